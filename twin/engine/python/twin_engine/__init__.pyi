@@ -1,0 +1,276 @@
+"""Types of the engine's Python face. All times are in the unit that the name's last word says.
+
+A *port id* is a small integer, unique in one engine: a switch port, a LAG of a switch, or a host's NIC.
+A *MAC* is ``bytes`` of length 6. Every method that names something unknown or impossible raises `FabricError`
+with one sentence. Every method may be called from any thread; configuration takes effect at once.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal, TypedDict
+
+class FabricError(ValueError): ...
+
+Mode = Literal["off", "deep", "fast", "hybrid"]
+
+class Switch(TypedDict):
+    switch: int  # switch id
+    ports: list[int]  # port ids; index 0 is bridge port 1
+    lags: list[int]  # port ids of the LAGs; their bridge ports follow the physical ones
+
+class LpiTiming(TypedDict, total=False):
+    """Overrides of a PHY profile for one port's transmit direction; what is absent comes from the profile."""
+
+    hold_us: float  # idle time before LPI is asserted (power-down threshold)
+    sleep_us: float  # Ts, cannot be cut short
+    quiet_us: float  # Tq
+    refresh_us: float  # Tr
+    wake_us: float  # Tw_sys
+    wake_during_sleep_us: float  # Tw_sys when the frame arrived during Ts (10GBASE-T "case 1")
+    fast_wake_us: float  # Tw of fast wake
+    deep_after_us: float  # hybrid: time in fast wake before deep sleep
+    coalesce_byte: int  # 0: none. Wake when so many bytes wait ...
+    coalesce_us: float  # ... or the first has waited so long
+
+class PortState(TypedDict):
+    """What a port is and does now."""
+
+    name: str
+    admin_up: bool
+    oper_up: bool
+    cable: int | None  # cable id
+    speed_mbps: int  # 0 when down
+    advertised_mbps: list[int]
+    autoneg: bool
+    flow_control_rx: bool  # negotiated
+    flow_control_tx: bool
+    eee_admin: bool
+    eee_supported: bool  # the PHY can, at the present or best speed
+    eee_active: bool  # both ends can and want, link up
+    lpi_mode: Mode
+    lpi_now: Literal["active", "hold", "sleeping", "quiet", "refresh", "waking", "off", "fast"]  # this end's transmitter
+    pvid: int
+    acceptable: Literal["all", "tagged", "untagged"]
+    ingress_filtering: bool
+    lag: int | None  # port id of the LAG it is in
+    since_ps: int  # engine time of the last oper change
+    flaps: int  # number of oper changes
+    queue_byte: int  # waiting in the egress queue now
+
+class PortCounters(TypedDict):
+    """IF-MIB, EtherLike-MIB and LPI counters since creation or the switch's boot. 64 bit."""
+
+    in_octets: int
+    in_ucast: int
+    in_mcast: int
+    in_bcast: int
+    in_discards: int  # VLAN ingress rules, acceptable frame types, budget, full
+    in_errors: int
+    out_octets: int
+    out_ucast: int
+    out_mcast: int
+    out_bcast: int
+    out_discards: int  # egress queue full, link lost
+    out_errors: int
+    in_pause: int
+    out_pause: int
+    in_too_long: int
+    tx_lpi_events: int
+    tx_lpi_us: int
+    rx_lpi_events: int
+    rx_lpi_us: int
+    storm_drops: int
+
+class TimeInState(TypedDict):
+    """Picoseconds of one port's transmit direction since creation; they add up to ``total_ps``."""
+
+    down_ps: int  # no link
+    active_ps: int  # link up and not in LPI, frames or idle, hold included
+    transmit_ps: int  # the part of active_ps in which bits of frames were sent (not an addend)
+    sleep_ps: int  # Ts
+    quiet_ps: int
+    refresh_ps: int
+    wake_ps: int  # Tw
+    fast_ps: int  # low power of fast wake
+    total_ps: int
+    wakes: int
+    lpi_events: int
+    up_by_mbps: dict[int, int]  # link-up picoseconds by speed (not addends)
+
+class FdbEntry(TypedDict):
+    vid: int
+    mac: bytes
+    port: int  # port id
+    static: bool
+    age_s: float
+
+class Lateness(TypedDict):
+    """How late deliveries reached the hosts: wall clock minus model time."""
+
+    count: int
+    p50_us: float
+    p90_us: float
+    p99_us: float
+    max_us: float
+    bucket_upper_us: list[float]
+    bucket_count: list[int]  # not cumulative; the last bucket is open-ended
+
+class Frames(TypedDict):
+    """The conservation law of the whole fabric: offered + copies == delivered + consumed + dropped + in_flight."""
+
+    offered: int  # handed in by hosts
+    copies: int  # extra frames made by flooding (n egress ports count n - 1), PAUSE frames included
+    delivered: int  # handed to hosts
+    consumed: int  # PAUSE frames eaten by MACs, frames with nowhere to go
+    dropped: int
+    in_flight: int  # queued or on a cable
+
+class _Fabric:
+    """What live and virtual engines share: topology, configuration, observation."""
+
+    def add_switch(
+        self,
+        name: str,
+        *,
+        phys: Sequence[str],  # per port, a key of phy_profiles(): "1000BASE-T"; it also does its lower speeds
+        port_names: Sequence[str],
+        base_mac: bytes,
+        lag_count: int = 0,
+        latency_us: float = 2.0,  # store-and-forward processing delay
+        egress_queue_byte: int = 262_144,
+        buffer_byte: int = 2_097_152,
+        shared_learning: bool = False,
+        fdb_size: int = 16_384,
+        ageing_s: float = 300.0,
+    ) -> Switch: ...
+    def add_host(self, name: str, *, mac: bytes, phy: str = "1000BASE-T", ring_frames: int = 1024) -> int: ...
+    def connect(self, a: int, b: int, *, length_m: float = 2.0) -> int:
+        """Plug a cable in; returns the cable id."""
+    def cut(self, cable: int) -> None: ...
+    def mend(self, cable: int) -> None: ...
+    def set_interruption(self, port: int, *, seconds: float) -> None:
+        """How long this PHY takes from signal to link (autonegotiation, training); a link takes the longer of both."""
+    def set_port(
+        self,
+        port: int,
+        *,
+        admin_up: bool | None = None,
+        autoneg: bool | None = None,
+        advertised_mbps: Sequence[int] | None = None,  # a forced speed is one value with autoneg False
+        flow_control: bool | None = None,
+        eee: bool | None = None,
+        mtu_byte: int | None = None,  # largest frame without FCS; at most 9216
+    ) -> None: ...
+    def set_lpi(self, port: int, *, mode: Mode | None = None, timing: LpiTiming | None = None) -> None:
+        """True LPI policy of a port's transmitter, used while EEE is active; timing is merged into what was set."""
+    def set_port_vlan(
+        self,
+        port: int,
+        *,
+        pvid: int | None = None,
+        acceptable: Literal["all", "tagged", "untagged"] | None = None,
+        ingress_filtering: bool | None = None,
+    ) -> None: ...
+    def set_vlan(self, switch: int, vid: int, *, members: Sequence[int], untagged: Sequence[int]) -> None:
+        """Create or replace a VLAN; `untagged` is a subset of `members` (port ids of ports or LAGs)."""
+    def remove_vlan(self, switch: int, vid: int) -> None: ...
+    def vlans(self, switch: int) -> dict[int, tuple[list[int], list[int]]]:
+        """VID -> (members, untagged)."""
+    def set_bridge(
+        self, switch: int, *, ageing_s: float | None = None, shared_learning: bool | None = None
+    ) -> None: ...
+    def set_static(self, switch: int, vid: int, mac: bytes, port: int) -> None: ...
+    def remove_static(self, switch: int, vid: int, mac: bytes) -> None: ...
+    def fdb(self, switch: int) -> list[FdbEntry]: ...
+    def flush_fdb(self, switch: int, *, port: int | None = None, vid: int | None = None) -> None:
+        """Forget learned entries."""
+    def set_lag(self, lag: int, members: Sequence[int]) -> None: ...
+    def set_power(self, switch: int, *, on: bool) -> None:
+        """Off: all links down, FDB, VLANs and counters forgotten; VLAN 1 untagged on all ports after on."""
+    def set_blocked(self, port: int, *, blocked: bool) -> None:
+        """Spanning tree's discarding state: neither learns nor forwards."""
+    def clear_counters(self, port: int) -> None: ...
+    def port(self, port: int) -> PortState: ...
+    def counters(self, port: int) -> PortCounters: ...
+    def time_in_state(self, port: int) -> TimeInState: ...
+    def ports_time_in_state(self, ports: Sequence[int]) -> list[TimeInState]:
+        """One lock for many ports."""
+    def frames(self) -> Frames: ...
+    def now_ps(self) -> int: ...
+
+class VirtualEngine(_Fabric):
+    """The same core with a clock that jumps from event to event."""
+
+    def __init__(self, *, seed: int = 0, frame_budget_per_s: int = 0) -> None: ...
+    def send(self, host: int, at_ps: int, frame: bytes) -> None: ...
+    def run_until(self, at_ps: int) -> list[tuple[int, int, bytes]]:
+        """(host port id, delivery time ps, frame) in order of time."""
+
+class Engine(_Fabric):
+    """The core on the wall clock (CLOCK_MONOTONIC), with TAP devices for the hosts."""
+
+    def __init__(self, *, seed: int = 0, frame_budget_per_s: int = 400_000, spin_us: float = 6_000.0) -> None: ...
+    def attach(self, host: int, tap_fd: int) -> None:
+        """Bind a host's NIC to a TAP (IFF_NO_PI | IFF_VNET_HDR); takes ownership of the descriptor."""
+    def start(self) -> None: ...
+    def stop(self) -> None:
+        """Stop the thread, close TAPs and captures; idempotent."""
+    def lateness(self) -> Lateness: ...
+    def reset_lateness(self) -> None: ...
+    def alarms(self) -> list[tuple[int, str]]:
+        """(engine time ps, sentence): storms, budget exhausted, thread late; at most the last 1000."""
+    def capture(self, cable: int, fd: int) -> int:
+        """Write a pcap (nanosecond, Ethernet, tags as on the wire) of both directions of a cable to `fd` (taken
+        over); returns a capture id. Ends by itself when the reader goes away. A slow reader loses packets, counted."""
+    def stop_capture(self, capture: int) -> int:
+        """Returns how many packets were lost for want of a reader."""
+    def cpu_s(self) -> float:
+        """CPU time of the live thread."""
+
+class UsmUser(TypedDict):
+    name: str
+    auth: Literal["none", "md5", "sha", "sha256"]
+    auth_password: str
+    priv: Literal["none", "des", "aes"]
+    priv_password: str
+    access: Literal["ro", "rw"]
+
+class Group(TypedDict, total=False):
+    """Engine-backed MIB groups that one agent serves for one switch."""
+
+    switch: int
+    if_index: Mapping[int, int]  # port id -> ifIndex (ports and LAGs)
+    bridge_port: Mapping[int, int]  # port id -> bridge port number
+    groups: Sequence[Literal["if", "ifx", "etherlike", "bridge", "qbridge", "mau", "ros_eee"]]
+
+# (oid as dotted string, type, value): "int", "uint" (Gauge32/Unsigned32), "counter", "counter64", "ticks",
+# "octets" (bytes), "oid" (str), "ip" (str), "null"
+VarBind = tuple[str, str, object]
+
+class SnmpAgent:
+    """One SNMP agent on one UDP socket. All agents of a process share one thread."""
+
+    def __init__(
+        self,
+        *,
+        address: str,
+        port: int = 161,
+        engine_id: bytes,
+        communities: Mapping[str, Literal["ro", "rw"]],
+        users: Sequence[UsmUser],
+        on_set: Callable[[list[VarBind]], tuple[int, int]] | None = None,
+    ) -> None:
+        """`on_set` gets all varbinds of one SET PDU and returns (error-status, error-index), (0, 0) for done."""
+    def serve(self, engine: Engine, group: Group) -> None: ...
+    def put(self, values: Sequence[VarBind]) -> None:
+        """Insert or replace plain entries (system group, ifAlias, sensors, strips); they win over engine-backed ones."""
+    def remove(self, prefix: str) -> None:
+        """Remove plain entries at or below an OID."""
+    def changed(self) -> None:
+        """Configuration changed: the next request sees it (snapshots are otherwise up to 100 ms old)."""
+    def set_loss(self, fraction: float) -> None:
+        """Drop this share of requests (a fault to inject)."""
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+
+def phy_profiles() -> dict[str, dict[str, float]]:
+    """Name -> speed_mbps, sleep_us, quiet_us, refresh_us, wake_us, wake_during_sleep_us, fast_wake_us (0: none)."""

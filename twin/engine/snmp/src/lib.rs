@@ -1,0 +1,1 @@
+//! SNMP v2c and v3 agent: bytes in, bytes out.
