@@ -1,0 +1,34 @@
+# Everything that a visitor needs: `make demo` and `make test`. Both set the machine up first.
+.PHONY: demo test setup lint rust-test py-test bench clean
+.DEFAULT_GOAL := demo
+SHELL := /bin/bash
+export PATH := $(HOME)/.cargo/bin:$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$(PATH)
+PACKAGES := controller twin benchmarks tests
+
+demo: setup
+	python -m twin.demo
+
+test: setup lint rust-test py-test
+
+setup:
+	@./setup.sh
+
+lint:
+	ruff check $(PACKAGES)
+	ruff format --check $(PACKAGES)
+	mypy
+	lint-imports --no-logo 2>/dev/null || lint-imports
+	@if cargo fmt --version >/dev/null 2>&1; then cd twin/engine && cargo fmt --all --check; else echo "lint: no cargo fmt here, skipped"; fi
+	@if cargo clippy --version >/dev/null 2>&1; then cd twin/engine && cargo clippy --quiet --workspace --all-targets -- -D warnings; else echo "lint: no cargo clippy here, skipped"; fi
+
+rust-test:
+	cd twin/engine && cargo test --quiet --workspace
+
+py-test:
+	pytest
+
+bench: setup
+	python -m benchmarks.speed.twin_live
+
+clean:
+	rm -rf .venv .tools twin/engine/target .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Installs what a Debian or Ubuntu machine lacks for this project and says what it does: Debian packages, a Rust
+# compiler, uv, the Python environment (.venv) with the engine built into it. Quick when nothing is missing.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+say() { printf 'setup: %s\n' "$*"; }
+die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+
+command -v apt-get >/dev/null || die "this machine has no apt-get; install the tools listed in setup.sh by hand (Debian 12, Ubuntu 24.04 or newer do it themselves)"
+
+packages=(
+    build-essential pkg-config python3 python3-venv        # to build
+    openssh-server openssh-client openmpi-bin              # what runs on the virtual hosts
+    iproute2 iputils-ping ethtool tcpdump iperf3 util-linux
+    snmp sshpass jq                                        # what the tests and a visitor use
+    openvswitch-switch                                     # what the speed benchmark compares with
+)
+
+apt_install() {
+    [ "$(id -u)" -eq 0 ] || die "Debian packages are missing ($*): run this once as root"
+    say "installing Debian packages: $*"
+    if [ -z "${apt_updated:-}" ]; then
+        apt-get update -qq
+        apt_updated=1
+    fi
+    # Installed for their programs: no service is to be started (or left listening) by this.
+    local policy=/usr/sbin/policy-rc.d made=
+    if [ ! -e "$policy" ]; then
+        printf '#!/bin/sh\nexit 101\n' >"$policy"
+        chmod 755 "$policy"
+        made=1
+    fi
+    local status=0
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null || status=$?
+    [ -z "$made" ] || rm -f "$policy"
+    [ "$status" -eq 0 ] || die "apt-get could not install: $*"
+}
+
+missing=()
+for package in "${packages[@]}"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] || missing+=("$package")
+done
+[ "${#missing[@]}" -eq 0 ] || apt_install "${missing[@]}"
+
+# The engine's edition needs Rust 1.85. Debian 12 carries a newer compiler than its default one for its browsers.
+rust_ok() {
+    local have
+    have=$(cargo --version 2>/dev/null | awk '{print $2}') || return 1
+    [ -n "$have" ] && [ "$(printf '1.85.0\n%s\n' "$have" | sort -V | head -n1)" = 1.85.0 ]
+}
+PATH="$HOME/.cargo/bin:$PATH"
+if ! rust_ok; then
+    [ -n "${apt_updated:-}" ] || { [ "$(id -u)" -ne 0 ] || { apt-get update -qq; apt_updated=1; }; }
+    for pair in "rustc-web cargo-web" "rustc-1.85 cargo-1.85" "rustc cargo"; do
+        # shellcheck disable=SC2086 # two package names
+        if apt-cache show $pair >/dev/null 2>&1; then
+            # shellcheck disable=SC2086
+            apt_install $pair
+            rust_ok && break
+        fi
+    done
+    rust_ok || die "no Rust compiler of version 1.85 or newer: install one (rustup.rs) and run this again"
+fi
+
+if command -v uv >/dev/null && uv --version >/dev/null 2>&1; then
+    uv=uv
+else
+    uv=.tools/bin/uv
+    if [ ! -x "$uv" ]; then
+        say "installing uv into .tools"
+        python3 -m venv .tools
+        .tools/bin/pip install -q uv
+    fi
+fi
+
+if ! "$uv" sync --locked --check >/dev/null 2>&1; then
+    say "making the Python environment .venv and building the engine (a minute or two the first time)"
+    "$uv" sync --locked --quiet
+fi
+say "ready"
