@@ -1,1 +1,37 @@
-//! The fabric: switches, links and their EEE state, without clock, thread or I/O.
+//! The fabric: switches, NICs, cables and their EEE state, without clock, thread or I/O.
+
+pub mod error;
+pub mod fabric;
+pub mod frame;
+pub mod ledger;
+pub mod link;
+pub mod lpi;
+pub mod phy;
+pub mod report;
+pub mod spec;
+pub mod time;
+
+pub use error::FabricError;
+pub use fabric::Fabric;
+pub use frame::{CsumOffload, Frame, MAX_FRAME_BYTE, Mac, Tag};
+pub use ledger::{Ledger, LpiState};
+pub use lpi::Mode;
+pub use report::{Alarm, BridgeState, Delivery, FdbEntry, Frames, PortCounters, PortState, Tapped};
+pub use spec::{
+    Acceptable, BridgeChange, LpiChange, NicSpec, PortChange, PortVlanChange, SwitchHandle,
+    SwitchSpec,
+};
+pub use time::Ps;
+
+/// A port: of a switch, a LAG of a switch, or a host's NIC. Dense, numbered from 0 in order of creation; the ports
+/// of a switch follow one another, its LAGs behind them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortId(pub u32);
+
+/// A switch, numbered from 0 in order of creation.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SwitchId(pub u32);
+
+/// A cable, numbered from 0 in order of creation.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CableId(pub u32);

@@ -1,0 +1,169 @@
+//! What the fabric is told: switches, NICs and changes of their configuration.
+//!
+//! A change is a value whose absent fields leave things as they are.
+
+use crate::frame::Mac;
+use crate::lpi::Mode;
+use crate::time::{PS_PER_S, PS_PER_US, Ps};
+use crate::{PortId, SwitchId};
+
+/// A switch to be added.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SwitchSpec {
+    /// Name, for alarms and errors.
+    pub name: String,
+    /// PHY profile of each physical port, for instance `"1000BASE-T"`; it also does its lower speeds.
+    pub phys: Vec<String>,
+    /// Name of each physical port; as many as `phys`.
+    pub port_names: Vec<String>,
+    /// Address of the switch. Its PAUSE frames carry it plus the bridge port number.
+    pub base_mac: Mac,
+    /// Number of LAGs, empty at first. Their bridge ports follow the physical ones.
+    pub lag_count: usize,
+    /// Time from the last bit of a frame received to its place in an egress queue.
+    pub latency: Ps,
+    /// Bytes that may wait at one egress port.
+    pub egress_queue_byte: usize,
+    /// Bytes that may wait in the whole switch.
+    pub buffer_byte: usize,
+    /// One forwarding table for all VLANs (SVL) instead of one per VLAN (IVL).
+    pub shared_learning: bool,
+    /// Capacity of the forwarding table, static entries included.
+    pub fdb_size: usize,
+    /// How long a learned address is believed without being seen; 0: for ever.
+    pub ageing: Ps,
+}
+
+impl SwitchSpec {
+    /// A store-and-forward switch of `ports` equal ports named `1`, `2`, …: 2 µs latency, 256 KiB a queue, 2 MiB
+    /// in all, independent learning, 16 384 addresses, 300 s ageing.
+    #[must_use]
+    pub fn new(name: &str, phy: &str, ports: usize) -> Self {
+        Self {
+            name: name.to_owned(),
+            phys: vec![phy.to_owned(); ports],
+            port_names: (1..=ports).map(|number| number.to_string()).collect(),
+            base_mac: [0x02, 0x5e, 0, 0, 0, 0],
+            lag_count: 0,
+            latency: 2 * PS_PER_US,
+            egress_queue_byte: 262_144,
+            buffer_byte: 2_097_152,
+            shared_learning: false,
+            fdb_size: 16_384,
+            ageing: 300 * PS_PER_S,
+        }
+    }
+}
+
+/// What `add_switch` made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchHandle {
+    /// The switch.
+    pub switch: SwitchId,
+    /// Physical ports; index 0 is bridge port 1.
+    pub ports: Vec<PortId>,
+    /// LAGs.
+    pub lags: Vec<PortId>,
+}
+
+/// A host's NIC to be added.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NicSpec {
+    /// Name, for alarms and errors.
+    pub name: String,
+    /// Address, the source of its PAUSE frames.
+    pub mac: Mac,
+    /// PHY profile.
+    pub phy: String,
+    /// Frames that may wait in its transmit ring.
+    pub ring_frames: usize,
+}
+
+impl NicSpec {
+    /// A NIC with a ring of 1024 frames.
+    #[must_use]
+    pub fn new(name: &str, mac: Mac, phy: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            mac,
+            phy: phy.to_owned(),
+            ring_frames: 1024,
+        }
+    }
+}
+
+/// Which frames a port admits (dot1qPortAcceptableFrameTypes).
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Acceptable {
+    /// All.
+    #[default]
+    All,
+    /// Only frames that carry a VLAN id; untagged and priority-tagged ones are discarded.
+    Tagged,
+    /// Only untagged and priority-tagged frames.
+    Untagged,
+}
+
+/// A change of a port's physical layer.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct PortChange {
+    /// Administratively up.
+    pub admin_up: Option<bool>,
+    /// Negotiate; without, the one advertised speed is forced.
+    pub autoneg: Option<bool>,
+    /// Speeds offered to the partner.
+    pub advertised_mbps: Option<Vec<u32>>,
+    /// Offer 802.3x PAUSE in both directions.
+    pub flow_control: Option<bool>,
+    /// Offer EEE.
+    pub eee: Option<bool>,
+    /// Largest frame taken and sent, without FCS and tag; at most 9216.
+    pub mtu_byte: Option<usize>,
+}
+
+/// A change of a bridge port's VLAN rules.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct PortVlanChange {
+    /// VLAN of untagged frames received.
+    pub pvid: Option<u16>,
+    /// Which frames are admitted.
+    pub acceptable: Option<Acceptable>,
+    /// Discard received frames of VLANs that the port is not in.
+    pub ingress_filtering: Option<bool>,
+}
+
+/// A change of a whole bridge.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct BridgeChange {
+    /// Ageing time; 0: never.
+    pub ageing: Option<Ps>,
+    /// One forwarding table for all VLANs. A change forgets what was learned.
+    pub shared_learning: Option<bool>,
+}
+
+/// A change of a port's true LPI policy; timing is merged into what was set before.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct LpiChange {
+    /// Mode.
+    pub mode: Option<Mode>,
+    /// Idle time before LPI is asserted.
+    pub hold: Option<Ps>,
+    /// Ts, cannot be cut short.
+    pub sleep: Option<Ps>,
+    /// Tq.
+    pub quiet: Option<Ps>,
+    /// Tr.
+    pub refresh: Option<Ps>,
+    /// Tw.
+    pub wake: Option<Ps>,
+    /// Tw when the frame arrived during Ts.
+    pub wake_during_sleep: Option<Ps>,
+    /// Tw of fast wake.
+    pub fast_wake: Option<Ps>,
+    /// Hybrid: time in fast wake before deep sleep.
+    pub deep_after: Option<Ps>,
+    /// Wake when so many bytes wait; 0: no such limit.
+    pub coalesce_byte: Option<u32>,
+    /// Wake when the first has waited so long; 0: no such limit.
+    pub coalesce: Option<Ps>,
+}
