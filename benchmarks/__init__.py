@@ -1,0 +1,1 @@
+"""Benchmarks: `speed` measures the tool itself beside what a user would pick instead."""

@@ -1,0 +1,1 @@
+"""What a lab should be, what it is, and the safe way between."""

@@ -132,7 +132,7 @@ class Steering:
 
     def _keep(self, descriptor: int) -> int:
         self._descriptors.append(descriptor)
-        os.set_inheritable(descriptor, False)  # noqa: FBT003 - the standard library's signature
+        os.set_inheritable(descriptor, False)
         return descriptor
 
     def close(self) -> None:

@@ -52,7 +52,12 @@ class OvsSwitch:
         folder = Path(tempfile.mkdtemp(prefix="ovs-beside-twin-"))
         stack.callback(shutil.rmtree, folder)
         database, socket = folder / "conf.db", folder / "db.sock"
-        environment = {**os.environ, "OVS_RUNDIR": str(folder), "OVS_DBDIR": str(folder), "OVS_LOGDIR": str(folder)}
+        environment = {
+            **os.environ,
+            "OVS_RUNDIR": str(folder),
+            "OVS_DBDIR": str(folder),
+            "OVS_LOGDIR": str(folder),
+        }
         subprocess.run(["ovsdb-tool", "create", database, _SCHEMA], check=True, env=environment)
         stack.enter_context(
             _daemon(folder, "ovsdb-server", str(database), f"--remote=punix:{socket}", environment=environment)
@@ -86,7 +91,17 @@ class OvsSwitch:
         # The userspace datapath reads packets as they are: checksums must be complete before they leave the host.
         _run(*inside, "ethtool", "-K", INTERFACE, "tx", "off", "tso", "off", "gso", "off")
         _run("ip", "link", "set", port, "up")
-        _run(*control, "add-port", "ovsbench", port, "--", "set", "interface", port, f"external_ids:host={name}")
+        _run(
+            *control,
+            "add-port",
+            "ovsbench",
+            port,
+            "--",
+            "set",
+            "interface",
+            port,
+            f"external_ids:host={name}",
+        )
 
     @property
     def vswitchd_version(self) -> str:
@@ -99,7 +114,14 @@ def _daemon(folder: Path, program: str, *arguments: str, environment: Mapping[st
     """`program` detaches only when it is ready to serve, which is the event awaited here."""
     pidfile = folder / f"{program}.pid"
     subprocess.run(
-        [program, *arguments, f"--pidfile={pidfile}", f"--log-file={folder / program}.log", "--detach", "--no-chdir"],
+        [
+            program,
+            *arguments,
+            f"--pidfile={pidfile}",
+            f"--log-file={folder / program}.log",
+            "--detach",
+            "--no-chdir",
+        ],
         check=True,
         env=environment,
         stderr=subprocess.DEVNULL,

@@ -1,0 +1,1 @@
+"""Frozen values that describe a lab. No I/O."""
