@@ -1,0 +1,167 @@
+"""What a switch's configuration means on the wire, and how it reaches the engine.
+
+A family keeps its configuration in its own terms (modes whose settings lie dormant, names, dialogues). What
+forwards frames is the *effect*: a frozen value that both families can state and the engine understands. Bridge-port
+numbers are used throughout (1-based; LAGs follow the physical ports); `apply_effect` translates to engine port ids and
+sends only what differs, so that an unchanged port is never disturbed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Acceptable = Literal["all", "tagged", "untagged"]
+
+
+@dataclass(frozen=True, slots=True)
+class PortEffect:
+    """What one port does. `advertised_mbps` is the autonegotiation offer, or the one forced speed.
+
+    For a LAG only `pvid`, `acceptable` and `ingress_filtering` reach the engine; its members carry the rest.
+    `stp` says whether a spanning tree may block the port: a tree over all switches is computed outside and told
+    with `SwitchDevice.set_blocked`.
+    """
+
+    admin_up: bool = True
+    autoneg: bool = True
+    advertised_mbps: tuple[int, ...] = ()
+    flow_control: bool = False
+    eee: bool = False
+    mtu_byte: int = 1518
+    pvid: int = 1
+    acceptable: Acceptable = "all"
+    ingress_filtering: bool = True
+    stp: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VlanEffect:
+    """Egress of one VLAN; `untagged` is a subset of `members`."""
+
+    members: frozenset[int] = frozenset()
+    untagged: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchEffect:
+    """What a whole switch does. `statics` maps (VID, MAC) to a port; `lags` maps a LAG to its member ports."""
+
+    ports: Mapping[int, PortEffect] = field(default_factory=dict)
+    vlans: Mapping[int, VlanEffect] = field(default_factory=dict)
+    statics: Mapping[tuple[int, bytes], int] = field(default_factory=dict)
+    lags: Mapping[int, tuple[int, ...]] = field(default_factory=dict)
+    ageing_s: float = 300.0
+
+
+class EffectTarget(Protocol):
+    """The part of `twin_engine._Fabric` that configuration goes through (a test puts a recorder here)."""
+
+    def set_port(
+        self,
+        port: int,
+        *,
+        admin_up: bool | None = None,
+        autoneg: bool | None = None,
+        advertised_mbps: Sequence[int] | None = None,
+        flow_control: bool | None = None,
+        eee: bool | None = None,
+        mtu_byte: int | None = None,
+    ) -> None: ...  # pragma: no cover
+
+    def set_port_vlan(
+        self,
+        port: int,
+        *,
+        pvid: int | None = None,
+        acceptable: Acceptable | None = None,
+        ingress_filtering: bool | None = None,
+    ) -> None: ...  # pragma: no cover
+
+    def set_vlan(
+        self, switch: int, vid: int, *, members: Sequence[int], untagged: Sequence[int]
+    ) -> None: ...  # pragma: no cover
+
+    def remove_vlan(self, switch: int, vid: int) -> None: ...  # pragma: no cover
+
+    def set_static(self, switch: int, vid: int, mac: bytes, port: int) -> None: ...  # pragma: no cover
+
+    def remove_static(self, switch: int, vid: int, mac: bytes) -> None: ...  # pragma: no cover
+
+    def set_lag(self, lag: int, members: Sequence[int]) -> None: ...  # pragma: no cover
+
+    def set_bridge(
+        self, switch: int, *, ageing_s: float | None = None, shared_learning: bool | None = None
+    ) -> None: ...  # pragma: no cover
+
+
+def apply_effect(
+    target: EffectTarget,
+    switch: int,
+    engine_port: Mapping[int, int],
+    before: SwitchEffect | None,
+    after: SwitchEffect,
+) -> None:
+    """Bring the engine from `before` to `after`; `before` None means a switch that has just got power.
+
+    `engine_port` maps bridge ports (LAGs included) to engine port ids. What `before` lacks is sent whole. Order:
+    what is taken away goes first (ports shut, static entries, VLANs), then LAGs, VLANs and their ports, and ports
+    are brought up last, so that no frame crosses a half-made configuration. `FabricError` passes through.
+    """
+    old = before if before is not None else SwitchEffect(vlans={1: VlanEffect()}, ageing_s=-1.0)
+    known = {n: old.ports.get(n) for n in after.ports}
+    for number, port in after.ports.items():
+        if number not in after.lags and not port.admin_up and _differs(known[number], port, "admin_up"):
+            target.set_port(engine_port[number], admin_up=False)
+    for vid, mac in sorted(old.statics.keys() - after.statics.keys()):
+        target.remove_static(switch, vid, mac)
+    for vid in sorted(old.vlans.keys() - after.vlans.keys()):
+        target.remove_vlan(switch, vid)
+    for lag, members in sorted(after.lags.items()):
+        if old.lags.get(lag, ()) != members:
+            target.set_lag(engine_port[lag], [engine_port[m] for m in members])
+    for vid, vlan in sorted(after.vlans.items()):
+        if before is None or old.vlans.get(vid) != vlan:
+            target.set_vlan(
+                switch,
+                vid,
+                members=[engine_port[m] for m in sorted(vlan.members)],
+                untagged=[engine_port[m] for m in sorted(vlan.untagged)],
+            )
+    for number, port in after.ports.items():
+        _apply_port(target, engine_port[number], known[number], port, is_lag=number in after.lags)
+    for (vid, mac), number in sorted(after.statics.items()):
+        if old.statics.get((vid, mac)) != number:
+            target.set_static(switch, vid, mac, engine_port[number])
+    if old.ageing_s != after.ageing_s:
+        target.set_bridge(switch, ageing_s=after.ageing_s)
+    for number, port in after.ports.items():
+        if number not in after.lags and port.admin_up and _differs(known[number], port, "admin_up"):
+            target.set_port(engine_port[number], admin_up=True)
+
+
+def _differs(old: PortEffect | None, new: PortEffect, name: str) -> bool:
+    return old is None or getattr(old, name) != getattr(new, name)
+
+
+def _apply_port(target: EffectTarget, port: int, old: PortEffect | None, new: PortEffect, *, is_lag: bool) -> None:
+    """Send one port's differences, `admin_up` apart: VLAN side for all, PHY side for physical ports only."""
+    if any(_differs(old, new, n) for n in ("pvid", "acceptable", "ingress_filtering")):
+        target.set_port_vlan(port, pvid=new.pvid, acceptable=new.acceptable, ingress_filtering=new.ingress_filtering)
+    if is_lag:
+        return
+    negotiation = _differs(old, new, "autoneg") or _differs(old, new, "advertised_mbps")
+    rest = [n for n in ("flow_control", "eee", "mtu_byte") if _differs(old, new, n)]
+    if negotiation or rest:
+        target.set_port(
+            port,
+            autoneg=new.autoneg if negotiation else None,
+            advertised_mbps=list(new.advertised_mbps) if negotiation else None,
+            flow_control=new.flow_control if "flow_control" in rest else None,
+            eee=new.eee if "eee" in rest else None,
+            mtu_byte=new.mtu_byte if "mtu_byte" in rest else None,
+        )
