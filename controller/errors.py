@@ -1,0 +1,145 @@
+"""The error tree of the product, drawn once.
+
+::
+
+    LabError
+      InventoryError     the files are wrong: file, line, key and what would be right, all problems at once
+      PlanError
+        NoTree           a VLAN cannot reach every host
+        UnsafePlan       a step would close a loop or cut somebody off
+        NotExpressible   a switch family cannot say what the plan needs
+      DeviceError        .device
+        Unreachable
+        Rejected         the device refused a command, in its own words
+        Unreadable       the device answered what nobody can parse
+        Ignored          the device accepted, and did something else
+      Drift              verified, and not as desired
+      BrokenLab          the way back failed: a person has to decide
+      TwinLate           the twin fell behind the wall clock
+
+Every error's text is one sentence: what, where, and the way out. A leaf carries its data as attributes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class LabError(Exception):
+    """Anything the user can understand and act upon; its text is one clear sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake in an inventory file; `line` is 1-based, 0 where a whole file is meant."""
+
+    file: str
+    line: int
+    key: str
+    sentence: str
+    remedy: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line else self.file
+        key = f" {self.key}:" if self.key else ""
+        return f"{where}:{key} {self.sentence}; {self.remedy}"
+
+
+class InventoryError(LabError):
+    """The inventory cannot be used; `problems` holds every mistake found."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class PlanError(LabError):
+    """What was asked for cannot be reached safely."""
+
+
+class NoTree(PlanError):
+    """No tree joins all hosts; `unreached` names those left out."""
+
+    def __init__(self, vlan: int, unreached: Sequence[str]) -> None:
+        self.vlan = vlan
+        self.unreached = tuple(unreached)
+        super().__init__(f"VLAN {vlan} has no tree that reaches {', '.join(unreached)}: open more links.")
+
+
+class UnsafePlan(PlanError):
+    """A prefix of the plan closes a loop or cuts a path; `path` shows it, `step` is 1-based."""
+
+    def __init__(self, step: int, harm: str, path: Sequence[str]) -> None:
+        self.step = step
+        self.harm = harm
+        self.path = tuple(path)
+        super().__init__(f"step {step} would {harm}: {' - '.join(path)}; nothing was sent.")
+
+
+class NotExpressible(PlanError):
+    """The switch family lacks a feature that the plan needs."""
+
+    def __init__(self, switch: str, family: str, feature: str) -> None:
+        self.switch = switch
+        self.family = family
+        self.feature = feature
+        super().__init__(f"{switch} is a {family}, which cannot do {feature}: choose another plan or family.")
+
+
+class DeviceError(LabError):
+    """Something between us and one device; `device` is its name in the inventory."""
+
+    def __init__(self, device: str, sentence: str) -> None:
+        self.device = device
+        super().__init__(f"{device}: {sentence}")
+
+
+class Unreachable(DeviceError):
+    """Nothing answers at the device's address."""
+
+
+class Rejected(DeviceError):
+    """The device refused a command; `output` is what it said."""
+
+    def __init__(self, device: str, command: str, output: str) -> None:
+        self.command = command
+        self.output = output
+        super().__init__(device, f"refused '{command}' with: {output.strip()}")
+
+
+class Unreadable(DeviceError):
+    """The device's answer does not parse; `output` is what it said."""
+
+    def __init__(self, device: str, command: str, output: str) -> None:
+        self.command = command
+        self.output = output
+        super().__init__(device, f"answered '{command}' with what this version cannot read: {output.strip()[:200]}")
+
+
+class Ignored(DeviceError):
+    """The device took a change without complaint, and its state is another."""
+
+    def __init__(self, device: str, wanted: str, found: str) -> None:
+        self.wanted = wanted
+        self.found = found
+        super().__init__(device, f"accepted a change and ignored it: wanted {wanted}, found {found}.")
+
+
+class Drift(LabError):
+    """The lab was read back and differs from what is desired; `changes` would mend it."""
+
+    def __init__(self, changes: Sequence[object]) -> None:
+        self.changes = tuple(changes)
+        count = len(self.changes)
+        super().__init__(f"{count} setting{'s differ' if count != 1 else ' differs'} from what is desired.")
+
+
+class BrokenLab(LabError):
+    """The way back failed; only status, recover and adopt work until a person decides."""
+
+
+class TwinLate(LabError):
+    """The twin fell behind the wall clock; what was measured meanwhile is invalid."""
+
+    def __init__(self, late_us: float) -> None:
+        self.late_us = late_us
+        super().__init__(f"the twin was {late_us:.0f} us late: use fewer ranks than cores or a slower program.")
