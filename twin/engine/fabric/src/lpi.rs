@@ -20,8 +20,10 @@
 //! - Coalescing holds frames back only in LPI and in Ts. In Hold and Waking the first frame goes as soon as it can.
 //! - A promise stands: once `request` has said [`Start::At`], a change of policy does not move it.
 
+use std::collections::BTreeMap;
+
 use crate::Ps;
-use crate::ledger::{Ledger, LpiState};
+pub use crate::ledger::{Ledger, LpiState};
 
 /// Which low-power modes the transmitter uses.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -293,9 +295,7 @@ impl Walker {
         match self.leg.state {
             LegState::Down | LegState::Sending | LegState::Waking => return,
             LegState::Hold | LegState::Fast => {
-                self.leg.until = self
-                    .natural_until(self.leg.state, self.leg.from)
-                    .max(now);
+                self.leg.until = self.natural_until(self.leg.state, self.leg.from).max(now);
             }
             LegState::Sleep | LegState::Quiet | LegState::Refresh => {}
         }
