@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from twin_engine import _Fabric
 
+    from twin.shell import Session
+
 Event = Literal["config", "saved", "power", "ready", "sessions"]
 
 
@@ -86,6 +88,7 @@ class SwitchDevice:
         self._ready_at_s: float | None = None  # only while booting
         self._booted_s: float | None = None
         self._blocked: set[int] = set()
+        self.sessions: tuple[Session, ...] = ()  # command-line sessions now open
         self._changing = 0
         engine.set_power(self.switch, on=False)
 

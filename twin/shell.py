@@ -1,0 +1,420 @@
+"""A command-line session of a switch, from keys to text, without sockets or clocks.
+
+`Shell.feed` takes one character; `Shell.take` hands out what appears, in chunks that may have to wait (a slow switch).
+A family brings a `Cli`: its grammar, prompts and words. A command's handler is
+
+    def handler(session: Session, match: Match[Handler]) -> Reply
+
+and returns text (lines end in ``\\n``; paged, the empty text shows nothing), or an `Ask` (a question whose answer goes to
+`then`, which returns a Reply again), or a `Pause`. It changes the configuration inside `session.device.change()`, and
+moves between modes with `session.enter`, `session.leave`, `session.home` and `session.end`. `Refused` that it lets through
+is put into words by the family. Handlers run with the device's lock held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from twin.grammar import Fault, Grammar, HelpItem, Match
+from twin.line_editor import BELL, LineEditor
+from twin.personality import Refused, User
+
+if TYPE_CHECKING:
+    from twin.device import SwitchDevice
+
+SshMethod = Literal["none", "password", "publickey"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question. `kind` "key": one keypress answers; "line": Enter ends it; "secret": ditto, echoed as `mask`.
+
+    `prompt` is printed as it is. ^C answers with "" on every kind.
+    """
+
+    prompt: str
+    then: Callable[[str], Reply]
+    kind: Literal["key", "line", "secret"] = "key"
+    mask: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Print `text`, keep the terminal busy for `seconds`, then go on with `then()`.
+
+    Simplification: `then` runs at once and only what it prints waits. Another session could see the effect
+    before this one sees the acknowledgement.
+    """
+
+    text: str
+    seconds: float
+    then: Callable[[], Reply]
+
+
+Reply: TypeAlias = "str | Ask | Pause"
+Handler: TypeAlias = "Callable[[Session, Match[Any]], Reply]"
+
+
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """Where a session is: the grammar's mode, and what it is about (`{"ports": (3, 4)}`)."""
+
+    name: str
+    about: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Something to print after waiting `delay_s`."""
+
+    text: str
+    delay_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class More:
+    """How a family pages. `rows` output rows, then `prompt`; `quit_keys` end it, Enter gives a row, space a page."""
+
+    prompt: str
+    rows: int = 24
+    quit_keys: str = "qQ\x03\x1a"
+
+
+class Session:
+    """One login. `modes[-1]` is where it is; `page_rows` 0 means no paging; `info` is the family's own scratch."""
+
+    def __init__(self, device: SwitchDevice, first: Mode, *, peer: str, number: int, page_rows: int) -> None:
+        self.device = device
+        self.modes: list[Mode] = [first]
+        self.peer = peer
+        self.number = number
+        self.page_rows = page_rows
+        self.columns = 80
+        self.user: User | None = None
+        self.closing = False
+        self.history: list[str] = []
+        self.info: dict[str, Any] = {}
+
+    @property
+    def mode(self) -> Mode:
+        """Where the session is."""
+        return self.modes[-1]
+
+    def enter(self, name: str, **about: Any) -> None:
+        """Go one mode deeper."""
+        self.modes.append(Mode(name, about))
+
+    def leave(self) -> None:
+        """Go back one mode; from the outermost: end the session."""
+        if len(self.modes) > 1:
+            self.modes.pop()
+        else:
+            self.closing = True
+
+    def home(self, name: str) -> None:
+        """Go back to the innermost mode of this name; stays where it is if there is none."""
+        if any(m.name == name for m in self.modes):
+            while self.mode.name != name:
+                self.modes.pop()
+
+    def end(self) -> None:
+        """Log out after what is being printed."""
+        self.closing = True
+
+
+class Cli(Protocol):
+    """A family's command line: made once per device (its grammar knows the device's ports)."""
+
+    grammar: Grammar[Handler]
+    more: More
+    session_limit: int
+
+    def ssh_methods(self, user: str) -> frozenset[SshMethod]:
+        """What SSH offers this user. With "none", `login_prompts` asks inside the session."""
+
+    def login_prompts(self) -> tuple[str, str, str]:
+        """(user prompt, password prompt, mask) of a login inside the session."""
+
+    def login_failed(self) -> str:
+        """Words for a wrong login inside the session, which then asks again (three times in all)."""
+
+    def begin(self, session: Session) -> str:
+        """A user (`session.user`) is in: set the first modes by privilege; returns the greeting."""
+
+    def first_mode(self) -> Mode:
+        """The outermost mode."""
+
+    def prompt(self, session: Session) -> str:
+        """With its trailing blank, if the family has one."""
+
+    def modes(self, session: Session) -> tuple[str, ...]:
+        """Grammar modes in which a line typed now is looked up, in order; a later one that knows it is gone to first."""
+
+    def rewrite(self, session: Session, line: str) -> tuple[str | None, str]:
+        """(mode, line) for prefixes such as `do`: look only there, without going there; mode None: no such prefix."""
+
+    def fault(self, session: Session, fault: Fault, line: str) -> str:
+        """Words for a line that is no command; "" for silence. Ends in a newline."""
+
+    def refused(self, session: Session, refused: Refused) -> str:
+        """Words for a change that the switch refuses."""
+
+    def help(self, session: Session, items: list[HelpItem], line: str) -> str:
+        """The page that `?` prints."""
+
+    def ctrl_z(self, session: Session) -> None:
+        """What ^Z does: usually back to privileged exec."""
+
+    def idle_timeout_s(self, session: Session) -> float:
+        """Log out after so long without a key; 0: never."""
+
+    def timed_out(self) -> str:
+        """Words at an idle time-out."""
+
+
+class Shell:
+    """Keys in, text out. `authenticated` is the user whom SSH let in, or None for a login inside the session."""
+
+    def __init__(self, cli: Cli, session: Session, *, authenticated: User | None) -> None:
+        self.cli = cli
+        self.session = session
+        self.closed = False
+        self._out: list[Chunk] = []
+        self._editor = LineEditor(self._emit)
+        self._ask: Ask | None = None
+        self._rows: list[str] | None = None  # waiting behind the page prompt
+        self._after_rows: Ask | None = None
+        self._wrong_logins = 0
+        if authenticated is None:
+            self._ask_user()
+        else:
+            self._welcome(authenticated)
+
+    def take(self) -> list[Chunk]:
+        """What to print, in order; forgets it."""
+        chunks, self._out = self._out, []
+        return chunks
+
+    def feed(self, character: str) -> None:
+        """Take one key."""
+        if self.closed:
+            return
+        if self._rows is not None:
+            if not self._editor.swallow(character):
+                self._page_key(character)
+        elif self._ask is not None and self._ask.kind == "key":
+            if not self._editor.swallow(character):
+                self._answer("" if character in "\x03\r\n" else character, echo=character)
+        else:
+            self._line_key(character)
+
+    def time_out(self) -> None:
+        """Idle for too long: say so and close."""
+        self._emit("\r\n" + self.cli.timed_out().replace("\n", "\r\n"))
+        self.closed = True
+
+    # -- keys
+
+    def _line_key(self, character: str) -> None:
+        editor = self._editor
+        key = editor.key(character)
+        if key == "enter":
+            if self._ask is not None:
+                self._answer(editor.text)
+            else:
+                self._run(editor.text)
+        elif key == "interrupt":
+            self._emit("\r\n")
+            if self._ask is not None:
+                self._answer("")
+            else:
+                self._prompt()
+        elif self._ask is not None:
+            return
+        elif key == "end":
+            self._emit("\r\n")
+            self.cli.ctrl_z(self.session)
+            self._prompt()
+        elif key == "help":
+            self._help()
+        elif key == "tab":
+            self._tab()
+
+    def _tab(self) -> None:
+        mode, line, _ = self._where(self._editor.text)
+        added = self.cli.grammar.complete(mode, line)
+        if added is None:
+            self._emit(BELL)
+        else:
+            self._editor.insert(added)
+
+    def _help(self) -> None:
+        typed = self._editor.text
+        self._emit("?\r\n" if not typed or self.session.info.get("echo_help", True) else "\r\n")
+        offered: list[HelpItem] | Fault = Fault("unrecognised", 0, 0, "")
+        mode, line, fixed = self._where(typed)
+        for name in (mode,) if fixed else self.cli.modes(self.session):
+            offered = self.cli.grammar.help(name, line)
+            if not isinstance(offered, Fault):
+                break
+        if isinstance(offered, Fault):
+            text = self.cli.fault(self.session, offered, typed)
+        else:
+            text = self.cli.help(self.session, offered, typed)
+        self._emit(text.replace("\n", "\r\n"))
+        self._prompt(text=typed)
+
+    def _where(self, line: str) -> tuple[str, str, bool]:
+        """(mode, line without prefix, whether a prefix fixed the mode)."""
+        mode, rest = self.cli.rewrite(self.session, line)
+        return (self.session.mode.name, line, False) if mode is None else (mode, rest, True)
+
+    # -- commands
+
+    def _run(self, line: str) -> None:
+        session = self.session
+        self._editor.remember(line)
+        session.history = self._editor.history
+        if not line.strip() or line.lstrip().startswith("!"):
+            self._prompt()
+            return
+        pace = session.device.pace
+        if pace.command_s > 0:
+            self._out.append(Chunk("", pace.command_s))
+        found, text = self._look_up(line)
+        if isinstance(found, Fault):
+            self._reply(self.cli.fault(session, found, line))
+            return
+        for start, words in session.device.faults.refuse.items():
+            if found.canonical.startswith(start):
+                self._reply(words.rstrip("\n") + "\n")
+                return
+        with session.device.lock:
+            if not session.device.ready:
+                self.closed = True
+                return
+            try:
+                reply = found.command.run(session, found)
+            except Refused as refused:
+                reply = self.cli.refused(session, refused)
+        del text
+        self._reply(reply)
+
+    def _look_up(self, line: str) -> tuple[Match[Handler] | Fault, str]:
+        mode, rest, fixed = self._where(line)
+        if fixed:
+            return self.cli.grammar.parse(mode, rest), rest
+        first: Fault | None = None
+        for name in self.cli.modes(self.session):
+            found = self.cli.grammar.parse(name, line)
+            if not isinstance(found, Fault):
+                self.session.home(name)
+                return found, line
+            if first is None or (first.kind == "unrecognised" and found.column > first.column):
+                first = found
+        return first or Fault("unrecognised", 0, 0, line), line
+
+    def _reply(self, reply: Reply) -> None:
+        while isinstance(reply, Pause):
+            self._emit(reply.text.replace("\n", "\r\n"))
+            self._out.append(Chunk("", reply.seconds))
+            with self.session.device.lock:
+                reply = reply.then()
+        if isinstance(reply, Ask):
+            self._question(reply)
+        else:
+            self._show(reply)
+
+    def _question(self, ask: Ask) -> None:
+        self._ask = ask
+        if ask.kind == "key":
+            self._emit(ask.prompt.replace("\n", "\r\n"))
+        else:
+            self._editor.begin(ask.prompt.replace("\n", "\r\n"), mask=ask.mask if ask.kind == "secret" else None)
+
+    def _answer(self, answer: str, *, echo: str = "") -> None:
+        ask, self._ask = self._ask, None
+        if ask is None:
+            return
+        if ask.kind == "key":
+            self._emit((echo if echo.isprintable() else "") + "\r\n")
+        with self.session.device.lock:
+            try:
+                reply = ask.then(answer)
+            except Refused as refused:
+                reply = self.cli.refused(self.session, refused)
+        self._reply(reply)
+
+    # -- paging
+
+    def _show(self, text: str) -> None:
+        rows = text.split("\n")
+        if rows[-1] == "":
+            rows.pop()
+        self._rows = rows
+        self._page(self.session.page_rows or len(rows))
+
+    def _page(self, count: int) -> None:
+        rows = self._rows or []
+        now, later = rows[:count], rows[count:]
+        self._emit("".join(r + "\r\n" for r in now))
+        if later:
+            self._rows = later
+            self._emit(self.cli.more.prompt)
+        else:
+            self._rows = None
+            self._prompt()
+
+    def _page_key(self, character: str) -> None:
+        more = self.cli.more
+        if character not in more.quit_keys and character not in " \r\n":
+            return
+        self._emit("\r" + " " * len(more.prompt) + "\r")
+        if character in more.quit_keys:
+            self._rows = None
+            self._prompt()
+        else:
+            self._page(self.session.page_rows if character == " " else 1)
+
+    # -- login
+
+    def _ask_user(self) -> None:
+        prompt, _, _ = self.cli.login_prompts()
+        self._question(Ask("\n" + prompt, self._ask_password, "line"))
+
+    def _ask_password(self, user: str) -> Reply:
+        _, prompt, mask = self.cli.login_prompts()
+        return Ask(prompt, lambda password: self._check(user, password), "secret", mask)
+
+    def _check(self, name: str, password: str) -> Reply:
+        user = self.session.device.users().get(name)
+        if user is not None and user.password == password:
+            self._begin(user)
+            return self.cli.begin(self.session)
+        self._wrong_logins += 1
+        self._emit(self.cli.login_failed().replace("\n", "\r\n"))
+        if self._wrong_logins >= 3:
+            self.session.end()
+            return ""
+        return Ask("\n" + self.cli.login_prompts()[0], self._ask_password, "line")
+
+    def _begin(self, user: User) -> None:
+        self.session.user = user
+
+    def _welcome(self, user: User) -> None:
+        self._begin(user)
+        self._show(self.cli.begin(self.session))
+
+    # -- output
+
+    def _prompt(self, *, text: str = "") -> None:
+        if self.session.closing:
+            self.closed = True
+            return
+        self._editor.begin(self.cli.prompt(self.session), text=text)
+
+    def _emit(self, text: str) -> None:
+        if text:
+            self._out.append(Chunk(text))
