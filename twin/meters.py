@@ -52,15 +52,19 @@ class Meter:
         self._register_joule = 0.0
         self._refreshes = 0
         self._reset_joule = 0.0
+        self.reset_at_s = 0.0
         self.frozen = False
         self.shown_watt = 0.0
         self.shown_joule = 0.0
         self.shown_since_reset_joule = 0.0
         self.peak_watt = 0.0
 
-    def feed(self, true_watt: float, since_s: float, until_s: float) -> None:
-        """Measure a constant power over a stretch of time, seconds since the start, in order and without gaps."""
-        traits = self._traits
+    def feed(self, true_watt: float, since_s: float, until_s: float) -> bool:
+        """Measure a constant power over a stretch of time, seconds since the start, in order and without gaps.
+
+        True when at least one refresh fell into it.
+        """
+        traits, before = self._traits, self._refreshes
         at_s = since_s
         while (next_s := (self._refreshes + 1) * traits.refresh_s) <= until_s:
             self._integrate(true_watt, next_s - at_s)
@@ -68,9 +72,11 @@ class Meter:
             self._refreshes += 1
             self._refresh()
         self._integrate(true_watt, until_s - at_s)
+        return self._refreshes != before
 
-    def reset_energy(self) -> None:
+    def reset_energy(self, now_s: float) -> None:
         """Start the resettable register again."""
+        self.reset_at_s = now_s
         self._reset_joule = self._register_joule
         self.shown_since_reset_joule = 0.0
 
