@@ -1,1 +1,30 @@
-//! SNMP v2c and v3 agent: bytes in, bytes out.
+//! An SNMP agent without sockets, threads or clock: datagrams in, datagrams out.
+//!
+//! | module | what it knows |
+//! | --- | --- |
+//! | [`ber`] | the Basic Encoding Rules as far as SNMP uses them (X.690, RFC 3417 §8) |
+//! | [`value`] | the SMIv2 types of a variable's value |
+//! | [`table`] | all variables of an agent at one moment, sorted and already encoded |
+//! | [`pdu`] | the operations GET, GETNEXT, GETBULK, SET (RFC 3416, RFC 1157) |
+//! | [`keys`] | USM's keys, digests and ciphers (RFC 3414, 3826, 7860) |
+//! | [`usm`] | the User-based Security Model's checks, in their order (RFC 3414 §3.2) |
+//! | [`counters`] | what the agent counts about itself (SNMPv2-MIB, USM, MPD) |
+//! | [`agent`] | messages of v1, v2c and v3: from a datagram to the answer |
+//!
+//! Time is an argument: the time since the agent's last boot. Variables are held as a [`Table`] in which every
+//! variable binding lies encoded in the order of its name, so that GETBULK is little more than a copy.
+
+pub mod agent;
+pub mod ber;
+pub mod counters;
+pub mod keys;
+pub mod pdu;
+pub mod table;
+pub mod usm;
+pub mod value;
+
+pub use agent::{Agent, AgentConfig, ConfigError, PendingSet, Step, Variables};
+pub use pdu::{Access, Bind, ErrorStatus};
+pub use table::{Table, TableBuilder};
+pub use usm::UserConfig;
+pub use value::Value;

@@ -1,0 +1,610 @@
+//! Messages of SNMP v1, v2c (RFC 1901) and v3 (RFC 3412): from a datagram to its answer.
+
+use std::time::Duration;
+
+use crate::ber::{self, BerError, Prepender, Reader};
+use crate::counters::{Counters, UsmFailure, count};
+use crate::keys::{AuthKey, DIGEST_MAX_BYTE};
+use crate::pdu::{self, Access, Bind, Body, ErrorStatus, Kind, Outcome, Parsed, Request, Version};
+use crate::table::{Table, TableBuilder};
+use crate::usm::{self, EngineTime, Level, Parameters, User, UserConfig};
+use crate::value::Value;
+
+/// Least size of a datagram that every SNMP entity must take (RFC 3417 §3.2).
+pub const SIZE_MIN_BYTE: usize = 484;
+/// Largest payload of a UDP datagram over IPv4.
+pub const SIZE_MAX_BYTE: usize = 65_507;
+
+const VERSION_3: i32 = 3;
+const USM_MODEL: i32 = 3;
+const REPORTABLE: u8 = 0b100;
+const SNMP_ENGINE: [u32; 9] = [1, 3, 6, 1, 6, 3, 10, 2, 1];
+
+/// What an agent is made with.
+#[derive(Debug, Clone)]
+pub struct AgentConfig {
+    /// snmpEngineID, 5 to 32 octets.
+    pub engine_id: Vec<u8>,
+    /// snmpEngineBoots at the first start.
+    pub boots: u32,
+    /// Communities of v1 and v2c.
+    pub communities: Vec<(String, Access)>,
+    /// Users of v3.
+    pub users: Vec<UserConfig>,
+    /// Largest datagram that the agent takes and sends, payload of UDP.
+    pub size_max_byte: usize,
+    /// Where the count in the privacy protocols' salts starts; another one after each boot.
+    pub salt_seed: u64,
+}
+
+/// Why an agent cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The engine id's size is out of range.
+    #[error("an SNMP engine id has 5 to 32 octets, this one has {0}: give another (RFC 3411 §5)")]
+    EngineId(usize),
+    /// The datagram size is out of range.
+    #[error(
+        "an SNMP agent's datagrams hold {SIZE_MIN_BYTE} to {SIZE_MAX_BYTE} byte, not {0}: choose a size in between"
+    )]
+    Size(usize),
+    /// A user has privacy and no authentication.
+    #[error(
+        "SNMP user {0:?} has privacy without authentication: give the user an authentication protocol too"
+    )]
+    PrivacyOnly(String),
+}
+
+/// Where the agent finds its variables.
+pub trait Variables {
+    /// All variables, as fresh as the owner promises; `own` must be among them ([`Own::put_into`]).
+    fn table(&mut self, own: &Own) -> &Table;
+}
+
+/// What the agent knows about itself.
+#[derive(Debug)]
+pub struct Own {
+    engine_id: Vec<u8>,
+    boots: u32,
+    time_s: u32,
+    size_max_byte: usize,
+    /// The agent's counters.
+    pub counters: Counters,
+}
+
+impl Own {
+    fn engine(&self) -> EngineTime<'_> {
+        EngineTime {
+            id: &self.engine_id,
+            boots: self.boots,
+            time_s: self.time_s,
+        }
+    }
+
+    /// Adds snmpEngine and the agent's counters to a table.
+    pub fn put_into(&self, table: &mut TableBuilder) {
+        let mut engine = |number: u32, value: &Value| {
+            table.put(&[&SNMP_ENGINE[..], &[number]].concat(), &[0], value)
+        };
+        engine(1, &Value::octets(&self.engine_id));
+        engine(2, &Value::Integer(self.boots as i32));
+        engine(3, &Value::Integer(self.time_s as i32));
+        engine(4, &Value::Integer(self.size_max_byte as i32));
+        self.counters.put_into(table);
+    }
+}
+
+/// What became of a datagram.
+#[derive(Debug)]
+pub enum Step {
+    /// [`Agent::answer`] holds the datagram to send back.
+    Answer,
+    /// Nothing is sent.
+    Silent,
+    /// Variables shall be set; hand the result to [`Agent::finish_set`].
+    Set(PendingSet),
+}
+
+/// A SET that waits for its result.
+#[derive(Debug)]
+pub struct PendingSet {
+    /// What shall be set.
+    pub binds: Vec<Bind>,
+    request_id: i32,
+    way_back: WayBack,
+}
+
+#[derive(Debug)]
+enum WayBack {
+    Community {
+        version: i32,
+        community: Vec<u8>,
+    },
+    User {
+        message_id: i32,
+        user: Option<usize>,
+        level: Level,
+        size_max_byte: usize,
+    },
+}
+
+impl WayBack {
+    fn version(&self) -> Version {
+        match self {
+            Self::Community { version: 0, .. } => Version::V1,
+            _ => Version::V2,
+        }
+    }
+}
+
+/// An SNMP agent: state of the protocol, no variables.
+#[derive(Debug)]
+pub struct Agent {
+    own: Own,
+    communities: Vec<(Vec<u8>, Access)>,
+    users: Vec<User>,
+    salt_count: u64,
+    request: Request,
+    body: Body,
+    out: Prepender,
+}
+
+impl Agent {
+    /// An agent that has just booted.
+    pub fn new(config: &AgentConfig) -> Result<Self, ConfigError> {
+        if !(5..=32).contains(&config.engine_id.len()) {
+            return Err(ConfigError::EngineId(config.engine_id.len()));
+        }
+        if !(SIZE_MIN_BYTE..=SIZE_MAX_BYTE).contains(&config.size_max_byte) {
+            return Err(ConfigError::Size(config.size_max_byte));
+        }
+        if let Some(user) = config
+            .users
+            .iter()
+            .find(|user| user.privacy.is_some() && user.auth.is_none())
+        {
+            return Err(ConfigError::PrivacyOnly(user.name.clone()));
+        }
+        Ok(Self {
+            own: Own {
+                engine_id: config.engine_id.clone(),
+                boots: config.boots,
+                time_s: 0,
+                size_max_byte: config.size_max_byte,
+                counters: Counters::default(),
+            },
+            communities: config
+                .communities
+                .iter()
+                .map(|(name, access)| (name.as_bytes().to_vec(), *access))
+                .collect(),
+            users: config
+                .users
+                .iter()
+                .map(|user| User::localize(user, &config.engine_id))
+                .collect(),
+            salt_count: config.salt_seed,
+            request: Request::default(),
+            body: Body::default(),
+            out: Prepender::with_capacity(config.size_max_byte + 64),
+        })
+    }
+
+    /// Boots again: one more in snmpEngineBoots, counters at zero. Times count from here.
+    pub fn reboot(&mut self) {
+        self.own.boots = self.own.boots.saturating_add(1).min(i32::MAX as u32);
+        self.own.time_s = 0;
+        self.own.counters = Counters::default();
+    }
+
+    /// The answer to the last datagram, after [`Step::Answer`] or [`Agent::finish_set`].
+    pub fn answer(&self) -> &[u8] {
+        self.out.written()
+    }
+
+    /// Takes one datagram; `since_boot` is the time since the agent's last boot.
+    pub fn receive(
+        &mut self,
+        since_boot: Duration,
+        datagram: &[u8],
+        variables: &mut dyn Variables,
+    ) -> Step {
+        self.own.time_s = u32::try_from(since_boot.as_secs())
+            .unwrap_or(u32::MAX)
+            .min(i32::MAX as u32);
+        count(&mut self.own.counters.in_pkts);
+        if datagram.len() > self.own.size_max_byte {
+            return Step::Silent;
+        }
+        self.dispatch(datagram, variables).unwrap_or_else(|_| {
+            count(&mut self.own.counters.in_asn_parse_errs);
+            Step::Silent
+        })
+    }
+
+    fn dispatch(
+        &mut self,
+        datagram: &[u8],
+        variables: &mut dyn Variables,
+    ) -> Result<Step, BerError> {
+        let mut message = Reader::new(datagram).inside(ber::SEQUENCE)?;
+        match message.integer()? {
+            version @ (0 | 1) => self.community_message(version, message, variables),
+            VERSION_3 => self.user_message(datagram, message, variables),
+            _ => {
+                count(&mut self.own.counters.in_bad_versions);
+                Ok(Step::Silent)
+            }
+        }
+    }
+
+    fn community_message(
+        &mut self,
+        version: i32,
+        mut message: Reader,
+        variables: &mut dyn Variables,
+    ) -> Result<Step, BerError> {
+        let community = message.expect(ber::OCTETS)?;
+        let (tag, content) = message.element()?;
+        let Some(access) = self
+            .communities
+            .iter()
+            .find(|(name, _)| name == community)
+            .map(|(_, access)| *access)
+        else {
+            count(&mut self.own.counters.in_bad_community_names);
+            return Ok(Step::Silent);
+        };
+        let way_back = WayBack::Community {
+            version,
+            community: community.to_vec(),
+        };
+        match self.request.parse(tag, content)? {
+            Parsed::Request(Kind::GetBulk) if version == 0 => Ok(Step::Silent),
+            Parsed::Request(kind) => Ok(self.serve(kind, access, way_back, variables)),
+            Parsed::Other => {
+                count(&mut self.own.counters.unknown_pdu_handlers);
+                Ok(Step::Silent)
+            }
+        }
+    }
+
+    fn user_message(
+        &mut self,
+        datagram: &[u8],
+        mut message: Reader,
+        variables: &mut dyn Variables,
+    ) -> Result<Step, BerError> {
+        let mut header = message.inside(ber::SEQUENCE)?;
+        let message_id = header.integer()?;
+        let manager_size_byte =
+            usize::try_from(header.integer()?).map_err(|_| BerError::Integer)?;
+        let &[flags] = header.expect(ber::OCTETS)? else {
+            return Err(BerError::Length);
+        };
+        if header.integer()? != USM_MODEL {
+            count(&mut self.own.counters.unknown_security_models);
+            return Ok(Step::Silent);
+        }
+        if manager_size_byte < SIZE_MIN_BYTE {
+            return Err(BerError::Integer);
+        }
+        let Some(level) = Level::from_flags(flags) else {
+            count(&mut self.own.counters.invalid_msgs);
+            return Ok(Step::Silent);
+        };
+        let parameters = Parameters::parse(message.expect(ber::OCTETS)?)?;
+        let (tag, data) = message.element()?;
+        let size_max_byte = manager_size_byte.min(self.own.size_max_byte);
+        let reply = |user, level| WayBack::User {
+            message_id,
+            user,
+            level,
+            size_max_byte,
+        };
+        let reportable = flags & REPORTABLE != 0;
+
+        let user =
+            match usm::authenticate(&self.users, self.own.engine(), datagram, &parameters, level) {
+                Ok(user) => user,
+                Err((why, signer)) => {
+                    let id = if level < Level::Private {
+                        plain_request_id(tag, data)
+                    } else {
+                        0
+                    };
+                    let report_level = if signer.is_some() {
+                        Level::Auth
+                    } else {
+                        Level::Open
+                    };
+                    let variable = self.own.counters.refuse(why);
+                    return Ok(self.report(reportable, variable, id, &reply(signer, report_level)));
+                }
+            };
+        let mut decrypted = Vec::new();
+        let scoped = if level == Level::Private {
+            decrypted.extend_from_slice(if tag == ber::OCTETS { data } else { &[] });
+            let key = self.users[user].privacy.as_ref();
+            let opened = key.zip(parameters.salt()).is_some_and(|(key, salt)| {
+                key.decrypt(parameters.boots, parameters.time_s, salt, &mut decrypted)
+            });
+            match Reader::new(&decrypted).inside(ber::SEQUENCE) {
+                Ok(scoped) if opened => scoped,
+                _ => {
+                    let variable = self.own.counters.refuse(UsmFailure::DecryptionError);
+                    return Ok(self.report(reportable, variable, 0, &reply(None, Level::Open)));
+                }
+            }
+        } else if tag == ber::SEQUENCE {
+            Reader::new(data)
+        } else {
+            return Err(BerError::Tag {
+                expected: ber::SEQUENCE,
+                found: tag,
+            });
+        };
+        self.scoped_pdu(scoped, reportable, reply(Some(user), level), variables)
+    }
+
+    fn scoped_pdu(
+        &mut self,
+        mut scoped: Reader,
+        reportable: bool,
+        way_back: WayBack,
+        variables: &mut dyn Variables,
+    ) -> Result<Step, BerError> {
+        let context_engine_id = scoped.expect(ber::OCTETS)?;
+        let context_name = scoped.expect(ber::OCTETS)?;
+        let (tag, content) = scoped.element()?;
+        let Parsed::Request(kind) = self.request.parse(tag, content)? else {
+            count(&mut self.own.counters.unknown_pdu_handlers);
+            return Ok(Step::Silent);
+        };
+        if context_engine_id != self.own.engine_id || !context_name.is_empty() {
+            let variable = self.own.counters.refuse_context();
+            return Ok(self.report(reportable, variable, self.request.id, &way_back));
+        }
+        let WayBack::User {
+            user: Some(user),
+            level,
+            ..
+        } = way_back
+        else {
+            return Ok(Step::Silent);
+        };
+        if level < self.users[user].level() {
+            return Ok(self.respond(
+                (ErrorStatus::AuthorizationError, 0),
+                self.request.id,
+                &way_back,
+            ));
+        }
+        let access = self.users[user].access;
+        Ok(self.serve(kind, access, way_back, variables))
+    }
+
+    fn serve(
+        &mut self,
+        kind: Kind,
+        access: Access,
+        way_back: WayBack,
+        variables: &mut dyn Variables,
+    ) -> Step {
+        self.body.reset(self.room_byte(&way_back));
+        let version = way_back.version();
+        let request_id = self.request.id;
+        if kind != Kind::Set {
+            let table = variables.table(&self.own);
+            let outcome = pdu::read(&self.request, kind, version, table, &mut self.body);
+            return self.respond(outcome, request_id, &way_back);
+        }
+        let binds = self.request.take_binds();
+        if access == Access::ReadWrite {
+            return Step::Set(PendingSet {
+                binds,
+                request_id,
+                way_back,
+            });
+        }
+        let outcome = pdu::finish_set(&binds, version, (ErrorStatus::NoAccess, 1), &mut self.body);
+        self.respond(outcome, request_id, &way_back)
+    }
+
+    /// Writes the answer to a SET; what came out of it is the error-status and the place (from 1) of the binding that
+    /// was refused.
+    pub fn finish_set(&mut self, pending: &PendingSet, outcome: Outcome) -> Step {
+        self.body.reset(self.room_byte(&pending.way_back));
+        let outcome = pdu::finish_set(
+            &pending.binds,
+            pending.way_back.version(),
+            outcome,
+            &mut self.body,
+        );
+        self.respond(outcome, pending.request_id, &pending.way_back)
+    }
+
+    fn report(
+        &mut self,
+        wanted: bool,
+        (name, value): (Vec<u32>, Value),
+        request_id: i32,
+        way_back: &WayBack,
+    ) -> Step {
+        if !wanted {
+            return Step::Silent;
+        }
+        let mut binding = Prepender::default();
+        value.prepend(&mut binding);
+        binding.oid(&name);
+        binding.wrap(ber::SEQUENCE, 0);
+        self.write(
+            pdu::REPORT,
+            (ErrorStatus::NoError, 0),
+            request_id,
+            way_back,
+            Some(binding.written()),
+        );
+        Step::Answer
+    }
+
+    fn respond(&mut self, outcome: Outcome, request_id: i32, way_back: &WayBack) -> Step {
+        self.write(pdu::RESPONSE, outcome, request_id, way_back, None);
+        let limit_byte = match way_back {
+            WayBack::Community { .. } => self.own.size_max_byte,
+            WayBack::User { size_max_byte, .. } => *size_max_byte,
+        };
+        if self.out.size_byte() > limit_byte {
+            count(&mut self.own.counters.silent_drops);
+            return Step::Silent;
+        }
+        Step::Answer
+    }
+
+    /// How many bytes of variable bindings a response may hold.
+    fn room_byte(&self, way_back: &WayBack) -> usize {
+        const LENGTH: usize = 4;
+        const INTEGER: usize = 6;
+        let (limit, frame) = match way_back {
+            WayBack::Community { community, .. } => (
+                self.own.size_max_byte,
+                LENGTH + 3 + LENGTH + community.len(),
+            ),
+            WayBack::User {
+                size_max_byte,
+                user,
+                ..
+            } => {
+                let name = user.map_or(0, |user| self.users[user].name.len());
+                let global = 2 + 2 * INTEGER + 3 + 3;
+                let engine = LENGTH + self.own.engine_id.len();
+                let security =
+                    2 * LENGTH + engine + 2 * INTEGER + LENGTH + name + 2 + DIGEST_MAX_BYTE + 2 + 8;
+                let scoped = 2 * LENGTH + engine + 2 + 8;
+                (*size_max_byte, LENGTH + 3 + global + security + scoped)
+            }
+        };
+        limit.saturating_sub(frame + pdu::OVERHEAD_BYTE)
+    }
+
+    fn write(
+        &mut self,
+        tag: u8,
+        outcome: Outcome,
+        request_id: i32,
+        way_back: &WayBack,
+        bindings: Option<&[u8]>,
+    ) {
+        let bindings = bindings.unwrap_or(self.body.bytes());
+        let out = &mut self.out;
+        out.clear();
+        match way_back {
+            WayBack::Community { version, community } => {
+                pdu::prepend(out, tag, request_id, outcome, bindings);
+                out.element(ber::OCTETS, community);
+                out.integer(*version);
+                out.wrap(ber::SEQUENCE, 0);
+            }
+            WayBack::User {
+                message_id,
+                user,
+                level,
+                ..
+            } => {
+                let own = &self.own;
+                let user = user.map(|user| &self.users[user]);
+                let key = user
+                    .filter(|_| *level == Level::Private)
+                    .and_then(|user| user.privacy.as_ref());
+                let scoped = |out: &mut Prepender| {
+                    let mark = out.size_byte();
+                    pdu::prepend(out, tag, request_id, outcome, bindings);
+                    out.element(ber::OCTETS, &[]);
+                    out.element(ber::OCTETS, &own.engine_id);
+                    out.wrap(ber::SEQUENCE, mark);
+                };
+                scoped(out);
+                let mut salt = None;
+                if let Some(key) = key {
+                    let missing = out.size_byte().wrapping_neg() % key.block_byte();
+                    if missing > 0 {
+                        out.clear();
+                        out.raw(&[0; 8][..missing]);
+                        scoped(out);
+                    }
+                    self.salt_count = self.salt_count.wrapping_add(1);
+                    let fresh = key.salt(own.boots, self.salt_count);
+                    key.encrypt(own.boots, own.time_s, fresh, out.written_mut());
+                    out.wrap(ber::OCTETS, 0);
+                    salt = Some(fresh);
+                }
+                let signer = user
+                    .filter(|_| *level >= Level::Auth)
+                    .and_then(|user| user.auth.as_ref());
+                let name = user.map_or(&[][..], |user| &user.name);
+                write_frame(
+                    out,
+                    *message_id,
+                    *level,
+                    own,
+                    name,
+                    signer,
+                    salt.as_ref().map_or(&[][..], |salt| salt),
+                );
+            }
+        }
+    }
+}
+
+/// Puts security parameters, header and version before the (encrypted) scoped PDU in `out`, and signs.
+fn write_frame(
+    out: &mut Prepender,
+    message_id: i32,
+    level: Level,
+    own: &Own,
+    user: &[u8],
+    signer: Option<&AuthKey>,
+    salt: &[u8],
+) {
+    let mark = out.size_byte();
+    out.element(ber::OCTETS, salt);
+    let digest_byte = signer.map_or(0, AuthKey::digest_byte);
+    out.raw(&[0; DIGEST_MAX_BYTE][..digest_byte]);
+    let digest_from_end = out.size_byte();
+    out.header(ber::OCTETS, digest_byte);
+    out.element(ber::OCTETS, user);
+    out.integer(own.time_s as i32);
+    out.integer(own.boots as i32);
+    out.element(ber::OCTETS, &own.engine_id);
+    out.wrap(ber::SEQUENCE, mark);
+    out.wrap(ber::OCTETS, mark);
+    let mark = out.size_byte();
+    out.integer(USM_MODEL);
+    out.element(ber::OCTETS, &[level.flags()]);
+    out.integer(own.size_max_byte as i32);
+    out.integer(message_id);
+    out.wrap(ber::SEQUENCE, mark);
+    out.integer(VERSION_3);
+    out.wrap(ber::SEQUENCE, 0);
+    if let Some(key) = signer {
+        let digest = key.digest([out.written(), &[], &[]]);
+        let at = out.size_byte() - digest_from_end;
+        out.written_mut()[at..at + digest_byte].copy_from_slice(digest.octets());
+    }
+}
+
+/// request-id of a scoped PDU in plain text, 0 when it has none (RFC 3412 §7.1, step 3d).
+fn plain_request_id(tag: u8, data: &[u8]) -> i32 {
+    let id = || {
+        let mut scoped = Reader::new(data);
+        scoped.expect(ber::OCTETS)?;
+        scoped.expect(ber::OCTETS)?;
+        let (_, pdu) = scoped.element()?;
+        Reader::new(pdu).integer()
+    };
+    if tag == ber::SEQUENCE {
+        id().unwrap_or(0)
+    } else {
+        0
+    }
+}
