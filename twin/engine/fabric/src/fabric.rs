@@ -1,247 +1,241 @@
-//! The fabric as a whole.
+//! The fabric as a whole: what it is made of, and how time passes in it.
 
-use std::collections::BTreeMap;
+use crate::agenda::{Agenda, Event};
+use crate::budget::Budget;
+use crate::cable::Cable;
+use crate::error::FabricError;
+use crate::frame::Frame;
+use crate::port::{Owner, Port, Queued};
+use crate::report::{Alarm, Delivery, Frames, Tapped};
+use crate::store::{NO_PORT, Store};
+use crate::switch::Switch;
+use crate::time::Ps;
+use crate::{PortId, SwitchId};
 
-use crate::*;
+/// Least bytes of a frame: two addresses and an EtherType.
+const HEADER_BYTE: usize = 14;
+
+/// Where a port id leads.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A physical port, by index.
+    Port(u32),
+    /// A LAG: index of its switch, and its bridge port index there.
+    Lag(u32, u16),
+}
+
+/// Frame counts but those in flight, which are counted by looking.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) offered: u64,
+    pub(crate) copies: u64,
+    pub(crate) delivered: u64,
+    pub(crate) consumed: u64,
+    pub(crate) dropped: u64,
+}
 
 /// Switches, NICs and cables, and everything that happens between them.
+///
+/// Every call that takes `now` first lets time pass up to it; a `now` before an earlier one counts as the latest.
+/// Frames that reach hosts meanwhile are kept for the next [`Fabric::poll`].
 #[derive(Debug)]
-pub struct Fabric {}
+pub struct Fabric {
+    pub(crate) now: Ps,
+    pub(crate) seed: u64,
+    pub(crate) agenda: Agenda,
+    pub(crate) places: Vec<Place>,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) switches: Vec<Switch>,
+    pub(crate) cables: Vec<Cable>,
+    pub(crate) store: Store,
+    pub(crate) budget: Budget,
+    pub(crate) tally: Tally,
+    pub(crate) deliveries: Vec<Delivery>,
+    pub(crate) tapped: Vec<Tapped>,
+    pub(crate) alarms: Vec<Alarm>,
+}
 
-#[allow(unused_variables)]
 impl Fabric {
-    /// An empty fabric. `frame_budget_per_s`: how many frames the switches may forward in a second (0: no limit).
-    pub fn new(seed: u64, frame_budget_per_s: u64) -> Fabric {
-        todo!()
+    /// An empty fabric. `seed` goes into the LAGs' flow hash; `frame_budget_per_s` is how many frames the switches may
+    /// forward in a second (0: no limit).
+    #[must_use]
+    pub fn new(seed: u64, frame_budget_per_s: u64) -> Self {
+        Self {
+            now: 0,
+            seed,
+            agenda: Agenda::default(),
+            places: Vec::new(),
+            ports: Vec::new(),
+            switches: Vec::new(),
+            cables: Vec::new(),
+            store: Store::default(),
+            budget: Budget::new(frame_budget_per_s),
+            tally: Tally::default(),
+            deliveries: Vec::new(),
+            tapped: Vec::new(),
+            alarms: Vec::new(),
+        }
     }
 
-    /// Add a switch: powered, VLAN 1 untagged on all ports.
-    pub fn add_switch(&mut self, spec: SwitchSpec) -> Result<SwitchHandle, FabricError> {
-        todo!()
-    }
-
-    /// Add a host's NIC.
-    pub fn add_nic(&mut self, spec: NicSpec) -> Result<PortId, FabricError> {
-        todo!()
-    }
-
-    /// Plug a cable in.
-    pub fn connect(
-        &mut self,
-        now: Ps,
-        a: PortId,
-        b: PortId,
-        length_m: f64,
-    ) -> Result<CableId, FabricError> {
-        todo!()
-    }
-
-    /// A host hands a frame to its NIC. `Err` gives it back: the ring is full.
+    /// A host hands a frame to its NIC.
+    ///
+    /// A frame that the NIC cannot send at all (no link, too long, too short) is dropped and counted there. A tag that
+    /// stands inside the bytes is lifted out.
+    ///
+    /// # Errors
+    /// Gives the frame back if the ring is full (or if `nic` is no NIC): offer it again when [`Fabric::ring_free`]
+    /// says so.
     pub fn transmit(&mut self, now: Ps, nic: PortId, frame: Frame) -> Result<(), Frame> {
-        todo!()
+        let now = self.pass_time(now);
+        let Some(Place::Port(p)) = self.places.get(nic.0 as usize).copied() else {
+            return Err(frame);
+        };
+        let port = &mut self.ports[p as usize];
+        let Owner::Nic { ring_frames } = port.owner else {
+            return Err(frame);
+        };
+        if port.tx.queue.len() >= ring_frames {
+            return Err(frame);
+        }
+        self.tally.offered += 1;
+        let frame = frame.with_tag_lifted();
+        let fits = (HEADER_BYTE..=port.mtu_byte).contains(&frame.bytes.len());
+        if !fits || !port.carrier.up {
+            port.counters.out_discards += 1;
+            self.tally.dropped += 1;
+            return Ok(());
+        }
+        let (tag, octets) = (frame.tag, frame.octets() as u32);
+        let slot = self.store.keep(frame, 1, NO_PORT, octets);
+        self.enqueue(now, p, Queued { slot, tag, octets });
+        Ok(())
     }
 
-    /// Free places in a NIC's transmit ring; 0 for what is no NIC.
+    /// Free places in a NIC's transmit ring; 0 of what is no NIC.
+    #[must_use]
     pub fn ring_free(&self, nic: PortId) -> usize {
-        todo!()
+        let Some(Place::Port(p)) = self.places.get(nic.0 as usize) else {
+            return 0;
+        };
+        let port = &self.ports[*p as usize];
+        match port.owner {
+            Owner::Nic { ring_frames } => ring_frames.saturating_sub(port.tx.queue.len()),
+            Owner::Switch { .. } => 0,
+        }
     }
 
-    /// Run every event up to and including `now`; frames that reached hosts are appended to `out` in order of time.
+    /// Let time pass up to and including `now`; frames that reached hosts are appended to `out` in order of time.
     pub fn poll(&mut self, now: Ps, out: &mut Vec<Delivery>) {
-        todo!()
+        self.pass_time(now);
+        self.tally.delivered += self.deliveries.len() as u64;
+        out.append(&mut self.deliveries);
     }
 
-    /// When something happens next; `None`: nothing is scheduled.
+    /// When something happens next (a moment that has passed if a frame waits to be polled); `None`: nothing will until
+    /// someone calls. Falling asleep, refresh and ageing are not among it: they are computed when asked for.
+    #[must_use]
     pub fn poll_at(&self) -> Option<Ps> {
-        todo!()
+        match self.deliveries.first() {
+            Some(delivery) => Some(delivery.at),
+            None => self.agenda.next_at(),
+        }
     }
 
     /// Engine time: the latest `now` that was given.
-    pub fn now(&self) -> Ps {
-        todo!()
-    }
-
-    /// Cut a cable.
-    pub fn cut(&mut self, now: Ps, cable: CableId) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// Mend a cable.
-    pub fn mend(&mut self, now: Ps, cable: CableId) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// How long this PHY takes from signal to link; a link takes the longer of both ends.
-    pub fn set_interruption(
-        &mut self,
-        now: Ps,
-        port: PortId,
-        interruption: Ps,
-    ) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// Change a port's physical layer.
-    pub fn set_port(
-        &mut self,
-        now: Ps,
-        port: PortId,
-        change: &PortChange,
-    ) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// Change a port's true LPI policy.
-    pub fn set_lpi(
-        &mut self,
-        now: Ps,
-        port: PortId,
-        change: &LpiChange,
-    ) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// Change a bridge port's VLAN rules.
-    pub fn set_port_vlan(
-        &mut self,
-        now: Ps,
-        port: PortId,
-        change: &PortVlanChange,
-    ) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// Create or replace a VLAN; `untagged` is a subset of `members`.
-    pub fn set_vlan(
-        &mut self,
-        now: Ps,
-        switch: SwitchId,
-        vid: u16,
-        members: &[PortId],
-        untagged: &[PortId],
-    ) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// Remove a VLAN and what was learned in it.
-    pub fn remove_vlan(&mut self, now: Ps, switch: SwitchId, vid: u16) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// VID → (members, untagged).
-    pub fn vlans(
-        &self,
-        switch: SwitchId,
-    ) -> Result<BTreeMap<u16, (Vec<PortId>, Vec<PortId>)>, FabricError> {
-        todo!()
-    }
-
-    /// Change a bridge.
-    pub fn set_bridge(
-        &mut self,
-        now: Ps,
-        switch: SwitchId,
-        change: &BridgeChange,
-    ) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// What a bridge is now.
-    pub fn bridge(&mut self, now: Ps, switch: SwitchId) -> Result<BridgeState, FabricError> {
-        todo!()
-    }
-
-    /// Enter a static address.
-    pub fn set_static(
-        &mut self,
-        now: Ps,
-        switch: SwitchId,
-        vid: u16,
-        mac: Mac,
-        port: PortId,
-    ) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// Remove a static address.
-    pub fn remove_static(
-        &mut self,
-        now: Ps,
-        switch: SwitchId,
-        vid: u16,
-        mac: Mac,
-    ) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// The forwarding table, ordered by VLAN and address.
-    pub fn fdb(&mut self, now: Ps, switch: SwitchId) -> Result<Vec<FdbEntry>, FabricError> {
-        todo!()
-    }
-
-    /// Forget learned addresses: all, of one port, of one VLAN, or of one port in one VLAN.
-    pub fn flush_fdb(
-        &mut self,
-        now: Ps,
-        switch: SwitchId,
-        port: Option<PortId>,
-        vid: Option<u16>,
-    ) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// Replace the members of a LAG.
-    pub fn set_lag(&mut self, now: Ps, lag: PortId, members: &[PortId]) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// Switch a switch on or off. Off: all its links down; forwarding table, VLANs and counters forgotten.
-    pub fn set_power(&mut self, now: Ps, switch: SwitchId, on: bool) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// Spanning tree's discarding state: the port neither learns nor forwards.
-    pub fn set_blocked(&mut self, now: Ps, port: PortId, blocked: bool) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// Set a port's counters to zero.
-    pub fn clear_counters(&mut self, now: Ps, port: PortId) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// What a port is and does now.
-    pub fn port(&mut self, now: Ps, port: PortId) -> Result<PortState, FabricError> {
-        todo!()
-    }
-
-    /// A port's counters.
-    pub fn counters(&mut self, now: Ps, port: PortId) -> Result<PortCounters, FabricError> {
-        todo!()
-    }
-
-    /// Time in state of a port's transmit direction.
-    pub fn time_in_state(&mut self, now: Ps, port: PortId) -> Result<Ledger, FabricError> {
-        todo!()
+    #[must_use]
+    pub const fn now(&self) -> Ps {
+        self.now
     }
 
     /// The conservation law of the whole fabric.
     pub fn frames(&mut self, now: Ps) -> Frames {
-        todo!()
+        self.pass_time(now);
+        let waiting: u64 = self.ports.iter().map(|port| port.tx.in_flight()).sum();
+        let Tally {
+            offered,
+            copies,
+            delivered,
+            consumed,
+            dropped,
+        } = self.tally;
+        Frames {
+            offered,
+            copies,
+            delivered,
+            consumed,
+            dropped,
+            in_flight: waiting + self.deliveries.len() as u64,
+        }
     }
 
-    /// Record the frames of a cable, or stop.
-    pub fn set_tapped(&mut self, cable: CableId, on: bool) -> Result<(), FabricError> {
-        todo!()
-    }
-
-    /// Move recorded frames to `out`.
+    /// Move recorded frames of tapped cables to `out`, in order of time.
     pub fn take_tapped(&mut self, out: &mut Vec<Tapped>) {
-        todo!()
+        out.append(&mut self.tapped);
     }
 
-    /// Move alarms to `out`.
+    /// Move alarms to `out`, in order of time.
     pub fn take_alarms(&mut self, out: &mut Vec<Alarm>) {
-        todo!()
+        out.append(&mut self.alarms);
+    }
+
+    /// Run what is due by `now`; returns the present moment.
+    pub(crate) fn pass_time(&mut self, now: Ps) -> Ps {
+        let now = now.max(self.now);
+        while let Some((at, event)) = self.agenda.pop_due(now) {
+            self.now = at;
+            match event {
+                Event::Arrive(port) => self.on_arrive(at, port),
+                Event::ArrivePause(port) => self.on_arrive_pause(at, port),
+                Event::Start(port) => self.on_start(at, port),
+                Event::Free(port) => self.on_free(at, port),
+                Event::PauseEnd(port) => self.on_pause_end(at, port),
+                Event::PauseAgain(port) => self.on_pause_again(at, port),
+                Event::LinkUp(cable) => self.on_link_up(at, cable),
+            }
+        }
+        self.now = now;
+        now
+    }
+
+    pub(crate) fn place(&self, port: PortId) -> Result<Place, FabricError> {
+        self.places
+            .get(port.0 as usize)
+            .copied()
+            .ok_or(FabricError::UnknownPort(port))
+    }
+
+    /// Index of a physical port.
+    pub(crate) fn physical(&self, port: PortId, wants: &'static str) -> Result<u32, FabricError> {
+        match self.place(port)? {
+            Place::Port(p) => Ok(p),
+            Place::Lag(switch, index) => Err(FabricError::WrongKind {
+                name: self.switches[switch as usize].bridge_ports[index as usize]
+                    .name
+                    .clone(),
+                is: "a LAG",
+                wants,
+            }),
+        }
+    }
+
+    /// Index of a switch and of one of its bridge ports.
+    pub(crate) fn bridge_place(&self, port: PortId) -> Result<(u32, u16), FabricError> {
+        match self.place(port)? {
+            Place::Lag(switch, index) => Ok((switch, index)),
+            Place::Port(p) => match self.ports[p as usize].owner {
+                Owner::Switch { switch, index } => Ok((switch, index)),
+                Owner::Nic { .. } => Err(FabricError::WrongKind {
+                    name: self.ports[p as usize].name.clone(),
+                    is: "a host's NIC",
+                    wants: "this is about ports of switches",
+                }),
+            },
+        }
+    }
+
+    pub(crate) fn switch_at(&mut self, switch: SwitchId) -> Result<&mut Switch, FabricError> {
+        self.switches
+            .get_mut(switch.0 as usize)
+            .ok_or(FabricError::UnknownSwitch(switch))
     }
 }

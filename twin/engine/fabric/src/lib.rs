@@ -1,15 +1,29 @@
 //! The fabric: switches, NICs, cables and their EEE state, without clock, thread or I/O.
 
-pub mod error;
-pub mod fabric;
+mod agenda;
+mod bridge;
+mod budget;
+mod cable;
+mod error;
+mod fabric;
+mod fdb;
 pub mod frame;
+mod lag;
 pub mod ledger;
 pub mod link;
 pub mod lpi;
+mod observe;
+mod pause;
 pub mod phy;
+mod port;
+mod receiving;
 pub mod report;
+mod sending;
 pub mod spec;
+mod store;
+mod switch;
 pub mod time;
+mod vlan;
 
 pub use error::FabricError;
 pub use fabric::Fabric;
@@ -18,8 +32,7 @@ pub use ledger::{Ledger, LpiState};
 pub use lpi::Mode;
 pub use report::{Alarm, BridgeState, Delivery, FdbEntry, Frames, PortCounters, PortState, Tapped};
 pub use spec::{
-    Acceptable, BridgeChange, LpiChange, NicSpec, PortChange, PortVlanChange, SwitchHandle,
-    SwitchSpec,
+    Acceptable, BridgeChange, LpiChange, NicSpec, PortChange, PortVlanChange, SwitchHandle, SwitchSpec,
 };
 pub use time::Ps;
 

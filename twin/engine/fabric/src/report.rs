@@ -190,3 +190,33 @@ pub struct BridgeState {
     /// Bytes waiting in the whole switch.
     pub buffered_byte: usize,
 }
+
+impl PortCounters {
+    pub(crate) const fn plus(&self, other: &Self) -> Self {
+        macro_rules! sum {
+            ($($field:ident),*) => { Self { $($field: self.$field + other.$field),* } };
+        }
+        sum!(
+            in_octets,
+            in_ucast,
+            in_mcast,
+            in_bcast,
+            in_discards,
+            in_errors,
+            out_octets,
+            out_ucast,
+            out_mcast,
+            out_bcast,
+            out_discards,
+            out_errors,
+            in_pause,
+            out_pause,
+            in_too_long,
+            tx_lpi_events,
+            tx_lpi,
+            rx_lpi_events,
+            rx_lpi,
+            storm_drops
+        )
+    }
+}

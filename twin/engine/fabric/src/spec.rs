@@ -3,7 +3,8 @@
 //! A change is a value whose absent fields leave things as they are.
 
 use crate::frame::Mac;
-use crate::lpi::Mode;
+use crate::lpi::{Mode, Timing};
+use crate::phy::{Eee, Phy};
 use crate::time::{PS_PER_S, PS_PER_US, Ps};
 use crate::{PortId, SwitchId};
 
@@ -156,7 +157,7 @@ pub struct LpiChange {
     pub refresh: Option<Ps>,
     /// Tw.
     pub wake: Option<Ps>,
-    /// Tw when the frame arrived during Ts.
+    /// Tw when the frame arrived during Ts; if only `wake` is set, the same.
     pub wake_during_sleep: Option<Ps>,
     /// Tw of fast wake.
     pub fast_wake: Option<Ps>,
@@ -166,4 +167,75 @@ pub struct LpiChange {
     pub coalesce_byte: Option<u32>,
     /// Wake when the first has waited so long; 0: no such limit.
     pub coalesce: Option<Ps>,
+}
+
+impl LpiChange {
+    /// This change with another on top.
+    #[must_use]
+    pub const fn merged(&self, later: &Self) -> Self {
+        macro_rules! latest {
+            ($($field:ident),*) => {
+                Self { $($field: if later.$field.is_some() { later.$field } else { self.$field }),* }
+            };
+        }
+        latest!(
+            mode,
+            hold,
+            sleep,
+            quiet,
+            refresh,
+            wake,
+            wake_during_sleep,
+            fast_wake,
+            deep_after,
+            coalesce_byte,
+            coalesce
+        )
+    }
+
+    /// Whether a PHY at a speed has a mode by itself, or the times set by hand provide for it.
+    pub(crate) fn permits(&self, phy: &Phy, speed_mbps: u32, mode: Mode) -> bool {
+        let eee = phy.eee_at(speed_mbps);
+        let deep = self.sleep.is_some() && self.wake.is_some();
+        let fast = self.fast_wake.is_some();
+        match mode {
+            Mode::Off => true,
+            Mode::Deep => deep || eee.is_some_and(|eee| eee.permits(Mode::Deep)),
+            Mode::Fast => fast || eee.is_some_and(|eee| eee.permits(Mode::Fast)),
+            Mode::Hybrid => {
+                self.permits(phy, speed_mbps, Mode::Deep)
+                    && self.permits(phy, speed_mbps, Mode::Fast)
+            }
+        }
+    }
+
+    /// Mode and times of a transmitter: those of its PHY at that speed where nothing was set. A mode that does not exist
+    /// at that speed gives way to the PHY's own.
+    pub(crate) fn policy(&self, phy: &Phy, speed_mbps: u32) -> (Mode, Timing) {
+        let eee = phy.eee_at(speed_mbps);
+        let own = eee.map_or(Mode::Off, Eee::mode);
+        let mode = self
+            .mode
+            .filter(|mode| self.permits(phy, speed_mbps, *mode))
+            .unwrap_or(own);
+        let base = eee.map(Eee::timing).unwrap_or_default();
+        let wake = self.wake.unwrap_or(base.wake);
+        let timing = Timing {
+            hold: self.hold.unwrap_or(base.hold),
+            sleep: self.sleep.unwrap_or(base.sleep),
+            quiet: self.quiet.unwrap_or(base.quiet),
+            refresh: self.refresh.unwrap_or(base.refresh),
+            wake,
+            wake_during_sleep: self.wake_during_sleep.unwrap_or(if self.wake.is_some() {
+                wake
+            } else {
+                base.wake_during_sleep
+            }),
+            fast_wake: self.fast_wake.unwrap_or(base.fast_wake),
+            deep_after: self.deep_after.unwrap_or(base.deep_after),
+            coalesce_byte: self.coalesce_byte.unwrap_or(base.coalesce_byte),
+            coalesce: self.coalesce.unwrap_or(base.coalesce),
+        };
+        (mode, timing)
+    }
 }

@@ -1,0 +1,395 @@
+//! Configuration of bridges: VLANs, rules of ports, forwarding tables, LAGs, spanning tree's verdict.
+
+use std::collections::BTreeMap;
+
+use crate::error::FabricError;
+use crate::fabric::{Fabric, Place};
+use crate::frame::{Mac, is_group, mac_text};
+use crate::port::Owner;
+use crate::report::{BridgeState, FdbEntry};
+use crate::spec::{BridgeChange, PortVlanChange};
+use crate::switch::Switch;
+use crate::time::Ps;
+use crate::vlan::{MAX_VID, PortSet, Vlan};
+use crate::{PortId, SwitchId};
+
+const VID_RANGE: &str = "a VLAN id is 1 to 4094";
+
+impl Fabric {
+    /// Change a bridge port's VLAN rules. A PVID may name a VLAN that is created later; until then untagged frames are
+    /// discarded.
+    ///
+    /// # Errors
+    /// An unknown port, a NIC, or a PVID outside 1..=4094.
+    pub fn set_port_vlan(
+        &mut self,
+        now: Ps,
+        port: PortId,
+        change: &PortVlanChange,
+    ) -> Result<(), FabricError> {
+        self.pass_time(now);
+        let (switch, index) = self.bridge_place(port)?;
+        let bridge_port = &mut self.switches[switch as usize].bridge_ports[index as usize];
+        if let Some(pvid) = change.pvid {
+            check_vid(&bridge_port.name, "the PVID", pvid)?;
+            bridge_port.pvid = pvid;
+        }
+        if let Some(acceptable) = change.acceptable {
+            bridge_port.acceptable = acceptable;
+        }
+        if let Some(on) = change.ingress_filtering {
+            bridge_port.ingress_filtering = on;
+        }
+        Ok(())
+    }
+
+    /// Create or replace a VLAN; `untagged` is a subset of `members`. What was learned in it on ports that are no
+    /// members any more is forgotten.
+    ///
+    /// # Errors
+    /// An unknown switch, a VID outside 1..=4094, ports of another switch, or an untagged port that is no member.
+    pub fn set_vlan(
+        &mut self,
+        now: Ps,
+        switch: SwitchId,
+        vid: u16,
+        members: &[PortId],
+        untagged: &[PortId],
+    ) -> Result<(), FabricError> {
+        self.pass_time(now);
+        let name = self.switch_at(switch)?.spec.name.clone();
+        check_vid(&name, "the VLAN id", vid)?;
+        let vlan = Vlan {
+            members: self.port_set(switch, members)?,
+            untagged: self.port_set(switch, untagged)?,
+        };
+        if vlan.members.and(&vlan.untagged) != vlan.untagged {
+            return Err(FabricError::OutOfRange {
+                what: "the untagged ports",
+                name,
+                value: format!("more than the members of VLAN {vid}"),
+                allowed: "make each untagged port a member too",
+            });
+        }
+        let bridge = self.switch_at(switch)?;
+        if let Some(before) = bridge.vlans.get(vid) {
+            let left = PortSet::from_iter(
+                before
+                    .members
+                    .iter()
+                    .filter(|index| !vlan.members.contains(*index)),
+            );
+            bridge
+                .fdb
+                .flush(|entry| entry.vid == vid && left.contains(entry.port));
+        }
+        bridge.vlans.set(vid, vlan);
+        Ok(())
+    }
+
+    /// Remove a VLAN with all addresses learned or entered in it.
+    ///
+    /// # Errors
+    /// An unknown switch or VLAN.
+    pub fn remove_vlan(&mut self, now: Ps, switch: SwitchId, vid: u16) -> Result<(), FabricError> {
+        self.pass_time(now);
+        let bridge = self.switch_at(switch)?;
+        if !bridge.vlans.remove(vid) {
+            return Err(unknown_vlan(bridge, vid));
+        }
+        bridge.fdb.erase(|entry| entry.vid == vid);
+        Ok(())
+    }
+
+    /// VID → (members, untagged), each in order of ports.
+    ///
+    /// # Errors
+    /// An unknown switch.
+    pub fn vlans(
+        &self,
+        switch: SwitchId,
+    ) -> Result<BTreeMap<u16, (Vec<PortId>, Vec<PortId>)>, FabricError> {
+        let bridge = self
+            .switches
+            .get(switch.0 as usize)
+            .ok_or(FabricError::UnknownSwitch(switch))?;
+        let ids = |set: &PortSet| {
+            set.iter()
+                .map(|index| bridge.bridge_ports[index as usize].id)
+                .collect::<Vec<_>>()
+        };
+        Ok(bridge
+            .vlans
+            .iter()
+            .map(|(vid, vlan)| (vid, (ids(&vlan.members), ids(&vlan.untagged))))
+            .collect())
+    }
+
+    /// Change a bridge. Going between shared and independent learning forgets what was learned.
+    ///
+    /// # Errors
+    /// An unknown switch.
+    pub fn set_bridge(
+        &mut self,
+        now: Ps,
+        switch: SwitchId,
+        change: &BridgeChange,
+    ) -> Result<(), FabricError> {
+        self.pass_time(now);
+        let bridge = self.switch_at(switch)?;
+        if let Some(ageing) = change.ageing {
+            bridge.fdb.set_ageing(ageing);
+        }
+        if let Some(shared) = change.shared_learning {
+            bridge.fdb.set_shared(shared);
+        }
+        Ok(())
+    }
+
+    /// What a bridge is now.
+    ///
+    /// # Errors
+    /// An unknown switch.
+    pub fn bridge(&mut self, now: Ps, switch: SwitchId) -> Result<BridgeState, FabricError> {
+        self.pass_time(now);
+        let bridge = self.switch_at(switch)?;
+        Ok(BridgeState {
+            name: bridge.spec.name.clone(),
+            base_mac: bridge.spec.base_mac,
+            powered: bridge.powered,
+            ageing: bridge.fdb.ageing(),
+            shared_learning: bridge.fdb.is_shared(),
+            fdb_size: bridge.fdb.size(),
+            fdb_discards: bridge.fdb.discards(),
+            buffered_byte: bridge.buffered_byte,
+        })
+    }
+
+    /// Enter a static address: frames to it in that VLAN go to that port, whatever is learned, and nowhere while the
+    /// port is down. It survives link-down and flushing; under shared learning it holds in all VLANs.
+    ///
+    /// # Errors
+    /// An unknown switch, VLAN or port, a group address, or a table full of static entries.
+    pub fn set_static(
+        &mut self,
+        now: Ps,
+        switch: SwitchId,
+        vid: u16,
+        mac: Mac,
+        port: PortId,
+    ) -> Result<(), FabricError> {
+        let now = self.pass_time(now);
+        let set = self.port_set(switch, &[port])?;
+        let bridge = self.switch_at(switch)?;
+        if bridge.vlans.get(vid).is_none() {
+            return Err(unknown_vlan(bridge, vid));
+        }
+        if is_group(mac) {
+            return Err(FabricError::OutOfRange {
+                what: "a static address",
+                name: bridge.spec.name.clone(),
+                value: mac_text(mac),
+                allowed: "only unicast addresses can be entered",
+            });
+        }
+        let entered = set
+            .iter()
+            .all(|index| bridge.fdb.set_static(now, vid, mac, index));
+        if !entered {
+            let (switch, size) = (bridge.spec.name.clone(), bridge.fdb.size());
+            return Err(FabricError::TableFull { switch, size });
+        }
+        Ok(())
+    }
+
+    /// Remove a static address.
+    ///
+    /// # Errors
+    /// An unknown switch, or no such static entry.
+    pub fn remove_static(
+        &mut self,
+        now: Ps,
+        switch: SwitchId,
+        vid: u16,
+        mac: Mac,
+    ) -> Result<(), FabricError> {
+        self.pass_time(now);
+        let bridge = self.switch_at(switch)?;
+        if bridge.fdb.remove_static(vid, mac) {
+            return Ok(());
+        }
+        let (switch, mac) = (bridge.spec.name.clone(), mac_text(mac));
+        Err(FabricError::UnknownEntry { switch, vid, mac })
+    }
+
+    /// The forwarding table, ordered by VLAN and address; entries that have grown too old are not in it.
+    ///
+    /// # Errors
+    /// An unknown switch.
+    pub fn fdb(&mut self, now: Ps, switch: SwitchId) -> Result<Vec<FdbEntry>, FabricError> {
+        let now = self.pass_time(now);
+        let bridge = self.switch_at(switch)?;
+        Ok(bridge
+            .fdb
+            .list(now)
+            .into_iter()
+            .map(|(mac, entry)| FdbEntry {
+                vid: entry.vid,
+                mac,
+                port: bridge.bridge_ports[entry.port as usize].id,
+                is_static: entry.is_static,
+                age: if entry.is_static { 0 } else { now - entry.seen },
+            })
+            .collect())
+    }
+
+    /// Forget learned addresses: all, of one port, of one VLAN, or of one port in one VLAN.
+    ///
+    /// # Errors
+    /// An unknown switch, or a port of another one.
+    pub fn flush_fdb(
+        &mut self,
+        now: Ps,
+        switch: SwitchId,
+        port: Option<PortId>,
+        vid: Option<u16>,
+    ) -> Result<(), FabricError> {
+        self.pass_time(now);
+        let ports = port
+            .map(|port| self.port_set(switch, &[port]))
+            .transpose()?;
+        self.switch_at(switch)?.fdb.flush(|entry| {
+            ports.is_none_or(|ports| ports.contains(entry.port))
+                && vid.is_none_or(|vid| vid == entry.vid)
+        });
+        Ok(())
+    }
+
+    /// Replace the members of a LAG. A port in a LAG has no VLANs of its own while it is in; addresses learned on the
+    /// LAG and on ports that enter are forgotten.
+    ///
+    /// Simplification: members of different speeds share the load alike, where real switches refuse or suspend the
+    /// slower ones; the slow member's queue shows it.
+    ///
+    /// # Errors
+    /// Not a LAG, ports of another switch, or a port that is in another LAG.
+    pub fn set_lag(&mut self, now: Ps, lag: PortId, members: &[PortId]) -> Result<(), FabricError> {
+        self.pass_time(now);
+        let Place::Lag(switch, lag_index) = self.place(lag)? else {
+            let (switch, index) = self.bridge_place(lag)?;
+            return Err(FabricError::WrongKind {
+                name: self.switches[switch as usize].bridge_ports[index as usize]
+                    .name
+                    .clone(),
+                is: "a physical port",
+                wants: "members belong to a LAG",
+            });
+        };
+        self.port_set(SwitchId(switch), members)?;
+        let mut new = Vec::with_capacity(members.len());
+        for member in members {
+            let p = self.physical(*member, "a LAG has physical ports as members")?;
+            let port = &self.ports[p as usize];
+            let Owner::Switch { index, .. } = port.owner else {
+                continue;
+            };
+            if port.bridge_port != index && port.bridge_port != lag_index {
+                return Err(FabricError::WrongKind {
+                    name: port.name.clone(),
+                    is: "in another LAG",
+                    wants: "a port is in one LAG at most: remove it there first",
+                });
+            }
+            new.push((p, index));
+        }
+        new.sort_unstable();
+        new.dedup();
+        let bridge = &mut self.switches[switch as usize];
+        let first_port = bridge.first_port;
+        let old = std::mem::take(&mut bridge.bridge_ports[lag_index as usize].members);
+        for p in old {
+            let index = (p - first_port) as u16;
+            self.ports[p as usize].bridge_port = index;
+            self.switches[switch as usize].bridge_ports[index as usize].members = vec![p];
+            self.refresh_bridge_port(switch, index);
+        }
+        for (p, index) in &new {
+            self.ports[*p as usize].bridge_port = lag_index;
+            self.switches[switch as usize].bridge_ports[*index as usize]
+                .members
+                .clear();
+            self.refresh_bridge_port(switch, *index);
+        }
+        let bridge = &mut self.switches[switch as usize];
+        bridge.bridge_ports[lag_index as usize].members = new.iter().map(|(p, _)| *p).collect();
+        bridge.fdb.flush(|entry| entry.port == lag_index);
+        self.refresh_bridge_port(switch, lag_index);
+        Ok(())
+    }
+
+    /// Spanning tree's discarding state: the port neither learns nor forwards. What was learned there is forgotten when
+    /// it begins.
+    ///
+    /// # Errors
+    /// An unknown port, or a NIC.
+    pub fn set_blocked(&mut self, now: Ps, port: PortId, blocked: bool) -> Result<(), FabricError> {
+        self.pass_time(now);
+        let (switch, index) = self.bridge_place(port)?;
+        self.switches[switch as usize].bridge_ports[index as usize].blocked = blocked;
+        self.refresh_bridge_port(switch, index);
+        Ok(())
+    }
+
+    /// Find out anew which members of a bridge port are up and whether it forwards; forget what was learned on one that
+    /// does not.
+    pub(crate) fn refresh_bridge_port(&mut self, switch: u32, index: u16) {
+        let bridge = &mut self.switches[switch as usize];
+        let bridge_port = &mut bridge.bridge_ports[index as usize];
+        bridge_port.active = bridge_port
+            .members
+            .iter()
+            .copied()
+            .filter(|p| self.ports[*p as usize].carrier.up)
+            .collect();
+        let forwards = !bridge_port.active.is_empty() && !bridge_port.blocked;
+        bridge.forwarding.put(index, forwards);
+        if !forwards {
+            bridge.fdb.flush(|entry| entry.port == index);
+        }
+    }
+
+    fn port_set(&mut self, switch: SwitchId, ports: &[PortId]) -> Result<PortSet, FabricError> {
+        let name = self.switch_at(switch)?.spec.name.clone();
+        ports
+            .iter()
+            .map(|port| match self.bridge_place(*port)? {
+                (owner, index) if owner == switch.0 => Ok(index),
+                (owner, index) => Err(FabricError::Foreign {
+                    port: self.switches[owner as usize].bridge_ports[index as usize]
+                        .name
+                        .clone(),
+                    switch: name.clone(),
+                }),
+            })
+            .collect()
+    }
+}
+
+fn check_vid(name: &str, what: &'static str, vid: u16) -> Result<(), FabricError> {
+    if (1..=MAX_VID).contains(&vid) {
+        return Ok(());
+    }
+    Err(FabricError::OutOfRange {
+        what,
+        name: name.to_owned(),
+        value: vid.to_string(),
+        allowed: VID_RANGE,
+    })
+}
+
+fn unknown_vlan(bridge: &Switch, vid: u16) -> FabricError {
+    FabricError::UnknownVlan {
+        switch: bridge.spec.name.clone(),
+        vid,
+    }
+}

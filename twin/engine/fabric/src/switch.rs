@@ -1,0 +1,178 @@
+//! A switch: bridge ports, VLANs, forwarding table and buffer; and the decision what a frame is and where it goes.
+
+use crate::PortId;
+use crate::fdb::Fdb;
+use crate::frame::{Mac, Tag, is_group};
+use crate::pause::Thresholds;
+use crate::spec::{Acceptable, SwitchSpec};
+use crate::time::Ps;
+use crate::vlan::{PortSet, Vlan, VlanTable};
+
+/// A port as the bridge sees it: a physical port or a LAG.
+#[derive(Debug)]
+pub(crate) struct BridgePort {
+    pub(crate) id: PortId,
+    pub(crate) name: String,
+    pub(crate) pvid: u16,
+    pub(crate) acceptable: Acceptable,
+    pub(crate) ingress_filtering: bool,
+    pub(crate) blocked: bool,
+    /// Physical ports, by index, in order: itself, or the members of a LAG; none while it is a member of one.
+    pub(crate) members: Vec<u32>,
+    /// Members whose link is up.
+    pub(crate) active: Vec<u32>,
+}
+
+impl BridgePort {
+    fn new(id: PortId, name: String, members: Vec<u32>) -> Self {
+        Self {
+            id,
+            name,
+            pvid: 1,
+            acceptable: Acceptable::All,
+            ingress_filtering: false,
+            blocked: false,
+            members,
+            active: Vec::new(),
+        }
+    }
+
+    /// Back to how it left the factory.
+    fn reset(&mut self, members: Vec<u32>) {
+        *self = Self::new(self.id, std::mem::take(&mut self.name), members);
+    }
+}
+
+/// A switch.
+#[derive(Debug)]
+pub(crate) struct Switch {
+    pub(crate) spec: SwitchSpec,
+    pub(crate) powered: bool,
+    /// Index of its first physical port; the others follow.
+    pub(crate) first_port: u32,
+    /// Physical ports, then LAGs.
+    pub(crate) bridge_ports: Vec<BridgePort>,
+    /// Bridge ports that are up and not blocked.
+    pub(crate) forwarding: PortSet,
+    pub(crate) vlans: VlanTable,
+    pub(crate) fdb: Fdb,
+    pub(crate) buffered_byte: usize,
+    pub(crate) thresholds: Thresholds,
+}
+
+/// Why a frame is discarded at ingress.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Discarded;
+
+impl Switch {
+    pub(crate) fn new(spec: SwitchSpec, first_port: u32, first_id: PortId) -> Self {
+        let physical = spec.phys.len();
+        let all = physical + spec.lag_count;
+        let bridge_ports = (0..all)
+            .map(|index| {
+                let id = PortId(first_id.0 + index as u32);
+                match spec.port_names.get(index) {
+                    Some(name) => {
+                        BridgePort::new(id, name.clone(), vec![first_port + index as u32])
+                    }
+                    None => {
+                        let name = format!("{} lag{}", spec.name, index - physical + 1);
+                        BridgePort::new(id, name, Vec::new())
+                    }
+                }
+            })
+            .collect();
+        Self {
+            powered: true,
+            first_port,
+            bridge_ports,
+            forwarding: PortSet::default(),
+            vlans: VlanTable::factory(0..all as u16),
+            fdb: Fdb::new(spec.fdb_size, spec.ageing, spec.shared_learning),
+            buffered_byte: 0,
+            thresholds: Thresholds::share(spec.buffer_byte, physical),
+            spec,
+        }
+    }
+
+    /// Indices of its physical ports.
+    pub(crate) fn physical(&self) -> std::ops::Range<u32> {
+        self.first_port..self.first_port + self.spec.phys.len() as u32
+    }
+
+    /// Forget what was configured and learned.
+    pub(crate) fn reset(&mut self) {
+        let physical = self.physical();
+        for (index, bridge_port) in self.bridge_ports.iter_mut().enumerate() {
+            let own = self.first_port + index as u32;
+            bridge_port.reset(if physical.contains(&own) {
+                vec![own]
+            } else {
+                Vec::new()
+            });
+        }
+        self.forwarding = PortSet::default();
+        self.vlans = VlanTable::factory(0..self.bridge_ports.len() as u16);
+        self.fdb = Fdb::new(
+            self.spec.fdb_size,
+            self.spec.ageing,
+            self.spec.shared_learning,
+        );
+    }
+
+    /// The VLAN of a frame that came in at a bridge port, and its priority bits (802.1Q clauses 6.9 and 8.6.2).
+    pub(crate) fn classify(&self, port: u16, tag: Option<Tag>) -> Result<Tag, Discarded> {
+        let bridge_port = &self.bridge_ports[port as usize];
+        if bridge_port.blocked {
+            return Err(Discarded);
+        }
+        let tagged = tag.is_some_and(|tag| tag.vid != 0);
+        match bridge_port.acceptable {
+            Acceptable::Tagged if !tagged => return Err(Discarded),
+            Acceptable::Untagged if tagged => return Err(Discarded),
+            _ => {}
+        }
+        let tag = match tag {
+            Some(tag) if tagged => tag,
+            Some(priority) => Tag {
+                vid: bridge_port.pvid,
+                ..priority
+            },
+            None => Tag::new(bridge_port.pvid),
+        };
+        let vlan = self.vlans.get(tag.vid).ok_or(Discarded)?;
+        if bridge_port.ingress_filtering && !vlan.members.contains(port) {
+            return Err(Discarded);
+        }
+        Ok(tag)
+    }
+
+    /// Learn where `source` is.
+    pub(crate) fn learn(&mut self, now: Ps, vid: u16, source: Mac, port: u16) {
+        if !is_group(source) && source != [0; 6] {
+            self.fdb.learn(now, vid, source, port);
+        }
+    }
+
+    /// The bridge ports at which a frame leaves: one if its destination is known, else all of the VLAN; never the one
+    /// it came in at, none that is down or blocked, none outside the VLAN.
+    pub(crate) fn egress(
+        &self,
+        now: Ps,
+        vid: u16,
+        destination: Mac,
+        ingress: u16,
+    ) -> (PortSet, &Vlan) {
+        let vlan = self.vlans.get(vid).expect("classify found the VLAN");
+        let mut ports = vlan.members.and(&self.forwarding);
+        if !is_group(destination)
+            && let Some(known) = self.fdb.lookup(now, vid, destination)
+        {
+            let reachable = ports.contains(known);
+            ports = PortSet::default();
+            ports.put(known, reachable);
+        }
+        ports.remove(ingress);
+        (ports, vlan)
+    }
+}
