@@ -136,6 +136,16 @@ class SwitchPowerTruth(_Truth):
     wander: WanderTruth = WanderTruth()
 
 
+class SensorTruth(_Truth):
+    """A switch's own power sensor, shown in ENTITY-SENSOR-MIB: it sits behind the inlet and measures AC watts."""
+
+    refresh_s: float = Field(default=5.0, gt=0)
+    noise_watt: NotNegative = 0.0
+    gain_ratio: float = Field(default=1.0, gt=0)
+    offset_watt: float = 0.0
+    resolution_watt: float = Field(default=1.0, gt=0)
+
+
 class SlowCliTruth(_Truth):
     """Realistic slowness of a command line."""
 
@@ -152,6 +162,7 @@ class SwitchTruth(_Truth):
     slow_cli: SlowCliTruth = SlowCliTruth()
     lpi: LpiTruth = LpiTruth()
     power: SwitchPowerTruth
+    power_sensor: SensorTruth | None = None  # None: the family offers none
 
     def interruption_at_s(self, speed_mbps: int) -> float:
         """Seconds for a speed; one that is not listed takes the longest listed."""

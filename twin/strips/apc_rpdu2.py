@@ -1,8 +1,8 @@
-"""APC Rack PDU 2G, metered by outlet with switching: PowerNet-MIB, rPDU2 (1.3.6.1.4.1.318.1.1.26).
+"""APC Rack PDU 2G with switched outlets: PowerNet-MIB, rPDU2 (1.3.6.1.4.1.318.1.1.26).
 
-Objects, units and codes are from the MIB. From memory, to be checked on a device: what the model's plate says, the
-refresh period and lag, that an outlet's power is in watts (the MIB gives no unit), factory delays, and that an outlet
-switches in relay time. Peaks carry no date here: the twin has no calendar worth trusting in a measurement.
+AP8659 also measures each outlet; AP8941 measures the whole strip only, in steps of 10 W. Objects, units and codes are
+from the MIB. From memory, to be checked on a device: what the plate says, the refresh period and lag, that an outlet's
+power is in watts (the MIB gives no unit), and factory delays. Peaks carry no date here: the twin keeps no calendar.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 from twin.meters import MeterTraits
 from twin.strips.mib import SystemGroup, Writable, number, text
-from twin.strips.strip import Outlet, Strip, StripFamily
+from twin.strips.strip import Outlet, Strip, StripFamily, StripModel
 
 if TYPE_CHECKING:
     from twin_engine import VarBind
 
 _ROOT = "1.3.6.1.4.1.318.1.1.26"
 _OUTLETS, _C13 = 24, 21  # the last three are C19
-_MODEL, _FIRMWARE = "AP8659", "v6.9.6"
+_FIRMWARE = "v6.9.6"
 _TENTH_KWH_JOULE = 360_000.0
 _AMPERE, _TENTH_KW = 16, 37
 _DELAY = range(-1, 7201)
@@ -37,12 +37,12 @@ _OF_ALL = {
 }
 
 
-def _system(name: str) -> SystemGroup:
+def _system(model: StripModel, name: str) -> SystemGroup:
     firmware = _FIRMWARE.replace(".", "").lstrip("v")
     return SystemGroup(
         description=(
             f"APC Web/SNMP Management Card (MB:v4.1.0 PF:{_FIRMWARE} PN:apc_hw05_aos_{firmware}.bin "
-            f"AF1:{_FIRMWARE} AN1:apc_hw05_rpdu2g_{firmware}.bin MN:{_MODEL} HR:05 SN: ZA1400000000 MD:01/01/2014)"
+            f"AF1:{_FIRMWARE} AN1:apc_hw05_rpdu2g_{firmware}.bin MN:{model.name} HR:05 SN: ZA1400000000 MD:01/01/2014)"
         ),
         object_id="1.3.6.1.4.1.318.1.3.4.6",
         contact="Unknown",
@@ -59,18 +59,29 @@ class ApcFace:
 
     def constants(self) -> "Iterator[VarBind]":
         """Identity, properties, configuration and table sizes."""
-        plate = self._strip.plate
-        for table, count in (("1", 1), ("3", 1), ("5", 1), ("7", 0), ("9.1", _OUTLETS), ("9.3", _OUTLETS)):
+        plate, metered = self._strip.plate, _OUTLETS if self._strip.model.meters_outlets else 0
+        for table, count in (("1", 1), ("3", 1), ("5", 1), ("7", 0), ("9.1", _OUTLETS), ("9.3", metered)):
             yield f"{_ROOT}.{table}.0", "int", count
         ident: tuple[int | str, ...] = (
-            *(1, 1, plate.name, plate.location, "05", _FIRMWARE, "01/01/2014", _MODEL, plate.serial, plate.contact),
+            *(
+                1,
+                1,
+                plate.name,
+                plate.location,
+                "05",
+                _FIRMWARE,
+                "01/01/2014",
+                self._strip.model.name,
+                plate.serial,
+                plate.contact,
+            ),
             *("v1.0.9", "", ""),
         )
         yield from _row(f"{_ROOT}.2.1", 1, 1, ident)
         thresholds = (0, _TENTH_KW * 8 // 10, _TENTH_KW)
         config: tuple[int | str, ...] = (1, 1, plate.name, plate.location, 1, 0, *thresholds, 1, 1, 1, 1, plate.contact)
         yield from _row(f"{_ROOT}.4.1.1", 1, 1, config)
-        properties = (1, 1, plate.name, _OUTLETS, _OUTLETS, _OUTLETS, 1, 0, _AMPERE, 2, 1, _AMPERE, _TENTH_KW)
+        properties = (1, 1, plate.name, _OUTLETS, _OUTLETS, metered, 1, 0, _AMPERE, 2, 1, _AMPERE, _TENTH_KW)
         yield from _row(f"{_ROOT}.4.2.1", 1, 1, properties)
         yield from _row(f"{_ROOT}.4.3.1", 1, 1, (1, 1, plate.name, 2))
         yield from _row(f"{_ROOT}.4.3.1", 1, 7, ("", ""))
@@ -90,6 +101,8 @@ class ApcFace:
         yield from _row(f"{_ROOT}.9.2.3.1", n, 1, known)
         yield from _row(f"{_ROOT}.9.2.3.1", n, 7, ("",))
         yield from _row(f"{_ROOT}.9.2.4.1", n, 1, known)
+        if not self._strip.model.meters_outlets:
+            return
         yield from _row(f"{_ROOT}.9.4.1.1", n, 1, (*known, 0, 1840, 2300, ""))
         yield from _row(f"{_ROOT}.9.4.2.1", n, 1, (*known, 1, 2300, 1))
         yield from _row(f"{_ROOT}.9.4.3.1", n, 1, (*known, 2))
@@ -112,6 +125,8 @@ class ApcFace:
         for n, outlet in strip.outlets.items():
             yield from _row(f"{_ROOT}.9.2.3.1", n, 5, (2 if outlet.on else 1, 1 if outlet.plan else 2))
             yield from _row(f"{_ROOT}.9.2.4.1", n, 5, (_ON if outlet.on else _OFF,))
+            if not strip.model.meters_outlets:
+                continue
             shown_watt, peak_watt = outlet.meter.shown_watt, outlet.meter.peak_watt
             tenth_ampere = round(strip.mains.current_ampere(shown_watt) * 10)
             energy = int(outlet.meter.shown_since_reset_joule / _TENTH_KWH_JOULE)
@@ -138,9 +153,10 @@ class ApcFace:
     def _writable_of(self, outlet: Outlet) -> dict[str, Writable]:
         n, switched, metered = outlet.number, f"{_ROOT}.9.2.1.1", f"{_ROOT}.9.4.1.1"
         commands = (_ON, _OFF, _REBOOT, _DELAYED_ON, _DELAYED_OFF, _DELAYED_REBOOT, _CANCEL)
+        name = text(f"{metered}.3.{n}", 64, lambda value: setattr(outlet, "name", value))
         return {
+            **(name if self._strip.model.meters_outlets else {}),
             **text(f"{switched}.3.{n}", 64, lambda value: setattr(outlet, "name", value)),
-            **text(f"{metered}.3.{n}", 64, lambda value: setattr(outlet, "name", value)),
             **number(f"{switched}.5.{n}", _DELAY, lambda value: setattr(outlet, "power_on_s", value)),
             **number(f"{switched}.6.{n}", _DELAY, lambda value: setattr(outlet, "power_off_s", value)),
             **number(f"{switched}.7.{n}", range(5, 61), lambda value: setattr(outlet, "reboot_s", value)),
@@ -195,9 +211,10 @@ def _row(entry: str, index: int, first: int, values: "tuple[int | str, ...]") ->
 
 FAMILY = StripFamily(
     name="apc_rpdu2",
-    model=_MODEL,
-    outlet_count=_OUTLETS,
-    groups=(tuple(range(1, _OUTLETS + 1)),),
+    models=(
+        StripModel("AP8659", _OUTLETS, (tuple(range(1, _OUTLETS + 1)),), meters_outlets=True),
+        StripModel("AP8941", _OUTLETS, (tuple(range(1, _OUTLETS + 1)),), meters_outlets=False),
+    ),
     outlet_traits=MeterTraits(refresh_s=2.0, lag_s=1.0, resolution_watt=1.0, register_joule=_TENTH_KWH_JOULE),
     group_traits=MeterTraits(refresh_s=2.0, lag_s=1.0, resolution_watt=10.0, register_joule=_TENTH_KWH_JOULE),
     relay_s=0.02,

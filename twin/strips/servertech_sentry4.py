@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from twin.meters import MeterTraits
 from twin.strips.mib import SystemGroup, Writable, number, text
-from twin.strips.strip import Outlet, Strip, StripFamily
+from twin.strips.strip import Outlet, Strip, StripFamily, StripModel
 
 if TYPE_CHECKING:
     from twin_engine import VarBind
@@ -29,7 +29,7 @@ _OF_QUEUE = {_QUEUE_ON: _ON, _QUEUE_OFF: _OFF, _QUEUE_REBOOT: _REBOOT}
 _WAKE_OFF, _WAKE_ON, _PEND_ON, _PEND_OFF, _USER_OFF, _USER_ON, _REBOOTING = 4, 5, 8, 9, 10, 11, 12
 
 
-def _system(name: str) -> SystemGroup:
+def _system(_model: StripModel, name: str) -> SystemGroup:
     return SystemGroup(
         description="Sentry Switched PDU",
         object_id="1.3.6.1.4.1.1718.4",
@@ -53,7 +53,7 @@ class SentryFace:
         names: tuple[int | str, ...] = ("Sentry Switched PDU", plate.location, "Version 8.0v", "", plate.serial[:8], "")
         yield from _columns(_CONFIG, ".0", 1, (*names, 1))
         yield f"{_CONFIG}.21.0", "int", 1
-        unit: tuple[int | str, ...] = ("A", plate.name, plate.serial, "C2WG24SN", "", 0)
+        unit: tuple[int | str, ...] = ("A", plate.name, plate.serial, self._strip.model.name, "", 0)
         yield from _columns(f"{_UNIT}.2.1", ".1", 2, unit)
         yield f"{_UNIT}.2.1.8.1", "octets", b"\x00"
         yield from _columns(f"{_UNIT}.2.1", ".1", 30, (1, 0, 0, 0, 0, 0, 0))
@@ -67,7 +67,7 @@ class SentryFace:
         for outlet in self._strip.outlets.values():
             at = f".1.1.{outlet.number}"
             yield from _columns(f"{_OUTLET}.2.1", at, 2, (f"AA{outlet.number}", outlet.name))
-            yield f"{_OUTLET}.2.1.5{at}", "octets", b"\x80"
+            yield f"{_OUTLET}.2.1.5{at}", "octets", b"\xc0"  # switched, measured per outlet
             yield from _columns(f"{_OUTLET}.2.1", at, 6, ("IEC 60320 C13", _OUTLET_AMPERE, _OUTLET_VA, 0))
             yield from _columns(f"{_OUTLET}.2.1", at, 20, (outlet.wake_up, outlet.power_on_s))
 
@@ -159,9 +159,7 @@ def _columns(entry: str, at: str, first: int, values: "tuple[int | str, ...]") -
 
 FAMILY = StripFamily(
     name="servertech_sentry4",
-    model="C2WG24SN",
-    outlet_count=_OUTLETS,
-    groups=(tuple(range(1, _OUTLETS + 1)),),
+    models=(StripModel("C2WG24SN", _OUTLETS, (tuple(range(1, _OUTLETS + 1)),), meters_outlets=True),),
     outlet_traits=MeterTraits(refresh_s=1.0, lag_s=0.8, resolution_watt=1.0, register_joule=_WH_JOULE),
     group_traits=MeterTraits(refresh_s=1.0, lag_s=0.8, resolution_watt=1.0, register_joule=_TENTH_KWH_JOULE),
     relay_s=0.05,

@@ -48,23 +48,41 @@ class Outlet:
 
 
 @dataclass(frozen=True, slots=True)
-class StripFamily:
-    """A model of strip: a row of the visible table in `twin.strips`.
+class StripModel:
+    """A model of a family.
 
     `groups` are the channels that measure several outlets at once (device, cord, bank), by outlet number; the first one
-    also measures the strip's own draw. `relay_s` is the time from command to contact.
+    also measures the strip's own draw. `meters_outlets` tells whether each outlet is measured too. `code` is the number
+    that the model has in the family's MIB, where there is one.
     """
 
     name: str
-    model: str
     outlet_count: int
     groups: tuple[tuple[int, ...], ...]
+    meters_outlets: bool
+    code: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StripFamily:
+    """A family of strips: a row of the visible table in `twin.strips`. `relay_s` is from command to contact."""
+
+    name: str
+    models: tuple[StripModel, ...]
     outlet_traits: MeterTraits
     group_traits: MeterTraits
     relay_s: float
     outlet_name: Callable[[int], str]
-    system: Callable[[str], SystemGroup]
+    system: Callable[[StripModel, str], SystemGroup]
     face: "Callable[[Strip], Face]"
+
+    def model(self, name: str) -> StripModel:
+        """Give the model of that name; KeyError says which there are."""
+        for model in self.models:
+            if model.name == name:
+                return model
+        known = ", ".join(model.name for model in self.models)
+        raise KeyError(f"the twin has no {self.name} strip called {name}: take one of {known}")
 
 
 @dataclass(slots=True)
@@ -95,26 +113,34 @@ class Strip:
     """One strip on the network; time is in seconds since start."""
 
     def __init__(
-        self, name: str, family: StripFamily, truth: StripTruth, *, seed: int = 0, clock_s: Callable[[], float]
+        self,
+        name: str,
+        family: StripFamily,
+        model: StripModel,
+        truth: StripTruth,
+        *,
+        seed: int = 0,
+        clock_s: Callable[[], float],
     ) -> None:
         self.name = name
         self.family = family
+        self.model = model
         self.truth = truth
         self.lock = threading.RLock()
         self.clock_s = clock_s
         self.mains = Electricity(truth.voltage_volt, truth.power_factor_ratio)
         serial = stream(seed, "serial", name).integers(10**6, 10**7)
         self.plate = Nameplate(name=name, serial=f"ZA{serial:07d}")
-        self.system = family.system(name)
+        self.system = family.system(model, name)
         outlet_traits, group_traits = family.outlet_traits.truly(truth), family.group_traits.truly(truth)
         self.outlets = {
             number: Outlet(
                 number, family.outlet_name(number), Meter(outlet_traits, stream(seed, name, f"outlet{number}"))
             )
-            for number in range(1, family.outlet_count + 1)
+            for number in range(1, model.outlet_count + 1)
         }
         self.groups = tuple(
-            Meter(group_traits, stream(seed, name, f"group{index}")) for index in range(len(family.groups))
+            Meter(group_traits, stream(seed, name, f"group{index}")) for index in range(len(model.groups))
         )
         self.wake: Callable[[float], None] = lambda _delay_s: None
         self._agent: Agent | None = None
@@ -200,7 +226,7 @@ class Strip:
         with self.lock:
             for number, outlet in self.outlets.items():
                 self._changed |= outlet.meter.feed(watt_by_outlet.get(number, 0.0), since_s, until_s)
-            for index, (members, meter) in enumerate(zip(self.family.groups, self.groups, strict=True)):
+            for index, (members, meter) in enumerate(zip(self.model.groups, self.groups, strict=True)):
                 own_watt = self.truth.own_watt if index == 0 else 0.0
                 total_watt = own_watt + sum(watt_by_outlet.get(number, 0.0) for number in members)
                 self._changed |= meter.feed(total_watt, since_s, until_s)

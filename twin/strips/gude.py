@@ -1,6 +1,7 @@
-"""Gude Expert Power Control 8226: GUDEADS-EPC8226-MIB (1.3.6.1.4.1.28507.58).
+"""Gude Expert Power Control 8226 and 8221: GUDEADS-EPC8226-MIB (1.3.6.1.4.1.28507.58), -EPC8221-MIB (.56).
 
-Twelve outlets in two banks of six; each outlet (single port channel) and each bank is metered. Whole watts are shown,
+Twelve outlets in two banks of six. Each bank is metered; the 8226 meters each outlet too (single port channels). Whole
+watts are shown,
 but mA x V x power factor gives a fraction of one. Objects, units, ranges and codes are from the MIB; rows count from 1
 (the MIB says so in the index's range, and from 0 in a description). From memory, to be checked on a device: sysDescr,
 the refresh period and the lag. Left out: traps, environment sensors.
@@ -13,22 +14,21 @@ from typing import TYPE_CHECKING
 
 from twin.meters import Meter, MeterTraits
 from twin.strips.mib import SystemGroup, Writable, number, text
-from twin.strips.strip import Outlet, Strip, StripFamily
+from twin.strips.strip import Outlet, Strip, StripFamily, StripModel
 
 if TYPE_CHECKING:
     from twin_engine import VarBind
 
-_ROOT = "1.3.6.1.4.1.28507.58.1"
-_PORT, _BANK, _SINGLE = f"{_ROOT}.3.1.2.1", f"{_ROOT}.5.1.2.1", f"{_ROOT}.5.5.2.1"
+_GUDE = "1.3.6.1.4.1.28507"
 _OUTLETS, _BANKS = 12, ((1, 2, 3, 4, 5, 6), (7, 8, 9, 10, 11, 12))
 _WH_JOULE = 3_600.0
 _LONGEST_S = range(2**31)
 
 
-def _system(name: str) -> SystemGroup:
+def _system(model: StripModel, name: str) -> SystemGroup:
     return SystemGroup(
-        description="Expert Power Control 8226",
-        object_id="1.3.6.1.4.1.28507.58",
+        description=model.name,
+        object_id=f"{_GUDE}.{model.code}",
         contact="",
         name=name,
         location="",
@@ -41,35 +41,38 @@ class GudeFace:
     def __init__(self, strip: Strip) -> None:
         self._strip = strip
         strip.plate.other = {"buzzer": 0}
-        self._channels: dict[str, Meter] = {
-            **{f"{_BANK}.%d.{n}": meter for n, meter in enumerate(strip.groups, start=1)},
-            **{f"{_SINGLE}.%d.{n}": outlet.meter for n, outlet in strip.outlets.items()},
-        }
+        self._root = f"{_GUDE}.{strip.model.code}.1"
+        self._port = f"{self._root}.3.1.2.1"
+        self._channels = {f"{self._root}.5.1.2.1.%d.{n}": meter for n, meter in enumerate(strip.groups, start=1)}
+        if strip.model.meters_outlets:
+            single = f"{self._root}.5.5.2.1"
+            self._channels |= {f"{single}.%d.{n}": outlet.meter for n, outlet in strip.outlets.items()}
 
     def constants(self) -> "Iterator[VarBind]":
         """Port table's configuration, channel counts and indexes."""
-        yield f"{_ROOT}.3.1.1.0", "int", _OUTLETS
-        yield f"{_ROOT}.3.10.0", "int", self._strip.plate.other["buzzer"]
-        yield f"{_ROOT}.5.1.1.0", "uint", len(_BANKS)
-        yield f"{_ROOT}.5.5.1.0", "uint", _OUTLETS
+        yield f"{self._root}.3.1.1.0", "int", _OUTLETS
+        yield f"{self._root}.3.10.0", "int", self._strip.plate.other["buzzer"]
+        yield f"{self._root}.5.1.1.0", "uint", len(_BANKS)
+        if self._strip.model.meters_outlets:
+            yield f"{self._root}.5.5.1.0", "uint", _OUTLETS
         for n, outlet in self._strip.outlets.items():
-            yield f"{_PORT}.1.{n}", "int", n
-            yield f"{_PORT}.2.{n}", "octets", outlet.name.encode()
-            yield f"{_PORT}.5.{n}", "int", outlet.wake_up
-            yield f"{_PORT}.6.{n}", "int", outlet.power_on_s
-            yield f"{_PORT}.7.{n}", "int", outlet.repower_s
+            yield f"{self._port}.1.{n}", "int", n
+            yield f"{self._port}.2.{n}", "octets", outlet.name.encode()
+            yield f"{self._port}.5.{n}", "int", outlet.wake_up
+            yield f"{self._port}.6.{n}", "int", outlet.power_on_s
+            yield f"{self._port}.7.{n}", "int", outlet.repower_s
         for column in self._channels:
             yield column % 1, "int", int(column.rpartition(".")[2])
             yield column % 2, "int", 1
         for n in range(1, len(_BANKS) + 1):
-            yield f"{_ROOT}.5.2.1.1.{n}", "int", n
-            yield f"{_ROOT}.5.2.1.2.{n}", "int", 1
+            yield f"{self._root}.5.2.1.1.{n}", "int", n
+            yield f"{self._root}.5.2.1.2.{n}", "int", 1
 
     def readings(self) -> "Iterator[VarBind]":
         """Relay states and all channels."""
         for n, outlet in self._strip.outlets.items():
-            yield f"{_PORT}.3.{n}", "int", 1 if outlet.on else 0
-            yield f"{_PORT}.4.{n}", "int", outlet.switch_count
+            yield f"{self._port}.3.{n}", "int", 1 if outlet.on else 0
+            yield f"{self._port}.4.{n}", "int", outlet.switch_count
         for column, meter in self._channels.items():
             yield from self._channel(column, meter)
 
@@ -100,14 +103,14 @@ class GudeFace:
     def writable(self) -> Mapping[str, Writable]:
         """Relay states, names, start-up and re-power, the resettable energy counters, the buzzer."""
         strip = self._strip
-        found = number(f"{_ROOT}.3.10.0", (0, 1), lambda value: strip.plate.other.update(buzzer=value))
+        found = number(f"{self._root}.3.10.0", (0, 1), lambda value: strip.plate.other.update(buzzer=value))
         for n, outlet in strip.outlets.items():
             found |= {
-                **text(f"{_PORT}.2.{n}", 15, partial(setattr, outlet, "name")),
-                **number(f"{_PORT}.3.{n}", (0, 1), partial(self._switch, outlet)),
-                **number(f"{_PORT}.5.{n}", range(3), partial(setattr, outlet, "wake_up")),
-                **number(f"{_PORT}.6.{n}", _LONGEST_S, partial(setattr, outlet, "power_on_s")),
-                **number(f"{_PORT}.7.{n}", range(65_536), partial(setattr, outlet, "repower_s")),
+                **text(f"{self._port}.2.{n}", 15, partial(setattr, outlet, "name")),
+                **number(f"{self._port}.3.{n}", (0, 1), partial(self._switch, outlet)),
+                **number(f"{self._port}.5.{n}", range(3), partial(setattr, outlet, "wake_up")),
+                **number(f"{self._port}.6.{n}", _LONGEST_S, partial(setattr, outlet, "power_on_s")),
+                **number(f"{self._port}.7.{n}", range(65_536), partial(setattr, outlet, "repower_s")),
             }
         for column, meter in self._channels.items():
             found[column % 13] = Writable("uint", lambda value: value == 0, partial(self._reset, meter))
@@ -122,10 +125,11 @@ class GudeFace:
 
 
 FAMILY = StripFamily(
-    name="gude_epc8226",
-    model="Expert Power Control 8226",
-    outlet_count=_OUTLETS,
-    groups=_BANKS,
+    name="gude",
+    models=(
+        StripModel("Expert Power Control 8226", _OUTLETS, _BANKS, meters_outlets=True, code=58),
+        StripModel("Expert Power Control 8221", _OUTLETS, _BANKS, meters_outlets=False, code=56),
+    ),
     outlet_traits=MeterTraits(refresh_s=1.0, lag_s=0.5, register_joule=_WH_JOULE),
     group_traits=MeterTraits(refresh_s=1.0, lag_s=0.5, register_joule=_WH_JOULE),
     relay_s=0.02,
