@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from twin_engine import LpiTiming
+
 Acceptable = Literal["all", "tagged", "untagged"]
 
 
@@ -24,7 +26,8 @@ class PortEffect:
 
     For a LAG only `pvid`, `acceptable` and `ingress_filtering` reach the engine; its members carry the rest.
     `stp` says whether a spanning tree may block the port: a tree over all switches is computed outside and told
-    with `SwitchDevice.set_blocked`.
+    with `SwitchDevice.set_blocked`. `lpi_hold_us` and `lpi_wake_us` are for families whose command line sets them; None
+    leaves the transmitter as it is.
     """
 
     admin_up: bool = True
@@ -37,6 +40,8 @@ class PortEffect:
     acceptable: Acceptable = "all"
     ingress_filtering: bool = True
     stp: bool = False
+    lpi_hold_us: float | None = None
+    lpi_wake_us: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,8 @@ class EffectTarget(Protocol):
         acceptable: Acceptable | None = None,
         ingress_filtering: bool | None = None,
     ) -> None: ...  # pragma: no cover
+
+    def set_lpi(self, port: int, *, timing: LpiTiming | None = None) -> None: ...  # pragma: no cover
 
     def set_vlan(
         self, switch: int, vid: int, *, members: Sequence[int], untagged: Sequence[int]
@@ -165,3 +172,10 @@ def _apply_port(target: EffectTarget, port: int, old: PortEffect | None, new: Po
             eee=new.eee if "eee" in rest else None,
             mtu_byte=new.mtu_byte if "mtu_byte" in rest else None,
         )
+    timing: LpiTiming = {}
+    if new.lpi_hold_us is not None and _differs(old, new, "lpi_hold_us"):
+        timing["hold_us"] = new.lpi_hold_us
+    if new.lpi_wake_us is not None and _differs(old, new, "lpi_wake_us"):
+        timing["wake_us"] = new.lpi_wake_us
+    if timing:
+        target.set_lpi(port, timing=timing)
