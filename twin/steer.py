@@ -10,10 +10,12 @@ Only TCP: a UDP answer would leave from the port that the socket is really bound
 """
 
 import ctypes
+import errno
 import os
 import socket
 import struct
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, Self
 
 _SYS_BPF: Final = {"x86_64": 321, "aarch64": 280}
@@ -145,3 +147,35 @@ class Steering:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _wildcard_listens(port: int) -> bool:
+    """Whether some socket of this network namespace listens on `port` of every address (proc(5), net/tcp)."""
+    wildcards = {f"{'0' * 8}:{port:04X}", f"{'0' * 32}:{port:04X}"}
+    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+        try:
+            rows = Path(table).read_text(encoding="ascii").splitlines()[1:]
+        except FileNotFoundError:  # IPv6 switched off
+            continue
+        if any((fields := row.split())[1] in wildcards and fields[3] == "0A" for row in rows):
+            return True
+    return False
+
+
+def listen_tcp(address: str, port: int) -> tuple[socket.socket, Steering | None]:
+    """A socket that gets the connections to ``address:port``, and what steers them there if that was needed.
+
+    Raises OSError (EADDRINUSE) when another program listens on this very address, or when the machine's own service
+    owns the port on every address and the kernel cannot steer.
+    """
+    try:
+        return socket.create_server((address, port)), None
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE or not _wildcard_listens(port):
+            raise
+        listener = socket.create_server((address, 0))
+        try:
+            return listener, Steering({(address, port): listener.fileno()})
+        except SteeringUnavailable:
+            listener.close()
+            raise error from None
