@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
@@ -19,7 +19,16 @@ if TYPE_CHECKING:
 
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Fraction = Annotated[float, Field(ge=0, le=1)]
-Speed = Literal[10, 100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 100_000]
+_SPEEDS_MBPS = (10, 100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000)
+
+
+def _known_speed(mbps: int) -> int:
+    if mbps not in _SPEEDS_MBPS:
+        raise ValueError(f"{mbps} Mb/s is no speed of Ethernet; take one of {_SPEEDS_MBPS}")
+    return mbps
+
+
+Speed = Annotated[int, AfterValidator(_known_speed)]
 """Mb/s"""
 
 
@@ -166,8 +175,7 @@ class SwitchTruth(_Truth):
 
     def interruption_at_s(self, speed_mbps: int) -> float:
         """Seconds for a speed; one that is not listed takes the longest listed."""
-        exact = {int(speed): seconds for speed, seconds in self.interruption_s.items()}
-        return exact.get(speed_mbps, max(exact.values(), default=0.0))
+        return self.interruption_s.get(speed_mbps, max(self.interruption_s.values(), default=0.0))
 
 
 class NodePowerTruth(_Truth):
