@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from twin.effect import SwitchEffect, apply_effect
-from twin.personality import DeviceSpec, Family, Pace, Port, Refused, User
+from twin.personality import DeviceSpec, Family, Neighbour, Pace, Port, Refused, User
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -81,6 +81,8 @@ class SwitchDevice:
         self.startup = startup  # text of the startup configuration; "" is factory
         self.rejected_lines: tuple[str, ...] = ()  # of the startup configuration, at the last boot
         self.personality = family.personality(spec, self.ports)
+        self.neighbours: Callable[[int], Neighbour | None] = _nobody  # by bridge port; whoever knows the cables sets it
+        self.power_watt: Callable[[], float] | None = None  # what it draws, for shows that print a consumption
         self._clock_s = clock_s
         self._applied: SwitchEffect | None = None
         self._observers: list[Callable[[SwitchDevice, Event], None]] = []
@@ -290,3 +292,7 @@ class SwitchDevice:
     def _notify(self, event: Event) -> None:
         for observer in tuple(self._observers):
             observer(self, event)
+
+
+def _nobody(_port: int) -> Neighbour | None:
+    return None

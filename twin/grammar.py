@@ -91,11 +91,11 @@ class Word:
     column: int
 
 
-_WORD = re.compile(r'"([^"]*)"?|\'([^\']*)\'?|(\S+)')
+_WORD = re.compile(r'"([^"]*)"?|(\S+)')
 
 
 def split_words(line: str) -> list[Word]:
-    """Split at blanks; "double" or 'single' quotes hold blanks together and are removed."""
+    """Split at blanks; "double quotes" hold blanks together and are removed."""
     return [Word(next(g for g in m.groups() if g is not None), m.start()) for m in _WORD.finditer(line)]
 
 
@@ -132,6 +132,10 @@ class _Net:
                     seen.add(target)
                     stack.append(target)
         return seen
+
+    def ways(self, state: int) -> list[_Edge]:
+        """Edges out of a state and what it jumps to."""
+        return [edge for s in sorted(self.closure(state)) for edge in self.edges[s]]
 
 
 _LEXEME = re.compile(r"\s*([\[\]()|]|<[^>]+>|[^\s\[\]()|<>]+)")
@@ -208,8 +212,10 @@ class Grammar(Generic[H]):
         self.commands = tuple(commands)
         self._tokens = tokens
         self._help_words = help_words or {}
-        self._nets = [_compile(c.pattern) for c in self.commands]
-        for command, net in zip(self.commands, self._nets, strict=True):
+        nets = [_compile(c.pattern) for c in self.commands]
+        self._ways = [[net.ways(s) for s in range(len(net.edges))] for net in nets]
+        self._ends = [[net.accept in net.closure(s) for s in range(len(net.edges))] for net in nets]
+        for command, net in zip(self.commands, nets, strict=True):
             for edge in (e for edges in net.edges for e in edges):
                 if edge.token and edge.token not in tokens:
                     raise ValueError(f"the command pattern {command.pattern!r} names no known token: {edge.token}")
@@ -324,12 +330,10 @@ class Grammar(Generic[H]):
         return Fault("unrecognised", word.column, index, word.text)
 
     def _edges(self, thread: _Thread) -> list[_Edge]:
-        net = self._nets[thread.number]
-        return [edge for state in sorted(net.closure(thread.state)) for edge in net.edges[state]]
+        return self._ways[thread.number][thread.state]
 
     def _accepts(self, thread: _Thread) -> bool:
-        net = self._nets[thread.number]
-        return net.accept in net.closure(thread.state)
+        return self._ends[thread.number][thread.state]
 
     def _keyword_help(self, thread: _Thread, edge: _Edge) -> str:
         command = self.commands[thread.number]

@@ -6,6 +6,8 @@ the same operations, inside `SwitchDevice.change()`.
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -53,14 +55,39 @@ class Port:
     is_lag: bool
 
 
+def password_digest(password: str) -> str:
+    """What a configuration keeps in place of a password: hexadecimal SHA-1, as switches of that age do [M]."""
+    return hashlib.sha1(password.encode(), usedforsecurity=False).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class User:
-    """A login. `privilege` is 1 (read-only) or 15; `keys` are OpenSSH public-key lines."""
+    """A login. `privilege` is 1 (read-only) or 15; `keys` are OpenSSH public-key lines.
+
+    `password` is the password itself, or `sha1:` and the hexadecimal digest that a configuration keeps of it.
+    """
 
     name: str
     password: str
     privilege: int = 15
     keys: tuple[str, ...] = ()
+
+    def accepts(self, password: str) -> bool:
+        """Is this the right password?"""
+        kind, _, digest = self.password.partition(":")
+        if kind == "sha1" and digest:
+            return hmac.compare_digest(digest, password_digest(password))
+        return hmac.compare_digest(self.password.encode(), password.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """Who sends LLDP at the other end of a cable: shown while the port is up and both ends speak LLDP."""
+
+    chassis_mac: bytes
+    port_name: str
+    system_name: str
+    capabilities: str = "B"  # B bridge, H host
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +114,10 @@ class DeviceSpec:
     pace: Pace = Pace()
     address: str = ""  # shown as the management address
     engine_options: Mapping[str, Any] = field(default_factory=dict)  # latency_us, egress_queue_byte, ...
+    lpi_hold_us: float = 0.0  # the hardware's own hold time: what a command line that can set it goes back to
+    lpi_wake_us: float | None = None  # ditto for Tw; None: the PHY profile's
+    hold_limit_us: tuple[float, float] = (0.0, 4_294_977_295.0)  # beyond it the hardware clips a configured hold time
+    wake_limit_us: tuple[float, float] = (0.0, 65_535.0)
 
 
 class Personality(Protocol):

@@ -31,13 +31,14 @@ SshMethod = Literal["none", "password", "publickey"]
 class Ask:
     """A question. `kind` "key": one keypress answers; "line": Enter ends it; "secret": ditto, echoed as `mask`.
 
-    `prompt` is printed as it is. ^C answers with "" on every kind.
+    `prompt` is printed as it is. ^C answers with "" on every kind. A key is echoed and ends the row, unless `echo` is off.
     """
 
     prompt: str
     then: Callable[[str], Reply]
     kind: Literal["key", "line", "secret"] = "key"
     mask: str = ""
+    echo: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +284,7 @@ class Shell:
         pace = session.device.pace
         if pace.command_s > 0:
             self._out.append(Chunk("", pace.command_s))
-        found, text = self._look_up(line)
+        found = self._look_up(line)
         if isinstance(found, Fault):
             self._reply(self.cli.fault(session, found, line))
             return
@@ -299,22 +300,21 @@ class Shell:
                 reply = found.command.run(session, found)
             except Refused as refused:
                 reply = self.cli.refused(session, refused)
-        del text
         self._reply(reply)
 
-    def _look_up(self, line: str) -> tuple[Match[Handler] | Fault, str]:
+    def _look_up(self, line: str) -> Match[Handler] | Fault:
         mode, rest, fixed = self._where(line)
         if fixed:
-            return self.cli.grammar.parse(mode, rest), rest
+            return self.cli.grammar.parse(mode, rest)
         first: Fault | None = None
         for name in self.cli.modes(self.session):
             found = self.cli.grammar.parse(name, line)
             if not isinstance(found, Fault):
                 self.session.home(name)
-                return found, line
+                return found
             if first is None or (first.kind == "unrecognised" and found.column > first.column):
                 first = found
-        return first or Fault("unrecognised", 0, 0, line), line
+        return first or Fault("unrecognised", 0, 0, line)
 
     def _reply(self, reply: Reply) -> None:
         while isinstance(reply, Pause):
@@ -338,7 +338,7 @@ class Shell:
         ask, self._ask = self._ask, None
         if ask is None:
             return
-        if ask.kind == "key":
+        if ask.kind == "key" and ask.echo:
             self._emit((echo if echo.isprintable() else "") + "\r\n")
         with self.session.device.lock:
             try:
@@ -390,7 +390,7 @@ class Shell:
 
     def _check(self, name: str, password: str) -> Reply:
         user = self.session.device.users().get(name)
-        if user is not None and user.password == password:
+        if user is not None and user.accepts(password):
             self._begin(user)
             return self.cli.begin(self.session)
         self._wrong_logins += 1

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
 from typing import TYPE_CHECKING, Any
 
 import asyncssh
@@ -152,7 +151,7 @@ class _Server(asyncssh.SSHServer):
 
     def validate_password(self, username: str, password: str) -> bool:
         user = self._face.device.users().get(username)
-        if user is None or not hmac.compare_digest(user.password.encode(), password.encode()):
+        if user is None or not user.accepts(password):
             return False
         self.user = user
         return True
