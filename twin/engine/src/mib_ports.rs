@@ -1,0 +1,253 @@
+//! A copy of everything that the MIB groups of one switch show, taken under the fabric's lock in one go.
+
+use std::collections::BTreeMap;
+
+use fabric::{
+    BridgeState, Fabric, FabricError, FdbEntry, PortCounters, PortId, PortState, Ps, SwitchId,
+};
+use snmp::TableBuilder;
+
+use crate::{mib_bridge, mib_eee, mib_ether, mib_if, mib_mau, mib_qbridge};
+
+/// A MIB group that comes from the engine.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum MibGroup {
+    /// IF-MIB ifTable.
+    If,
+    /// IF-MIB ifXTable.
+    IfX,
+    /// EtherLike-MIB dot3StatsTable and dot3PauseTable.
+    EtherLike,
+    /// BRIDGE-MIB.
+    Bridge,
+    /// Q-BRIDGE-MIB.
+    QBridge,
+    /// MAU-MIB.
+    Mau,
+    /// The EEE MIB of RADLAN/ROS switches.
+    RosEee,
+}
+
+impl MibGroup {
+    /// The group with this name in `Group.groups`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "if" => Self::If,
+            "ifx" => Self::IfX,
+            "etherlike" => Self::EtherLike,
+            "bridge" => Self::Bridge,
+            "qbridge" => Self::QBridge,
+            "mau" => Self::Mau,
+            "ros_eee" => Self::RosEee,
+            _ => return None,
+        })
+    }
+}
+
+/// Where a port stands in the MIBs.
+#[derive(Clone, Debug)]
+pub struct PortPlace {
+    /// The engine's port.
+    pub id: PortId,
+    /// ifIndex.
+    pub if_index: u32,
+    /// dot1dBasePort; none for a port outside the bridge.
+    pub bridge_port: Option<u32>,
+    /// A link aggregation group, which has no MAC or PHY of its own.
+    pub is_lag: bool,
+    /// The fastest speed of the PHY, 0 if nobody said.
+    pub best_mbps: u32,
+}
+
+/// What an agent shows of one switch.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The switch.
+    pub switch: SwitchId,
+    /// Its ports in the order of ifIndex.
+    pub ports: Vec<PortPlace>,
+    /// The groups shown.
+    pub groups: Vec<MibGroup>,
+}
+
+/// One port at one moment.
+#[derive(Clone, Debug)]
+pub struct PortCopy {
+    /// Where it stands.
+    pub place: PortPlace,
+    /// What it is and does.
+    pub state: PortState,
+    /// What it counted.
+    pub counters: PortCounters,
+    /// Its address: the bridge's plus the bridge port, as in its PAUSE frames.
+    pub mac: [u8; 6],
+    /// sysUpTime of its last change, in hundredths of a second.
+    pub changed_ticks: u32,
+    /// sysUpTime at which its counters last went back.
+    pub discontinuity_ticks: u32,
+}
+
+/// One switch at one moment.
+#[derive(Clone, Debug)]
+pub struct SwitchCopy {
+    /// Ports in the order of ifIndex.
+    pub ports: Vec<PortCopy>,
+    /// VID → (members, untagged).
+    pub vlans: BTreeMap<u16, (Vec<PortId>, Vec<PortId>)>,
+    /// The forwarding table, ordered by VLAN and address.
+    pub fdb: Vec<FdbEntry>,
+    /// The bridge.
+    pub bridge: BridgeState,
+    bridge_ports: BTreeMap<PortId, u32>,
+    port_list_byte: usize,
+}
+
+impl SwitchCopy {
+    /// The bridge port of an engine port.
+    #[must_use]
+    pub fn bridge_port(&self, port: PortId) -> Option<u32> {
+        self.bridge_ports.get(&port).copied()
+    }
+
+    /// A PortList (RFC 4363): bridge port 1 is the most significant bit of the first octet.
+    #[must_use]
+    pub fn port_list(&self, ports: &[PortId]) -> Vec<u8> {
+        let mut octets = vec![0; self.port_list_byte];
+        for number in ports.iter().filter_map(|&port| self.bridge_port(port)) {
+            let bit = number as usize - 1;
+            octets[bit / 8] |= 0x80 >> (bit % 8);
+        }
+        octets
+    }
+
+    /// The filtering database of a VLAN: its own, or the one that all share.
+    #[must_use]
+    pub fn fdb_id(&self, vid: u16) -> u32 {
+        if self.bridge.shared_learning {
+            1
+        } else {
+            u32::from(vid)
+        }
+    }
+
+    /// The forwarding table by filtering database and address, each pair once.
+    #[must_use]
+    pub fn fdb_rows(&self) -> BTreeMap<(u32, [u8; 6]), &FdbEntry> {
+        let mut rows = BTreeMap::new();
+        for entry in &self.fdb {
+            let row = rows
+                .entry((self.fdb_id(entry.vid), entry.mac))
+                .or_insert(entry);
+            if entry.is_static && !row.is_static {
+                *row = entry;
+            }
+        }
+        rows
+    }
+}
+
+/// What is remembered of a port's counters from copy to copy, to notice when they were reset.
+#[derive(Copy, Clone, Debug, Default)]
+struct Remembered {
+    total: u64,
+    reset_ticks: u32,
+}
+
+/// Copies a switch again and again and turns the copies into variables.
+#[derive(Debug)]
+pub struct SwitchMib {
+    layout: Layout,
+    remembered: Vec<Remembered>,
+}
+
+impl SwitchMib {
+    /// For a switch laid out like this.
+    #[must_use]
+    pub fn new(layout: Layout) -> Self {
+        let remembered = vec![Remembered::default(); layout.ports.len()];
+        Self { layout, remembered }
+    }
+
+    /// The device has booted: its counters and sysUpTime begin anew.
+    pub fn booted(&mut self) {
+        self.remembered.fill(Remembered::default());
+    }
+
+    /// Copy the switch. `up_ticks` is sysUpTime at `now`.
+    ///
+    /// # Errors
+    /// If the layout names a port or switch that the fabric does not have.
+    pub fn copy(
+        &mut self,
+        fabric: &mut Fabric,
+        now: Ps,
+        up_ticks: u32,
+    ) -> Result<SwitchCopy, FabricError> {
+        let switch = self.layout.switch;
+        let bridge = fabric.bridge(now, switch)?;
+        let mut ports = Vec::with_capacity(self.layout.ports.len());
+        for (place, remembered) in self.layout.ports.iter().zip(&mut self.remembered) {
+            let state = fabric.port(now, place.id)?;
+            let counters = fabric.counters(now, place.id)?;
+            let total = counters.in_octets.wrapping_add(counters.out_octets);
+            if total < remembered.total {
+                remembered.reset_ticks = up_ticks;
+            }
+            remembered.total = total;
+            ports.push(PortCopy {
+                mac: add(bridge.base_mac, place.bridge_port.unwrap_or(0)),
+                changed_ticks: up_ticks.saturating_sub(ticks(now.saturating_sub(state.since))),
+                discontinuity_ticks: remembered.reset_ticks,
+                place: place.clone(),
+                state,
+                counters,
+            });
+        }
+        let numbers = self
+            .layout
+            .ports
+            .iter()
+            .filter_map(|place| Some((place.id, place.bridge_port?)));
+        let bridge_ports: BTreeMap<PortId, u32> = numbers.collect();
+        let highest = bridge_ports.values().max().copied().unwrap_or(0) as usize;
+        Ok(SwitchCopy {
+            ports,
+            vlans: fabric.vlans(switch)?,
+            fdb: fabric.fdb(now, switch)?,
+            bridge,
+            bridge_ports,
+            port_list_byte: highest.div_ceil(8),
+        })
+    }
+
+    /// Add the variables of all groups.
+    pub fn put_into(&self, table: &mut TableBuilder, copy: &SwitchCopy) {
+        for group in &self.layout.groups {
+            match group {
+                MibGroup::If => mib_if::put_table(table, copy),
+                MibGroup::IfX => mib_if::put_extension(table, copy),
+                MibGroup::EtherLike => mib_ether::put(table, copy),
+                MibGroup::Bridge => mib_bridge::put(table, copy),
+                MibGroup::QBridge => mib_qbridge::put(table, copy),
+                MibGroup::Mau => mib_mau::put(table, copy),
+                MibGroup::RosEee => mib_eee::put(table, copy),
+            }
+        }
+    }
+}
+
+/// TimeTicks of a span of engine time.
+fn ticks(span: Ps) -> u32 {
+    const PS_PER_TICK: Ps = fabric::time::PS_PER_S / 100;
+    u32::try_from(span / PS_PER_TICK).unwrap_or(u32::MAX)
+}
+
+fn add(mac: [u8; 6], number: u32) -> [u8; 6] {
+    let mut octets = [0; 8];
+    octets[2..].copy_from_slice(&mac);
+    let sum = u64::from_be_bytes(octets)
+        .wrapping_add(u64::from(number))
+        .to_be_bytes();
+    [sum[2], sum[3], sum[4], sum[5], sum[6], sum[7]]
+}
