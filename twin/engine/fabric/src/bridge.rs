@@ -6,7 +6,7 @@ use crate::error::FabricError;
 use crate::fabric::{Fabric, Place};
 use crate::frame::{Mac, is_group, mac_text};
 use crate::port::Owner;
-use crate::report::{BridgeState, FdbEntry};
+use crate::report::{BridgeState, FdbEntry, VlanPorts};
 use crate::spec::{BridgeChange, PortVlanChange};
 use crate::switch::Switch;
 use crate::time::Ps;
@@ -105,10 +105,7 @@ impl Fabric {
     ///
     /// # Errors
     /// An unknown switch.
-    pub fn vlans(
-        &self,
-        switch: SwitchId,
-    ) -> Result<BTreeMap<u16, (Vec<PortId>, Vec<PortId>)>, FabricError> {
+    pub fn vlans(&self, switch: SwitchId) -> Result<BTreeMap<u16, VlanPorts>, FabricError> {
         let bridge = self
             .switches
             .get(switch.0 as usize)

@@ -30,7 +30,7 @@ pub use fabric::Fabric;
 pub use frame::{CsumOffload, Frame, MAX_FRAME_BYTE, Mac, Tag};
 pub use ledger::{Ledger, LpiState};
 pub use lpi::Mode;
-pub use report::{Alarm, BridgeState, Delivery, FdbEntry, Frames, PortCounters, PortState, Tapped};
+pub use report::{Alarm, BridgeState, Delivery, FdbEntry, Frames, PortCounters, PortState, Tapped, VlanPorts};
 pub use spec::{
     Acceptable, BridgeChange, LpiChange, NicSpec, PortChange, PortVlanChange, SwitchHandle, SwitchSpec,
 };

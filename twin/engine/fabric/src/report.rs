@@ -138,6 +138,9 @@ pub struct PortCounters {
     pub storm_drops: u64,
 }
 
+/// Members of a VLAN, and those of them at which its frames leave untagged, in order of ports.
+pub type VlanPorts = (Vec<PortId>, Vec<PortId>);
+
 /// One row of a forwarding table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FdbEntry {
