@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import asyncssh
 
 from twin.shell import Cli, Session, Shell
+from twin.steer import Steering, listen_tcp
 
 if TYPE_CHECKING:
     from twin.device import Event, SwitchDevice
@@ -34,6 +35,7 @@ class SshFace:
         self.port = port  # 0: any free one; the real one after `start`
         self._host_key = host_key
         self._listener: asyncssh.SSHAcceptor | None = None
+        self._steering: Steering | None = None
         self._connections: set[asyncssh.SSHServerConnection] = set()
         self.sessions: dict[int, Session] = {}  # by session number, from 1
         self._wanted = asyncio.Event()
@@ -103,18 +105,17 @@ class SshFace:
         if not self.device.ready:
             await self._close()
         elif self._listener is None:
+            listener, self._steering = listen_tcp(self.address, self.port)
+            self.port = self.port or listener.getsockname()[1]
             self._listener = await asyncssh.listen(
-                self.address,
-                self.port,
+                sock=listener,
                 server_factory=lambda: _Server(self),
                 server_host_keys=[self._host_key],
                 encoding=None,
                 line_editor=False,
-                reuse_address=True,
                 login_timeout=60,
                 keepalive_interval=0,
             )
-            self.port = self._listener.get_port()
 
     async def _close(self) -> None:
         self._drop()
@@ -122,6 +123,9 @@ class SshFace:
             self._listener.close()
             await self._listener.wait_closed()
             self._listener = None
+        if self._steering is not None:
+            self._steering.close()
+            self._steering = None
 
 
 class _Server(asyncssh.SSHServer):
