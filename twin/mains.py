@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from controller.errors import LabError
 from twin.entity_sensor import PowerSensor
 from twin.loads import Loads, SwitchLoad
 from twin.strips.mib import Agent
@@ -41,9 +42,9 @@ class Mains:
         for source, device in sorted(self._feeds.items()):
             strip, number = source
             if strip not in self._strips or number not in self._strips[strip].outlets:
-                raise KeyError(f"outlets.csv: {device} hangs on {strip}:{number}, which the strip does not have")
+                raise LabError(f"outlets.csv: {device} hangs on {strip}:{number}, which does not exist; correct it")
             if device not in loads.names:
-                raise KeyError(f"outlets.csv: {strip}:{number} feeds {device}, which is no switch or node of the lab")
+                raise LabError(f"outlets.csv: {strip}:{number} feeds {device}, which is no switch or node; correct it")
             self._sources.setdefault(device, []).append(source)
         for strip_ in strips:
             strip_.wake = wake

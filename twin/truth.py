@@ -14,6 +14,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
+from controller.errors import LabError
+
 if TYPE_CHECKING:
     from twin_engine import LpiTiming
 
@@ -32,7 +34,7 @@ Speed = Annotated[int, AfterValidator(_known_speed)]
 """Mb/s"""
 
 
-class TruthError(ValueError):
+class TruthError(LabError):
     """A truth file that cannot be used; the text says file, key and what would be right."""
 
 

@@ -2,13 +2,12 @@
 
 import json
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from controller.errors import LabError
 from twin.entity_sensor import PowerSensor
 from twin.loads import Loads, NodeLoad, SwitchLoad
 from twin.mains import Mains
@@ -16,50 +15,14 @@ from twin.strips import FAMILIES, Strip
 from twin.truth import NodePowerTruth, PortPowerTruth, SensorTruth, StripTruth, SupplyTruth, SwitchPowerTruth
 
 sys.path.insert(0, str(Path(__file__).parent))
+from ledger_book import Book
 from strip_bench import Clock, KeepingAgent
 
-PS = 10**12
 GUDE = "1.3.6.1.4.1.28507.58.1"
 SUPPLY = SupplyTruth(capacity_watt=100.0, efficiency=((0.0, 0.8),))
 PORT = PortPowerTruth(up_watt={1000: 1.0}, deep_fraction=0.2, unlinked_watt=0.1, shutdown_watt=0.05, wake_joule=0.001)
 SWITCH = SwitchPowerTruth(base_watt=20.0, boot_watt=5.0, port=PORT, supply=SUPPLY)
 NODE = NodePowerTruth(idle_watt=50.0, full_watt=100.0, nic=PORT, supply=SUPPLY)
-
-
-@dataclass
-class Book:
-    """An engine of which only time in state is known: every port adds seconds to one state."""
-
-    state: dict[int, str] = field(default_factory=dict)
-    admin_up: dict[int, bool] = field(default_factory=dict)
-    ledgers: dict[int, dict[str, Any]] = field(default_factory=dict)
-    octets: dict[int, int] = field(default_factory=dict)
-    asked: int = 0
-
-    def run(self, seconds: float) -> None:
-        for port, state in self.state.items():
-            ledger = self._ledger(port)
-            ledger[f"{state}_ps"] += round(seconds * PS)
-            ledger["total_ps"] += round(seconds * PS)
-            if state != "down":
-                speeds = dict(ledger["up_by_mbps"])
-                speeds[1000] = speeds.get(1000, 0) + round(seconds * PS)
-                ledger["up_by_mbps"] = speeds
-
-    def _ledger(self, port: int) -> dict[str, Any]:
-        states = ("down", "active", "transmit", "sleep", "quiet", "refresh", "wake", "fast", "total")
-        empty = {f"{state}_ps": 0 for state in states} | {"wakes": 0, "lpi_events": 0, "up_by_mbps": {}}
-        return self.ledgers.setdefault(port, empty)
-
-    def ports_time_in_state(self, ports: Sequence[int]) -> list[Any]:
-        self.asked += 1
-        return [dict(self._ledger(port)) for port in ports]
-
-    def port(self, port: int) -> Any:
-        return {"admin_up": self.admin_up.get(port, True)}
-
-    def counters(self, port: int) -> Any:
-        return {"out_octets": self.octets.get(port, 0), "out_ucast": 0, "out_mcast": 0, "out_bcast": 0}
 
 
 @dataclass
@@ -234,7 +197,7 @@ def test_a_frozen_meter_hides_a_change_and_only_there() -> None:
 )
 def test_an_impossible_outlet_is_named(feeds: dict[tuple[str, int], str], named: str) -> None:
     found = rig()
-    with pytest.raises(KeyError, match=named):
+    with pytest.raises(LabError, match=named):
         Mains(found.loads, [found.strip], feeds, on_power=lambda _device, _on: None)
 
 

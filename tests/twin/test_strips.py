@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from controller.errors import LabError
 from twin.strips import FAMILIES
 from twin.truth import StripTruth
 
@@ -46,7 +47,7 @@ def test_system_group(family: str, object_id: str) -> None:
 
 
 def test_an_unknown_model_names_the_known_ones() -> None:
-    with pytest.raises(KeyError, match="take one of AP8659, AP8941"):
+    with pytest.raises(LabError, match="take one of AP8659, AP8941"):
         FAMILIES["apc_rpdu2"].model("AP7900")
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from controller.errors import LabError
 from twin.meters import Meter, MeterTraits
 from twin.strips.mib import SYSTEM, Agent, Face, SystemGroup, Writable, refusal
 from twin.truth import StripTruth
@@ -77,12 +78,12 @@ class StripFamily:
     face: "Callable[[Strip], Face]"
 
     def model(self, name: str) -> StripModel:
-        """Give the model of that name; KeyError says which there are."""
+        """Give the model of that name; LabError says which there are."""
         for model in self.models:
             if model.name == name:
                 return model
         known = ", ".join(model.name for model in self.models)
-        raise KeyError(f"the twin has no {self.name} strip called {name}: take one of {known}")
+        raise LabError(f"the twin has no {self.name} strip of model {name}: take one of {known}")
 
 
 @dataclass(slots=True)

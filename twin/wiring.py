@@ -1,0 +1,63 @@
+"""The electrical side of a lab, put together from its inventory, its truth and what the rack knows of the engine."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from controller.model.lab import Lab
+from twin.loads import Loads, NodeLoad, PortBook, SwitchLoad
+from twin.mains import Mains
+from twin.strips import FAMILIES, Strip
+from twin.truth import Truth
+
+
+@dataclass(frozen=True, slots=True)
+class RackedSwitch:
+    """What the rack knows of a switch: its physical ports' engine ids, and whether it is booting."""
+
+    ports: Sequence[int]
+    booting: Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class RackedNode:
+    """What the rack knows of a node: its data NIC's engine id, and the CPU seconds its cgroup has used."""
+
+    nic: int
+    cpu_s: Callable[[], float]
+
+
+def wire(
+    lab: Lab,
+    truth: Truth,
+    engine: PortBook,
+    *,
+    switches: Mapping[str, RackedSwitch],
+    nodes: Mapping[str, RackedNode],
+    cables: Sequence[tuple[int, int]],
+    clock_s: Callable[[], float],
+    on_power: Callable[[str, bool], None],
+    wake: Callable[[float], None],
+) -> tuple[Mains, dict[str, Strip]]:
+    """Build loads, strips and mains; LabError for a family, model or outlet that does not exist.
+
+    `cables` are pairs of engine port ids; `clock_s` counts seconds since the lab's start. Each strip still wants an
+    agent: make one with `on_set=strip.on_set`, then `strip.bind(agent)`.
+    """
+    loads: list[SwitchLoad | NodeLoad] = []
+    for switch in lab.switches:
+        racked = switches[switch.name]
+        power = truth.switch(switch.name, switch.family).power
+        loads.append(SwitchLoad(switch.name, power, tuple(racked.ports), racked.booting))
+    for host in lab.hosts:
+        node = nodes[host.name]
+        loads.append(NodeLoad(host.name, truth.node(host.name).power, node.nic, node.cpu_s))
+    strips = {}
+    for known in lab.strips:
+        family = FAMILIES[known.family]
+        strip_truth = truth.strip(known.name, known.family)
+        strips[known.name] = Strip(
+            known.name, family, family.model(known.model), strip_truth, seed=truth.seed, clock_s=clock_s
+        )
+    feeds = {(outlet.strip, outlet.number): outlet.feeds for outlet in lab.outlets}
+    sampled = Loads(engine, loads, cables=cables, seed=truth.seed)
+    return Mains(sampled, list(strips.values()), feeds, on_power=on_power, wake=wake), strips
