@@ -213,7 +213,8 @@ impl LpiTx {
 
     /// Something waits: when may its bits start? Called when the first frame queues up at an idle transmitter, again
     /// when more queue up, when a promised or coalescing moment has come, and before each [`Self::began`] that is
-    /// later than the promise (a transmitter that is ready and does not send may fall asleep again).
+    /// later than the promise (a transmitter that is ready and does not send may fall asleep again). `u32::MAX` bytes
+    /// are urgent: nothing coalesces then, not even by time alone.
     pub fn request(&mut self, now: Ps, queued_byte: u32) -> Start {
         self.walker.request(now, queued_byte)
     }
@@ -352,7 +353,8 @@ impl Walker {
         }
         let limit_byte = self.timing.coalesce_byte;
         let limit = self.timing.coalesce;
-        let enough = limit_byte != 0 && waiting.queued_byte >= limit_byte;
+        let urgent = waiting.queued_byte == u32::MAX;
+        let enough = urgent || limit_byte != 0 && waiting.queued_byte >= limit_byte;
         self.wake_at = if enough || limit_byte == 0 && limit == 0 {
             now
         } else if limit == 0 {

@@ -165,9 +165,7 @@ proptest! {
         let mut tx = up(mode, timing);
         let asleep = tx.state(idle).is_lpi();
         let Start::At(start) = tx.request(idle, u32::MAX) else {
-            // A timer alone coalesces, whatever waits.
-            prop_assert!(timing.coalesce_byte == 0 && timing.coalesce > 0);
-            return Ok(());
+            panic!("what is urgent does not coalesce")
         };
         prop_assert!(start == idle || asleep);
         let between = idle + ((start - idle) as f64 * share) as Ps;

@@ -79,7 +79,7 @@ impl Stepper {
     fn look_at_queue(&mut self) {
         if let Some((waited, byte)) = self.waited {
             let t = &self.timing;
-            let by_byte = t.coalesce_byte > 0 && byte >= t.coalesce_byte;
+            let by_byte = byte == u32::MAX || t.coalesce_byte > 0 && byte >= t.coalesce_byte;
             let by_time = t.coalesce > 0 && waited >= t.coalesce;
             if by_byte || by_time || (t.coalesce_byte == 0 && t.coalesce == 0) {
                 self.due = true;
@@ -333,7 +333,7 @@ impl Pair {
         let mut start = self.request(byte);
         while let Start::Coalescing { until } = start {
             if until == Ps::MAX {
-                // More must queue up.
+                // More must queue up, or something urgent.
                 start = self.request(u32::MAX);
             } else {
                 self.wait_until(until);
@@ -353,7 +353,7 @@ impl Pair {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 6000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn computed_and_stepped_machines_agree(
