@@ -43,6 +43,7 @@ class PortState(TypedDict):
     autoneg: bool
     flow_control_rx: bool  # negotiated
     flow_control_tx: bool
+    flow_control_admin: bool  # offered
     eee_admin: bool
     eee_supported: bool  # the PHY can, at the present or best speed
     eee_active: bool  # both ends can and want, link up
@@ -51,7 +52,9 @@ class PortState(TypedDict):
     pvid: int
     acceptable: Literal["all", "tagged", "untagged"]
     ingress_filtering: bool
+    blocked: bool  # spanning tree's discarding state
     lag: int | None  # port id of the LAG it is in
+    mtu_byte: int  # largest frame without FCS and tag
     since_ps: int  # engine time of the last oper change
     flaps: int  # number of oper changes
     queue_byte: int  # waiting in the egress queue now
@@ -112,7 +115,7 @@ class Lateness(TypedDict):
     p99_us: float
     max_us: float
     bucket_upper_us: list[float]
-    bucket_count: list[int]  # not cumulative; the last bucket is open-ended
+    bucket_count: list[int]  # not cumulative; one more than upper bounds: the last bucket is open-ended
 
 class Frames(TypedDict):
     """The conservation law of the whole fabric: offered + copies == delivered + consumed + dropped + in_flight."""
@@ -273,4 +276,5 @@ class SnmpAgent:
     def stop(self) -> None: ...
 
 def phy_profiles() -> dict[str, dict[str, float]]:
-    """Name -> speed_mbps, sleep_us, quiet_us, refresh_us, wake_us, wake_during_sleep_us, fast_wake_us (0: none)."""
+    """Name -> speed_mbps, hold_us, sleep_us, quiet_us, refresh_us, wake_us, wake_during_sleep_us, fast_wake_us
+    (0: none) at its own speed, and interruption_s."""

@@ -1,0 +1,318 @@
+//! The live engine: the fabric on the wall clock, driven by a thread of its own.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use fabric::{CableId, FabricError, PortId, Ps};
+use parking_lot::Mutex;
+
+use crate::capture::Capture;
+use crate::clock::{clock_ns, thread_cpu_ns};
+use crate::core::Core;
+use crate::driver::Driver;
+use crate::inherit::InheritMutex;
+use crate::lateness::Lateness;
+use crate::tap::Tap;
+
+const MOST_ALARMS: usize = 1_000;
+const NO_CLOCK: i32 = i32::MIN;
+
+/// What cannot be done with a live engine.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// The fabric refused.
+    #[error(transparent)]
+    Fabric(#[from] FabricError),
+    /// The descriptor is no suitable TAP.
+    #[error("the descriptor for port {} cannot be attached: {source}", .nic.0)]
+    Tap {
+        /// The NIC.
+        nic: PortId,
+        /// Why.
+        source: io::Error,
+    },
+    /// No thread, descriptor or memory.
+    #[error("the live engine cannot go on: {0}")]
+    System(#[from] io::Error),
+    /// Stopped engines stay stopped.
+    #[error("this engine was stopped and its TAPs are closed: make a new Engine")]
+    Stopped,
+    /// No such capture.
+    #[error("there is no capture {0}: use a number that capture() returned, once")]
+    UnknownCapture(u32),
+}
+
+/// What the live thread is asked to do.
+pub(crate) enum Command {
+    Attach(PortId, Tap),
+    Capture(u32, CableId, Capture),
+    StopCapture(u32),
+}
+
+/// What the live thread and the others share besides the fabric.
+pub(crate) struct Control {
+    pub(crate) core: Arc<Core>,
+    pub(crate) stop: AtomicBool,
+    pub(crate) lateness: InheritMutex<Lateness>,
+    commands: Mutex<Vec<Command>>,
+    alarms: Mutex<VecDeque<(Ps, String)>>,
+    /// Captures that ended: how many packets were lost.
+    ended: Mutex<BTreeMap<u32, u64>>,
+    /// Who waits for a capture's end.
+    waiting: Mutex<BTreeMap<u32, mpsc::Sender<()>>>,
+    cpu_clock: AtomicI32,
+    cpu_ns: AtomicU64,
+}
+
+impl Control {
+    pub(crate) fn take_commands(&self) -> Vec<Command> {
+        std::mem::take(&mut self.commands.lock())
+    }
+
+    pub(crate) fn alarm(&self, at: Ps, text: String) {
+        let mut alarms = self.alarms.lock();
+        if alarms.len() == MOST_ALARMS {
+            alarms.pop_front();
+        }
+        alarms.push_back((at, text));
+    }
+
+    pub(crate) fn capture_ended(&self, number: u32, lost: u64) {
+        self.ended.lock().insert(number, lost);
+        self.answer(number);
+    }
+
+    /// Whoever waits for a capture's end shall look again.
+    pub(crate) fn answer(&self, number: u32) {
+        self.waiting.lock().remove(&number);
+    }
+
+    fn command(&self, command: Command) {
+        self.commands.lock().push(command);
+        self.core.wake().signal();
+    }
+}
+
+enum Phase {
+    Made,
+    Running(JoinHandle<()>),
+    Stopped,
+}
+
+/// A live engine.
+pub struct Live {
+    control: Arc<Control>,
+    spin: Ps,
+    phase: Mutex<Phase>,
+    captures_made: AtomicU32,
+}
+
+impl Live {
+    /// An engine whose thread does not run yet. It spins for `spin` after each frame.
+    #[must_use]
+    pub fn new(core: Arc<Core>, spin: Ps) -> Self {
+        Self {
+            control: Arc::new(Control {
+                core,
+                stop: AtomicBool::new(false),
+                lateness: InheritMutex::new(Lateness::new()),
+                commands: Mutex::default(),
+                alarms: Mutex::default(),
+                ended: Mutex::default(),
+                waiting: Mutex::default(),
+                cpu_clock: AtomicI32::new(NO_CLOCK),
+                cpu_ns: AtomicU64::new(0),
+            }),
+            spin,
+            phase: Mutex::new(Phase::Made),
+            captures_made: AtomicU32::new(0),
+        }
+    }
+
+    /// Start the thread; nothing if it runs.
+    ///
+    /// # Errors
+    /// If it was stopped, or there is no thread to be had.
+    pub fn start(&self) -> Result<(), LiveError> {
+        let mut phase = self.phase.lock();
+        match *phase {
+            Phase::Running(_) => return Ok(()),
+            Phase::Stopped => return Err(LiveError::Stopped),
+            Phase::Made => {}
+        }
+        let control = Arc::clone(&self.control);
+        let spin = self.spin;
+        let (ready, told) = mpsc::channel();
+        let thread = std::thread::Builder::new()
+            .name("twin-live".into())
+            .spawn(move || {
+                let _leaving = Leaving(Arc::clone(&control));
+                control.cpu_clock.store(own_cpu_clock(), Ordering::Release);
+                block_signals();
+                match Driver::new(control, spin) {
+                    Ok(driver) if ready.send(Ok(())).is_ok() => driver.run(),
+                    Ok(_) => {}
+                    Err(error) => drop(ready.send(Err(error))),
+                }
+            })?;
+        told.recv().map_err(io::Error::other)??;
+        *phase = Phase::Running(thread);
+        Ok(())
+    }
+
+    /// Stop the thread, close TAPs and captures.
+    pub fn stop(&self) {
+        let mut phase = self.phase.lock();
+        self.control.stop.store(true, Ordering::Release);
+        self.control.core.wake().signal();
+        if let Phase::Running(thread) = std::mem::replace(&mut *phase, Phase::Stopped)
+            && thread.join().is_err()
+        {
+            let now = self.control.core.clock().now();
+            self.control.alarm(
+                now,
+                "the live thread ended in a panic: its message is on standard error".into(),
+            );
+        }
+        drop(self.control.take_commands());
+        self.control.waiting.lock().clear();
+    }
+
+    /// Bind a NIC to a TAP.
+    ///
+    /// # Errors
+    /// If the descriptor is no suitable TAP or the engine was stopped.
+    pub fn attach(&self, nic: PortId, fd: OwnedFd) -> Result<(), LiveError> {
+        let phase = self.phase.lock();
+        if matches!(*phase, Phase::Stopped) {
+            return Err(LiveError::Stopped);
+        }
+        let tap = Tap::new(fd).map_err(|source| LiveError::Tap { nic, source })?;
+        self.control.command(Command::Attach(nic, tap));
+        Ok(())
+    }
+
+    /// Write what passes over a cable to `fd`; returns a number for [`Live::stop_capture`].
+    ///
+    /// # Errors
+    /// If there is no such cable, no thread to be had, or the engine was stopped.
+    pub fn capture(&self, cable: CableId, fd: OwnedFd) -> Result<u32, LiveError> {
+        let phase = self.phase.lock();
+        if matches!(*phase, Phase::Stopped) {
+            return Err(LiveError::Stopped);
+        }
+        let capture = Capture::start(fd, self.epoch_ps())?;
+        self.control
+            .core
+            .with(|fabric, _| fabric.set_tapped(cable, true))?;
+        let number = self.captures_made.fetch_add(1, Ordering::Relaxed) + 1;
+        self.control
+            .command(Command::Capture(number, cable, capture));
+        Ok(number)
+    }
+
+    /// End a capture and say how many packets it lost; also of one that ended by itself.
+    ///
+    /// # Errors
+    /// If there is no such capture, or the thread does not run.
+    pub fn stop_capture(&self, number: u32) -> Result<u64, LiveError> {
+        let phase = self.phase.lock();
+        let ended = |control: &Control| control.ended.lock().remove(&number);
+        if let Some(lost) = ended(&self.control) {
+            return Ok(lost);
+        }
+        if !matches!(*phase, Phase::Running(_)) {
+            return Err(LiveError::Stopped);
+        }
+        let (sender, answered) = mpsc::channel();
+        self.control.waiting.lock().insert(number, sender);
+        self.control.command(Command::StopCapture(number));
+        // Nothing is sent: the answer is that the other end is dropped.
+        let _ = answered.recv();
+        ended(&self.control).ok_or(LiveError::UnknownCapture(number))
+    }
+
+    /// How late deliveries were so far.
+    #[must_use]
+    pub fn lateness(&self) -> Lateness {
+        self.control.lateness.lock().clone()
+    }
+
+    /// Forget lateness.
+    pub fn reset_lateness(&self) {
+        let empty = Lateness::new();
+        *self.control.lateness.lock() = empty;
+    }
+
+    /// The last alarms, oldest first.
+    #[must_use]
+    pub fn alarms(&self) -> Vec<(Ps, String)> {
+        self.control.alarms.lock().iter().cloned().collect()
+    }
+
+    /// CPU time of the live thread in nanoseconds.
+    #[must_use]
+    pub fn cpu_ns(&self) -> u64 {
+        match self.control.cpu_clock.load(Ordering::Acquire) {
+            NO_CLOCK => self.control.cpu_ns.load(Ordering::Acquire),
+            clock => clock_ns(clock),
+        }
+    }
+
+    /// UTC of engine time 0 in picoseconds since 1970, by the present reading of both clocks.
+    fn epoch_ps(&self) -> u128 {
+        let now = u128::from(self.control.core.clock().now());
+        let utc_ns = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_nanos());
+        (utc_ns * 1_000).saturating_sub(now)
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+/// What the live thread leaves behind, however it ends.
+struct Leaving(Arc<Control>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        let Self(control) = self;
+        control.cpu_ns.store(thread_cpu_ns(), Ordering::Release);
+        control.cpu_clock.store(NO_CLOCK, Ordering::Release);
+        control.waiting.lock().clear();
+        if std::thread::panicking() {
+            let now = control.core.clock().now();
+            control.alarm(
+                now,
+                "the live thread ended in a panic: its message is on standard error".into(),
+            );
+        }
+    }
+}
+
+fn own_cpu_clock() -> i32 {
+    let mut clock = NO_CLOCK;
+    // SAFETY: the calling thread exists; `clock` is written to.
+    unsafe { libc::pthread_getcpuclockid(libc::pthread_self(), &raw mut clock) };
+    clock
+}
+
+/// Signals are for the process's main thread.
+fn block_signals() {
+    // SAFETY: the set is filled before it is used.
+    unsafe {
+        let mut all = std::mem::zeroed::<libc::sigset_t>();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
+    }
+}
