@@ -172,7 +172,7 @@ class SwitchDevice:
         """Change `personality.config` inside; on leaving, the engine and observers follow.
 
         `Refused` (or any error) inside puts the configuration back as it was and goes on. Nested use joins the outermost.
-        With the fault *ignore writes* the change is dropped without a word. Without power: `Refused`.
+        With the fault *ignore writes* the change is dropped without a word. Observers hear of real changes only. Without power: `Refused`.
         """
         with self.lock:
             if not self.ready:
@@ -186,8 +186,9 @@ class SwitchDevice:
                 yield
                 if self.faults.ignore_writes:
                     self.personality.config = before
-                else:
-                    self._apply()
+                if self.personality.config == before:
+                    return
+                self._apply()
             except BaseException:
                 self.personality.config = before
                 self._apply()

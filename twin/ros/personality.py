@@ -98,7 +98,7 @@ class RosPersonality:
         return user_digests(self.config)
 
     def alias(self, port: int) -> str:
-        """ifAlias."""
+        """IfAlias."""
         return self.config.ports[port].description
 
     def vlan_names(self) -> Mapping[int, str]:
@@ -106,7 +106,7 @@ class RosPersonality:
         return {vid: name or str(vid) for vid, name in self.config.vlans.items()}
 
     def hostname(self) -> str:
-        """sysName."""
+        """SysName."""
         return self.config.hostname or self.spec.name
 
     # -- neutral operations
@@ -133,7 +133,7 @@ class RosPersonality:
         return setting
 
     def set_admin(self, port: int, *, up: bool) -> None:
-        """ifAdminStatus."""
+        """IfAdminStatus."""
         self._port(port).shutdown = not up
 
     def set_alias(self, port: int, text: str) -> None:
@@ -212,7 +212,7 @@ class RosPersonality:
         setting.negotiation = mbps is None
 
     def set_autoneg(self, port: int, *, on: bool) -> None:
-        """ifMauAutoNegAdminStatus."""
+        """IfMauAutoNegAdminStatus."""
         self._physical(port).negotiation = on
 
     def set_eee(self, port: int | None, *, on: bool) -> None:

@@ -1,0 +1,20 @@
+"""The clock of a switch that nobody has set: it starts on 1 January 2000 at power-on (recordings of PowerConnect 3548)."""
+
+from __future__ import annotations
+
+import datetime
+
+_POWER_ON = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
+
+
+def stamp(uptime_s: float) -> str:
+    """As log lines begin: `01-Jan-2000 00:13:41`."""
+    return f"{_POWER_ON + datetime.timedelta(seconds=int(uptime_s)):%d-%b-%Y %H:%M:%S}"
+
+
+def days(uptime_s: float) -> str:
+    """As `show system` prints it: `70,03:16:47` (recording)."""
+    minutes, seconds = divmod(int(uptime_s), 60)
+    hours, minutes = divmod(minutes, 60)
+    whole_days, hours = divmod(hours, 24)
+    return f"{whole_days:02},{hours:02}:{minutes:02}:{seconds:02}"

@@ -1,0 +1,41 @@
+"""Tables as ROS prints them: fixed columns under dashes, long cells continued on the next row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+Align = Literal["<", "^", ">"]
+
+
+def rule(widths: Sequence[int]) -> str:
+    """The row of dashes under a header."""
+    return " ".join("-" * w for w in widths)
+
+
+def row(cells: Sequence[str], widths: Sequence[int], aligns: Sequence[Align]) -> str:
+    """One row, blanks at its end removed."""
+    return " ".join(f"{c:{a}{w}}" for c, w, a in zip(cells, widths, aligns, strict=True)).rstrip()
+
+
+def folded(text: str, width: int) -> list[str]:
+    """A cell's text in pieces of at most `width`; lists break behind a comma, as in the recordings of `show vlan`."""
+    pieces: list[str] = []
+    while len(text) > width:
+        cut = text.rfind(",", 0, width) + 1 or width
+        pieces.append(text[:cut])
+        text = text[cut:]
+    return [*pieces, text]
+
+
+def ranges(names: Sequence[str]) -> str:
+    """`gi1/0/1-4,te1/0/1,Po1-3` from names in port order; empty text for none."""
+    spans: list[tuple[str, int, int]] = []
+    for name in names:
+        head = name.rstrip("0123456789")
+        number = int(name[len(head) :])
+        if spans and spans[-1][0] == head and spans[-1][2] == number - 1:
+            spans[-1] = (head, spans[-1][1], number)
+        else:
+            spans.append((head, number, number))
+    return ",".join(f"{h}{a}" if a == b else f"{h}{a}-{b}" for h, a, b in spans)
