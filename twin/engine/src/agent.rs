@@ -16,7 +16,8 @@ use snmp::{Access, Agent, AgentConfig, Bind, ErrorStatus, UserConfig, Value};
 use crate::agent_book::Plain;
 use crate::agent_thread::{Desk, Setter};
 use crate::mib_ports::{Layout, MibGroup, PortPlace, SwitchMib};
-use crate::py_engine::{core_of, refuse};
+use crate::py_error::refused;
+use crate::py_fabric::PyFabric;
 
 /// Shortest password that RFC 3414 §11.2 allows and managers accept.
 const PASSWORD_MIN_CHARACTERS: usize = 8;
@@ -81,10 +82,10 @@ impl SnmpAgent {
         engine: &Bound<'_, PyAny>,
         group: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
-        let core = core_of(engine)?;
+        let core = Arc::clone(engine.cast::<PyFabric>()?.get().core());
         let mib = SwitchMib::new(layout(group)?);
         py.detach(|| self.desk.with_book(|book| book.serve(core, mib)))
-            .map_err(refuse)
+            .map_err(refused)
     }
 
     fn put(&self, py: Python<'_>, values: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -220,7 +221,8 @@ fn user(given: &Bound<'_, PyDict>) -> PyResult<UserConfig> {
 
 /// The key Ku of a password. Made slowly on purpose and the same for every agent, so kept for the process's life.
 fn user_key(hash: AuthProtocol, password: &str) -> Vec<u8> {
-    static KEPT: Mutex<Option<HashMap<(AuthProtocol, String), Vec<u8>>>> = Mutex::new(None);
+    type Keys = HashMap<(AuthProtocol, String), Vec<u8>>;
+    static KEPT: Mutex<Option<Keys>> = Mutex::new(None);
     let mut kept = KEPT.lock();
     let keys = kept.get_or_insert_default();
     keys.entry((hash, password.to_owned()))
