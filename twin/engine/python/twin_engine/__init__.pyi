@@ -244,9 +244,12 @@ class Group(TypedDict, total=False):
     if_index: Mapping[int, int]  # port id -> ifIndex (ports and LAGs)
     bridge_port: Mapping[int, int]  # port id -> bridge port number
     groups: Sequence[Literal["if", "ifx", "etherlike", "bridge", "qbridge", "mau", "ros_eee"]]
+    lags: Sequence[int]  # port ids that are LAGs: no MAC or PHY of their own
+    speed_mbps: Mapping[int, int]  # port id -> fastest speed of the PHY
 
 # (oid as dotted string, type, value): "int", "uint" (Gauge32/Unsigned32), "counter", "counter64", "ticks",
-# "octets" (bytes), "oid" (str), "ip" (str), "null"
+# "octets" (bytes), "oid" (str), "ip" (str), "null"; only in put: "uptime" (float: time.monotonic() at which these TimeTicks
+# were 0), which sysUpTime wants: ifLastChange and its like count from there
 VarBind = tuple[str, str, object]
 
 class SnmpAgent:
@@ -261,9 +264,17 @@ class SnmpAgent:
         communities: Mapping[str, Literal["ro", "rw"]],
         users: Sequence[UsmUser],
         on_set: Callable[[list[VarBind]], tuple[int, int]] | None = None,
+        size_max_byte: int = 1472,  # largest UDP payload taken and sent, 484 to 65507
     ) -> None:
-        """`on_set` gets all varbinds of one SET PDU and returns (error-status, error-index), (0, 0) for done."""
-    def serve(self, engine: Engine, group: Group) -> None: ...
+        """`on_set` gets all varbinds of one SET PDU and returns (error-status, error-index), (0, 0) for done.
+
+        It is called from the agents' thread. snmpEngineBoots rises with every `start`. A user with keys must use them
+        all (authorizationError otherwise). ValueError for what cannot be.
+        """
+    @property
+    def port(self) -> int:
+        """UDP port; while running the one that the system chose if 0 was asked for."""
+    def serve(self, engine: _Fabric, group: Group) -> None: ...
     def put(self, values: Sequence[VarBind]) -> None:
         """Insert or replace plain entries (system group, ifAlias, sensors, strips); they win over engine-backed ones."""
     def remove(self, prefix: str) -> None:
@@ -272,7 +283,8 @@ class SnmpAgent:
         """Configuration changed: the next request sees it (snapshots are otherwise up to 100 ms old)."""
     def set_loss(self, fraction: float) -> None:
         """Drop this share of requests (a fault to inject)."""
-    def start(self) -> None: ...
+    def start(self) -> None:
+        """OSError (EADDRINUSE, …) with a sentence if the address cannot be bound."""
     def stop(self) -> None: ...
 
 def phy_profiles() -> dict[str, dict[str, float]]:
