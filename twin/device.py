@@ -1,9 +1,9 @@
 """One managed switch of the twin: power, boot, running and startup configuration, faults.
 
-`SwitchDevice` is what every face (command line, SNMP, watts) holds on to. It knows no vendor: a `Personality` (one per
-family) keeps the configuration in the vendor's terms, renders and parses the vendor's text, and states the `SwitchEffect`
-that the engine is to have. Faces change configuration only inside `SwitchDevice.change()` or through the neutral
-operations, so that locking, the engine, observers and injected faults are dealt with in one place.
+`SwitchDevice` is what every face (command line, SNMP, watts) holds on to. It knows no vendor: a `Personality` (one
+per family) keeps the configuration in the vendor's terms, renders and parses the vendor's text, and states the
+`SwitchEffect` that the engine is to have. Faces change configuration only inside `SwitchDevice.change()` or through
+the neutral operations, so that locking, the engine, observers and injected faults are dealt with in one place.
 
 Simplification: while a switch boots its ports have no link (real ones may blink their links during self-test); a
 measurement could tell by the partner's link flaps in the first seconds after power-on.
@@ -171,8 +171,9 @@ class SwitchDevice:
     def change(self) -> Iterator[None]:
         """Change `personality.config` inside; on leaving, the engine and observers follow.
 
-        `Refused` (or any error) inside puts the configuration back as it was and goes on. Nested use joins the outermost.
-        With the fault *ignore writes* the change is dropped without a word. Observers hear of real changes only. Without power: `Refused`.
+        `Refused` (or any error) inside puts the configuration back as it was and goes on. Nested use joins the
+        outermost. With the fault *ignore writes* the change is dropped without a word. Observers hear of real changes
+        only. Without power: `Refused`.
         """
         with self.lock:
             if not self.ready:
@@ -238,8 +239,9 @@ class SwitchDevice:
     def set_blocked(self, ports: frozenset[int]) -> None:
         """Discard on exactly these bridge ports (told by whoever computes the spanning tree).
 
-        Simplification: no BPDU is sent and no port listens or learns for seconds; the tree is computed over all switches at
-        once. A measurement could tell by the outage after a link change (RSTP: up to seconds) and by capturing BPDUs.
+        Simplification: no BPDU is sent and no port listens or learns for seconds; the tree is computed over all
+        switches at once. A measurement could tell by the outage after a link change (RSTP: up to seconds) and by
+        capturing BPDUs.
         """
         with self.lock:
             for number in sorted(self._blocked ^ ports):

@@ -8,14 +8,13 @@ sends only what differs, so that an unchanged port is never disturbed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
-    from twin_engine import LpiTiming
+    from twin_engine import _Fabric
 
 Acceptable = Literal["all", "tagged", "untagged"]
 
@@ -63,51 +62,8 @@ class SwitchEffect:
     ageing_s: float = 300.0
 
 
-class EffectTarget(Protocol):
-    """The part of `twin_engine._Fabric` that configuration goes through (a test puts a recorder here)."""
-
-    def set_port(
-        self,
-        port: int,
-        *,
-        admin_up: bool | None = None,
-        autoneg: bool | None = None,
-        advertised_mbps: Sequence[int] | None = None,
-        flow_control: bool | None = None,
-        eee: bool | None = None,
-        mtu_byte: int | None = None,
-    ) -> None: ...  # pragma: no cover
-
-    def set_port_vlan(
-        self,
-        port: int,
-        *,
-        pvid: int | None = None,
-        acceptable: Acceptable | None = None,
-        ingress_filtering: bool | None = None,
-    ) -> None: ...  # pragma: no cover
-
-    def set_lpi(self, port: int, *, timing: LpiTiming | None = None) -> None: ...  # pragma: no cover
-
-    def set_vlan(
-        self, switch: int, vid: int, *, members: Sequence[int], untagged: Sequence[int]
-    ) -> None: ...  # pragma: no cover
-
-    def remove_vlan(self, switch: int, vid: int) -> None: ...  # pragma: no cover
-
-    def set_static(self, switch: int, vid: int, mac: bytes, port: int) -> None: ...  # pragma: no cover
-
-    def remove_static(self, switch: int, vid: int, mac: bytes) -> None: ...  # pragma: no cover
-
-    def set_lag(self, lag: int, members: Sequence[int]) -> None: ...  # pragma: no cover
-
-    def set_bridge(
-        self, switch: int, *, ageing_s: float | None = None, shared_learning: bool | None = None
-    ) -> None: ...  # pragma: no cover
-
-
 def apply_effect(
-    target: EffectTarget,
+    target: _Fabric,
     switch: int,
     engine_port: Mapping[int, int],
     before: SwitchEffect | None,
@@ -120,42 +76,44 @@ def apply_effect(
     are brought up last, so that no frame crosses a half-made configuration. `FabricError` passes through.
     """
     old = before if before is not None else SwitchEffect(vlans={1: VlanEffect()}, ageing_s=-1.0)
-    known = {n: old.ports.get(n) for n in after.ports}
-    for number, port in after.ports.items():
-        if number not in after.lags and not port.admin_up and _differs(known[number], port, "admin_up"):
-            target.set_port(engine_port[number], admin_up=False)
+    _apply_admin(target, engine_port, old, after, up=False)
     for vid, mac in sorted(old.statics.keys() - after.statics.keys()):
         target.remove_static(switch, vid, mac)
     for vid in sorted(old.vlans.keys() - after.vlans.keys()):
         target.remove_vlan(switch, vid)
-    for lag, members in sorted(after.lags.items()):
-        if old.lags.get(lag, ()) != members:
-            target.set_lag(engine_port[lag], [engine_port[m] for m in members])
-    for vid, vlan in sorted(after.vlans.items()):
-        if before is None or old.vlans.get(vid) != vlan:
-            target.set_vlan(
-                switch,
-                vid,
-                members=[engine_port[m] for m in sorted(vlan.members)],
-                untagged=[engine_port[m] for m in sorted(vlan.untagged)],
-            )
+    for lag in sorted(n for n, members in after.lags.items() if old.lags.get(n, ()) != members):
+        target.set_lag(engine_port[lag], [engine_port[m] for m in after.lags[lag]])
+    fresh = {v: e for v, e in after.vlans.items() if before is None or old.vlans.get(v) != e}
+    for vid, vlan in sorted(fresh.items()):
+        target.set_vlan(
+            switch,
+            vid,
+            members=[engine_port[n] for n in sorted(vlan.members)],
+            untagged=[engine_port[n] for n in sorted(vlan.untagged)],
+        )
     for number, port in after.ports.items():
-        _apply_port(target, engine_port[number], known[number], port, is_lag=number in after.lags)
-    for (vid, mac), number in sorted(after.statics.items()):
-        if old.statics.get((vid, mac)) != number:
-            target.set_static(switch, vid, mac, engine_port[number])
+        _apply_port(target, engine_port[number], old.ports.get(number), port, is_lag=number in after.lags)
+    for vid, mac in sorted(k for k, n in after.statics.items() if old.statics.get(k) != n):
+        target.set_static(switch, vid, mac, engine_port[after.statics[vid, mac]])
     if old.ageing_s != after.ageing_s:
         target.set_bridge(switch, ageing_s=after.ageing_s)
-    for number, port in after.ports.items():
-        if number not in after.lags and port.admin_up and _differs(known[number], port, "admin_up"):
-            target.set_port(engine_port[number], admin_up=True)
+    _apply_admin(target, engine_port, old, after, up=True)
+
+
+def _apply_admin(
+    target: _Fabric, engine_port: Mapping[int, int], old: SwitchEffect, new: SwitchEffect, *, up: bool
+) -> None:
+    """Shut, or bring up, the physical ports whose wanted state became this one."""
+    for number, port in new.ports.items():
+        if number not in new.lags and port.admin_up is up and _differs(old.ports.get(number), port, "admin_up"):
+            target.set_port(engine_port[number], admin_up=up)
 
 
 def _differs(old: PortEffect | None, new: PortEffect, name: str) -> bool:
     return old is None or getattr(old, name) != getattr(new, name)
 
 
-def _apply_port(target: EffectTarget, port: int, old: PortEffect | None, new: PortEffect, *, is_lag: bool) -> None:
+def _apply_port(target: _Fabric, port: int, old: PortEffect | None, new: PortEffect, *, is_lag: bool) -> None:
     """Send one port's differences, `admin_up` apart: VLAN side for all, PHY side for physical ports only."""
     if any(_differs(old, new, n) for n in ("pvid", "acceptable", "ingress_filtering")):
         target.set_port_vlan(port, pvid=new.pvid, acceptable=new.acceptable, ingress_filtering=new.ingress_filtering)
@@ -172,10 +130,3 @@ def _apply_port(target: EffectTarget, port: int, old: PortEffect | None, new: Po
             eee=new.eee if "eee" in rest else None,
             mtu_byte=new.mtu_byte if "mtu_byte" in rest else None,
         )
-    timing: LpiTiming = {}
-    if new.lpi_hold_us is not None and _differs(old, new, "lpi_hold_us"):
-        timing["hold_us"] = new.lpi_hold_us
-    if new.lpi_wake_us is not None and _differs(old, new, "lpi_wake_us"):
-        timing["wake_us"] = new.lpi_wake_us
-    if timing:
-        target.set_lpi(port, timing=timing)

@@ -6,9 +6,10 @@ A command is a pattern and what runs it::
     Command("interface <port:ports>", run, modes={"config", "if"})
     Command("switchport general allowed vlan add <vlans> [tagged|untagged]", run, modes={"if"})
 
-Patterns: bare words are keywords; ``<name>`` or ``<name:token>`` is a value read by the token of that name; ``[a|b]`` is
-optional, ``(a|b)`` a choice; both nest and may hold several words. Keywords may be shortened as long as they are unique
-among what may stand there; an exact word always wins; a keyword wins over a value. Letters' case does not matter.
+Patterns: bare words are keywords; ``<name>`` or ``<name:token>`` is a value read by the token of that name; ``[a|b]``
+is optional, ``(a|b)`` a choice; both nest and may hold several words. Keywords may be shortened as long as they are
+unique among what may stand there; an exact word always wins; a keyword wins over a value. Letters' case does not
+matter.
 
 `Grammar.parse` gives a `Match` or a `Fault`. A fault says what kind and where; its words are the family's business.
 Nothing here knows a vendor, a device or a session; `run` is opaque.
@@ -32,7 +33,7 @@ FaultKind = Literal["incomplete", "ambiguous", "unrecognised", "bad-value", "exc
 
 @dataclass(frozen=True, slots=True)
 class Command(Generic[H]):
-    """One line of the table. `help` stands beside the command's last keyword in `?`."""
+    """One line of the table. `help` stands beside the command's last keyword in the help page."""
 
     pattern: str
     run: H
@@ -55,7 +56,7 @@ class Match(Generic[H]):
         return bool(self.keywords) and self.keywords[0] == "no"
 
     def has(self, keyword: str) -> bool:
-        """Was this keyword given?"""
+        """Whether this keyword was given."""
         return keyword in self.keywords
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -77,7 +78,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class HelpItem:
-    """One line of `?`: what may stand there, and what it means. `<cr>` means the line is complete."""
+    """One line of the help page: what may stand there, and what it means. `<cr>` means the line is complete."""
 
     word: str
     help: str
@@ -141,49 +142,54 @@ class _Net:
 _LEXEME = re.compile(r"\s*([\[\]()|]|<[^>]+>|[^\s\[\]()|<>]+)")
 
 
-def _compile(pattern: str) -> _Net:
-    net = _Net()
-    lexemes = _LEXEME.findall(pattern)
-    position = 0
+class _Compiler:
+    """Reads one pattern into a net."""
 
-    def sequence(start: int, closers: str) -> int:
-        nonlocal position
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+        self._lexemes = _LEXEME.findall(pattern)
+        self._at = 0
+        self.net = _Net()
+
+    def compile(self) -> _Net:
+        self.net.accept = self._sequence(0, "")
+        return self.net
+
+    def _sequence(self, start: int, closers: str) -> int:
         here = start
-        while position < len(lexemes) and lexemes[position] not in closers:
-            here = item(here)
+        while self._at < len(self._lexemes) and self._lexemes[self._at] not in closers:
+            here = self._item(here)
         return here
 
-    def item(start: int) -> int:
-        nonlocal position
-        lexeme = lexemes[position]
-        position += 1
+    def _item(self, start: int) -> int:
+        lexeme = self._lexemes[self._at]
+        self._at += 1
         if lexeme in "[(":
-            closer = "]" if lexeme == "[" else ")"
-            end = net.state()
-            while True:
-                branch = net.state()
-                net.jumps[start].append(branch)
-                net.jumps[sequence(branch, "|" + closer)].append(end)
-                if position >= len(lexemes):
-                    raise ValueError(f"the command pattern {pattern!r} lacks a {closer!r}")
-                position += 1
-                if lexemes[position - 1] == closer:
-                    break
-            if closer == "]":
-                net.jumps[start].append(end)
-            return end
+            return self._choice(start, "]" if lexeme == "[" else ")")
         if lexeme in "])|":
-            raise ValueError(f"the command pattern {pattern!r} has a stray {lexeme!r}")
-        end = net.state()
+            raise ValueError(f"the command pattern {self._pattern!r} has a stray {lexeme!r}")
+        end = self.net.state()
         if lexeme.startswith("<"):
             name, _, token = lexeme[1:-1].partition(":")
-            net.edges[start].append(_Edge("", name, token or name, end))
+            self.net.edges[start].append(_Edge("", name, token or name, end))
         else:
-            net.edges[start].append(_Edge(lexeme.lower(), "", "", end))
+            self.net.edges[start].append(_Edge(lexeme.lower(), "", "", end))
         return end
 
-    net.accept = sequence(0, "")
-    return net
+    def _choice(self, start: int, closer: str) -> int:
+        end = self.net.state()
+        while True:
+            branch = self.net.state()
+            self.net.jumps[start].append(branch)
+            self.net.jumps[self._sequence(branch, "|" + closer)].append(end)
+            if self._at >= len(self._lexemes):
+                raise ValueError(f"the command pattern {self._pattern!r} lacks a {closer!r}")
+            self._at += 1
+            if self._lexemes[self._at - 1] == closer:
+                break
+        if closer == "]":
+            self.net.jumps[start].append(end)
+        return end
 
 
 # -- matching ----------------------------------------------------------------------------------------------------
@@ -212,7 +218,7 @@ class Grammar(Generic[H]):
         self.commands = tuple(commands)
         self._tokens = tokens
         self._help_words = help_words or {}
-        nets = [_compile(c.pattern) for c in self.commands]
+        nets = [_Compiler(c.pattern).compile() for c in self.commands]
         self._ways = [[net.ways(s) for s in range(len(net.edges))] for net in nets]
         self._ends = [[net.accept in net.closure(s) for s in range(len(net.edges))] for net in nets]
         for command, net in zip(self.commands, nets, strict=True):
@@ -233,7 +239,7 @@ class Grammar(Generic[H]):
         return Match(self.commands[best.number], dict(best.values), best.keywords, " ".join(best.canonical))
 
     def help(self, mode: str, line: str) -> list[HelpItem] | Fault:
-        """What may stand at the end of `line`: after a blank the next words, else the words that begin so."""
+        """What may stand at the end of `line`: after a blank the next words, else those that begin like the last."""
         words = split_words(line)
         partial = ""
         if words and not line[-1:].isspace():
@@ -260,7 +266,7 @@ class Grammar(Generic[H]):
         return listed
 
     def complete(self, mode: str, line: str) -> str | None:
-        """What the tab key adds: the rest of the only keyword that fits, with a blank; None if there is not just one."""
+        """What the tab key adds: the rest of the only keyword that fits, and a blank; None without just one."""
         if not line or line[-1:].isspace():
             return None
         offered = self.help(mode, line)
@@ -295,39 +301,47 @@ class Grammar(Generic[H]):
     def _step(
         self, threads: Sequence[_Thread], words: Sequence[Word], index: int
     ) -> list[tuple[int, list[_Thread]]] | Fault:
+        """Follow one word: exact keyword, else the only keyword it shortens, else values."""
         word = words[index]
         typed = word.text.lower()
-        by_keyword: dict[str, list[_Thread]] = {}
-        by_value: list[tuple[int, list[_Thread]]] = []
-        reason: str | None = None
-        any_edge = False
-        rest = [w.text for w in words[index:]]
-        for thread in threads:
+        by_keyword = self._by_keyword(threads, typed)
+        if typed in by_keyword:
+            return [(1, by_keyword[typed])]
+        if len(by_keyword) == 1:
+            return [(1, next(iter(by_keyword.values())))]
+        if by_keyword:
+            return Fault("ambiguous", word.column, index, word.text, candidates=tuple(sorted(by_keyword)))
+        by_value, reason = self._by_value(threads, [w.text for w in words[index:]])
+        if by_value:
+            return by_value
+        kind: FaultKind = "unrecognised" if reason is None else "bad-value"
+        if not any(self._edges(t) for t in threads):
+            kind = "excess"
+        return Fault(kind, word.column, index, word.text, reason or "")
+
+    def _by_keyword(self, threads: Sequence[_Thread], typed: str) -> dict[str, list[_Thread]]:
+        found: dict[str, list[_Thread]] = {}
+        for thread in threads if typed else ():
             for edge in self._edges(thread):
-                any_edge = True
-                if edge.keyword:
-                    if typed and edge.keyword.startswith(typed):
-                        by_keyword.setdefault(edge.keyword, []).append(_follow(thread, edge))
-                    continue
+                if edge.keyword.startswith(typed):
+                    found.setdefault(edge.keyword, []).append(_follow(thread, edge))
+        return found
+
+    def _by_value(
+        self, threads: Sequence[_Thread], rest: Sequence[str]
+    ) -> tuple[list[tuple[int, list[_Thread]]], str | None]:
+        """Threads whose token reads the word, with the words it took; and why a token would not."""
+        found: list[tuple[int, list[_Thread]]] = []
+        reason = None
+        for thread in threads:
+            for edge in (e for e in self._edges(thread) if e.token):
                 try:
                     value, width = self._tokens[edge.token].parse(rest)
                 except BadToken as bad:
                     reason = str(bad)
                     continue
-                by_value.append((width, [_follow(thread, edge, value, rest[:width])]))
-        if typed in by_keyword:
-            return [(1, by_keyword[typed])]
-        if len(by_keyword) == 1:
-            return [(1, next(iter(by_keyword.values())))]
-        if len(by_keyword) > 1:
-            return Fault("ambiguous", word.column, index, word.text, candidates=tuple(sorted(by_keyword)))
-        if by_value:
-            return by_value
-        if not any_edge:
-            return Fault("excess", word.column, index, word.text)
-        if reason is not None:
-            return Fault("bad-value", word.column, index, word.text, reason)
-        return Fault("unrecognised", word.column, index, word.text)
+                found.append((width, [_follow(thread, edge, value, rest[:width])]))
+        return found, reason
 
     def _edges(self, thread: _Thread) -> list[_Edge]:
         return self._ways[thread.number][thread.state]

@@ -1,9 +1,9 @@
 """Editing one line over a raw terminal, as switches do it: the far end echoes, and every key acts at once.
 
-`LineEditor.key` takes one character and returns what it asks for, if anything. What must appear on the terminal goes to
-the `emit` given at construction. Keys: Enter (CR, LF or CR LF), Backspace and Delete, ^A ^E ^B ^F, arrows, Home, End, ^D
-(delete), ^K, ^U and ^X (whole line), ^W (word), ^P and ^N and arrows up and down (history), ^L and ^R (draw again), Tab, `?`,
-^C and ^Z.
+`LineEditor.key` takes one character and returns what it asks for, if anything. What must appear on the terminal goes
+to the `emit` given at construction. Keys: Enter (CR, LF or CR LF), Backspace and Delete, ^A ^E ^B ^F, arrows, Home,
+End, ^D (delete), ^K, ^U and ^X (whole line), ^W (word), ^P and ^N and arrows up and down (history), ^L and ^R (draw
+again), Tab, `?`, ^C and ^Z.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ Key = Literal["enter", "help", "tab", "interrupt", "end"]
 BELL = "\a"
 LINE_MAX_CHARACTERS = 512
 
+_ASKING: dict[str, Key] = {"\x03": "interrupt", "\x1a": "end", "\t": "tab", "?": "help"}
 _ESCAPES = {
     "[A": "\x10",
     "[B": "\x0e",
@@ -64,7 +65,7 @@ class LineEditor:
             del self.history[: -self.history_size or None]
 
     def swallow(self, character: str) -> bool:
-        """True for what belongs to an Enter already taken (LF or NUL after CR); for callers that take keys themselves."""
+        """True for what belongs to an Enter already taken (LF or NUL after CR); for callers that take keys."""
         after_cr, self._after_cr = self._after_cr, character == "\r"
         return after_cr and character in "\n\0"
 
@@ -88,14 +89,8 @@ class LineEditor:
         if character in "\r\n":
             self._emit("\r\n")
             return "enter"
-        if character == "\x03":
-            return "interrupt"
-        if character == "\x1a":
-            return "end"
-        if self.mask is None and character == "\t":
-            return "tab"
-        if self.mask is None and character == "?":
-            return "help"
+        if character in _ASKING and (self.mask is None or character not in "\t?"):
+            return _ASKING[character]
         if character == "\x1b":
             self._escape = character
         else:
@@ -113,9 +108,7 @@ class LineEditor:
         if sequence in _ESCAPES:
             self._escape = ""
             self._edit(_ESCAPES[sequence])
-        elif len(sequence) > 1 and (character.isalpha() or character == "~" or len(sequence) > 6):
-            self._escape = ""
-        elif len(sequence) == 1 and sequence != "[":
+        elif sequence[0] != "[" or (len(sequence) > 1 and (character.isalpha() or character == "~")):
             self._escape = ""
 
     def _edit(self, character: str) -> None:
@@ -129,7 +122,7 @@ class LineEditor:
         elif character == "\x0b":
             self._remove(self._cursor, end)
         elif character == "\x17":
-            self._remove(len(self.text[: self._cursor].rstrip().rpartition(" ")[0]) + 1, self._cursor)
+            self._remove(self.text[: self._cursor].rstrip(" ").rfind(" ") + 1, self._cursor)
         elif character in "\x01\x02\x05\x06":
             self._move({"\x01": 0, "\x02": self._cursor - 1, "\x05": end, "\x06": self._cursor + 1}[character])
         elif character in "\x10\x0e":
@@ -154,12 +147,9 @@ class LineEditor:
         self._cursor = to
 
     def _remove(self, start: int, end: int) -> None:
-        if self._cursor == 0 and start <= 0 and end <= 0 or end > len(self.text):
+        if not 0 <= start < end <= len(self.text):
             self._emit(BELL)
             return
-        start = max(0, min(start, self._cursor))
-        if self.text[:start].strip() == "" and self.text[start - 1 : start] != " " and end - start == len(self.text):
-            start = 0
         self._move(start)
         tail = self._shown(self.text[end:])
         gone = len(self._shown(self.text[start:end]))

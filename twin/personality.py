@@ -1,7 +1,7 @@
 """What a switch family has to bring: its ports, its configuration, and the neutral operations on it.
 
-`twin.device.SwitchDevice` holds one `Personality` and calls it under its lock; SNMP SETs reach the configuration through
-the same operations, inside `SwitchDevice.change()`.
+`twin.device.SwitchDevice` holds one `Personality` and calls it under its lock; SNMP SETs reach the configuration
+through the same operations, inside `SwitchDevice.change()`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class User:
     keys: tuple[str, ...] = ()
 
     def accepts(self, password: str) -> bool:
-        """Is this the right password?"""
+        """Whether this is the right password."""
         kind, _, digest = self.password.partition(":")
         if kind == "sha1" and digest:
             return hmac.compare_digest(digest, password_digest(password))
@@ -123,8 +123,8 @@ class DeviceSpec:
 class Personality(Protocol):
     """A family's configuration side. Port numbers are bridge-port numbers; a refusal raises `Refused`.
 
-    `config` is the running configuration in the family's own dataclasses; it must be deep-copyable, and the whole of it:
-    a method of this protocol may depend on nothing else that changes.
+    `config` is the running configuration in the family's own dataclasses; it must be deep-copyable, and the whole of
+    it: a method of this protocol may depend on nothing else that changes.
     """
 
     config: Any
@@ -144,25 +144,51 @@ class Personality(Protocol):
     def users(self) -> Mapping[str, User]:
         """Logins that the configuration itself defines."""
 
-    def set_admin(self, port: int, *, up: bool) -> None: ...
-    def set_alias(self, port: int, text: str) -> None: ...
-    def set_pvid(self, port: int, vid: int) -> None: ...
-    def set_acceptable(self, port: int, acceptable: Acceptable) -> None: ...
-    def set_ingress_filtering(self, port: int, *, on: bool) -> None: ...
-    def create_vlan(self, vid: int) -> None: ...
-    def destroy_vlan(self, vid: int) -> None: ...
-    def rename_vlan(self, vid: int, name: str) -> None: ...
-    def set_vlan_ports(self, vid: int, *, egress: frozenset[int], untagged: frozenset[int]) -> None: ...
+    def set_admin(self, port: int, *, up: bool) -> None:
+        """Disable or enable a port or LAG."""
+
+    def set_alias(self, port: int, text: str) -> None:
+        """Describe a port."""
+
+    def set_pvid(self, port: int, vid: int) -> None:
+        """The VLAN of untagged frames."""
+
+    def set_acceptable(self, port: int, acceptable: Acceptable) -> None:
+        """Which frames a port accepts."""
+
+    def set_ingress_filtering(self, port: int, *, on: bool) -> None:
+        """Drop frames of VLANs that the port is not in."""
+
+    def create_vlan(self, vid: int) -> None:
+        """Nothing happens if it exists."""
+
+    def destroy_vlan(self, vid: int) -> None:
+        """Remove a VLAN and every mention of it."""
+
+    def rename_vlan(self, vid: int, name: str) -> None:
+        """Name a VLAN."""
+
+    def set_vlan_ports(self, vid: int, *, egress: frozenset[int], untagged: frozenset[int]) -> None:
+        """The whole membership of a VLAN at once; `untagged` is a part of `egress`."""
+
     def set_speed(self, port: int, mbps: int | None) -> None:
         """A forced speed, or None for the automatic one."""
 
-    def set_autoneg(self, port: int, *, on: bool) -> None: ...
+    def set_autoneg(self, port: int, *, on: bool) -> None:
+        """Negotiate, or force what is set."""
+
     def set_eee(self, port: int | None, *, on: bool) -> None:
         """EEE of one port, or None: the switch-wide setting."""
 
-    def set_ageing(self, seconds: int) -> None: ...
-    def add_static_mac(self, vid: int, mac: bytes, port: int) -> None: ...
-    def remove_static_mac(self, vid: int, mac: bytes) -> None: ...
+    def set_ageing(self, seconds: int) -> None:
+        """Forget learned addresses after so long."""
+
+    def add_static_mac(self, vid: int, mac: bytes, port: int) -> None:
+        """Bind an address to a port or LAG in a VLAN."""
+
+    def remove_static_mac(self, vid: int, mac: bytes) -> None:
+        """Nothing happens if there is none."""
+
     def set_stp(self, port: int | None, *, on: bool) -> None:
         """Spanning tree of one port, or None: of the switch."""
 
@@ -184,5 +210,8 @@ class Family(Protocol):
     def ports(self, model: str) -> tuple[PortPlan, ...]:
         """Physical ports in bridge-port order; an unknown model raises `ValueError` naming the known ones."""
 
-    def lags(self, model: str) -> tuple[PortPlan, ...]: ...
-    def personality(self, spec: DeviceSpec, ports: Sequence[Port]) -> Personality: ...
+    def lags(self, model: str) -> tuple[PortPlan, ...]:
+        """LAGs, which follow the ports."""
+
+    def personality(self, spec: DeviceSpec, ports: Sequence[Port]) -> Personality:
+        """The configuration of one device."""

@@ -1,12 +1,12 @@
 """A switch's command line over real SSH: one listener per device, several sessions at once.
 
-What SSH itself asks for is the family's choice (`Cli.ssh_methods`): ROS boxes of old let everyone in with method *none* and
-ask for name and password inside the session, others use SSH's own password method; public keys go for both.
-Requests to execute a command without a terminal session are refused, as these switches do [M].
+What SSH itself asks for is the family's choice (`Cli.ssh_methods`): ROS boxes of old let everyone in with method
+*none* and ask for name and password inside the session, others use SSH's own password method; public keys go for
+both. Requests to execute a command without a terminal session are refused, as these switches do [M].
 
-Simplification: today's ciphers and host-key types are offered, where real boxes of that age offer only ones that clients
-have long switched off; a client's key-exchange log could tell. Without power nobody answers at the address and a
-connection is refused at once, where a real one would time out.
+Simplification: today's ciphers and host-key types are offered, where real boxes of that age offer only ones that
+clients have long switched off; a client's key-exchange log could tell. Without power nobody answers at the address
+and a connection is refused at once, where a real one would time out.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class SshFace:
         self._forget: Any = None
 
     async def start(self) -> None:
-        """Begin to follow the device: listen now if it is ready, else as soon as it is. Raises OSError (address in use)."""
+        """Follow the device from now on: listen whenever it is ready. Raises OSError (address in use)."""
         loop = asyncio.get_running_loop()
         await self._listen_or_not()
 

@@ -21,9 +21,12 @@ class Token(Protocol):
     """A kind of value. `placeholder` is what `?` prints for it, `help` the line beside it."""
 
     @property
-    def placeholder(self) -> str: ...
+    def placeholder(self) -> str:
+        """What `?` prints for it."""
+
     @property
-    def help(self) -> str: ...
+    def help(self) -> str:
+        """The line beside it."""
 
     def parse(self, words: Sequence[str]) -> tuple[Any, int]:
         """Read a value from the first of `words` (never empty); returns it and how many words it took."""

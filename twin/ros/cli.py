@@ -1,12 +1,12 @@
 """The command line of a PowerConnect 55xx: modes, prompts, words.
 
-Prompts `console>`, `console#`, `console(config)#`, `console(config-if)#` with a blank behind (transcripts of a 3548; a FASTPATH
-box has none). Error words from drivers and profiles that wait for them: `% Unrecognized command`, `% Incomplete
-command`, `% Ambiguous command`, `% bad parameter value`, `% Wrong number of parameters or invalid range, size or characters
-entered`, `VLAN was not created by user.`
+Prompts `console>`, `console#`, `console(config)#`, `console(config-if)#` with a blank behind (transcripts of a 3548;
+a FASTPATH box has none). Error words from drivers and profiles that wait for them: `% Unrecognized command`, `%
+Incomplete command`, `% Ambiguous command`, `% bad parameter value`, `% Wrong number of parameters or invalid range,
+size or characters entered`, `VLAN was not created by user.`
 
-Login: without `ip ssh password-auth` (the default) SSH lets everyone through with method *none*, and the session asks `User
-Name:` and `Password:`, as netmiko's driver for this family expects. A user who has a public key is offered that
+Login: without `ip ssh password-auth` (the default) SSH lets everyone through with method *none*, and the session asks
+`User Name:` and `Password:`, as netmiko's driver for this family expects. A user who has a public key is offered that
 method instead, so that `none` cannot bypass it; a real box decides for all users at once [M].
 """
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from twin.grammar import Command, Fault, Grammar, HelpItem, Match
-from twin.personality import Refused
 from twin.ros import exec_commands
 from twin.ros.personality import CONFIG_COMMANDS
 from twin.ros.show_interfaces import config_of
@@ -25,6 +24,7 @@ from twin.shell import Handler, Mode, More, Reply, Session, SshMethod
 
 if TYPE_CHECKING:
     from twin.device import SwitchDevice
+    from twin.personality import Refused
 
 _PROMPTS = {
     "user": ">",

@@ -1,15 +1,15 @@
-"""The clock of a switch that nobody has set: it starts on 1 January 2000 at power-on (recordings of PowerConnect 3548)."""
+"""The clock of a switch that nobody has set: it starts on 1 January 2000 at power-on (recordings of a 3548)."""
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 
-_POWER_ON = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
+_POWER_ON = dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
 
 
 def stamp(uptime_s: float) -> str:
     """As log lines begin: `01-Jan-2000 00:13:41`."""
-    return f"{_POWER_ON + datetime.timedelta(seconds=int(uptime_s)):%d-%b-%Y %H:%M:%S}"
+    return f"{_POWER_ON + dt.timedelta(seconds=int(uptime_s)):%d-%b-%Y %H:%M:%S}"
 
 
 def days(uptime_s: float) -> str:

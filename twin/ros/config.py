@@ -1,12 +1,12 @@
 """The running configuration of a ROS switch, and what it means on the wire.
 
-Each switchport mode keeps its own settings; only the active mode's take effect (55xx System User Guide, VLAN chapter). VLAN
-membership in `general` mode may be untagged in any number of VLANs.
+Each switchport mode keeps its own settings; only the active mode's take effect (55xx System User Guide, VLAN
+chapter). VLAN membership in `general` mode may be untagged in any number of VLANs.
 
-Defaults with their sources: access mode in VLAN 1; trunk with native VLAN 1 and nothing else [recording of a trunk port in
-the ntc-templates collection lists only what was added]; general with PVID 1, untagged in VLAN 1, ingress filtering on, all
-frames admitted (User Guide); spanning tree on, RSTP [M]; EEE on in the switch and on each port (administration guide of the
-sibling Cisco 350 series); ageing 300 s (recording).
+Defaults with their sources: access mode in VLAN 1; trunk with native VLAN 1 and nothing else [recording of a trunk
+port in the ntc-templates collection lists only what was added]; general with PVID 1, untagged in VLAN 1, ingress
+filtering on, all frames admitted (User Guide); spanning tree on, RSTP [M]; EEE on in the switch and on each port
+(administration guide of the sibling Cisco 350 series); ageing 300 s (recording).
 """
 
 from __future__ import annotations
@@ -124,8 +124,8 @@ class Membership:
 def membership(port: PortConfig) -> Membership:
     """VLAN settings of the active mode, forbidden VLANs taken out.
 
-    Simplification: `customer` (Q-in-Q) is an untagged member of its VLAN. A real one wraps tagged frames into a second tag
-    instead of dropping them; a capture behind it could tell.
+    Simplification: `customer` (Q-in-Q) is an untagged member of its VLAN. A real one wraps tagged frames into a
+    second tag instead of dropping them; a capture behind it could tell.
     """
     banned = set(port.forbidden_vids)
     if port.forbidden_default_vlan:

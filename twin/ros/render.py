@@ -1,7 +1,7 @@
 """The running configuration of a ROS switch as text, which its own parser reads back to the same configuration.
 
-Only what differs from the factory is written, VLANs first because later lines name them. The layout (long interface names,
-one blank of indentation, `!` after a block) is that of ROS 4 on later siblings [M for the 55xx].
+Only what differs from the factory is written, VLANs first because later lines name them. The layout (long interface
+names, one blank of indentation, `!` after a block) is that of ROS 4 on later siblings [M for the 55xx].
 """
 
 from __future__ import annotations
@@ -128,6 +128,18 @@ def _physical(setting: PortConfig) -> Iterator[str]:
         yield f"description {quoted(setting.description)}"
     if setting.shutdown:
         yield "shutdown"
+    yield from _speed(setting)
+    if setting.flow_control != "off":
+        yield f"flowcontrol {setting.flow_control}"
+    if setting.back_pressure:
+        yield "back-pressure"
+    if setting.mdix != "auto":
+        yield "mdix on" if setting.mdix == "on" else "no mdix"
+    if setting.lag is not None:
+        yield f"channel-group {setting.lag} mode {setting.lag_mode}"
+
+
+def _speed(setting: PortConfig) -> Iterator[str]:
     if not setting.negotiation:
         yield "no negotiation"
     elif setting.advertised_mbps:
@@ -137,14 +149,6 @@ def _physical(setting: PortConfig) -> Iterator[str]:
         yield f"speed {setting.speed_mbps}"
     if setting.half_duplex:
         yield "duplex half"
-    if setting.flow_control != "off":
-        yield f"flowcontrol {setting.flow_control}"
-    if setting.back_pressure:
-        yield "back-pressure"
-    if setting.mdix != "auto":
-        yield "mdix on" if setting.mdix == "on" else "no mdix"
-    if setting.lag is not None:
-        yield f"channel-group {setting.lag} mode {setting.lag_mode}"
 
 
 def _switchport(setting: PortConfig) -> Iterator[str]:

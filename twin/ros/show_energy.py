@@ -1,14 +1,14 @@
 """`show eee` and `show green-ethernet` of ROS.
 
-Words of `show eee` after the administration and command-line guides of the sibling Cisco 350 series, one line of which
-("EEE Administrate status is enabled on ports:") is known from a recording; the rest, and `show green-ethernet`, are [M].
+Words of `show eee` after the administration and command-line guides of the sibling Cisco 350 series, one line of
+which ("EEE Administrate status is enabled on ports:") is known from a recording; the rest, and `show green-ethernet`,
+are [M].
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twin.grammar import Match
 from twin.ros.columns import ranges
 from twin.ros.show_interfaces import chosen_ports, config_of
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from twin.device import SwitchDevice
+    from twin.grammar import Match
     from twin.personality import Port
     from twin.shell import Session
 

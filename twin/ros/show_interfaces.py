@@ -1,10 +1,12 @@
-"""`show interfaces …` of ROS. Columns from recordings of the same software (ntc-templates `cisco_s300`, PowerConnect 3548)."""
+"""`show interfaces …` of ROS.
+
+Columns from recordings of the same software (ntc-templates `cisco_s300`, PowerConnect 3548, Linksys SPS).
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twin.grammar import Match
 from twin.ros.columns import Align, ranges, row, rule
 from twin.ros.config import DEFAULT_VLAN, DISCARD_VLAN, PortConfig, RosConfig, membership, offered_mbps
 from twin.ros.render import interface
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from twin.device import SwitchDevice
+    from twin.grammar import Match
     from twin.personality import Port
     from twin.shell import Session
 

@@ -1,10 +1,9 @@
-"""`show version`, `show system`, `show users` and other shows about the box itself (layouts: recordings of a 3548 and SG300)."""
+"""`show version`, `show system`, `show users` and other shows about the box itself (recordings of a 3548 and SG300)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from twin.grammar import Match
 from twin.ros.clock import days, stamp
 from twin.ros.columns import row, rule
 from twin.ros.models import model_named
@@ -12,6 +11,7 @@ from twin.ros.render import mac_text
 from twin.ros.show_interfaces import config_of, running_of
 
 if TYPE_CHECKING:
+    from twin.grammar import Match
     from twin.shell import Session
 
 SOFTWARE = "4.1.0.19"  # a release of the 55xx series [M]

@@ -1,11 +1,10 @@
-"""`show vlan`, `show mac address-table`, `show spanning-tree` and `show lldp` of ROS. Columns from recordings where said."""
+"""`show vlan`, `show mac address-table`, `show spanning-tree`, `show lldp` of ROS; columns from recordings if said."""
 
 from __future__ import annotations
 
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
-from twin.grammar import Match
 from twin.ros.columns import Align, folded, ranges, row, rule
 from twin.ros.config import DEFAULT_VLAN
 from twin.ros.render import mac_text
@@ -13,6 +12,7 @@ from twin.ros.show_interfaces import chosen_ports, config_of, shown_name
 
 if TYPE_CHECKING:
     from twin.device import SwitchDevice
+    from twin.grammar import Match
     from twin.personality import Port
     from twin.shell import Session
 
@@ -99,10 +99,7 @@ def spanning_tree(session: Session, match: Match[Any]) -> str:
     """
     device = session.device
     config = config_of(device)
-    if not config.spanning_tree:
-        head = "Spanning tree disabled (BPDU flooding)"
-    else:
-        head = "Spanning tree enabled"
+    head = "Spanning tree enabled" if config.spanning_tree else "Spanning tree disabled (BPDU flooding)"
     text = (
         f"{head} mode {config.stp_mode.upper()}\n"
         "Default port cost method:  short\n\n"

@@ -7,7 +7,6 @@ print, or a move between modes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -16,6 +15,8 @@ from twin.grammar import Command, Match
 from twin.personality import Refused
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from twin.personality import Port
     from twin.ros.config import PortConfig, RosConfig
 
