@@ -84,7 +84,7 @@ def test_a_walk_returns_every_row_in_order(on_agent: type[OnAgent], family: str)
     found = on_agent(family)
     found.measure({1: 37.0}, 10.0)
     walked = [line.split(" = ")[0].lstrip(".") for line in snmp("snmpbulkwalk", ".1.3.6.1").stdout.splitlines()]
-    assert set(walked) == set(found.strip._published)
+    assert set(walked) >= set(found.strip._published)  # the agent adds its own counters
     assert walked == sorted(walked, key=lambda oid: [int(part) for part in oid.split(".")])
 
 
