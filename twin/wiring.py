@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from controller.model.lab import Lab
+from twin.entity_sensor import PowerSensor
 from twin.loads import Loads, NodeLoad, PortBook, SwitchLoad
 from twin.mains import Mains
 from twin.strips import FAMILIES, Strip
+from twin.strips.mib import Agent
 from twin.truth import Truth
 
 
@@ -61,3 +63,19 @@ def wire(
     feeds = {(outlet.strip, outlet.number): outlet.feeds for outlet in lab.outlets}
     sampled = Loads(engine, loads, cables=cables, seed=truth.seed)
     return Mains(sampled, list(strips.values()), feeds, on_power=on_power, wake=wake), strips
+
+
+def wire_sensors(
+    mains: Mains,
+    lab: Lab,
+    truth: Truth,
+    *,
+    agents: Mapping[str, Agent],
+    uptime_s: Mapping[str, Callable[[], float]],
+) -> None:
+    """Show the power sensors of those switches whose truth has one; mappings are by switch name."""
+    for switch in lab.switches:
+        known = truth.switch(switch.name, switch.family).power_sensor
+        if known is not None:
+            sensor = PowerSensor(switch.name, known, seed=truth.seed)
+            mains.add_sensor(switch.name, sensor, agents[switch.name], uptime_s[switch.name])

@@ -7,10 +7,11 @@ import pytest
 
 from controller.inventory import load_lab
 from twin.truth import load_truth
-from twin.wiring import RackedNode, RackedSwitch, wire
+from twin.wiring import RackedNode, RackedSwitch, wire, wire_sensors
 
 sys.path.insert(0, str(Path(__file__).parent))
 from ledger_book import Book
+from strip_bench import KeepingAgent
 
 INVENTORY = Path(__file__).resolve().parents[2] / "inventory"
 
@@ -35,11 +36,15 @@ def test_a_shipped_lab_can_be_wired(name: str) -> None:
         on_power=lambda device, on: told.append((device, on)),
         wake=lambda _delay_s: None,
     )
+    agents = {switch.name: KeepingAgent() for switch in lab.switches}
+    wire_sensors(mains, lab, truth, agents=agents, uptime_s=dict.fromkeys(agents, lambda: 5.0))
     book.run(1.0)
     mains.tick(1.0)
     report = mains.report()
     assert set(report["devices"]) == set(ids) | set(nics)
     assert all(device["ac_watt"] > 10 for device in report["devices"].values())
     assert all(device["outlets"] for device in report["devices"].values())
+    shown = {name for name, agent in agents.items() if agent.column("1.3.6.1.2.1.99.1.1.1.4")}
+    assert shown == {s.name for s in lab.switches if truth.switch(s.name, s.family).power_sensor}
     assert set(strips) == {strip.name for strip in lab.strips}
     assert not truth.unknown_overrides(switches=set(ids), nodes=set(nics), strips=set(strips))

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from twin_engine import VarBind
 
 
+_EARLY_S = 1e-3
+"""How much too early the owner's timer may fire."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """What an outlet is going to do."""
@@ -210,7 +214,7 @@ class Strip:
         changed = []
         for outlet in self.outlets.values():
             was_on = outlet.on
-            while outlet.plan and outlet.plan[0].due_s <= now_s:
+            while outlet.plan and outlet.plan[0].due_s <= now_s + _EARLY_S:
                 step, *rest = outlet.plan
                 outlet.plan = tuple(rest)
                 outlet.commanded = True
