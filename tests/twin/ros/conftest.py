@@ -1,0 +1,97 @@
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from twin.device import SwitchDevice
+from twin.personality import DeviceSpec, User
+from twin.ros import FAMILY, RosCli
+from twin.shell import Session, Shell
+
+_spec = importlib.util.spec_from_file_location("fake_engine", Path(__file__).parents[1] / "fake_engine.py")
+_module = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_module)
+FakeEngine = _module.FakeEngine
+
+ADMIN = User("admin", "secret")
+
+
+def make_engine():
+    try:
+        import twin_engine
+    except ModuleNotFoundError:
+        return None
+    return twin_engine.VirtualEngine(seed=1)
+
+
+class Clock:
+    def __init__(self):
+        self.now_s = 0.0
+
+    def __call__(self):
+        return self.now_s
+
+
+class Terminal:
+    """A shell with hands: types lines and returns what appeared, as one string."""
+
+    def __init__(self, device, *, user=ADMIN, rows=0):
+        self.cli = RosCli(device)
+        self.session = Session(device, self.cli.first_mode(), peer="127.0.0.1", number=1, page_rows=rows)
+        self.shell = Shell(self.cli, self.session, authenticated=user)
+        self.greeting = self.read()
+
+    def read(self):
+        self.chunks = self.shell.take()
+        return "".join(c.text for c in self.chunks)
+
+    def keys(self, text):
+        for key in text:
+            self.shell.feed(key)
+        return self.read()
+
+    def do(self, *lines):
+        """Type lines; the answers to all of them, echo and prompts removed."""
+        answers = ""
+        for line in lines:
+            shown = self.keys(line + "\r")
+            shown = shown.partition("\r\n")[2]
+            answers += shown.rpartition("\n")[0] + "\n" if "\n" in shown else ""
+        return answers.replace("\r\n", "\n").replace("\r", "")
+
+    @property
+    def prompt(self):
+        return self.cli.prompt(self.session)
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def engine():
+    return FakeEngine()
+
+
+@pytest.fixture
+def device(engine, clock):
+    spec = DeviceSpec(
+        "sw1", "dell_powerconnect_55xx", "PowerConnect 5524", bytes.fromhex("02ee01000001"), (ADMIN,), boot_s=30.0
+    )
+    made = SwitchDevice(spec, FAMILY, engine, clock_s=clock)
+    made.power_on()
+    clock.now_s += 30
+    made.poll()
+    assert made.ready
+    return made
+
+
+@pytest.fixture
+def terminal(device):
+    return Terminal(device)
+
+
+@pytest.fixture
+def make_terminal(device):
+    return lambda **options: Terminal(device, **options)
