@@ -1,0 +1,36 @@
+"""How the family enters a lab."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twin_engine import phy_profiles
+
+from twin.fastpath.personality import FastpathPersonality
+from twin.fastpath.ports import LAG_COUNT, lag_ports, model_named, physical_ports
+from twin.fastpath.table import grammar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from twin.personality import DeviceSpec, Personality, Port, PortPlan
+
+
+class FastpathFamily:
+    """See `twin.personality.Family`."""
+
+    name = "netgear_m4300"
+
+    def ports(self, model: str) -> tuple[PortPlan, ...]:
+        """Physical ports of a model; ValueError for an unknown one."""
+        return physical_ports(model_named(model))
+
+    def lags(self, model: str) -> tuple[PortPlan, ...]:
+        """All port channels."""
+        model_named(model)
+        return lag_ports()
+
+    def personality(self, spec: DeviceSpec, ports: Sequence[Port]) -> Personality:
+        """A switch as from the factory."""
+        wakes = {name: profile["wake_us"] for name, profile in phy_profiles().items()}
+        return FastpathPersonality(spec, ports, grammar(len(ports) - LAG_COUNT), wakes)
