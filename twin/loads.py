@@ -111,9 +111,16 @@ class Loads:
         if duration_s <= 0.0:
             return
         ledgers = self._read()
+        elapsed_s = self._elapsed_s(ledgers) or duration_s
         for name, load in self._loads.items():
-            self._power[name] = self._sampled(name, load, ledgers, now_s, duration_s)
+            self._power[name] = self._sampled(name, load, ledgers, now_s, elapsed_s)
         self._ledgers, self._now_s = ledgers, now_s
+
+    def _elapsed_s(self, ledgers: Mapping[int, PortLedger]) -> float:
+        """Seconds of engine time since the last sample: the caller's clock was read a little before the ledgers."""
+        for port, ledger in ledgers.items():
+            return (ledger.transmit["total_ps"] - self._ledgers[port].transmit["total_ps"]) * 1e-12
+        return 0.0
 
     def _sampled(
         self,

@@ -210,3 +210,11 @@ def test_a_switchs_own_sensor_shows_watts_at_its_own_pace() -> None:
     found.run(1.0)
     assert agent.column(f"{sensor}.4") == [round(21.1 / 0.8)]
     assert [agent.column(f"{sensor}.{column}") for column in (1, 2, 3, 5, 7, 8)] == [[6], [9], [0], [1], [7700], [5000]]
+
+
+def test_a_late_caller_does_not_change_watts() -> None:
+    """The ledgers are read some milliseconds after the caller looked at its clock."""
+    found = rig()
+    found.book.run(1.05)
+    found.mains.tick(1.0)
+    assert found.loads.power("sw1").dc_watt == pytest.approx(21.1)
