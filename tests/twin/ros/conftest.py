@@ -16,14 +16,6 @@ FakeEngine = _module.FakeEngine
 ADMIN = User("admin", "secret")
 
 
-def make_engine():
-    try:
-        import twin_engine
-    except ModuleNotFoundError:
-        return None
-    return twin_engine.VirtualEngine(seed=1)
-
-
 class Clock:
     def __init__(self):
         self.now_s = 0.0
