@@ -144,3 +144,24 @@ def test_a_node_goes_from_idle_to_full_with_its_cpus() -> None:
     )
     watts = [node_base_joule(truth, 10.0, cpu_s) / 10.0 for cpu_s in (0.0, 20.0, 40.0, 80.0)]
     assert watts == pytest.approx([150, 225, 300, 300])
+
+
+@pytest.mark.parametrize(
+    ("state", "fraction"),
+    [("active", 1.0), ("sleep", 0.9), ("quiet", 0.1), ("refresh", 0.8), ("wake", 0.7), ("fast", 0.6)],
+)
+def test_every_state_has_its_own_level_and_each_direction_its_share(state: str, fraction: float) -> None:
+    truth = PortPowerTruth(
+        up_watt={1000: 1.0},
+        sleep_fraction=0.9,
+        refresh_fraction=0.8,
+        wake_fraction=0.7,
+        fast_fraction=0.6,
+        deep_fraction=0.1,
+        transmit_fraction=0.75,
+    )
+    times = [10 * PS if name == f"{state}_ps" else 0 for name in STATES]
+    awake = [0, 10 * PS, 0, 0, 0, 0, 0]
+    assert port_joule(port(ZERO), port(times, times), truth) == pytest.approx(10 * fraction)
+    assert port_joule(port(ZERO), port(times, awake), truth) == pytest.approx(10 * (0.75 * fraction + 0.25))
+    assert port_joule(port(ZERO), port(awake, times), truth) == pytest.approx(10 * (0.75 + 0.25 * fraction))
