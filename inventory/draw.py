@@ -46,7 +46,7 @@ class StripModel:
     outlet_count: int
 
 
-APC = StripModel("apc_rpdu2", "AP8941", 24)
+APC = StripModel("apc_rpdu2", "AP8659", 24)
 GUDE = StripModel("gude", "Expert Power Control 8226", 8)
 
 

@@ -1,6 +1,6 @@
 """The configuration files of virtual hosts, as text: accounts, names, sshd, Open MPI."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from controller.model.lab import Host, Lab
@@ -97,19 +97,15 @@ def accounts() -> tuple[int, dict[str, str]]:
     }
 
 
-def outside_ssh_config(
-    lab: Lab, *, folder: str, switch_names: Sequence[str], switch_options: Sequence[str] = ()
-) -> str:
+def outside_ssh_config(lab: Lab, *, folder: str) -> str:
     """Client configuration for use from the machine itself: every host and switch by its name, host keys checked."""
     lines = [f"# ssh -F {folder}/ssh_config NAME"]
     for host in lab.hosts:
         lines += [f"Host {host.name}", f"    HostName {host.management_address}", f"    Port {host.ssh_port}"]
         lines += [f"    User {host.user}", f"    HostKeyAlias {host.name}"]
     for switch in lab.switches:
-        if switch.name in switch_names:
-            lines += [f"Host {switch.name}", f"    HostName {switch.address}", f"    Port {switch.ssh_port}"]
-            lines += [f"    User {switch.user}", f"    HostKeyAlias {switch.name}"]
-            lines += [f"    {option}" for option in switch_options]
+        lines += [f"Host {switch.name}", f"    HostName {switch.address}", f"    Port {switch.ssh_port}"]
+        lines += [f"    User {switch.user}", f"    HostKeyAlias {switch.name}"]
     lines += [
         "Host *",
         f"    IdentityFile {folder}/keys/lab_ed25519",
@@ -120,4 +116,21 @@ def outside_ssh_config(
         "    GSSAPIAuthentication no",
         "    LogLevel ERROR",
     ]
+    return "\n".join(lines) + "\n"
+
+
+def openmpi_outside(lab: Lab, *, folder: str) -> str:
+    """Shell commands that let `mpirun --host n01,n02 PROGRAM` on the machine itself reach the lab's hosts."""
+    settings = {
+        "OMPI_MCA_plm_rsh_args": f"-F {folder}/ssh_config",
+        "OMPI_MCA_oob_tcp_if_include": lab.management_network,
+        "OMPI_MCA_btl_tcp_if_include": lab.data_network,
+        "OMPI_MCA_pml": "ob1",
+        "OMPI_MCA_btl": "self,vader,tcp",
+        "OMPI_MCA_hwloc_base_binding_policy": "none",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    }
+    lines = [f"# . {folder}/mpi/environment", *(f"export {key}='{value}'" for key, value in settings.items())]
     return "\n".join(lines) + "\n"

@@ -181,11 +181,14 @@ class StateDir:
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             stream.write(text)
 
-    def sweep(self) -> None:
-        """Remove all that the journal names and the folder itself; what is gone already is no error."""
+    def sweep(self, *, own_process: bool = False) -> None:
+        """Remove all that the journal names and the folder itself; what is gone already is no error.
+
+        With `own_process` the daemon sweeps behind itself and goes on living.
+        """
         journal = self.load()
         if journal is not None:
-            if journal.daemon is not None:
+            if journal.daemon is not None and not own_process:
                 journal.daemon.end()
             for process in journal.hosts.values():
                 process.end()

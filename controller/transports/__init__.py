@@ -1,0 +1,1 @@
+"""The only files that open sockets to a lab's devices."""

@@ -1,0 +1,50 @@
+"""The switch families of the twin, in one visible table: how each enters a lab, and its command line."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from controller.errors import LabError
+from controller.model.lab import Switch
+from twin.device import SwitchDevice
+from twin.fastpath import FAMILY as FASTPATH
+from twin.fastpath import FastpathCli
+from twin.personality import Family
+from twin.ros import FAMILY as ROS
+from twin.ros import RosCli
+from twin.shell import Cli
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyKit:
+    """A family, and what makes the command line of one of its switches."""
+
+    family: Family
+    cli: Callable[[SwitchDevice], Cli]
+
+
+FAMILIES: dict[str, FamilyKit] = {
+    "dell_powerconnect_55xx": FamilyKit(ROS, RosCli),
+    "netgear_m4300": FamilyKit(FASTPATH, FastpathCli),
+}
+
+
+def check_ports(switch: Switch) -> None:
+    """Refuse a switch whose ports in the inventory are not those of its model."""
+    try:
+        plans = FAMILIES[switch.family].family.ports(switch.model)
+    except ValueError as error:
+        raise LabError(f"{switch.name}: {error}.") from error
+    real = {plan.name: plan.speed_mbps for plan in plans}
+    if [port.name for port in switch.ports] == list(real):
+        for port in switch.ports:
+            if port.rate_mbps != real[port.name]:
+                raise LabError(
+                    f"{switch.name}: port {port.name} of a {switch.model} does {real[port.name]} Mb/s, but hosts.yml "
+                    f"says {port.rate_mbps}: correct it there."
+                )
+        return
+    names = list(real)
+    raise LabError(
+        f"{switch.name}: the ports of a {switch.model} are {names[0]} to {names[-1]}, {len(names)} in all and in this "
+        f"order, but hosts.yml lists {len(switch.ports)} others: correct `ports` or `model` there."
+    )

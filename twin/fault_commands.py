@@ -1,0 +1,242 @@
+"""`eeectl lab fault ...`: break a virtual lab on purpose, in ways in which real ones break."""
+
+import json
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+from rich.console import Console
+from rich.table import Table
+
+from twin import lab as labs
+from twin.lab_name import LabName, chosen
+
+fault_app = App(name="fault", help="Break a virtual lab on purpose; `fault clear` mends it.")
+
+
+def _inject(lab: str, kind: str, **arguments: Any) -> int:
+    told = labs.order(chosen(lab), "fault", kind=kind, **arguments)
+    print(told["sentence"])
+    return 0
+
+
+@fault_app.command
+def cut(cable: str, /, *, lab: LabName = "") -> int:
+    """Cut a cable.
+
+    Parameters
+    ----------
+    cable
+        A host (its cable), an end such as sw1:gi1/0/11, or a line number of cables.csv.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "cut", target=cable)
+
+
+@fault_app.command
+def mend(cable: str, /, *, lab: LabName = "") -> int:
+    """Mend a cable that was cut.
+
+    Parameters
+    ----------
+    cable
+        The cable, as for `cut`.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "mend", target=cable)
+
+
+@fault_app.command
+def flap(cable: str, /, *, times: int = 3, period_s: float = 1.0, lab: LabName = "") -> int:
+    """Cut and mend a cable several times; it ends mended.
+
+    Parameters
+    ----------
+    cable
+        The cable, as for `cut`.
+    times
+        How often.
+    period_s
+        Seconds from one cut to the next; half of it the cable is cut.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "flap", target=cable, times=times, period_s=period_s)
+
+
+@fault_app.command
+def reboot(switch: str, /, *, lab: LabName = "") -> int:
+    """Restart a switch from its startup configuration.
+
+    Parameters
+    ----------
+    switch
+        The switch.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "reboot", target=switch)
+
+
+@fault_app.command
+def power(device: str, state: Literal["on", "off"], /, *, lab: LabName = "") -> int:
+    """Pull the mains plug of a switch or host, or put it back.
+
+    Parameters
+    ----------
+    device
+        A switch or a host.
+    state
+        on or off.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "power", target=device, on=state == "on")
+
+
+@fault_app.command
+def drop(switch: str, /, *, lab: LabName = "") -> int:
+    """Drop every command-line session of a switch, once.
+
+    Parameters
+    ----------
+    switch
+        The switch.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "drop", target=switch)
+
+
+@fault_app.command
+def ignore(switch: str, /, *, lab: LabName = "") -> int:
+    """Let a switch accept every change, from the command line and by SNMP, and do nothing.
+
+    Parameters
+    ----------
+    switch
+        The switch.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "ignore", target=switch)
+
+
+@fault_app.command
+def refuse(switch: str, command: str, /, *, words: str = "% Unrecognized command", lab: LabName = "") -> int:
+    """Let a switch refuse a command.
+
+    Parameters
+    ----------
+    switch
+        The switch.
+    command
+        Beginning of the command, spelled out, such as "switchport mode general".
+    words
+        What the switch says.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "refuse", target=switch, command=command, words=words)
+
+
+@fault_app.command
+def slow(switch: str, /, *, command_s: float = 2.0, character_s: float = 0.0, lab: LabName = "") -> int:
+    """Make a switch's command line slow.
+
+    Parameters
+    ----------
+    switch
+        The switch.
+    command_s
+        Seconds before each answer.
+    character_s
+        Seconds per printed character.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "slow", target=switch, command_s=command_s, character_s=character_s)
+
+
+@fault_app.command
+def lose(device: str, share: float, /, *, lab: LabName = "") -> int:
+    """Lose a share of the SNMP requests to a switch or strip.
+
+    Parameters
+    ----------
+    device
+        A switch or a strip.
+    share
+        From 0 to 1.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "lose", target=device, share=share)
+
+
+@fault_app.command
+def freeze(strip: str, /, *, outlet: int | None = None, lab: LabName = "") -> int:
+    """Freeze a strip's readings.
+
+    Parameters
+    ----------
+    strip
+        The strip.
+    outlet
+        One outlet only.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "freeze", target=strip, outlet=outlet)
+
+
+@fault_app.command(name="list")
+def list_faults(*, lab: LabName = "", as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
+    """Show the faults that are active.
+
+    Parameters
+    ----------
+    lab
+        The lab, if several run.
+    as_json
+        Print JSON.
+
+    """
+    faults = labs.order(chosen(lab), "faults")
+    if as_json:
+        print(json.dumps(faults, indent=1))
+        return 0
+    table = Table("NUMBER", "FAULT", box=None)
+    for fault in faults:
+        table.add_row(str(fault["number"]), fault["sentence"])
+    Console().print(table if faults else "no fault is active")
+    return 0
+
+
+@fault_app.command
+def clear(number: int | None = None, /, *, lab: LabName = "") -> int:
+    """Mend a fault, or all of them.
+
+    Parameters
+    ----------
+    number
+        Its number in `fault list`; all without it.
+    lab
+        The lab, if several run.
+
+    """
+    mended = labs.order(chosen(lab), "clear", number=number)
+    print("\n".join(f"mended: {sentence}" for sentence in mended) or "no fault was active")
+    return 0

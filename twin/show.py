@@ -1,0 +1,107 @@
+"""Status and truth of a lab as tables for people."""
+
+from collections import Counter
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+def _table(*headings: str) -> Table:
+    return Table(*headings, box=None, pad_edge=False, header_style="bold")
+
+
+def _lateness(lateness: dict[str, Any]) -> str:
+    if not lateness["count"]:
+        return "no frame delivered yet"
+    return (
+        f"{lateness['count']} frames delivered; late by {lateness['p50_us']:.1f} us (median), "
+        f"{lateness['p90_us']:.1f} us (p90), {lateness['p99_us']:.1f} us (p99), {lateness['max_us']:.1f} us at most"
+    )
+
+
+def print_status(told: dict[str, Any]) -> None:
+    """Print what `lab status` tells."""
+    console = Console(highlight=False)
+    console.print(f"lab {told['lab']} is {told['state']}", markup=False)
+    if told["state"] != "up":
+        return
+    table = _table("SWITCH", "MODEL", "STATE", "PORTS UP", "SESSIONS", "ADDRESS")
+    for switch in told["switches"]:
+        ports = f"{switch['ports_up']}/{switch['ports']}"
+        table.add_row(
+            switch["switch"], switch["model"], switch["state"], ports, str(switch["sessions"]), switch["address"]
+        )
+    console.print(table)
+    table = _table("HOST", "STATE", "DATA", "MANAGEMENT", "LINK", "CPU S")
+    for host in told["hosts"]:
+        link = f"{host['speed_mbps']} Mb/s{', EEE' if host['eee_active'] else ''}" if host["link_up"] else "down"
+        table.add_row(
+            host["host"], host["state"], host["data_address"], host["management_address"], link, f"{host['cpu_s']:.1f}"
+        )
+    console.print(table)
+    states = Counter(link["state"] for link in told["links"])
+    console.print(f"{len(told['links'])} cables: " + ", ".join(f"{n} {state}" for state, n in sorted(states.items())))
+    for strip in told["strips"]:
+        console.print(f"{strip['strip']}: {strip['model']} ({strip['family']}) at {strip['address']}", markup=False)
+    for fault in told["faults"]:
+        console.print(f"fault {fault['number']}: {fault['sentence']}", markup=False)
+    console.print(_lateness(told["engine"]["lateness"]))
+    for alarm in told["engine"]["alarms"][-5:]:
+        console.print(f"alarm at {alarm['engine_ps'] / 1e12:.3f} s: {alarm['sentence']}", markup=False)
+    table = _table("TO USE IT", "")
+    for what, how in told["use"].items():
+        table.add_row(what.replace("_", " "), how)
+    console.print(table, soft_wrap=True, markup=False)
+
+
+def _percent(part_ps: int, whole_ps: int) -> str:
+    return f"{100 * part_ps / whole_ps:.1f}" if whole_ps else "-"
+
+
+def print_truth(told: dict[str, Any]) -> None:
+    """Print what `lab truth` tells."""
+    console = Console(highlight=False)
+    table = _table("DEVICE", "LATENCY US", "LPI", "HOLD US", "TS US", "TW US", "BOOT S")
+    for name, timing in told["timing"].items():
+        lpi = timing["lpi"]
+        eee = lpi["mode"] if timing.get("eee_capable", True) else "no EEE"
+        sleep, wake = (lpi[key] if lpi[key] is not None else "PHY's" for key in ("sleep_us", "wake_us"))
+        row = (timing.get("latency_us", "-"), eee, lpi["hold_us"], sleep, wake, timing["boot_s"])
+        table.add_row(name, *map(str, row))
+    console.print(table)
+    table = _table("DEVICE", "AC WATT", "BASE", "PORTS", "WANDER", "JOULE", "OUTLETS")
+    for name, power in told["power"]["devices"].items():
+        watts = (power["ac_watt"], power["base_watt"], power["port_watt"], power["wander_watt"])
+        outlets = ", ".join(power["outlets"])
+        table.add_row(name, *(f"{watt:.2f}" for watt in watts), f"{power['energy_joule']:.0f}", outlets)
+    console.print(table)
+    table = _table("PORT", "LINK", "EEE", "NOW", "ACTIVE %", "QUIET %", "SLEEP+WAKE %", "LPI EVENTS")
+    for name, port in told["ports"].items():
+        if not port["oper_up"]:
+            continue
+        spent = port["time_in_state"]
+        up_ps = spent["total_ps"] - spent["down_ps"]
+        table.add_row(
+            name,
+            f"{port['speed_mbps']} Mb/s",
+            "yes" if port["eee_active"] else "no",
+            port["lpi_now"],
+            _percent(spent["active_ps"], up_ps),
+            _percent(spent["quiet_ps"] + spent["refresh_ps"] + spent["fast_ps"], up_ps),
+            _percent(spent["sleep_ps"] + spent["wake_ps"], up_ps),
+            str(spent["lpi_events"]),
+        )
+    console.print(table)
+    lateness = told["engine"]["lateness"]
+    console.print(_lateness(lateness))
+    if lateness["count"]:
+        uppers = [f"<= {upper:g}" for upper in lateness["bucket_upper_us"]] + ["more"]
+        most = max(lateness["bucket_count"])
+        table = _table("LATE BY, US", "FRAMES", "")
+        for upper, count in zip(uppers, lateness["bucket_count"], strict=True):
+            if count:
+                table.add_row(upper, str(count), "#" * max(1, round(40 * count / most)))
+        console.print(table)
+    frames = told["engine"]["frames"]
+    console.print("frames: " + ", ".join(f"{key} {value}" for key, value in frames.items()))
