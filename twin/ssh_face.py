@@ -265,5 +265,5 @@ class _Terminal(asyncssh.SSHServerSession[bytes]):
             delay_s = chunk.delay_s + character_s * len(chunk.text)
             if delay_s > 0:
                 await asyncio.sleep(delay_s)
-            if chunk.text:
+            if chunk.text and not channel.is_closing():
                 channel.write(chunk.text.encode("latin-1", "replace"))
