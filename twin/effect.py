@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from twin_engine import _Fabric
+    from twin_engine import LpiTiming, _Fabric
 
 Acceptable = Literal["all", "tagged", "untagged"]
 
@@ -119,6 +119,7 @@ def _apply_port(target: _Fabric, port: int, old: PortEffect | None, new: PortEff
         target.set_port_vlan(port, pvid=new.pvid, acceptable=new.acceptable, ingress_filtering=new.ingress_filtering)
     if is_lag:
         return
+    _apply_lpi(target, port, old, new)
     negotiation = _differs(old, new, "autoneg") or _differs(old, new, "advertised_mbps")
     rest = [n for n in ("flow_control", "eee", "mtu_byte") if _differs(old, new, n)]
     if negotiation or rest:
@@ -130,3 +131,14 @@ def _apply_port(target: _Fabric, port: int, old: PortEffect | None, new: PortEff
             eee=new.eee if "eee" in rest else None,
             mtu_byte=new.mtu_byte if "mtu_byte" in rest else None,
         )
+
+
+def _apply_lpi(target: _Fabric, port: int, old: PortEffect | None, new: PortEffect) -> None:
+    """Send hold and wake times that are set and differ; the engine merges them into the rest of its timing."""
+    timing: LpiTiming = {}
+    if new.lpi_hold_us is not None and _differs(old, new, "lpi_hold_us"):
+        timing["hold_us"] = new.lpi_hold_us
+    if new.lpi_wake_us is not None and _differs(old, new, "lpi_wake_us"):
+        timing["wake_us"] = new.lpi_wake_us
+    if timing:
+        target.set_lpi(port, timing=timing)
