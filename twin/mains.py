@@ -38,6 +38,9 @@ class Mains:
         self._on_power = on_power
         self._lock = threading.RLock()
         self._sources: dict[str, list[tuple[str, int]]] = {}
+        self._wake = wake
+        self._unplugged: set[str] = set()
+        self._told = dict.fromkeys(loads.names, True)
         self._sensors: dict[str, tuple[PowerSensor, Agent, Callable[[], float]]] = {}
         for source, device in sorted(self._feeds.items()):
             strip, number = source
@@ -56,7 +59,9 @@ class Mains:
             agent.put(list(sensor.varbinds(uptime_s())))
 
     def powered(self, device: str) -> bool:
-        """Whether any outlet of the device is on; one without outlets always has power."""
+        """Whether any outlet of the device is on and its plug in; one without outlets always has power."""
+        if device in self._unplugged:
+            return False
         sources = self._sources.get(device)
         return sources is None or any(self._strips[strip].outlets[number].on for strip, number in sources)
 
@@ -82,6 +87,15 @@ class Mains:
         with self._strips[strip].lock:
             self._strips[strip].plan(self._strips[strip].outlets[outlet], (0.0, on))
 
+    def plug(self, device: str, on: bool) -> None:  # noqa: FBT001 - the shape of `on_power`
+        """Put a device's plug in, or pull it (a fault), at the next tick, for which `wake` asks at once."""
+        with self._lock:
+            if on:
+                self._unplugged.discard(device)
+            else:
+                self._unplugged.add(device)
+        self._wake(0.0)
+
     def freeze(self, strip: str, *, on: bool, outlet: int | None = None) -> None:
         """Freeze a strip's readings (a fault), or let go; KeyError for a strip or outlet that does not exist."""
         self._strips[strip].freeze(on=on, outlet=outlet)
@@ -102,7 +116,7 @@ class Mains:
             watt_by_outlet = {}
             for number, outlet in strip.outlets.items():
                 device = self._feeds.get((name, number))
-                if device is not None and outlet.on:
+                if device is not None and outlet.on and self._told[device]:
                     watt_by_outlet[number] = self._loads.power(device).ac_watt / live[device]
             strip.measure(watt_by_outlet, since_s, now_s)
         for switch, (sensor, agent, uptime_s) in self._sensors.items():
@@ -110,14 +124,14 @@ class Mains:
                 agent.put(list(sensor.varbinds(uptime_s())))
 
     def _switch(self, now_s: float) -> list[tuple[str, bool]]:
-        before = {device: self.powered(device) for device in self._sources}
         for strip in self._strips.values():
             with strip.lock:
                 strip.run_due(now_s)
         changed = []
-        for device, was_on in before.items():
+        for device, was_on in self._told.items():
             on = self.powered(device)
             if on != was_on:
+                self._told[device] = on
                 self._loads.set_powered(device, on=on)
                 changed.append((device, on))
         return changed

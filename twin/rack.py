@@ -155,7 +155,7 @@ class Rack:
                 _LOG.warning("startup line not understood", switch=device.name, line=line)
         self._start_agents()
         await self._start_faces(progress)
-        self._faults = Faults(self.topology, self.mains, self._agents, power=self.set_power, later=self._later)
+        self._faults = Faults(self.topology, self.mains, self._agents, power=self.mains.plug, later=self._later)
         self._tasks = [
             asyncio.create_task(self._tick_mains(), name="mains"),
             asyncio.create_task(self._keep_tree(), name="spanning tree"),

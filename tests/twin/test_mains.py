@@ -218,3 +218,21 @@ def test_a_late_caller_does_not_change_watts() -> None:
     found.book.run(1.05)
     found.mains.tick(1.0)
     assert found.loads.power("sw1").dc_watt == pytest.approx(21.1)
+
+
+def test_a_pulled_plug_takes_power_whatever_the_outlet_does() -> None:
+    found = rig(second_supply=True)
+    found.run(1.0)
+    found.mains.plug("sw1", on=False)
+    found.run(0.1)
+    assert found.told == [("sw1", False)]
+    found.run(2.0)
+    assert found.loads.power("sw1").ac_watt == 0.0
+    assert found.agent.value(f"{GUDE}.5.5.2.1.4.1") == 0
+    found.mains.set_outlet("pdu1", 1, on=False)
+    found.run(1.0)
+    found.mains.plug("sw1", on=True)  # the other outlet is on
+    found.run(0.1)
+    assert found.told == [("sw1", False), ("sw1", True)]
+    found.run(2.0)
+    assert found.agent.value(f"{GUDE}.5.5.2.1.4.3") == round(21.1 / 0.8)
