@@ -3,7 +3,7 @@
 mod lab;
 
 use fabric::time::{PS_PER_MS, PS_PER_S, PS_PER_US};
-use fabric::{PortChange, PortId, SwitchSpec};
+use fabric::{CableId, PortChange, PortId, SwitchSpec};
 use lab::{Lab, unicast};
 
 /// Three hosts at 1 Gb/s, two of which send to the third; returns what was lost.
@@ -11,6 +11,7 @@ fn incast(flow_control: bool, buffer_byte: usize, frame_byte: usize) -> (Lab, u6
     let mut lab = Lab::new(0);
     lab.switch(SwitchSpec {
         buffer_byte,
+        egress_queue_byte: 20_000,
         ..SwitchSpec::new("sw0", "1000BASE-T", 4)
     });
     for port in 0..3 {
@@ -52,7 +53,7 @@ fn without_flow_control_an_incast_overflows_the_egress_queue_and_each_loss_is_co
     let port = lab.port(0, 2);
     let counters = lab.fabric.counters(lab.now, port).unwrap();
     assert_eq!(counters.out_discards, dropped);
-    assert!(lab.fabric.port(lab.now, port).unwrap().queue_byte <= 262_144);
+    assert!(lab.fabric.port(lab.now, port).unwrap().queue_byte <= 20_000);
 }
 
 #[test]
@@ -188,4 +189,59 @@ fn frames_lost_with_their_link_are_counted() {
     assert_eq!(before.dropped, 8, "one on the cable, seven in the ring");
     assert_eq!(lab.run(PS_PER_S).len(), 1, "one was in the switch");
     lab.assert_conserved();
+}
+
+#[test]
+fn a_frame_that_has_arrived_at_a_switch_is_not_lost_with_the_link_it_came_over() {
+    let mut lab = Lab::star(2);
+    lab.reached(1, 0);
+    lab.send(0, unicast(0, 1, 1_514));
+    let arrived = 1_526 * 8_000 + 10_000;
+    lab.run(arrived + PS_PER_US);
+    lab.fabric.cut(lab.now, CableId(0)).unwrap();
+    assert_eq!(lab.run(PS_PER_MS).len(), 1);
+    lab.send(1, unicast(1, 0, 1_514));
+    lab.fabric.mend(lab.now, CableId(0)).unwrap();
+    lab.settle();
+    lab.send(0, unicast(0, 1, 1_514));
+    lab.run(arrived - 1);
+    lab.fabric.cut(lab.now, CableId(0)).unwrap();
+    assert_eq!(
+        lab.run(PS_PER_MS).len(),
+        0,
+        "its last bit was still under way"
+    );
+    lab.assert_conserved();
+}
+
+#[test]
+fn a_link_that_returns_at_once_is_not_confused_by_what_was_planned_before() {
+    let mut lab = Lab::star(2);
+    lab.reached(1, 0);
+    let (port, nic) = (lab.port(0, 0), lab.hosts[0]);
+    for end in [port, nic] {
+        lab.fabric
+            .set_interruption(lab.now, end, PS_PER_US)
+            .unwrap();
+    }
+    for size_byte in [1_514, 1_000] {
+        lab.send(0, unicast(0, 1, size_byte));
+    }
+    lab.run(2 * PS_PER_US);
+    lab.fabric.cut(lab.now, CableId(0)).unwrap();
+    lab.fabric.mend(lab.now, CableId(0)).unwrap();
+    lab.run(PS_PER_US);
+    let sent = lab.now;
+    for _ in 0..3 {
+        lab.send(0, unicast(0, 1, 1_514));
+    }
+    let at: Vec<u64> = lab
+        .run(PS_PER_MS)
+        .iter()
+        .map(|delivery| delivery.at - sent)
+        .collect();
+    let first = lab::path_time(1_514, 1);
+    let frame_time = 1_538 * 8_000;
+    assert_eq!(at, [first, first + frame_time, first + 2 * frame_time]);
+    assert_eq!(lab.fabric.frames(lab.now).dropped, 2);
 }
