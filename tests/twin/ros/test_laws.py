@@ -1,5 +1,7 @@
 """Laws of the configuration: written and read back it is the same; neutral operations keep VLAN tables whole."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,15 +22,17 @@ VIDS = (1, 2, 11, 12, 13, 4094)
 vids = st.sampled_from(VIDS)
 vid_sets = st.sets(vids, max_size=4)
 flags = st.booleans()
-words = st.text(st.characters(codec="ascii", categories=("L", "N", "P", "S", "Zs"), exclude_characters='"'), max_size=20)
+words = st.text(
+    st.characters(codec="ascii", categories=("L", "N", "P", "S", "Zs"), exclude_characters='"'), max_size=20
+)
 
 
-def _tidy(text):
+def _tidy(text: Any) -> str:
     return " ".join(text.split())
 
 
 @st.composite
-def port_configs(draw, *, is_lag, speed_mbps):
+def port_configs(draw: Any, *, is_lag: Any, speed_mbps: Any) -> Any:
     tagged = draw(vid_sets)
     negotiation = draw(flags) or is_lag
     setting = PortConfig(
@@ -73,7 +77,7 @@ def port_configs(draw, *, is_lag, speed_mbps):
 
 
 @st.composite
-def configs(draw):
+def configs(draw: Any) -> Any:
     ports = {p.number: PortConfig() for p in PORTS}
     for number in draw(st.sets(st.sampled_from(PHYSICAL), max_size=4)) | draw(st.sets(st.sampled_from((27, 28)))):
         port = PORTS[number - 1]
@@ -123,7 +127,7 @@ def configs(draw):
 
 @given(configs())
 @settings(max_examples=60, deadline=None)
-def test_a_configuration_rendered_and_loaded_is_the_same(config):
+def test_a_configuration_rendered_and_loaded_is_the_same(config: Any) -> None:
     written = RosPersonality(SPEC, PORTS)
     written.config = config
     read = RosPersonality(SPEC, PORTS)
@@ -134,7 +138,7 @@ def test_a_configuration_rendered_and_loaded_is_the_same(config):
 
 @given(configs())
 @settings(max_examples=30, deadline=None)
-def test_the_effect_is_one_that_an_engine_can_have(config):
+def test_the_effect_is_one_that_an_engine_can_have(config: Any) -> None:
     personality = RosPersonality(SPEC, PORTS)
     personality.config = config
     effect = personality.effect()
@@ -152,7 +156,9 @@ def test_the_effect_is_one_that_an_engine_can_have(config):
 
 @given(configs(), vids, st.sets(st.sampled_from(PHYSICAL)), st.sets(st.sampled_from(PHYSICAL)))
 @settings(max_examples=40, deadline=None)
-def test_setting_a_vlans_ports_gives_exactly_those_and_spares_other_vlans(config, vid, egress, some):
+def test_setting_a_vlans_ports_gives_exactly_those_and_spares_other_vlans(
+    config: Any, vid: Any, egress: Any, some: Any
+) -> None:
     personality = RosPersonality(SPEC, PORTS)
     personality.config = config
     for port in config.ports.values():
@@ -172,11 +178,11 @@ def test_setting_a_vlans_ports_gives_exactly_those_and_spares_other_vlans(config
 
 
 @pytest.fixture
-def personality():
+def personality() -> Any:
     return RosPersonality(SPEC, PORTS)
 
 
-def test_neutral_operations_do_what_the_commands_do(personality):
+def test_neutral_operations_do_what_the_commands_do(personality: Any) -> None:
     by_hand = RosPersonality(SPEC, PORTS)
     by_hand.load(
         "vlan database\nvlan 11\nexit\ninterface vlan 11\nname red\nexit\nno eee enable\nspanning-tree\n"
@@ -215,13 +221,13 @@ def test_neutral_operations_do_what_the_commands_do(personality):
         (lambda p: p.set_admin(0, up=True), "bad-value"),
     ],
 )
-def test_neutral_operations_refuse(personality, operation, reason):
+def test_neutral_operations_refuse(personality: Any, operation: Any, reason: Any) -> None:
     with pytest.raises(Refused) as refused:
         operation(personality)
     assert refused.value.reason == reason
     assert len(refused.value.sentence) > 10
 
 
-def test_an_unknown_model_names_the_known_ones():
+def test_an_unknown_model_names_the_known_ones() -> None:
     with pytest.raises(ValueError, match="PowerConnect 5548"):
         model_named("PowerConnect 6248")

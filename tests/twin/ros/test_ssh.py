@@ -3,7 +3,10 @@
 import asyncio
 import shutil
 import threading
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import asyncssh
 import netmiko
@@ -14,6 +17,8 @@ import twin_engine
 from twin.device import SwitchDevice
 from twin.personality import DeviceSpec, Neighbour, Pace, User
 from twin.ros import FAMILY, RosCli
+from twin.session import Session
+from twin.shell import Shell
 from twin.ssh_face import SshFace
 
 PASSWORD = "lab-secret"
@@ -25,7 +30,7 @@ QUICK = {"fast_cli": True, "global_delay_factor": 0.2}  # netmiko sleeps less; i
 class Served:
     """A switch on a real SSH listener, its loop in a thread of its own."""
 
-    def __init__(self, spec, *, address="127.0.0.1"):
+    def __init__(self, spec: Any, *, address: Any = "127.0.0.1") -> None:
         self.engine = twin_engine.VirtualEngine(seed=1)
         self.device = SwitchDevice(spec, FAMILY, self.engine)
         self.device.power_on()
@@ -41,29 +46,38 @@ class Served:
         )
         self.call(self.face.start())
 
-    def call(self, coroutine):
+    def call(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(30)
 
-    def close(self):
+    def close(self) -> None:
         self.call(self.face.stop())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self.thread.join()
         self.loop.close()
 
-    def netmiko(self, **options):
+    def netmiko(self, **options: Any) -> Any:
         given = {"username": "admin", "password": PASSWORD, **options}
-        return netmiko.ConnectHandler(
-            device_type="dell_powerconnect", host="127.0.0.1", port=self.face.port, **given
-        )
+        return netmiko.ConnectHandler(device_type="dell_powerconnect", host="127.0.0.1", port=self.face.port, **given)
 
-    def ssh(self, *options, user="admin"):
+    def ssh(self, *options: Any, user: Any = "admin") -> Any:
         command = [
-            "-tt", "-F", "/dev/null", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null",
-            "-o", "LogLevel=ERROR", "-p", str(self.face.port), *options, f"{user}@127.0.0.1",
+            "-tt",
+            "-F",
+            "/dev/null",
+            "-o",
+            "StrictHostKeyChecking=no",
+            "-o",
+            "UserKnownHostsFile=/dev/null",
+            "-o",
+            "LogLevel=ERROR",
+            "-p",
+            str(self.face.port),
+            *options,
+            f"{user}@127.0.0.1",
         ]
         return pexpect.spawn("ssh", command, encoding="utf-8", timeout=20, dimensions=(24, 80))
 
-    def logged_in(self):
+    def logged_in(self) -> Any:
         child = self.ssh()
         child.expect_exact("User Name:")
         child.send("admin\r")
@@ -74,7 +88,7 @@ class Served:
 
 
 @pytest.fixture(scope="module")
-def key(tmp_path_factory):
+def key(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("keys")
     made = asyncssh.generate_private_key("ssh-ed25519")
     made.write_private_key(str(folder / "id"))
@@ -83,7 +97,7 @@ def key(tmp_path_factory):
 
 
 @pytest.fixture
-def served(key):
+def served(key: tuple[Path, str]) -> Iterator[Any]:
     users = (User("admin", PASSWORD), User("keyed", "unused", keys=(key[1],)))
     spec = DeviceSpec(
         "sw1", "dell_powerconnect_55xx", "PowerConnect 5524", bytes.fromhex("02ee01000001"), users, boot_s=0.0
@@ -93,14 +107,19 @@ def served(key):
     made.close()
 
 
-def test_netmiko_finds_the_prompt_shows_configures_and_saves(served):
+def test_netmiko_finds_the_prompt_shows_configures_and_saves(served: Served) -> None:
     with served.netmiko() as switch:
         assert switch.find_prompt() == "console#"
         assert "SW version" in switch.send_command("show version")
         answer = switch.send_config_set(
             [
-                "vlan database", "vlan 11-16", "exit", "interface range gi1/0/1-2", "switchport mode general",
-                "switchport general allowed vlan add 11-16 untagged", "switchport general pvid 11",
+                "vlan database",
+                "vlan 11-16",
+                "exit",
+                "interface range gi1/0/1-2",
+                "switchport mode general",
+                "switchport general allowed vlan add 11-16 untagged",
+                "switchport general pvid 11",
                 "exit",  # this driver takes only (config)# for configuration mode
             ]
         )
@@ -116,12 +135,12 @@ def test_netmiko_finds_the_prompt_shows_configures_and_saves(served):
     assert served.engine.port(first)["pvid"] == 11
 
 
-def test_netmiko_sees_errors_in_a_configuration(served):
+def test_netmiko_sees_errors_in_a_configuration(served: Served) -> None:
     with served.netmiko(**QUICK) as switch, pytest.raises(netmiko.exceptions.ConfigInvalidException):
         switch.send_config_set(["interface gi1/0/99"], error_pattern="% bad parameter value")
 
 
-def test_netmiko_pages_through_by_hand_when_paging_is_on(served):
+def test_netmiko_pages_through_by_hand_when_paging_is_on(served: Served) -> None:
     with served.netmiko(**QUICK) as switch:
         switch.send_command("no terminal datadump")
         shown = switch.send_command("show interfaces status", expect_string=r"More:|#")
@@ -135,12 +154,12 @@ def test_netmiko_pages_through_by_hand_when_paging_is_on(served):
         assert shown.endswith("console# ") or shown.rstrip().endswith("console#")
 
 
-def test_netmiko_enters_with_a_key(served, key):
+def test_netmiko_enters_with_a_key(served: Served, key: tuple[Path, str]) -> None:
     with served.netmiko(**QUICK, username="keyed", use_keys=True, key_file=str(key[0])) as switch:
         assert switch.find_prompt() == "console#"
 
 
-def test_a_wrong_password_stays_out(served):
+def test_a_wrong_password_stays_out(served: Served) -> None:
     child = served.ssh()
     for _ in range(3):
         child.expect_exact("User Name:")
@@ -151,7 +170,7 @@ def test_a_wrong_password_stays_out(served):
     child.expect(pexpect.EOF)
 
 
-def test_a_transcript_with_help_paging_and_editing(served):
+def test_a_transcript_with_help_paging_and_editing(served: Served) -> None:
     child = served.logged_in()
     child.send("sh?")
     child.expect_exact("show")
@@ -176,7 +195,7 @@ def test_a_transcript_with_help_paging_and_editing(served):
     child.expect(pexpect.EOF)
 
 
-def test_two_sessions_at_once_see_each_others_changes(served):
+def test_two_sessions_at_once_see_each_others_changes(served: Served) -> None:
     one, two = served.logged_in(), served.logged_in()
     one.send("configure\rhostname sw7\rend\r")
     one.expect_exact("sw7# ")
@@ -188,7 +207,7 @@ def test_two_sessions_at_once_see_each_others_changes(served):
     two.close()
 
 
-def test_there_are_only_so_many_sessions(served):
+def test_there_are_only_so_many_sessions(served: Served) -> None:
     children = [served.logged_in() for _ in range(5)]
     sixth = served.ssh()
     sixth.expect(pexpect.EOF)
@@ -200,7 +219,7 @@ def test_there_are_only_so_many_sessions(served):
         child.close()
 
 
-def test_ssh_password_authentication_can_be_switched_on(served):
+def test_ssh_password_authentication_can_be_switched_on(served: Served) -> None:
     with served.device.change():
         served.device.personality.config.ssh_password_auth = True
     child = served.ssh("-o", "PreferredAuthentications=password")
@@ -210,7 +229,7 @@ def test_ssh_password_authentication_can_be_switched_on(served):
     child.close()
 
 
-def test_a_key_of_nobody_stays_out(served, tmp_path):
+def test_a_key_of_nobody_stays_out(served: Served, tmp_path: Path) -> None:
     asyncssh.generate_private_key("ssh-ed25519").write_private_key(str(tmp_path / "other"))
     (tmp_path / "other").chmod(0o600)
     child = served.ssh("-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes", "-i", str(tmp_path / "other"), user="keyed")
@@ -218,26 +237,37 @@ def test_a_key_of_nobody_stays_out(served, tmp_path):
     child.close()
 
 
-def test_a_command_without_a_session_is_refused(served):
+def test_a_command_without_a_session_is_refused(served: Served) -> None:
     assert shutil.which("ssh")
     child = pexpect.spawn(
         "ssh",
-        ["-F", "/dev/null", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-p",
-         str(served.face.port), "admin@127.0.0.1", "show version"],
-        encoding="utf-8", timeout=20,
+        [
+            "-F",
+            "/dev/null",
+            "-o",
+            "StrictHostKeyChecking=no",
+            "-o",
+            "UserKnownHostsFile=/dev/null",
+            "-p",
+            str(served.face.port),
+            "admin@127.0.0.1",
+            "show version",
+        ],
+        encoding="utf-8",
+        timeout=20,
     )
     child.expect("exec request failed")
     child.expect(pexpect.EOF)
 
 
-def test_dropping_sessions_closes_them_all_and_lets_new_ones_in(served):
+def test_dropping_sessions_closes_them_all_and_lets_new_ones_in(served: Served) -> None:
     child = served.logged_in()
     served.device.drop_sessions()
     child.expect(pexpect.EOF)
     served.logged_in().close()
 
 
-def test_a_reload_closes_sessions_and_the_switch_comes_back(served):
+def test_a_reload_closes_sessions_and_the_switch_comes_back(served: Served) -> None:
     child = served.logged_in()
     child.send("reload\r")
     child.expect_exact("(Y/N)[N] ")
@@ -247,7 +277,7 @@ def test_a_reload_closes_sessions_and_the_switch_comes_back(served):
     served.logged_in().close()
 
 
-def test_without_power_nobody_answers(served):
+def test_without_power_nobody_answers(served: Served) -> None:
     served.device.power_off()
     for _ in range(50):
         child = served.ssh()
@@ -259,7 +289,7 @@ def test_without_power_nobody_answers(served):
     child.close()
 
 
-def test_an_idle_session_is_closed(served):
+def test_an_idle_session_is_closed(served: Served) -> None:
     with served.device.change():
         served.device.personality.config.exec_timeout_s = 1
     child = served.logged_in()
@@ -267,10 +297,15 @@ def test_an_idle_session_is_closed(served):
     child.expect(pexpect.EOF)
 
 
-def test_a_slow_switch_still_satisfies_netmiko(key):
+def test_a_slow_switch_still_satisfies_netmiko() -> None:
     spec = DeviceSpec(
-        "sw1", "dell_powerconnect_55xx", "PowerConnect 5548", bytes.fromhex("02ee01000002"),
-        (User("admin", PASSWORD),), boot_s=0.0, pace=Pace(command_s=0.2, character_s=0.0005),
+        "sw1",
+        "dell_powerconnect_55xx",
+        "PowerConnect 5548",
+        bytes.fromhex("02ee01000002"),
+        (User("admin", PASSWORD),),
+        boot_s=0.0,
+        pace=Pace(command_s=0.2, character_s=0.0005),
     )
     served = Served(spec)
     try:
@@ -280,10 +315,14 @@ def test_a_slow_switch_still_satisfies_netmiko(key):
         served.close()
 
 
-def test_links_and_neighbours_of_a_real_engine(key):
+def test_links_and_neighbours_of_a_real_engine() -> Any:
     spec = DeviceSpec(
-        "sw1", "dell_powerconnect_55xx", "PowerConnect 5524", bytes.fromhex("02ee01000001"),
-        (User("admin", PASSWORD),), boot_s=0.0,
+        "sw1",
+        "dell_powerconnect_55xx",
+        "PowerConnect 5524",
+        bytes.fromhex("02ee01000001"),
+        (User("admin", PASSWORD),),
+        boot_s=0.0,
     )
     engine = twin_engine.VirtualEngine(seed=1)
     one = SwitchDevice(spec, FAMILY, engine)
@@ -294,14 +333,11 @@ def test_links_and_neighbours_of_a_real_engine(key):
     engine.run_until(20 * 10**12)
     one.neighbours = lambda n: Neighbour(two.spec.base_mac, "gi1/0/5", "sw2") if n == 1 else None
     cli = RosCli(one)
-    from twin.session import Session
-    from twin.shell import Shell
-
     session = Session(one, cli.first_mode(), peer="127.0.0.1", number=1, page_rows=0)
     shell = Shell(cli, session, authenticated=User("admin", ""))
     shell.take()
 
-    def do(line):
+    def do(line: str) -> Any:
         for character in line + "\r":
             shell.feed(character)
         return "".join(c.text for c in shell.take())
