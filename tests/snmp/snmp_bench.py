@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 READ, WRITE = "glance", "scribble"
 ADDRESS = "127.18.250.1"
 SECOND_PS = 10**12
+BOOT_S = 60.0
 MODELS = {"ros": (twin.ros.FAMILY, "PowerConnect 5524"), "fastpath": (twin.fastpath.FAMILY, "M4300-28G")}
 
 
@@ -91,6 +93,16 @@ class Manager:
 
 
 @dataclass
+class Clock:
+    """Wall-clock time that can be put forward."""
+
+    ahead_s: float = 0.0
+
+    def __call__(self) -> float:
+        return time.monotonic() + self.ahead_s
+
+
+@dataclass
 class Bench:
     """A ready switch with two hosts on its first two ports."""
 
@@ -100,6 +112,14 @@ class Bench:
     hosts: list[int]
     cables: list[int]
     manager: Manager
+    clock: Clock
+
+    def boot(self) -> None:
+        """Give it power and let it boot."""
+        self.device.power_on()
+        self.clock.ahead_s += BOOT_S
+        self.device.poll()
+        self.find()
 
     def run_for(self, seconds: float) -> None:
         self.engine.run_until(self.engine.now_ps() + int(seconds * SECOND_PS))
@@ -120,14 +140,15 @@ def make_bench(family_name: str, **engine_options: object) -> Bench:
     family: Family
     family, model = MODELS[family_name]
     engine = VirtualEngine(seed=1)
-    spec = DeviceSpec("sw1", family.name, model, bytes.fromhex("025e00000100"), (), 0.0, engine_options=engine_options)
-    device = SwitchDevice(spec, family, engine)
+    spec = DeviceSpec(
+        "sw1", family.name, model, bytes.fromhex("025e00000100"), (), BOOT_S, engine_options=engine_options
+    )
+    clock = Clock()
+    device = SwitchDevice(spec, family, engine, clock_s=clock)
     face = SnmpFace(device, address=ADDRESS, port=0, access=SnmpAccess({READ: "ro", WRITE: "rw"}, USERS))
     hosts = [engine.add_host(f"n{n}", mac=bytes([2, 0, 0, 0, 0, n])) for n in (1, 2)]
     cables = [engine.connect(device.ports[n].engine_port, host) for n, host in enumerate(hosts)]
-    device.power_on()
-    device.poll()
-    bench = Bench(engine, device, face, hosts, cables, Manager(ADDRESS))
-    bench.find()
+    bench = Bench(engine, device, face, hosts, cables, Manager(ADDRESS), clock)
+    bench.boot()
     bench.run_for(30)
     return bench

@@ -219,9 +219,7 @@ def test_without_power_there_is_silence_and_after_it_a_new_boot(ros: Bench) -> N
     done(ros, f"{VLAN}.5.11", "i", WAIT)
     ros.device.power_off()
     assert ros.manager.get(boots).code != 0
-    ros.device.power_on()
-    ros.device.poll()
-    ros.find()
+    ros.boot()
     assert int(ros.manager.get(boots).lines[0].split()[-1]) == before + 1
     assert "No Such Instance" in ros.manager.get(f"{VLAN}.5.11").lines[0]
 

@@ -15,7 +15,7 @@ use snmp::{Access, Agent, AgentConfig, Bind, ErrorStatus, UserConfig, Value};
 
 use crate::agent_book::Plain;
 use crate::agent_thread::{Desk, Setter};
-use crate::mib_ports::{Layout, MibGroup, PortPlace, SwitchMib};
+use crate::mib_ports::{Layout, MibGroup, PortPlace};
 use crate::py_error::refused;
 use crate::py_fabric::PyFabric;
 
@@ -83,8 +83,8 @@ impl SnmpAgent {
         group: &Bound<'_, PyDict>,
     ) -> PyResult<()> {
         let core = Arc::clone(engine.cast::<PyFabric>()?.get().core());
-        let mib = SwitchMib::new(layout(group)?);
-        py.detach(|| self.desk.with_book(|book| book.serve(core, mib)))
+        let layout = layout(group)?;
+        py.detach(|| self.desk.with_book(|book| book.serve(core, layout)))
             .map_err(refused)
     }
 

@@ -10,10 +10,12 @@ use snmp::{Table, TableBuilder, Value, Variables};
 
 use crate::clock::clock_ns;
 use crate::core::Core;
-use crate::mib_ports::SwitchMib;
+use crate::mib_ports::{Layout, SwitchMib};
 
 /// How old a table may be when a request is answered from it.
 const TABLE_AGE_MAX: Duration = Duration::from_millis(100);
+/// The same for VLANs and the forwarding table, unless somebody said that they changed.
+const BRIDGE_TABLES_AGE_MAX: Duration = Duration::from_secs(1);
 const NS_PER_TICK: u64 = 10_000_000;
 
 /// A plain entry.
@@ -35,6 +37,7 @@ pub struct Book {
     served: Option<(Arc<Core>, SwitchMib)>,
     table: Table,
     made: Option<Instant>,
+    bridge_tables_made: Option<Instant>,
     zero_ns: u64,
 }
 
@@ -43,8 +46,8 @@ impl Book {
     ///
     /// # Errors
     /// If the engine does not have what the layout names.
-    pub fn serve(&mut self, core: Arc<Core>, mut mib: SwitchMib) -> Result<(), FabricError> {
-        core.with(|fabric, now| mib.copy(fabric, now, 0))?;
+    pub fn serve(&mut self, core: Arc<Core>, layout: Layout) -> Result<(), FabricError> {
+        let mib = core.with(|fabric, now| SwitchMib::new(layout, fabric, now))?;
         self.served = Some((core, mib));
         self.changed();
         Ok(())
@@ -62,18 +65,19 @@ impl Book {
     /// Insert or replace plain entries.
     pub fn put(&mut self, entries: Vec<(Vec<u32>, Plain)>) {
         self.plain.extend(entries);
-        self.changed();
+        self.made = None;
     }
 
     /// Remove plain entries at or below a name.
     pub fn remove(&mut self, prefix: &[u32]) {
         self.plain.retain(|name, _| !name.starts_with(prefix));
-        self.changed();
+        self.made = None;
     }
 
     /// The next request gets a fresh table.
     pub fn changed(&mut self) {
         self.made = None;
+        self.bridge_tables_made = None;
     }
 
     fn remake(&mut self, own: &Own) {
@@ -86,9 +90,19 @@ impl Book {
         let mut builder = TableBuilder::like(&self.table);
         if let Some((core, mib)) = &mut self.served {
             let ticks = up_ticks(zero_ns.unwrap_or(self.zero_ns));
-            // `serve` has tried this layout, and nothing is ever taken out of a fabric.
-            if let Ok(copy) = core.with(|fabric, now| mib.copy(fabric, now, ticks)) {
-                mib.put_into(&mut builder, &copy);
+            let bridge_tables_due = is_older(self.bridge_tables_made, BRIDGE_TABLES_AGE_MAX);
+            if bridge_tables_due {
+                self.bridge_tables_made = Some(Instant::now());
+            }
+            // `serve` has tried this layout, and nothing is ever taken out of a fabric. Two short holds of its lock.
+            let ports = core.with(|fabric, now| mib.renew_ports(fabric, now, ticks));
+            let tables = if bridge_tables_due {
+                core.with(|fabric, now| mib.renew_tables(fabric, now))
+            } else {
+                Ok(())
+            };
+            if ports.and(tables).is_ok() {
+                mib.put_into(&mut builder);
             }
         }
         own.put_into(&mut builder);
@@ -107,9 +121,13 @@ impl Book {
 
 impl Variables for Book {
     fn table(&mut self, own: &Own) -> &Table {
-        if self.made.is_none_or(|made| made.elapsed() > TABLE_AGE_MAX) {
+        if is_older(self.made, TABLE_AGE_MAX) {
             self.remake(own);
         }
         &self.table
     }
+}
+
+fn is_older(made: Option<Instant>, age: Duration) -> bool {
+    made.is_none_or(|made| made.elapsed() > age)
 }

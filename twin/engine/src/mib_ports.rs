@@ -1,4 +1,4 @@
-//! A copy of everything that the MIB groups of one switch show, taken under the fabric's lock in one go.
+//! A copy of everything that the MIB groups of one switch show.
 
 use std::collections::BTreeMap;
 
@@ -155,18 +155,44 @@ struct Remembered {
 }
 
 /// Copies a switch again and again and turns the copies into variables.
+///
+/// The copy is renewed in two parts, so that the fabric's lock is held for tens of microseconds at most: ports with
+/// their counters, and the bridge's tables, whose size grows with hosts times VLANs.
 #[derive(Debug)]
 pub struct SwitchMib {
     layout: Layout,
     remembered: Vec<Remembered>,
+    copy: SwitchCopy,
 }
 
 impl SwitchMib {
     /// For a switch laid out like this.
-    #[must_use]
-    pub fn new(layout: Layout) -> Self {
+    ///
+    /// # Errors
+    /// If the layout names a port or switch that the fabric does not have.
+    pub fn new(layout: Layout, fabric: &mut Fabric, now: Ps) -> Result<Self, FabricError> {
+        let numbers = layout
+            .ports
+            .iter()
+            .filter_map(|place| Some((place.id, place.bridge_port?)));
+        let bridge_ports: BTreeMap<PortId, u32> = numbers.collect();
+        let highest = bridge_ports.values().max().copied().unwrap_or(0) as usize;
+        let copy = SwitchCopy {
+            ports: Vec::with_capacity(layout.ports.len()),
+            vlans: BTreeMap::new(),
+            fdb: Vec::new(),
+            bridge: fabric.bridge(now, layout.switch)?,
+            bridge_ports,
+            port_list_byte: highest.div_ceil(8),
+        };
         let remembered = vec![Remembered::default(); layout.ports.len()];
-        Self { layout, remembered }
+        let mut mib = Self {
+            layout,
+            remembered,
+            copy,
+        };
+        mib.renew_ports(fabric, now, 0)?;
+        Ok(mib)
     }
 
     /// The device has booted: its counters and sysUpTime begin anew.
@@ -174,19 +200,18 @@ impl SwitchMib {
         self.remembered.fill(Remembered::default());
     }
 
-    /// Copy the switch. `up_ticks` is sysUpTime at `now`.
+    /// Copy ports and counters. `up_ticks` is sysUpTime at `now`.
     ///
     /// # Errors
-    /// If the layout names a port or switch that the fabric does not have.
-    pub fn copy(
+    /// Not after [`SwitchMib::new`] had none: nothing is ever taken out of a fabric.
+    pub fn renew_ports(
         &mut self,
         fabric: &mut Fabric,
         now: Ps,
         up_ticks: u32,
-    ) -> Result<SwitchCopy, FabricError> {
-        let switch = self.layout.switch;
-        let bridge = fabric.bridge(now, switch)?;
-        let mut ports = Vec::with_capacity(self.layout.ports.len());
+    ) -> Result<(), FabricError> {
+        self.copy.bridge = fabric.bridge(now, self.layout.switch)?;
+        self.copy.ports.clear();
         for (place, remembered) in self.layout.ports.iter().zip(&mut self.remembered) {
             let state = fabric.port(now, place.id)?;
             let counters = fabric.counters(now, place.id)?;
@@ -195,8 +220,8 @@ impl SwitchMib {
                 remembered.reset_ticks = up_ticks;
             }
             remembered.total = total;
-            ports.push(PortCopy {
-                mac: add(bridge.base_mac, place.bridge_port.unwrap_or(0)),
+            self.copy.ports.push(PortCopy {
+                mac: add(self.copy.bridge.base_mac, place.bridge_port.unwrap_or(0)),
                 changed_ticks: up_ticks.saturating_sub(ticks(now.saturating_sub(state.since))),
                 discontinuity_ticks: remembered.reset_ticks,
                 place: place.clone(),
@@ -204,25 +229,22 @@ impl SwitchMib {
                 counters,
             });
         }
-        let numbers = self
-            .layout
-            .ports
-            .iter()
-            .filter_map(|place| Some((place.id, place.bridge_port?)));
-        let bridge_ports: BTreeMap<PortId, u32> = numbers.collect();
-        let highest = bridge_ports.values().max().copied().unwrap_or(0) as usize;
-        Ok(SwitchCopy {
-            ports,
-            vlans: fabric.vlans(switch)?,
-            fdb: fabric.fdb(now, switch)?,
-            bridge,
-            bridge_ports,
-            port_list_byte: highest.div_ceil(8),
-        })
+        Ok(())
+    }
+
+    /// Copy VLANs and the forwarding table.
+    ///
+    /// # Errors
+    /// As [`SwitchMib::renew_ports`].
+    pub fn renew_tables(&mut self, fabric: &mut Fabric, now: Ps) -> Result<(), FabricError> {
+        self.copy.vlans = fabric.vlans(self.layout.switch)?;
+        self.copy.fdb = fabric.fdb(now, self.layout.switch)?;
+        Ok(())
     }
 
     /// Add the variables of all groups.
-    pub fn put_into(&self, table: &mut TableBuilder, copy: &SwitchCopy) {
+    pub fn put_into(&self, table: &mut TableBuilder) {
+        let copy = &self.copy;
         for group in &self.layout.groups {
             match group {
                 MibGroup::If => mib_if::put_table(table, copy),
@@ -250,4 +272,73 @@ fn add(mac: [u8; 6], number: u32) -> [u8; 6] {
         .wrapping_add(u64::from(number))
         .to_be_bytes();
     [sum[2], sum[3], sum[4], sum[5], sum[6], sum[7]]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabric::SwitchSpec;
+
+    fn switch(ports: usize, shared_learning: bool) -> (Fabric, SwitchMib) {
+        let mut fabric = Fabric::new(1, 0);
+        let handle = fabric
+            .add_switch(SwitchSpec {
+                shared_learning,
+                ..SwitchSpec::new("sw", "1000BASE-T", ports)
+            })
+            .expect("a switch");
+        let place = |(at, &id): (usize, &PortId)| PortPlace {
+            id,
+            if_index: at as u32 + 1,
+            bridge_port: Some(at as u32 + 1),
+            is_lag: false,
+            best_mbps: 1000,
+        };
+        let ports = handle.ports.iter().enumerate().map(place).collect();
+        let layout = Layout {
+            switch: handle.switch,
+            ports,
+            groups: vec![MibGroup::QBridge],
+        };
+        let mib = SwitchMib::new(layout, &mut fabric, 0).expect("a layout of what is there");
+        (fabric, mib)
+    }
+
+    #[test]
+    fn port_lists_begin_with_the_most_significant_bit() {
+        let (_, mib) = switch(17, false);
+        let ids: Vec<PortId> = [0, 7, 8, 16]
+            .map(|at: usize| mib.layout.ports[at].id)
+            .to_vec();
+        assert_eq!(
+            mib.copy.port_list(&ids),
+            [0b1000_0001, 0b1000_0000, 0b1000_0000]
+        );
+    }
+
+    #[test]
+    fn a_static_address_hides_a_learned_one_of_the_same_database() {
+        for (shared, rows) in [(false, 2), (true, 1)] {
+            let (_, mut mib) = switch(4, shared);
+            let entry = |vid, port: usize, is_static| FdbEntry {
+                vid,
+                mac: [2, 0, 0, 0, 0, 1],
+                port: mib.layout.ports[port].id,
+                is_static,
+                age: 0,
+            };
+            mib.copy.fdb = vec![entry(1, 0, false), entry(2, 3, true)];
+            let found = mib.copy.fdb_rows();
+            assert_eq!(found.len(), rows);
+            assert!(found.values().next_back().expect("a row").is_static);
+        }
+    }
+
+    #[test]
+    fn a_port_that_nobody_has_is_refused() {
+        let (mut fabric, mib) = switch(2, false);
+        let mut layout = mib.layout.clone();
+        layout.ports[0].id = PortId(99);
+        assert!(SwitchMib::new(layout, &mut fabric, 0).is_err());
+    }
 }

@@ -280,7 +280,8 @@ class SnmpAgent:
     def remove(self, prefix: str) -> None:
         """Remove plain entries at or below an OID."""
     def changed(self) -> None:
-        """Configuration changed: the next request sees it (snapshots are otherwise up to 100 ms old)."""
+        """Configuration changed: the next request sees it (snapshots are otherwise up to 100 ms old, VLANs and
+        forwarding table up to 1 s)."""
     def set_loss(self, fraction: float) -> None:
         """Drop this share of requests (a fault to inject)."""
     def start(self) -> None:
