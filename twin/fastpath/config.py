@@ -195,19 +195,15 @@ def active_statics(config: Config) -> dict[StaticMac, int]:
     """Static forwarding entries that work: (VID, address) -> bridge port.
 
     FASTPATH has no unicast entry but the statically locked address of port security (``port-security mac-address``,
-    at most 20 on a port), which counts while port security is on for the switch and the port [M]; and ``macfilter``
-    destinations, which the manual allows for multicast addresses only.
+    at most 20 on a port), which counts while port security is on for the switch and the port [M].
 
-    Simplification: port security's other half (frames from addresses that are not allowed are dropped) and
-    ``macfilter`` sources are kept, shown and saved, but drop nothing; multicast filters with several destinations
-    flood as before. A station that moves between locked ports could tell.
+    Simplification: the other half of port security (frames from addresses that are not allowed are dropped) and
+    ``macfilter`` (source ports of an address, destination ports of a multicast address) are kept, shown and saved, but
+    drop nothing: a station on a wrong port, or multicast on a port outside its filter, could tell.
     """
     found: dict[StaticMac, int] = {}
     if config.port_security:
         for number, port in sorted(config.ports.items()):
             if port.locked:
                 found.update(dict.fromkeys(sorted(port.static_macs), number))
-    for key, wanted in sorted(config.macfilters.items()):
-        if len(wanted.destinations) == 1:
-            found[key] = next(iter(wanted.destinations))
     return {k: found[k] for k in sorted(found) if k[0] in config.vlans}

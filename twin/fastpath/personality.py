@@ -89,7 +89,7 @@ class FastpathPersonality:
 
     def set_alias(self, port: int, text: str) -> None:
         """`description`."""
-        check_text(text, DESCRIPTION_MAX_CHARACTERS)
+        check_description(text)
         self._change(port, description=text)
 
     def set_speed(self, port: int, mbps: int | None) -> None:
@@ -264,7 +264,16 @@ class FastpathPersonality:
         )
 
 
+def check_description(text: str) -> None:
+    """Refuse what cannot stand behind `description`, where a single quote in front opens a quotation."""
+    check_text(text, DESCRIPTION_MAX_CHARACTERS)
+    if text.startswith("'"):
+        raise Refused("a description does not begin with a quote", reason="bad-value")
+
+
 def check_text(text: str, longest: int) -> None:
     """Refuse what cannot stand in the configuration's text."""
-    if len(text) > longest or not text.isprintable() or not text.isascii() or ("'" in text and '"' in text):
-        raise Refused(f"text takes at most {longest} printable characters and one kind of quotes", reason="bad-value")
+    if len(text) > longest or not text.isprintable() or not text.isascii() or '"' in text:
+        raise Refused(
+            f"text takes at most {longest} printable characters, none of them a double quote", reason="bad-value"
+        )

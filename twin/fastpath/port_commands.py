@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from twin.fastpath.actions import Configure, Enter
 from twin.fastpath.config import MAX_STATIC_DEFAULT, MTU_DEFAULT_BYTE, MacFilter, lag_members
-from twin.fastpath.personality import DESCRIPTION_MAX_CHARACTERS, check_text
+from twin.fastpath.personality import check_description
 from twin.fastpath.ports import FORCIBLE_MBPS, LAG_MEMBERS_MAX, OFFERED_MBPS
 from twin.grammar import Command
 from twin.personality import Refused
@@ -44,7 +44,7 @@ def _shutdown_all(personality: FastpathPersonality, _ports: Ports, match: Match[
 
 def _description(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
     text = match.get("text", "")
-    check_text(text, DESCRIPTION_MAX_CHARACTERS)
+    check_description(text)
     personality.config.change(ports, description=text)
     return ""
 

@@ -28,11 +28,15 @@ if TYPE_CHECKING:
 _ACCEPT_WORDS = {"tagged": "vlanonly", "untagged": "admituntaggedonly"}
 
 
-def quoted(text: str, quote: str = '"') -> str:
-    """Text in quotes that it does not contain."""
-    other = "'" if quote == '"' else '"'
-    used = other if quote in text else quote
-    return f"{used}{text}{used}"
+def quoted(text: str) -> str:
+    """Text in double quotes, which names of all kinds cannot contain."""
+    return f'"{text}"'
+
+
+def described(text: str) -> str:
+    """A description in single quotes as real boxes print it; in double ones where single ones would not hold it."""
+    plain = "'" not in text and text == " ".join(text.split())
+    return f"'{text}'" if plain else quoted(text)
 
 
 def mac_text(mac: bytes) -> str:
@@ -105,7 +109,7 @@ def interface_lines(config: Config, port: Port) -> list[str]:
     p = config.ports[port.number]
     lines = ["shutdown"] if p.shutdown else []
     if p.description:
-        lines.append(f"description {quoted(p.description, chr(39))}")
+        lines.append(f"description {described(p.description)}")
     lines += _link_lines(p)
     if p.lag is not None:
         lines.append(f"addport lag {p.lag}")

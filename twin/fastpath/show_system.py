@@ -32,12 +32,11 @@ _FDB = (
     Column(("IfIndex",), 7, 2),
     Column(("Status",), 12, 2),
 )
-_LLDP = (
-    Column(("Local", "Interface"), 9),
-    Column(("RemID",), 7),
-    Column(("Chassis ID",), 20, 2),
-    Column(("Port ID",), 18, 2),
-    Column(("System Name",), 18, 2),
+# The heading and the rows stand one column right of the dashes under RemID; so it is recorded.
+_LLDP_HEADING = (
+    "Local",
+    "Interface  RemID   Chassis ID            Port ID             System Name",
+    "--------- -------  --------------------  ------------------  ------------------",
 )
 _TEMPERATURES = (
     Column(("Unit",), 4),
@@ -213,16 +212,17 @@ def locked_addresses(config: Config, number: int) -> list[str]:
 
 def neighbours(ports: Iterable[Port], look_up: Callable[[int], Neighbour | None]) -> list[str]:
     """``show lldp remote-device all``: every physical port, with what is cut to fit the columns."""
-    rows: list[tuple[object, ...]] = []
-    for port in ports:
-        found = None if port.is_lag else look_up(port.number)
-        if found is not None:
-            name = found.system_name
-            cut = name if len(name) <= 18 else name[:14] + " ..."
-            rows.append((port.name, port.if_index, mac_text(found.chassis_mac), found.port_name[:18], cut))
-        elif not port.is_lag:
-            rows.append((port.name, "", "", "", ""))
-    return ["", "LLDP Remote Device Summary", "", *table(_LLDP, rows)]
+    lines = ["", "LLDP Remote Device Summary", "", *_LLDP_HEADING]
+    for port in (p for p in ports if not p.is_lag):
+        found = look_up(port.number)
+        if found is None:
+            lines.append(port.name)
+            continue
+        name = found.system_name
+        cut = name if len(name) <= 18 else name[:14] + " ..."
+        mac = mac_text(found.chassis_mac)
+        lines.append(f"{port.name:<11}{port.if_index:<8}{mac:<22}{found.port_name[:18]:<20}{cut}")
+    return lines
 
 
 def users(known: Iterable[User]) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from twin.fastpath.config import VID_MAX
-from twin.fastpath.personality import AGEING_S, DESCRIPTION_MAX_CHARACTERS, NAME_MAX_CHARACTERS
+from twin.fastpath.personality import AGEING_S, NAME_MAX_CHARACTERS
 from twin.fastpath.ports import PortToken
 from twin.tokens import BadToken, Mac, Number, NumberList, Text, Token
 
@@ -14,6 +14,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_STATIC = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """One word, or several in 'single' or "double" quotes. Value: str."""
+
+    placeholder: str = "<description>"
+    help: str = "Enter description."
+
+    def parse(self, words: Sequence[str]) -> tuple[str, int]:
+        """Take words up to the closing quote; double quotes are dealt with before."""
+        if not words[0].startswith("'"):
+            return words[0], 1
+        for count in range(1, len(words) + 1):
+            if words[count - 1].endswith("'") and (count > 1 or len(words[0]) > 1):
+                return " ".join(words[:count])[1:-1], count
+        raise BadToken("the closing quote is missing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +91,7 @@ def tokens(physical: int) -> dict[str, Token]:
         "vids": NumberList(1, VID_MAX, "<vlan-list>", "Enter VLAN IDs, for example 11-16,20."),
         "name": Text(NAME_MAX_CHARACTERS, "<name>", "Enter a name."),
         "hostname": Text(64, "<hostname>", "Enter the hostname."),
-        "text": Text(DESCRIPTION_MAX_CHARACTERS, "<description>", "Enter description."),
+        "text": Description(),
         "password": Text(64, "<password>", "Enter a password."),
         "filter": FilterToken(),
         "level": Number(0, 15, "Enter the access level."),
