@@ -47,7 +47,7 @@ def test_system_group(family: str, object_id: str) -> None:
 
 
 def test_an_unknown_model_names_the_known_ones() -> None:
-    with pytest.raises(LabError, match="take one of AP8659, AP8941"):
+    with pytest.raises(LabError, match="take one of AP8653, AP8659, AP8941"):
         FAMILIES["apc_rpdu2"].model("AP7900")
 
 
@@ -110,6 +110,13 @@ def test_apc_energy_is_in_tenths_of_a_kilowatt_hour() -> None:
     found.measure({1: 1000.0}, 3600.0)
     assert found.agent.value(f"{APC}.4.3.1.9.1") == 10
     assert found.agent.value(f"{APC}.9.4.3.1.11.1") == 20
+
+
+@pytest.mark.parametrize(("watt", "state"), [(2700.0, 2), (2900.0, 3), (3600.0, 4)])
+def test_apc_load_state_follows_the_plate(watt: float, state: int) -> None:
+    found = bench("apc_rpdu2", "AP8659")  # 16 A
+    found.measure({1: watt}, 4.0)
+    assert found.agent.value(f"{APC}.4.3.1.4.1") == found.agent.value(f"{APC}.6.3.1.4.1") == state
 
 
 def test_apc_refreshes_every_two_seconds() -> None:

@@ -1,8 +1,9 @@
 """APC Rack PDU 2G with switched outlets: PowerNet-MIB, rPDU2 (1.3.6.1.4.1.318.1.1.26).
 
-AP8659 also measures each outlet; AP8941 measures the whole strip only, in steps of 10 W. Objects, units and codes are
-from the MIB. From memory, to be checked on a device: what the plate says, the refresh period and lag, that an outlet's
-power is in watts (the MIB gives no unit), and factory delays. Peaks carry no date here: the twin keeps no calendar.
+AP8653 and AP8659 also measure each outlet; AP8941 measures the whole strip only, in steps of 10 W. Objects, units and
+codes are from the MIB. From memory, to be checked on a device: what the plate says (ratings above all), the refresh
+period and lag, that an outlet's power is in watts (the MIB gives no unit), and factory delays and thresholds. Left out:
+banks, which the larger ones have; dates of peaks, as the twin keeps no calendar.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,8 +20,11 @@ _ROOT = "1.3.6.1.4.1.318.1.1.26"
 _OUTLETS, _C13 = 24, 21  # the last three are C19
 _FIRMWARE = "v6.9.6"
 _TENTH_KWH_JOULE = 360_000.0
-_AMPERE, _TENTH_KW = 16, 37
+_NOMINAL_VOLT = 230
 _DELAY = range(-1, 7201)
+
+_WHOLE = (tuple(range(1, _OUTLETS + 1)),)
+_NORMAL, _NEAR_OVERLOAD, _OVERLOAD = 2, 3, 4
 
 _ON, _OFF, _REBOOT, _UNKNOWN, _DELAYED_ON, _DELAYED_OFF, _DELAYED_REBOOT, _CANCEL = range(1, 9)
 _ALL_ON, _ALL_ON_LATER, _ALL_OFF, _ALL_REBOOT, _ALL_REBOOT_LATER, _ALL_NOTHING, _ALL_OFF_LATER, _ALL_CANCEL = range(
@@ -78,20 +82,25 @@ class ApcFace:
             *("v1.0.9", "", ""),
         )
         yield from _row(f"{_ROOT}.2.1", 1, 1, ident)
-        thresholds = (0, _TENTH_KW * 8 // 10, _TENTH_KW)
+        ampere, thresholds = self._strip.model.rated_ampere, (0, *self._overload_tenth_kw())
         config: tuple[int | str, ...] = (1, 1, plate.name, plate.location, 1, 0, *thresholds, 1, 1, 1, 1, plate.contact)
         yield from _row(f"{_ROOT}.4.1.1", 1, 1, config)
-        properties = (1, 1, plate.name, _OUTLETS, _OUTLETS, metered, 1, 0, _AMPERE, 2, 1, _AMPERE, _TENTH_KW)
+        properties = (1, 1, plate.name, _OUTLETS, _OUTLETS, metered, 1, 0, ampere, 2, 1, ampere, thresholds[2])
         yield from _row(f"{_ROOT}.4.2.1", 1, 1, properties)
-        yield from _row(f"{_ROOT}.4.3.1", 1, 1, (1, 1, plate.name, 2))
+        yield from _row(f"{_ROOT}.4.3.1", 1, 1, (1, 1, plate.name))
         yield from _row(f"{_ROOT}.4.3.1", 1, 7, ("", ""))
         yield from _row(f"{_ROOT}.4.3.1", 1, 12, (1, 1, 3, ""))
         yield from _row(f"{_ROOT}.4.3.1", 1, 18, (1,))
         yield from _row(f"{_ROOT}.4.4.1", 1, 1, (1, 1, plate.name, _ALL_NOTHING))
-        yield from _row(f"{_ROOT}.6.3.1", 1, 1, (1, 1, 1, 2))
+        yield from _row(f"{_ROOT}.6.3.1", 1, 1, (1, 1, 1))
         yield from _row(f"{_ROOT}.6.3.1", 1, 11, ("", ""))
         for outlet in self._strip.outlets.values():
             yield from self._outlet_constants(outlet)
+
+    def _overload_tenth_kw(self) -> tuple[int, int]:
+        """Give the factory thresholds, 80 and 100 % of what the plate says."""
+        tenth_kw = self._strip.model.rated_ampere * _NOMINAL_VOLT // 100
+        return tenth_kw * 8 // 10, tenth_kw
 
     def _outlet_constants(self, outlet: Outlet) -> "Iterator[VarBind]":
         n, known = outlet.number, (outlet.number, 1, outlet.name, outlet.number)
@@ -116,12 +125,14 @@ class ApcFace:
         power, apparent, hundredths = round(watt / 10), round(watt / factor / 10), round(factor * 100)
         pending = 1 if any(outlet.plan for outlet in strip.outlets.values()) else 2
         energy = int(device.shown_since_reset_joule / _TENTH_KWH_JOULE)
-        yield from _row(f"{_ROOT}.4.3.1", 1, 5, (power, round(device.peak_watt / 10)))
+        near, over = (tenths * 10 for tenths in self._overload_tenth_kw())
+        state = _OVERLOAD if power >= over else _NEAR_OVERLOAD if power >= near else _NORMAL
+        yield from _row(f"{_ROOT}.4.3.1", 1, 4, (state, power, round(device.peak_watt / 10)))
         yield from _row(f"{_ROOT}.4.3.1", 1, 9, (energy, "", pending))
         yield from _row(f"{_ROOT}.4.3.1", 1, 16, (apparent, hundredths))
         ampere, volt = round(strip.mains.current_ampere(watt) * 10), round(strip.mains.voltage_volt)
         peak_ampere = round(strip.mains.current_ampere(device.peak_watt) * 10)
-        yield from _row(f"{_ROOT}.6.3.1", 1, 5, (ampere, volt, power, apparent, hundredths, peak_ampere))
+        yield from _row(f"{_ROOT}.6.3.1", 1, 4, (state, ampere, volt, power, apparent, hundredths, peak_ampere))
         for n, outlet in strip.outlets.items():
             yield from _row(f"{_ROOT}.9.2.3.1", n, 5, (2 if outlet.on else 1, 1 if outlet.plan else 2))
             yield from _row(f"{_ROOT}.9.2.4.1", n, 5, (_ON if outlet.on else _OFF,))
@@ -212,8 +223,9 @@ def _row(entry: str, index: int, first: int, values: "tuple[int | str, ...]") ->
 FAMILY = StripFamily(
     name="apc_rpdu2",
     models=(
-        StripModel("AP8659", _OUTLETS, (tuple(range(1, _OUTLETS + 1)),), meters_outlets=True),
-        StripModel("AP8941", _OUTLETS, (tuple(range(1, _OUTLETS + 1)),), meters_outlets=False),
+        StripModel("AP8653", _OUTLETS, _WHOLE, meters_outlets=True, rated_ampere=32),
+        StripModel("AP8659", _OUTLETS, _WHOLE, meters_outlets=True, rated_ampere=16),
+        StripModel("AP8941", _OUTLETS, _WHOLE, meters_outlets=False, rated_ampere=30),
     ),
     outlet_traits=MeterTraits(refresh_s=2.0, lag_s=1.0, resolution_watt=1.0, register_joule=_TENTH_KWH_JOULE),
     group_traits=MeterTraits(refresh_s=2.0, lag_s=1.0, resolution_watt=10.0, register_joule=_TENTH_KWH_JOULE),

@@ -58,7 +58,8 @@ class StripModel:
 
     `groups` are the channels that measure several outlets at once (device, cord, bank), by outlet number; the first one
     also measures the strip's own draw. `meters_outlets` tells whether each outlet is measured too. `code` is the number
-    that the model has in the family's MIB, where there is one.
+    that the model has in the family's MIB, where there is one. Nothing trips above `rated_ampere`: the twin's strips
+    have no breakers.
     """
 
     name: str
@@ -66,6 +67,7 @@ class StripModel:
     groups: tuple[tuple[int, ...], ...]
     meters_outlets: bool
     code: int = 0
+    rated_ampere: int = 16
 
 
 @dataclass(frozen=True, slots=True)
