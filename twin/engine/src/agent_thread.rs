@@ -169,6 +169,16 @@ fn throw(dice: &mut u64) -> f64 {
     (dice.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
+/// Signals are for Python's main thread, whose sleep they are to interrupt.
+fn leave_signals_to_others() {
+    // SAFETY: the set is filled before it is used, and the mask is that of the calling thread only.
+    unsafe {
+        let mut all = std::mem::zeroed::<libc::sigset_t>();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const all, std::ptr::null_mut());
+    }
+}
+
 /// The thread's end of things: who sits behind which descriptor.
 struct Reception {
     epoll: OwnedFd,
@@ -230,6 +240,7 @@ impl Reception {
     }
 
     fn work(&self) {
+        leave_signals_to_others();
         let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
         let mut buffer = vec![0; SIZE_MAX_BYTE];
         loop {
