@@ -46,8 +46,8 @@ class StripModel:
     outlet_count: int
 
 
-APC = StripModel("apc_rpdu2", "AP8659", 24)
-GUDE = StripModel("gude", "Expert Power Control 8226", 8)
+APC = StripModel("apc_rpdu2", "AP8653", 24)
+GUDE = StripModel("gude", "Expert Power Control 8226", 12)
 
 
 @dataclass(frozen=True, slots=True)
