@@ -81,8 +81,7 @@ def apply_effect(
         target.remove_static(switch, vid, mac)
     for vid in sorted(old.vlans.keys() - after.vlans.keys()):
         target.remove_vlan(switch, vid)
-    for lag in sorted(n for n, members in after.lags.items() if old.lags.get(n, ()) != members):
-        target.set_lag(engine_port[lag], [engine_port[m] for m in after.lags[lag]])
+    _apply_lags(target, engine_port, old, after)
     fresh = {v: e for v, e in after.vlans.items() if before is None or old.vlans.get(v) != e}
     for vid, vlan in sorted(fresh.items()):
         target.set_vlan(
@@ -98,6 +97,19 @@ def apply_effect(
     if old.ageing_s != after.ageing_s:
         target.set_bridge(switch, ageing_s=after.ageing_s)
     _apply_admin(target, engine_port, old, after, up=True)
+
+
+def _apply_lags(target: _Fabric, engine_port: Mapping[int, int], old: SwitchEffect, new: SwitchEffect) -> None:
+    """Let ports leave their LAG before they join another: a port is in one at most."""
+    now = dict(old.lags)
+    for lag, members in sorted(old.lags.items()):
+        staying = tuple(m for m in members if m in new.lags.get(lag, ()))
+        if staying != members:
+            target.set_lag(engine_port[lag], [engine_port[m] for m in staying])
+            now[lag] = staying
+    for lag, members in sorted(new.lags.items()):
+        if now.get(lag, ()) != members:
+            target.set_lag(engine_port[lag], [engine_port[m] for m in members])
 
 
 def _apply_admin(

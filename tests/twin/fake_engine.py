@@ -84,6 +84,7 @@ class FakeEngine:
         del self.statics[vid, mac]
 
     def set_lag(self, lag: int, members: Sequence[int]) -> None:
+        self.calls.append(("set_lag", lag, list(members)))
         self.lags[lag] = list(members)
 
     def set_blocked(self, port: int, *, blocked: bool) -> None:

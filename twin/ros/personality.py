@@ -21,7 +21,7 @@ from twin.ros.config import (
 )
 from twin.ros.models import lag_plans, model_named, port_plans
 from twin.ros.render import running_config
-from twin.ros.switch_commands import plain
+from twin.ros.switch_commands import STATICS_MAX, plain
 from twin.ros.table import ConfigHandler, Enter, Leave, Where
 from twin.ros.tokens import tokens
 
@@ -234,6 +234,8 @@ class RosPersonality:
         self._port(port)
         if mac[0] & 1:
             raise Refused("a multicast address cannot be bound to one port", reason="bad-value")
+        if (vid, mac) not in self.config.statics and len(self.config.statics) >= STATICS_MAX:
+            raise Refused(f"the switch holds at most {STATICS_MAX} static addresses", reason="full")
         self.config.statics[vid, mac] = (port, "permanent")
 
     def remove_static_mac(self, vid: int, mac: bytes) -> None:

@@ -111,6 +111,7 @@ def _ageing(where: Where, match: Match[Any]) -> None:
     where.config.ageing_s = match.get("ageing", 300)
 
 
+STATICS_MAX = 1024  # [M]
 KINDS = ("permanent", "delete-on-reset", "delete-on-timeout", "secure")
 
 
@@ -125,6 +126,8 @@ def _static_mac(where: Where, match: Match[Any]) -> None:
         return
     if mac[0] & 1:
         raise Refused("a multicast address cannot be bound to one port", reason="bad-value")
+    if (vid, mac) not in where.config.statics and len(where.config.statics) >= STATICS_MAX:
+        raise Refused(f"the switch holds at most {STATICS_MAX} static addresses", reason="full")
     kind = match.keywords[-1] if match.keywords[-1] in KINDS else "permanent"
     where.config.statics[vid, mac] = (match.get("port")[0], kind)
 

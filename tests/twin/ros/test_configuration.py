@@ -194,6 +194,15 @@ def test_a_lag_takes_its_members_out_of_their_vlans(engine: Any, terminal: Any) 
     assert PORT_1 in engine.vlan_table[1][0]
 
 
+def test_a_port_moves_from_one_lag_to_another(engine: Any, terminal: Any) -> None:
+    terminal.do("conf", "interface range gi1/0/1-2", "channel-group 2 mode on")
+    engine.calls.clear()
+    terminal.do("interface gi1/0/1", "channel-group 1 mode on")
+    assert engine.lags[PO_1] == [PORT_1]
+    assert engine.lags[PO_1 + 1] == [PORT_2]
+    assert engine.calls.index(("set_lag", PO_1 + 1, [PORT_2])) < engine.calls.index(("set_lag", PO_1, [PORT_1]))
+
+
 def test_a_lag_has_eight_members_of_one_speed(terminal: Any) -> None:
     terminal.do("conf", "interface range gi1/0/1-8", "channel-group 1 mode on")
     assert "8 members" in terminal.do("interface gi1/0/9", "channel-group 1 mode on")
