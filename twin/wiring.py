@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from controller.errors import LabError
 from controller.model.lab import Lab
 from twin.entity_sensor import PowerSensor
 from twin.loads import Loads, NodeLoad, PortBook, SwitchLoad
@@ -40,11 +41,18 @@ def wire(
     on_power: Callable[[str, bool], None],
     wake: Callable[[float], None],
 ) -> tuple[Mains, dict[str, Strip]]:
-    """Build loads, strips and mains; LabError for a family, model or outlet that does not exist.
+    """Build loads, strips and mains; LabError for a family, model, outlet or override that does not exist.
 
     `cables` are pairs of engine port ids; `clock_s` counts seconds since the lab's start. Each strip still wants an
     agent: make one with `on_set=strip.on_set`, then `strip.bind(agent)`.
     """
+    unknown = truth.unknown_overrides(
+        switches={switch.name for switch in lab.switches},
+        nodes={host.name for host in lab.hosts},
+        strips={strip.name for strip in lab.strips},
+    )
+    if unknown:
+        raise LabError(f"twin/truth.yaml: {unknown[0]} is no device of this lab; correct the name or remove it")
     loads: list[SwitchLoad | NodeLoad] = []
     for switch in lab.switches:
         racked = switches[switch.name]
@@ -56,10 +64,14 @@ def wire(
     strips = {}
     for known in lab.strips:
         family = FAMILIES[known.family]
+        model = family.model(known.model)
+        if model.outlet_count != known.outlet_count:
+            raise LabError(
+                f"hosts.yml: {known.name} has {known.outlet_count} outlets, but model {model.name} has "
+                f"{model.outlet_count}; correct one of them"
+            )
         strip_truth = truth.strip(known.name, known.family)
-        strips[known.name] = Strip(
-            known.name, family, family.model(known.model), strip_truth, seed=truth.seed, clock_s=clock_s
-        )
+        strips[known.name] = Strip(known.name, family, model, strip_truth, seed=truth.seed, clock_s=clock_s)
     feeds = {(outlet.strip, outlet.number): outlet.feeds for outlet in lab.outlets}
     sampled = Loads(engine, loads, cables=cables, seed=truth.seed)
     return Mains(sampled, list(strips.values()), feeds, on_power=on_power, wake=wake), strips
