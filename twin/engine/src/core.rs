@@ -27,6 +27,17 @@ impl Clock {
             Self::Virtual(now) => now.load(Ordering::Acquire),
         }
     }
+
+    /// Wait for a moment without giving the core away; returns the time it is then. A virtual clock does not wait.
+    pub fn spin_until(&self, at: Ps) -> Ps {
+        loop {
+            let now = self.now();
+            if now >= at || matches!(self, Self::Virtual(_)) {
+                return now;
+            }
+            std::hint::spin_loop();
+        }
+    }
 }
 
 /// A fabric shared by the live thread, Python threads and the SNMP thread.
