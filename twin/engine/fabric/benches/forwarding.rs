@@ -40,7 +40,8 @@ struct Bed {
 }
 
 impl Bed {
-    /// A chain of switches with a 10 Gb/s trunk between them; half of the hosts at each end send to the other half.
+    /// A chain of switches with a 10 Gb/s trunk between them; half of the hosts at each end send to the other
+    /// half.
     fn new(switches: usize, size_byte: usize, eee: bool) -> Self {
         let mut fabric = Fabric::new(0, 0);
         let mut ports = Vec::new();
@@ -57,8 +58,12 @@ impl Bed {
             let nic = fabric
                 .add_nic(NicSpec::new("n", mac(host), "1000BASE-T"))
                 .unwrap();
-            let switch = if host % 2 == 0 { 0 } else { switches - 1 };
-            fabric.connect(0, ports[switch][host], nic, 2.0).unwrap();
+            let switch = if host % 2 == 0 {
+                &ports[0]
+            } else {
+                &ports[switches - 1]
+            };
+            fabric.connect(0, switch[host], nic, 2.0).unwrap();
             hosts.push(nic);
         }
         for port in ports.iter().flatten().chain(&hosts) {

@@ -7,8 +7,8 @@ use crate::time::Ps;
 
 /// Something that is due. Numbers are indices of ports and cables.
 ///
-/// An event may be stale when it comes up (a link was lost, a wake was moved): whoever handles it compares the
-/// present moment with the moment that the port or cable expects, and ignores the event if they differ.
+/// An event may be stale when it comes up (a link was lost, a wake was moved): whoever handles it compares
+/// the present moment with the moment that the port or cable expects, and ignores the event if they differ.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Event {
     /// The head of what this port has in the air reaches the partner.

@@ -16,8 +16,8 @@ use crate::{PortId, SwitchId};
 const VID_RANGE: &str = "a VLAN id is 1 to 4094";
 
 impl Fabric {
-    /// Change a bridge port's VLAN rules. A PVID may name a VLAN that is created later; until then untagged frames are
-    /// discarded.
+    /// Change a bridge port's VLAN rules. A PVID may name a VLAN that is created later; until then untagged
+    /// frames are discarded.
     ///
     /// # Errors
     /// An unknown port, a NIC, or a PVID outside 1..=4094.
@@ -43,11 +43,12 @@ impl Fabric {
         Ok(())
     }
 
-    /// Create or replace a VLAN; `untagged` is a subset of `members`. What was learned in it on ports that are no
-    /// members any more is forgotten.
+    /// Create or replace a VLAN; `untagged` is a subset of `members`. What was learned in it on ports that
+    /// are no members any more is forgotten.
     ///
     /// # Errors
-    /// An unknown switch, a VID outside 1..=4094, ports of another switch, or an untagged port that is no member.
+    /// An unknown switch, a VID outside 1..=4094, ports of another switch, or an untagged port that is no
+    /// member.
     pub fn set_vlan(
         &mut self,
         now: Ps,
@@ -162,8 +163,9 @@ impl Fabric {
         })
     }
 
-    /// Enter a static address: frames to it in that VLAN go to that port, whatever is learned, and nowhere while the
-    /// port is down. It survives link-down and flushing; under shared learning it holds in all VLANs.
+    /// Enter a static address: frames to it in that VLAN go to that port, whatever is learned, and nowhere
+    /// while the port is down. It survives link-down and flushing; under shared learning it holds in all
+    /// VLANs.
     ///
     /// # Errors
     /// An unknown switch, VLAN or port, a group address, or a table full of static entries.
@@ -262,11 +264,11 @@ impl Fabric {
         Ok(())
     }
 
-    /// Replace the members of a LAG. A port in a LAG has no VLANs of its own while it is in; addresses learned on the
-    /// LAG and on ports that enter are forgotten.
+    /// Replace the members of a LAG. A port in a LAG has no VLANs of its own while it is in; addresses
+    /// learned on the LAG and on ports that enter are forgotten.
     ///
-    /// Simplification: members of different speeds share the load alike, where real switches refuse or suspend the
-    /// slower ones; the slow member's queue shows it.
+    /// Simplification: members of different speeds share the load alike, where real switches refuse or
+    /// suspend the slower ones; the slow member's queue shows it.
     ///
     /// # Errors
     /// Not a LAG, ports of another switch, or a port that is in another LAG.
@@ -324,8 +326,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// Spanning tree's discarding state: the port neither learns nor forwards. What was learned there is forgotten when
-    /// it begins.
+    /// Spanning tree's discarding state: the port neither learns nor forwards. What was learned there is
+    /// forgotten when it begins.
     ///
     /// # Errors
     /// An unknown port, or a NIC.
@@ -337,8 +339,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// Find out anew which members of a bridge port are up and whether it forwards; forget what was learned on one that
-    /// does not.
+    /// Find out anew which members of a bridge port are up and whether it forwards; forget what was learned
+    /// on one that does not.
     pub(crate) fn refresh_bridge_port(&mut self, switch: u32, index: u16) {
         let bridge = &mut self.switches[switch as usize];
         let bridge_port = &mut bridge.bridge_ports[index as usize];

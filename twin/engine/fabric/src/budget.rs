@@ -1,8 +1,8 @@
 //! How much forwarding a fabric does in a second at most: what keeps a storm inside the lab.
 //!
-//! No switch has such a limit. It exists so that a loop in a virtual lab cannot take the machine it runs on. It is a
-//! token bucket over egress copies with room for a tenth of a second; a measurement of a lab that stays within it
-//! sees no difference, and one that does not finds `storm_drops` and an alarm.
+//! No switch has such a limit. It exists so that a loop in a virtual lab cannot take the machine it runs on.
+//! It is a token bucket over egress copies with room for a tenth of a second; a measurement of a lab that
+//! stays within it sees no difference, and one that does not finds `storm_drops` and an alarm.
 
 use crate::time::{PS_PER_S, Ps};
 

@@ -209,8 +209,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// How long this port takes from signal to link; a link takes the longer of both ends. Counts from the next time
-    /// that the link starts.
+    /// How long this port takes from signal to link; a link takes the longer of both ends. Counts from the
+    /// next time that the link starts.
     ///
     /// # Errors
     /// An unknown port, or a LAG.
@@ -290,8 +290,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// Change a port's true LPI policy, used while EEE is active. Timing is merged into what was set before, and what
-    /// was never set comes from the PHY at the present speed.
+    /// Change a port's true LPI policy, used while EEE is active. Timing is merged into what was set before,
+    /// and what was never set comes from the PHY at the present speed.
     ///
     /// # Errors
     /// An unknown port, a LAG, or a mode that neither the PHY nor the times set by hand provide for.
@@ -325,9 +325,10 @@ impl Fabric {
         Ok(())
     }
 
-    /// Switch a switch on or off. Off: its links go down, what it held is lost; VLANs, forwarding table, LAGs, settings
-    /// of ports and counters are forgotten. On: as it left the factory, VLAN 1 untagged on all ports. The LPI policy and
-    /// the time to link are its hardware's and stay; so does the time in state, which counts since creation.
+    /// Switch a switch on or off. Off: its links go down, what it held is lost; VLANs, forwarding table,
+    /// LAGs, settings of ports and counters are forgotten. On: as it left the factory, VLAN 1 untagged on all
+    /// ports. The LPI policy and the time to link are its hardware's and stay; so does the time in state,
+    /// which counts since creation.
     ///
     /// # Errors
     /// An unknown switch.

@@ -36,8 +36,8 @@ pub(crate) struct Tally {
 
 /// Switches, NICs and cables, and everything that happens between them.
 ///
-/// Every call that takes `now` first lets time pass up to it; a `now` before an earlier one counts as the latest.
-/// Frames that reach hosts meanwhile are kept for the next [`Fabric::poll`].
+/// Every call that takes `now` first lets time pass up to it; a `now` before an earlier one counts as the
+/// latest. Frames that reach hosts meanwhile are kept for the next [`Fabric::poll`].
 #[derive(Debug)]
 pub struct Fabric {
     pub(crate) now: Ps,
@@ -56,8 +56,8 @@ pub struct Fabric {
 }
 
 impl Fabric {
-    /// An empty fabric. `seed` goes into the LAGs' flow hash; `frame_budget_per_s` is how many frames the switches may
-    /// forward in a second (0: no limit).
+    /// An empty fabric. `seed` goes into the LAGs' flow hash; `frame_budget_per_s` is how many frames the
+    /// switches may forward in a second (0: no limit).
     #[must_use]
     pub fn new(seed: u64, frame_budget_per_s: u64) -> Self {
         Self {
@@ -79,12 +79,12 @@ impl Fabric {
 
     /// A host hands a frame to its NIC.
     ///
-    /// A frame that the NIC cannot send at all (no link, too long, too short) is dropped and counted there. A tag that
-    /// stands inside the bytes is lifted out.
+    /// A frame that the NIC cannot send at all (no link, too long, too short) is dropped and counted there. A
+    /// tag that stands inside the bytes is lifted out.
     ///
     /// # Errors
-    /// Gives the frame back if the ring is full (or if `nic` is no NIC): offer it again when [`Fabric::ring_free`]
-    /// says so.
+    /// Gives the frame back if the ring is full (or if `nic` is no NIC): offer it again when
+    /// [`Fabric::ring_free`] says so.
     pub fn transmit(&mut self, now: Ps, nic: PortId, frame: Frame) -> Result<(), Frame> {
         let now = self.pass_time(now);
         let Some(Place::Port(p)) = self.places.get(nic.0 as usize).copied() else {
@@ -124,15 +124,17 @@ impl Fabric {
         }
     }
 
-    /// Let time pass up to and including `now`; frames that reached hosts are appended to `out` in order of time.
+    /// Let time pass up to and including `now`; frames that reached hosts are appended to `out` in order of
+    /// time.
     pub fn poll(&mut self, now: Ps, out: &mut Vec<Delivery>) {
         self.pass_time(now);
         self.tally.delivered += self.deliveries.len() as u64;
         out.append(&mut self.deliveries);
     }
 
-    /// When something happens next (a moment that has passed if a frame waits to be polled); `None`: nothing will until
-    /// someone calls. Falling asleep, refresh and ageing are not among it: they are computed when asked for.
+    /// When something happens next (a moment that has passed if a frame waits to be polled); `None`: nothing
+    /// will until someone calls. Falling asleep, refresh and ageing are not among it: they are computed when
+    /// asked for.
     #[must_use]
     pub fn poll_at(&self) -> Option<Ps> {
         match self.deliveries.first() {

@@ -1,7 +1,8 @@
 //! The forwarding table of a bridge.
 //!
-//! Under independent learning (IVL) an address is looked up in the VLAN of the frame, under shared learning (SVL) in
-//! one table for all VLANs. Nothing runs when an entry grows old: its age is looked at when it is used.
+//! Under independent learning (IVL) an address is looked up in the VLAN of the frame, under shared learning
+//! (SVL) in one table for all VLANs. Nothing runs when an entry grows old: its age is looked at when it is
+//! used.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -169,8 +170,8 @@ impl Fdb {
         self.none_expires_before = 0;
     }
 
-    /// Change between one table and one per VLAN; what was learned is forgotten, and static entries are kept (of
-    /// two for one address in two VLANs, the one of the higher VLAN).
+    /// Change between one table and one per VLAN; what was learned is forgotten, and static entries are kept
+    /// (of two for one address in two VLANs, the one of the higher VLAN).
     pub(crate) fn set_shared(&mut self, shared: bool) {
         if shared == self.shared {
             return;
@@ -200,8 +201,8 @@ impl Fdb {
         self.discards
     }
 
-    /// Whether one more fits, after expired entries have been removed if need be. The search is repeated only when
-    /// an entry may have expired since, so a flood of new addresses at a full table stays cheap.
+    /// Whether one more fits, after expired entries have been removed if need be. The search is repeated only
+    /// when an entry may have expired since, so a flood of new addresses at a full table stays cheap.
     fn make_room(&mut self, now: Ps) -> bool {
         if self.entries.len() < self.size {
             return true;

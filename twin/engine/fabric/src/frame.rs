@@ -57,8 +57,8 @@ impl Tag {
 }
 
 /// A checksum that the sending host left to its NIC and that the receiving host need not verify (virtio-net's
-/// `VIRTIO_NET_HDR_F_NEEDS_CSUM`): carried through untouched. Offsets count from the first byte of `Frame::bytes`,
-/// so that they stay right when the tag is taken out or put in.
+/// `VIRTIO_NET_HDR_F_NEEDS_CSUM`): carried through untouched. Offsets count from the first byte of
+/// `Frame::bytes`, so that they stay right when the tag is taken out or put in.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CsumOffload {
     /// Where summing starts.
@@ -91,8 +91,8 @@ impl Frame {
         .with_tag_lifted()
     }
 
-    /// The same frame with a tag that stands inside `bytes` lifted into `tag`. A frame whose `tag` is set already
-    /// keeps an inner tag as payload.
+    /// The same frame with a tag that stands inside `bytes` lifted into `tag`. A frame whose `tag` is set
+    /// already keeps an inner tag as payload.
     #[must_use]
     pub fn with_tag_lifted(self) -> Self {
         if self.tag.is_some()
@@ -116,8 +116,8 @@ impl Frame {
         }
     }
 
-    /// The bytes as they stand on the wire (tag in place, no FCS, no padding) and the checksum offload that fits
-    /// them. Copies only if there is a tag.
+    /// The bytes as they stand on the wire (tag in place, no FCS, no padding) and the checksum offload that
+    /// fits them. Copies only if there is a tag.
     #[must_use]
     pub fn to_wire(&self) -> (Bytes, Option<CsumOffload>) {
         let Some(tag) = self.tag else {

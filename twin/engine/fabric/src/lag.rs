@@ -1,14 +1,14 @@
 //! Which member of a LAG a frame takes.
 //!
 //! The hash is of the kind that switch ASICs offer as "source/destination MAC, IP and TCP/UDP port": Layer 2
-//! addresses, EtherType and VLAN for every frame; for IPv4 and IPv6 also the addresses and the protocol; for TCP and
-//! UDP also the ports, unless the packet is a fragment (later fragments have no ports, and all must go one way). One
-//! flow therefore stays on one member and in order. Members that are up are numbered in order of their ports, and
-//! the hash modulo their number chooses: when a member fails, flows on the others may move too, as on most switches
-//! of this class.
+//! addresses, EtherType and VLAN for every frame; for IPv4 and IPv6 also the addresses and the protocol; for
+//! TCP and UDP also the ports, unless the packet is a fragment (later fragments have no ports, and all must
+//! go one way). One flow therefore stays on one member and in order. Members that are up are numbered in
+//! order of their ports, and the hash modulo their number chooses: when a member fails, flows on the others
+//! may move too, as on most switches of this class.
 //!
-//! Simplification: real hash functions are vendors' secrets. Which of two members a certain flow takes says nothing
-//! about hardware; how evenly many flows spread does.
+//! Simplification: real hash functions are vendors' secrets. Which of two members a certain flow takes says
+//! nothing about hardware; how evenly many flows spread does.
 
 use crate::frame::Frame;
 

@@ -1,16 +1,16 @@
 //! 802.3x PAUSE (802.3 clause 31 and annex 31B): the frame, its quanta, and when a switch stops its partner.
 //!
-//! A switch charges each waiting frame to the port that it came in at, once however many copies wait, until the last
-//! copy has been sent. Each port's share of the shared buffer is the buffer divided by the physical ports. When half of
-//! the share is used the partner is stopped (XOFF, the longest PAUSE, repeated at half its time while it holds), and
-//! started again (XON, a PAUSE of zero) at a quarter. What the partner has already sent, and a frame that it is
-//! sending, fit into the other half, so nothing is lost as long as half a share holds two of the largest frames; and
-//! frames that came in at a port that can stop its partner are admitted to egress queues beyond their limit, since the
-//! shared buffer bounds them.
+//! A switch charges each waiting frame to the port that it came in at, once however many copies wait, until
+//! the last copy has been sent. Each port's share of the shared buffer is the buffer divided by the physical
+//! ports. When half of the share is used the partner is stopped (XOFF, the longest PAUSE, repeated at half
+//! its time while it holds), and started again (XON, a PAUSE of zero) at a quarter. What the partner has
+//! already sent, and a frame that it is sending, fit into the other half, so nothing is lost as long as half
+//! a share holds two of the largest frames; and frames that came in at a port that can stop its partner are
+//! admitted to egress queues beyond their limit, since the shared buffer bounds them.
 //!
-//! Simplification: switches set these thresholds dynamically and differently. Where they lie shows in how much a
-//! congested host has sent before it is stopped, and not in throughput. Hosts honour PAUSE and never send it: what
-//! their kernel does not take in time is lost there and not here.
+//! Simplification: switches set these thresholds dynamically and differently. Where they lie shows in how
+//! much a congested host has sent before it is stopped, and not in throughput. Hosts honour PAUSE and never
+//! send it: what their kernel does not take in time is lost there and not here.
 
 use bytes::Bytes;
 

@@ -222,7 +222,8 @@ impl Port {
         port
     }
 
-    /// Give the transmitter the times of its PHY at the present (or best) speed, with what was set by hand on top.
+    /// Give the transmitter the times of its PHY at the present (or best) speed, with what was set by hand on
+    /// top.
     pub(crate) fn apply_lpi_policy(&mut self, now: Ps) {
         let best = self.end.phy.speed_mbps();
         let speed_mbps = if self.carrier.up {

@@ -1,8 +1,8 @@
 //! What a port does with a frame that has arrived: a NIC hands it up, a switch forwards it.
 //!
-//! A switch looks at a frame when its store-and-forward latency is over, and counts it then. Order of judgement: too
-//! long, MAC control, frame budget, reserved address, bridge rules (blocked, acceptable frames, VLAN, ingress
-//! filtering), shared buffer; then learning, lookup, and per egress port MTU and queue.
+//! A switch looks at a frame when its store-and-forward latency is over, and counts it then. Order of
+//! judgement: too long, MAC control, frame budget, reserved address, bridge rules (blocked, acceptable
+//! frames, VLAN, ingress filtering), shared buffer; then learning, lookup, and per egress port MTU and queue.
 
 use crate::budget::Verdict;
 use crate::fabric::Fabric;
@@ -192,8 +192,8 @@ impl Fabric {
         port.counters.storm_drops += 1;
         if storm_begins {
             let text = format!(
-                "storm: the switches forward more than {} frames/s, and switch {} drops what comes in at port {}: \
-                 look for a loop, or raise the frame budget",
+                "storm: the switches forward more than {} frames/s, and switch {} drops what comes in at \
+                 port {}: look for a loop, or raise the frame budget",
                 self.budget.frames_per_s(),
                 self.switches[switch as usize].spec.name,
                 port.name,

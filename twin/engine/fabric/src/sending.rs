@@ -5,8 +5,8 @@
 //!     ^                                             │ nothing to do, or paused
 //!     └─────────────────────────────────────────────┘
 //! ```
-//! A frame occupies the transmitter for preamble, bytes, FCS and gap, and all of it counts as time of transmission.
-//! It reaches the partner when its last bit has travelled the cable (5 ns/m).
+//! A frame occupies the transmitter for preamble, bytes, FCS and gap, and all of it counts as time of
+//! transmission. It reaches the partner when its last bit has travelled the cable (5 ns/m).
 
 use crate::agenda::Event;
 use crate::fabric::Fabric;
@@ -198,8 +198,8 @@ impl Fabric {
         }
     }
 
-    /// The link of a port is gone, and with it what the port has queued and what is on the cable. Frames whose last
-    /// bit has arrived are the partner's already.
+    /// The link of a port is gone, and with it what the port has queued and what is on the cable. Frames
+    /// whose last bit has arrived are the partner's already.
     pub(crate) fn lose_frames(&mut self, now: Ps, p: u32) {
         let port = &mut self.ports[p as usize];
         let propagation = port.carrier.propagation;

@@ -36,8 +36,8 @@ pub struct SwitchSpec {
 }
 
 impl SwitchSpec {
-    /// A store-and-forward switch of `ports` equal ports named `1`, `2`, …: 2 µs latency, 256 KiB a queue, 2 MiB
-    /// in all, independent learning, 16 384 addresses, 300 s ageing.
+    /// A store-and-forward switch of `ports` equal ports named `1`, `2`, …: 2 µs latency, 256 KiB a queue, 2
+    /// MiB in all, independent learning, 16 384 addresses, 300 s ageing.
     #[must_use]
     pub fn new(name: &str, phy: &str, ports: usize) -> Self {
         Self {
@@ -209,8 +209,8 @@ impl LpiChange {
         }
     }
 
-    /// Mode and times of a transmitter: those of its PHY at that speed where nothing was set. A mode that does not exist
-    /// at that speed gives way to the PHY's own.
+    /// Mode and times of a transmitter: those of its PHY at that speed where nothing was set. A mode that
+    /// does not exist at that speed gives way to the PHY's own.
     pub(crate) fn policy(&self, phy: &Phy, speed_mbps: u32) -> (Mode, Timing) {
         let eee = phy.eee_at(speed_mbps);
         let own = eee.map_or(Mode::Off, Eee::mode);

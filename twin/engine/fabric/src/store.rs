@@ -19,7 +19,8 @@ struct Held {
     octets: u32,
 }
 
-/// What is freed with the last copy of a frame: its bytes in the buffer of the switch that it came in at `ingress`.
+/// What is freed with the last copy of a frame: its bytes in the buffer of the switch that it came in at
+/// `ingress`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Freed {
     pub(crate) ingress: u32,

@@ -1,4 +1,5 @@
-//! A switch: bridge ports, VLANs, forwarding table and buffer; and the decision what a frame is and where it goes.
+//! A switch: bridge ports, VLANs, forwarding table and buffer; and the decision what a frame is and where it
+//! goes.
 
 use crate::PortId;
 use crate::fdb::Fdb;
@@ -120,7 +121,8 @@ impl Switch {
         );
     }
 
-    /// The VLAN of a frame that came in at a bridge port, and its priority bits (802.1Q clauses 6.9 and 8.6.2).
+    /// The VLAN of a frame that came in at a bridge port, and its priority bits (802.1Q clauses 6.9 and
+    /// 8.6.2).
     pub(crate) fn classify(&self, port: u16, tag: Option<Tag>) -> Result<Tag, Discarded> {
         let bridge_port = &self.bridge_ports[port as usize];
         if bridge_port.blocked {
@@ -154,8 +156,8 @@ impl Switch {
         }
     }
 
-    /// The bridge ports at which a frame leaves: one if its destination is known, else all of the VLAN; never the one
-    /// it came in at, none that is down or blocked, none outside the VLAN.
+    /// The bridge ports at which a frame leaves: one if its destination is known, else all of the VLAN; never
+    /// the one it came in at, none that is down or blocked, none outside the VLAN.
     pub(crate) fn egress(
         &self,
         now: Ps,

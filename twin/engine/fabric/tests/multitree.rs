@@ -1,5 +1,5 @@
-//! Multi-tree routing with asymmetric VLANs: every host an untagged member of every tree, its PVID the tree of its
-//! switch (Koibuchi et al.). Three switches in full mesh; tree i is the star around switch i.
+//! Multi-tree routing with asymmetric VLANs: every host an untagged member of every tree, its PVID the tree
+//! of its switch (Koibuchi et al.). Three switches in full mesh; tree i is the star around switch i.
 
 mod lab;
 

@@ -1,5 +1,5 @@
-//! Poisson arrivals at a NIC whose link to a switch sleeps, through the whole fabric, against the closed form: share of
-//! time in LPI, mean wait, wakes per second, each within 1 %.
+//! Poisson arrivals at a NIC whose link to a switch sleeps, through the whole fabric, against the closed
+//! form: share of time in LPI, mean wait, wakes per second, each within 1 %.
 
 mod poisson;
 

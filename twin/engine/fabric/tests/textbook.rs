@@ -71,7 +71,8 @@ proptest! {
         textbook.vlans.insert(1, Default::default());
         for (vid, members, untagged) in vlans {
             let members: BTreeSet<usize> = members.into_iter().collect();
-            let untagged: BTreeSet<usize> = untagged.into_iter().filter(|port| members.contains(port)).collect();
+            let mut untagged: BTreeSet<usize> = untagged.into_iter().collect();
+            untagged.retain(|port| members.contains(port));
             let list = |set: &BTreeSet<usize>| set.iter().copied().collect::<Vec<_>>();
             lab.vlan(0, vid, &list(&members), &list(&untagged));
             textbook.vlans.insert(vid, (members, untagged));

@@ -226,8 +226,8 @@ pub fn tagged(frame: Frame, vid: u16) -> Frame {
     }
 }
 
-/// When a frame of `size_byte` without FCS that a host sends at 0 on an idle 1 Gb/s path of store-and-forward switches
-/// has arrived: 2 m cables, 2 µs a switch.
+/// When a frame of `size_byte` without FCS that a host sends at 0 on an idle 1 Gb/s path of store-and-forward
+/// switches has arrived: 2 m cables, 2 µs a switch.
 pub fn path_time(size_byte: u64, switches: u64) -> Ps {
     let bits = (size_byte + 4).max(64) + 8;
     (switches + 1) * (bits * 8_000 + 10_000) + switches * 2 * PS_PER_US

@@ -160,6 +160,7 @@ pub fn any_step() -> impl Strategy<Value = Step> {
         0..2 * PS_PER_S
     ];
     let size_byte = prop_oneof![0..70usize, 60..1_515usize, 1_510..9_300usize];
+    let mtu_byte = prop_oneof![Just(1_514), Just(9_216), 64..9_217usize];
     let mode = prop_oneof![Just(Mode::Off), Just(Mode::Deep)];
     prop_oneof![
         20 => wait.prop_map(Step::Wait),
@@ -175,7 +176,7 @@ pub fn any_step() -> impl Strategy<Value = Step> {
         2 => (index(), any::<bool>()).prop_map(|(port, on)| Step::Eee { port, on }),
         4 => (index(), mode, 0..PS_PER_MS, 0..9_000u32).prop_map(
             |(port, mode, hold, coalesce_byte)| Step::Lpi { port, mode, hold, coalesce_byte }),
-        1 => (index(), prop_oneof![Just(1_514), Just(9_216), 64..9_217usize]).prop_map(|(port, mtu_byte)| Step::Mtu { port, mtu_byte }),
+        1 => (index(), mtu_byte).prop_map(|(port, mtu_byte)| Step::Mtu { port, mtu_byte }),
         3 => (index(), any_rules()).prop_map(|(port, change)| Step::Rules { port, change }),
         5 => (index(), some_vid(), any::<u8>(), any::<u8>()).prop_map(
             |(switch, vid, members, untagged)| Step::Vlan { switch, vid, members, untagged }),
@@ -224,7 +225,8 @@ pub struct Bed {
 }
 
 impl Bed {
-    /// Cables that find their port occupied are left out; so are all that would close a loop if `loops` is false.
+    /// Cables that find their port occupied are left out; so are all that would close a loop if `loops` is
+    /// false.
     pub fn new(wiring: &Wiring, loops: bool) -> Self {
         let mut fabric = Fabric::new(7, if loops { 3_000 } else { 0 });
         let mut switches = Vec::new();
