@@ -9,6 +9,12 @@ SNMP_USER = "eee"
 """Name of the SNMPv3 user of every device."""
 
 
+SWITCH_KEY_USER = "lab"
+"""Login at the switches that the lab's SSH key opens. The inventory's user has a password only: a PowerConnect lets
+password users in without SSH authentication and asks inside the session, which is what drivers expect of it, and
+could not offer the same user a key as well."""
+
+
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """What opens the lab's switches and strips. The SNMPv3 user has SHA authentication and AES privacy."""

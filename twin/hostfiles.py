@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from controller.model.lab import Host, Lab
+from twin.credentials import SWITCH_KEY_USER
 
 USER = "lab"
 """The unprivileged account of every host."""
@@ -105,7 +106,7 @@ def outside_ssh_config(lab: Lab, *, folder: str) -> str:
         lines += [f"    User {host.user}", f"    HostKeyAlias {host.name}"]
     for switch in lab.switches:
         lines += [f"Host {switch.name}", f"    HostName {switch.address}", f"    Port {switch.ssh_port}"]
-        lines += [f"    User {switch.user}", f"    HostKeyAlias {switch.name}"]
+        lines += [f"    User {SWITCH_KEY_USER}", f"    HostKeyAlias {switch.name}"]
     lines += [
         "Host *",
         f"    IdentityFile {folder}/keys/lab_ed25519",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from controller.model.lab import End, Host, Lab, Link
+from twin.credentials import SWITCH_KEY_USER
 from twin.device import SwitchDevice
 from twin.families import FAMILIES
 from twin.personality import DeviceSpec, Pace, User
@@ -99,7 +100,7 @@ def lay_out(
             family=switch.family,
             model=switch.model,
             base_mac=base_mac(lab.name, index),
-            users=(User(switch.user, password, 15, (public_key,)),),
+            users=(User(switch.user, password), User(SWITCH_KEY_USER, password, keys=(public_key,))),
             boot_s=known.boot_s,
             pace=Pace(known.slow_cli.command_s, known.slow_cli.character_s),
             address=switch.address,
