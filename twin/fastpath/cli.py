@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 from twin.fastpath.layout import MORE
 from twin.fastpath.statistics import Statistics
 from twin.fastpath.table import grammar
+from twin.fastpath.transmitters import Transmitters
 from twin.shell import Mode, More
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class FastpathCli:
     def __init__(self, device: SwitchDevice, statistics: Statistics | None = None) -> None:
         self.device = device
         self.statistics = statistics if statistics is not None else Statistics(device)
+        self._transmitters = Transmitters(device)
         self.grammar = grammar(sum(not p.is_lag for p in device.ports))
 
     def ssh_methods(self, user: str) -> frozenset[SshMethod]:

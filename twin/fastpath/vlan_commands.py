@@ -11,7 +11,7 @@ from twin.personality import Refused
 
 if TYPE_CHECKING:
     from twin.effect import Acceptable
-    from twin.fastpath.actions import Ports
+    from twin.fastpath.actions import Action, Ports
     from twin.fastpath.personality import FastpathPersonality
     from twin.grammar import Match
     from twin.shell import Handler
@@ -48,8 +48,13 @@ def _participation(personality: FastpathPersonality, ports: Ports, match: Match[
     return ""
 
 
-def _participation_all(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
-    return _participation(personality, tuple(personality.config.ports), match)
+def _on_all(action: Action) -> Configure:
+    """The same line for every port and LAG, from global configuration."""
+
+    def on_all(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+        return action(personality, tuple(personality.config.ports), match)
+
+    return Configure(on_all)
 
 
 def _tagging(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
@@ -70,7 +75,7 @@ def _pvid(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> 
 
 def _acceptframe(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
     words = [w for w in match.keywords if w in _ACCEPT]
-    personality.config.change(ports, acceptable=_ACCEPT[words[0]] if words else "all")
+    personality.config.change(ports, acceptable="all" if match.negated else _ACCEPT[words[-1]])
     return ""
 
 
@@ -141,7 +146,7 @@ COMMANDS: tuple[Command[Handler], ...] = (
     ),
     Command(
         "vlan participation all (include|exclude|auto) <vids>",
-        Configure(_participation_all),
+        _on_all(_participation),
         _CONFIG,
         "Configure how all ports participate in a specific VLAN.",
     ),
@@ -158,6 +163,17 @@ COMMANDS: tuple[Command[Handler], ...] = (
     Command(
         "[no] vlan ingressfilter", Configure(_ingressfilter), _IF, "Enable/Disable application of Ingress Filtering."
     ),
+    Command("vlan port pvid all <vid>", _on_all(_pvid), _CONFIG, "Configure the VLAN id for all ports."),
+    Command("no vlan port pvid all", _on_all(_pvid), _CONFIG, "Configure the VLAN id for all ports."),
+    Command("[no] vlan port tagging all <vids>", _on_all(_tagging), _CONFIG, "Configure tagging for all ports."),
+    Command(
+        "vlan port acceptframe all (admituntaggedonly|vlanonly|all)",
+        _on_all(_acceptframe),
+        _CONFIG,
+        "Sets how all ports accept frames.",
+    ),
+    Command("no vlan port acceptframe all", _on_all(_acceptframe), _CONFIG, "Sets how all ports accept frames."),
+    Command("[no] vlan port ingressfilter all", _on_all(_ingressfilter), _CONFIG, "Ingress Filtering on all ports."),
     Command("switchport mode (access|general|trunk)", Configure(_mode), _IF, "Set the switchport mode."),
     Command("no switchport mode", Configure(_mode), _IF, "Set the switchport mode."),
     Command("switchport access vlan <vid>", Configure(_access_vlan), _IF, "Set the access VLAN."),

@@ -161,3 +161,25 @@ def test_macfilter_takes_destinations_for_multicast_only(enabled: Any) -> None:
     assert "% Invalid input" in enabled.do("macfilter adddest 02:00:00:00:00:01 11")
     assert "Entry does not exist" in enabled.do("macfilter addsrc 02:00:00:00:00:09 11")
     assert "1/0/3" in enabled.do("show mac-address-table static all")
+
+
+def test_lines_for_all_ports(device: SwitchDevice, enabled: Any) -> None:
+    enabled.do("vlan database", "vlan 11", "exit", "configure")
+    assert (
+        enabled.do(
+            "vlan participation all include 11",
+            "vlan port tagging all 11",
+            "vlan port pvid all 11",
+            "vlan port acceptframe all vlanonly",
+            "vlan port ingressfilter all",
+        )
+        == ""
+    )
+    members, untagged = device.engine.vlans(device.switch)[11]
+    assert sorted(members) == [device.engine_port[n] for n in range(1, 29)]
+    assert untagged == []
+    state = device.engine.port(device.engine_port[28])
+    assert (state["pvid"], state["acceptable"], state["ingress_filtering"]) == (11, "tagged", True)
+    enabled.do("no vlan port tagging all 11", "no vlan port pvid all", "no vlan port acceptframe all")
+    assert enabled.do("no vlan port ingressfilter all", "vlan participation all auto 11") == ""
+    assert device.personality.render() == device.personality.render().replace("interface", "")

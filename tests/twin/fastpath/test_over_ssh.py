@@ -82,7 +82,7 @@ def test_netmiko_reads_configures_and_saves(device: SwitchDevice, face: SshFace)
 def test_netmiko_uses_the_vlan_database(device: SwitchDevice, face: SshFace) -> None:
     with connect(face) as link:
         lines = ["vlan database", "vlan 11-13", 'vlan name 11 "tree one"', "exit"]
-        answers = [link.send_command_timing(line, strip_prompt=True, strip_command=True) for line in lines]
+        answers = [link.send_command(line, expect_string="#") for line in lines]
         assert [a.strip().replace("(M4300-28G) (Vlan)#", "").replace("(M4300-28G) #", "") for a in answers] == [""] * 4
         assert "tree one" in link.send_command("show vlan")
         assert "lag 128" in link.send_command("show vlan 11")  # paging is off
@@ -92,9 +92,9 @@ def test_netmiko_uses_the_vlan_database(device: SwitchDevice, face: SshFace) -> 
 def test_several_sessions_at_once_see_one_configuration(device: SwitchDevice, face: SshFace) -> None:
     def work(vid: int) -> str:
         with connect(face) as link:
-            link.send_command_timing("vlan database")
-            link.send_command_timing(f"vlan {vid}")
-            link.send_command_timing("exit")
+            link.send_command("vlan database", expect_string="#")
+            link.send_command(f"vlan {vid}", expect_string="#")
+            link.send_command("exit", expect_string="#")
             return str(link.send_command("show vlan"))
 
     with ThreadPoolExecutor(4) as pool:
