@@ -105,6 +105,10 @@ def lay_out(
             pace=Pace(known.slow_cli.command_s, known.slow_cli.character_s),
             address=switch.address,
             engine_options={"latency_us": known.latency_us},
+            lpi_hold_us=known.lpi.hold_us,
+            lpi_wake_us=known.lpi.wake_us,
+            hold_limit_us=known.lpi.hold_limit_us,
+            wake_limit_us=known.lpi.wake_limit_us,
         )
         family = FAMILIES[switch.family].family
         device = SwitchDevice(spec, family, engine, startup=startup_text(lab, switch.name), clock_s=clock_s)
