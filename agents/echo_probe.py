@@ -23,7 +23,7 @@ _LOST_AFTER_NS: Final = 20_000_000
 
 def checksum(data: bytes) -> int:
     """Internet checksum (RFC 1071) of an even number of bytes."""
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     total = (total & 0xFFFF) + (total >> 16)
     return ~(total + (total >> 16)) & 0xFFFF
 
