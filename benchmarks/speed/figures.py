@@ -1,0 +1,47 @@
+"""Medians, ratios and intervals of paired measurements on a noisy machine."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+_RESAMPLES = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ratio:
+    """Median of each side and of the ratio pair by pair, with its 95 % percentile-bootstrap interval over the pairs."""
+
+    what: str
+    unit: str
+    ours: float
+    other: float
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+    pairs: int
+
+    def row(self) -> str:
+        """A line of a Markdown table."""
+        interval = f"{self.ratio:.2f} ({self.ratio_low:.2f} - {self.ratio_high:.2f})"
+        return f"| {self.what}, {self.unit} | {self.ours:.4g} | {self.other:.4g} | {interval} |"
+
+    def as_dict(self) -> dict[str, object]:
+        """For JSON."""
+        return asdict(self)
+
+
+def interval(values: Sequence[float], seed: int = 0) -> tuple[float, float]:
+    """95 % percentile-bootstrap interval of the median."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.choice(np.asarray(values, dtype=float), size=(_RESAMPLES, len(values)))
+    low, high = np.percentile(np.median(drawn, axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+def paired(what: str, unit: str, ours: Sequence[float], other: Sequence[float]) -> Ratio:
+    """Compare measurements that were taken in turns; both sides need as many, none of the other side 0."""
+    ratios = [a / b for a, b in zip(ours, other, strict=True)]
+    low, high = interval(ratios)
+    medians = (float(np.median(ours)), float(np.median(other)), float(np.median(ratios)))
+    return Ratio(what, unit, *medians, low, high, len(ratios))
