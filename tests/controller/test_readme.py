@@ -1,0 +1,21 @@
+"""The README cannot lie about the command line or the labs."""
+
+from pathlib import Path
+
+from controller.inventory import find_lab, load_lab
+from controller.reference import BEGIN, END, command_table
+
+README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_lists_every_command_with_its_own_words() -> None:
+    table = README[README.index(BEGIN) : README.index(END) + len(END)]
+    assert table == command_table(), "run `python -m controller.reference` and put its output into README.md"
+
+
+def test_the_readme_counts_the_shipped_labs_right() -> None:
+    for name in ("virtual", "miwa", "koibuchi"):
+        lab = load_lab(find_lab(name))
+        row = next(line for line in README.splitlines() if line.startswith(f"| `{name}` |"))
+        counts = [int(cell) for cell in row.split("|")[2:6]]
+        assert counts == [len(lab.switches), len(lab.hosts), len(lab.links), len(lab.strips)]
