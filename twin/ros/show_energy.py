@@ -2,11 +2,13 @@
 
 Words of `show eee` after the administration and command-line guides of the sibling Cisco 350 series, one line of
 which ("EEE Administrate status is enabled on ports:") is known from a recording; the rest, and `show green-ethernet`,
-are [M].
+are [M]. The timers are this switch's own Tw (a 5548 says 60 us: Miwa 2013, section 5.1), else the
+standard's; the partner's are taken to be the same, which a capture of the LLDP EEE TLV could tell.
 """
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from twin.ros.columns import ranges
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from twin.personality import Port
     from twin.shell import Session
 
-_WAKE_US = {100: 30, 1000: 17, 10_000: 8}  # Tw_sys_tx in whole microseconds (802.3 Table 78-2)
+_WAKE_US = {100: 30, 1000: 17, 10_000: 8}  # Tw_sys_tx rounded up to whole microseconds (802.3 Table 78-2)
 _SPEEDS = (("10M", 10), ("100M", 100), ("1G", 1000), ("10G", 10_000))
 
 
@@ -69,7 +71,8 @@ def _eee_port(device: SwitchDevice, port: Port) -> str:
     text += f"EEE LLDP Administrate status: {_on(setting.eee_lldp)}\n"
     text += f"EEE LLDP Operational status: {_on(lldp)}\n"
     if now["eee_active"]:
-        wake_us = _WAKE_US.get(now["speed_mbps"], 0)
+        own_us = device.spec.lpi_wake_us
+        wake_us = _WAKE_US.get(now["speed_mbps"], 0) if own_us is None else math.ceil(own_us)
         text += (
             f"Resolved Tx Timer: {wake_us}usec\nLocal Tx Timer: {wake_us} usec\n"
             f"Resolved Rx Timer: {wake_us}usec\nLocal Rx Timer: {wake_us} usec\n"
