@@ -13,6 +13,7 @@ app = App(
     name="eeectl",
     help="Set up, measure and predict Energy-Efficient Ethernet on a cluster of switches, real or virtual.",
     result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 app.command(lab_app)
 

@@ -42,7 +42,7 @@ def up(lab: str = "virtual", /) -> int:
     """
     console = Console(stderr=True)
     columns = (TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         tasks: dict[str, Any] = {}
 
         def progress(doing: str, done: int, of: int) -> None:
@@ -91,7 +91,7 @@ def list_labs(*, as_json: _Json = False) -> int:
     table = Table("LAB", "STATE", "FOLDER", box=None)
     for lab in found:
         table.add_row(lab.name, lab.state, lab.folder)
-    Console().print(table)
+    show.console().print(table)
     return 0
 
 

@@ -4,11 +4,11 @@ import json
 from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
-from rich.console import Console
 from rich.table import Table
 
 from twin import lab as labs
 from twin.lab_name import LabName, chosen
+from twin.show import console
 
 fault_app = App(name="fault", help="Break a virtual lab on purpose; `fault clear` mends it.")
 
@@ -221,7 +221,7 @@ def list_faults(*, lab: LabName = "", as_json: Annotated[bool, Parameter(name="-
     table = Table("NUMBER", "FAULT", box=None)
     for fault in faults:
         table.add_row(str(fault["number"]), fault["sentence"])
-    Console().print(table if faults else "no fault is active")
+    console().print(table if faults else "no fault is active")
     return 0
 
 

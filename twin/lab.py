@@ -24,7 +24,7 @@ from twin.truth import TruthError, load_truth
 Progress = Callable[[str, int, int], None]
 State = Literal["up", "starting", "crashed", "down"]
 
-_END_S = 30.0
+_END_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)

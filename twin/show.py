@@ -6,6 +6,14 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+_PIPE_COLUMNS = 200
+
+
+def console() -> Console:
+    """A console as wide as the terminal; a pipe is wide enough for every table."""
+    found = Console(highlight=False)
+    return found if found.is_terminal else Console(highlight=False, width=_PIPE_COLUMNS)
+
 
 def _table(*headings: str) -> Table:
     return Table(*headings, box=None, pad_edge=False, header_style="bold")
@@ -22,8 +30,8 @@ def _lateness(lateness: dict[str, Any]) -> str:
 
 def print_status(told: dict[str, Any]) -> None:
     """Print what `lab status` tells."""
-    console = Console(highlight=False)
-    console.print(f"lab {told['lab']} is {told['state']}", markup=False)
+    out = console()
+    out.print(f"lab {told['lab']} is {told['state']}", markup=False)
     if told["state"] != "up":
         return
     table = _table("SWITCH", "MODEL", "STATE", "PORTS UP", "SESSIONS", "ADDRESS")
@@ -32,27 +40,27 @@ def print_status(told: dict[str, Any]) -> None:
         table.add_row(
             switch["switch"], switch["model"], switch["state"], ports, str(switch["sessions"]), switch["address"]
         )
-    console.print(table)
+    out.print(table)
     table = _table("HOST", "STATE", "DATA", "MANAGEMENT", "LINK", "CPU S")
     for host in told["hosts"]:
         link = f"{host['speed_mbps']} Mb/s{', EEE' if host['eee_active'] else ''}" if host["link_up"] else "down"
         table.add_row(
             host["host"], host["state"], host["data_address"], host["management_address"], link, f"{host['cpu_s']:.1f}"
         )
-    console.print(table)
+    out.print(table)
     states = Counter(link["state"] for link in told["links"])
-    console.print(f"{len(told['links'])} cables: " + ", ".join(f"{n} {state}" for state, n in sorted(states.items())))
+    out.print(f"{len(told['links'])} cables: " + ", ".join(f"{n} {state}" for state, n in sorted(states.items())))
     for strip in told["strips"]:
-        console.print(f"{strip['strip']}: {strip['model']} ({strip['family']}) at {strip['address']}", markup=False)
+        out.print(f"{strip['strip']}: {strip['model']} ({strip['family']}) at {strip['address']}", markup=False)
     for fault in told["faults"]:
-        console.print(f"fault {fault['number']}: {fault['sentence']}", markup=False)
-    console.print(_lateness(told["engine"]["lateness"]))
+        out.print(f"fault {fault['number']}: {fault['sentence']}", markup=False)
+    out.print(_lateness(told["engine"]["lateness"]))
     for alarm in told["engine"]["alarms"][-5:]:
-        console.print(f"alarm at {alarm['engine_ps'] / 1e12:.3f} s: {alarm['sentence']}", markup=False)
+        out.print(f"alarm at {alarm['engine_ps'] / 1e12:.3f} s: {alarm['sentence']}", markup=False)
     table = _table("TO USE IT", "")
     for what, how in told["use"].items():
         table.add_row(what.replace("_", " "), how)
-    console.print(table, soft_wrap=True, markup=False)
+    out.print(table, soft_wrap=True, markup=False)
 
 
 def _percent(part_ps: int, whole_ps: int) -> str:
@@ -61,7 +69,7 @@ def _percent(part_ps: int, whole_ps: int) -> str:
 
 def print_truth(told: dict[str, Any]) -> None:
     """Print what `lab truth` tells."""
-    console = Console(highlight=False)
+    out = console()
     table = _table("DEVICE", "LATENCY US", "LPI", "HOLD US", "TS US", "TW US", "BOOT S")
     for name, timing in told["timing"].items():
         lpi = timing["lpi"]
@@ -69,13 +77,13 @@ def print_truth(told: dict[str, Any]) -> None:
         sleep, wake = (lpi[key] if lpi[key] is not None else "PHY's" for key in ("sleep_us", "wake_us"))
         row = (timing.get("latency_us", "-"), eee, lpi["hold_us"], sleep, wake, timing["boot_s"])
         table.add_row(name, *map(str, row))
-    console.print(table)
+    out.print(table)
     table = _table("DEVICE", "AC WATT", "BASE", "PORTS", "WANDER", "JOULE", "OUTLETS")
     for name, power in told["power"]["devices"].items():
         watts = (power["ac_watt"], power["base_watt"], power["port_watt"], power["wander_watt"])
         outlets = ", ".join(power["outlets"])
         table.add_row(name, *(f"{watt:.2f}" for watt in watts), f"{power['energy_joule']:.0f}", outlets)
-    console.print(table)
+    out.print(table)
     table = _table("PORT", "LINK", "EEE", "NOW", "ACTIVE %", "QUIET %", "SLEEP+WAKE %", "LPI EVENTS")
     for name, port in told["ports"].items():
         if not port["oper_up"]:
@@ -92,9 +100,9 @@ def print_truth(told: dict[str, Any]) -> None:
             _percent(spent["sleep_ps"] + spent["wake_ps"], up_ps),
             str(spent["lpi_events"]),
         )
-    console.print(table)
+    out.print(table)
     lateness = told["engine"]["lateness"]
-    console.print(_lateness(lateness))
+    out.print(_lateness(lateness))
     if lateness["count"]:
         uppers = [f"<= {upper:g}" for upper in lateness["bucket_upper_us"]] + ["more"]
         most = max(lateness["bucket_count"])
@@ -102,6 +110,6 @@ def print_truth(told: dict[str, Any]) -> None:
         for upper, count in zip(uppers, lateness["bucket_count"], strict=True):
             if count:
                 table.add_row(upper, str(count), "#" * max(1, round(40 * count / most)))
-        console.print(table)
+        out.print(table)
     frames = told["engine"]["frames"]
-    console.print("frames: " + ", ".join(f"{key} {value}" for key, value in frames.items()))
+    out.print("frames: " + ", ".join(f"{key} {value}" for key, value in frames.items()))
