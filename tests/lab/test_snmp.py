@@ -114,7 +114,9 @@ def _only(port: int) -> str:
     return octets.hex()
 
 
-@pytest.mark.parametrize(("switch", "port", "a", "b"), [("sw1", "gi1/0/2", "n01", "n02"), ("sw6", "1/0/2", "n11", "n12")])
+@pytest.mark.parametrize(
+    ("switch", "port", "a", "b"), [("sw1", "gi1/0/2", "n01", "n02"), ("sw6", "1/0/2", "n11", "n12")]
+)
 def test_counters_rise_with_traffic(lab: Stranger, switch: str, port: str, a: str, b: str) -> None:
     index = lab.if_index(switch, port)
 
@@ -147,7 +149,7 @@ def test_a_reader_cannot_write(lab: Stranger, switch: str) -> None:
 
 @pytest.mark.parametrize("device", ["sw1", "sw5", "pdu1", "pdu2"])
 def test_a_wrong_password_is_refused(lab: Stranger, device: str) -> None:
-    how = [*lab.v3()[:6], "-A", "no-such-password", *lab.v3()[8:]]
+    how = [word if word != lab.secret("snmp_auth_password") else "no-such-password" for word in lab.v3()]
     done = run(["snmpget", *how, lab.agent(device), "1.3.6.1.2.1.1.1.0"], check=False, patience_s=PATIENCE_S)
     assert done.returncode != 0
     assert "Authentication failure" in done.stderr

@@ -4,7 +4,7 @@ import json
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from stranger import PATIENCE_S, Stranger
+from stranger import PATIENCE_S, Stranger, eeectl
 
 
 def test_all_pairs_reach_each_other(lab: Stranger) -> None:
@@ -36,6 +36,12 @@ def test_tcp_flows_at_no_more_than_the_links_rate(lab: Stranger) -> None:
     received_bps = told["end"]["sum_received"]["bits_per_second"]
     # 1448 of 1538 bytes are payload. That something arrives depends on the machine, that no more does on the model.
     assert 1e6 < received_bps < 1e9 * 1448 / 1538 * 1.02
+
+
+def test_status_is_what_the_command_prints(lab: Stranger) -> None:
+    printed, asked = json.loads(eeectl("lab", "status", lab.name, "--json").stdout), lab.status()
+    assert printed.keys() == asked.keys()
+    assert printed["links"] == asked["links"]
 
 
 def test_no_frame_is_unaccounted_for(lab: Stranger) -> None:
