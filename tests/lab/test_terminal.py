@@ -4,16 +4,16 @@ import pexpect
 import pytest
 from stranger import PATIENCE_S, Stranger, eeectl, eventually
 
-# a switch of each family, a host's port on it, two hosts of it, and a trunk port with its partner
-FAMILIES = [
-    pytest.param("sw1", "gi1/0/1", ("n01", "n02"), "gi1/0/11", ("sw2", "gi1/0/11"), id="dell"),
-    pytest.param("sw5", "1/0/1", ("n09", "n10"), "1/0/11", ("sw1", "gi1/0/17"), id="netgear"),
-]
 
-
-@pytest.mark.parametrize(("switch", "port", "hosts", "trunk", "partner"), FAMILIES)
+@pytest.mark.parametrize(
+    ("switch", "port", "hosts"),
+    [
+        pytest.param("sw1", "gi1/0/1", ("n01", "n02"), id="dell"),
+        pytest.param("sw5", "1/0/1", ("n09", "n10"), id="netgear"),
+    ],
+)
 def test_a_port_that_is_shut_carries_nothing_until_it_is_opened(
-    lab: Stranger, switch: str, port: str, hosts: tuple[str, str], trunk: str, partner: tuple[str, str]
+    lab: Stranger, switch: str, port: str, hosts: tuple[str, str]
 ) -> None:
     a, b = hosts
     assert lab.reaches(a, b)
@@ -39,9 +39,15 @@ def test_a_host_sees_the_carrier_go_and_come_back(lab: Stranger) -> None:
     eventually("the host's carrier is back", lambda: carrier() == "1")
 
 
-@pytest.mark.parametrize(("switch", "port", "hosts", "trunk", "partner"), FAMILIES)
+@pytest.mark.parametrize(
+    ("switch", "trunk", "partner"),
+    [
+        pytest.param("sw1", "gi1/0/11", ("sw2", "gi1/0/11"), id="dell"),
+        pytest.param("sw5", "1/0/11", ("sw1", "gi1/0/17"), id="netgear"),
+    ],
+)
 def test_the_partner_sees_its_link_go_down_and_come_back(
-    lab: Stranger, switch: str, port: str, hosts: tuple[str, str], trunk: str, partner: tuple[str, str]
+    lab: Stranger, switch: str, trunk: str, partner: tuple[str, str]
 ) -> None:
     other, there = partner
     with lab.terminal(switch) as terminal, lab.terminal(other) as at_partner:

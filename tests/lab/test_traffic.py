@@ -3,6 +3,7 @@
 import json
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 
 from stranger import PATIENCE_S, Stranger, eeectl
 
@@ -14,7 +15,7 @@ def test_all_pairs_reach_each_other(lab: Stranger) -> None:
         return [f"{host} to {other}" for other in lab.ssh(host, loop).stdout.split()]
 
     with ThreadPoolExecutor(4) as pool:
-        assert sum(pool.map(unreached_from, lab.hosts), []) == []
+        assert list(chain.from_iterable(pool.map(unreached_from, lab.hosts))) == []
 
 
 def test_tcp_flows_at_no_more_than_the_links_rate(lab: Stranger) -> None:
@@ -53,11 +54,12 @@ def test_no_frame_is_unaccounted_for(lab: Stranger) -> None:
 
 
 def test_tags_on_the_trunk_and_none_at_the_hosts(lab: Stranger) -> None:
-    """VLAN 30 joins a host of a PowerConnect and one of an M4300 over a tagged link; their neighbours are outside."""
+    """VLAN 30 joins a host of a PowerConnect and one of an M4300 over a tagged link, without their neighbours."""
     with lab.terminal("sw1") as dell, lab.terminal("sw5") as netgear:
         dell.configure("vlan database", "vlan 30", "exit",
                        "interface gi1/0/1", "switchport access vlan 30", "exit",
-                       "interface gi1/0/17", "switchport mode trunk", "switchport trunk allowed vlan add 30")  # fmt: skip
+                       "interface gi1/0/17", "switchport mode trunk",
+                       "switchport trunk allowed vlan add 30")  # fmt: skip
         netgear.type("vlan database")
         assert netgear.type("vlan 30") == ""
         netgear.type("exit")
