@@ -70,7 +70,7 @@ impl Core {
         let now = self.clock.now().max(fabric.now());
         let before = fabric.poll_at();
         let result = work(&mut fabric, now);
-        let moved = fabric.poll_at() != before;
+        let moved = fabric.poll_at() != before || fabric.nic_links_changed();
         drop(fabric);
         if moved {
             self.wake.signal();

@@ -42,6 +42,10 @@ const READ_LAG: Ps = PS_PER_US / 2;
 /// The event of the core's wake; hosts are numbered from 0.
 const WAKE_EVENT: u64 = u64::MAX;
 const NO_HOST: u32 = u32::MAX;
+/// Deliveries in one turn that hosts take; what is beyond is lost, as in a receive ring that nobody empties. Even with
+/// every link of a lab busy a turn has hundreds; a storm has more than the machine could ever write, and without this
+/// each turn would last longer than the one before.
+const DELIVERIES_A_TURN: usize = 16_384;
 /// Standing still or delivering later than this raises an alarm, at most one a second.
 const LATE: Ps = 10 * PS_PER_MS;
 
@@ -74,6 +78,7 @@ pub(crate) struct Driver {
     deliveries: Vec<Delivery>,
     tapped: Vec<Tapped>,
     alarms: Vec<Alarm>,
+    nic_links: Vec<(PortId, bool)>,
     next: Option<Ps>,
     woken: bool,
     last_turn: Ps,
@@ -109,6 +114,7 @@ impl Driver {
             deliveries: Vec::new(),
             tapped: Vec::new(),
             alarms: Vec::new(),
+            nic_links: Vec::new(),
             next: None,
             woken: true,
             last_turn: now,
@@ -127,9 +133,6 @@ impl Driver {
     /// Until told to stop.
     pub(crate) fn run(mut self) {
         while !self.control.stop.load(Ordering::Acquire) {
-            if self.woken {
-                self.obey();
-            }
             self.turn();
         }
     }
@@ -188,6 +191,9 @@ impl Driver {
             );
             return;
         }
+        let now = self.now();
+        let state = self.control.core.lock().port(now, nic);
+        tap.set_carrier(state.is_ok_and(|state| state.oper_up));
         self.by_nic[slot] = number;
         self.hosts.push(Host {
             nic,
@@ -214,6 +220,9 @@ impl Driver {
 
     fn turn(&mut self) {
         self.wait();
+        if self.woken {
+            self.obey();
+        }
         self.read();
         let now = self.now();
         let due = self.next.is_some_and(|next| next <= now + FABRIC_LEAD);
@@ -221,6 +230,7 @@ impl Driver {
             self.woken = false;
             self.exchange();
             self.write();
+            self.follow_links();
             self.record();
         }
     }
@@ -316,12 +326,33 @@ impl Driver {
             fabric.take_tapped(&mut self.tapped);
         }
         fabric.take_alarms(&mut self.alarms);
+        if fabric.nic_links_changed() {
+            fabric.take_nic_links(&mut self.nic_links);
+        }
+    }
+
+    /// A host sees its cable's link as the carrier of its interface.
+    fn follow_links(&mut self) {
+        for (nic, up) in self.nic_links.drain(..) {
+            let number = self.by_nic.get(nic.0 as usize).copied();
+            if let Some(host) = number.and_then(|number| self.hosts.get(number as usize)) {
+                host.tap.set_carrier(up);
+            }
+        }
     }
 
     /// Write what is due, host by host in the order of their ports, each host's frames in the order of their times.
     fn write(&mut self) {
         if self.deliveries.is_empty() {
             return;
+        }
+        if self.deliveries.len() > DELIVERIES_A_TURN {
+            let lost = self.deliveries.len() - DELIVERIES_A_TURN;
+            self.deliveries.truncate(DELIVERIES_A_TURN);
+            self.alarm_late(
+                self.now(),
+                format!("hosts lost {lost} frames on reception: more arrived than the machine can hand over"),
+            );
         }
         self.deliveries.sort_by_key(|delivery| delivery.nic);
         let mut worst = 0;

@@ -116,6 +116,13 @@ impl Tap {
         count
     }
 
+    /// Give the host's interface a carrier, or take it away, as a cable does.
+    pub fn set_carrier(&self, on: bool) {
+        let on = libc::c_int::from(on);
+        // SAFETY: TUNSETCARRIER reads an int. A kernel before 5.0 refuses it: its hosts see a carrier for ever.
+        unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::TUNSETCARRIER, &raw const on) };
+    }
+
     fn write_parts(&self, parts: &[IoSlice<'_>]) {
         // SAFETY: an IoSlice has the layout of an iovec, and all parts live until the call returns.
         unsafe {

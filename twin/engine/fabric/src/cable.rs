@@ -478,12 +478,17 @@ impl Fabric {
         }
     }
 
-    /// Tell the bridge that one of its physical ports came up or went down.
+    /// Tell the bridge or the host that one of its physical ports came up or went down.
     fn carrier_changed(&mut self, p: u32) {
         let port = &self.ports[p as usize];
-        if let Owner::Switch { switch, .. } = port.owner {
-            let index = port.bridge_port;
-            self.refresh_bridge_port(switch, index);
+        match port.owner {
+            Owner::Switch { switch, .. } => {
+                let index = port.bridge_port;
+                self.refresh_bridge_port(switch, index);
+            }
+            Owner::Nic { .. } => {
+                self.nic_links.insert(port.id, port.carrier.up);
+            }
         }
     }
 

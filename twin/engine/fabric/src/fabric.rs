@@ -1,5 +1,7 @@
 //! The fabric as a whole: what it is made of, and how time passes in it.
 
+use std::collections::BTreeMap;
+
 use crate::agenda::{Agenda, Event};
 use crate::budget::Budget;
 use crate::cable::Cable;
@@ -53,6 +55,7 @@ pub struct Fabric {
     pub(crate) deliveries: Vec<Delivery>,
     pub(crate) tapped: Vec<Tapped>,
     pub(crate) alarms: Vec<Alarm>,
+    pub(crate) nic_links: BTreeMap<PortId, bool>,
 }
 
 impl Fabric {
@@ -74,6 +77,7 @@ impl Fabric {
             deliveries: Vec::new(),
             tapped: Vec::new(),
             alarms: Vec::new(),
+            nic_links: BTreeMap::new(),
         }
     }
 
@@ -178,6 +182,18 @@ impl Fabric {
     /// Move alarms to `out`, in order of time.
     pub fn take_alarms(&mut self, out: &mut Vec<Alarm>) {
         out.append(&mut self.alarms);
+    }
+
+    /// Move to `out` which NICs have a link since the last call, or have lost it (false), in order of their ids; of
+    /// several changes of one NIC the last.
+    pub fn take_nic_links(&mut self, out: &mut Vec<(PortId, bool)>) {
+        out.extend(std::mem::take(&mut self.nic_links));
+    }
+
+    /// Whether [`Fabric::take_nic_links`] has something to give.
+    #[must_use]
+    pub fn nic_links_changed(&self) -> bool {
+        !self.nic_links.is_empty()
     }
 
     /// Run what is due by `now`; returns the present moment.
