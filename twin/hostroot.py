@@ -29,10 +29,11 @@ from twin.namespaces import (
 )
 
 _OWN = ("/proc", "/sys", "/dev", "/run", "/tmp", "/var/run", "/shared")  # noqa: S108 - mount points, not files
+_CONTAINERS = ("/var/lib/docker", "/var/lib/containerd", "/var/lib/containers", "/var/lib/kubelet", "/snap")
 _VOLATILE = ("/run", "/tmp", "/dev/shm")  # noqa: S108 - ditto
 _KERNEL = re.compile(
     "proc|sysfs|cgroup2?|devpts|devtmpfs|mqueue|securityfs|debugfs|tracefs|pstore|bpf|configfs|fusectl|hugetlbfs"
-    "|autofs|binfmt_misc|nsfs|rpc_pipefs|efivarfs|selinuxfs|overlay"
+    "|autofs|binfmt_misc|nsfs|rpc_pipefs|efivarfs|selinuxfs"
 )
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 _LINKS = (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2"), ("ptmx", "pts/ptmx"))
@@ -56,7 +57,7 @@ def _unescape(text: str) -> str:
 def mounts_below(mountinfo: str) -> list[Below]:
     """Which mounts of a /proc/self/mountinfo a host has to have too, outer ones first.
 
-    Left out: the kernel's own file systems, what a host has of its own, and other overlays (containers' layers).
+    Left out: the kernel's own file systems, what a host has of its own, and the layers of containers.
     """
     found: dict[str, Below] = {}
     hidden: list[str] = []
@@ -64,7 +65,7 @@ def mounts_below(mountinfo: str) -> list[Below]:
         fields, _, rest = line.partition(" - ")
         path = _unescape(fields.split()[4])
         kind = rest.split()[0]
-        if path == "/" or any(path == own or path.startswith(own + "/") for own in _OWN):
+        if path == "/" or any(path == own or path.startswith(own + "/") for own in (*_OWN, *_CONTAINERS)):
             continue
         if _KERNEL.fullmatch(kind):
             hidden.append(path)
@@ -112,6 +113,15 @@ def _root(new_root: Path, layers: Path) -> None:
         _copy_over(new_root, "/etc", layers)
         for folder in ("/home", "/var/log", "/var/tmp"):  # noqa: S108 - mount points
             mount("tmpfs", str(new_root) + folder, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755")
+
+
+def _reachable(path: Path) -> bool:
+    """Whether it is there: a mount can be hidden by a later one above it, or its server can be gone."""
+    try:
+        path.stat()
+    except OSError:
+        return False
+    return True
 
 
 def _mount_point(path: Path, *, folder: bool) -> bool:
@@ -171,6 +181,8 @@ def build_root(staging: str, shared: str) -> None:
     _root(new_root, layers)
     for number, held in enumerate(below):
         target = Path(str(new_root) + held.path)
+        if not _reachable(Path(held.path)):
+            continue
         if not _mount_point(target, folder=Path(held.path).is_dir()):
             continue
         try:
