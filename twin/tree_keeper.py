@@ -1,6 +1,6 @@
 """Keeps the spanning tree of a running lab up to date: watches links and configurations, blocks and opens ports."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from controller.model.lab import End
@@ -77,13 +77,21 @@ class TreeKeeper:
             a = (trunk.a[0], lags[trunk.a[0]].get(trunk.a[1], trunk.a[1]))
             b = (trunk.b[0], lags[trunk.b[0]].get(trunk.b[1], trunk.b[1]))
             segments[a, b] = Segment(a, b, state["speed_mbps"])
-        discarding = blocked_ports({name: self._addresses[name] for name in active}, list(segments.values())) | dark
+        self._tell(active, blocked_ports({n: self._addresses[n] for n in active}, list(segments.values())) | dark, lags)
+
+    def _tell(
+        self, active: Collection[str], discarding: Collection[BridgePort], lags: Mapping[str, Mapping[int, int]]
+    ) -> None:
+        changed = False
         for name in active:
-            members = lags[name]
             blocked = {number for owner, number in discarding if owner == name}
-            blocked |= {member for member, lag in members.items() if lag in blocked}
+            blocked |= {member for member, lag in lags[name].items() if lag in blocked}
             if blocked != self._devices[name].blocked:
                 self._devices[name].set_blocked(frozenset(blocked))
+                changed = True
+        if changed:  # what a topology change notification does: what was learned is on other ports now
+            for name in active:
+                self._topology.engine.flush_fdb(self._devices[name].switch)
 
     def _up(self, end: BridgePort) -> bool:
         return self._topology.engine.port(self._devices[end[0]].engine_port[end[1]])["oper_up"]

@@ -290,6 +290,31 @@ def test_faults(lab: Traces, eeectl: Eeectl) -> None:
     fault("power", "sw2", "on")
 
 
+def test_a_factory_state_lab_does_not_loop_and_heals(lab: Traces, eeectl: Eeectl) -> None:
+    for path in (lab.folder / "twin" / "startup").iterdir():
+        path.unlink()
+    name = lab.folder.name
+    assert eeectl("lab", "up", str(lab.folder)).returncode == 0
+
+    def trunks() -> list[str]:
+        told = json.loads(eeectl("lab", "status", name, "--json").stdout)
+        return [str(link["state"]) for link in told["links"][4:]]
+
+    for _ in range(20):
+        if "up" in trunks():
+            break
+    assert sorted(trunks()) == ["blocked", "up"]
+    ping = ("lab", "exec", "--lab", name, "n01", "--", "ping", "-c5", "-i0.2", "-W1", "n03")
+    assert " 0% packet loss" in eeectl(*ping).stdout
+    told = json.loads(eeectl("lab", "status", name, "--json").stdout)["engine"]["frames"]
+    assert told["offered"] + told["copies"] < 200
+    assert eeectl("lab", "fault", "cut", str(5 + trunks().index("up")), "--lab", name).returncode == 0
+    for _ in range(20):
+        if sorted(trunks()) == ["cut", "up"]:
+            break
+    assert " 0% packet loss" in eeectl(*ping).stdout
+
+
 def test_capture_is_a_pcap_of_both_directions(lab: Traces, eeectl: Eeectl, tmp_path: Path) -> None:
     name = lab.folder.name
     assert eeectl("lab", "up", str(lab.folder)).returncode == 0
