@@ -104,7 +104,7 @@ def status_of(rack: "Rack") -> dict[str, Any]:
             "snmp_v2c": f"{folder}/secrets/snmp_write_community",
             "snmp_v3": f"user {SNMP_USER}, SHA {folder}/secrets/snmp_auth_password, "
             f"AES {folder}/secrets/snmp_priv_password",
-            "shared": f"{folder}/shared is /shared on every host",
+            "shared": f"{folder}/shared is /shared on every host; keep there what changes while the lab is up",
         },
     }
 

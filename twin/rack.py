@@ -111,6 +111,7 @@ class Rack:
         self._tasks: list[asyncio.Task[None]] = []
         self._tree_due = asyncio.Event()
         self._captures: dict[int, str] = {}
+        self._powered: dict[str, bool] = {}  # hosts whose mains have come or gone
         self.started_utc = time.time()
 
     @staticmethod
@@ -261,10 +262,13 @@ class Rack:
                 device.power_off()
             return
         host = self.hosts[name]
+        self._powered[name] = on
         boot_s = self.truth.node(name).boot_s if on else 0.0
         self._later(boot_s, lambda: self._power_host(host, on=on))
 
     def _power_host(self, host: RunningHost, *, on: bool) -> None:
+        if self._powered[host.name] != on:
+            return  # the mains went again while it booted
         self.engine.set_port(self.topology.nics[host.name], admin_up=on)
         host.power(on=on)
 
