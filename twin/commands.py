@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -244,7 +245,7 @@ def capture(
     name = chosen(lab)
     if write is None and sys.stdout.isatty():
         raise LabError("a capture is no text: pipe it (`| tcpdump -nner -`) or name a file with -w.")
-    with write.open("wb", buffering=0) if write is not None else sys.stdout.buffer as stream:
+    with write.open("wb", buffering=0) if write is not None else nullcontext(sys.stdout.buffer) as stream:
         lost = record(name, cable, stream)
     if lost:
         print(f"{lost} packets were lost, as the reader was too slow.", file=sys.stderr)

@@ -163,7 +163,7 @@ class Stranger:
 
     def reaches(self, a: str, b: str) -> bool:
         """Whether an echo from one host to another's data address is answered."""
-        return self.ssh(a, f"ping -q -n -c 1 -W 1 {b}", check=False).returncode == 0
+        return self.ssh(a, f"ping -q -n -c 1 -W 0.5 {b}", check=False).returncode == 0
 
     def await_ping(self, a: str, b: str) -> None:
         """Wait until a host reaches another."""

@@ -11,7 +11,7 @@ import pytest
 from stranger import ROOT, Stranger, Terminal, eventually
 
 PROBE = ROOT / "agents" / "echo_probe.py"
-ECHOES = 400
+ECHOES = 240
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,8 @@ def _sentence(done: Done) -> str:
 def test_up_is_refused_twice_and_down_twice_does_no_harm(own: Own) -> None:
     """On the way: frames of 9,000 bytes, and a card without EEE on demand."""
     own.edit("hosts.yml", *BIG_FRAMES)
+    own.edit("twin/truth.yaml", "1000: 2.6", "1000: 0.2")
+    own.edit("twin/truth.yaml", "interruption_s: 1.2", "interruption_s: 0.2")
     own.edit("twin/truth.yaml", "nodes:\n  defaults:", "nodes:\n  overrides: {n02: {eee_capable: false}}\n  defaults:")
     startup = own.folder / "twin/startup/sw1.cfg"
     startup.write_text("port jumbo-frame\n" + startup.read_text(encoding="utf-8"), encoding="utf-8")
@@ -161,6 +163,8 @@ def test_up_is_refused_twice_and_down_twice_does_no_harm(own: Own) -> None:
 def test_big_frames_are_lost_where_the_switch_does_not_take_them(own: Own) -> None:
     """And a daemon that is killed leaves nothing once the lab is taken down, or brought up again."""
     own.edit("hosts.yml", *BIG_FRAMES)
+    own.edit("twin/truth.yaml", "1000: 2.6", "1000: 0.2")
+    own.edit("twin/truth.yaml", "interruption_s: 1.2", "interruption_s: 0.2")
     own.up()
     lab = Stranger.of(own.folder, own.state_root)
     lab.ssh("n01", "ping -q -n -c 2 -M do -s 1400 n02")

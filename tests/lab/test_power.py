@@ -37,7 +37,7 @@ def test_a_switch_without_power_is_gone_and_comes_back_with_what_was_saved(lab: 
         said = terminal.ask("copy running-config startup-config", SAVE_QUESTION, "y")
         assert "succeeded" in said or "Saved" in said
         terminal.configure("interface gi1/0/24", "description lost")
-    assert lab.reaches("n05", "n06")
+    lab.await_ping("n05", "n06")
     eventually("the strip measures the switch", lambda: int(lab.get("pdu1", f"{GUDE_WATT}.{outlet}")) > 10)
     lab.set("pdu1", f"{GUDE_STATE}.{outlet}", "i", "0")
     try:
@@ -63,7 +63,7 @@ def test_a_switch_without_power_is_gone_and_comes_back_with_what_was_saved(lab: 
 
 def test_a_host_without_power_is_gone_and_comes_back(lab: Stranger) -> None:
     outlet = "8"  # pdu2 feeds n08
-    assert lab.reaches("n07", "n08")
+    lab.await_ping("n07", "n08")
     lab.set("pdu2", f"{APC_COMMAND}.{outlet}", "i", "2")
     try:
         eventually("n08 is cut off", lambda: not lab.reaches("n07", "n08"))
@@ -81,18 +81,17 @@ def test_watts_rise_while_a_host_works(lab: Stranger) -> None:
     eventually("n05 idles", lambda: 40 <= watt() <= 70)
     with busy(lab, "n05"):
         eventually("n05 takes at least 15 W more", lambda: watt() >= 85)
-    eventually("n05 idles again", lambda: watt() <= 70)
 
 
 def test_a_port_that_is_shut_saves_power(lab: Stranger) -> None:
-    def milliampere() -> int:
-        return int(lab.get("pdu1", f"{GUDE}.5.5.2.1.5.4"))
+    def port_watt() -> float:
+        return float(lab.truth()["power"]["devices"]["sw4"]["port_watt"])
 
-    before = lab.truth()["power"]["devices"]["sw4"]["port_watt"]
+    before = port_watt()
     with lab.terminal("sw4") as terminal:
         terminal.configure("interface range gi1/0/1-2", "shutdown")
-        after = lab.truth()["power"]["devices"]["sw4"]["port_watt"]
-        terminal.configure("interface range gi1/0/1-2", "no shutdown")
-    assert milliampere() > 0
-    assert after < before
+        try:
+            eventually("the ports take less", lambda: port_watt() < before - 0.5)
+        finally:
+            terminal.configure("interface range gi1/0/1-2", "no shutdown")
     lab.await_ping("n07", "n08")

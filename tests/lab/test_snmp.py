@@ -23,8 +23,6 @@ IN_OCTETS = "1.3.6.1.2.1.31.1.1.1.6"
 
 SWITCHES = [
     pytest.param("sw1", "gi1/0/1", "n01", "n02", "v2c", id="dell-v2c"),
-    pytest.param("sw2", "gi1/0/1", "n03", "n04", "v3", id="dell-v3"),
-    pytest.param("sw5", "1/0/1", "n09", "n10", "v2c", id="netgear-v2c"),
     pytest.param("sw6", "1/0/1", "n11", "n12", "v3", id="netgear-v3"),
 ]
 

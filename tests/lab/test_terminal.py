@@ -16,7 +16,7 @@ def test_a_port_that_is_shut_carries_nothing_until_it_is_opened(
     lab: Stranger, switch: str, port: str, hosts: tuple[str, str]
 ) -> None:
     a, b = hosts
-    assert lab.reaches(a, b)
+    lab.await_ping(a, b)
     with lab.terminal(switch) as terminal:
         terminal.configure(f"interface {port}", "shutdown")
         assert not lab.reaches(a, b)
