@@ -5,7 +5,7 @@
     LabError
       InventoryError     the files are wrong: file, line, key and what would be right, all problems at once
       PlanError
-        NoTree           a VLAN cannot reach every host
+        NoTree           no tree over the links allowed reaches every host
         UnsafePlan       a step would close a loop or cut somebody off
         NotExpressible   a switch family cannot say what the plan needs
       DeviceError        .device
@@ -57,12 +57,12 @@ class PlanError(LabError):
 
 
 class NoTree(PlanError):
-    """No tree joins all hosts; `unreached` names those left out."""
+    """No tree from switch `root` over the links allowed joins all hosts; `unreached` names switches left out."""
 
-    def __init__(self, vlan: int, unreached: Sequence[str]) -> None:
-        self.vlan = vlan
+    def __init__(self, root: str, unreached: Sequence[str]) -> None:
+        self.root = root
         self.unreached = tuple(unreached)
-        super().__init__(f"VLAN {vlan} has no tree that reaches {', '.join(unreached)}: open more links.")
+        super().__init__(f"no tree from {root} reaches {', '.join(unreached)}: allow or open more links.")
 
 
 class UnsafePlan(PlanError):
