@@ -76,7 +76,7 @@ def packets(path: Path) -> Iterator[Packet]:
 
 def ones_sum(data: bytes) -> int:
     padded = data + bytes(len(data) % 2)
-    total = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
+    total: int = sum(struct.unpack(f"!{len(padded) // 2}H", padded))
     while total > 0xFFFF:
         total = (total & 0xFFFF) + (total >> 16)
     return total
