@@ -1,0 +1,292 @@
+"""From one state to another in an order that keeps everybody joined and closes no loop. Pure.
+
+A plan goes through stages *wake*, *move*, *sleep*: first whatever adds (VLANs, memberships, entries, links), then each
+host's PVID, last whatever takes away. Within a stage come rounds: the changes of one round may be made in any order,
+on all switches at the same time; the next round begins when the last is done and read back.
+
+From a state with a spanning tree to one without, the links that it may be blocking are shut first, so that nothing
+circles when it stops, and woken again once they are in their new VLANs. That shutting makes the old spanning tree
+think again: `controller.disruption` says for how long.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from controller.check import Management, check
+from controller.disruption import Disruption, disruption_of
+from controller.errors import PlanError
+from controller.model.lab import Lab
+from controller.model.state import Change, Draft, PortChange, PortState, State, StaticsChange, StpChange, VlanChange
+from controller.model.topology import Topology
+
+Stage = Literal["wake", "move", "sleep"]
+Place = tuple[str, str]
+"""A switch and a port of it."""
+
+Rule = Callable[[str, str, PortState], PortState]
+"""From switch, port and the port's settings to the settings that it shall have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change, its place, why it is made and what it costs those who use the network."""
+
+    stage: Stage
+    round: int
+    change: Change
+    reason: str
+    disruption: Disruption
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Steps from one state to another."""
+
+    steps: tuple[Step, ...]
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The steps' changes, for replay and check."""
+        return tuple(step.change for step in self.steps)
+
+
+class _Writer:
+    """Writes steps, and keeps the state that they lead to."""
+
+    def __init__(self, lab: Lab, state: State) -> None:
+        self.topology = Topology.of(lab)
+        self.draft = Draft(state)
+        self.steps: list[Step] = []
+        self._round = 0
+
+    def step(self, stage: Stage, change: Change, reason: str) -> None:
+        cost = disruption_of(self.topology, self.draft, change)
+        self.draft.apply(change)
+        self.steps.append(Step(stage, self._round, change, reason, cost))
+
+    def next_round(self) -> None:
+        if self.steps and self.steps[-1].round == self._round:
+            self._round += 1
+
+    def set_ports(self, stage: Stage, reason: str, ports: Iterable[Place], rule: Rule) -> None:
+        """One round: the rule gives each port's settings from what they are."""
+        self.next_round()
+        for name, port in ports:
+            before = self.draft.ports[name][port]
+            after = rule(name, port, before)
+            if after != before:
+                self.step(stage, PortChange(name, port, before, after), reason)
+
+
+def make_plan(lab: Lab, before: State, after: State, management: Management | None = None) -> Plan:
+    """Order the way from `before` to `after` and prove it; UnsafePlan if no such order is known.
+
+    Port settings that restart a link (speed, EEE, flow control) come last on a link that is up all the time, and while
+    it is down on one that is woken.
+    """
+    writer = _Writer(lab, before)
+    _calm(writer, after)
+    _wake(writer, after)
+    _move(writer, after)
+    _sleep(writer, after)
+    plan = Plan(tuple(writer.steps))
+    if writer.draft.freeze() != after:
+        raise AssertionError("the plan misses its aim")
+    check(lab, before, plan.changes, management)
+    return plan
+
+
+def join_plans(plans: Iterable[Plan]) -> Plan:
+    """Plans one after the other, with their rounds counted on."""
+    steps: list[Step] = []
+    for plan in plans:
+        first = steps[-1].round + 1 if steps else 0
+        steps += (replace(step, round=step.round + first) for step in plan.steps)
+    return Plan(tuple(steps))
+
+
+def invert(lab: Lab, before: State, plan: Plan) -> Plan:
+    """The way back: each change taken back, in the reverse order. It passes the same states, so it is as safe."""
+    writer = _Writer(lab, before)
+    for change in plan.changes:
+        writer.draft.apply(change)
+    last = plan.steps[-1].round if plan.steps else 0
+    steps = []
+    back: dict[Stage, Stage] = {"wake": "sleep", "move": "move", "sleep": "wake"}
+    for step in reversed(plan.steps):
+        change = step.change.inverse
+        cost = disruption_of(writer.topology, writer.draft, change)
+        writer.draft.apply(change)
+        steps.append(Step(back[step.stage], last - step.round, change, f"take back: {step.reason}", cost))
+    return Plan(tuple(steps))
+
+
+def _calm(writer: _Writer, after: State) -> None:
+    """Shut what a spanning tree may be blocking, if it is to stop."""
+    stopping = any(on and not after.switches[name].stp for name, on in writer.draft.stp.items())
+    if not stopping:
+        return
+    up = [link for link in writer.topology.trunks.values() if _is_up(writer, link.number)]
+    stay = {link.number for link in up if all(after.port(end.device, end.port).admin_up for end in (link.a, link.b))}
+    joined = {name: name for name in writer.topology.switches}
+    writer.next_round()
+    for link in sorted(up, key=lambda link: (link.switchable, link.number not in stay, link.number)):
+        one, other = (_root(joined, end.device) for end in (link.a, link.b))
+        if one != other:
+            joined[one] = other
+            continue
+        if not link.switchable:
+            raise PlanError(
+                f"{link.name} is in a loop that spanning tree breaks, and the inventory forbids to shut it: "
+                "make it switchable there, or unplug it."
+            )
+        for end in (link.a, link.b):
+            state = writer.draft.ports[end.device][end.port]
+            change = PortChange(end.device, end.port, state, replace(state, admin_up=False))
+            writer.step("wake", change, f"{link.name}: shut before spanning tree stops, as it closes a loop")
+
+
+def _root(joined: dict[str, str], name: str) -> str:
+    while joined[name] != name:
+        name = joined[name]
+    return name
+
+
+def _is_up(writer: _Writer, number: int) -> bool:
+    link = writer.topology.trunks[number]
+    return all(writer.draft.ports[end.device][end.port].admin_up for end in (link.a, link.b))
+
+
+def _quiet_ports(writer: _Writer) -> set[Place]:
+    """Ports that carry nothing: those that are shut, and both ends of a trunk with one end shut."""
+    quiet = {(name, port) for name, ports in writer.draft.ports.items() for port, s in ports.items() if not s.admin_up}
+    for number, link in writer.topology.trunks.items():
+        if not _is_up(writer, number):
+            quiet |= {(end.device, end.port) for end in (link.a, link.b)}
+    return quiet
+
+
+def _all_ports(writer: _Writer) -> list[Place]:
+    return [(name, port) for name, ports in writer.draft.ports.items() for port in ports]
+
+
+def _wake(writer: _Writer, after: State) -> None:
+    writer.next_round()
+    for name, switch in after.switches.items():
+        for vid in sorted(switch.vids - writer.draft.vids[name]):
+            writer.step("wake", VlanChange(name, vid, before=False, after=True), "create the VLAN of a new tree")
+    still = _quiet_ports(writer)
+    quiet = [port for port in _all_ports(writer) if port in still]
+    busy = [port for port in _all_ports(writer) if port not in still]
+    _add_members(writer, after, quiet, "prepare a port that carries nothing")
+    _finish_members(writer, after, quiet, "wake", "prepare a port that carries nothing")
+    writer.set_ports(
+        "wake",
+        "set up a link while it is down",
+        quiet,
+        lambda name, port, now: replace(after.port(name, port), admin_up=now.admin_up),
+    )
+    _add_members(writer, after, busy, "join the VLANs of new trees")
+    writer.next_round()
+    for name, switch in after.switches.items():
+        for vid, table in switch.statics.items():
+            old = writer.draft.statics[name].get(vid, {})
+            union = {**old, **table}
+            if union != old:
+                reason = f"tell VLAN {vid} where hosts are that it never hears from"
+                writer.step("wake", StaticsChange(name, vid, old, union), reason)
+    writer.next_round()
+    for name, switch in after.switches.items():
+        if writer.draft.stp[name] and not switch.stp:
+            reason = "VLANs are trees: spanning tree, which knows no VLANs, would block them"
+            writer.step("wake", StpChange(name, before=True, after=False), reason)
+    writer.set_ports(
+        "wake",
+        "wake a link",
+        _all_ports(writer),
+        lambda name, port, now: replace(now, admin_up=now.admin_up or after.port(name, port).admin_up),
+    )
+
+
+def _add_members(writer: _Writer, after: State, ports: Sequence[Place], reason: str) -> None:
+    """Memberships that do not change the form of one that is there."""
+
+    def rule(name: str, port: str, now: PortState) -> PortState:
+        aim = after.port(name, port)
+        return replace(
+            now,
+            untagged_vids=now.untagged_vids | (aim.untagged_vids - now.tagged_vids),
+            tagged_vids=now.tagged_vids | (aim.tagged_vids - now.untagged_vids),
+        )
+
+    writer.set_ports("wake", reason, ports, rule)
+
+
+def _move(writer: _Writer, after: State) -> None:
+    homes = [(end.device, end.port) for end in writer.topology.homes.values()]
+    writer.set_ports(
+        "move",
+        "let a host's frames take their new tree",
+        homes,
+        lambda name, port, now: replace(now, pvid=after.port(name, port).pvid),
+    )
+
+
+def _finish_members(writer: _Writer, after: State, ports: Sequence[Place], stage: Stage, reason: str) -> None:
+    """PVID and filters to what they shall be, then memberships; a VLAN that changes form leaves and comes back."""
+    writer.set_ports(
+        stage,
+        reason,
+        ports,
+        lambda name, port, now: replace(
+            now,
+            untagged_vids=now.untagged_vids & after.port(name, port).untagged_vids,
+            tagged_vids=now.tagged_vids & after.port(name, port).tagged_vids,
+        ),
+    )
+    writer.set_ports(
+        stage,
+        reason,
+        ports,
+        lambda name, port, now: replace(
+            now, untagged_vids=after.port(name, port).untagged_vids, tagged_vids=after.port(name, port).tagged_vids
+        ),
+    )
+    for aspect in ("pvid", "acceptance", "ingress_filtering"):
+        writer.set_ports(
+            stage,
+            reason,
+            ports,
+            lambda name, port, now, key=aspect: replace(now, **{key: getattr(after.port(name, port), key)}),  # type: ignore[misc]
+        )
+
+
+def _sleep(writer: _Writer, after: State) -> None:
+    ports = _all_ports(writer)
+    _finish_members(writer, after, ports, "sleep", "leave VLANs that nobody sends into any more")
+    writer.next_round()
+    for name, switch in after.switches.items():
+        for vid in sorted(writer.draft.statics[name].keys() | switch.statics.keys()):
+            old, new = writer.draft.statics[name].get(vid, {}), switch.statics.get(vid, {})
+            if old != new:
+                writer.step("sleep", StaticsChange(name, vid, old, new), f"forget what VLAN {vid} needs no more")
+    writer.set_ports(
+        "sleep",
+        "put a link to sleep",
+        ports,
+        lambda name, port, now: replace(now, admin_up=now.admin_up and after.port(name, port).admin_up),
+    )
+    writer.next_round()
+    for name, switch in after.switches.items():
+        for vid in sorted(writer.draft.vids[name] - switch.vids):
+            writer.step("sleep", VlanChange(name, vid, before=True, after=False), "destroy the VLAN of an old tree")
+    for number in sorted(writer.topology.trunks):
+        link = writer.topology.trunks[number]
+        both = [(end.device, end.port) for end in (link.a, link.b)]
+        writer.set_ports("sleep", f"{link.name}: set both ends", both, lambda name, port, _: after.port(name, port))
+    writer.set_ports("sleep", "set what is left", ports, lambda name, port, _: after.port(name, port))
+    writer.next_round()
+    for name, switch in after.switches.items():
+        if switch.stp != writer.draft.stp[name]:
+            writer.step("sleep", StpChange(name, writer.draft.stp[name], switch.stp), "start spanning tree")
