@@ -7,6 +7,7 @@ from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from controller.errors import LabError
+from controller.plan_commands import plan_app
 from twin.commands import lab_app
 
 app = App(
@@ -16,6 +17,7 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 app.command(lab_app)
+app.command(plan_app)
 
 
 def run(tokens: list[str]) -> int:

@@ -25,7 +25,8 @@ def desired_state(
 
     `off` are the trunks, by number, to be shut; a trunk that is in a tree and was shut is woken; any other stays as it
     is. Speed, EEE, flow control and ports without a cable stay as in `base`. VLANs in `keep` (that of in-band
-    management) stay on every port that has them. PlanError if a trunk has to be shut or woken that is not switchable.
+    management) stay on host ports and on trunks that are up. PlanError if a trunk that is not
+    switchable has to be shut or woken.
     """
     topology = Topology.of(lab)
     trees: defaultdict[int, set[int]] = defaultdict(set)
@@ -40,11 +41,12 @@ def desired_state(
         if inside and number in off:
             raise PlanError(f"{link.name} is to be off and in the trees of VLANs {sorted(inside)}: choose other trees.")
         woken = True if inside else False if number in off else None
+        was_up = all(ports[end.device][end.port].admin_up for end in (link.a, link.b))
         for end in (link.a, link.b):
             old = ports[end.device][end.port]
             up = old.admin_up if woken is None else woken
             _allow(link, old.admin_up, up)
-            ports[end.device][end.port] = _trunk(old, frozenset(inside), kept, admin_up=up)
+            ports[end.device][end.port] = _trunk(old, frozenset(inside), kept if was_up else frozenset(), admin_up=up)
     for host, end in topology.homes.items():
         old = ports[end.device][end.port]
         ports[end.device][end.port] = replace(

@@ -7,7 +7,7 @@ edited: its hosts move to a new VLAN with another tree.
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from controller.assignment import assign_vlans
+from controller.assignment import Statics, assign_vlans
 from controller.check import Management
 from controller.desired import desired_state, live_trees
 from controller.errors import PlanError
@@ -32,12 +32,19 @@ def trunks_off(lab: Lab, state: State) -> frozenset[int]:
 
 
 def multi_tree(
-    lab: Lab, state: State, policy: Policy, *, off: Collection[int] = (), keep: Collection[int] = ()
+    lab: Lab,
+    state: State,
+    policy: Policy,
+    *,
+    off: Collection[int] = (),
+    keep: Collection[int] = (),
+    statics: Statics = "needed",
 ) -> tuple[VlanPlan, State]:
     """VLANs by a policy over all trunks but those in `off`, which are shut, and the state to be reached."""
     topology = Topology.of(lab)
     routes = policy(topology, [number for number in topology.trunks if number not in off])
-    vlans = assign_vlans(topology, routes, live=_usable(lab, state, off, keep), taken=_taken(state))
+    live = _usable(lab, state, off, keep)
+    vlans = assign_vlans(topology, routes, live=live, taken=_taken(state), statics=statics)
     return vlans, desired_state(lab, vlans, state, off=off, keep=keep)
 
 

@@ -1,0 +1,63 @@
+"""Trees that a person wrote down: a YAML file of trees, each with its switches and cables.
+
+::
+
+    trees:
+      - switches: [sw1, sw2]        # whose hosts send over this tree
+        links: ["sw1:gi1/0/11", "sw2:gi1/0/13--sw3:gi1/0/13"]
+
+A cable is named by its number, its two ends or one of them, as everywhere else.
+"""
+
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from controller.errors import InventoryError, PlanError, Problem
+from controller.model.lab import Lab
+
+
+class WrittenTree(BaseModel):
+    """One tree of the file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    switches: tuple[str, ...]
+    links: tuple[str | int, ...]
+
+
+class WrittenTrees(BaseModel):
+    """The whole file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    trees: tuple[WrittenTree, ...]
+
+
+def read_trees(file: Path, lab: Lab) -> tuple[tuple[tuple[str, ...], frozenset[int]], ...]:
+    """Switches and cable numbers of each tree; InventoryError or PlanError says what is wrong with the file."""
+    try:
+        content = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
+        written = WrittenTrees.model_validate(content)
+    except OSError as error:
+        raise PlanError(f"{file}: {error.strerror}; name a file of trees that can be read.") from error
+    except YAMLError as error:
+        raise PlanError(f"{file} is not YAML: {error}; see the documentation for its layout.") from error
+    except ValidationError as error:
+        found = error.errors()
+        keys = [".".join(str(part) for part in problem["loc"]) for problem in found]
+        problems = [
+            Problem(str(file), 0, key, problem["msg"], "a tree has `switches` and `links`")
+            for key, problem in zip(keys, found, strict=True)
+        ]
+        raise InventoryError(problems) from error
+    return tuple(
+        (tree.switches, frozenset(_number(lab, file, str(name)) for name in tree.links)) for tree in written.trees
+    )
+
+
+def _number(lab: Lab, file: Path, name: str) -> int:
+    try:
+        return lab.find_link(name).number
+    except KeyError:
+        raise PlanError(f"{file}: no cable '{name}'; name one by its number or an end such as sw1:gi1/0/11.") from None
