@@ -2,7 +2,7 @@
 
 After every prefix: no frame can circle in any VLAN; each host reaches each other host in the VLAN that its frames
 take; the way to every switch's management stands, where that goes through the switches themselves. Hosts count if
-their port is up at the first and the last prefix.
+their port is up to begin with: to shut it is to cut the host off.
 
 A change that adds or takes away several memberships or entries is judged by its two ends. What is in between has no
 more ways for frames than the larger end and joins no less than the smaller, because the planner never mixes adding
@@ -28,7 +28,7 @@ from controller.broadcast import (
 )
 from controller.errors import UnsafePlan
 from controller.model.lab import Lab
-from controller.model.state import Change, Draft, PortChange, State, StaticsChange, StpChange, VlanChange, replay
+from controller.model.state import Change, Draft, PortChange, State, StaticsChange, StpChange, VlanChange
 from controller.model.topology import Topology
 
 
@@ -48,13 +48,9 @@ class Fault:
     path: tuple[str, ...]
 
 
-def required_hosts(topology: Topology, *states: State) -> frozenset[str]:
-    """Hosts whose port is up in all of these states."""
-    return frozenset(
-        host
-        for host, end in topology.homes.items()
-        if all(state.port(end.device, end.port).admin_up for state in states)
-    )
+def required_hosts(topology: Topology, state: State) -> frozenset[str]:
+    """Hosts whose port is up."""
+    return frozenset(host for host, end in topology.homes.items() if state.port(end.device, end.port).admin_up)
 
 
 class Watch:
@@ -301,7 +297,7 @@ def check(lab: Lab, state: State, changes: Sequence[Change], management: Managem
 
     Step 0 means that the state as found is unsafe already.
     """
-    hosts = required_hosts(Topology.of(lab), state, replay(changes, state))
+    hosts = required_hosts(Topology.of(lab), state)
     watch = Watch(lab, state, hosts, management)
     _refuse(0, watch)
     for step, change in enumerate(changes, start=1):
@@ -311,7 +307,7 @@ def check(lab: Lab, state: State, changes: Sequence[Change], management: Managem
 
 def check_plainly(lab: Lab, state: State, changes: Sequence[Change], management: Management | None = None) -> None:
     """The same verdict as `check`, every prefix judged from nothing: slow, and what `check` is tested against."""
-    hosts = required_hosts(Topology.of(lab), state, replay(changes, state))
+    hosts = required_hosts(Topology.of(lab), state)
     draft = Draft(state)
     _refuse(0, Watch(lab, state, hosts, management))
     for step, change in enumerate(changes, start=1):

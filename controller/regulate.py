@@ -156,7 +156,7 @@ def _kept(management: Management | None) -> tuple[int, ...]:
 
 
 def _taken(state: State) -> frozenset[int]:
-    return frozenset[int]().union(*(switch.vids for switch in state.switches.values()))
+    return frozenset[int]().union(*(switch.vids | switch.statics.keys() for switch in state.switches.values()))
 
 
 def _usable(lab: Lab, state: State, off: Collection[int], keep: Collection[int]) -> dict[int, frozenset[int]]:

@@ -189,6 +189,44 @@ def test_a_loop_through_two_vlans_is_refused() -> None:
     assert "loop" in _refused(TRIANGLE, ONE, *unfiltered).harm
 
 
+def test_a_loop_that_frames_go_round_one_way_only_is_refused() -> None:
+    """The spare cable lets VLAN 11 through in one direction, tagged or untagged, as one end does not filter."""
+    ends = ("sw2", "t2"), ("sw3", "t1")
+    for sender, receiver in (ends, ends[::-1]):
+        tagged = _port(ONE, *sender, tagged_vids=frozenset({TREE_VID}))
+        untagged = _port(ONE, *sender, untagged_vids=frozenset({TREE_VID}))
+        open_to_tags = _port(ONE, *receiver, ingress_filtering=False)
+        open_to_all = _port(ONE, *receiver, ingress_filtering=False, acceptance="all", pvid=TREE_VID)
+        for changes in ((tagged, open_to_tags), (untagged, open_to_all)):
+            assert harms(TRIANGLE, replay(changes, ONE)) == {"loop"}
+            assert "loop" in _refused(TRIANGLE, ONE, *changes).harm
+        check(TRIANGLE, ONE, [untagged, open_to_tags])
+
+
+def test_a_loop_that_changes_vlan_on_every_cable_is_refused() -> None:
+    """No VLAN has more than two of the three cables, and together they are a ring: 31, 32, 33, 31."""
+    outer = {"sw1": 31, "sw2": 32, "sw3": 33}
+    changes = []
+    for switch, vid in outer.items():
+        for port in ("t1", "t2"):
+            vids = ONE.port(switch, port).tagged_vids
+            changes.append(
+                _port(ONE, switch, port, untagged_vids=frozenset({vid}), pvid=vid, acceptance="all", tagged_vids=vids)
+            )
+    ring = replay([*changes, _port(ONE, "sw1", "h1", pvid=31, untagged_vids=frozenset({11, 31}))], ONE)
+    assert "loop" in harms(TRIANGLE, ring)
+    error = _refused(TRIANGLE, ONE, *changes)
+    assert (error.step, error.harm) == (6, "close a loop over cables that join VLANs")
+    assert len(error.path) == 3
+
+
+def test_a_static_entry_over_a_cable_that_spanning_tree_may_block_is_refused() -> None:
+    start = factory_state(TRIANGLE)
+    entry = StaticsChange("sw1", 1, {}, {TRIANGLE.host("n02").mac: "t1"})
+    assert "wrong way" in _refused(TRIANGLE, start, entry).harm
+    check(TRIANGLE, replay([_port(start, "sw2", "t2", admin_up=False)], start), [entry])
+
+
 def test_stopping_spanning_tree_on_a_loop_is_refused_on_the_first_switch() -> None:
     start = factory_state(TRIANGLE)
     error = _refused(TRIANGLE, start, StpChange("sw2", before=True, after=False))

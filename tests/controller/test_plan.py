@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks.speed.graph_lab import graph_lab
 from controller.check import check, check_plainly
+from controller.desired import live_trees
 from controller.errors import NoTree, PlanError
 from controller.inventory import load_lab
 from controller.model.lab import Lab
@@ -19,6 +20,7 @@ from controller.model.state import (
     PortChange,
     PortState,
     State,
+    StaticsChange,
     SwitchState,
     diff,
     factory_state,
@@ -89,6 +91,11 @@ def test_an_ordered_plan_misses_nothing_even_between_messes(a: State, b: State) 
     assert replay((*plan.changes, *invert(TRIANGLE, a, plan).changes), a) == a
     assert [step.round for step in plan.steps] == sorted(step.round for step in plan.steps)
     assert order_changes(TRIANGLE, a, a) == Plan(())
+    for change in plan.changes:
+        assert not (isinstance(change, PortChange) and change.after.untagged_vids & change.after.tagged_vids)
+        if isinstance(change, StaticsChange) and change.after != change.before:
+            aim = b.switches[change.switch].statics.get(change.vid, {})
+            assert all(change.after.get(mac) == port for mac, port in aim.items())
 
 
 def test_states_of_different_switches_are_not_compared() -> None:
@@ -253,6 +260,27 @@ def test_a_change_of_speed_returns_to_the_same_state_but_for_the_speed() -> None
     ]
     assert len(changed) == 2
     assert after.port(link.a.device, link.a.port).speed_mbps == 100
+
+
+def test_only_a_vlan_that_is_built_as_planned_is_used_again() -> None:
+    start = factory_state(TRIANGLE)
+    vlans, state = multi_tree(TRIANGLE, start, shortest_routes)
+    assert live_trees(TRIANGLE, state) == {vlan.vid: vlan.links for vlan in vlans.vlans}
+    vlan = vlans.vlans[0]
+    link = TRIANGLE.find_link(str(min(vlan.links)))
+    was = state.port(link.b.device, link.b.port)
+    for now in (replace(was, admin_up=False), replace(was, tagged_vids=was.tagged_vids - {vlan.vid})):
+        spoilt = replay([PortChange(link.b.device, link.b.port, was, now)], state)
+        assert vlan.vid not in live_trees(TRIANGLE, spoilt)
+
+
+def test_the_number_of_a_vlan_with_entries_left_behind_is_not_given_away() -> None:
+    left = {11: {TRIANGLE.host("n02").mac: "t2"}}
+    start = factory_state(TRIANGLE)
+    start = State({**start.switches, "sw1": replace(start.switches["sw1"], statics=left)})
+    vlans, after = multi_tree(TRIANGLE, start, one_tree)
+    assert [vlan.vid for vlan in vlans.vlans] == [12]
+    assert make_plan(TRIANGLE, start, after).steps
 
 
 def test_only_switchable_trunks_are_regulated() -> None:
