@@ -41,7 +41,7 @@ fn taken(fd: RawFd) -> PyResult<OwnedFd> {
 #[pymethods]
 impl PyEngine {
     #[new]
-    #[pyo3(signature = (*, seed = 0, frame_budget_per_s = 400_000, spin_us = 6_000.0))]
+    #[pyo3(signature = (*, seed = 0, frame_budget_per_s = 2_000_000, spin_us = 6_000.0))]
     fn new(seed: u64, frame_budget_per_s: u64, spin_us: f64) -> PyResult<PyClassInitializer<Self>> {
         let spin = py_read::span_us("spin_us", spin_us)?;
         let fabric = Fabric::new(seed, frame_budget_per_s);
