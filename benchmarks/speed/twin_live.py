@@ -220,7 +220,8 @@ def _print_markdown(ratios: list[Ratio], version: str, probe: ProbeError) -> Non
     late = probe.lateness
     print(
         f"\n{probe.echoes} echoes over sleeping links (hold 1 ms, Ts 182 us, Tw 60 us), {probe.lost} lost: "
-        f"median error {probe.median_error_us:+.1f} us ({probe.median_error_low_us:+.1f} to {probe.median_error_high_us:+.1f}), "
+        f"median error {probe.median_error_us:+.1f} us "
+        f"({probe.median_error_low_us:+.1f} to {probe.median_error_high_us:+.1f}), "
         f"absolute error median {probe.median_absolute_us:.1f}, p90 {probe.p90_absolute_us:.1f}, "
         f"p99 {probe.p99_absolute_us:.1f} us; deliveries late by {late['p50_us']:.1f} us (median), "
         f"{late['p90_us']:.1f} (p90), {late['p99_us']:.1f} (p99)."
