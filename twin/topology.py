@@ -10,7 +10,7 @@ from controller.model.lab import End, Host, Lab, Link
 from twin.credentials import SWITCH_KEY_USER
 from twin.device import SwitchDevice
 from twin.families import FAMILIES
-from twin.personality import DeviceSpec, Pace, User
+from twin.personality import DeviceSpec, Neighbour, Pace, User
 from twin.truth import Truth
 
 if TYPE_CHECKING:
@@ -82,6 +82,29 @@ def _add_nic(engine: "_Fabric", host: Host, truth: Truth) -> int:
     return nic
 
 
+def _neighbours(lab: Lab, devices: Mapping[str, SwitchDevice], own: SwitchDevice) -> Callable[[int], Neighbour | None]:
+    """Say who is at the other end of a port's cable, if it is a switch that has booted.
+
+    Simplification: no LLDP frame is sent. A partner is known as soon as the link is up (really after up to 30 s), and
+    also if its own LLDP was switched off; hosts run no LLDP. A capture of the cable could tell.
+    """
+    ends: dict[int, End] = {}
+    for link in lab.trunks():
+        for here, there in ((link.a, link.b), (link.b, link.a)):
+            port = own.port_named(here.port) if here.device == own.name else None
+            if port is not None:
+                ends[port.number] = there
+
+    def look(number: int) -> Neighbour | None:
+        there = ends.get(number)
+        if there is None or not devices[there.device].ready:
+            return None
+        partner = devices[there.device]
+        return Neighbour(partner.spec.base_mac, there.port, partner.personality.hostname())
+
+    return look
+
+
 def lay_out(
     lab: Lab,
     truth: Truth,
@@ -117,6 +140,8 @@ def lay_out(
                 engine.set_interruption(port.engine_port, seconds=known.interruption_at_s(port.speed_mbps))
                 engine.set_lpi(port.engine_port, mode=known.lpi.mode, timing=known.lpi.timing())
         devices[switch.name] = device
+    for device in devices.values():
+        device.neighbours = _neighbours(lab, devices, device)
     nics = {host.name: _add_nic(engine, host, truth) for host in lab.hosts}
     cables = {}
     for link in lab.links:
