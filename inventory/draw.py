@@ -224,7 +224,7 @@ def shut_ports(plan: Plan, switch: int) -> list[str]:
 
 
 def _startup(plan: Plan, switch: int) -> str:
-    """The switch's own startup configuration: no spanning tree, EEE on, redundant links shut."""
+    """Build a startup configuration: no spanning tree, redundant links shut, EEE as from the factory."""
     model = plan.switches[switch]
     lines = [f"hostname {plan.switch_name(switch)}", "no spanning-tree"]
     if model.family == "netgear_m4300":
