@@ -10,6 +10,8 @@
         NotExpressible   a switch family cannot say what the plan needs
       DeviceError        .device
         Unreachable
+          AccessDenied   it answers and does not let us in
+          HostKeyChanged it is not who it was
         Rejected         the device refused a command, in its own words
         Unreadable       the device answered what nobody can parse
         Ignored          the device accepted, and did something else
@@ -95,6 +97,14 @@ class DeviceError(LabError):
 
 class Unreachable(DeviceError):
     """Nothing answers at the device's address."""
+
+
+class AccessDenied(Unreachable):
+    """The device answers, and takes neither password nor key (or the reference to them is wrong)."""
+
+
+class HostKeyChanged(Unreachable):
+    """The device's SSH host key is unknown, or another than the one that is trusted."""
 
 
 class Rejected(DeviceError):

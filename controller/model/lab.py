@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-SwitchFamily = Literal["dell_powerconnect_55xx", "netgear_m4300"]
+SwitchFamily = Literal[
+    "dell_powerconnect_55xx",
+    "cisco_sg",
+    "netgear_m4300",
+    "dell_powerconnect_62xx",
+    "dell_n_series",
+    "cisco_ios",
+    "linux_bridge",
+    "openvswitch",
+]
 StripFamily = Literal["apc_rpdu2", "servertech_sentry4", "gude"]
 CableKind = Literal["copper", "dac", "fibre"]
 

@@ -1,0 +1,199 @@
+"""What a driver of a switch family is: pure functions between `State` and the words that a family understands.
+
+A driver opens no socket. It turns changes into orders (`render`), says what to ask for (`queries`), and reads the
+answers into a `SwitchState` (`parse`). `controller.transports` carries both; `controller.apply` decides when.
+
+The law of every driver, tested against a switch that shares no code with it: obeying the orders rendered for a change
+leads from a switch in the change's `before` to one in its `after`, and reading that switch gives `after`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from controller.model.lab import Switch
+from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, SwitchState, VlanChange
+
+Aspect = Literal["link", "vlan", "statics", "stp", "energy"]
+"""Parts of a switch's state that are read apart: admin status, speed and flow control; VLANs that exist and
+membership, PVID, filters and LAGs; static entries; spanning tree of switch and ports; EEE and hold."""
+
+ASPECTS: tuple[Aspect, ...] = ("link", "vlan", "statics", "stp", "energy")
+
+_FIELDS: Mapping[Aspect, tuple[str, ...]] = {
+    "link": ("admin_up", "speed_mbps", "flow_control"),
+    "vlan": ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering"),
+    "stp": ("stp",),
+    "energy": ("eee", "hold_us"),
+}
+
+
+def aspects_of(change: Change) -> frozenset[Aspect]:
+    """The parts of a switch's state that a change touches."""
+    match change:
+        case PortChange():
+            return frozenset(
+                aspect
+                for aspect, fields in _FIELDS.items()
+                if any(getattr(change.before, field) != getattr(change.after, field) for field in fields)
+            )
+        case VlanChange():
+            return frozenset({"vlan"})
+        case StaticsChange():
+            return frozenset({"statics"})
+        case StpChange():
+            return frozenset({"stp"})
+
+
+def project(port: PortState, aspects: Sequence[Aspect] | frozenset[Aspect]) -> dict[str, object]:
+    """The fields of a port that belong to some aspects; two ports agree there if these are equal."""
+    return {field: getattr(port, field) for aspect in ASPECTS if aspect in aspects for field in _FIELDS.get(aspect, ())}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line for the command line. Lines come in the order in which they are typed, from privileged mode back to it.
+
+    `replies` are questions that the switch may ask, as patterns, with what to answer. `prompt` is a pattern that the
+    prompt must match afterwards, empty if any does: a mode that was not entered must stop what follows.
+    """
+
+    text: str
+    replies: tuple[tuple[str, str], ...] = ()
+    prompt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """One SNMP SET request; several objects go in one PDU, all or none of which the agent takes."""
+
+    objects: tuple[tuple[str, Literal["int", "gauge", "octets", "oid"], int | bytes | str], ...]
+    """(OID in dotted form, syntax, value)."""
+
+    what: str
+    """What it does, in words, for the journal and for errors."""
+
+
+Order = Line | Put
+
+
+@dataclass(frozen=True, slots=True)
+class Show:
+    """A command whose output is wanted whole, without paging."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """A column or table to be walked; the answer maps the rest of each OID, in dotted form, to its value."""
+
+    oid: str
+
+
+Query = Show | Walk
+SnmpValue = int | bytes | str
+"""An OBJECT IDENTIFIER is a str in dotted form."""
+
+Answers = Mapping[Query, str | Mapping[str, SnmpValue]]
+"""Text for `Show`, a mapping from index to value for `Walk`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a family can express. None where nobody knows: then it is tried, and read back."""
+
+    multi_untagged: bool
+    """A port may be an untagged member of many VLANs (`facts`: decisive for host ports that untag)."""
+
+    eee_settable: bool
+    hold_settable: bool
+    flow_control_settable: bool
+    static_entries: int | None
+    """Most static unicast entries of a switch."""
+
+    static_entries_per_port: int | None
+    vlans: int | None
+    """Most VLANs at once, the default one included."""
+
+    eee_restarts_link: bool
+    """A change of EEE takes effect only when the link comes up anew; the driver's orders bounce it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EeeStatus:
+    """EEE of one port as the switch shows it. None where it does not say."""
+
+    supported: bool | None
+    enabled: bool
+    active: bool | None
+    """Negotiated with the partner and in force."""
+
+    partner: bool | None
+    """The partner advertises it."""
+
+    hold_us: int | None
+    wake_us: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a switch says that it is; empty where it does not say."""
+
+    model: str
+    firmware: str
+    serial: str
+
+
+class Driver(Protocol):
+    """One family. Every method is pure; `Unreadable` is raised for an answer that cannot be understood."""
+
+    @property
+    def netmiko_type(self) -> str:
+        """The device type that netmiko logs in with; empty: a Linux machine, one command an exec channel."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the family can express."""
+
+    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
+        """What makes the changes, in their order; NotExpressible if the family cannot say one of them."""
+
+    def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
+        """What to ask to know these aspects."""
+
+    def parse(
+        self, switch: Switch, aspects: frozenset[Aspect], answers: Answers, base: SwitchState | None
+    ) -> SwitchState:
+        """`base` with these aspects as the answers have them; None: all aspects are there."""
+
+    def refusal(self, line: Line, output: str) -> str:
+        """What the switch says is wrong with a line; empty if it took it."""
+
+    def save(self, switch: Switch) -> tuple[Order, ...]:
+        """What makes the running configuration the startup configuration."""
+
+    def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
+        """What to ask for `eee`."""
+
+    def eee(self, switch: Switch, answers: Answers) -> Mapping[str, EeeStatus]:
+        """EEE of each port as the switch shows it."""
+
+    def identity_queries(self, switch: Switch) -> tuple[Query, ...]:
+        """What to ask for `identity`."""
+
+    def identity(self, switch: Switch, answers: Answers) -> Identity:
+        """What the switch says that it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A row of the table of families: the driver and how far each part of it was verified."""
+
+    title: str
+    driver: Driver
+    verified: str
+    """Against what the driver was tried, in words for the README."""
+
+    from_memory: str
+    """What rests on memory alone; empty if nothing."""
