@@ -82,7 +82,7 @@ class SwitchDevice:
         self.rejected_lines: tuple[str, ...] = ()  # of the startup configuration, at the last boot
         self.personality = family.personality(spec, self.ports)
         self.neighbours: Callable[[int], Neighbour | None] = _nobody  # by bridge port; whoever knows the cables sets it
-        self.power_watt: Callable[[], float] | None = None  # what it draws, for shows that print a consumption
+        self.power_watt: Callable[[], float] | None = None  # what it draws, for shows; whoever knows the mains sets it
         self._clock_s = clock_s
         self._applied: SwitchEffect | None = None
         self._observers: list[Callable[[SwitchDevice, Event], None]] = []

@@ -46,9 +46,10 @@ def state_of(journal: Journal | None) -> State:
 
 
 def resolve(name: str) -> str:
-    """Return the name under which a lab runs: of a path, the folder's name."""
-    if StateDir(name).path.is_dir() and "/" not in name:
-        return name
+    """Return the name under which a lab runs: of a path, the folder's name, also when the folder has gone."""
+    last = Path(name).name
+    if StateDir(last).path.is_dir() and not ("/" in name and Path(name).is_dir()):
+        return last
     return find_lab(name).name
 
 

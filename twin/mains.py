@@ -136,6 +136,10 @@ class Mains:
                 changed.append((device, on))
         return changed
 
+    def drawn_watt(self, device: str) -> float:
+        """What a device drew from its outlets at the last tick, W."""
+        return self._loads.power(device).ac_watt
+
     def _device(self, name: str) -> dict[str, Any]:
         power, load = self._loads.power(name), self._loads.load(name)
         return {

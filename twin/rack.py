@@ -9,6 +9,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,6 +100,8 @@ class Rack:
             on_power=self.set_power,
             wake=self._wake,
         )
+        for name, device in self.devices.items():
+            device.power_watt = partial(self.mains.drawn_watt, name)
         self._host_keys = {name: asyncssh.generate_private_key("ssh-ed25519") for name in self.devices}
         self._agents: dict[str, Agent] = {}
         self._snmp_faces: list[SnmpFace] = []

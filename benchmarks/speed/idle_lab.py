@@ -10,13 +10,14 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import time
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from benchmarks.speed.running_lab import eeectl, journal_of
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
 
@@ -91,12 +92,10 @@ def watch(pid: int, groups: Path, *, window_s: float, windows: int) -> list[Wind
     return [between(before, after) for before, after in pairwise(looks)]
 
 
-def eeectl(*words: str) -> float:
-    """Run a lab command; returns its wall time in seconds, or ends with its words."""
+def timed_eeectl(*words: str) -> float:
+    """Run a lab command; returns its wall time in seconds."""
     begun_s = time.monotonic()
-    done = subprocess.run(["eeectl", "lab", *words], capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"eeectl lab {' '.join(words)} ended with {done.returncode}: {(done.stderr or done.stdout).strip()}")
+    eeectl("lab", *words)
     return time.monotonic() - begun_s
 
 
@@ -122,19 +121,18 @@ def main() -> None:
         parser.error("at least one window of more than 0 seconds is needed")
     result: dict[str, Any] = {"lab": asked.lab, "cores": os.cpu_count(), "kernel": os.uname().release}
     if not asked.running:
-        result["up_s"] = eeectl("up", asked.lab)
+        result["up_s"] = timed_eeectl("up", asked.lab)
     try:
-        journal = Path(os.environ.get("EEE_STATE_DIR", "/run/eee-testbed")) / asked.lab / "lab.json"
-        if not journal.exists():
-            sys.exit(f"lab {asked.lab} is not up ({journal} is not there): run `eeectl lab up {asked.lab}`")
-        state = json.loads(journal.read_text(encoding="utf-8"))
+        state = journal_of(asked.lab)
         time.sleep(asked.settle)  # let links come up and shells finish
-        pid, groups = int(state["daemon"]["pid"]), Path(state["cgroups"])
+        if state.daemon is None:
+            sys.exit(f"the daemon of lab {asked.lab} has gone: run `eeectl lab down {asked.lab}`.")
+        pid, groups = state.daemon.pid, Path(state.cgroups)
         windows = watch(pid, groups, window_s=asked.seconds / asked.windows, windows=asked.windows)
-        result |= {"hosts": len(state["hosts"]), **summary(windows), "windows": [asdict(window) for window in windows]}
+        result |= {"hosts": len(state.hosts), **summary(windows), "windows": [asdict(window) for window in windows]}
     finally:
         if not asked.running:
-            result["down_s"] = eeectl("down", asked.lab)
+            result["down_s"] = timed_eeectl("down", asked.lab)
     print(json.dumps(result, indent=2))
 
 

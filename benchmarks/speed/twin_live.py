@@ -23,18 +23,11 @@ import numpy as np
 from benchmarks.speed.bench_lab import HOSTS, write_bench_lab
 from benchmarks.speed.figures import Ratio, interval, paired
 from benchmarks.speed.ovs import OvsSwitch
+from benchmarks.speed.running_lab import eeectl, journal_of
 from benchmarks.speed.sleeping_path import Policy, echo_delays_us
-from twin.statedir import StateDir
 
 PROBE = Path(__file__).resolve().parents[2] / "agents" / "echo_probe.py"
 OVS_ADDRESSES = ("198.19.201.1", "198.19.201.2")
-
-
-def eeectl(*words: str) -> str:
-    """Run eeectl; its complaints go to our standard error."""
-    return subprocess.run(
-        [sys.executable, "-m", "controller.cli", *words], check=True, stdout=subprocess.PIPE, text=True
-    ).stdout
 
 
 def inside(pid: int, *argv: str) -> list[str]:
@@ -99,9 +92,7 @@ def beside_ovs(rounds: int, seconds: int) -> tuple[list[Ratio], str]:
 
 
 def _rounds(lab: str, rounds: int, seconds: int) -> tuple[list[Ratio], str]:
-    journal = StateDir(lab).load()
-    if journal is None:
-        raise RuntimeError(f"lab {lab} has no journal")
+    journal = journal_of(lab)
     pids = (journal.hosts[HOSTS[0]].pid, journal.hosts[HOSTS[1]].pid)
     hosts = {name: (pid, f"{address}/24") for name, pid, address in zip(HOSTS, pids, OVS_ADDRESSES, strict=True)}
     addresses = {"twin": "198.19.200.2", "ovs": OVS_ADDRESSES[1]}
@@ -163,11 +154,7 @@ def beside_truth(count: int) -> ProbeError:
     """Probe n01 to n02 of the lab `miwa`: two switch ports that sleep, two NICs that do not."""
     eeectl("lab", "up", "miwa")
     try:
-        state = StateDir("miwa")
-        journal = state.load()
-        if journal is None:
-            raise RuntimeError("lab miwa has no journal")
-        pid = journal.hosts["n01"].pid
+        pid = journal_of("miwa").hosts["n01"].pid
         echoes(pid, "198.19.1.2", 400, (500, 4_000), 0)  # the first second after link-up has no LPI
         told = echoes(pid, "198.19.1.2", count, (500, 4_000), 1)
         truth = json.loads(eeectl("lab", "truth", "miwa", "--json"))

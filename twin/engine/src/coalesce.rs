@@ -129,19 +129,7 @@ mod tests {
     }
 
     fn cut(family: Family, whole: &[u8], size_byte: u16) -> Vec<Frame> {
-        let tcp = if family == Family::V4 { 34 } else { 54 };
-        let header = VnetHeader {
-            csum: Some(fabric::CsumOffload {
-                start: tcp,
-                offset: 16,
-            }),
-            gso: Some(Gso {
-                family,
-                size_byte,
-                header_byte: tcp + 32,
-                ecn: false,
-            }),
-        };
+        let header = crate::segment::tests::header(family, size_byte, false);
         let mut out = Vec::new();
         assert!(segment(header, whole, &mut out));
         out

@@ -100,7 +100,7 @@ pub(crate) mod tests {
         bytes
     }
 
-    fn header(family: Family, size_byte: u16, ecn: bool) -> VnetHeader {
+    pub(crate) fn header(family: Family, size_byte: u16, ecn: bool) -> VnetHeader {
         let tcp = if family == Family::V4 { 34 } else { 54 };
         VnetHeader {
             csum: Some(fabric::CsumOffload {

@@ -1,5 +1,7 @@
 //! Laws of one transmitter, and the time-in-state tables of Georgakoudis et al. 2019.
 
+mod drawn;
+
 use fabric::Ps;
 use fabric::lpi::{Ledger, LpiState, LpiTx, Mode, Start, Timing};
 use fabric::phy::Phy;
@@ -30,27 +32,7 @@ fn modes() -> impl Strategy<Value = Mode> {
 }
 
 fn timings() -> impl Strategy<Value = Timing> {
-    let short = || 0..200 * US;
-    (
-        (short(), short(), short(), short()),
-        (short(), short(), short(), short()),
-        (
-            prop_oneof![Just(0), 1..9_000u32],
-            prop_oneof![Just(0), short()],
-        ),
-    )
-        .prop_map(|(a, b, c)| Timing {
-            hold: a.0,
-            sleep: a.1,
-            quiet: a.2,
-            refresh: a.3,
-            wake: b.0,
-            wake_during_sleep: b.1,
-            fast_wake: b.2,
-            deep_after: b.3,
-            coalesce_byte: c.0,
-            coalesce: c.1,
-        })
+    drawn::timings(200 * US, 9_000, 200 * US)
 }
 
 #[derive(Clone, Debug)]

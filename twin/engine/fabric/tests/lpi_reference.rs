@@ -2,6 +2,8 @@
 //! down what is left of each stretch, must be in the same state with the same ledger at every picosecond, whatever
 //! the calls and however rarely the lazy machine is asked.
 
+mod drawn;
+
 use fabric::Ps;
 use fabric::lpi::{Ledger, LpiState, LpiTx, Mode, Start, Timing};
 use proptest::prelude::*;
@@ -266,27 +268,7 @@ fn modes() -> impl Strategy<Value = Mode> {
 }
 
 fn timings() -> impl Strategy<Value = Timing> {
-    let short = || 0..12u64;
-    (
-        (short(), short(), short(), short()),
-        (short(), short(), short(), short()),
-        (
-            prop_oneof![Just(0), 1..40u32],
-            prop_oneof![Just(0), 1..25u64],
-        ),
-    )
-        .prop_map(|(a, b, c)| Timing {
-            hold: a.0,
-            sleep: a.1,
-            quiet: a.2,
-            refresh: a.3,
-            wake: b.0,
-            wake_during_sleep: b.1,
-            fast_wake: b.2,
-            deep_after: b.3,
-            coalesce_byte: c.0,
-            coalesce: c.1,
-        })
+    drawn::timings(12, 40, 25)
 }
 
 fn calls() -> impl Strategy<Value = Call> {
