@@ -7,122 +7,27 @@ Variables whose names begin with ``ansible_`` and that nothing here needs are le
 """
 
 import ipaddress
-import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ValidationError
 
-from controller.ansible import Entry, Variable, expand_range, read_ansible
+from controller.ansible import Entry, Inventory, Variable, expand_range, read_ansible
 from controller.cables import CableRow, OutletRow, read_cables, read_outlets
+from controller.clear_text import IN_CLEAR_REMEDY, clear_text_secrets
 from controller.errors import InventoryError, LabError, Problem
-from controller.model.lab import (
-    RATES_MBPS,
-    End,
-    Host,
-    Lab,
-    Link,
-    Outlet,
-    Port,
-    Strip,
-    StripFamily,
-    Switch,
-    SwitchFamily,
-)
+from controller.model.lab import End, Host, Lab, Link, Outlet, Port, Strip, Switch
+from controller.variables import STATE_ROOT, LabVars, NodeVars, StripVars, SwitchVars
 
-STATE_ROOT = "/run/eee-testbed"
-"""Where running virtual labs keep their state; the environment's EEE_STATE_DIR names another place."""
+__all__ = ["STATE_ROOT", "find_lab", "inventories", "known_labs", "load_lab"]
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
-_LAB_KEYS = ("management_network", "data_network")
+_LAB_KEYS = ("management_network", "data_network", "way_in")
 
-
-def _address(text: str) -> str:
-    return str(ipaddress.IPv4Address(text))
-
-
-def _network(text: str) -> str:
-    return str(ipaddress.IPv4Network(text))
-
-
-def _mac(text: str) -> str:
-    if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", text):
-        raise ValueError("a MAC address is six lower-case pairs, such as 02:ee:00:00:00:01")
-    if int(text[:2], 16) & 1:
-        raise ValueError("this is a group address; the first byte of a card's address is even")
-    return text
-
-
-def _rate(rate_mbps: int) -> int:
-    if rate_mbps not in RATES_MBPS:
-        raise ValueError(f"Ethernet runs at {', '.join(map(str, RATES_MBPS))} Mb/s")
-    return rate_mbps
-
-
-def _secret_file(text: str) -> str:
-    root = os.environ.get("EEE_STATE_DIR")
-    return root + text.removeprefix(STATE_ROOT) if root and text.startswith(STATE_ROOT + "/") else text
-
-
-Address = Annotated[str, AfterValidator(_address)]
-Rate = Annotated[int, AfterValidator(_rate)]
-UdpPort = Annotated[int, Field(ge=1, le=65_535)]
-SecretFile = Annotated[str, AfterValidator(_secret_file)]
-
-
-class _Vars(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class LabVars(_Vars):
-    """Variables of the group `all`."""
-
-    management_network: Annotated[str, AfterValidator(_network)]
-    data_network: Annotated[str, AfterValidator(_network)]
-
-
-class SwitchVars(_Vars):
-    """Variables of a switch. `ports` maps names or ranges of names, in bridge-port order, to their rate in Mb/s."""
-
-    ansible_host: Address
-    ansible_port: UdpPort = 22
-    ansible_user: str = "admin"
-    snmp_port: UdpPort = 161
-    family: SwitchFamily
-    model: str
-    password_file: SecretFile
-    community_file: SecretFile
-    ports: dict[str, Rate]
-
-
-class NodeVars(_Vars):
-    """Variables of a node."""
-
-    ansible_host: Address
-    ansible_port: UdpPort = 22
-    ansible_user: str
-    data_address: Address
-    mac: Annotated[str, AfterValidator(_mac)]
-    interface: str = "eth0"
-    rate_mbps: Rate = 1000
-    mtu_byte: int = Field(default=1500, ge=576, le=9202)
-
-
-class StripVars(_Vars):
-    """Variables of a power strip."""
-
-    ansible_host: Address
-    snmp_port: UdpPort = 161
-    family: StripFamily
-    model: str
-    community_file: SecretFile
-    outlets: int = Field(ge=1, le=64)
-
-
-_AnyVars = TypeVar("_AnyVars", bound=_Vars)
+_AnyVars = TypeVar("_AnyVars", bound=BaseModel)
 
 
 class _Loader:
@@ -136,7 +41,11 @@ class _Loader:
 
     def parse(self, model: type[_AnyVars], variables: Mapping[str, Variable], line: int, who: str) -> _AnyVars | None:
         known = model.model_fields
-        given = {key: var for key, var in variables.items() if key in known or not key.startswith("ansible_")}
+        given = {
+            key: var
+            for key, var in variables.items()
+            if (key in known or not key.startswith("ansible_")) and not any(clear_text_secrets({key: var}))
+        }
         try:
             return model.model_validate({key: var.value for key, var in given.items()})
         except ValidationError as error:
@@ -144,12 +53,25 @@ class _Loader:
                 key = str(found["loc"][0]) if found["loc"] else ""
                 at = given[key].line if key in given else line
                 missing = found["type"] == "missing"
-                sentence = f"{who} lacks it" if missing else f"{found['msg']} (found {found['input']!r})"
+                said = found["msg"].removeprefix("Value error, ")
+                sentence = f"{who} lacks it" if missing else f"{said} (found {found['input']!r})"
+                remedy = "add it" if missing else f"known are {', '.join(known)}" if key not in known else "correct it"
                 if found["type"] == "extra_forbidden":
                     sentence = f"{who} has no such variable"
-                remedy = "add it" if missing else f"known are {', '.join(known)}" if key not in known else "correct it"
+                elif not found["loc"]:  # how several variables go together; the sentence brings its own remedy
+                    sentence, _, remedy = said.partition(": ")
+                    sentence = f"{who}: {sentence}"
                 self.complain(self.hosts_file, at, key, sentence, remedy)
             return None
+
+    def secrets(self, inventory: Inventory) -> None:
+        """Complain once about each secret in clear text; the secret itself is not repeated."""
+        seen: set[tuple[int, str]] = set()
+        for variables in (inventory.variables, *(entry.variables for entry in inventory.entries)):
+            for key, variable in clear_text_secrets(variables):
+                if (variable.line, key) not in seen:
+                    seen.add((variable.line, key))
+                    self.complain(self.hosts_file, variable.line, key, "holds a secret in clear text", IN_CLEAR_REMEDY)
 
     def ports(self, entry: Entry, patterns: Mapping[str, int]) -> tuple[Port, ...]:
         names: list[tuple[str, int]] = []
@@ -179,6 +101,15 @@ class _Loader:
             password_file=found.password_file,
             community_file=found.community_file,
             ports=self.ports(entry, found.ports),
+            password_variable=found.password_env,
+            community_variable=found.community_env,
+            enable=found.enable,
+            key_file=found.ansible_ssh_private_key_file,
+            ssh_agent=found.ssh_agent,
+            known_hosts_file=found.known_hosts_file,
+            snmp_user=found.snmp_v3.user_of() if found.snmp_v3 else None,
+            snmp_write=found.snmp_write,
+            quirks=found.quirks,
         )
 
     def host(self, entry: Entry) -> Host | None:
@@ -195,6 +126,9 @@ class _Loader:
             interface=found.interface,
             rate_mbps=found.rate_mbps,
             mtu_byte=found.mtu_byte,
+            ssh_arguments=found.ansible_ssh_common_args,
+            key_file=found.ansible_ssh_private_key_file,
+            pops_tags=found.pops_tags,
         )
 
     def strip(self, entry: Entry) -> Strip | None:
@@ -209,6 +143,8 @@ class _Loader:
             snmp_port=found.snmp_port,
             community_file=found.community_file,
             outlet_count=found.outlets,
+            community_variable=found.community_env,
+            snmp_user=found.snmp_v3.user_of() if found.snmp_v3 else None,
         )
 
     def members(self, entries: Iterable[Entry], group: str) -> list[Entry]:
@@ -254,6 +190,7 @@ class _Loader:
 
     def load(self) -> Lab:
         inventory = read_ansible(self.folder / "hosts.yml")
+        self.secrets(inventory)
         lab_vars = self.parse(LabVars, {k: v for k, v in inventory.variables.items() if k in _LAB_KEYS}, 1, "all")
         switch_entries = self.members(inventory.entries, "switches")
         node_entries = self.members(inventory.entries, "nodes")
@@ -269,6 +206,12 @@ class _Loader:
         self.unique(node_entries, ("mac",), "MAC address")
         if lab_vars is not None:
             self.networks(lab_vars, node_entries, inventory.variables)
+            if lab_vars.way_in and lab_vars.way_in.rpartition(":")[0] not in {entry.name for entry in switch_entries}:
+                sentence = f"there is no switch {lab_vars.way_in.rpartition(':')[0]}"
+                line = inventory.variables["way_in"].line
+                self.complain(
+                    self.hosts_file, line, "way_in", sentence, "name the switch where this machine is plugged in"
+                )
         cables = read_cables(self.folder / "cables.csv", self.problems)
         outlets = read_outlets(self.folder / "outlets.csv", self.problems, needed=bool(strip_entries))
         devices_broken = bool(self.problems)
@@ -288,6 +231,7 @@ class _Loader:
             links=links,
             strips=strips,
             outlets=fed,
+            way_in=_way_in(lab_vars.way_in),
         )
 
     def networks(self, found: LabVars, nodes: list[Entry], variables: Mapping[str, Variable]) -> None:
@@ -349,6 +293,13 @@ class _Loader:
                 remedy = "name a switch or a node of hosts.yml"
                 self.complain(file, row.line, "feeds", f"no device {row.feeds}", remedy)
         return tuple(Outlet(row.strip, row.outlet, row.feeds) for row in rows)
+
+
+def _way_in(text: str | None) -> tuple[str, int] | None:
+    if text is None:
+        return None
+    switch, _, vid = text.rpartition(":")
+    return switch, int(vid)
 
 
 def load_lab(folder: Path) -> Lab:

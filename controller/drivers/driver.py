@@ -22,7 +22,7 @@ ASPECTS: tuple[Aspect, ...] = ("link", "vlan", "statics", "stp", "energy")
 
 _FIELDS: Mapping[Aspect, tuple[str, ...]] = {
     "link": ("admin_up", "speed_mbps", "flow_control"),
-    "vlan": ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering"),
+    "vlan": ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering", "lag"),
     "stp": ("stp",),
     "energy": ("eee", "hold_us"),
 }

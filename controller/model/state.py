@@ -18,7 +18,11 @@ Acceptance = Literal["all", "tagged"]
 
 @dataclass(frozen=True, slots=True)
 class PortState:
-    """The settings of one port. `speed_mbps` None: negotiated; `hold_us` None: the device's own, or not settable."""
+    """The settings of one port. `speed_mbps` None: negotiated; `hold_us` None: the device's own, or not settable.
+
+    `lag` is the number of the LAG that the port is a member of. It is observed only: no plan changes it. A LAG is a
+    port of its own by the name `lagN`, with the memberships; those of its member ports are as from the factory.
+    """
 
     admin_up: bool = True
     speed_mbps: int | None = None
@@ -31,6 +35,7 @@ class PortState:
     ingress_filtering: bool = True
     stp: bool = True
     flow_control: bool = False
+    lag: int | None = None
 
     @property
     def vids(self) -> frozenset[int]:
@@ -227,8 +232,12 @@ def factory_state(lab: Lab) -> State:
     """Every switch as switches commonly leave the factory: all ports up, untagged in VLAN 1, spanning tree on.
 
     Where nothing was observed this is an assumption; the recordings and manuals at hand agree on it for the families
-    in the inventory, and an observed state takes its place as soon as there is one.
+    in the inventory, and an observed state takes its place as soon as there is one. LAGs of the inventory are taken to
+    be set up: they have to be before anything else is done.
     """
-    return State(
-        {switch.name: SwitchState({port.name: PortState() for port in switch.ports}) for switch in lab.switches}
-    )
+    ports = {switch.name: {port.name: PortState() for port in switch.ports} for switch in lab.switches}
+    for lag in lab.lags:
+        for end in (lag.link.a, lag.link.b):
+            ports[end.device] |= dict.fromkeys(lag.ports_at(end.device), PortState(lag=lag.number))
+            ports[end.device][lag.port] = PortState()
+    return State({name: SwitchState(held) for name, held in ports.items()})

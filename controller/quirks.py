@@ -1,0 +1,54 @@
+"""What sets one switch apart from its family, as data: the names, and which values they take.
+
+A quirk stands in the inventory under a switch's (or a group's) `quirks`. Limits that a quirk gives take the place of
+the family's (`controller.limits`); what a driver does otherwise for one, its own documentation says.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from controller.model.lab import SwitchFamily
+
+
+@dataclass(frozen=True, slots=True)
+class Quirk:
+    """`values` are the words that it takes; none: a number from 0, or yes and no if `is_switch`."""
+
+    meaning: str
+    is_switch: bool = False
+    values: tuple[str, ...] = ()
+
+    @property
+    def takes(self) -> str:
+        """What it takes, in words."""
+        if self.values:
+            return f"one of {', '.join(self.values)}"
+        return "yes or no" if self.is_switch else "a number from 0"
+
+    def accepts(self, value: object) -> bool:
+        """Whether a value of the inventory fits."""
+        if self.values:
+            return value in self.values
+        if self.is_switch:
+            return isinstance(value, bool)
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+LIMITS: Mapping[str, Quirk] = {
+    "vlans": Quirk("most VLANs at once, the default one included"),
+    "static_entries": Quirk("most static forwarding entries of the switch"),
+    "static_entries_per_port": Quirk("most static forwarding entries of a port"),
+    "reserved_vid": Quirk("a VID that this switch keeps for itself"),
+    "eee": Quirk("whether the model can do EEE at all", is_switch=True),
+    "hold": Quirk("whether the hold time can be set", is_switch=True),
+    "flow_control": Quirk("whether flow control can be set", is_switch=True),
+}
+"""For every family."""
+
+QUIRKS: Mapping[SwitchFamily, Mapping[str, Quirk]] = {}
+"""For one family; its driver says what it does for it."""
+
+
+def quirks_of(family: SwitchFamily) -> Mapping[str, Quirk]:
+    """Every quirk that a switch of the family may have, by name."""
+    return {**LIMITS, **QUIRKS.get(family, {})}
