@@ -55,16 +55,13 @@ _MBPS_OF_MAU = {
 
 _YES, _NO = 1, 2
 _ACTIVE, _CREATE_AND_GO, _DESTROY = 1, 4, 6
-_PERMANENT, _DELETE_ON_RESET = 3, 4
-_INVALID = 2
+_INVALID, _PERMANENT, _DELETE_ON_RESET = 2, 3, 4
 _PAUSE_DISABLED = 1
 
 _WIDTH: Mapping[Walk, int] = {
     VLAN_FDB_ID: 2,  # TimeMark, VID
-    MAU_DEFAULT_TYPE: 2,  # ifIndex, MAU
-    MAU_AUTONEG_ADMIN: 2,
-    STATIC_UNICAST_PORTS: 8,  # database, six octets of the address, receive port or 0
-    STATIC_UNICAST_STATUS: 8,
+    **dict.fromkeys((MAU_DEFAULT_TYPE, MAU_AUTONEG_ADMIN), 2),  # ifIndex, MAU
+    **dict.fromkeys((STATIC_UNICAST_PORTS, STATIC_UNICAST_STATUS), 8),  # database, six octets, receive port or 0
 }
 """Numbers in a row's index, where it is not one."""
 
@@ -274,9 +271,8 @@ def put_speed(switch: Switch, place: Place, mbps: int | None) -> Put:
     """A fixed speed, full duplex, or negotiation (None), which starts anew; NotExpressible for other than copper's."""
     negotiate = _truth(MAU_AUTONEG_ADMIN, f"{place.if_index}.1", yes=mbps is None)
     if mbps is None:
-        return Put(
-            (negotiate, _truth(MAU_AUTONEG_RESTART, f"{place.if_index}.1", yes=True)), f"negotiate on {place.name}"
-        )
+        restart = _truth(MAU_AUTONEG_RESTART, f"{place.if_index}.1", yes=True)
+        return Put((negotiate, restart), f"negotiate on {place.name}")
     if mbps not in _MAU_OF_MBPS:
         raise NotExpressible(switch.name, switch.family, f"{mbps} Mb/s by MAU-MIB on {place.name}")
     default: PutObject = (f"{MAU_DEFAULT_TYPE.oid}.{place.if_index}.1", "oid", f"{_MAU_TYPES}{_MAU_OF_MBPS[mbps]}")
@@ -348,7 +344,6 @@ def ports_of(octets: bytes) -> frozenset[int]:
 
 
 # -- answers
-
 
 Index = tuple[int, ...]
 
