@@ -7,21 +7,53 @@ Two views of a cable, each wrong on its safe side only.
   frames of any VLAN; a VLAN that a switch lacks counts as if it were there; ends at different speeds count as up.
 * `carries`: VLANs that surely get through both ways under the same number, for finding cuts.
 
+A LAG counts as one cable, which is up if one of its cables is. Simplification: it carries as soon as one of them does;
+frames that a switch sends on a member whose other end is not one are lost in reality, and a mismatch of members is what
+`controller.lags` refuses.
+
 A spanning-tree protocol runs on a cable if both ends and both switches have it on. It breaks every physical loop of
 such cables, nobody knows where.
 """
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import networkx as nx
 
-from controller.model.lab import Link
+from controller.model.lab import Host, Link
 from controller.model.state import Draft, PortState
+from controller.model.topology import Topology
 
 Pair = tuple[int, int]
 """A VLAN at the `a` end of a cable, and the VLAN that its frames are in at the `b` end (or came from there)."""
+
+
+def ends_of(topology: Topology, draft: Draft, number: int, *, surely: bool = False) -> tuple[PortState, PortState]:
+    """The settings of a trunk's two ends; those of a LAG are down unless one of its cables is up at both ends.
+
+    `surely`: nor is one that joins ports set to different speeds.
+    """
+    link = topology.trunks[number]
+    a, b = (draft.ports[end.device][end.port] for end in (link.a, link.b))
+    cables = topology.cables[number]
+    if cables != (link,) and not any(_is_up(draft, cable, surely=surely) for cable in cables):
+        a, b = replace(a, admin_up=False), replace(b, admin_up=False)
+    return a, b
+
+
+def is_up(topology: Topology, draft: Draft, number: int) -> bool:
+    """Whether a trunk's two ends are up."""
+    return all(end.admin_up for end in ends_of(topology, draft, number))
+
+
+def _is_up(draft: Draft, cable: Link, *, surely: bool) -> bool:
+    a, b = (draft.ports[end.device][end.port] for end in (cable.a, cable.b))
+    return a.admin_up and b.admin_up and not (surely and _disagree(a, b))
+
+
+def _disagree(a: PortState, b: PortState) -> bool:
+    return len({a.speed_mbps, b.speed_mbps} - {None}) > 1
 
 
 def _into(sender: PortState, receiver: PortState) -> set[Pair]:
@@ -42,12 +74,17 @@ def passes(a: PortState, b: PortState) -> frozenset[Pair]:
 
 def carries(a: PortState, b: PortState) -> frozenset[int]:
     """VLANs whose frames surely get through both ways; none if both ends are set to different speeds."""
-    if not (a.admin_up and b.admin_up) or len({a.speed_mbps, b.speed_mbps} - {None}) > 1:
+    if not (a.admin_up and b.admin_up) or _disagree(a, b):
         return frozenset()
     plain = a.untagged_vids & b.untagged_vids & {a.pvid} & {b.pvid}
     if not a.acceptance == b.acceptance == "all":
         plain = frozenset()
     return (a.tagged_vids & b.tagged_vids) | plain
+
+
+def heard(host: Host, port: PortState) -> frozenset[int]:
+    """VLANs whose frames a host understands: those that its port untags, and the others too if it pops tags."""
+    return port.vids if host.pops_tags else port.untagged_vids
 
 
 class _Sets:

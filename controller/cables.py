@@ -17,6 +17,10 @@ def _yes_no(text: object) -> object:
     return {"yes": True, "no": False}.get(str(text), text)
 
 
+def _none_if_empty(text: object) -> object:
+    return None if text == "" else text
+
+
 class _Row(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -24,13 +28,17 @@ class _Row(BaseModel):
 
 
 class CableRow(_Row):
-    """A line of cables.csv; an end is `device:port`."""
+    """A line of cables.csv; an end is `device:port`. The last column may be left out of the whole file.
+
+    Cables between the same two switches with the same `lag` make up one LAG.
+    """
 
     end_a: str = Field(pattern=_END)
     end_b: str = Field(pattern=_END)
     rate_mbps: Literal[10, 100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000]
     kind: CableKind
     switchable: Annotated[bool, BeforeValidator(_yes_no)]
+    lag: Annotated[int | None, BeforeValidator(_none_if_empty), Field(ge=1, le=128)] = None
 
 
 class OutletRow(_Row):
@@ -50,14 +58,19 @@ def _numeric(row: dict[str, str | int], key: str) -> None:
         row[key] = int(text)
 
 
-def _lines(path: Path, problems: list[Problem], columns: list[str]) -> Iterator[dict[str, str | int]]:
+def _lines(path: Path, problems: list[Problem], model: type[_Row]) -> Iterator[dict[str, str | int]]:
     file = str(path)
+    fields = {name: field for name, field in model.model_fields.items() if name != "line"}
+    every = list(fields)
+    needed = [name for name, field in fields.items() if field.is_required()]
     try:
         with path.open(encoding="utf-8", newline="") as stream:
             reader = csv.reader(stream, strict=True)
             header = [cell.strip() for cell in next(reader, [])]
+            columns = every if header == every else needed
             if header != columns:
-                remedy = f"the first line is {','.join(columns)}"
+                may = f", with {','.join(every[len(needed) :])} after it if you like" if every != needed else ""
+                remedy = f"the first line is {','.join(needed)}{may}"
                 problems.append(Problem(file, 1, "", f"has the columns {','.join(header) or '(none)'}", remedy))
                 return
             for cells in reader:
@@ -78,11 +91,11 @@ def _lines(path: Path, problems: list[Problem], columns: list[str]) -> Iterator[
         problems.append(Problem(file, 0, "", f"is not CSV: {error}", "correct the quotes"))
 
 
-def _read(path: Path, problems: list[Problem], model: type[_AnyRow], number: str) -> list[_AnyRow]:
-    columns = [name for name in model.model_fields if name != "line"]
+def _read(path: Path, problems: list[Problem], model: type[_AnyRow], *numbers: str) -> list[_AnyRow]:
     rows = []
-    for row in _lines(path, problems, columns):
-        _numeric(row, number)
+    for row in _lines(path, problems, model):
+        for number in numbers:
+            _numeric(row, number)
         try:
             rows.append(model.model_validate(row))
         except ValidationError as error:
@@ -95,7 +108,7 @@ def _read(path: Path, problems: list[Problem], model: type[_AnyRow], number: str
 
 def read_cables(path: Path, problems: list[Problem]) -> list[CableRow]:
     """Read cables.csv; what is wrong is added to `problems`."""
-    return _read(path, problems, CableRow, "rate_mbps")
+    return _read(path, problems, CableRow, "rate_mbps", "lag")
 
 
 def read_outlets(path: Path, problems: list[Problem], *, needed: bool) -> list[OutletRow]:

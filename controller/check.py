@@ -22,13 +22,16 @@ from controller.broadcast import (
     Pair,
     SpanningTree,
     carries,
+    ends_of,
     find_loop,
+    heard,
+    is_up,
     passes,
     reach,
 )
-from controller.errors import UnsafePlan
+from controller.errors import PlanError, UnsafePlan
 from controller.model.lab import Lab
-from controller.model.state import Change, Draft, PortChange, State, StaticsChange, StpChange, VlanChange
+from controller.model.state import Change, Draft, PortChange, PortState, State, StaticsChange, StpChange, VlanChange
 from controller.model.topology import Topology
 
 
@@ -62,7 +65,12 @@ class Watch:
         self._topology = Topology.of(lab)
         self._management = management
         self._hosts = sorted(required_hosts(self._topology, state) if hosts is None else hosts)
-        self._at = {(end.device, end.port): link for link in self._topology.trunks.values() for end in (link.a, link.b)}
+        self._at = {
+            (end.device, end.port): number
+            for number, link in self._topology.trunks.items()
+            for cable in (link, *self._topology.cables[number])
+            for end in (cable.a, cable.b)
+        }
         self._host_at = {
             (self._topology.homes[host].device, self._topology.homes[host].port): host for host in self._hosts
         }
@@ -87,7 +95,12 @@ class Watch:
         self._judge_all()
 
     def apply(self, change: Change) -> None:
-        """Make a change and judge again what it touches."""
+        """Make a change and judge again what it touches; PlanError if it takes a port into a LAG or out of one."""
+        if isinstance(change, PortChange) and change.before.lag != change.after.lag:
+            raise PlanError(
+                f"{change.switch}:{change.port} would have to join or leave a LAG, which is done by hand: set it up as "
+                "cables.csv has it first."
+            )
         self.draft.apply(change)
         match change:
             case PortChange():
@@ -111,7 +124,7 @@ class Watch:
         key = change.switch, change.port
         if key in self._at:
             entangled = bool(self._spanning.blockable or self._mixing)
-            touched = self._refresh_trunk(self._at[key].number)
+            touched = self._refresh_trunk(self._at[key])
             if change.before.admin_up != change.after.admin_up or change.before.stp != change.after.stp:
                 self._refresh_spanning()
             if entangled or self._spanning.blockable or self._mixing:
@@ -121,26 +134,20 @@ class Watch:
                 self._judge_joined(touched)
         if key in self._host_at:
             host = self._host_at[key]
-            touched = set(change.before.untagged_vids ^ change.after.untagged_vids)
+            touched = set(self._heard(host, change.before) ^ self._heard(host, change.after))
             if change.before.admin_up != change.after.admin_up:
                 touched |= change.before.vids | change.after.vids
             fresh = self._refresh_sender(host)
             self._judge_joined(touched | fresh)
 
     def _refresh_spanning(self) -> None:
-        ends = self.draft.ports
-        up = [
-            link
-            for link in self._topology.trunks.values()
-            if ends[link.a.device][link.a.port].admin_up and ends[link.b.device][link.b.port].admin_up
-        ]
+        up = [link for number, link in self._topology.trunks.items() if is_up(self._topology, self.draft, number)]
         self._spanning = SpanningTree.of(self.draft, up)
 
     def _refresh_trunk(self, number: int) -> set[int]:
         """Read a trunk anew; return the VLANs for which it now counts otherwise."""
-        link = self._topology.trunks[number]
-        a, b = (self.draft.ports[end.device][end.port] for end in (link.a, link.b))
-        pairs, vids = passes(a, b), carries(a, b)
+        pairs = passes(*ends_of(self._topology, self.draft, number))
+        vids = carries(*ends_of(self._topology, self.draft, number, surely=True))
         (self._mixing.add if any(one != other for one, other in pairs) else self._mixing.discard)(number)
         gone = self._passes.get(number, frozenset()) - pairs
         new = pairs - self._passes.get(number, frozenset())
@@ -251,9 +258,13 @@ class Watch:
         for host in self._hosts:
             end = self._topology.homes[host]
             port = self.draft.ports[end.device][end.port]
-            if end.device not in reached or not port.admin_up or vid not in port.untagged_vids:
+            if end.device not in reached or not port.admin_up or vid not in self._heard(host, port):
                 yield Fault(harm, (first, self._edge(first), self._edge(host), host))
         yield from self._strays(vid, reached)
+
+    def _heard(self, host: str, port: PortState) -> frozenset[int]:
+        """VLANs whose frames the host at the port understands."""
+        return heard(self._topology.hosts[host], port)
 
     def _edge(self, host: str) -> str:
         return str(self._topology.homes[host])

@@ -1,8 +1,8 @@
 """From a lab's files to a `Lab`: every mistake is found in one go and said with file, line, key and remedy.
 
 A lab is a folder with ``hosts.yml`` (an Ansible inventory with the groups `switches`, `nodes` and `strips`),
-``cables.csv`` (end_a, end_b, rate_mbps, kind, switchable) and, if it has strips, ``outlets.csv`` (strip, outlet,
-feeds).
+``cables.csv`` (end_a, end_b, rate_mbps, kind, switchable and, if there are LAGs, lag) and, if it has strips,
+``outlets.csv`` (strip, outlet, feeds).
 Variables whose names begin with ``ansible_`` and that nothing here needs are left to Ansible.
 """
 
@@ -19,7 +19,8 @@ from controller.ansible import Entry, Inventory, Variable, expand_range, read_an
 from controller.cables import CableRow, OutletRow, read_cables, read_outlets
 from controller.clear_text import IN_CLEAR_REMEDY, clear_text_secrets
 from controller.errors import InventoryError, LabError, Problem
-from controller.model.lab import End, Host, Lab, Link, Outlet, Port, Strip, Switch
+from controller.lags import lags_of
+from controller.model.lab import End, Host, Lab, Lag, Link, Outlet, Port, Strip, Switch
 from controller.variables import STATE_ROOT, LabVars, NodeVars, StripVars, SwitchVars
 
 __all__ = ["STATE_ROOT", "find_lab", "inventories", "known_labs", "load_lab"]
@@ -218,6 +219,7 @@ class _Loader:
         if devices_broken or lab_vars is None:  # cables and outlets of devices that could not be read would mislead
             raise InventoryError(self.problems)
         links = self.links(cables, switches, hosts)
+        lags = self.lags(cables, links, hosts)
         fed = self.outlets(outlets, strips, {switch.name for switch in switches} | {host.name for host in hosts})
         if self.problems:
             raise InventoryError(self.problems)
@@ -231,6 +233,7 @@ class _Loader:
             links=links,
             strips=strips,
             outlets=fed,
+            lags=lags,
             way_in=_way_in(lab_vars.way_in),
         )
 
@@ -274,6 +277,14 @@ class _Loader:
                 sentence = f"{host.name}:{host.interface} has no cable"
                 self.complain(file, 0, "", sentence, "add a line that joins it to a switch")
         return tuple(links)
+
+    def lags(self, rows: list[CableRow], links: tuple[Link, ...], hosts: tuple[Host, ...]) -> tuple[Lag, ...]:
+        file = str(self.folder / "cables.csv")
+        return lags_of(
+            [(link, row.lag, row.line) for row, link in zip(rows, links, strict=True)],
+            frozenset(host.name for host in hosts),
+            lambda line, key, sentence, remedy: self.complain(file, line, key, sentence, remedy),
+        )
 
     def outlets(self, rows: list[OutletRow], strips: tuple[Strip, ...], devices: set[str]) -> tuple[Outlet, ...]:
         file = str(self.folder / "outlets.csv")

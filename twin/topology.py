@@ -89,7 +89,7 @@ def _neighbours(lab: Lab, devices: Mapping[str, SwitchDevice], own: SwitchDevice
     also if its own LLDP was switched off; hosts run no LLDP. A capture of the cable could tell.
     """
     ends: dict[int, End] = {}
-    for link in lab.trunks():
+    for link in lab.trunk_cables():
         for here, there in ((link.a, link.b), (link.b, link.a)):
             port = own.port_named(here.port) if here.device == own.name else None
             if port is not None:

@@ -38,7 +38,7 @@ class TreeKeeper:
                 topology.engine_port(link.a),
                 topology.engine_port(link.b),
             )
-            for link in topology.lab.trunks()
+            for link in topology.lab.trunk_cables()
         ]
         self._trunk_ports: dict[str, set[int]] = {name: set() for name in self._devices}
         for trunk in self._trunks:

@@ -290,7 +290,7 @@ class Lab:
         raise KeyError(text)
 
     def find_trunk(self, text: str) -> Link:
-        """The link between switches of that name, as in `find_link`; any cable of a LAG is the LAG; KeyError if none."""
+        """The trunk of that name, as in `find_link`; each cable of a LAG is the LAG, by any end; KeyError if none."""
         for lag in self.lags:
             if text in {lag.link.name, f"{lag.link.b}--{lag.link.a}", str(lag.link.a), str(lag.link.b)}:
                 return lag.link

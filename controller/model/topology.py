@@ -12,6 +12,11 @@ class Topology:
 
     switches: tuple[str, ...]
     trunks: Mapping[int, Link]
+    """Cables between switches, a LAG as one, by number."""
+
+    cables: Mapping[int, tuple[Link, ...]]
+    """Of each trunk the cables that it consists of: itself, or the members of a LAG."""
+
     hosts: Mapping[str, Host]
     homes: Mapping[str, End]
     residents: Mapping[str, tuple[str, ...]]
@@ -31,9 +36,11 @@ class Topology:
                 if end.device in hosts and far.device in known:
                     homes[end.device] = far
                     residents[far.device].append(end.device)
+        trunks = {link.number: link for link in lab.trunks()}
         return cls(
             switches=names,
-            trunks={link.number: link for link in lab.trunks()},
+            trunks=trunks,
+            cables={number: lab.cables_of(link) for number, link in trunks.items()},
             hosts={name: host for name, host in hosts.items() if name in homes},
             homes=homes,
             residents={name: tuple(found) for name, found in residents.items()},
