@@ -11,6 +11,7 @@ switches take is for a measurement to say.
 from dataclasses import dataclass
 from typing import Literal
 
+from controller.broadcast import ends_of
 from controller.model.state import Change, Draft, PortChange, StpChange
 from controller.model.topology import Topology
 
@@ -59,7 +60,10 @@ def _restart(change: PortChange, *, guarded: bool) -> Disruption:
 
 
 def _in_use(topology: Topology, draft: Draft, change: PortChange) -> bool:
-    """Whether frames of hosts may be on the port's cable: a host's own, or a trunk in a VLAN that hosts send into."""
+    """Whether frames of hosts may be on the port's cable: a host's own, or a trunk in a VLAN that hosts send into.
+
+    Each cable of a LAG counts as all of it: that the others take over within the time is not relied upon.
+    """
     pvids = set()
     for end in topology.homes.values():
         if (end.device, end.port) == (change.switch, change.port):
@@ -67,10 +71,9 @@ def _in_use(topology: Topology, draft: Draft, change: PortChange) -> bool:
         port = draft.ports[end.device][end.port]
         if port.admin_up:
             pvids.add(port.pvid)
-    for link in topology.trunks.values():
-        for end in (link.a, link.b):
-            if (end.device, end.port) == (change.switch, change.port):
-                far = link.other(end.device)
-                if draft.ports[far.device][far.port].admin_up:
-                    return bool(change.before.vids & draft.ports[far.device][far.port].vids & pvids)
+    for number, link in topology.trunks.items():
+        for cable in (link, *topology.cables[number]):
+            if (change.switch, change.port) in {(end.device, end.port) for end in (cable.a, cable.b)}:
+                one, other = ends_of(topology, draft, number)
+                return one.admin_up and other.admin_up and bool(one.vids & other.vids & pvids)
     return False

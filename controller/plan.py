@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from controller.broadcast import is_up
 from controller.check import Management, check
 from controller.disruption import Disruption, disruption_of
 from controller.errors import PlanError
+from controller.limits import UNLIMITED, Abilities, one_untagged, require_expressible, untags_one
 from controller.model.lab import Lab
 from controller.model.state import (
     Change,
@@ -64,8 +66,11 @@ class Plan:
 class _Writer:
     """Writes steps, and keeps the state that they lead to."""
 
-    def __init__(self, lab: Lab, state: State) -> None:
+    def __init__(self, lab: Lab, state: State, abilities: Abilities = UNLIMITED) -> None:
         self.topology = Topology.of(lab)
+        self.native = {name for name in self.topology.switches if untags_one(abilities, name)}
+        """Switches whose ports are kept as a trunk with a native VLAN."""
+
         self.draft = Draft(state)
         self.steps: list[Step] = []
         self._round = 0
@@ -85,18 +90,30 @@ class _Writer:
         for name, port in ports:
             before = self.draft.ports[name][port]
             after = rule(name, port, before)
+            if name in self.native:
+                after = one_untagged(after)
             if after != before:
                 self.step(stage, PortChange(name, port, before, after), reason)
 
 
-def make_plan(lab: Lab, before: State, after: State, management: Management | None = None) -> Plan:
-    """Order the way from `before` to `after` and prove it safe; UnsafePlan if no such order is known."""
-    plan = order_changes(lab, before, after)
+def make_plan(
+    lab: Lab,
+    before: State,
+    after: State,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> Plan:
+    """Order the way from `before` to `after` and prove it safe.
+
+    NotExpressible if the switches cannot say it, UnsafePlan if no safe order is known.
+    """
+    plan = order_changes(lab, before, after, abilities)
+    require_expressible(lab, before, plan.changes, abilities)
     check(lab, before, plan.changes, management)
     return plan
 
 
-def order_changes(lab: Lab, before: State, after: State) -> Plan:
+def order_changes(lab: Lab, before: State, after: State, abilities: Abilities = UNLIMITED) -> Plan:
     """Order the way from `before` to `after`, unproved.
 
     Port settings that restart a link (speed, EEE, flow control) come last on a link that is up all the time, and while
@@ -104,7 +121,7 @@ def order_changes(lab: Lab, before: State, after: State) -> Plan:
     stop and a loop that it breaks is of cables that may not be shut.
     """
     diff(before, after)
-    writer = _Writer(lab, before)
+    writer = _Writer(lab, before, abilities)
     _calm(writer, after)
     _wake(writer, after)
     _move(writer, after)
@@ -142,7 +159,7 @@ def _calm(writer: _Writer, after: State) -> None:
     stopping = any(on and not after.switches[name].stp for name, on in writer.draft.stp.items())
     if not stopping:
         return
-    up = [link for link in writer.topology.trunks.values() if _is_up(writer, link.number)]
+    up = [link for link in writer.topology.trunks.values() if is_up(writer.topology, writer.draft, link.number)]
     stay = {link.number for link in up if all(after.port(end.device, end.port).admin_up for end in (link.a, link.b))}
     joined = {name: name for name in writer.topology.switches}
     writer.next_round()
@@ -168,16 +185,11 @@ def _root(joined: dict[str, str], name: str) -> str:
     return name
 
 
-def _is_up(writer: _Writer, number: int) -> bool:
-    link = writer.topology.trunks[number]
-    return all(writer.draft.ports[end.device][end.port].admin_up for end in (link.a, link.b))
-
-
 def _quiet_ports(writer: _Writer) -> set[Place]:
     """Ports that carry nothing: those that are shut, and both ends of a trunk with one end shut."""
     quiet = {(name, port) for name, ports in writer.draft.ports.items() for port, s in ports.items() if not s.admin_up}
     for number, link in writer.topology.trunks.items():
-        if not _is_up(writer, number):
+        if not is_up(writer.topology, writer.draft, number):
             quiet |= {(end.device, end.port) for end in (link.a, link.b)}
     return quiet
 
@@ -296,9 +308,9 @@ def _sleep(writer: _Writer, after: State) -> None:
     for name, switch in after.switches.items():
         for vid in sorted(writer.draft.vids[name] - switch.vids):
             writer.step("sleep", VlanChange(name, vid, before=True, after=False), "destroy the VLAN of an old tree")
-    for number in sorted(writer.topology.trunks):
-        link = writer.topology.trunks[number]
-        both = [(end.device, end.port) for end in (link.a, link.b)]
+    trunks = sorted(writer.topology.trunks.items())
+    for cable in dict.fromkeys(cable for number, link in trunks for cable in (link, *writer.topology.cables[number])):
+        both = [(end.device, end.port) for end in (cable.a, cable.b)]
         writer.set_ports(
             "sleep", "set both ends of a link that stays up", both, lambda name, port, _: after.port(name, port)
         )

@@ -1,34 +1,36 @@
-"""Link regulation on a multi-tree lab: turn a link off, on, or to another speed without hosts noticing. Pure.
+"""Link regulation on a multi-tree lab: a link off, on, to another speed, EEE, without hosts noticing. Pure.
 
 Koibuchi 2011, IV.B-D: away with the traffic first, back with it last. A VLAN whose tree the link is part of is never
 edited: its hosts move to a new VLAN with another tree.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from controller.assignment import Statics, assign_vlans
+from controller.broadcast import is_up
 from controller.check import Management
 from controller.desired import desired_state, live_trees
-from controller.errors import PlanError
+from controller.errors import NotExpressible, PlanError
+from controller.limits import UNLIMITED, Abilities, one_untagged, reserved_vids, untags_one
 from controller.model.lab import Lab, Link
-from controller.model.state import State
+from controller.model.state import Draft, State, replay
 from controller.model.topology import Topology
 from controller.model.vlans import Route, Tree, VlanPlan
-from controller.plan import Plan, join_plans, make_plan
+from controller.plan import Place, Plan, join_plans, make_plan
 from controller.trees import shortest_routes, shortest_tree
 
 Policy = Callable[[Topology, Collection[int]], tuple[Route, ...]]
 """A policy of `controller.trees`, given the trunks that it may use."""
 
+Settings = Mapping[Place, Mapping[str, object]]
+"""Ports, and fields of `PortState` that they shall have."""
+
 
 def trunks_off(lab: Lab, state: State) -> frozenset[int]:
     """Trunks with an end that is shut."""
-    return frozenset(
-        link.number
-        for link in lab.trunks()
-        if not all(state.port(end.device, end.port).admin_up for end in (link.a, link.b))
-    )
+    topology, draft = Topology.of(lab), Draft(state)
+    return frozenset(number for number in topology.trunks if not is_up(topology, draft, number))
 
 
 def multi_tree(
@@ -39,59 +41,160 @@ def multi_tree(
     off: Collection[int] = (),
     keep: Collection[int] = (),
     statics: Statics = "needed",
+    abilities: Abilities = UNLIMITED,
 ) -> tuple[VlanPlan, State]:
     """VLANs by a policy over all trunks but those in `off`, which are shut, and the state to be reached."""
     topology = Topology.of(lab)
     routes = policy(topology, [number for number in topology.trunks if number not in off])
     live = _usable(lab, state, off, keep)
-    vlans = assign_vlans(topology, routes, live=live, taken=_taken(state), statics=statics)
-    return vlans, desired_state(lab, vlans, state, off=off, keep=keep)
+    vlans = assign_vlans(topology, routes, live=live, taken=_taken(state, abilities), statics=statics)
+    return vlans, desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities)
 
 
-def link_off(lab: Lab, state: State, link: Link, management: Management | None = None) -> Plan:
+def link_off(
+    lab: Lab, state: State, link: Link, management: Management | None = None, abilities: Abilities = UNLIMITED
+) -> Plan:
     """Move traffic off a trunk, then shut it; NoTree if some hosts have no other way.
 
     VLANs whose trees do not use the link stay as they are. One that does is replaced by a shortest-path tree from the
-    same root over the links that are up.
+    same root over the links that are up. Of a LAG the whole is shut, and each of its cables.
     """
     _regulable(lab, link)
     keep = _kept(management)
     off = trunks_off(lab, state) | {link.number}
-    vlans = _around(lab, state, off, keep)
-    return make_plan(lab, state, desired_state(lab, vlans, state, off=off, keep=keep), management)
+    vlans = _around(lab, state, off, keep, abilities)
+    after = desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities)
+    return make_plan(lab, state, after, management, abilities)
 
 
 def link_on(
-    lab: Lab, state: State, link: Link, policy: Policy = shortest_routes, management: Management | None = None
+    lab: Lab,
+    state: State,
+    link: Link,
+    policy: Policy = shortest_routes,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
 ) -> Plan:
     """Wake a trunk, then choose trees anew over all trunks that are up, and move the hosts whose trees are others."""
     _regulable(lab, link)
     keep = _kept(management)
     off = trunks_off(lab, state) - {link.number}
-    _, after = multi_tree(lab, state, policy, off=off, keep=keep)
-    return make_plan(lab, state, _set_link(after, link, admin_up=True), management)
+    _, after = multi_tree(lab, state, policy, off=off, keep=keep, abilities=abilities)
+    woken = {*_places(lab, link), *((end.device, end.port) for end in (link.a, link.b))}
+    after = _set_ports(after, {place: {"admin_up": True} for place in woken})
+    return make_plan(lab, state, after, management, abilities)
 
 
 def link_speed(
-    lab: Lab, state: State, link: Link, speed_mbps: int | None, management: Management | None = None
+    lab: Lab,
+    state: State,
+    link: Link,
+    speed_mbps: int | None,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
 ) -> Plan:
     """Move traffic off a trunk, set both ends to a speed (None: negotiate), and move the traffic back.
 
-    The VLANs that use the link stay while nobody sends into them, so that the way back is a change of PVIDs only.
+    The VLANs that use the link stay while nobody sends into them, so that the way back is a change of PVIDs only. Of a
+    LAG each cable gets the speed.
     """
     _regulable(lab, link)
-    if speed_mbps is not None and speed_mbps > link.rate_mbps:
-        raise PlanError(f"{link.name} carries {link.rate_mbps} Mb/s at most: choose a lower speed.")
-    fast = _set_link(state, link, speed_mbps=speed_mbps)
+    rate_mbps = lab.cables_of(link)[0].rate_mbps
+    if speed_mbps is not None and speed_mbps > rate_mbps:
+        raise PlanError(f"{link.name} carries {rate_mbps} Mb/s at most: choose a lower speed.")
+    settings: Settings = {place: {"speed_mbps": speed_mbps} for place in _places(lab, link)}
+    return _aside(lab, state, link, settings, management, abilities)
+
+
+def eee(
+    lab: Lab,
+    state: State,
+    links: Sequence[Link],
+    *,
+    on: bool,
+    hold_us: int | None = None,
+    may_flap: bool = False,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> Plan:
+    """Turn EEE on or off at the switch ends of links, and set the hold time where the switch can.
+
+    A change of EEE takes effect when the link comes up anew. So a trunk in use is treated as in `link_speed`: traffic
+    moves away, both ends are set, traffic comes back, and no host is apart from another. NoTree if hosts have no
+    other way (PlanError if their VLANs are no trees), unless `may_flap` allows that link to go down under them. A host's own link has no other way: it
+    flaps, and its steps say so. Trunks that nobody uses come first, hosts' links last. NotExpressible if an end
+    cannot do EEE, or neither end of a link can set a hold time.
+    """
+    trunks = {link.number for link in lab.trunks()}
+    ways: list[Plan] = []
+    idle: dict[Place, Mapping[str, object]] = {}
+    last: dict[Place, Mapping[str, object]] = {}
+    used = _in_use(lab, state)
+    aside: list[tuple[Link, Settings]] = []
+    for link in links:
+        settings = _eee_settings(lab, link, abilities, on=on, hold_us=hold_us)
+        if link.number not in trunks:
+            last |= settings
+        elif link.number in used:
+            aside.append((link, settings))
+        else:
+            idle |= settings
+    ways.append(make_plan(lab, state, _set_ports(state, idle), management, abilities))
+    state = replay(ways[-1].changes, state)
+    for link, settings in aside:
+        if _set_ports(state, settings) == state:
+            continue
+        try:
+            ways.append(_aside(lab, state, link, settings, management, abilities))
+        except PlanError:
+            if not may_flap:
+                raise
+            ways.append(make_plan(lab, state, _set_ports(state, settings), management, abilities))
+        state = replay(ways[-1].changes, state)
+    ways.append(make_plan(lab, state, _set_ports(state, last), management, abilities))
+    return join_plans(ways)
+
+
+def _eee_settings(lab: Lab, link: Link, abilities: Abilities, *, on: bool, hold_us: int | None) -> Settings:
+    places = _places(lab, link)
+    able = {place for place in places if place[0] not in abilities or abilities[place[0]].hold_settable}
+    if hold_us is not None and not able:
+        switch = places[0][0]
+        raise NotExpressible(
+            switch, lab.switch(switch).family, f"a hold time that is set, at either end of {link.name}"
+        )
+    return {
+        place: {"eee": on} | ({"hold_us": hold_us} if hold_us is not None and place in able else {}) for place in places
+    }
+
+
+def _in_use(lab: Lab, state: State) -> frozenset[int]:
+    """Trunks that frames of hosts may be on: those of every VLAN that a host sends into."""
+    topology, draft = Topology.of(lab), Draft(state)
+    sent = {state.port(end.device, end.port).pvid for end in topology.homes.values()}
+    return frozenset(
+        number
+        for number, link in topology.trunks.items()
+        if is_up(topology, draft, number)
+        and sent & state.port(link.a.device, link.a.port).vids & state.port(link.b.device, link.b.port).vids
+    )
+
+
+def _aside(
+    lab: Lab, state: State, link: Link, settings: Settings, management: Management | None, abilities: Abilities
+) -> Plan:
+    """Move traffic off a trunk, change settings that restart it, and move the traffic back."""
     keep = _kept(management)
-    vlans = _around(lab, state, trunks_off(lab, state) | {link.number}, keep)
-    around = _beside(state, desired_state(lab, vlans, state, off=trunks_off(lab, state), keep=keep))
-    slow = _set_link(around, link, speed_mbps=speed_mbps)
-    ways = ((state, around), (around, slow), (slow, fast))
-    return join_plans(make_plan(lab, one, other, management) for one, other in ways)
+    off = trunks_off(lab, state)
+    vlans = _around(lab, state, off | {link.number}, keep, abilities)
+    around = _beside(state, desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities), abilities)
+    ways = ((state, around), (around, _set_ports(around, settings)))
+    away = [make_plan(lab, one, other, management, abilities) for one, other in ways]
+    back = make_plan(lab, _set_ports(around, settings), _set_ports(state, settings), management, abilities)
+    return join_plans((*away, back))
 
 
-def _around(lab: Lab, state: State, off: Collection[int], keep: Collection[int]) -> VlanPlan:
+def _around(lab: Lab, state: State, off: Collection[int], keep: Collection[int], abilities: Abilities) -> VlanPlan:
     """The VLANs that hosts use now, with the trees that need a trunk of `off` replaced."""
     topology = Topology.of(lab)
     live = live_trees(lab, state)
@@ -110,23 +213,23 @@ def _around(lab: Lab, state: State, off: Collection[int], keep: Collection[int])
         for name in dict.fromkeys(topology.homes[host].device for host in hosts):
             own = tuple(host for host in hosts if topology.homes[host].device == name)
             routes.append(Route(own, shortest_tree(topology, name, allowed)))
-    return assign_vlans(topology, routes, live=_usable(lab, state, off, keep), taken=_taken(state))
+    return assign_vlans(topology, routes, live=_usable(lab, state, off, keep), taken=_taken(state, abilities))
 
 
-def _beside(old: State, new: State) -> State:
+def _beside(old: State, new: State, abilities: Abilities) -> State:
     """The new state with everything of the old one left in place beside it: VLANs, memberships, entries."""
     switches = {}
     for name, switch in new.switches.items():
         was = old.switches[name]
-        ports = {
-            port: replace(
+        ports = {}
+        for port, now in switch.ports.items():
+            both = replace(
                 now,
                 untagged_vids=now.untagged_vids | was.ports[port].untagged_vids,
                 tagged_vids=now.tagged_vids | was.ports[port].tagged_vids,
                 acceptance=was.ports[port].acceptance,
             )
-            for port, now in switch.ports.items()
-        }
+            ports[port] = one_untagged(both) if untags_one(abilities, name) else both
         statics = {
             vid: {**was.statics.get(vid, {}), **switch.statics.get(vid, {})}
             for vid in {**was.statics, **switch.statics}
@@ -135,17 +238,26 @@ def _beside(old: State, new: State) -> State:
     return State(switches)
 
 
-def _set_link(state: State, link: Link, **settings: object) -> State:
+def _places(lab: Lab, link: Link) -> tuple[Place, ...]:
+    """The physical ports of a link at switches: of a LAG all members."""
+    switches = {switch.name for switch in lab.switches}
+    ends = (end for cable in lab.cables_of(link) for end in (cable.a, cable.b))
+    return tuple((end.device, end.port) for end in ends if end.device in switches)
+
+
+def _set_ports(state: State, settings: Settings) -> State:
     switches = dict(state.switches)
-    for end in (link.a, link.b):
-        ports = dict(switches[end.device].ports)
-        ports[end.port] = replace(ports[end.port], **settings)  # type: ignore[arg-type]
-        switches[end.device] = replace(switches[end.device], ports=ports)
+    for (name, port), values in settings.items():
+        ports = dict(switches[name].ports)
+        ports[port] = replace(ports[port], **values)  # type: ignore[arg-type]
+        switches[name] = replace(switches[name], ports=ports)
     return State(switches)
 
 
 def _regulable(lab: Lab, link: Link) -> None:
-    if link.number not in {trunk.number for trunk in lab.trunks()}:
+    if link not in tuple(lab.trunks()):
+        if link in tuple(lab.trunk_cables()):
+            raise PlanError(f"{link.name} is part of a LAG, which is regulated as a whole: name the LAG.")
         raise PlanError(f"{link.name} is a host's only way: only links between switches can be regulated.")
     if not link.switchable:
         raise PlanError(f"{link.name} is not switchable: allow it in the inventory's cables, or choose another link.")
@@ -155,8 +267,9 @@ def _kept(management: Management | None) -> tuple[int, ...]:
     return (management.vid,) if management else ()
 
 
-def _taken(state: State) -> frozenset[int]:
-    return frozenset[int]().union(*(switch.vids | switch.statics.keys() for switch in state.switches.values()))
+def _taken(state: State, abilities: Abilities) -> frozenset[int]:
+    found = (switch.vids | switch.statics.keys() for switch in state.switches.values())
+    return reserved_vids(abilities).union(*found)
 
 
 def _usable(lab: Lab, state: State, off: Collection[int], keep: Collection[int]) -> dict[int, frozenset[int]]:

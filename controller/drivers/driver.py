@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from controller.model.lab import Switch
+from controller.model.lab import RATES_MBPS, Switch
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, SwitchState, VlanChange
 
 Aspect = Literal["link", "vlan", "statics", "stp", "energy"]
@@ -118,6 +118,12 @@ class Capabilities:
 
     eee_restarts_link: bool
     """A change of EEE takes effect only when the link comes up anew; the driver's orders bounce it."""
+
+    reserved_vids: frozenset[int] = frozenset()
+    """VIDs that the family keeps for itself and does not let anybody use."""
+
+    speeds_mbps: tuple[int, ...] = RATES_MBPS
+    """Speeds that a port can be fixed to, if it is not slower than that."""
 
 
 @dataclass(frozen=True, slots=True)

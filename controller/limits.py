@@ -1,0 +1,145 @@
+"""What the switches of a lab can express, and the refusal of a plan that asks for more. Pure.
+
+Before anything is sent: VLANs at once, reserved VIDs, static entries, EEE and hold, flow control, fixed speeds, and
+ports that untag more than one VLAN. The limits are those of the family, or of a switch's `quirks`. A limit that nobody
+knows is no limit here: the switch is asked, and what it took is read back.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from controller.drivers.driver import Capabilities, Family
+from controller.errors import NotExpressible, PlanError
+from controller.model.lab import Host, Lab, Switch, SwitchFamily
+from controller.model.state import Change, Draft, PortChange, PortState, State, StaticsChange, VlanChange
+from controller.model.topology import Topology
+
+Abilities = Mapping[str, Capabilities]
+"""What each switch can express, by name. A switch that is not in it can do everything."""
+
+UNLIMITED: Abilities = MappingProxyType({})
+"""Every switch can do everything."""
+
+
+def abilities_of(lab: Lab, families: Mapping[SwitchFamily, Family]) -> Abilities:
+    """The capabilities of each switch's family, with its quirks in place of them; PlanError if there is no driver."""
+    found = {}
+    for switch in lab.switches:
+        if switch.family not in families:
+            raise PlanError(f"{switch.name} is a {switch.family}, for which there is no driver: choose another family.")
+        found[switch.name] = _with_quirks(families[switch.family].driver.capabilities, switch)
+    return found
+
+
+def _with_quirks(can: Capabilities, switch: Switch) -> Capabilities:
+    quirks = switch.quirks
+    settable = {"eee": "eee_settable", "hold": "hold_settable", "flow_control": "flow_control_settable"}
+    flags = {field: bool(quirks[name]) for name, field in settable.items() if name in quirks}
+    limits = {name: quirks[name] for name in ("vlans", "static_entries", "static_entries_per_port") if name in quirks}
+    reserved = {int(quirks["reserved_vid"])} if "reserved_vid" in quirks else set()
+    return replace(can, **flags, **limits, reserved_vids=can.reserved_vids | reserved)  # type: ignore[arg-type]
+
+
+def reserved_vids(abilities: Abilities) -> frozenset[int]:
+    """VIDs that some switch keeps for itself: no plan gives them to a tree."""
+    return frozenset[int]().union(*(can.reserved_vids for can in abilities.values()))
+
+
+def untags_one(abilities: Abilities, switch: str) -> bool:
+    """Whether the switch untags a port in one VLAN only: that of its PVID."""
+    return switch in abilities and not abilities[switch].multi_untagged
+
+
+def one_untagged(port: PortState) -> PortState:
+    """A port as a switch has it that untags the PVID's VLAN only: a trunk with a native VLAN.
+
+    Same memberships and PVID. Untagged frames come in if, and only if, it is a member of the PVID's VLAN; frames of
+    VLANs that it is no member of never do.
+    """
+    inside = port.vids & {port.pvid}
+    return replace(
+        port,
+        untagged_vids=inside,
+        tagged_vids=port.vids - inside,
+        acceptance="all" if inside else "tagged",
+        ingress_filtering=True,
+    )
+
+
+def require_expressible(lab: Lab, state: State, changes: Sequence[Change], abilities: Abilities) -> None:
+    """NotExpressible if a change, or what a switch holds after it, is more than its family can say.
+
+    What a switch was found with is not judged, only what the changes add.
+    """
+    switches = {switch.name: switch for switch in lab.switches}
+    rates = {(switch.name, port.name): port.rate_mbps for switch in lab.switches for port in switch.ports}
+    homes = {(end.device, end.port): lab.host(host) for host, end in Topology.of(lab).homes.items()}
+    draft = Draft(state)
+    for change in changes:
+        draft.apply(change)
+        if change.switch not in abilities:
+            continue
+        can = abilities[change.switch]
+        place = (change.switch, getattr(change, "port", ""))
+        match change:
+            case PortChange():
+                lacking = next(_lacking(change, can, rates.get(place), homes.get(place)), "")
+            case VlanChange():
+                lacking = _vlan_lacking(change, can, len(draft.vids[change.switch]))
+            case StaticsChange():
+                lacking = _statics_lacking(change, can, draft)
+            case _:
+                lacking = ""
+        if lacking:
+            raise NotExpressible(change.switch, switches[change.switch].family, lacking)
+
+
+def _lacking(change: PortChange, can: Capabilities, rate_mbps: int | None, host: Host | None) -> Iterator[str]:
+    before, after, port = change.before, change.after, change.port
+    if not can.multi_untagged and after != one_untagged(after):
+        yield f"more than one untagged VLAN, or untagged frames apart from that VLAN, on port {port}"
+    if not can.multi_untagged and host and not host.pops_tags and after.tagged_vids - before.tagged_vids:
+        yield (
+            f"more than one untagged VLAN on port {port}, and {host.name} does not take frames with other tags "
+            "(`pops_tags` in the inventory once it does)"
+        )
+    if after.eee != before.eee and not can.eee_settable:
+        yield f"EEE that is switched, as port {port} needs it"
+    if after.hold_us != before.hold_us and not can.hold_settable:
+        yield f"a hold time that is set, as port {port} needs it"
+    if after.flow_control != before.flow_control and not can.flow_control_settable:
+        yield f"flow control that is switched, as port {port} needs it"
+    if after.speed_mbps not in (None, before.speed_mbps):
+        if rate_mbps is not None and after.speed_mbps > rate_mbps:
+            yield f"{after.speed_mbps} Mb/s on port {port}, whose fastest is {rate_mbps}"
+        if after.speed_mbps not in can.speeds_mbps:
+            yield f"a port fixed to {after.speed_mbps} Mb/s (it can fix {', '.join(map(str, can.speeds_mbps))})"
+
+
+def _vlan_lacking(change: VlanChange, can: Capabilities, count: int) -> str:
+    if not change.after:
+        return ""
+    if change.vid in can.reserved_vids:
+        return f"VLAN {change.vid}, which it keeps for itself"
+    if can.vlans is not None and count > can.vlans:
+        return f"{count} VLANs at once (it holds {can.vlans}; old ones go when the new ones are in use)"
+    return ""
+
+
+def _statics_lacking(change: StaticsChange, can: Capabilities, draft: Draft) -> str:
+    if len(change.after) <= len(change.before):
+        return ""
+    tables = draft.statics[change.switch]
+    count = sum(map(len, tables.values()))
+    if can.static_entries is not None and count > can.static_entries:
+        return f"{count} static entries (it holds {can.static_entries}; `--statics needed` asks for the fewest)"
+    if can.static_entries_per_port is not None:
+        port, most = Counter(port for table in tables.values() for port in table.values()).most_common(1)[0]
+        if most > can.static_entries_per_port:
+            return (
+                f"{most} static entries on port {port} (it holds {can.static_entries_per_port}; `--statics needed` "
+                "asks for the fewest)"
+            )
+    return ""
