@@ -1,106 +1,294 @@
-"""ICMP echoes with random gaps and the kernel's own time stamps. Runs alone on a host; prints one JSON line.
+"""Ping-interval probe: what a pause before an echo does to its round trip, with the kernel's own time stamps.
 
-``python echo_probe.py ADDRESS COUNT MIN_GAP_US MAX_GAP_US SEED``. Each echo leaves once the previous one was answered
-(or 20 ms passed) and a gap, drawn uniformly, has gone by since. Transmit and receive times come from SO_TIMESTAMPING
-(software): the moment at which the driver takes the frame, and at which the kernel has it back. The sender waits by
-spinning: a timer's wake-up would cost as much as what is measured.
+    echo_probe ADDRESS                                   1,000 echoes after pauses drawn from 0.05 to 100 ms
+    echo_probe ADDRESS --gap-us 500:4000 --draw uniform  ... from 0.5 to 4 ms, evenly
+    echo_probe ADDRESS --steps-us 500,1000,2000          1,000 echoes at each pause (Miwa 2013, figure 3)
+
+A pause is counted from the arrival of the last answer, or with --since echo from the departure of the last echo, as
+`ping -i` counts. The probe waits by spinning: a timer's wake-up would cost as much as what is measured. Prints JSON
+lines (agents/stream.py): a header, a row per echo, events, and a summary; Ctrl-C and SIGTERM end it with a summary.
+IPv4 only. Needs CAP_NET_RAW, or a group in net.ipv4.ping_group_range, and then does not see others' frames.
 """
 
-import json
-import os
-import random
+from __future__ import annotations
+
+import argparse
+import gc
 import socket
-import struct
-import sys
 import time
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
 
-_SO_TIMESTAMPING: Final = 37
-_TX_SOFTWARE, _RX_SOFTWARE, _SOFTWARE, _OPT_TSONLY = 1 << 1, 1 << 3, 1 << 4, 1 << 11
-_PAYLOAD_BYTE: Final = 64
-_LOST_AFTER_NS: Final = 20_000_000
+from agents.echo_book import COLUMNS, Echo, Tally
+from agents.echo_plan import drawn_ns, duration_s, parse_range, parse_steps, stepped_ns
+from agents.echo_socket import MOST_PAYLOAD_BYTE, EchoSocket
+from agents.link_tap import LinkTap
+from agents.netlink import Links
+from agents.quiet_cpu import QuietCpu
+from agents.stamping import Stamping
+from agents.stream import AgentError, Arguments, Stop, Stream, start
 
+_MOST_GAP_US = 60e6
+_SPIN_ALONE_NS = 20_000
+"""This long before an echo is due nothing but the clock is looked at."""
 
-def checksum(data: bytes) -> int:
-    """Internet checksum (RFC 1071) of an even number of bytes."""
-    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
-    total = (total & 0xFFFF) + (total >> 16)
-    return ~(total + (total >> 16)) & 0xFFFF
-
-
-def echo_request(identifier: int, sequence: int) -> bytes:
-    """ICMP echo request with 64 bytes of payload."""
-    payload = bytes(_PAYLOAD_BYTE)
-    head = struct.pack("!BBHHH", 8, 0, 0, identifier, sequence)
-    return struct.pack("!BBHHH", 8, 0, checksum(head + payload), identifier, sequence) + payload
-
-
-def stamp_ns(ancillary: list[tuple[int, int, bytes]]) -> int | None:
-    """The software time stamp in a control message, ns since the epoch."""
-    for level, kind, data in ancillary:
-        if level == socket.SOL_SOCKET and kind == _SO_TIMESTAMPING:
-            seconds, nanoseconds = struct.unpack_from("qq", data)
-            return int(seconds * 1_000_000_000 + nanoseconds)
-    return None
+_WRITE_NS = 400_000
+"""A block is written if there is this much time until the next echo; json and a pipe take about half of it."""
 
 
 class Prober:
-    """One raw socket towards one address."""
+    """Sends echoes after pauses and books what becomes of them."""
 
-    def __init__(self, address: str) -> None:
-        self._address = address
-        self._identifier = os.getpid() & 0xFFFF
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
-        self._socket.setsockopt(
-            socket.SOL_SOCKET, _SO_TIMESTAMPING, _TX_SOFTWARE | _RX_SOFTWARE | _SOFTWARE | _OPT_TSONLY
-        )
-        self._socket.setblocking(False)
+    def __init__(self, echoes: EchoSocket, tap: LinkTap | None, stream: Stream, stop: Stop, options: Options) -> None:
+        self._socket = echoes
+        self._tap = tap
+        self._stream = stream
+        self._stop = stop
+        self._options = options
+        self._waiting: dict[int, Echo] = {}
+        self._counted_from_ns: int | None = None
+        self._last_sent_ns: int | None = None
+        self._last_answered_ns: int | None = None
+        self._refusal = ""
+        """What the kernel had against the last echo."""
 
-    def echo(self, sequence: int) -> tuple[int, int] | None:
-        """(transmit ns, receive ns), or None when lost."""
-        self._socket.sendto(echo_request(self._identifier, sequence), (self._address, 0))
-        deadline = time.perf_counter_ns() + _LOST_AFTER_NS
-        received: int | None = None
-        while received is None and time.perf_counter_ns() < deadline:
-            received = self._answer(sequence)
-        sent = self._sent()
-        return None if received is None or sent is None else (sent, received)
+        self.tally = Tally()
 
-    def _answer(self, sequence: int) -> int | None:
-        try:
-            data, ancillary, _, _ = self._socket.recvmsg(2048, 256)
-        except BlockingIOError:
-            return None
-        kind, _, _, identifier, number = struct.unpack_from("!BBHHH", data, (data[0] & 15) * 4)
-        mine = (kind, identifier, number) == (0, self._identifier, sequence)
-        return stamp_ns(ancillary) if mine else None
+    def run(self, gaps_ns: Iterator[int]) -> None:
+        """Send an echo after each gap until they or our time are over."""
+        for number, gap_ns in enumerate(gaps_ns):
+            request = self._socket.request(number)
+            from_ns = self._counted_from_ns
+            real_ns = time.time_ns()
+            due_ns = (real_ns if from_ns is None else from_ns) + gap_ns
+            self._await(time.monotonic_ns() + due_ns - real_ns)
+            if self._stop.asked_by:
+                break
+            self._send(Echo(number, gap_ns, None if from_ns is None else due_ns, time.time_ns()), request)
+            if self._options.since == "answer":
+                self._take_in_until(lambda number=number: (number & 0xFFFF) not in self._waiting)  # type: ignore[misc]
+        self._take_in_until(lambda: not self._waiting)
 
-    def _sent(self) -> int | None:
-        sent: int | None = None
-        while True:
-            try:
-                _, ancillary, _, _ = self._socket.recvmsg(0, 512, socket.MSG_ERRQUEUE)
-            except BlockingIOError:
-                return sent
-            sent = stamp_ns(ancillary) or sent
+    def _send(self, echo: Echo, request: bytes) -> None:
+        refusal = self._socket.send(echo.number, request)
+        echo.last_transmit_ns, echo.last_receive_ns = self._heard_before(echo.before_ns)
+        if refusal:
+            if refusal != self._refusal:
+                self._stream.event("echo refused", number=echo.number, reason=refusal)
+            self._finish(echo)
+        else:
+            self._waiting[echo.number & 0xFFFF] = echo
+            if self._options.since == "echo":
+                self._counted_from_ns = echo.before_ns
+        self._refusal = refusal
 
-
-def main() -> None:
-    """Probe and print ``{"sent_ns": [...], "rtt_ns": [...]}``; rtt -1 is a lost echo, sent_ns then the draw's time."""
-    address, count, low_us, high_us, seed = sys.argv[1], *map(int, sys.argv[2:6])
-    rng = random.Random(seed)  # noqa: S311 - a reproducible schedule, not a secret
-    prober = Prober(address)
-    sent_ns: list[int] = []
-    rtt_ns: list[int] = []
-    for number in range(count):
-        until = time.perf_counter_ns() + int(rng.uniform(low_us, high_us) * 1_000)
-        while time.perf_counter_ns() < until:
+    def _await(self, due_ns: int) -> None:
+        """Wait until a time of the monotonic clock; meanwhile take in what comes, and write if there is time."""
+        while not self._stop.asked_by:
+            left_ns = due_ns - time.monotonic_ns()
+            if left_ns <= _SPIN_ALONE_NS:
+                break
+            if self._stream.overdue or (left_ns > _WRITE_NS and self._stream.full):
+                self._stream.flush()
+            if self._waiting:
+                self._take_in()
+                continue
+            if self._tap is not None:
+                self._tap.listen()
+            while due_ns - time.monotonic_ns() > _SPIN_ALONE_NS and not self._stop.asked_by:
+                pass
+        while time.monotonic_ns() < due_ns and not self._stop.asked_by:
             pass
-        pair = prober.echo(number & 0xFFFF)
-        sent_ns.append(time.time_ns() if pair is None else pair[0])
-        rtt_ns.append(-1 if pair is None else pair[1] - pair[0])
-    json.dump({"sent_ns": sent_ns, "rtt_ns": rtt_ns}, sys.stdout)
+
+    def _take_in_until(self, done: Callable[[], bool]) -> None:
+        while not done():
+            self._take_in()
+
+    def _take_in(self) -> None:
+        """Book answers and departures that are there, and give up on echoes that nobody answered in time."""
+        while (answer := self._socket.answer()) is not None:
+            sequence, stamps = answer
+            echo = self._waiting.get(sequence)
+            if echo is None or echo.answered_ns is not None or stamps.software_ns is None:
+                self.tally.answered_late += 1
+                continue
+            echo.answered_ns, echo.answered_hardware_ns = stamps.software_ns, stamps.hardware_ns
+            self._last_answered_ns = echo.answered_ns
+        while (departure := self._socket.departure()) is not None:
+            number, stamps = departure
+            echo = self._waiting.get(number & 0xFFFF)
+            if echo is not None and echo.number == number:
+                echo.sent_ns = stamps.software_ns or echo.sent_ns
+                echo.sent_hardware_ns = stamps.hardware_ns or echo.sent_hardware_ns
+                self._last_sent_ns = echo.sent_ns
+                if self._options.since == "echo" and stamps.software_ns is not None:
+                    self._counted_from_ns = stamps.software_ns
+        now_ns = time.time_ns()
+        for sequence, echo in list(self._waiting.items()):
+            late = abs(now_ns - echo.before_ns) > self._options.lost_after_ns  # abs: the clock may be set back
+            if late or self._complete(echo):
+                del self._waiting[sequence]
+                self._finish(echo)
+
+    def _complete(self, echo: Echo) -> bool:
+        stamped = echo.sent_ns is not None or not self._options.stamped
+        hardware = echo.sent_hardware_ns is not None or echo.answered_hardware_ns is None
+        return echo.answered_ns is not None and stamped and hardware
+
+    def _finish(self, echo: Echo) -> None:
+        if not self._options.stamped and not self._refusal:
+            echo.sent_ns = self._last_sent_ns = echo.before_ns
+        if self._options.since == "answer":
+            self._counted_from_ns = echo.answered_ns
+        self._socket.forget(echo.number)
+        self.tally.count(echo)
+        self._stream.row(echo.row())
+
+    def _heard_before(self, time_ns: int) -> tuple[int | None, int | None]:
+        """When the last frame before a time was sent, and when the last one came."""
+        if self._tap is None:
+            return self._last_sent_ns, self._last_answered_ns
+        self._tap.listen()
+        return self._tap.last_before(time_ns)
+
+
+class Options:
+    """What the command line says, checked."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        given = _arguments().parse_args(words)
+        self.target: str = given.address
+        self.since: str = given.since
+        self.seed: int = given.seed
+        self.payload_byte: int = given.payload_byte
+        self.interface: str = given.interface
+        self.hardware: bool = given.hardware
+        self.output: str = given.output
+        self.cpu: int | None = given.cpu
+        self.realtime: int = given.realtime
+        self.lost_after_ns = int(given.lost_after_ms * 1e6)
+        self.stamped = True
+        if not 0 <= self.payload_byte <= MOST_PAYLOAD_BYTE:
+            raise AgentError(f"a payload of {self.payload_byte} bytes is none: 0 to {MOST_PAYLOAD_BYTE}.", 2)
+        if given.count < 1 or given.per_step < 1:
+            raise AgentError("there is nothing to send: --count and --per-step are at least 1.", 2)
+        if not 0 < given.lost_after_ms <= 10_000:
+            raise AgentError("--lost-after-ms is above 0 and at most 10000.", 2)
+        if given.steps_us:
+            steps_us = parse_steps(given.steps_us, _MOST_GAP_US)
+            self.plan = {"steps_us": steps_us, "per_step": given.per_step, "order": given.order}
+            self.count = len(steps_us) * given.per_step
+            self._gaps: Callable[[], Iterator[int]] = lambda: stepped_ns(
+                steps_us, given.per_step, shuffled=given.order == "shuffled", seed=given.seed
+            )
+        else:
+            low_us, high_us = parse_range(given.gap_us, _MOST_GAP_US)
+            self.plan = {"low_us": low_us, "high_us": high_us, "draw": given.draw}
+            self.count = given.count
+            self._gaps = lambda: drawn_ns(low_us, high_us, given.count, log=given.draw == "log", seed=given.seed)
+
+    def gaps_ns(self) -> Iterator[int]:
+        """The gaps, from the first on."""
+        return self._gaps()
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = Arguments(prog="echo_probe", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("address", help="IPv4 address or name of whom to probe")
+    add("--count", type=int, default=1_000, help="echoes with random gaps (default %(default)s)")
+    add("--gap-us", default="50:100000", metavar="LOW:HIGH", help="range of random gaps (default %(default)s)")
+    add("--draw", choices=("log", "uniform"), default="log", help="how gaps are drawn (default %(default)s)")
+    add("--steps-us", default="", metavar="STEPS", help="gaps A,B,C or LOW:HIGH:COUNT instead of random ones")
+    add("--per-step", type=int, default=1_000, help="echoes at each step (default %(default)s)")
+    add("--order", choices=("shuffled", "given"), default="shuffled", help="of the steps (default %(default)s)")
+    add("--since", choices=("answer", "echo"), default="answer", help="what a gap counts from (default %(default)s)")
+    add("--seed", type=int, default=1, help="of the gaps (default %(default)s)")
+    add("--payload-byte", type=int, default=64, help="ICMP payload (default %(default)s)")
+    add("--lost-after-ms", type=float, default=100.0, help="an echo not answered by then is lost (default %(default)s)")
+    add("--interface", default="", help="where echoes leave (default: by the routing table)")
+    add("--no-hardware", dest="hardware", action="store_false", help="do not ask the card for its own stamps")
+    add("--cpu", type=int, default=None, help="run on this CPU alone")
+    add("--realtime", type=int, default=0, metavar="PRIORITY", help="run as SCHED_FIFO, if permitted")
+    add("--output", default="", metavar="FILE", help="write to a new file instead of standard output")
+    return parser
+
+
+def _address_of(target: str) -> str:
+    try:
+        return str(socket.getaddrinfo(target, None, socket.AF_INET)[0][4][0])
+    except (OSError, UnicodeError):
+        raise AgentError(
+            f"nobody knows an IPv4 address of '{target}': give an address or a name that resolves."
+        ) from None
+
+
+def _way_out(links: Links, address: str, interface: str) -> str:
+    if interface:
+        return interface
+    try:
+        return links.towards(address)
+    except OSError as error:
+        raise AgentError(f"there is no way to {address}: {error.strerror}; give --interface or a route.") from None
+
+
+def main(words: Sequence[str]) -> int:
+    """Probe as the command line says."""
+    options = Options(words)
+    address = _address_of(options.target)
+    links = Links()
+    interface = _way_out(links, address, options.interface)
+    try:
+        before = links.link(interface)
+    except OSError:
+        raise AgentError(f"there is no interface {interface} here: `ip link` shows what there is.", 2) from None
+    stamping = Stamping(interface, hardware=options.hardware)
+    options.stamped = stamping.departures
+    try:
+        cpu = QuietCpu(options.cpu, options.realtime)
+        echoes = EchoSocket(address, interface, options.payload_byte, hardware=stamping.hardware)
+        tap, weaker = _tap(interface, raw=echoes.raw)
+        stop = Stop()
+        stream = Stream(options.output)
+        stream.header(
+            "echo_probe",
+            COLUMNS,
+            target=options.target,
+            address=address,
+            payload_byte=options.payload_byte,
+            plan={**options.plan, "echoes": options.count, "since": options.since, "seed": options.seed},
+            least_duration_s=round(duration_s(options.gaps_ns()), 3),
+            lost_after_ns=options.lost_after_ns,
+            interface={"name": interface, "mac": before.mac, "mtu_byte": before.mtu_byte, **stamping.card()},
+            stamps=stamping.as_dict(),
+            socket="raw" if echoes.raw else "datagram",
+            cpu=cpu.as_dict(),
+            weaker=[*weaker, *stamping.weaker, *cpu.weaker],
+        )
+        prober = Prober(echoes, tap, stream, stop, options)
+        gc.disable()  # a collection would be a pause; nothing here makes cycles
+        prober.run(options.gaps_ns())
+    finally:
+        stamping.restore()
+    after = links.link(interface)
+    stream.summary(
+        stop.asked_by or "done",
+        **prober.tally.as_dict(),
+        carrier_changes=after.carrier_changes - before.carrier_changes,
+        frames_unheard=None if tap is None else tap.count_missed(),
+    )
+    return 0
+
+
+def _tap(interface: str, *, raw: bool) -> tuple[LinkTap | None, list[str]]:
+    """A tap if one is permitted, and what is lost without."""
+    try:
+        return LinkTap(interface), []
+    except PermissionError:
+        return None, [
+            "no CAP_NET_RAW: gaps are counted from the probe's own echoes and answers, other frames are not seen"
+            + ("" if raw else "; the kernel chooses the echoes' identifier")
+        ]
 
 
 if __name__ == "__main__":
-    main()
+    start("echo_probe", main)

@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import asyncssh
@@ -21,6 +20,8 @@ from rich.console import Console
 from rich.table import Table
 from twin_engine import phy_profiles
 
+from agents.pack import packed
+from agents.stream import read_stream
 from controller.errors import LabError
 from controller.inventory import find_lab, load_lab
 from twin.statedir import StateDir
@@ -33,7 +34,6 @@ ECHOES: Final = 1_500
 GAPS_US: Final = (100, 4_000)
 EDGES_US: Final = (100, 500, 900, 1_000, 1_050, 1_100, 1_150, 1_200, 1_500, 2_000, 3_000, 4_000)
 _NO_LPI_NS: Final = 1_000_000_000  # none in the first second after link-up (IEEE 802.3, clause 78)
-_PROBE: Final = Path(__file__).resolve().parent.parent / "agents" / "echo_probe.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +51,27 @@ class Echoes:
 
 
 def read_probe(text: str) -> Echoes:
-    """The probe's JSON; a gap is from one echo's answer to the next echo."""
-    told = json.loads(text)
+    """What the probe wrote; a gap is from one echo's answer to the next echo."""
+    told = read_stream(text)
+    sent, rtt = told.column("sent_ns"), told.column("rtt_ns")
     gaps: list[float] = []
     rtts: list[float] = []
     before_ns: int | None = None
-    counted_from_ns = told["sent_ns"][0] + _NO_LPI_NS
-    for sent_ns, rtt_ns in zip(told["sent_ns"], told["rtt_ns"], strict=True):
-        if rtt_ns >= 0 and before_ns is not None and sent_ns > counted_from_ns:
+    counted_from_ns = sent[0] + _NO_LPI_NS
+    for sent_ns, rtt_ns in zip(sent, rtt, strict=True):
+        if rtt_ns is not None and before_ns is not None and sent_ns > counted_from_ns:
             gaps.append((sent_ns - before_ns) / 1_000)
             rtts.append(rtt_ns / 1_000)
-        before_ns = sent_ns + rtt_ns if rtt_ns >= 0 else None
-    return Echoes(tuple(gaps), tuple(rtts), sum(rtt_ns < 0 for rtt_ns in told["rtt_ns"]))
+        before_ns = sent_ns + rtt_ns if rtt_ns is not None else None
+    return Echoes(tuple(gaps), tuple(rtts), rtt.count(None))
 
 
-def _eeectl(*arguments: str) -> str:
-    """Run eeectl; its messages go to our terminal, its standard output is returned."""
+def _eeectl(*arguments: str, told: str | None = None) -> str:
+    """Run eeectl, with `told` on its standard input; its messages go to our terminal, its output is returned."""
     done = subprocess.run(
-        [sys.executable, "-m", "controller.cli", *arguments], check=False, stdout=subprocess.PIPE, text=True
-    )
+        [sys.executable, "-m", "controller.cli", *arguments],
+        check=False, stdout=subprocess.PIPE, text=True, input=told,
+    )  # fmt: skip
     if done.returncode != 0:
         raise LabError(f"`eeectl {' '.join(arguments)}` failed with exit status {done.returncode}; see above.")
     return done.stdout
@@ -105,10 +107,9 @@ def _switch_eee(*, on: bool) -> None:
 
 
 def _probe(seed: int) -> Echoes:
-    return read_probe(
-        _eeectl("lab", "exec", "--lab", LAB, "--root", HOST, "--", "python3", str(_PROBE), TARGET_DATA, str(ECHOES),
-                *map(str, GAPS_US), str(seed))
-    )  # fmt: skip
+    words = ("--count", str(ECHOES), "--gap-us", ":".join(map(str, GAPS_US)), "--draw", "uniform", "--seed", str(seed))
+    argv = ("lab", "exec", "--lab", LAB, "--root", HOST, "--", "python3", "-", TARGET_DATA, *words)
+    return read_probe(_eeectl(*argv, told=packed("echo_probe")))
 
 
 def _show(console: Console, off: Echoes, on: Echoes) -> None:

@@ -20,13 +20,14 @@ from typing import Any
 
 import numpy as np
 
+from agents.pack import packed
+from agents.stream import read_stream
 from benchmarks.speed.bench_lab import HOSTS, write_bench_lab
 from benchmarks.speed.figures import Ratio, interval, paired
 from benchmarks.speed.ovs import OvsSwitch
 from benchmarks.speed.running_lab import eeectl, journal_of
 from benchmarks.speed.sleeping_path import Policy, echo_delays_us
 
-PROBE = Path(__file__).resolve().parents[2] / "agents" / "echo_probe.py"
 OVS_ADDRESSES = ("198.19.201.1", "198.19.201.2")
 
 
@@ -63,21 +64,20 @@ def small_frames_hz(pids: tuple[int, int], address: str, seconds: int) -> float:
     return float((total["packets"] - total["lost_packets"]) / total["seconds"])
 
 
-def echoes(pid: int, address: str, count: int, gaps_us: tuple[int, int], seed: int) -> dict[str, list[int]]:
-    """Run the probe on a host."""
-    words = (str(count), *map(str, gaps_us), str(seed))
+def echoes(pid: int, address: str, count: int, gaps_us: tuple[int, int], seed: int) -> dict[str, list[int | None]]:
+    """Run the probe on a host; when each echo left and its round trip, ns, None where it was lost."""
+    words = ("--count", str(count), "--gap-us", "{}:{}".format(*gaps_us), "--draw", "uniform", "--seed", str(seed))
     done = subprocess.run(
-        inside(pid, "/usr/bin/python3", str(PROBE), address, *words), check=True, stdout=subprocess.PIPE, text=True
-    )
-    told: dict[str, list[int]] = json.loads(done.stdout)
-    return told
+        inside(pid, "/usr/bin/python3", "-", address, *words),
+        check=True, stdout=subprocess.PIPE, text=True, input=packed("echo_probe"),
+    )  # fmt: skip
+    told = read_stream(done.stdout)
+    return {name: told.column(name) for name in ("sent_ns", "rtt_ns")}
 
 
-def answered_us(told: dict[str, list[int]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def answered_us(told: dict[str, list[int | None]]) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Round trips of the echoes that were answered."""
-    rtt = np.asarray(told["rtt_ns"], dtype=float)
-    answered: np.ndarray[Any, np.dtype[np.float64]] = rtt[rtt >= 0] / 1e3
-    return answered
+    return np.asarray([rtt for rtt in told["rtt_ns"] if rtt is not None], dtype=float) / 1e3
 
 
 def beside_ovs(rounds: int, seconds: int) -> tuple[list[Ratio], str]:
@@ -136,14 +136,16 @@ class ProbeError:
     lateness: dict[str, Any]
 
 
-def probe_errors(sent_ns: Sequence[int], rtt_ns: Sequence[int], policy: Policy) -> tuple[float, np.ndarray[Any, Any]]:
+def probe_errors(
+    sent_ns: Sequence[int | None], rtt_ns: Sequence[int | None], policy: Policy
+) -> tuple[float, np.ndarray[Any, Any]]:
     """(base round trip, signed errors) of echoes over two sleeping switch ports, there and back, in microseconds.
 
     The base is the median of the round trips that no sleep can have touched: gaps shorter than the hold.
     """
-    keep = [n for n, rtt in enumerate(rtt_ns) if rtt >= 0]
-    sent = [(sent_ns[n] - sent_ns[0]) / 1e3 for n in keep]
-    rtt = np.asarray([rtt_ns[n] for n in keep]) / 1e3
+    kept = [(at, rtt) for at, rtt in zip(sent_ns, rtt_ns, strict=True) if at is not None and rtt is not None]
+    sent = [(at - kept[0][0]) / 1e3 for at, _ in kept]
+    rtt = np.asarray([rtt for _, rtt in kept]) / 1e3
     gaps = np.diff(sent) - rtt[:-1]
     base_us = float(np.median(rtt[1:][gaps < policy.hold_us - 2 * policy.wake_us]))
     extra = np.asarray(echo_delays_us(sent, base_us, [None, policy], [None, policy]))
@@ -165,7 +167,7 @@ def beside_truth(count: int) -> ProbeError:
     quantiles = np.percentile(np.abs(errors), [50, 90, 99])
     return ProbeError(
         len(errors) + 1,
-        sum(rtt < 0 for rtt in told["rtt_ns"]),
+        told["rtt_ns"].count(None),
         base_us,
         float(np.median(errors)),
         low,

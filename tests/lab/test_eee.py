@@ -1,16 +1,16 @@
 """EEE as a person with a ping sees it, and as the switches count it. Margins are wide: medians of many echoes."""
 
 import itertools
-import json
 import re
-import shutil
 import statistics
 from dataclasses import dataclass
 
 import pytest
-from stranger import ROOT, Stranger, Terminal, eventually
+from stranger import Stranger, Terminal, eventually
 
-PROBE = ROOT / "agents" / "echo_probe.py"
+from agents.pack import packed
+from agents.stream import read_stream
+
 ECHOES = 240
 
 
@@ -28,10 +28,10 @@ def _probe(lab: Stranger, a: str, b: str, soon_us: tuple[int, int], late_us: tup
     for low_us, high_us in (soon_us, late_us):
         rtts_us: list[float] = []
         for seed in range(2):
-            command = f"/usr/bin/python3 /shared/echo_probe.py {lab.address(b)} {ECHOES // 2} {low_us} {high_us} {seed}"
-            told = json.loads(lab.ssh(a, command, root=True).stdout)
-            pairs = itertools.pairwise(told["rtt_ns"])
-            rtts_us += [now / 1_000 for before, now in pairs if before >= 0 and now >= 0]
+            words = f"{lab.address(b)} --count {ECHOES // 2} --gap-us {low_us}:{high_us} --draw uniform --seed {seed}"
+            told = lab.ssh(a, f"/usr/bin/python3 /shared/echo_probe.py {words}", root=True).stdout
+            pairs = itertools.pairwise(read_stream(told).column("rtt_ns"))
+            rtts_us += [now / 1_000 for before, now in pairs if before is not None and now is not None]
         assert len(rtts_us) > ECHOES / 2, "most echoes are answered"
         medians.append(statistics.median(rtts_us))
     return Probed(*medians)
@@ -39,8 +39,9 @@ def _probe(lab: Stranger, a: str, b: str, soon_us: tuple[int, int], late_us: tup
 
 @pytest.fixture(autouse=True)
 def probe(lab: Stranger) -> None:
-    shutil.copy(PROBE, lab.state / "shared" / "echo_probe.py")
-    (lab.state / "shared" / "echo_probe.py").chmod(0o644)
+    there = lab.state / "shared" / "echo_probe.py"
+    there.write_text(packed("echo_probe"), encoding="utf-8")
+    there.chmod(0o644)
 
 
 def _await_eee(lab: Stranger, host: str, *, active: bool) -> None:

@@ -1,0 +1,51 @@
+"""An agent as one text, to be run on a node that has nothing of ours: ``ssh NODE python3 - WORDS < text``.
+
+The modules of this folder that an agent imports travel in the text, and nothing is written on the node.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+_FOLDER = Path(__file__).resolve().parent
+_LOADER = '''\
+"""An agent and the modules that it needs; made by agents/pack.py."""
+import sys, types
+sys.modules.setdefault("agents", types.ModuleType("agents"))
+for _name, _text in {modules!r}:
+    _module = types.ModuleType("agents." + _name)
+    sys.modules["agents." + _name] = _module
+    exec(compile(_text, "agents/" + _name + ".py", "exec"), _module.__dict__)
+    setattr(sys.modules["agents"], _name, _module)
+__doc__ = {doc!r}
+exec(compile({text!r}, "agents/{agent}.py", "exec"))
+'''
+
+
+def _imported(text: str) -> list[str]:
+    """Modules of this folder that a module imports, in their order."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module == "agents":
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("agents."):
+            found.append(str(node.module).partition(".")[2])
+    return found
+
+
+def _in_order(text: str, done: dict[str, str]) -> None:
+    for name in _imported(text):
+        if name not in done:
+            inner = (_FOLDER / f"{name}.py").read_text(encoding="utf-8")
+            _in_order(inner, done)
+            done[name] = inner
+
+
+def packed(agent: str) -> str:
+    """The text of an agent, such as "echo_probe", with all that it imports; FileNotFoundError if there is none."""
+    text = (_FOLDER / f"{agent}.py").read_text(encoding="utf-8")
+    modules: dict[str, str] = {}
+    _in_order(text, modules)
+    doc = ast.get_docstring(ast.parse(text))
+    return _LOADER.format(modules=list(modules.items()), doc=doc, text=text, agent=agent)
