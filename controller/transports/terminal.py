@@ -170,6 +170,10 @@ class Terminal:
 
     # -- lines
 
+    def is_at(self, pattern: str) -> bool:
+        """Whether the prompt matches a pattern; any does if it is empty."""
+        return re.search(pattern, self.prompt) is not None
+
     def home(self) -> None:
         """Return to the mode that `settle` found, from wherever a refused line left the session."""
         if self.prompt == self._home:
@@ -177,7 +181,7 @@ class Terminal:
         doing = "returning to privileged mode"
         self._drop_unasked(doing)
         self._send(_CTRL_Z, doing)
-        self.expect([f"^{re.escape(self._home)}$"], doing=doing)
+        self.expect([rf"^{re.escape(self._home)}\s*$"], doing=doing)
         self.prompt = self._home
 
     def type_line(self, text: str, replies: Sequence[tuple[str, str]] = ()) -> str:

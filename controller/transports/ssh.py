@@ -1,0 +1,318 @@
+"""Command lines over SSH: switches log in the way netmiko knows for their family, Linux machines run commands.
+
+netmiko contributes the family's way in (authentication by method *none*, the Enter key); reading and writing is done
+by `controller.transports.terminal`, as netmiko waits by sleeping. Passwords come from where the inventory says at the
+moment of use, and stand neither in logs nor in arguments of programs. Opening is retried; nothing else is.
+"""
+
+import logging
+import socket
+import time
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import netmiko
+import paramiko
+from netmiko.exceptions import NetmikoAuthenticationException, NetmikoBaseException
+
+from controller.credentials import check_private, read_secret
+from controller.drivers.driver import Driver, Line
+from controller.errors import AccessDenied, DeviceError, Rejected, Unreachable
+from controller.model.lab import Switch
+from controller.transports.host_keys import changed, known_hosts_of, trusted_name
+from controller.transports.terminal import PATIENCE_S, Terminal
+
+_ATTEMPTS: Final = 3
+_CONNECT_S: Final = 5.0
+_PAUSE_S: Final = 0.3  # between attempts: a switch that has just dropped a session needs a moment to free it
+_COLUMNS: Final = 511  # wide enough that no switch breaks the line's echo; netmiko's own choice
+_NUDGE_S: Final = 2.0  # some switches say nothing before a key is pressed
+
+_PAGING_OFF: Final = {
+    "dell_powerconnect": ("terminal datadump", "terminal length 0"),
+    "dell_os6": ("terminal length 0",),
+    "netgear_prosafe": ("terminal length 0",),
+    "cisco_s300": ("terminal datadump", "terminal width 511"),
+    "cisco_ios": ("terminal length 0", "terminal width 511"),
+}
+"""By netmiko's device type, after its classes' session preparation. A family knows one of its two lines."""
+
+_USER, _PASSWORD, _READY = r"(user ?name|user|login)\s*:\s*$", r"password\s*:\s*\**$", r"[>#]\s*$"
+
+logging.getLogger("paramiko").addHandler(logging.NullHandler())  # its errors are ours to report, not standard error's
+
+
+class CommandLine(Protocol):
+    """A command line that is open."""
+
+    def show(self, command: str) -> str:
+        """What the switch prints; Rejected if it does not take the command."""
+
+    def obey(self, line: Line) -> tuple[int, int]:
+        """Type a line once; when it was sent and when it was taken, in monotonic nanoseconds."""
+
+    def close(self) -> None:
+        """End it; harmless when it is over already."""
+
+
+@dataclass(slots=True)
+class TerminalLine:
+    """A switch's command line in a terminal session."""
+
+    switch: Switch
+    driver: Driver
+    terminal: Terminal
+    client: paramiko.SSHClient
+    _lost: bool = False
+
+    def show(self, command: str) -> str:
+        """What the switch prints; Rejected if it does not take the command."""
+        self._find_way()
+        output = self.terminal.type_line(command)
+        self._judge(Line(command), output)
+        return output
+
+    def obey(self, line: Line) -> tuple[int, int]:
+        """Type a line once. After Rejected the session is back in privileged mode before anything else is typed."""
+        self._find_way()
+        sent_ns = time.monotonic_ns()
+        output = self.terminal.type_line(line.text, line.replies)
+        taken_ns = time.monotonic_ns()
+        self._judge(line, output)
+        return sent_ns, taken_ns
+
+    def _find_way(self) -> None:
+        if self._lost:
+            self.terminal.home()
+            self._lost = False
+
+    def _judge(self, line: Line, output: str) -> None:
+        refusal = self.driver.refusal(line, output)
+        if not refusal and not self.terminal.is_at(line.prompt):
+            refusal = output or f"no words, but the prompt {self.terminal.prompt}"
+        if refusal:
+            self._lost = True
+            raise Rejected(self.switch.name, line.text, refusal)
+
+    def close(self) -> None:
+        """End it; harmless when it is over already."""
+        self.client.close()
+
+
+@dataclass(slots=True)
+class ExecLine:
+    """A Linux machine: every line is a command of its own; its exit status says whether it was taken."""
+
+    switch: Switch
+    driver: Driver
+    client: paramiko.SSHClient
+    patience_s: float
+
+    def show(self, command: str) -> str:
+        """What the command prints; Rejected if it fails."""
+        return self._run(Line(command))
+
+    def obey(self, line: Line) -> tuple[int, int]:
+        """Run a command once."""
+        sent_ns = time.monotonic_ns()
+        self._run(line)
+        return sent_ns, time.monotonic_ns()
+
+    def _run(self, line: Line) -> str:
+        name = self.switch.name
+        try:
+            transport = self.client.get_transport()
+            if transport is None:
+                raise Unreachable(name, f"the session was over before '{line.text}' was sent.")
+            with transport.open_session(timeout=self.patience_s) as channel:
+                channel.settimeout(self.patience_s)
+                channel.set_combine_stderr(True)
+                channel.exec_command(line.text)
+                output = channel.makefile("rb").read().decode("utf-8", "replace")
+                status = channel.recv_exit_status() if channel.exit_status_ready() or channel.eof_received else -1
+        except TimeoutError as error:
+            sentence = f"'{line.text}' did not end within {self.patience_s:g} s: look at it, then read it back."
+            raise Unreachable(name, sentence) from error
+        except (paramiko.SSHException, OSError, EOFError) as error:
+            raise Unreachable(name, f"the session broke while it ran '{line.text}' ({error}): read it back.") from error
+        if status == -1:
+            raise Unreachable(name, f"the session broke while it ran '{line.text}': read it back.")
+        refusal = output.strip() or f"exit status {status}" if status else self.driver.refusal(line, output)
+        if refusal:
+            raise Rejected(name, line.text, refusal)
+        return output
+
+    def close(self) -> None:
+        """End it; harmless when it is over already."""
+        self.client.close()
+
+
+def open_line(switch: Switch, driver: Driver, patience_s: float = PATIENCE_S) -> CommandLine:
+    """Log in. AccessDenied and HostKeyChanged at once, Unreachable after some attempts."""
+    name = trusted_name(switch)
+    for attempt in range(_ATTEMPTS):
+        try:
+            if driver.netmiko_type:
+                return _open_terminal(switch, driver, name, patience_s)
+            return ExecLine(switch, driver, _open_linux(switch, name), patience_s)
+        except DeviceError as error:
+            if type(error) is not Unreachable or attempt == _ATTEMPTS - 1:
+                raise
+        time.sleep(_PAUSE_S)  # there is no event to wait for: the switch is not connected
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _connected(switch: Switch) -> socket.socket:
+    try:
+        connection = socket.create_connection((switch.address, switch.ssh_port), timeout=_CONNECT_S)
+    except OSError as error:
+        where = f"{switch.address}:{switch.ssh_port}"
+        said = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
+        sentence = f"nothing takes SSH connections at {where} ({said}): check power, cable and ansible_host."
+        raise Unreachable(switch.name, sentence) from error
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return connection
+
+
+def _denied(switch: Switch, why: object) -> AccessDenied:
+    means = switch.key_file or str(switch.password or "the SSH agent")
+    return AccessDenied(switch.name, f"does not let {switch.user} in with {means} ({why}): correct the inventory.")
+
+
+def _translated(switch: Switch, error: BaseException) -> DeviceError:
+    """Our error for one of netmiko's or paramiko's; netmiko wraps paramiko's, which stays in the context."""
+    inner: BaseException | None = error
+    while inner is not None:
+        if isinstance(inner, paramiko.BadHostKeyException):
+            return changed(switch, inner)
+        if isinstance(inner, paramiko.AuthenticationException):
+            return _denied(switch, inner)
+        inner = inner.__cause__ or inner.__context__
+    said = " ".join(str(error).split()) or type(error).__name__
+    return Unreachable(switch.name, f"the SSH login did not work out ({said}): check its SSH server and sessions.")
+
+
+def _password(switch: Switch) -> str | None:
+    return read_secret(switch.password, switch.name) if switch.password else None
+
+
+def _key_file(switch: Switch) -> str | None:
+    if switch.key_file:
+        check_private(switch.key_file, switch.name)
+    return switch.key_file or None
+
+
+def _open_linux(switch: Switch, name: str) -> paramiko.SSHClient:
+    client = paramiko.SSHClient()
+    client.load_host_keys(str(known_hosts_of(switch)))
+    client.set_missing_host_key_policy(paramiko.RejectPolicy())
+    try:
+        client.connect(
+            name,
+            username=switch.user,
+            password=_password(switch),
+            key_filename=_key_file(switch),
+            allow_agent=switch.ssh_agent,
+            look_for_keys=False,
+            sock=_connected(switch),
+        )
+    except (paramiko.SSHException, OSError, EOFError) as error:
+        client.close()
+        raise _translated(switch, error) from error
+    return client
+
+
+def _open_terminal(switch: Switch, driver: Driver, name: str, patience_s: float) -> TerminalLine:
+    password = _password(switch)
+    client, terminal = _dial(switch, driver, name, password, patience_s, none_first=not switch.key_file)
+    try:
+        _log_in(switch, terminal, password)
+        _become_privileged(switch, terminal)
+        for command in _PAGING_OFF.get(driver.netmiko_type, ()):
+            terminal.type_line(command)
+    except DeviceError:
+        client.close()
+        raise
+    return TerminalLine(switch, driver, terminal, client)
+
+
+def _dial(
+    switch: Switch, driver: Driver, name: str, password: str | None, patience_s: float, *, none_first: bool
+) -> tuple[paramiko.SSHClient, Terminal]:
+    """Connect and authenticate as far as SSH itself asks for it."""
+    line = netmiko.ConnectHandler(
+        device_type=driver.netmiko_type,
+        host=name,
+        port=22,  # of the name in known_hosts; the socket is connected already
+        sock=_connected(switch),
+        username=switch.user,
+        password=password,
+        use_keys=bool(switch.key_file),
+        key_file=_key_file(switch),
+        allow_agent=switch.ssh_agent or not none_first,
+        ssh_strict=True,
+        alt_host_keys=True,
+        alt_key_file=str(known_hosts_of(switch)),
+        banner_timeout=patience_s,
+        auth_timeout=patience_s,
+        auto_connect=False,
+    )
+    line.special_login_handler = _nothing  # type: ignore[method-assign]  # `_log_in` waits for events instead
+    try:
+        line.establish_connection(width=_COLUMNS)
+    except NetmikoAuthenticationException as error:
+        refused = error.__context__
+        offers = refused.allowed_types if isinstance(refused, paramiko.BadAuthenticationType) else []
+        if none_first and "password" in offers and password is not None:
+            # The family's usual server asks inside the session; this one is set to ask before.
+            return _dial(switch, driver, name, password, patience_s, none_first=False)
+        raise _translated(switch, error) from error
+    except (NetmikoBaseException, paramiko.SSHException, OSError, EOFError) as error:
+        line.paramiko_cleanup()
+        raise _translated(switch, error) from error
+    client, channel = line.remote_conn_pre, line.remote_conn
+    if client is None or not isinstance(channel, paramiko.Channel):
+        raise Unreachable(switch.name, "no terminal session was opened: try again.")
+    return client, Terminal(switch.name, channel, enter=line.RETURN, patience_s=patience_s)
+
+
+def _nothing(delay_factor: float = 1.0) -> None:
+    """Do nothing; netmiko's handlers of a login inside the session sleep."""
+
+
+def _log_in(switch: Switch, terminal: Terminal, password: str | None) -> None:
+    """Answer the questions of a login inside the session, if there are any, and learn the prompt."""
+    doing = "logging in"
+    asked = False
+    nudges = 0
+    while True:
+        found = terminal.expect((_USER, _PASSWORD, _READY), doing=doing, timeout_s=_NUDGE_S if nudges < 3 else None)
+        if found is None:
+            nudges += 1
+            terminal.answer("", doing=doing)
+        elif found == 2:
+            break
+        elif found == 1 and not asked:
+            asked = True
+            terminal.answer(password or "", doing=doing)
+        elif asked:
+            said = " ".join(terminal.heard().split())
+            raise _denied(switch, f"it says '{said}'")
+        else:
+            terminal.answer(switch.user, doing=doing)
+    terminal.settle(doing)
+
+
+def _become_privileged(switch: Switch, terminal: Terminal) -> None:
+    if terminal.prompt.endswith("#"):
+        return
+    doing = "entering privileged mode"
+    terminal.answer("enable", doing=doing)
+    if terminal.expect((_PASSWORD, _READY), doing=doing) == 0:
+        secret = read_secret(switch.enable, switch.name) if switch.enable else ""
+        terminal.answer(secret, doing=doing)
+        if terminal.expect((_PASSWORD, _READY), doing=doing) == 0:
+            terminal.answer("", doing=doing)
+    if not terminal.settle(doing).endswith("#"):
+        sentence = f"does not let {switch.user} into privileged mode: give enable_password_file, or another user."
+        raise AccessDenied(switch.name, sentence)
