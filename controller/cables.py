@@ -38,7 +38,7 @@ class CableRow(_Row):
     rate_mbps: Literal[10, 100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000]
     kind: CableKind
     switchable: Annotated[bool, BeforeValidator(_yes_no)]
-    lag: Annotated[int | None, BeforeValidator(_none_if_empty), Field(ge=1, le=128)] = None
+    lag: Annotated[Annotated[int, Field(ge=1, le=128)] | None, BeforeValidator(_none_if_empty)] = None
 
 
 class OutletRow(_Row):

@@ -121,9 +121,9 @@ def eee(
 
     A change of EEE takes effect when the link comes up anew. So a trunk in use is treated as in `link_speed`: traffic
     moves away, both ends are set, traffic comes back, and no host is apart from another. NoTree if hosts have no
-    other way (PlanError if their VLANs are no trees), unless `may_flap` allows that link to go down under them. A host's own link has no other way: it
-    flaps, and its steps say so. Trunks that nobody uses come first, hosts' links last. NotExpressible if an end
-    cannot do EEE, or neither end of a link can set a hold time.
+    other way (PlanError if their VLANs are no trees), unless `may_flap` lets that link go down under them. A host's
+    own link has no other way: it flaps, and its steps say so. Trunks that nobody uses come first, hosts' links last.
+    NotExpressible if an end cannot do EEE, or neither end of a link can set a hold time.
     """
     trunks = {link.number for link in lab.trunks()}
     ways: list[Plan] = []

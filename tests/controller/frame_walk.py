@@ -3,7 +3,7 @@
 Shares nothing with `controller.broadcast`. Spanning tree is not modelled: for states without.
 """
 
-from controller.model.lab import End, Lab
+from controller.model.lab import End, Lab, Link
 from controller.model.state import State
 
 
@@ -18,11 +18,22 @@ def _accepts(state: State, end: End, tag: int | None) -> int | None:
     return vid
 
 
+def _working_lags(lab: Lab, state: State) -> list[Link]:
+    """LAGs with a cable that is up at both ends."""
+    return [
+        lag.link
+        for lag in lab.lags
+        if any(all(state.port(e.device, e.port).admin_up for e in (cable.a, cable.b)) for cable in lag.members)
+    ]
+
+
 def flood(lab: Lab, state: State, host: str, target: str | None = None) -> tuple[set[str], bool]:
     """Send one frame from a host (to `target`'s address, or to all); who gets it untagged, and whether it circles."""
     far = {}
-    for link in lab.links:
+    in_lags = {cable for lag in lab.lags for cable in lag.members}
+    for link in (*(cable for cable in lab.links if cable not in in_lags), *_working_lags(lab, state)):
         far[link.a], far[link.b] = link.b, link.a
+    popping = {known.name for known in lab.hosts if known.pops_tags}
     switches = {switch.name: switch for switch in lab.switches}
     mac = lab.host(target).mac if target else b""
     got: set[str] = set()
@@ -37,17 +48,16 @@ def flood(lab: Lab, state: State, host: str, target: str | None = None) -> tuple
             return got, True
         seen.add((end, vid))
         fixed = state.switches[end.device].statics.get(vid, {}).get(mac)
-        for port in switches[end.device].ports:
-            out = state.port(end.device, port.name)
-            here = End(end.device, port.name)
-            if here == end or not out.admin_up or here not in far or (fixed is not None and port.name != fixed):
+        for name, out in state.switches[end.device].ports.items():
+            here = End(end.device, name)
+            if here == end or not out.admin_up or here not in far or (fixed is not None and name != fixed):
                 continue
             if vid not in out.untagged_vids | out.tagged_vids:
                 continue
             sent = vid if vid in out.tagged_vids else None
             there = far[here]
             if there.device not in switches:
-                got |= {there.device} if sent is None else set()
+                got |= {there.device} if sent is None or there.device in popping else set()
             elif state.port(there.device, there.port).admin_up:
                 queue.append((there, sent))
     return got, False

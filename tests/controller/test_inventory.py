@@ -116,7 +116,8 @@ def test_no_address_is_in_two_shipped_labs() -> None:
     seen: Counter[str] = Counter()
     for name in ("virtual", "miwa", "koibuchi"):
         lab = load_lab(INVENTORY / name)
-        seen.update(device.address for device in (*lab.switches, *lab.strips))
+        seen.update(switch.address for switch in lab.switches)
+        seen.update(strip.address for strip in lab.strips)
         seen.update(host.management_address for host in lab.hosts)
         seen.update([lab.management_network])
     assert max(seen.values()) == 1

@@ -8,6 +8,7 @@ import pytest
 from frame_walk import harms
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from starts import tree_state
 
 from benchmarks.speed.graph_lab import graph_lab
 from controller.check import check, check_plainly
@@ -110,31 +111,6 @@ def test_a_change_that_does_not_fit_is_refused() -> None:
         replay([PortChange("sw1", "t1", down, PortState())], factory_state(TRIANGLE))
 
 
-def _tree_state(lab: Lab) -> State:
-    """No spanning tree, VLAN 1 on one tree, every other trunk shut: how the shipped labs start."""
-    state = factory_state(lab)
-    graph = nx.MultiGraph()
-    graph.add_nodes_from(switch.name for switch in lab.switches)
-    shut = set()
-    for link in lab.trunks():
-        if nx.has_path(graph, link.a.device, link.b.device):
-            shut |= {link.a, link.b}
-        graph.add_edge(link.a.device, link.b.device)
-    return State(
-        {
-            name: replace(
-                switch,
-                stp=False,
-                ports={
-                    port: replace(s, admin_up=not any((e.device, e.port) == (name, port) for e in shut))
-                    for port, s in switch.ports.items()
-                },
-            )
-            for name, switch in state.switches.items()
-        }
-    )
-
-
 def _walk(lab: Lab, state: State, plan: Plan) -> State:
     """Frames after every prefix; only states that differ for frames are walked."""
     draft = Draft(state)
@@ -150,7 +126,7 @@ def test_over_all_small_graphs_no_prefix_of_any_plan_loops_or_cuts() -> None:
     for graph in ATLAS:
         count = graph.number_of_nodes()
         lab = graph_lab(count, graph.edges, [1] * count)
-        for start in (_tree_state(lab), factory_state(lab)):
+        for start in (tree_state(lab), factory_state(lab)):
             _, after = multi_tree(lab, start, shortest_routes)
             plan = make_plan(lab, start, after)
             assert replay(plan.changes, start) == after
@@ -173,7 +149,7 @@ def test_over_all_graphs_of_seven_switches_plans_are_proved() -> None:
 @pytest.mark.parametrize("name", ["virtual", "miwa", "koibuchi"])
 def test_the_shipped_labs_are_planned_and_nothing_is_left_to_do(name: str) -> None:
     lab = load_lab(INVENTORY / name)
-    for start in (factory_state(lab), _tree_state(lab)):
+    for start in (factory_state(lab), tree_state(lab)):
         _, after = multi_tree(lab, start, shortest_routes)
         plan = make_plan(lab, start, after)
         assert plan.steps
@@ -193,7 +169,7 @@ def _multigraph(data: st.DataObject) -> Lab:
 @given(st.data())
 def test_any_sequence_of_link_off_on_and_speed_keeps_all_hosts_joined(data: st.DataObject) -> None:
     lab = _multigraph(data)
-    start = _tree_state(lab)
+    start = tree_state(lab)
     state = replay(make_plan(lab, start, after := multi_tree(lab, start, shortest_routes)[1]).changes, start)
     assert state == after
     trunks = sorted(lab.trunks(), key=lambda link: link.number)
@@ -225,7 +201,7 @@ def test_any_sequence_of_link_off_on_and_speed_keeps_all_hosts_joined(data: st.D
 @given(st.data())
 def test_the_steps_of_a_round_may_be_made_in_any_order(data: st.DataObject) -> None:
     lab = _multigraph(data)
-    start = factory_state(lab) if data.draw(st.booleans()) else _tree_state(lab)
+    start = factory_state(lab) if data.draw(st.booleans()) else tree_state(lab)
     _, after = multi_tree(lab, start, shortest_routes)
     plan = make_plan(lab, start, after)
     shuffled = data.draw(st.randoms(use_true_random=False))
@@ -285,7 +261,7 @@ def test_the_number_of_a_vlan_with_entries_left_behind_is_not_given_away() -> No
 
 def test_only_switchable_trunks_are_regulated() -> None:
     lab = graph_lab(2, [(0, 1), (0, 1)], [1, 1], switchable=False)
-    state = _tree_state(lab)
+    state = tree_state(lab)
     trunk = next(lab.trunks())
     with pytest.raises(PlanError, match="not switchable"):
         link_off(lab, state, trunk)
