@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import errno
 import fcntl
 import socket
 import struct
@@ -14,6 +15,9 @@ _SIOCETHTOOL, _SIOCSHWTSTAMP, _SIOCGHWTSTAMP = 0x8946, 0x89B0, 0x89B1
 _GSET, _GDRVINFO, _GSTRINGS, _GSTATS, _GET_TS_INFO, _GEEE = 0x01, 0x03, 0x1B, 0x1D, 0x41, 0x44
 _STATISTICS = 1
 _NAME_BYTE = 32
+_SLACK = 1_024
+"""Room for counters that came since they were counted: the kernel writes all, whatever room there is."""
+
 TX_HARDWARE, TX_SOFTWARE, RX_HARDWARE, RX_SOFTWARE, SOFTWARE, RAW_HARDWARE = 1, 2, 4, 8, 16, 64
 _FILTER_ALL = 1
 
@@ -79,14 +83,22 @@ class Ethtool:
 
     def statistic_names(self, count: int) -> list[str]:
         """Names of the driver's own counters, in the order of their values."""
-        told = self._ask(struct.pack("III", _GSTRINGS, _STATISTICS, count) + bytes(count * _NAME_BYTE))
+        room = bytes((2 * count + _SLACK) * _NAME_BYTE)
+        told = self._ask(struct.pack("III", _GSTRINGS, _STATISTICS, count) + room)
+        self._same(count, struct.unpack_from("I", told, 8)[0])
         starts = range(12, 12 + count * _NAME_BYTE, _NAME_BYTE)
         return [told[at : at + _NAME_BYTE].split(b"\0")[0].decode("utf-8", "replace") for at in starts]
 
     def statistics(self, count: int) -> tuple[int, ...]:
-        """Values of the driver's own counters."""
-        told = self._ask(struct.pack("II", _GSTATS, count) + bytes(8 * count))
+        """Values of the driver's own counters; OSError if there are not as many any more."""
+        told = self._ask(struct.pack("II", _GSTATS, count) + bytes(8 * (2 * count + _SLACK)))
+        self._same(count, struct.unpack_from("I", told, 4)[0])
         return struct.unpack_from(f"{count}Q", told, 8)
+
+    @staticmethod
+    def _same(count: int, now: int) -> None:
+        if now != count:
+            raise OSError(errno.ERANGE, f"the driver has {now} counters and had {count}")
 
     def eee(self) -> Eee:
         """EEE as the ioctl shows it: link modes beyond bit 31 (2.5 and 5 Gb/s among them) are not in it."""

@@ -1,0 +1,107 @@
+"""How long each direction of a link was idle between frames, in bins that are narrow where gaps are short.
+
+A link that transmits at B bit/s is busy with a frame for its bits / B. A frame to be sent is stamped before it goes, so
+it begins when it is stamped or when the one before it has gone; a frame received is stamped after it came. What the
+kernel hands over whole and the card cuts counts as one busy time, with the overhead of each piece. Stamps of received
+frames hold the card's interrupt delay: with coalescing interrupts, gaps shorter than that delay are seen too short or
+too long, which a card's own stamps could tell apart.
+"""
+
+from __future__ import annotations
+
+from agents.link_tap import OUTGOING
+from agents.packet_ring import Frames
+
+_PER_OCTAVE_BITS = 3
+_BINS = 48 << _PER_OCTAVE_BITS
+_ETHERNET_BYTE = 14 + 4 + 20
+"""Header, check sequence, preamble and the gap that Ethernet itself demands."""
+
+_LEAST_BYTE = 46
+_MTU_BYTE = 1500
+
+
+def bin_of(gap_ns: int) -> int:
+    """The bin of a gap >= 0: each doubling is cut into 8 equal bins, so a bin is at most 1/8 wide of its lower edge."""
+    if gap_ns < 16:
+        return gap_ns
+    length = gap_ns.bit_length()
+    return (length - 3 << 3) | (gap_ns >> length - 4) & 7
+
+
+def lower_edges_ns() -> list[int]:
+    """Lower edge of each bin, nanoseconds; bin n holds gaps from edge n up to edge n+1, which is not in it."""
+    return [n if n < 16 else (8 | n & 7) << (n >> 3) - 1 for n in range(_BINS)]
+
+
+def busy_ns(size_byte: int, rate_mbps: int) -> int:
+    """How long a link is busy with a packet of this length (without Ethernet header), by 1,500-byte frames; >= 1."""
+    pieces = max(1, -(-size_byte // _MTU_BYTE))
+    on_wire_byte = max(size_byte, _LEAST_BYTE) + pieces * _ETHERNET_BYTE
+    return max(1, on_wire_byte * 8_000 // rate_mbps)
+
+
+class Direction:
+    """One direction's gaps since the last `take`."""
+
+    def __init__(self) -> None:
+        self.free_ns = 0
+        """When the link last became free; 0 before the first frame."""
+
+        self._clear()
+
+    def _clear(self) -> None:
+        self.frames = self.size_byte = self.busy_ns = self.idle_ns = 0
+        self.bins = [0] * _BINS
+
+    def take(self) -> list[object]:
+        """Frames, bytes, busy ns, idle ns, and [bin, gaps] of each bin that is not empty; then begin again."""
+        filled = [[number, count] for number, count in enumerate(self.bins) if count]
+        taken: list[object] = [self.frames, self.size_byte, self.busy_ns, self.idle_ns, filled]
+        self._clear()
+        return taken
+
+
+class GapHistogram:
+    """Both directions. Without a rate, gaps are counted from stamp to stamp."""
+
+    def __init__(self, rate_mbps: int | None) -> None:
+        self._rate_mbps = rate_mbps
+        self._busy_ns: dict[int, int] = {}
+        self.transmit, self.receive = Direction(), Direction()
+
+    def _busy(self, size_byte: int) -> int:
+        found = self._busy_ns.get(size_byte)
+        if found is None:
+            found = 0 if self._rate_mbps is None else busy_ns(size_byte, self._rate_mbps)
+            self._busy_ns[size_byte] = found
+        return found
+
+    def add(self, frames: Frames) -> None:
+        """Take frames in, in their order."""
+        transmit, receive, known = self.transmit, self.receive, self._busy_ns
+        for seconds, rest_ns, size_byte, kind in frames:
+            stamped_ns = seconds * 1_000_000_000 + rest_ns
+            busy_ns = known.get(size_byte)
+            if busy_ns is None:
+                busy_ns = self._busy(size_byte)
+            outgoing = kind == OUTGOING
+            direction = transmit if outgoing else receive
+            begin_ns = stamped_ns if outgoing else stamped_ns - busy_ns
+            free_ns = direction.free_ns
+            gap_ns = begin_ns - free_ns
+            direction.frames += 1
+            direction.size_byte += size_byte
+            direction.busy_ns += busy_ns
+            if gap_ns <= 0:
+                direction.bins[0] += 1
+                direction.free_ns = free_ns + busy_ns if outgoing else max(free_ns, stamped_ns)
+                continue
+            direction.free_ns = begin_ns + busy_ns
+            if free_ns:
+                direction.idle_ns += gap_ns
+                if gap_ns < 16:
+                    direction.bins[gap_ns] += 1
+                else:
+                    length = gap_ns.bit_length()
+                    direction.bins[(length - 3 << 3) | (gap_ns >> length - 4) & 7] += 1

@@ -1,0 +1,181 @@
+"""Idle-gap recorder: how long a node's link was idle between frames, each direction, as a histogram every second.
+
+    idle_gaps INTERFACE                       until Ctrl-C or SIGTERM
+    idle_gaps INTERFACE --seconds 60 --cpu 1  for a minute, on one CPU
+
+It reads the kernel's packet ring (one byte of each frame) and sees what the kernel sees: packets that the card cuts or
+joins are one. Needs CAP_NET_RAW. Prints JSON lines (agents/stream.py): a header with the bins' edges, a row an
+interval, and a summary with what the recorder itself cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import select
+import time
+from collections.abc import Sequence
+
+from agents.ethtool import Ethtool
+from agents.gap_histogram import GapHistogram, lower_edges_ns
+from agents.netlink import Link, Links
+from agents.packet_ring import PacketRing
+from agents.stream import AgentError, Arguments, Column, Stop, Stream, start
+
+_BLOCK_BYTE = 1 << 18
+_RETIRE_MS = 100
+
+
+def _direction(name: str, what: str) -> tuple[Column, ...]:
+    return (
+        Column(f"{name}_frames", "", f"packets {what}"),
+        Column(f"{name}_byte", "byte", f"their length, without Ethernet headers, {what}"),
+        Column(f"{name}_busy_ns", "ns", f"time on the wire of what was {what}; 0 if the rate is unknown"),
+        Column(f"{name}_idle_ns", "ns", f"sum of the gaps before what was {what}"),
+        Column(f"{name}_gaps", "", f"[bin, number of gaps] before what was {what}; bins that are empty are left out"),
+    )
+
+
+COLUMNS = (
+    Column("start_ns", "ns", "start of the interval, CLOCK_REALTIME"),
+    Column("end_ns", "ns", "its end"),
+    *_direction("transmit", "sent"),
+    *_direction("receive", "received"),
+    Column("frames_dropped", "", "packets of the interval that the ring had no room for"),
+)
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = Arguments(prog="idle_gaps", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    add = parser.add_argument
+    add("interface", help="whose gaps")
+    add("--every-s", type=float, default=1.0, help="a row each so many seconds (default %(default)s)")
+    add("--seconds", type=float, default=0.0, help="end after so many seconds (default: never)")
+    add("--rate-mbps", type=int, default=0, help="the link's rate, if the driver does not tell it")
+    add("--ring-mibyte", type=int, default=4, help="memory for frames that wait (default %(default)s)")
+    add("--cpu", type=int, default=None, help="run on this CPU alone")
+    add("--output", default="", metavar="FILE", help="write to a new file instead of standard output")
+    return parser
+
+
+def _checked(words: Sequence[str]) -> argparse.Namespace:
+    given = _arguments().parse_args(words)
+    if not 0.1 <= given.every_s <= 3_600 or given.seconds < 0:
+        raise AgentError("--every-s is 0.1 to 3600, --seconds is not negative.", 2)
+    if not 1 <= given.ring_mibyte <= 1_024 or given.rate_mbps < 0:
+        raise AgentError("--ring-mibyte is 1 to 1024, --rate-mbps is not negative.", 2)
+    if given.cpu is not None:
+        try:
+            os.sched_setaffinity(0, {given.cpu})
+        except (OSError, ValueError):
+            raise AgentError(f"CPU {given.cpu} is not ours: `taskset -p $$` shows those that are.", 2) from None
+    return given
+
+
+def _link(interface: str) -> tuple[Link, int | None]:
+    """The interface, and its rate if the driver tells it."""
+    links = Links()
+    try:
+        found = links.link(interface)
+    except OSError:
+        raise AgentError(f"there is no interface {interface} here: `ip link` shows what there is.", 2) from None
+    finally:
+        links.close()
+    door = Ethtool(interface)
+    try:
+        return found, door.rate_mbps()
+    except OSError:
+        return found, None
+    finally:
+        door.close()
+
+
+def _ring(interface: str, ring_mibyte: int) -> PacketRing:
+    try:
+        return PacketRing(interface, _BLOCK_BYTE, ring_mibyte * (1 << 20) // _BLOCK_BYTE, _RETIRE_MS)
+    except PermissionError:
+        raise AgentError("no packet ring is permitted here: run it as root or give it CAP_NET_RAW.") from None
+    except OSError as error:
+        if error.errno != errno.ENOMEM:
+            raise
+        raise AgentError(f"the kernel has no {ring_mibyte} MiB for the ring: choose a smaller --ring-mibyte.") from None
+
+
+class Recorder:
+    """Moves frames from the ring into the histogram, and a row into the stream at each interval's end."""
+
+    def __init__(self, ring: PacketRing, histogram: GapHistogram, stream: Stream, stop: Stop) -> None:
+        self._ring = ring
+        self._histogram = histogram
+        self._stream = stream
+        self._stop = stop
+        self._poll = select.poll()
+        self._poll.register(ring.fileno(), select.POLLIN)
+        self._poll.register(stop.wakeup, select.POLLIN)
+        self._start_ns = time.time_ns()
+        self._dropped = 0
+
+    def run(self, every_s: float, seconds: float) -> None:
+        """Until asked to stop, or for so many seconds; intervals follow an absolute schedule."""
+        began_s = time.monotonic()
+        number = 1
+        while not self._stop.asked_by and not (seconds and time.monotonic() >= began_s + seconds):
+            due_s = began_s + number * every_s
+            if seconds:
+                due_s = min(due_s, began_s + seconds)
+            self._fill_until(due_s)
+            self._close_interval()
+            number = max(number + 1, int((time.monotonic() - began_s) / every_s) + 1)
+
+    def _fill_until(self, due_s: float) -> None:
+        while not self._stop.asked_by and (left_s := due_s - time.monotonic()) > 0:
+            self._poll.poll(left_s * 1_000 + 1)
+            self._drain()
+
+    def _drain(self) -> None:
+        for frames in self._ring.blocks():
+            self._histogram.add(frames)
+
+    def _close_interval(self) -> None:
+        self._drain()
+        end_ns = time.time_ns()
+        dropped = self._ring.count_dropped()
+        transmit, receive = self._histogram.transmit.take(), self._histogram.receive.take()
+        self._stream.row((self._start_ns, end_ns, *transmit, *receive, dropped - self._dropped))
+        self._stream.flush()
+        self._start_ns, self._dropped = end_ns, dropped
+
+
+def main(words: Sequence[str]) -> int:
+    """Record as the command line says."""
+    given = _checked(words)
+    link, told_mbps = _link(given.interface)
+    rate_mbps = given.rate_mbps or told_mbps
+    ring = _ring(given.interface, given.ring_mibyte)
+    stop = Stop()
+    stream = Stream(given.output)
+    stream.header(
+        "idle_gaps",
+        COLUMNS,
+        interface={"name": link.name, "mac": link.mac, "mtu_byte": link.mtu_byte, "rate_mbps": rate_mbps},
+        every_s=given.every_s,
+        method="TPACKET_V3",
+        block_ms=_RETIRE_MS,
+        lower_edges_ns=lower_edges_ns(),
+        weaker=[] if rate_mbps else ["the rate is unknown: gaps are from stamp to stamp; give --rate-mbps"],
+    )
+    began_s = time.monotonic()
+    Recorder(ring, GapHistogram(rate_mbps), stream, stop).run(given.every_s, given.seconds)
+    stream.summary(
+        stop.asked_by or "done",
+        frames_dropped=ring.count_dropped(),
+        took_s=round(time.monotonic() - began_s, 3),
+        cpu_s=round(time.process_time(), 3),
+    )
+    ring.close()
+    return 0
+
+
+if __name__ == "__main__":
+    start("idle_gaps", main)
