@@ -1,0 +1,263 @@
+"""SNMP to one agent: walks that survive lost datagrams, and sets that are never repeated blindly.
+
+Reading is gufo-snmp's (GETBULK), writing pysnmp's, which is imported when something is written. SNMPv3 is spoken where
+the inventory gives a user, v2c where it gives a community.
+
+A request that gets no answer is asked again: reading changes nothing. A SET without an answer is first read back: what
+was set is either there (the answer was lost), or the request was. Then it is sent again, which is safe as every SET
+here gives objects absolute values, and nobody else writes while a lab is locked: made twice it leads where it leads
+made once. Creating a row that exists is refused, which
+counts as done if the row reads as wanted then.
+Simplification: a datagram that the network holds back for seconds and then delivers after a later SET of the same
+object would undo that one. In one broadcast domain nothing queues for so long; reading back at the end of an apply
+tells.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final, TypeVar
+
+from gufo.snmp import (
+    Aes128Key,
+    Aes192Key,
+    Aes256Key,
+    BaseAuthKey,
+    BasePrivKey,
+    DesKey,
+    KeyExpansion,
+    Md5Key,
+    NoSuchInstance,
+    Sha1Key,
+    Sha224Key,
+    Sha256Key,
+    Sha384Key,
+    Sha512Key,
+    SnmpAuthError,
+    SnmpError,
+    User,
+)
+from gufo.snmp.sync import SnmpSession
+
+from controller.credentials import read_secret
+from controller.drivers.driver import Put, SnmpValue
+from controller.errors import AccessDenied, Rejected, Unreachable, Unreadable
+from controller.transports.snmp_access import SnmpAccess
+from controller.transports.snmp_set import Setter
+
+_PATIENCE: Final = ((0.5, 6), (2.0, 3))
+"""(seconds, tries): first as agents usually answer, then as an agent with a busy processor does."""
+
+_SET_TRIES: Final = 6
+_ROWS: Final = 30  # of one answer; what does not fit into its datagram the agent leaves out
+_FRESH_S: Final = 120.0  # an SNMPv3 engine's time is known for 150 s (RFC 3414, section 2.2.3)
+
+_AUTH: Final[Mapping[str, type[BaseAuthKey]]] = {
+    "md5": Md5Key,
+    "sha": Sha1Key,
+    "sha224": Sha224Key,
+    "sha256": Sha256Key,
+    "sha384": Sha384Key,
+    "sha512": Sha512Key,
+}
+_PRIVACY: Final[Mapping[str, type[BasePrivKey]]] = {
+    "des": DesKey,
+    "aes": Aes128Key,
+    "aes192": Aes192Key,
+    "aes256": Aes256Key,
+}
+
+_ROW_STATUS: Final = "1.3.6.1.2.1.17.7.1.4.3.1.5."  # dot1qVlanStaticRowStatus
+_UNICAST_STATUS: Final = "1.3.6.1.2.1.17.7.1.3.1.1.4."  # dot1qStaticUnicastStatus
+_ACTIVE, _CREATE_AND_GO, _CREATE_AND_WAIT, _DESTROY = 1, 4, 5, 6  # RowStatus, RFC 2579
+_NOT_YET_ACTIVE = (2, 3)  # notInService, notReady
+_INVALID = 2  # dot1qStaticUnicastStatus: takes the entry away
+
+
+class _Silent(Exception):
+    """Every try of one request was in vain."""
+
+
+class _Tries:
+    """How often one request may be repeated; an answer starts the count anew."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._used = 0
+
+    def answered(self) -> None:
+        """Something came."""
+        self._used = 0
+
+    def spend(self) -> None:
+        """Nothing came; _Silent if that was the last try."""
+        self._used += 1
+        if self._used >= self._limit:
+            raise _Silent
+
+
+_Answer = TypeVar("_Answer")
+_Question = Callable[[SnmpSession, _Tries], _Answer]
+
+
+class Agent:
+    """One agent, talked to by one thread at a time. Secrets are read when it is first needed."""
+
+    def __init__(self, access: SnmpAccess, patience: Sequence[tuple[float, int]] = _PATIENCE) -> None:
+        self.access = access
+        self._patience = patience
+        self._level = 0
+        self._readers: dict[int, SnmpSession] = {}
+        self._spoken_s = 0.0
+        self._setter: Setter | None = None
+
+    def walk(self, oid: str) -> dict[str, SnmpValue]:
+        """The objects below `oid`: rest of the OID in dotted form to value. Unreachable if the agent is silent."""
+
+        def collect(reader: SnmpSession, tries: _Tries) -> dict[str, SnmpValue]:
+            found: dict[str, SnmpValue] = {}
+            rows = iter(reader.getbulk(oid, _ROWS))
+            while True:
+                try:
+                    name, value = next(rows)
+                except StopIteration:
+                    return found
+                except OSError:
+                    self._again(reader, tries)
+                    continue
+                tries.answered()
+                index = name[len(oid) + 1 :]
+                if index in found:
+                    raise Unreadable(self.access.device, f"walk of {oid}", f"{name} came twice")
+                if isinstance(value, int | bytes | str):
+                    found[index] = value
+
+        return self._read(f"a walk of {oid}", collect)
+
+    def get(self, oids: Sequence[str]) -> dict[str, SnmpValue]:
+        """Objects by their OIDs; those that do not exist are left out. Unreachable if the agent is silent."""
+
+        def ask(reader: SnmpSession, tries: _Tries) -> dict[str, SnmpValue]:
+            while True:
+                try:
+                    found = reader.get_many(list(oids))
+                except NoSuchInstance:
+                    return {}
+                except OSError:
+                    self._again(reader, tries)
+                else:
+                    return {oid: value for oid, value in found.items() if isinstance(value, int | bytes | str)}
+
+        return self._read(f"a read of {oids[0]}", ask)
+
+    def put(self, order: Put) -> tuple[int, int]:
+        """Set objects, all or none; when it was sent and when it was known to be done, in monotonic nanoseconds.
+
+        Rejected in the agent's words, Unreachable if it stayed silent: then it may or may not have been done.
+        """
+        if self._setter is None:
+            self._setter = Setter(self.access)
+        sent_ns = time.monotonic_ns()
+        for attempt in range(_SET_TRIES):
+            if attempt and self._kept(order):
+                return sent_ns, time.monotonic_ns()
+            refusal = self._setter.set(order.objects)
+            if refusal is None:
+                continue
+            if refusal and not (attempt and self._kept(order)):
+                raise Rejected(self.access.device, order.what, refusal)
+            return sent_ns, time.monotonic_ns()
+        raise self._no_answer(f"an order to {order.what}")
+
+    def close(self) -> None:
+        """Forget everything that is open; harmless when nothing is."""
+        self._readers.clear()
+        if self._setter is not None:
+            self._setter.close()
+            self._setter = None
+
+    def _read(self, what: str, question: _Question[_Answer]) -> _Answer:
+        """Ask with the patience that this agent has needed so far, and with more of it if it stays silent."""
+        while True:
+            tries = _Tries(self._patience[self._level][1])
+            try:
+                answer = question(self._reader(tries), tries)
+            except _Silent:
+                if self._level == len(self._patience) - 1:
+                    raise self._no_answer(what) from None
+                self._level += 1
+            except SnmpAuthError as error:
+                raise AccessDenied(
+                    self.access.device, f"its SNMP agent refuses the user ({error}): correct snmp_v3."
+                ) from error
+            except SnmpError as error:
+                raise Unreadable(self.access.device, what, str(error)) from error
+            else:
+                self._spoken_s = time.monotonic()
+                return answer
+
+    def _reader(self, tries: _Tries) -> SnmpSession:
+        reader = self._readers.get(self._level)
+        if reader is None:
+            reader = self._readers[self._level] = self._opened(self._patience[self._level][0])
+            self._spoken_s = 0.0
+        if self.access.user is not None and time.monotonic() - self._spoken_s > _FRESH_S:
+            while True:
+                try:
+                    reader.refresh()
+                except OSError:
+                    tries.spend()
+                else:
+                    break
+        return reader
+
+    def _opened(self, timeout_s: float) -> SnmpSession:
+        access = self.access
+        if access.user is None:
+            community = read_secret(access.community, access.device)
+            return SnmpSession(access.address, access.port, community=community, timeout=timeout_s)
+        user = access.user
+        auth = privacy = None
+        if user.auth_key:
+            auth = _AUTH[user.auth_protocol](read_secret(user.auth_key, access.device).encode())
+        if user.privacy_key:
+            privacy = _PRIVACY[user.privacy_protocol](read_secret(user.privacy_key, access.device).encode())
+        # Switches expand short keys as Cisco does (draft-reeder-snmpv3-usm-3desede), and so does pysnmp.
+        who = User(user.name, auth_key=auth, priv_key=privacy, key_expansion=KeyExpansion.Cisco)
+        return SnmpSession(access.address, access.port, user=who, timeout=timeout_s)
+
+    def _again(self, reader: SnmpSession, tries: _Tries) -> None:
+        """Nothing came; with SNMPv3 the engine may have restarted, and wants its new time said."""
+        tries.spend()
+        if self.access.user is not None:
+            with suppress(OSError):
+                reader.refresh()
+
+    def _kept(self, order: Put) -> bool:
+        """Whether the objects read as an order wants them."""
+        held = self.get([oid for oid, _, _ in order.objects])
+        return all(_reads_as(oid, value, held.get(oid)) for oid, _, value in order.objects)
+
+    def _no_answer(self, what: str) -> Unreachable:
+        where = f"{self.access.address}:{self.access.port}"
+        means = "user and keys" if self.access.user else "community"
+        sentence = f"its SNMP agent at {where} did not answer {what}: check power, address, and the {means}."
+        return Unreachable(self.access.device, sentence)
+
+
+def _reads_as(oid: str, wanted: SnmpValue, held: SnmpValue | None) -> bool:
+    """Whether an object that reads as `held` (None: there is none) is what a SET to `wanted` leads to."""
+    if oid.startswith(_ROW_STATUS):
+        if wanted == _DESTROY:
+            return held is None
+        if wanted == _CREATE_AND_GO:
+            return held == _ACTIVE
+        if wanted == _CREATE_AND_WAIT:
+            return held in _NOT_YET_ACTIVE
+    if oid.startswith(_UNICAST_STATUS) and wanted == _INVALID:
+        return held is None or held == _INVALID
+    if isinstance(held, bytes):
+        octets = wanted.encode() if isinstance(wanted, str) else wanted
+        # A PortList may be longer than was set; what is not named is zero (RFC 4363).
+        return isinstance(octets, bytes) and held.rstrip(b"\0") == octets.rstrip(b"\0")
+    return held == wanted

@@ -1,0 +1,87 @@
+"""Sessions with switches: SSH when a command line is needed, SNMP when an object is, neither before.
+
+A plan that only shuts ports over SNMP so never pays for a login.
+"""
+
+from collections.abc import Callable, Sequence
+
+from controller.drivers.driver import Answers, Driver, Line, Order, Put, Query, Show, SnmpValue, Walk
+from controller.drivers.table import FAMILIES
+from controller.errors import Unreachable
+from controller.model.lab import Switch
+from controller.transports.session import Acknowledged
+from controller.transports.snmp import Agent
+from controller.transports.snmp_access import access_of
+from controller.transports.ssh import CommandLine, open_line
+from controller.transports.terminal import PATIENCE_S
+
+OpenLine = Callable[[Switch, Driver, float], CommandLine]
+
+
+class SwitchSession:
+    """A `Session` with one switch."""
+
+    def __init__(
+        self, switch: Switch, driver: Driver, *, patience_s: float = PATIENCE_S, dial: OpenLine = open_line
+    ) -> None:
+        self.switch = switch
+        self._driver = driver
+        self._patience_s = patience_s
+        self._dial = dial
+        self._line: CommandLine | None = None
+        self._agent: Agent | None = None
+        self._closed = False
+
+    def ask(self, queries: Sequence[Query]) -> Answers:
+        """Answers to all queries, each asked once."""
+        answers: dict[Query, str | dict[str, SnmpValue]] = {}
+        for query in dict.fromkeys(queries):
+            match query:
+                case Show():
+                    answers[query] = self._command_line().show(query.command)
+                case Walk():
+                    answers[query] = self._snmp().walk(query.oid)
+        return answers
+
+    def send(self, order: Order) -> Acknowledged:
+        """Send one order and wait until the switch took it."""
+        match order:
+            case Line():
+                times_ns = self._command_line().obey(order)
+            case Put():
+                times_ns = self._snmp().put(order)
+        return Acknowledged(order, *times_ns)
+
+    def close(self) -> None:
+        """End it; harmless when it is broken or closed already."""
+        self._closed = True
+        if self._line is not None:
+            self._line.close()
+            self._line = None
+        if self._agent is not None:
+            self._agent.close()
+            self._agent = None
+
+    def _command_line(self) -> CommandLine:
+        if self._line is None:
+            self._check_open()
+            self._line = self._dial(self.switch, self._driver, self._patience_s)
+        return self._line
+
+    def _snmp(self) -> Agent:
+        if self._agent is None:
+            self._check_open()
+            self._agent = Agent(access_of(self.switch))
+        return self._agent
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise Unreachable(self.switch.name, "the session was closed: open another.")
+
+
+def open_session(switch: Switch, *, patience_s: float = PATIENCE_S) -> SwitchSession:
+    """A session with a switch, not connected yet: what would go wrong with a login goes wrong at the first need of it.
+
+    `patience_s` is how long a command line may be silent before it counts as hanging.
+    """
+    return SwitchSession(switch, FAMILIES[switch.family].driver, patience_s=patience_s)
