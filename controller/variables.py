@@ -62,6 +62,11 @@ def _file(text: str) -> str:
     return str(path)
 
 
+def _ssh_arguments(text: str) -> str:
+    root = os.environ.get("EEE_STATE_DIR")
+    return text.replace(STATE_ROOT + "/", root + "/") if root else text
+
+
 def _variable(text: str) -> str:
     if not _VARIABLE.fullmatch(text):
         raise ValueError("this is no name of an environment variable, such as EEE_SWITCH_PASSWORD")
@@ -197,7 +202,7 @@ class NodeVars(_Vars):
     ansible_host: Address
     ansible_port: UdpPort = 22
     ansible_user: str
-    ansible_ssh_common_args: str = ""
+    ansible_ssh_common_args: Annotated[str, AfterValidator(_ssh_arguments)] = ""
     ansible_ssh_private_key_file: SecretFile = ""
     data_address: Address
     mac: Annotated[str, AfterValidator(_mac)]

@@ -136,6 +136,7 @@ def _hosts_yml(plan: Plan) -> str:
         "        ansible_password: \"{{ lookup('ansible.builtin.file', password_file) }}\"",
         f"        password_file: {secrets}/cli_password",
         f"        community_file: {secrets}/snmp_write_community",
+        f"        known_hosts_file: /run/eee-testbed/{plan.name}/known_hosts",
         "      children:",
     ]
     for model in dict.fromkeys(plan.switches):

@@ -37,6 +37,7 @@ def _lab_folder(parent: Path, name: str, number: int) -> Path:
       vars:
         password_file: {secrets}/cli_password
         community_file: {secrets}/snmp_write_community
+        known_hosts_file: /run/eee-testbed/{name}/known_hosts
       hosts:
         sw1:
           ansible_host: 127.{number}.1.1
@@ -51,6 +52,7 @@ def _lab_folder(parent: Path, name: str, number: int) -> Path:
     nodes:
       vars:
         ansible_user: lab
+        ansible_ssh_common_args: -F /run/eee-testbed/{name}/ssh_config
       hosts:
 {hosts}    strips:
       vars:
