@@ -1,0 +1,95 @@
+"""Read what switches are set to: the queries of each family's driver, asked of all switches at once."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, TypeVar
+
+from controller.drivers.driver import ASPECTS, Aspect, EeeStatus, Identity
+from controller.drivers.table import FAMILIES
+from controller.errors import DeviceError
+from controller.model.lab import Lab, Switch
+from controller.model.state import State, SwitchState
+from controller.transports.session import Connect, Session
+from controller.transports.switches import open_session
+
+ALL: Final[frozenset[Aspect]] = frozenset(ASPECTS)
+
+_AT_ONCE: Final = 32  # switches; each costs a thread that mostly waits
+
+_Found = TypeVar("_Found")
+
+
+def observe_switch(
+    switch: Switch, session: Session, aspects: frozenset[Aspect] = ALL, base: SwitchState | None = None
+) -> SwitchState:
+    """The settings of one switch as it shows them now. With fewer than all aspects, the rest is taken from `base`.
+
+    Unreachable, Rejected or Unreadable name the switch.
+    """
+    driver = FAMILIES[switch.family].driver
+    return driver.parse(switch, aspects, session.ask(driver.queries(switch, aspects)), base)
+
+
+def observe_lab(
+    lab: Lab, connect: Connect = open_session, aspects: frozenset[Aspect] = ALL, base: State | None = None
+) -> State:
+    """The settings of every switch; with fewer than all aspects the rest is taken from `base`.
+
+    All switches are asked, also when one fails; then its error is raised, the first in the order of the inventory.
+    """
+    found = ask_switches(
+        lab,
+        lambda switch, session: observe_switch(
+            switch, session, aspects, base.switches[switch.name] if base is not None else None
+        ),
+        connect,
+    )
+    for outcome in found.values():
+        if isinstance(outcome, DeviceError):
+            raise outcome
+    return State({name: state for name, state in found.items() if isinstance(state, SwitchState)})
+
+
+def ask_switches(
+    lab: Lab, question: Callable[[Switch, Session], _Found], connect: Connect = open_session
+) -> Mapping[str, _Found | DeviceError]:
+    """One question to every switch of a lab, to all at once; by name the answer, or what went wrong with that switch.
+
+    Sessions are closed when the question is answered, and all at once at a Ctrl-C, which ends the waiting in them.
+    """
+    sessions: list[Session] = []
+
+    def ask(switch: Switch) -> _Found | DeviceError:
+        try:
+            session = connect(switch)
+        except DeviceError as error:
+            return error
+        sessions.append(session)
+        try:
+            return question(switch, session)
+        except DeviceError as error:
+            return error
+        finally:
+            session.close()
+
+    with ThreadPoolExecutor(max_workers=min(_AT_ONCE, len(lab.switches)), thread_name_prefix="ask") as pool:
+        asked = {switch.name: pool.submit(ask, switch) for switch in lab.switches}
+        try:
+            return {name: answer.result() for name, answer in asked.items()}
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for session in sessions:
+                session.close()
+            raise
+
+
+def read_eee(switch: Switch, session: Session) -> Mapping[str, EeeStatus]:
+    """EEE of each port as the switch shows it."""
+    driver = FAMILIES[switch.family].driver
+    return driver.eee(switch, session.ask(driver.eee_queries(switch)))
+
+
+def read_identity(switch: Switch, session: Session) -> Identity:
+    """What a switch says that it is."""
+    driver = FAMILIES[switch.family].driver
+    return driver.identity(switch, session.ask(driver.identity_queries(switch)))
