@@ -1,0 +1,129 @@
+"""What `ethtool` says and takes for ports of switches that are Linux machines: speed, flow control, EEE. Pure.
+
+The layouts are those of ethtool 6.1, read in its output on virtual NICs and, where those have nothing to say, taken
+from its documentation [M]. A NIC that cannot do something answers "Operation not supported": then the setting is the
+model's default, and setting it is refused by ethtool itself.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from controller.drivers.driver import EeeStatus
+from controller.errors import Unreadable
+from controller.model.state import PortState
+
+_UNSUPPORTED = ("Operation not supported", "not supported", "No data available")
+_MODE = re.compile(r"\b(\d+)base\S+/(?:Full|Half)")
+
+
+@dataclass(frozen=True, slots=True)
+class LinkSettings:
+    """Speed (None: negotiated, or not to be chosen) and flow control of one NIC."""
+
+    speed_mbps: int | None
+    flow_control: bool
+
+
+def show_links(ports: Sequence[str]) -> str:
+    """One command that prints speed and flow control of all ports."""
+    return _for_each(ports, 'ethtool "$p"; ethtool -a "$p"')
+
+
+def show_eee(ports: Sequence[str]) -> str:
+    """One command that prints EEE of all ports."""
+    return _for_each(ports, 'ethtool --show-eee "$p"')
+
+
+def _for_each(ports: Sequence[str], commands: str) -> str:
+    # A NIC without the feature makes ethtool fail: what it says is the answer.
+    return f'for p in {shlex.join(ports)}; do echo "== $p"; {commands}; done 2>&1; true'
+
+
+def set_commands(port: str, before: PortState, after: PortState) -> Iterator[str]:
+    """Commands for speed, flow control, EEE and hold time, where they differ.
+
+    A fixed speed is the only one that is advertised: 1000BASE-T needs negotiation to choose its master.
+    """
+    name = shlex.quote(port)
+    if before.speed_mbps != after.speed_mbps:
+        fixed = "" if after.speed_mbps is None else f" speed {after.speed_mbps} duplex full"
+        yield f"ethtool -s {name} autoneg on{fixed}"  # [M] that drivers advertise all modes again
+    if before.flow_control != after.flow_control:
+        word = "on" if after.flow_control else "off"
+        yield f"ethtool -A {name} rx {word} tx {word}"
+    if before.eee != after.eee or before.hold_us != after.hold_us:
+        hold = "" if after.hold_us is None else f" tx-timer {after.hold_us}"
+        yield f"ethtool --set-eee {name} eee {'on tx-lpi on' if after.eee else 'off'}{hold}"
+
+
+def read_links(switch: str, ports: Sequence[str], text: str) -> dict[str, LinkSettings]:
+    """What `show_links` printed."""
+    found = {}
+    for port, part in _sections(switch, ports, text).items():
+        general, _, pause = part.partition("Pause parameters for")
+        if "Settings for" not in general:
+            _refuse(switch, f"ethtool {port}", part)
+        if not pause and not any(words in part for words in _UNSUPPORTED):
+            _refuse(switch, f"ethtool -a {port}", part)
+        flows = {re.search(rf"^{way}:\s+(on|off)", pause, re.MULTILINE) is not None for way in ("RX", "TX")}
+        if pause and flows != {True}:
+            _refuse(switch, f"ethtool -a {port}", part)
+        on = bool(pause) and all(re.search(rf"^{way}:\s+on", pause, re.MULTILINE) for way in ("RX", "TX"))
+        found[port] = LinkSettings(_speed_mbps(general), on)
+    return found
+
+
+def _speed_mbps(text: str) -> int | None:
+    """The only speed that a NIC may use; one that is its only one anyway counts as negotiated."""
+    if not re.search(r"Supports auto-negotiation: Yes", text):
+        return None
+    if re.search(r"^\s*Auto-negotiation: off", text, re.MULTILINE):
+        speed = re.search(r"^\s*Speed: (\d+)Mb/s", text, re.MULTILINE)
+        return int(speed[1]) if speed else None
+    supported, advertised = (_modes(text, f"{kind} link modes") for kind in ("Supported", "Advertised"))
+    return next(iter(advertised)) if len(advertised) == 1 and advertised != supported else None
+
+
+def _modes(text: str, title: str) -> set[int]:
+    """Speeds in a list that goes on in indented lines without a title."""
+    block = re.search(rf"^\s*{title}:(.*(?:\n\s+[^:\n]*)*)$", text, re.MULTILINE)
+    return {int(mode) for mode in _MODE.findall(block[1])} if block else set()
+
+
+def read_eee(switch: str, ports: Sequence[str], text: str) -> dict[str, EeeStatus]:
+    """What `show_eee` printed; ports that cannot do EEE are there, as not supported."""
+    found = {}
+    for port, part in _sections(switch, ports, text).items():
+        status = re.search(r"EEE status: (.+)", part)
+        if status is None or status[1].startswith("not supported"):
+            if not any(words in part for words in _UNSUPPORTED):
+                _refuse(switch, f"ethtool --show-eee {port}", part)
+            found[port] = EeeStatus(False, False, None, None, None, None)
+            continue
+        if not re.match(r"disabled|enabled - (active|inactive)", status[1]):
+            _refuse(switch, f"ethtool --show-eee {port}", part)
+        timer = re.search(r"Tx LPI: (\d+) \(us\)", part)
+        partner = re.search(r"Link partner advertised EEE link modes:\s*(.*)", part)
+        found[port] = EeeStatus(
+            supported=True,
+            enabled=status[1].startswith("enabled"),
+            active=status[1].startswith("enabled - active"),
+            partner=bool(_MODE.search(partner[1])) if partner else None,
+            hold_us=int(timer[1]) if timer else None,
+            wake_us=None,
+        )
+    return found
+
+
+def _sections(switch: str, ports: Sequence[str], text: str) -> Mapping[str, str]:
+    parts = re.split(r"^== (.*)\n", text, flags=re.MULTILINE)
+    found = dict(zip(parts[1::2], parts[2::2], strict=True))
+    if parts[0].strip() or set(found) != set(ports):
+        _refuse(switch, "ethtool", text)
+    return found
+
+
+def _refuse(switch: str, command: str, text: str) -> None:
+    raise Unreadable(switch, command, text)
