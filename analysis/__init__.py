@@ -1,1 +1,1 @@
-"""From runs to models."""
+"""From what was measured to models with error bars, and from models to predictions. Knows no device."""

@@ -1,0 +1,48 @@
+"""A value with its 95 % interval."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+_TAILS_PERCENT = (2.5, 50.0, 97.5)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A median and the bounds of its 95 % interval, all in the unit that the field's name says."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.6g} ({self.low:.6g} - {self.high:.6g})"
+
+    def holds(self, truth: float) -> bool:
+        """Whether a value is inside."""
+        return self.low <= truth <= self.high
+
+    @property
+    def half_width(self) -> float:
+        """Half of the interval's length."""
+        return (self.high - self.low) / 2
+
+
+def of_samples(samples: ArrayLike) -> Interval:
+    """The interval between the 2.5 % and 97.5 % quantiles of samples from a distribution."""
+    low, value, high = np.percentile(np.asarray(samples, dtype=float), _TAILS_PERCENT)
+    return Interval(float(value), float(low), float(high))
+
+
+def of_median(values: Sequence[float], rounds: int = 4000, seed: int = 0) -> Interval:
+    """The interval of a median by bootstrap; one value has no width, and says nothing about its error."""
+    found = np.asarray(values, dtype=float)
+    if found.size == 0:
+        raise ValueError("the median of no values is not defined")
+    drawn = np.random.default_rng(seed).choice(found, size=(rounds, found.size))
+    low, high = np.percentile(np.median(drawn, axis=1), (_TAILS_PERCENT[0], _TAILS_PERCENT[2]))
+    return Interval(float(np.median(found)), float(low), float(high))
