@@ -1,0 +1,149 @@
+"""Programs on nodes, over the OpenSSH client with the arguments that Ansible uses: Python in, JSON out.
+
+A program is sent on standard input, so that a node needs nothing but Python and an SSH server. It finds its argument,
+one JSON text, in `sys.argv[1]` and prints one JSON value. It lives as long as its connection: when that ends, by
+Ctrl-C, a time-out or a crash here, the program and everything that it started in its process group is killed.
+"""
+
+import asyncio
+import contextlib
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from controller.errors import AccessDenied, DeviceError, HostKeyChanged, LabError, Rejected, Unreachable, Unreadable
+from controller.model.lab import Host
+
+Json = Any
+"""What `json.loads` returns."""
+
+_AT_ONCE: Final = 64
+_CONNECT_S: Final = 10
+_SSH_FAILED: Final = 255  # exit status of ssh itself; a program's own is below
+_WORDS: Final = 300  # of what a program said before it failed
+
+_BOOT: Final = """
+import os, signal, sys, threading
+def take(size):
+    data = b""
+    while len(data) < size:
+        piece = os.read(0, size - len(data))
+        if not piece:
+            sys.exit("the connection ended early")
+        data += piece
+    return data
+def watch():
+    while os.read(0, 1):
+        pass
+    os.killpg(0, signal.SIGKILL)
+if os.getpgrp() != os.getpid():
+    os.setpgid(0, 0)
+sizes = take(20).split()
+program, sys.argv = take(int(sizes[0])), ["program", take(int(sizes[1])).decode()]
+threading.Thread(target=watch, daemon=True).start()
+exec(compile(program, "program", "exec"), {"__name__": "__main__"})
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A Python program for nodes; `name` is what errors call it, `python` the interpreter there."""
+
+    name: str
+    text: str
+    python: str = "python3"
+
+
+def ssh_command(host: Host, remote: Sequence[str]) -> list[str]:
+    """The command that runs another on a node; it never asks for anything."""
+    options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={_CONNECT_S}", "-T", "-p", str(host.ssh_port)]
+    if host.key_file:
+        options += ["-i", host.key_file]
+    where = f"{host.user}@{host.management_address}"
+    return ["ssh", *shlex.split(host.ssh_arguments), *options, where, "--", shlex.join(remote)]
+
+
+def run_on_hosts(
+    program: Program, arguments: Mapping[Host, Json], *, timeout_s: float
+) -> Mapping[str, Json | DeviceError]:
+    """Run a program on many nodes at once, each with its argument; by name its answer, or what went wrong there.
+
+    Errors are Unreachable (with AccessDenied and HostKeyChanged), Rejected if the program failed, Unreadable if it
+    printed no JSON. A KeyboardInterrupt passes through when everything that was started is gone.
+    """
+    return asyncio.run(_run_all(program, arguments, timeout_s))
+
+
+async def _run_all(
+    program: Program, arguments: Mapping[Host, Json], timeout_s: float
+) -> Mapping[str, Json | DeviceError]:
+    free = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(host: Host, argument: Json) -> Json | DeviceError:
+        async with free:
+            try:
+                return await _run(program, host, argument, timeout_s)
+            except DeviceError as error:
+                return error
+
+    answers = await asyncio.gather(*(one(host, argument) for host, argument in arguments.items()))
+    return {host.name: answer for host, answer in zip(arguments, answers, strict=True)}
+
+
+async def _run(program: Program, host: Host, argument: Json, timeout_s: float) -> Json:
+    text, given = program.text.encode(), json.dumps(argument).encode()
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *ssh_command(host, [program.python, "-c", _BOOT]),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,  # a Ctrl-C at the terminal is ours to pass on
+        )
+    except FileNotFoundError as error:
+        raise LabError("there is no `ssh` here: install an OpenSSH client.") from error
+    try:
+        sizes = f"{len(text)} {len(given)}".ljust(20).encode()
+        async with asyncio.timeout(timeout_s):
+            output, errors = await _conversation(process, sizes + text + given)
+    except TimeoutError as error:
+        raise Unreachable(host.name, f"{program.name} was not done there within {timeout_s:g} s.") from error
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    if process.returncode:
+        raise _failure(program, host, process.returncode, errors.decode("utf-8", "replace"))
+    try:
+        return json.loads(output)
+    except ValueError as error:
+        raise Unreadable(host.name, program.name, output.decode("utf-8", "replace")) from error
+
+
+async def _conversation(process: asyncio.subprocess.Process, data: bytes) -> tuple[bytes, bytes]:
+    """Send everything and read to the end; standard input stays open, as the program lives as long as it does."""
+    if process.stdin is None or process.stdout is None or process.stderr is None:
+        raise AssertionError("all three are pipes")
+    process.stdin.write(data)
+    with contextlib.suppress(ConnectionError):
+        await process.stdin.drain()
+    output, errors = await asyncio.gather(process.stdout.read(), process.stderr.read())
+    await process.wait()
+    process.stdin.close()
+    return output, errors
+
+
+def _failure(program: Program, host: Host, status: int, said: str) -> DeviceError:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    last = lines[-1] if lines else f"exit status {status}"
+    if status != _SSH_FAILED:
+        return Rejected(host.name, program.name, "\n".join(lines)[-_WORDS:] or last)
+    if "REMOTE HOST IDENTIFICATION HAS CHANGED" in said or "Host key verification failed" in said:
+        sentence = f"its SSH host key at {host.management_address} is not the trusted one: compare it, then mend"
+        return HostKeyChanged(host.name, f"{sentence} the known_hosts file that ssh uses.")
+    if "Permission denied" in said:
+        return AccessDenied(host.name, f"does not let {host.user} in by SSH ({last}): correct its key or user.")
+    return Unreachable(host.name, f"does not answer by SSH ({last}): check power, cable and ansible_host.")
