@@ -15,7 +15,7 @@ COLUMNS = (
     Column("late_ns", "ns", "how much longer the gap became; null where there was nothing to count from"),
     Column("idle_transmit_ns", "ns", "its departure minus that of the last frame before it that this host sent"),
     Column("idle_receive_ns", "ns", "its departure minus the arrival of the last frame before it"),
-    Column("sent_ns", "ns", "departure, CLOCK_REALTIME, stamped by the kernel; null: it could not be sent"),
+    Column("sent_ns", "ns", "departure, CLOCK_REALTIME, stamped by the kernel; null: it never left"),
     Column("rtt_ns", "ns", "answer's arrival minus departure, by the kernel's software stamps; null: lost"),
     Column("rtt_hardware_ns", "ns", "the same by the card's stamps; null without them"),
 )
@@ -73,14 +73,14 @@ class Tally:
     """Sums over the echoes of a run, for its summary."""
 
     def __init__(self) -> None:
-        self.sent = self.lost = self.refused = self.answered_late = 0
+        self.sent = self.lost = self.unsent = self.answered_late = 0
         self._rtts_ns = array("q")
         self._pacing_ns = array("q")
 
     def count(self, echo: Echo) -> None:
         """An echo that is done with."""
         if echo.sent_ns is None:
-            self.refused += 1
+            self.unsent += 1
             return
         self.sent += 1
         if echo.answered_ns is None:
@@ -95,7 +95,7 @@ class Tally:
         return {
             "echoes_sent": self.sent,
             "echoes_lost": self.lost,
-            "echoes_refused": self.refused,
+            "echoes_unsent": self.unsent,
             "answers_too_late": self.answered_late,
             "rtt": quantiles(self._rtts_ns),
             "late": quantiles(self._pacing_ns),

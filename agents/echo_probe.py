@@ -66,6 +66,8 @@ class Prober:
             self._send(Echo(number, gap_ns, None if from_ns is None else due_ns, time.time_ns()), request)
             if self._options.since == "answer":
                 self._take_in_until(lambda number=number: (number & 0xFFFF) not in self._waiting)  # type: ignore[misc]
+            else:
+                self._take_in()  # its departure is stamped by now, and the next gap counts from it
         self._take_in_until(lambda: not self._waiting)
 
     def _send(self, echo: Echo, request: bytes) -> None:
