@@ -45,7 +45,14 @@ LIMITS: Mapping[str, Quirk] = {
 }
 """For every family."""
 
-QUIRKS: Mapping[SwitchFamily, Mapping[str, Quirk]] = {}
+QUIRKS: Mapping[SwitchFamily, Mapping[str, Quirk]] = {
+    "cisco_ios": {
+        "trunk_encapsulation": Quirk(
+            "the model also knows ISL, and wants dot1q named before trunk mode", is_switch=True
+        ),
+        "eee_default": Quirk("EEE is on unless the configuration says otherwise", is_switch=True),
+    }
+}
 """For one family; its driver says what it does for it."""
 
 

@@ -1,0 +1,73 @@
+"""Names of interfaces and lists of VLANs as Cisco IOS writes them. Pure."""
+
+import re
+from collections.abc import Collection, Mapping
+
+_TYPES: Mapping[str, str] = {
+    "fa": "FastEthernet",
+    "gi": "GigabitEthernet",
+    "tw": "TwoGigabitEthernet",
+    "fi": "FiveGigabitEthernet",
+    "te": "TenGigabitEthernet",
+    "twe": "TwentyFiveGigE",
+    "fo": "FortyGigabitEthernet",
+    "hu": "HundredGigE",
+    "po": "Port-channel",
+}
+_LONG = {name.lower(): short for short, name in _TYPES.items()}
+_NAME = re.compile(r"([A-Za-z-]+)\s*(\d+(?:/\d+)*)")
+_LAG = re.compile(r"lag(\d+)")
+_ATOM = re.compile(r"(\d+)(?:-(\d+))?")
+
+_LINE_CHARACTERS = 120
+"""Of one list of VLANs; IOS itself wraps its lists earlier in what it shows."""
+
+
+def interface_key(name: str) -> tuple[str, str] | None:
+    """Type (abbreviated) and number of an interface, by whichever name; `lag3` is Port-channel3. None if it is none."""
+    lag = _LAG.fullmatch(name)
+    if lag:
+        return "po", lag[1]
+    found = _NAME.fullmatch(name.strip())
+    if not found:
+        return None
+    kind = found[1].lower()
+    short = kind if kind in _TYPES else _LONG.get(kind)
+    return (short, found[2]) if short else None
+
+
+def interface_name(name: str) -> str:
+    """The name to be typed: in full; a name of no known type stays as it is."""
+    key = interface_key(name)
+    return f"{_TYPES[key[0]]}{key[1]}" if key else name
+
+
+def read_vids(text: str) -> frozenset[int]:
+    """The VLANs of a list such as `1,11-16`; ValueError if it is none."""
+    vids: set[int] = set()
+    for atom in filter(None, re.split(r"[,\s]+", text)):
+        found = _ATOM.fullmatch(atom)
+        if not found:
+            raise ValueError(f"'{atom}' is no VLAN")
+        vids.update(range(int(found[1]), int(found[2] or found[1]) + 1))
+    if vids and not 1 <= min(vids) <= max(vids) <= 4094:
+        raise ValueError(f"{min(vids)} to {max(vids)} are no VLANs")
+    return frozenset(vids)
+
+
+def vid_lists(vids: Collection[int], first: Collection[int] = ()) -> list[str]:
+    """The VLANs as lists that fit into a line each; VLANs of `first` are in the first list."""
+    runs: list[list[int]] = []
+    for vid in sorted(vids):
+        if runs and vid == runs[-1][1] + 1:
+            runs[-1][1] = vid
+        else:
+            runs.append([vid, vid])
+    runs.sort(key=lambda run: not any(run[0] <= vid <= run[1] for vid in first))
+    lines = [""]
+    for start, end in runs:
+        atom = str(start) if start == end else f"{start}-{end}"
+        if len(lines[-1]) + len(atom) >= _LINE_CHARACTERS:
+            lines.append("")
+        lines[-1] += f",{atom}" if lines[-1] else atom
+    return [line for line in lines if line]
