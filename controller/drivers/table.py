@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 
+from controller.drivers import cisco_ios
 from controller.drivers.driver import Family
 from controller.model.lab import SwitchFamily
 
-FAMILIES: Mapping[SwitchFamily, Family] = {}
+FAMILIES: Mapping[SwitchFamily, Family] = {
+    "cisco_ios": cisco_ios.FAMILY,
+}
