@@ -16,6 +16,7 @@
         Unreadable       the device answered what nobody can parse
         Ignored          the device accepted, and did something else
       Drift              verified, and not as desired
+      JournalFailed      what is to be done could not be written down, so it was not done
       BrokenLab          the way back failed: a person has to decide
       TwinLate           the twin fell behind the wall clock
 
@@ -141,6 +142,15 @@ class Drift(LabError):
         self.changes = tuple(changes)
         count = len(self.changes)
         super().__init__(f"{count} setting{'s differ' if count != 1 else ' differs'} from what is desired.")
+
+
+class JournalFailed(LabError):
+    """The journal could not be written; nothing is sent that it does not announce."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"the journal {path} could not be written ({reason}): make room there, then try again.")
 
 
 class BrokenLab(LabError):

@@ -1,0 +1,79 @@
+"""Where the controller keeps what it did to a lab: journal, lock, guardian.
+
+``EEE_CONTROLLER_DIR/LAB`` if that variable is set; else ``/var/lib/eee-testbed/LAB`` for root, and for anybody who may
+write there (an administrator can give a group the folder); else ``$XDG_STATE_HOME/eee-testbed/LAB``. The lock is where
+every user of the machine sees it, in ``/run/lock``, unless EEE_CONTROLLER_DIR says otherwise.
+"""
+
+import hashlib
+import os
+from pathlib import Path
+
+from controller.errors import LabError
+from controller.model.lab import Lab
+
+_SYSTEM = Path("/var/lib/eee-testbed")
+_LOCKS = Path("/run/lock")
+_KEPT = 20  # journals of the past
+
+
+def _root() -> Path:
+    named = os.environ.get("EEE_CONTROLLER_DIR")
+    if named:
+        return Path(named)
+    if os.geteuid() == 0 or os.access(_SYSTEM, os.W_OK):
+        return _SYSTEM
+    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "eee-testbed"
+
+
+class StateFolder:
+    """The folder of one lab; made, for its owner alone, when something is to be written there."""
+
+    def __init__(self, lab: str) -> None:
+        self.lab = lab
+        self.path = _root() / lab
+        shared = not os.environ.get("EEE_CONTROLLER_DIR") and os.access(_LOCKS, os.W_OK)
+        self.lock = _LOCKS / f"eee-testbed-{lab}.lock" if shared else self.path / "lock"
+
+    @property
+    def journal(self) -> Path:
+        """The journal of the last apply."""
+        return self.path / "journal.jsonl"
+
+    @property
+    def doorbell(self) -> Path:
+        """The FIFO by which a guardian is told to look at the journal."""
+        return self.path / "guardian.fifo"
+
+    @property
+    def guardian_log(self) -> Path:
+        """What the last guardian said."""
+        return self.path / "guardian.log"
+
+    def make(self) -> None:
+        """Make the folder; LabError if that cannot be done."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise LabError(
+                f"the state of lab {self.lab} cannot be kept in {self.path} ({error.strerror}): make that folder "
+                "writable, or set EEE_CONTROLLER_DIR to one that is."
+            ) from error
+
+    def shelve(self) -> None:
+        """Put the journal away under the time of its last entry; the oldest of many are dropped."""
+        if not self.journal.exists():
+            return
+        past = self.path / "past"
+        past.mkdir(exist_ok=True, mode=0o700)
+        self.journal.rename(past / f"{self.journal.stat().st_mtime_ns:020}.jsonl")
+        for old in sorted(past.glob("*.jsonl"))[:-_KEPT]:
+            old.unlink()
+
+
+def digest_of(lab: Lab) -> str:
+    """What tells one inventory from another: a hash of the files that switches and cables come from."""
+    made = hashlib.sha256()
+    for name in ("hosts.yml", "cables.csv"):
+        made.update((Path(lab.folder) / name).read_bytes())
+    return made.hexdigest()
