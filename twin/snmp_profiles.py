@@ -58,12 +58,16 @@ class Profile:
 
 
 def _ros_own(device: SwitchDevice) -> Iterator[VarBind]:
-    """EEE as configured (the engine knows only what is in force), contact and location."""
+    """Admin status and EEE as configured (the engine knows only what is in force), contact and location.
+
+    A member of a LAG that is shut is down and still set to be up (RFC 2863, ifAdminStatus).
+    """
     config: RosConfig = device.personality.config
     yield "1.3.6.1.2.1.1.4.0", "octets", config.contact.encode()
     yield "1.3.6.1.2.1.1.6.0", "octets", config.location.encode()
     yield "1.3.6.1.4.1.89.149.1.0", "int", 1 if config.eee else 2
     for port in device.ports:
+        yield f"1.3.6.1.2.1.2.2.1.7.{port.if_index}", "int", 2 if config.ports[port.number].shutdown else 1
         if not port.is_lag:
             on = config.ports[port.number].eee
             yield f"1.3.6.1.4.1.89.149.2.1.1.{port.if_index}", "int", 1 if on else 2

@@ -89,11 +89,15 @@ def _settings(before: PortState, after: PortState, *, whole: bool) -> Iterator[s
 
 
 def _pvid_and_filter(before: PortState, after: PortState, *, whole: bool) -> Iterator[str]:
-    """A filter falls before the PVID moves to a VLAN that it would keep out, and rises after."""
+    """A filter falls before the PVID moves to a VLAN that it would keep out, and rises after.
+
+    A port that took no untagged frames may have done so by PVID 4095, which shows as another: it is written again.
+    """
     pvid = f"switchport general pvid {after.pvid}"
+    welcome = before.acceptance == "tagged" and after.acceptance == "all"
     word = "no " if after.ingress_filtering else ""
     ingress = f"{word}switchport general ingress-filtering disable"
-    wanted = {pvid: before.pvid != after.pvid, ingress: before.ingress_filtering != after.ingress_filtering}
+    wanted = {pvid: welcome or before.pvid != after.pvid, ingress: before.ingress_filtering != after.ingress_filtering}
     for line in (pvid, ingress) if after.ingress_filtering else (ingress, pvid):
         if whole or wanted[line]:
             yield line
