@@ -54,8 +54,9 @@ def project(port: PortState, aspects: Sequence[Aspect] | frozenset[Aspect]) -> d
 class Line:
     """A line for the command line. Lines come in the order in which they are typed, from privileged mode back to it.
 
-    `replies` are questions that the switch may ask, as patterns, with what to answer. `prompt` is a pattern that the
-    prompt must match afterwards, empty if any does: a mode that was not entered must stop what follows.
+    `replies` are questions that the switch may ask, as patterns, with what to type at them: exactly that, a newline
+    being the Enter key. `prompt` is a pattern that the prompt must match afterwards, empty if any does: a mode that
+    was not entered must stop what follows.
     """
 
     text: str
@@ -174,7 +175,10 @@ class Driver(Protocol):
         """`base` with these aspects as the answers have them; None: all aspects are there."""
 
     def refusal(self, line: Line, output: str) -> str:
-        """What the switch says is wrong with a line; empty if it took it."""
+        """What the switch says is wrong with a line; empty if it took it. Commands of `Show` are judged too.
+
+        The line's echo, the prompt and messages of the switch's log are not in `output`.
+        """
 
     def save(self, switch: Switch) -> tuple[Order, ...]:
         """What makes the running configuration the startup configuration."""

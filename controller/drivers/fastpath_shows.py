@@ -19,16 +19,22 @@ _NO_REFUSALS = (
 )
 """What a PowerConnect 62xx says to every list of VLANs that it takes (its transcripts)."""
 
+_REFUSED_SHOW = re.compile(r"% |Error\b|Command not found|Incomplete command", re.IGNORECASE)
 _FIELD = re.compile(r"(?P<label>[^.].*?)\.{2,}\s*(?P<value>.*)")
 GREEN = "show green-mode"
 VERSION = "show version"
 
 
 def refusal(line: Line, output: str, save: str) -> str:
-    """What is wrong with a line: any text at all, but for warnings; of saving, that nothing says it was done."""
+    """What is wrong with a line: any text at all, but for warnings; of saving, that nothing says it was done.
+
+    Of a show, what begins as refusals do.
+    """
     said = [text for text in clean(output) if not any(known.match(text) for known in _NO_REFUSALS)]
     if line.text == save:
         return "" if SAVED in said else "\n".join(said) or "no word that the configuration was saved"
+    if line.text.startswith("show "):
+        return "\n".join(text for text in said if _REFUSED_SHOW.match(text))
     return "\n".join(said)
 
 
