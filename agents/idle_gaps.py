@@ -125,12 +125,23 @@ class Recorder:
             if seconds:
                 due_s = min(due_s, began_s + seconds)
             self._fill_until(due_s)
+            if self._stop.asked_by or (seconds and due_s >= began_s + seconds):
+                self._await_last_block()
             self._close_interval()
             number = max(number + 1, int((time.monotonic() - began_s) / every_s) + 1)
 
     def _fill_until(self, due_s: float) -> None:
         while not self._stop.asked_by and (left_s := due_s - time.monotonic()) > 0:
             self._poll.poll(left_s * 1_000 + 1)
+            self._drain()
+
+    def _await_last_block(self) -> None:
+        """Frames that the kernel has already seen lie in a block that it hands over when it is old enough."""
+        ring = select.poll()
+        ring.register(self._ring.fileno(), select.POLLIN)
+        due_s = time.monotonic() + 2 * _RETIRE_MS / 1_000
+        while (left_s := due_s - time.monotonic()) > 0:
+            ring.poll(left_s * 1_000 + 1)
             self._drain()
 
     def _drain(self) -> None:

@@ -1,6 +1,7 @@
 """Two nodes in network namespaces of their own, joined by a veth pair; agents reach them as over SSH: on stdin."""
 
 import itertools
+import json
 import os
 import signal
 import subprocess
@@ -92,6 +93,11 @@ def nodes() -> Iterator[Pair]:
             node.run("ip", "address", "add", f"{node.address}/24", "dev", node.interface)
             node.run("ip", "link", "set", node.interface, "up")
             node.run("ip", "link", "set", "lo", "up")
+        for node, other in ((a, b), (b, a)):  # nor do they ask for each other's address
+            mac = json.loads(other.ip("link", "show", other.interface))[0]["address"]
+            node.run(
+                "ip", "neighbour", "replace", other.address, "lladdr", mac, "dev", node.interface, "nud", "permanent"
+            )
         a.run("ping", "-q", "-c", "1", "-w", "20", b.address)
         yield pair
     finally:

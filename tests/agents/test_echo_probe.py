@@ -118,8 +118,8 @@ def test_gaps_from_echo_to_echo_do_not_wait_for_answers(pair: Pair, run_agent: R
 
 def test_lost_and_late_answers_are_told(pair: Pair, run_agent: Run) -> None:
     """Of three echoes one is answered at once, one never, one after the probe gave it up."""
-    with slow_answers(pair.b, 0, -1, 60):
-        words = (pair.b.address, "--count", "6", "--gap-us", "50000:50000", "--lost-after-ms", "40")
+    with slow_answers(pair.b, 0, -1, 400):
+        words = (pair.b.address, "--count", "6", "--gap-us", "250000:250000", "--lost-after-ms", "250")
         told = run_agent(pair.a, "echo_probe", *words).recording
     rtt = told.column("rtt_ns")
     assert [one is None for one in rtt] == [False, True, True, False, True, True]

@@ -1,0 +1,189 @@
+"""The idle-gap recorder: bins, a reference of its own, and what it sees beside what the kernel counts."""
+
+import json
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+
+import pytest
+from conftest import NOBODY, Pair, Run, Running
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agents.gap_histogram import GapHistogram, bin_of, busy_ns, lower_edges_ns
+
+Start = Callable[..., Running]
+SENTENCE = re.compile(r"idle_gaps: [^\n]+\.\n")
+EDGES = lower_edges_ns()
+
+
+@given(gap_ns=st.one_of(st.integers(0, 300), st.integers(0, (1 << 49) - 1)))
+def test_a_gap_lies_between_the_edges_of_its_bin(gap_ns: int) -> None:
+    number = bin_of(gap_ns)
+    assert EDGES[number] <= gap_ns < EDGES[number + 1]
+
+
+def test_edges_rise_by_an_eighth_at_most() -> None:
+    for low, high in pairwise(EDGES):
+        assert low < high
+        assert low < 8 or (high - low) * 8 <= low
+
+
+def test_time_on_the_wire() -> None:
+    """64 bytes and preamble and gap at 1 Gb/s: 672 ns; a full frame 12,304 ns; 64,000 bytes in 43 frames."""
+    assert busy_ns(46, 1_000) == busy_ns(0, 1_000) == 672
+    assert busy_ns(1_500, 1_000) == (1_500 + 38) * 8
+    assert busy_ns(64_000, 10_000) == (64_000 + 43 * 38) * 8 // 10
+
+
+FRAMES = st.lists(st.tuples(st.integers(0, 40_000), st.integers(20, 3_000), st.booleans()), max_size=40)
+
+
+def _reference(frames: list[tuple[int, int, bool]], rate_mbps: int | None) -> dict[bool, list[int]]:
+    """Gaps of each direction from the busy intervals themselves; a frame that waits begins when the link is free."""
+    gaps: dict[bool, list[int]] = {True: [], False: []}
+    for outgoing in (True, False):
+        busy: list[tuple[int, int]] = []
+        for at, size, direction in frames:
+            if direction is not outgoing:
+                continue
+            length = 0 if rate_mbps is None else busy_ns(size, rate_mbps)
+            if outgoing:
+                begin = max(at, busy[-1][1]) if busy else at
+                busy.append((begin, begin + length))
+            else:
+                busy.append((at - length, max(at, busy[-1][1]) if busy else at))
+        gaps[outgoing] = [max(0, b[0] - a[1]) for a, b in pairwise(busy)]
+    return gaps
+
+
+@settings(max_examples=150)
+@given(steps=FRAMES, rate_mbps=st.sampled_from([None, 100, 1_000, 10_000]), cut=st.integers(0, 40))
+def test_the_histogram_is_that_of_the_idle_times(
+    steps: list[tuple[int, int, bool]], rate_mbps: int | None, cut: int
+) -> None:
+    at = 1_700_000_000_000_000_000
+    frames = []
+    for step, size, outgoing in steps:
+        at += step
+        frames.append((at, size, outgoing))
+    packed = [(at // 10**9, at % 10**9, size, 4 if outgoing else 0) for at, size, outgoing in frames]
+    histogram = GapHistogram(rate_mbps)
+    histogram.add(packed[:cut])
+    histogram.add(packed[cut:])
+    expected = _reference(frames, rate_mbps)
+    for outgoing, direction in ((True, histogram.transmit), (False, histogram.receive)):
+        count, size_byte, busy, idle_ns, filled = direction.take()
+        own = [frame for frame in frames if frame[2] is outgoing]
+        assert (count, size_byte) == (len(own), sum(size for _, size, _ in own))
+        assert busy == (0 if rate_mbps is None else sum(busy_ns(size, rate_mbps) for _, size, _ in own))
+        assert idle_ns == sum(expected[outgoing])
+        bins: dict[int, int] = {}
+        for gap in expected[outgoing]:
+            bins[bin_of(gap)] = bins.get(bin_of(gap), 0) + 1
+        assert filled == [[number, bins[number]] for number in sorted(bins)]
+        assert direction.take()[0] == 0
+
+
+def test_gaps_of_a_millisecond_are_seen_as_such(pair: Pair, run_agent: Run, start_agent: Start) -> None:
+    recorder = start_agent(pair.a, "idle_gaps", pair.a.interface, "--every-s", "0.5", "--rate-mbps", "1000")
+    header = json.loads(recorder.line())
+    words = ("--gap-us", "1000:1000", "--count", "300", "--since", "echo")
+    probed = run_agent(pair.a, "echo_probe", pair.b.address, *words).recording
+    recorder.line_with('"rows"')
+    recorder.signal(signal.SIGINT)
+    ended = recorder.ended()
+    told = ended.recording
+    assert (ended.status, told.summary["ended_by"], told.summary["frames_dropped"]) == (0, "SIGINT", 0)
+    assert sum(told.column("transmit_frames")) == sum(told.column("receive_frames")) == 300
+    assert sum(told.column("transmit_byte")) == 300 * (20 + 8 + 64)
+    assert sum(told.column("transmit_busy_ns")) == 300 * (20 + 8 + 64 + 38) * 8
+    edges = header["lower_edges_ns"]
+    bins: dict[int, int] = {}
+    for row in told.column("transmit_gaps"):
+        for number, count in row:
+            bins[number] = bins.get(number, 0) + count
+    assert sum(bins.values()) == 299
+    sent = probed.column("sent_ns")
+    true_gaps = sorted(after - before for before, after in pairwise(sent))
+    seen_median = next(n for n in sorted(bins) if sum(bins[m] for m in bins if m <= n) > 149)
+    assert edges[seen_median - 1] <= true_gaps[149] <= edges[seen_median + 2]
+    starts, ends = told.column("start_ns"), told.column("end_ns")
+    assert starts[1:] == ends[:-1], "no time is left out"
+
+
+_FLOOD = (
+    "import socket, sys\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+    "for _ in range(int(sys.argv[2])): s.sendto(b'x' * 64, (sys.argv[1], 9))"
+)
+
+
+def test_what_is_seen_and_what_is_dropped_is_what_the_kernel_sent(own_pair: Pair, start_agent: Start) -> None:
+    """Stopped while 120,000 frames go, with a ring for some 10,000."""
+    a, b = own_pair.a, own_pair.b
+    b.run("ip", "link", "set", b.interface, "arp", "off")  # nobody asks anything meanwhile
+    b.sysctl("net.ipv4.icmp_ratelimit", "0")
+
+    def sent() -> int:
+        return int(json.loads(a.ip("-s", "link", "show", a.interface))[0]["stats64"]["tx"]["packets"])
+
+    recorder = start_agent(a, "idle_gaps", a.interface, "--every-s", "0.3", "--ring-mibyte", "1")
+    recorder.line_with('"rows"')
+    before = sent()
+    a.run(sys.executable, "-c", _FLOOD, b.address, "3000")
+    recorder.signal(signal.SIGSTOP)
+    a.run(sys.executable, "-c", _FLOOD, b.address, "120000")
+    recorder.signal(signal.SIGCONT)
+    after = sent()
+    time.sleep(0.3)
+    recorder.signal(signal.SIGTERM)
+    told = recorder.ended().recording
+    seen = sum(told.column("transmit_frames"))
+    received = sum(told.column("receive_frames"))
+    dropped = sum(told.column("frames_dropped"))
+    assert dropped == told.summary["frames_dropped"] > 0
+    assert seen >= 3_000
+    assert seen <= after - before <= seen + dropped
+    assert seen + received + dropped >= after - before
+
+
+def test_it_ends_by_itself_and_tells_what_it_cost(pair: Pair, run_agent: Run) -> None:
+    told = run_agent(pair.a, "idle_gaps", "lo", "--seconds", "0.5", "--every-s", "0.2").recording
+    assert told.summary["ended_by"] == "done"
+    assert told.summary["took_s"] >= 0.5
+    assert 0 < told.summary["cpu_s"] < 10
+    assert 1 <= len(told.rows) <= 4
+    assert any("rate is unknown" in one for one in told.header["weaker"]), "a loopback has no rate"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "says"),
+    [
+        (("nosuch0",), 2, "no interface nosuch0"),
+        ((), 2, "interface"),
+        (("lo", "--every-s", "0.01"), 2, "--every-s"),
+        (("lo", "--seconds", "-1"), 2, "--seconds"),
+        (("lo", "--ring-mibyte", "0"), 2, "--ring-mibyte"),
+        (("lo", "--cpu", "4096"), 2, "CPU 4096"),
+        (("lo", "--output", "/dev/null"), 2, "cannot write to a new file"),
+    ],
+)
+def test_wrong_use_is_one_sentence(pair: Pair, run_agent: Run, words: tuple[str, ...], status: int, says: str) -> None:
+    ended = run_agent(pair.a, "idle_gaps", *words)
+    assert ended.status == status, ended
+    assert SENTENCE.fullmatch(ended.errors), ended.errors
+    assert says in ended.errors
+
+
+def test_without_cap_net_raw_it_says_so(pair: Pair, run_agent: Run) -> None:
+    nobody = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+    ended = run_agent(pair.a, "idle_gaps", pair.a.interface, prefix=nobody)
+    assert ended.status == 1
+    assert SENTENCE.fullmatch(ended.errors)
+    assert "CAP_NET_RAW" in ended.errors
+    raw = ["--inh-caps=+net_raw", "--ambient-caps=+net_raw"]
+    ended = run_agent(pair.a, "idle_gaps", pair.a.interface, "--seconds", "0.3", prefix=[*nobody, *raw])
+    assert ended.status == 0, ended.errors
