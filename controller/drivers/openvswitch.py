@@ -196,7 +196,7 @@ class OpenVSwitch:
             f"flows=$({_OFCTL} --no-stats --no-names dump-flows {bridge}) || exit 1",
             f"{{ echo set -e; printf '%s\\n' \"$ports\" | {shut}",
             f"echo \"{_OFCTL} --bundle replace-flows {name} - <<'EOF'\"",
-            'printf \'%s\\n\' "$flows" | grep -v hard_timeout=[0-9]*,priority=100,dl_vlan; echo EOF; } >"$file.new"',
+            "printf '%s\\n' \"$flows\" | grep -v 'cookie=0xeee6[0-9a-f]*, table=3'; echo EOF; } >\"$file.new\"",
             'sync "$file.new" && mv "$file.new" "$file"',
         )
         return (Line("; ".join(script)),)

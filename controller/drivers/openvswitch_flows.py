@@ -141,7 +141,7 @@ def scaffold(numbers: Iterable[int]) -> dict[Key, Flow]:
     for number in numbers:
         learn = (
             f"learn(table=3,hard_timeout={_AGEING_S},priority=100,cookie={cookie(Kind.LEARNED, number):#x},"
-            "NXM_OF_VLAN_TCI[0..11],NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],load:NXM_OF_IN_PORT[]->NXM_NX_REG0[0..15])"
+            "NXM_OF_VLAN_TCI[0..12],NXM_OF_ETH_DST[]=NXM_OF_ETH_SRC[],load:NXM_OF_IN_PORT[]->NXM_NX_REG0[0..15])"
         )
         wanted.append((2, f"priority=100,in_port={number}", f"{learn},resubmit(,3),goto_table:4"))
     flows = (
@@ -179,6 +179,9 @@ class ForeignFlowError(ValueError):
     """A flow that no state of ours has, or that is missing; the argument says which."""
 
 
+LEARNED = re.compile(r"\s*cookie=0xeee6[0-9a-f]{12}, table=3, hard_timeout=")
+"""A flow that the switch has made itself, as it is printed."""
+
 _WARNING = re.compile(r"\d{4}-\d\d-\d\dT\S+\|WARN\|")
 _LINE = re.compile(
     r"^\s*(?:cookie=(?P<cookie>0x[0-9a-f]+),\s*)?(?:duration=\S+\s*)?(?:table=(?P<table>\d+),\s*)?"
@@ -193,14 +196,12 @@ def read_flows(text: str, numbers: Mapping[str, int]) -> SwitchState:
     """
     found: dict[Key, Flow] = {}
     for line in text.splitlines():
-        if not line.strip() or "reply" in line or _WARNING.match(line):
+        if not line.strip() or "reply" in line or _WARNING.match(line) or LEARNED.match(line):
             continue
         parts = _LINE.match(line)
         if parts is None:
             raise ForeignFlowError(line.strip())
         mark = int(parts["cookie"] or "0", 16)
-        if mark >> 48 == 0xEEE0 | Kind.LEARNED and parts["table"] == "3":
-            continue
         flow = Flow(int(parts["table"] or "0"), parts["match"], mark, parts["actions"])
         found[flow.key] = flow
     state = _state_of(found.values(), {number: name for name, number in numbers.items()})

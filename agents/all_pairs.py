@@ -1,0 +1,264 @@
+"""Does every host reach every other, and does nobody see what is not theirs? Runs alone on a host; one JSON line.
+
+``python3 all_pairs.py '{"host": NAME, "interface": "eth0", "burst": 5, "meet_s": 3, "run": NUMBER, "hosts": {NAME:
+ADDRESS, ...}}'`` with the same hosts in the same order on all of them, at about the same time. The hosts first meet:
+each sends probes to each other until they are answered, or `meet_s` seconds have passed; that teaches ARP and the
+switches. Then each sends `burst` probes to each other host. Whoever gets a probe answers it. Probes are 64 bytes of
+UDP, which needs no rights.
+
+Meanwhile each host counts frames that switches should not have brought it: unicast frames of a burst for another
+host (floods), and copies of a frame that came already (loops). The former needs CAP_NET_RAW: without it `lacks` says
+so. A host's first frames may flood, as on any Ethernet, so only bursts count.
+"""
+
+from __future__ import annotations
+
+import json
+import selectors
+import socket
+import struct
+import sys
+import time
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PORT: Final = 47_802
+_PROBE: Final = struct.Struct("!4sQBBHHI")
+_MAGIC: Final = b"eeAP"
+_MEET, _BURST, _DONE, _HAIL = range(4)
+_REQUEST, _ANSWER = range(2)
+_SIZE_BYTE: Final = 64
+_HAILS: Final = 3
+"""Broadcasts of each host: one that comes is enough."""
+
+_AGAIN_S: Final = 0.1
+_PACE_S: Final = 0.0005
+_SETTLE_S: Final = 0.3
+_SOL_PACKET, _ADD_MEMBERSHIP, _PROMISCUOUS, _OTHER_HOST = 263, 1, 1, 3
+_EVERY_PROTOCOL: Final = 3
+
+Seen = tuple[int, int, int, int, int]
+"""Phase, kind, sender, receiver, number."""
+
+
+def pack(run: int, seen: Seen) -> bytes:
+    """A probe of 64 bytes."""
+    return _PROBE.pack(_MAGIC, run, *seen).ljust(_SIZE_BYTE, b"\0")
+
+
+def unpack(run: int, payload: bytes) -> Seen | None:
+    """What a probe of this run says; None for anything else."""
+    if len(payload) < _SIZE_BYTE:
+        return None
+    magic, found, *seen = _PROBE.unpack_from(payload)
+    return (seen[0], seen[1], seen[2], seen[3], seen[4]) if (magic, found) == (_MAGIC, run) else None
+
+
+def udp_payload(frame: bytes) -> bytes:
+    """The payload of UDP over IPv4, tagged or not; empty if it is something else."""
+    at = 12
+    while frame[at : at + 2] in {b"\x81\x00", b"\x88\xa8"}:
+        at += 4
+    ip = at + 2
+    if frame[at : at + 2] != b"\x08\x00" or len(frame) < ip + 20 or frame[ip + 9] != socket.IPPROTO_UDP:
+        return b""
+    return frame[ip + (frame[ip] & 15) * 4 + 8 :]
+
+
+class Prober:
+    """One host's part. Hosts are known by their place in `names`."""
+
+    def __init__(self, own: str, interface: str, run: int, peers: Sequence[tuple[str, str]]) -> None:
+        self._run = run
+        self._names = [name for name, _ in peers]
+        self._addresses = [address for _, address in peers]
+        self._own = self._names.index(own)
+        self._others = [number for number in range(len(peers)) if number != self._own]
+        self._met: set[int] = set()
+        self._done: set[int] = set()
+        self._ended = False
+        self._copies: Counter[Seen] = Counter()
+        self._floods: Counter[tuple[int, int]] = Counter()
+        self._passed: Counter[Seen] = Counter()
+        self._strangers = 0
+        self.lacks: list[str] = []
+        self._watched: socket.socket | None = None
+        self._selector = selectors.DefaultSelector()
+        self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        self._udp.bind(("", PORT))
+        self._udp.setblocking(False)
+        self._selector.register(self._udp, selectors.EVENT_READ, self._take)
+        self._hails = self._open_hails(interface)
+        self._watch(interface)
+
+    def _open_hails(self, interface: str) -> socket.socket | None:
+        """A socket for broadcasts, which no route leads to the interface. Before Linux 5.7 it needs CAP_NET_RAW."""
+        hails = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        hails.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
+        try:
+            hails.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, interface.encode())
+        except PermissionError:
+            hails.close()
+            self.lacks.append("CAP_NET_RAW: no broadcast is sent")
+            return None
+        return hails
+
+    def _watch(self, interface: str) -> None:
+        try:
+            watched = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_EVERY_PROTOCOL))
+        except PermissionError:
+            self.lacks.append("CAP_NET_RAW: frames for others are not counted")
+            return
+        watched.bind((interface, _EVERY_PROTOCOL))
+        request = struct.pack("iHH8s", socket.if_nametoindex(interface), _PROMISCUOUS, 0, b"")
+        watched.setsockopt(_SOL_PACKET, _ADD_MEMBERSHIP, request)
+        watched.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        watched.setblocking(False)
+        self._watched = watched
+        self._selector.register(watched, selectors.EVENT_READ, self._see)
+
+    def _see(self) -> None:
+        """Frames on the wire that are for another host's MAC address."""
+        while self._watched:
+            try:
+                frame, (_, _, kind, *_) = self._watched.recvfrom(2048)
+            except BlockingIOError:
+                return
+            if kind != _OTHER_HOST:
+                continue
+            seen = unpack(self._run, udp_payload(frame))
+            if seen is None:
+                self._strangers += 1
+                continue
+            self._passed[seen] += 1
+            if seen[0] == _BURST:
+                self._floods[seen[2], seen[3]] += 1
+
+    def _take(self) -> None:
+        """Probes for this host; requests are answered."""
+        while True:
+            try:
+                payload, _ = self._udp.recvfrom(2048)
+            except BlockingIOError:
+                return
+            except OSError:  # an ICMP error for a probe sent before: the peer does not listen yet
+                continue
+            seen = unpack(self._run, payload)
+            if seen is None:
+                continue
+            phase, kind, sender, _, number = seen
+            if sender == self._own:
+                continue  # our own broadcast
+            self._copies[seen] += 1
+            if phase == _DONE:
+                self._done.add(sender)
+            elif phase != _HAIL and kind == _REQUEST:
+                self._send(phase, _ANSWER, sender, number)
+            elif phase == _MEET:
+                self._met.add(sender)
+
+    def _send(self, phase: int, kind: int, to: int, number: int) -> None:
+        out = self._hails if phase == _HAIL else self._udp
+        address = "255.255.255.255" if phase == _HAIL else self._addresses[to]
+        if out is None:
+            return
+        try:
+            out.sendto(pack(self._run, (phase, kind, self._own, to, number)), (address, PORT))
+        except OSError:
+            return  # no way there: it counts as not answered
+
+    def _serve(self, for_s: float) -> None:
+        """Take and answer what comes for a while."""
+        until = time.monotonic() + for_s
+        while (left_s := until - time.monotonic()) > 0:
+            for key, _ in self._selector.select(left_s):
+                key.data()
+            if self._ended and len(self._done) == len(self._others):
+                return
+
+    def meet(self, patience_s: float) -> None:
+        """Until every other host has answered; probes have numbers of their own, so that none counts as a copy."""
+        until = time.monotonic() + patience_s
+        turn = 0
+        while len(self._met) < len(self._others) and time.monotonic() < until:
+            for peer in self._others:
+                if peer not in self._met:
+                    self._send(_MEET, _REQUEST, peer, turn)
+            turn += 1
+            self._serve(_AGAIN_S)
+        for number in range(_HAILS):
+            self._send(_HAIL, _REQUEST, 0, number)
+
+    def burst(self, count: int) -> None:
+        """`count` probes to each other host, one host after the other, and time for the last answer."""
+        for number in range(count):
+            for peer in self._others:
+                self._send(_BURST, _REQUEST, peer, number)
+                self._serve(_PACE_S)
+        until = time.monotonic() + _SETTLE_S
+        while time.monotonic() < until and self._answers() < count * len(self._others):
+            self._serve(_AGAIN_S / 5)
+
+    def _answers(self) -> int:
+        return sum(1 for seen in self._copies if seen[:2] == (_BURST, _ANSWER))
+
+    def linger(self, patience_s: float) -> None:
+        """Answer the others until all of them are done."""
+        self._ended = True
+        until = time.monotonic() + patience_s
+        turn = 0
+        while True:
+            for peer in self._others:
+                self._send(_DONE, _REQUEST, peer, turn)
+            turn += 1
+            if len(self._done) == len(self._others) or time.monotonic() >= until:
+                return
+            self._serve(_AGAIN_S)
+
+    def report(self, count: int) -> dict[str, object]:
+        """What this host saw; `heard` are different probes that came from a host, `answered` those that came back."""
+        heard, answered, twice = Counter[str](), Counter[str](), Counter[str]()
+        hailed: set[str] = set()
+        for (phase, kind, sender, _, _), copies in self._copies.items():
+            name = self._names[sender]
+            twice[name] += copies - 1
+            heard[name] += phase == _BURST and kind == _REQUEST
+            answered[name] += phase == _BURST and kind == _ANSWER
+            if phase == _HAIL:
+                hailed.add(name)
+        for (_, _, sender, _, _), copies in self._passed.items():
+            twice[self._names[sender]] += copies - 1
+        return {
+            "host": self._names[self._own],
+            "burst": count,
+            "lacks": self.lacks,
+            "heard": {self._names[peer]: heard[self._names[peer]] for peer in self._others},
+            "answered": {self._names[peer]: answered[self._names[peer]] for peer in self._others},
+            "copies": {name: copies for name, copies in twice.items() if copies},
+            "floods": [
+                {"sender": self._names[sender], "receiver": self._names[to], "frames": frames}
+                for (sender, to), frames in sorted(self._floods.items())
+            ],
+            "hails": 0 if self._hails is None else _HAILS,
+            "hailed": sorted(hailed),
+            "strangers": self._strangers,
+        }
+
+
+def main() -> None:
+    """Take part, and print the report."""
+    given = json.loads(sys.argv[1])
+    prober = Prober(given["host"], given["interface"], given["run"], list(given["hosts"].items()))
+    prober.meet(given["meet_s"])
+    prober.burst(given["burst"])
+    prober.linger(given["meet_s"])
+    json.dump(prober.report(given["burst"]), sys.stdout)
+    sys.stdout.write("\n")
+
+
+if __name__ == "__main__":
+    main()
