@@ -11,7 +11,7 @@ filtering on, all frames admitted (User Guide); spanning tree on, RSTP [M]; EEE 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from twin.effect import Acceptable, PortEffect, SwitchEffect, VlanEffect
@@ -68,6 +68,16 @@ class PortConfig:
     lag_mode: Literal["on", "auto"] = "on"
     lldp_transmit: bool = True
     lldp_receive: bool = True
+
+    def __deepcopy__(self, _memo: object) -> PortConfig:
+        """Every change of configuration copies every port first: only the sets can be altered in place."""
+        return replace(
+            self,
+            trunk_vids=set(self.trunk_vids),
+            general_tagged=set(self.general_tagged),
+            general_untagged=set(self.general_untagged),
+            forbidden_vids=set(self.forbidden_vids),
+        )
 
 
 @dataclass(slots=True)
