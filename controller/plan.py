@@ -199,6 +199,7 @@ def _all_ports(writer: _Writer) -> list[Place]:
 
 
 def _wake(writer: _Writer, after: State) -> None:
+    _forget_strays(writer, after)
     writer.next_round()
     for name, switch in after.switches.items():
         for vid in sorted(switch.vids - writer.draft.vids[name]):
@@ -234,6 +235,17 @@ def _wake(writer: _Writer, after: State) -> None:
         _all_ports(writer),
         lambda name, port, now: replace(now, admin_up=now.admin_up or after.port(name, port).admin_up),
     )
+
+
+def _forget_strays(writer: _Writer, after: State) -> None:
+    """Ports that are members of VLANs before these exist, as trunks that allow all are, leave those to be created."""
+    made = {name: switch.vids - writer.draft.vids[name] for name, switch in after.switches.items()}
+
+    def rule(name: str, port: str, now: PortState) -> PortState:
+        strays = made[name] - after.port(name, port).vids
+        return replace(now, untagged_vids=now.untagged_vids - strays, tagged_vids=now.tagged_vids - strays)
+
+    writer.set_ports("wake", "leave a VLAN before it is created, where no tree needs it", _all_ports(writer), rule)
 
 
 def _add_members(writer: _Writer, after: State, ports: Sequence[Place], reason: str) -> None:

@@ -89,6 +89,21 @@ def test_any_sequence_of_regulation_on_mixed_switches_keeps_all_hosts_joined(dat
         state = _walk(lab, state, plan, native)
 
 
+def test_trunks_that_allow_every_vlan_are_pruned_before_new_vlans_exist() -> None:
+    lab = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], pops_tags=True)
+    native = {"sw1", "sw2", "sw3"}
+    abilities = dict.fromkeys(native, NATIVE)
+    start = factory_state(lab)
+    for link in lab.trunks():
+        for end in (link.a, link.b):
+            switch = start.switches[end.device]
+            ports = {**switch.ports, end.port: replace(switch.ports[end.port], tagged_vids=frozenset(range(2, 4095)))}
+            start = State({**start.switches, end.device: replace(switch, ports=ports)})
+    after = multi_tree(lab, start, shortest_routes, abilities=abilities)[1]
+    plan = make_plan(lab, start, after, abilities=abilities)
+    assert _walk(lab, start, plan, native) == after
+
+
 def test_a_host_that_does_not_pop_tags_is_named() -> None:
     start = tree_state(TRIANGLE)
     abilities = {"sw2": NATIVE}
