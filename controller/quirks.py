@@ -4,6 +4,7 @@ A quirk stands in the inventory under a switch's (or a group's) `quirks`. Limits
 the family's (`controller.limits`); what a driver does otherwise for one, its own documentation says.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -12,23 +13,28 @@ from controller.model.lab import SwitchFamily
 
 @dataclass(frozen=True, slots=True)
 class Quirk:
-    """`values` are the words that it takes; none: a number from 0, or yes and no if `is_switch`."""
+    """`values` are the words that it takes; none: a number from 0, yes and no if `is_switch`, a name if `is_name`."""
 
     meaning: str
     is_switch: bool = False
     values: tuple[str, ...] = ()
+    is_name: bool = False
 
     @property
     def takes(self) -> str:
         """What it takes, in words."""
         if self.values:
             return f"one of {', '.join(self.values)}"
+        if self.is_name:
+            return "a name of letters, digits, and . _ -"
         return "yes or no" if self.is_switch else "a number from 0"
 
     def accepts(self, value: object) -> bool:
         """Whether a value of the inventory fits."""
         if self.values:
             return value in self.values
+        if self.is_name:
+            return isinstance(value, str) and re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]*", value) is not None
         if self.is_switch:
             return isinstance(value, bool)
         return isinstance(value, int) and not isinstance(value, bool) and value >= 0
@@ -51,7 +57,8 @@ QUIRKS: Mapping[SwitchFamily, Mapping[str, Quirk]] = {
             "the model also knows ISL, and wants dot1q named before trunk mode", is_switch=True
         ),
         "eee_default": Quirk("EEE is on unless the configuration says otherwise", is_switch=True),
-    }
+    },
+    "openvswitch": {"bridge": Quirk("the bridge that is this switch, br0 if there is no quirk", is_name=True)},
 }
 """For one family; its driver says what it does for it."""
 

@@ -28,6 +28,7 @@ from controller.drivers.driver import (
     Aspect,
     Capabilities,
     EeeStatus,
+    Family,
     Identity,
     Line,
     Order,
@@ -381,3 +382,13 @@ def _with_vlans(port: PortState, read: PortState) -> PortState:
         ingress_filtering=read.ingress_filtering,
         lag=None,
     )
+
+
+FAMILY: Final = Family(
+    title="Open vSwitch (OpenFlow)",
+    driver=OpenVSwitch(),
+    verified="on the real Open vSwitch 3.1.0 (userspace datapath): states read back after every change, frames in all "
+    "directions, planned trees, links off and on under traffic, spanning tree, reload of what was saved",
+    from_memory="what ethtool prints for NICs with negotiation, flow control and EEE, and that they take it: virtual "
+    "NICs have none of them; the systemd unit; other versions; the kernel's datapath",
+)

@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 
-from controller.drivers import cisco_ios
+from controller.drivers import cisco_ios, fastpath
 from controller.drivers.driver import Family
 from controller.model.lab import SwitchFamily
 
 FAMILIES: Mapping[SwitchFamily, Family] = {
+    "netgear_m4300": fastpath.NETGEAR_M4300_FAMILY,
+    "dell_powerconnect_62xx": fastpath.DELL_POWERCONNECT_62XX_FAMILY,
+    "dell_n_series": fastpath.DELL_N_SERIES_FAMILY,
     "cisco_ios": cisco_ios.FAMILY,
+    "openvswitch": openvswitch.FAMILY,
 }
