@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from controller.drivers import cisco_ios, fastpath
+from controller.drivers import cisco_ios, fastpath, openvswitch
 from controller.drivers.driver import Family
 from controller.model.lab import SwitchFamily
 
