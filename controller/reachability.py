@@ -4,7 +4,6 @@ Every ordered pair counts by itself: with trees as VLANs the way there is not th
 not get although its answer's way stands is told apart by what the other one heard.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
@@ -102,13 +101,12 @@ def _list(names: Sequence[str]) -> str:
     return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
-def read_report(host: str, text: str) -> Report:
-    """The report in what an agent printed, its last line; Unreadable if there is none."""
-    lines = text.strip().splitlines()
+def read_report(host: str, answer: object) -> Report:
+    """The report that an agent printed, as `json.loads` returns it; Unreadable if it is none of this host's."""
     try:
-        report = Report.model_validate(json.loads(lines[-1]))
-    except (IndexError, ValueError, ValidationError) as error:
-        raise Unreadable(host, "all_pairs.py", text or "nothing") from error
+        report = Report.model_validate(answer)
+    except ValidationError as error:
+        raise Unreadable(host, "all_pairs.py", str(answer)) from error
     if report.host != host:
         raise Unreadable(host, "all_pairs.py", f"the report of {report.host}")
     return report

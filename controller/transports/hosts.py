@@ -66,20 +66,21 @@ def ssh_command(host: Host, remote: Sequence[str]) -> list[str]:
 
 
 def run_on_hosts(
-    program: Program, arguments: Mapping[Host, Json], *, timeout_s: float
+    program: Program, arguments: Mapping[Host, Json], *, timeout_s: float, at_once: int = _AT_ONCE
 ) -> Mapping[str, Json | DeviceError]:
     """Run a program on many nodes at once, each with its argument; by name its answer, or what went wrong there.
 
     Errors are Unreachable (with AccessDenied and HostKeyChanged), Rejected if the program failed, Unreadable if it
-    printed no JSON. A KeyboardInterrupt passes through when everything that was started is gone.
+    printed no JSON. `at_once`: how many run together, for
+    programs that wait for each other. A KeyboardInterrupt passes through when everything that was started is gone.
     """
-    return asyncio.run(_run_all(program, arguments, timeout_s))
+    return asyncio.run(_run_all(program, arguments, timeout_s, at_once))
 
 
 async def _run_all(
-    program: Program, arguments: Mapping[Host, Json], timeout_s: float
+    program: Program, arguments: Mapping[Host, Json], timeout_s: float, at_once: int
 ) -> Mapping[str, Json | DeviceError]:
-    free = asyncio.Semaphore(_AT_ONCE)
+    free = asyncio.Semaphore(at_once)
 
     async def one(host: Host, argument: Json) -> Json | DeviceError:
         async with free:

@@ -36,7 +36,9 @@ def look(rack: Rack, meet_s: float = 3.0) -> Verdict:
         ).stdout
 
     with ThreadPoolExecutor(max_workers=len(hosts)) as pool:
-        return judge([read_report(name, text) for name, text in zip(hosts, pool.map(one, hosts), strict=True)], {})
+        return judge(
+            [read_report(name, json.loads(text)) for name, text in zip(hosts, pool.map(one, hosts), strict=True)], {}
+        )
 
 
 def multi_tree_lab(rack: Rack) -> tuple[VlanPlan, State]:
