@@ -176,13 +176,13 @@ def main(words: Sequence[str]) -> int:
         lower_edges_ns=lower_edges_ns(),
         weaker=[] if rate_mbps else ["the rate is unknown: gaps are from stamp to stamp; give --rate-mbps"],
     )
-    began_s = time.monotonic()
+    began_s, began_cpu_s = time.monotonic(), time.process_time()
     Recorder(ring, GapHistogram(rate_mbps), stream, stop).run(given.every_s, given.seconds)
     stream.summary(
         stop.asked_by or "done",
         frames_dropped=ring.count_dropped(),
         took_s=round(time.monotonic() - began_s, 3),
-        cpu_s=round(time.process_time(), 3),
+        cpu_s=round(time.process_time() - began_cpu_s, 3),
     )
     ring.close()
     return 0
