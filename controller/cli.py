@@ -7,6 +7,7 @@ from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from controller.errors import LabError
+from controller.lab_check_command import check
 from controller.plan_commands import plan_app
 from twin.commands import lab_app
 
@@ -16,6 +17,7 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
+lab_app.command(check)
 app.command(lab_app)
 app.command(plan_app)
 

@@ -13,8 +13,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from controller.errors import LabError
-from controller.inventory import find_lab, load_lab
-from controller.transports.reach import reach_devices
 from twin import lab as labs
 from twin import show
 from twin.fault_commands import fault_app
@@ -114,50 +112,6 @@ def status(lab: str = "", /, *, as_json: _Json = False) -> int:
     else:
         show.print_status(told)
     return 0 if told["state"] == "up" else 1
-
-
-@lab_app.command
-def check(lab: str = "virtual", /, *, as_json: _Json = False, files_only: bool = False) -> int:
-    """Validate an inventory, real or virtual, and reach every device in it.
-
-    Parameters
-    ----------
-    lab
-        Name of a lab or a folder.
-    as_json
-        Print JSON.
-    files_only
-        Look at the files only, send nothing.
-
-    """
-    found = load_lab(find_lab(lab))
-    answers = () if files_only else reach_devices(found)
-    if as_json:
-        _print_json(
-            {
-                "lab": found.name,
-                "switches": len(found.switches),
-                "hosts": len(found.hosts),
-                "links": len(found.links),
-                "strips": len(found.strips),
-                "devices": [
-                    {"device": a.device, "service": a.service, "address": a.address, "problem": a.problem}
-                    for a in answers
-                ],
-            }
-        )
-    else:
-        print(
-            f"{found.folder}: {len(found.switches)} switches, {len(found.hosts)} hosts, {len(found.links)} cables, "
-            f"{len(found.strips)} power strips, {len(found.outlets)} outlets in use; no mistake found."
-        )
-        for answer in answers:
-            if answer.problem:
-                print(f"{answer.device}: {answer.service} at {answer.address} does not answer: {answer.problem}")
-        reached = sum(not answer.problem for answer in answers)
-        if answers:
-            print(f"{reached} of {len(answers)} services answer.")
-    return 1 if any(answer.problem for answer in answers) else 0
 
 
 @lab_app.command(name="exec")

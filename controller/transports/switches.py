@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from controller.drivers.driver import Answers, Driver, Line, Order, Put, Query, Show, SnmpValue, Walk
 from controller.drivers.table import FAMILIES
-from controller.errors import Unreachable
+from controller.errors import LabError, Unreachable
 from controller.model.lab import Switch
 from controller.transports.session import Acknowledged
 from controller.transports.snmp import Agent
@@ -84,4 +84,6 @@ def open_session(switch: Switch, *, patience_s: float = PATIENCE_S) -> SwitchSes
 
     `patience_s` is how long a command line may be silent before it counts as hanging.
     """
+    if switch.family not in FAMILIES:
+        raise LabError(f"{switch.name} is a {switch.family}, for which there is no driver: choose another family.")
     return SwitchSession(switch, FAMILIES[switch.family].driver, patience_s=patience_s)
