@@ -19,7 +19,7 @@ from controller.model.lab import Switch
 
 RUNNING = "show running-config"
 _MORE = re.compile(r"--More-- or \(q\)uit\s*")
-_LOG_LINE = re.compile(r"<\d{1,3}>\s?[A-Z][a-z]{2} +\d")
+_LOG_LINE = re.compile(r"<\d{1,3}>\s?[A-Za-z]{3} +\d")
 _HEADING = "!Current Configuration:"
 _LIST = re.compile(r"[\d,-]+")
 _OPENERS = re.compile(r"vlan database|interface .+|line .+|stack|vlan [\d,-]+|class-map .+|policy-map .+|router .+")
@@ -39,6 +39,7 @@ class PortLines:
 
     mode: Mode
     flow_control: bool
+    shut: bool = False
     speed_mbps: int | None = None
     negotiates: bool = True
     stp: bool = True
@@ -203,8 +204,8 @@ _Handler = Callable[[PortLines, "re.Match[str]"], PortLines]
 def _vids(text: str) -> frozenset[int]:
     found: set[int] = set()
     for part in text.split(","):
-        first, _, last = part.partition("-")
-        if not first.isdecimal() or (last and not last.isdecimal()):
+        first, dash, last = part.partition("-")
+        if not first.isdecimal() or (dash and not last.isdecimal()) or int(last or first) > VID_MAX:
             raise _Bad(f"{text} is no list of VLANs")
         found |= set(range(int(first), int(last or first) + 1))
     return frozenset(found)
@@ -263,6 +264,7 @@ _PORT_LINES: tuple[tuple[str, _Handler], ...] = (
     (r"switchport mode (access|general|trunk)", _mode),
     (r"addport (?:lag |\d+/)(\d+)", lambda port, found: replace(port, lag=int(found[1]))),
     (r"channel-group (\d+) mode \w+", lambda port, found: replace(port, lag=int(found[1]))),
+    (r"(no )?shutdown", lambda port, found: replace(port, shut=not found[1])),
     (r"speed (.+)", _speed),
     (r"(no )?auto-negotiate", lambda port, found: replace(port, negotiates=not found[1])),
     (r"(no )?flowcontrol", lambda port, found: replace(port, flow_control=not found[1])),

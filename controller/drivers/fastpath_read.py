@@ -93,10 +93,12 @@ def _link(view: _View, ports: Mapping[str, PortState]) -> dict[str, PortState]:
     found = {}
     for name, port in ports.items():
         lines = view.config.port(name)
+        alone = name in numbers and lines.lag is None
+        up = admin[name] if alone else not lines.shut  # what a LAG and its members show depends on one another
         if not lines.negotiates and lines.speed_mbps is None:
             raise view.refuse(f"{name} neither negotiates nor has a speed: give it one")
         flow_control = lines.flow_control or view.config.flow_control
-        found[name] = replace(port, admin_up=admin[name], speed_mbps=lines.speed_mbps, flow_control=flow_control)
+        found[name] = replace(port, admin_up=up, speed_mbps=lines.speed_mbps, flow_control=flow_control)
     return found
 
 

@@ -161,7 +161,8 @@ def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: Port
     aspects = aspects_of(change)
     if before.lag != after.lag or (after.lag is not None and "vlan" in aspects):
         raise NotExpressible(switch.name, dialect.family, f"a change of {change.port}, which is in a LAG, by itself")
-    only_admin = aspects == {"link"} and _same(before, after, "speed_mbps", "flow_control")
+    settle = after.admin_up and not before.admin_up and not dialect.lines_wait and not surely_general(before)
+    only_admin = aspects == {"link"} and _same(before, after, "speed_mbps", "flow_control") and not settle
     writable = switch.snmp_write and (switch.snmp_user is not None or bool(switch.community))
     if only_admin and writable and not _LAG.fullmatch(change.port):
         number = switch.port(change.port).number
@@ -170,7 +171,7 @@ def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: Port
         return
     lines = [
         *_link_lines(dialect, switch, change),
-        *_membership_lines(dialect, before, after),
+        *_membership_lines(dialect, before, after, settle=settle),
     ]
     if before.stp != after.stp:
         lines.append(_pick(dialect.stp_port, yes=after.stp))
@@ -223,10 +224,13 @@ def surely_general(port: PortState) -> bool:
     return len(port.untagged_vids) > 1 or not port.ingress_filtering or port.acceptance == "tagged"
 
 
-def _membership_lines(dialect: Dialect, before: PortState, after: PortState) -> list[str]:
-    """Join, PVID, filters, leave; in a port of unknown mode everything that either end has."""
+def _membership_lines(dialect: Dialect, before: PortState, after: PortState, *, settle: bool) -> list[str]:
+    """Join, PVID, filters, leave; in a port of unknown mode everything that either end has.
+
+    `settle`: the port is about to be woken, after which there is no way into general mode: also without a change.
+    """
     fields = ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering")
-    if _same(before, after, *fields):
+    if _same(before, after, *fields) and not settle:
         return []
     sure = surely_general(before)
     tagged = after.tagged_vids | (before.tagged_vids - after.vids)
