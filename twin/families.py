@@ -28,13 +28,17 @@ FAMILIES: dict[str, FamilyKit] = {
 }
 
 
-def check_ports(switch: Switch) -> None:
-    """Refuse a switch that the twin has no face for, or whose ports in the inventory are not those of its model."""
+def check_face(switch: Switch) -> None:
+    """Refuse a switch of a family that the twin cannot play."""
     if switch.family not in FAMILIES:
         raise LabError(
             f"{switch.name} is a {switch.family}, which the twin cannot play (it plays {', '.join(FAMILIES)}): "
             "bring up a lab of those, or use this one with its real switches."
         )
+
+
+def check_ports(switch: Switch) -> None:
+    """Refuse a switch whose ports in the inventory are not those of its model."""
     try:
         plans = FAMILIES[switch.family].family.ports(switch.model)
     except ValueError as error:

@@ -16,7 +16,7 @@ from controller.errors import InventoryError, LabError, Problem
 from controller.inventory import find_lab, known_labs, load_lab
 from controller.model.lab import Lab
 from twin.control import ask
-from twin.families import check_ports
+from twin.families import check_face, check_ports
 from twin.preflight import check_listeners, check_machine, check_networks
 from twin.statedir import Journal, StateDir, running_labs
 from twin.truth import TruthError, load_truth
@@ -65,8 +65,10 @@ def running(name: str) -> tuple[StateDir, Journal]:
 
 
 def check_files(folder: Path) -> Lab:
-    """Read a virtual lab's files; InventoryError lists every problem."""
+    """Read a virtual lab's files; InventoryError lists every problem, LabError names a switch that cannot be played."""
     lab = load_lab(folder)
+    for switch in lab.switches:
+        check_face(switch)
     truth_file = folder / "twin" / "truth.yaml"
     try:
         truth = load_truth(truth_file)

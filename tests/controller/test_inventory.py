@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 from collections import Counter
+from ipaddress import IPv4Address, IPv4Network
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +19,11 @@ from controller.ansible import expand_range, read_ansible
 from controller.errors import InventoryError, LabError, Problem
 from controller.inventory import find_lab, known_labs, load_lab
 from controller.model.lab import Lab
+from controller.model.state import factory_state
+from controller.plan import make_plan
+from controller.regulate import multi_tree
+from controller.trees import shortest_routes
+from twin.lab import check_files
 
 ROOT = Path(__file__).resolve().parents[2]
 INVENTORY = ROOT / "inventory"
@@ -131,7 +137,7 @@ def test_labs_are_found_by_name_and_path(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert find_lab(str(folder)) == folder
     nearer = shutil.copytree(folder, tmp_path / "inventory" / "miwa")
     assert find_lab("miwa") == nearer
-    assert set(known_labs()) == {"virtual", "miwa", "koibuchi"}
+    assert set(known_labs()) == {"virtual", "miwa", "koibuchi", "example"}
     with pytest.raises(LabError, match=r"no lab 'moon'.*koibuchi, miwa, virtual"):
         find_lab("moon")
 
@@ -140,6 +146,26 @@ def test_a_state_root_moves_the_secrets(monkeypatch: pytest.MonkeyPatch) -> None
     assert load_lab(INVENTORY / "miwa").switch("sw1").password_file.startswith("/run/eee-testbed/miwa/")
     monkeypatch.setitem(os.environ, "EEE_STATE_DIR", "/elsewhere")
     assert load_lab(INVENTORY / "miwa").switch("sw1").password_file == "/elsewhere/miwa/secrets/cli_password"
+
+
+def test_the_example_of_a_real_rack_is_whole_and_is_not_played_by_the_twin() -> None:
+    lab = load_lab(INVENTORY / "example")
+    addresses = [
+        *(switch.address for switch in lab.switches),
+        *(strip.address for strip in lab.strips),
+        *(host.management_address for host in lab.hosts),
+        *(host.data_address for host in lab.hosts),
+    ]
+    documentation = [IPv4Network(text) for text in ("192.0.2.0/24", "198.51.100.0/24", "203.0.113.0/24")]  # RFC 5737
+    assert all(any(IPv4Address(text) in network for network in documentation) for text in addresses)
+    assert {switch.family for switch in lab.switches} == {"dell_powerconnect_55xx", "dell_powerconnect_62xx"}
+    assert {strip.family for strip in lab.strips} == {"apc_rpdu2"}
+    assert [len(lag.members) for lag in lab.lags] == [2]
+    assert len({outlet.feeds for outlet in lab.outlets}) == len(lab.switches) + len(lab.hosts)
+    with pytest.raises(LabError, match=r"sw3 is a dell_powerconnect_62xx, which the twin cannot play .*: bring up"):
+        check_files(INVENTORY / "example")
+    start = factory_state(lab)
+    assert make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).steps
 
 
 def test_links_are_found_by_number_end_and_host() -> None:
@@ -282,7 +308,7 @@ def test_a_group_inside_itself_is_refused(tmp_path: Path) -> None:
         read_ansible(path)
 
 
-@pytest.mark.parametrize("name", ["virtual", "miwa", "koibuchi"])
+@pytest.mark.parametrize("name", ["virtual", "miwa", "koibuchi", "example"])
 def test_the_files_have_only_what_ansible_takes(name: str) -> None:
     """Ansible's yaml inventory plugin takes groups of vars, hosts and children, each a mapping or nothing."""
     tree = YAML(typ="safe").load(INVENTORY / name / "hosts.yml")
