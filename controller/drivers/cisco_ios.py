@@ -59,6 +59,7 @@ _QUERIES: Mapping[Aspect, tuple[Query, ...]] = {
     "energy": (RUNNING,),
 }
 _CHANNEL = re.compile(r"channel-group (\d+) mode \S+")
+_NO_SHOW = re.compile(r"^% ?(Invalid|Incomplete|Ambiguous|Unrecognized|Unknown|Authorization|Command)", re.IGNORECASE)
 _HARMLESS = re.compile(r"% Access VLAN does not exist|%[A-Z0-9_]+-\d-[A-Z0-9_]+:|% ?Warning", re.IGNORECASE)
 _REFUSED = re.compile(r"^\s*%|^Command rejected|^ERROR|not allowed when|^\s*\^\s*$|^Bad |^Invalid ", re.IGNORECASE)
 
@@ -131,8 +132,8 @@ class CiscoIos:
 
     def refusal(self, line: Line, output: str) -> str:
         """What the switch says is wrong with a line; empty if it took it."""
-        del line
-        wrong = [text for text in output.splitlines() if _REFUSED.search(text) and not _HARMLESS.search(text)]
+        refused = _NO_SHOW if line.text.startswith("show ") else _REFUSED
+        wrong = [text for text in output.splitlines() if refused.search(text) and not _HARMLESS.search(text)]
         return "\n".join(wrong)
 
     def save(self, switch: Switch) -> tuple[Order, ...]:

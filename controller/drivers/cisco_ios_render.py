@@ -21,7 +21,7 @@ INTERFACE = r"\(config-if\)#\s*$"
 VLAN = r"\(config-vlan\)#\s*$"
 
 ALL_VLANS = "1-4094"
-COPY_REPLY = ((r"Destination filename \[startup-config\]\?", ""),)
+COPY_REPLY = ((r"Destination filename \[startup-config\]\?", "\n"),)
 
 
 def render(switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:

@@ -11,7 +11,7 @@ INVENTORY = Path(__file__).resolve().parents[2] / "inventory"
 
 
 def _plan(*words: str) -> int:
-    return run(["plan", *words])
+    return run(["plan", *words, "--start", "factory"])
 
 
 def test_the_head_tells_vlans_paths_entries_and_what_was_assumed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,7 +19,8 @@ def test_the_head_tells_vlans_paths_entries_and_what_was_assumed(capsys: pytest.
     out = capsys.readouterr().out
     assert "assumed, nothing was observed" in out
     assert "6 VLANs; switches between two hosts: 1.83 on average" in out
-    assert "at most 110 static entries on one switch" in out
+    assert "VLANs at once, the default one included: 7 o" in out
+    assert "static entries: 110 o" in out
     assert "nothing was sent" in out
     assert len(out.splitlines()) < 40
 

@@ -248,6 +248,9 @@ def test_a_refusal_is_seen_and_messages_are_not() -> None:
     assert not DRIVER.refusal(line, "% Access VLAN does not exist. Creating vlan 11\n")
     assert not DRIVER.refusal(line, "*Mar  1 00:02:11: %LINK-5-CHANGED: Interface Gi1/0/1, changed state\n")
     assert not DRIVER.refusal(line, "")
+    banner = "interface Gi1/0/1\n!\nbanner motd ^C\n% keep out\nBad things happen\n^C\nend\n"
+    assert not DRIVER.refusal(Line("show running-config"), banner)
+    assert DRIVER.refusal(Line("show eee"), ToyIos(FULL).type("show eee"))
     toy = ToyIos(FULL, knows_isl=True)
     trunk = PortChange("sw1", NAMES[0], PortState(), PortState(tagged_vids=frozenset({2})))
     with pytest.raises(AssertionError, match="rejected"):
