@@ -19,7 +19,7 @@ _NO_REFUSALS = (
 )
 """What a PowerConnect 62xx says to every list of VLANs that it takes (its transcripts)."""
 
-_REFUSED_SHOW = re.compile(r"% |Error\b|Command not found|Incomplete command", re.IGNORECASE)
+_REFUSED_SHOW = re.compile(r"% |Error\b|Command not found|Incomplete command|Ambiguous command", re.IGNORECASE)
 _FIELD = re.compile(r"(?P<label>[^.].*?)\.{2,}\s*(?P<value>.*)")
 GREEN = "show green-mode"
 VERSION = "show version"

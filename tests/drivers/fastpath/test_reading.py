@@ -191,6 +191,22 @@ def test_any_text_is_a_refusal(said: str, refused: bool) -> None:  # noqa: FBT00
         assert bool(driver.refusal(Line("vlan pvid 11"), said)) == refused
 
 
+@pytest.mark.parametrize(
+    ("said", "refused"),
+    [
+        (SAMPLE, False),
+        ("", False),
+        ("          ^\n% Invalid input detected at '^' marker.\n", True),
+        ("\nCommand not found / Incomplete command. Use ? to list commands.\n", True),
+        ("\nAmbiguous command\n", True),
+        ("\nERROR: Invalid input!\n", True),
+    ],
+)
+def test_a_show_prints_what_it_likes(said: str, refused: bool) -> None:  # noqa: FBT001
+    for driver in (NETGEAR_M4300, DELL_POWERCONNECT_62XX):
+        assert bool(driver.refusal(Line(RUNNING), said)) == refused
+
+
 def test_taken_with_a_warning_by_a_62xx() -> None:
     """As fake-switches (https://github.com/internap/fake-switches, Apache-2.0) has a PowerConnect 6224P say it."""
     warning = (
