@@ -50,6 +50,15 @@ class Fault:
     harm: str
     path: tuple[str, ...]
 
+    @property
+    def parts_hosts(self) -> bool:
+        """Whether some hosts do not reach others, and nothing worse."""
+        return not self.harm.startswith((_LOOP, _NO_MANAGEMENT))
+
+
+_LOOP = "close a loop"
+_NO_MANAGEMENT = "cut off management"
+
 
 def required_hosts(topology: Topology, state: State) -> frozenset[str]:
     """Hosts whose port is up."""
@@ -207,7 +216,7 @@ class Watch:
                 (safe if number in self._spanning.guarded else bare).extend(edges)
             loop = find_loop(safe, bare)
             if loop:
-                self._loops[0] = Fault("close a loop over cables that join VLANs", loop)
+                self._loops[0] = Fault(f"{_LOOP} over cables that join VLANs", loop)
             return
         self._loops.pop(0, None)
         for vid in vids:
@@ -218,7 +227,7 @@ class Watch:
                 [(link.a.device, link.b.device, link) for link in links if link.number not in self._spanning.guarded],
             )
             if loop:
-                self._loops[vid] = Fault(f"close a loop in VLAN {vid}", loop)
+                self._loops[vid] = Fault(f"{_LOOP} in VLAN {vid}", loop)
 
     def _judge_joined(self, vids: set[int]) -> None:
         for vid in vids:
@@ -244,7 +253,7 @@ class Watch:
             managed = reach(self._management.entry, near) if vid in self.draft.vids[self._management.entry] else set()
             for name in self._topology.switches:
                 if name not in managed:
-                    yield Fault(f"cut off management in VLAN {vid}", (self._management.entry, name))
+                    yield Fault(f"{_NO_MANAGEMENT} in VLAN {vid}", (self._management.entry, name))
         if not self._senders[vid]:
             return
         first = min(self._senders[vid])

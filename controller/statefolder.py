@@ -7,6 +7,7 @@ every user of the machine sees it, in ``/run/lock``, unless EEE_CONTROLLER_DIR s
 
 import hashlib
 import os
+import time
 from pathlib import Path
 
 from controller.errors import LabError
@@ -60,15 +61,26 @@ class StateFolder:
                 "writable, or set EEE_CONTROLLER_DIR to one that is."
             ) from error
 
-    def shelve(self) -> None:
-        """Put the journal away under the time of its last entry; the oldest of many are dropped."""
-        if not self.journal.exists():
-            return
-        past = self.path / "past"
-        past.mkdir(exist_ok=True, mode=0o700)
-        self.journal.rename(past / f"{self.journal.stat().st_mtime_ns:020}.jsonl")
-        for old in sorted(past.glob("*.jsonl"))[:-_KEPT]:
-            old.unlink()
+    def new_journal(self) -> Path:
+        """Where the next journal is begun; what is there of one that never got a head is removed."""
+        fresh = self.path / "journal.new"
+        fresh.unlink(missing_ok=True)
+        return fresh
+
+    def begin(self) -> None:
+        """Make the journal that has its head now the last one; the one before it is kept in `past`."""
+        if self.journal.exists():
+            past = self.path / "past"
+            past.mkdir(exist_ok=True, mode=0o700)
+            os.link(self.journal, past / f"{time.time_ns()}.jsonl")
+            for old in sorted(past.glob("*.jsonl"))[:-_KEPT]:
+                old.unlink()
+        (self.path / "journal.new").rename(self.journal)
+        folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 def digest_of(lab: Lab) -> str:
