@@ -71,8 +71,8 @@ def run_on_hosts(
     """Run a program on many nodes at once, each with its argument; by name its answer, or what went wrong there.
 
     Errors are Unreachable (with AccessDenied and HostKeyChanged), Rejected if the program failed, Unreadable if it
-    printed no JSON. `at_once`: how many run together, for
-    programs that wait for each other. A KeyboardInterrupt passes through when everything that was started is gone.
+    printed no JSON. `at_once`: how many run together, for programs that wait for each other. A KeyboardInterrupt
+    passes through when everything that was started is gone.
     """
     return asyncio.run(_run_all(program, arguments, timeout_s, at_once))
 

@@ -22,9 +22,11 @@ _ESCAPES = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|[=>78DEHM])|[\x00
 _PROMPT = re.compile(r"(?P<base>\S[^\r\n]{0,80}?|)(?P<mode>\s?(?:\([^()\r\n]*\))*)(?P<mark>[>#])\s*")
 _PAGER = re.compile(r"(?:-+ ?\(?more\b.*|more: ?<space>.*|press any key to continue.*)\s*", re.IGNORECASE)
 _QUESTION = re.compile(r".*(?:\?|\([yn]/[yn]\)|\[confirm\]|:)\s*", re.IGNORECASE)
-_LOG = re.compile(r"\S*.*%[A-Z][A-Z0-9_]*-[A-Z0-7]-[A-Z0-9_]+\s*:.*|<\d{1,3}> .*%%.*")
-"""A message of the switch's own, which may come at any time: of the ROS and IOS kind, or of FASTPATH's."""
+_LOG = re.compile(r".*%(?!COPY-)[A-Z][A-Z0-9_]*-[A-Z0-7]-[A-Za-z0-9_]+\s*:.*|<\d{1,3}> .*%%.*")
+"""A message of the switch's own, which may come at any time: of the ROS and IOS kind, or of FASTPATH's. What ROS says
+of copying is the answer to saving, though it looks like one."""
 
+_NAME_CHARACTERS = 16  # that IOS leaves of a long host name in deeper modes; netmiko counts on as many
 _CTRL_Z = b"\x1a"
 
 
@@ -163,8 +165,8 @@ class Terminal:
             self.answer("", doing=doing)
         parts = _PROMPT.fullmatch(found)
         base = parts["base"].strip() if parts else ""
-        # Some switches cut a long host name short in deeper modes.
-        self._prompts = re.compile(rf"{re.escape(base[:16])}[^\s()>#]*(?:\s?\([^()\r\n]*\))*\s?[>#]\s*")
+        more = r"[^\s()>#]*" if len(base) > _NAME_CHARACTERS else ""
+        self._prompts = re.compile(rf"{re.escape(base[:_NAME_CHARACTERS])}{more}(?:\s?\([^()\r\n]*\))*\s?[>#]\s*")
         self.prompt = self._home = found
         return found
 
