@@ -1,14 +1,17 @@
 """Does every host reach every other, and does nobody see what is not theirs? Runs alone on a host; one JSON line.
 
-``python3 all_pairs.py '{"host": NAME, "interface": "eth0", "burst": 5, "meet_s": 3, "run": NUMBER, "hosts": {NAME:
-ADDRESS, ...}}'`` with the same hosts in the same order on all of them, at about the same time. The hosts first meet:
-each sends probes to each other until they are answered, or `meet_s` seconds have passed; that teaches ARP and the
-switches. Then each sends `burst` probes to each other host. Whoever gets a probe answers it. Probes are 64 bytes of
-UDP, which needs no rights.
+``python3 all_pairs.py '{"host": NAME, "interface": "eth0", "burst": 5, "meet_s": 3, "run": NUMBER, "turns": false,
+"hosts": {NAME: ADDRESS, ...}}'`` with the same hosts in the same order on all of them, at about the same time. The
+hosts first meet: each sends probes to each other until they are answered, or `meet_s` seconds have passed; that teaches
+ARP and the switches. Then each sends `burst` probes to each other host. Whoever gets a probe answers it. Probes are
+UDP, which needs no rights: short ones, and long ones in a burst.
 
 Meanwhile each host counts frames that switches should not have brought it: unicast frames of a burst for another
-host (floods), and copies of a frame that came already (loops). The former needs CAP_NET_RAW: without it `lacks` says
-so. A host's first frames may flood, as on any Ethernet, so only bursts count.
+host (floods), and copies of a frame that came already (loops). A host's first frames may flood, as on any Ethernet,
+so only bursts count. To see floods needs CAP_NET_RAW. Without it `lacks` says so, and `excess` is how many long
+frames the NIC counted that are not accounted for: none if the NIC filters by address itself, too many if others use
+the network meanwhile. With `"turns": true` hosts burst one after the other, and announce by broadcast whom they have
+sent to, so that a host without the right can tell whose frames flood as well.
 """
 
 from __future__ import annotations
@@ -28,15 +31,24 @@ if TYPE_CHECKING:
 PORT: Final = 47_802
 _PROBE: Final = struct.Struct("!4sQBBHHI")
 _MAGIC: Final = b"eeAP"
-_MEET, _BURST, _DONE, _HAIL = range(4)
+_MEET, _BURST, _DONE, _HAIL, _MARK = range(5)
 _REQUEST, _ANSWER = range(2)
-_SIZE_BYTE: Final = 64
+_LONG_BYTE: Final = 600
+_HEADS_BYTE: Final = 14 + 20 + 8
+_SHORT_BYTE: Final = 60
+"""What ARP and short probes take, with headers: near enough to tell them from long ones."""
+
 _HAILS: Final = 3
 """Broadcasts of each host: one that comes is enough."""
 
 _AGAIN_S: Final = 0.1
 _PACE_S: Final = 0.0005
 _SETTLE_S: Final = 0.3
+_MARK_S: Final = 0.005
+_TURN_S: Final = 0.1
+"""Longest that a turn takes for each host."""
+
+_END: Final = 0xFFFF
 _SOL_PACKET, _ADD_MEMBERSHIP, _PROMISCUOUS, _OTHER_HOST = 263, 1, 1, 3
 _EVERY_PROTOCOL: Final = 3
 
@@ -45,13 +57,13 @@ Seen = tuple[int, int, int, int, int]
 
 
 def pack(run: int, seen: Seen) -> bytes:
-    """A probe of 64 bytes."""
-    return _PROBE.pack(_MAGIC, run, *seen).ljust(_SIZE_BYTE, b"\0")
+    """A probe; those of a burst are long."""
+    return _PROBE.pack(_MAGIC, run, *seen).ljust(_LONG_BYTE if seen[0] == _BURST else 0, b"\0")
 
 
 def unpack(run: int, payload: bytes) -> Seen | None:
     """What a probe of this run says; None for anything else."""
-    if len(payload) < _SIZE_BYTE:
+    if len(payload) < _PROBE.size:
         return None
     magic, found, *seen = _PROBE.unpack_from(payload)
     return (seen[0], seen[1], seen[2], seen[3], seen[4]) if (magic, found) == (_MAGIC, run) else None
@@ -76,6 +88,7 @@ class Prober:
         self._names = [name for name, _ in peers]
         self._addresses = [address for _, address in peers]
         self._own = self._names.index(own)
+        self._interface = interface
         self._others = [number for number in range(len(peers)) if number != self._own]
         self._met: set[int] = set()
         self._done: set[int] = set()
@@ -84,6 +97,10 @@ class Prober:
         self._floods: Counter[tuple[int, int]] = Counter()
         self._passed: Counter[Seen] = Counter()
         self._strangers = 0
+        self._taken = self._taken_byte = 0
+        self._marked = 0.0
+        self._marks: set[tuple[int, int]] = set()
+        self._since = self._counters()
         self.lacks: list[str] = []
         self._watched: socket.socket | None = None
         self._selector = selectors.DefaultSelector()
@@ -111,7 +128,7 @@ class Prober:
         try:
             watched = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_EVERY_PROTOCOL))
         except PermissionError:
-            self.lacks.append("CAP_NET_RAW: frames for others are not counted")
+            self.lacks.append("CAP_NET_RAW: floods are seen by the NIC's counters only, if at all")
             return
         watched.bind((interface, _EVERY_PROTOCOL))
         request = struct.pack("iHH8s", socket.if_nametoindex(interface), _PROMISCUOUS, 0, b"")
@@ -120,6 +137,34 @@ class Prober:
         watched.setblocking(False)
         self._watched = watched
         self._selector.register(watched, selectors.EVENT_READ, self._see)
+
+    def _counters(self) -> tuple[int, int]:
+        """Frames and bytes that the NIC has received."""
+        with open("/proc/net/dev", encoding="ascii") as table:  # noqa: PTH123 - one line is wanted, not a path
+            for line in table:
+                name, _, counters = line.partition(":")
+                if name.strip() == self._interface:
+                    size_byte, frames = counters.split()[:2]
+                    return int(frames), int(size_byte)
+        raise SystemExit(f"there is no interface {self._interface} here")
+
+    def _excess(self) -> float:
+        """Long frames counted by the NIC and not received here, from the start: short ones weigh nothing."""
+        now = self._counters()
+        self._take()
+        frames = now[0] - self._since[0] - self._taken
+        size_byte = now[1] - self._since[1] - self._taken_byte
+        return (size_byte - _SHORT_BYTE * frames) / (_LONG_BYTE + _HEADS_BYTE - _SHORT_BYTE)
+
+    def _mark(self, sender: int, to: int) -> None:
+        """Whatever came in excess since the last mark is of this pair."""
+        if (sender, to) in self._marks:
+            return
+        self._marks.add((sender, to))
+        now = self._excess()
+        if self._watched is None and round(now - self._marked) > 0:
+            self._floods[sender, to] += round(now - self._marked)
+        self._marked = now
 
     def _see(self) -> None:
         """Frames on the wire that are for another host's MAC address."""
@@ -150,20 +195,24 @@ class Prober:
             seen = unpack(self._run, payload)
             if seen is None:
                 continue
+            self._taken += 1
+            self._taken_byte += len(payload) + _HEADS_BYTE
             phase, kind, sender, _, number = seen
             if sender == self._own:
                 continue  # our own broadcast
             self._copies[seen] += 1
             if phase == _DONE:
                 self._done.add(sender)
+            elif phase == _MARK:
+                self._mark(sender, number)
             elif phase != _HAIL and kind == _REQUEST:
                 self._send(phase, _ANSWER, sender, number)
             elif phase == _MEET:
                 self._met.add(sender)
 
     def _send(self, phase: int, kind: int, to: int, number: int) -> None:
-        out = self._hails if phase == _HAIL else self._udp
-        address = "255.255.255.255" if phase == _HAIL else self._addresses[to]
+        out = self._hails if phase in {_HAIL, _MARK} else self._udp
+        address = "255.255.255.255" if phase in {_HAIL, _MARK} else self._addresses[to]
         if out is None:
             return
         try:
@@ -202,6 +251,30 @@ class Prober:
         until = time.monotonic() + _SETTLE_S
         while time.monotonic() < until and self._answers() < count * len(self._others):
             self._serve(_AGAIN_S / 5)
+
+    def burst_in_turns(self, count: int) -> None:
+        """As `burst`, when those before in the list have ended, to one host at a time."""
+        for turn in range(len(self._names)):
+            if turn != self._own:
+                until = time.monotonic() + _TURN_S * len(self._names)
+                while (turn, _END) not in self._marks and time.monotonic() < until:
+                    self._serve(_MARK_S)
+                continue
+            for peer in self._others:
+                answered = self._answers()
+                for number in range(count):
+                    self._send(_BURST, _REQUEST, peer, number)
+                until = time.monotonic() + _TURN_S / 2
+                while self._answers() < answered + count and time.monotonic() < until:
+                    self._serve(_PACE_S)
+                self._serve(_MARK_S)
+                self._announce(peer)
+            self._announce(_END)
+
+    def _announce(self, number: int) -> None:
+        self._send(_MARK, _REQUEST, 0, number)
+        self._serve(_MARK_S)
+        self._marked = self._excess()
 
     def _answers(self) -> int:
         return sum(1 for seen in self._copies if seen[:2] == (_BURST, _ANSWER))
@@ -243,6 +316,7 @@ class Prober:
                 {"sender": self._names[sender], "receiver": self._names[to], "frames": frames}
                 for (sender, to), frames in sorted(self._floods.items())
             ],
+            "excess": 0 if self._watched else max(0, round(self._excess())),
             "hails": 0 if self._hails is None else _HAILS,
             "hailed": sorted(hailed),
             "strangers": self._strangers,
@@ -254,7 +328,7 @@ def main() -> None:
     given = json.loads(sys.argv[1])
     prober = Prober(given["host"], given["interface"], given["run"], list(given["hosts"].items()))
     prober.meet(given["meet_s"])
-    prober.burst(given["burst"])
+    (prober.burst_in_turns if given["turns"] else prober.burst)(given["burst"])
     prober.linger(given["meet_s"])
     json.dump(prober.report(given["burst"]), sys.stdout)
     sys.stdout.write("\n")

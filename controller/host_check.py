@@ -17,7 +17,7 @@ from controller.reachability import Report, Verdict, judge, read_report
 from controller.transports.hosts import Json, Program, run_on_hosts
 
 _BURST: Final = 5
-_TIMEOUT_S: Final = 60.0
+_TIMEOUT_S: Final = 120.0
 
 Run = Callable[[Program, Mapping[Host, Json], float], Mapping[str, Json | DeviceError]]
 """Runs a program on all hosts at once, each with its argument, for a number of seconds at most."""
@@ -38,7 +38,9 @@ def check_hosts(
 ) -> Verdict:
     """Let the named hosts (all that are plugged in, if none are given) look for each other, and judge what they saw.
 
-    Hosts that answer with an error are `silent` in the verdict. With fewer than two hosts there is nothing to see.
+    Hosts that answer with an error are `silent` in the verdict. Where hosts lack the right to see frames for others and
+    their NICs count too many, a second look takes turns, to tell whose they are. With fewer than two hosts there is
+    nothing to see.
     `meet_s` None: 3 s, and 0.1 s for each host, since all share this machine's processors for their SSH sessions.
     """
     known = Topology.of(lab).hosts
@@ -46,23 +48,23 @@ def check_hosts(
     if len(wanted) < 2:
         return judge([], {})
     patience_s = 3.0 + 0.1 * len(wanted) if meet_s is None else meet_s
-    number = secrets.randbits(63)
-    addresses = {name: host.data_address for name, host in wanted.items()}
-    arguments = {
-        host: {
-            "host": name,
-            "interface": host.interface,
-            "burst": burst,
-            "meet_s": patience_s,
-            "run": number,
-            "hosts": addresses,
-        }
-        for name, host in wanted.items()
+    verdict = _look(wanted, run, burst, patience_s, turns=False)
+    return _look(wanted, run, burst, patience_s, turns=True) if verdict.suspects else verdict
+
+
+def _look(hosts: Mapping[str, Host], run: Run, burst: int, meet_s: float, *, turns: bool) -> Verdict:
+    given: dict[str, Json] = {
+        "burst": burst,
+        "meet_s": meet_s,
+        "run": secrets.randbits(63),
+        "turns": turns,
+        "hosts": {name: host.data_address for name, host in hosts.items()},
     }
-    answers = run(_program(), arguments, _TIMEOUT_S + 2 * patience_s)
+    arguments = {host: {**given, "host": name, "interface": host.interface} for name, host in hosts.items()}
+    answers = run(_program(), arguments, _TIMEOUT_S + 2 * meet_s)
     reports: list[Report] = []
     silent: dict[str, str] = {}
-    for name in wanted:
+    for name in hosts:
         answer = answers[name]
         if isinstance(answer, DeviceError):
             silent[name] = str(answer).removeprefix(f"{name}: ")

@@ -37,6 +37,7 @@ class Report(_Part):
     answered: Mapping[str, Count]
     copies: Mapping[str, Count]
     floods: tuple[SeenFlood, ...]
+    excess: Count
     hails: Count
     hailed: tuple[str, ...]
     strangers: Count
@@ -66,14 +67,17 @@ class Flood:
 class Verdict:
     """What is wrong; all empty if all is well.
 
-    `cut`: no frame of the burst came; `lossy`: frames that did not, of how many sent. `copied`: hosts whose frames
-    came more than once, and to whom: a loop, or a network that duplicates. `silent`: hosts without a report, and why;
-    their pairs are in no other list. `blind`: what hosts could not look at, which is no fault of the network.
+    `cut`: no frame of the burst came; `lossy`: frames that did not, of how many sent. `copied`: hosts whose frames came
+    more than once, and to whom: a loop, or a network that duplicates. `silent`: hosts without a report, and why;
+    their pairs are in no other list. `suspects`: hosts that cannot look at frames for others, whose NICs counted more
+    long frames than are accounted for, at least a burst: a flood, or programs that use the network. `blind`: what
+    hosts could not look at, which is no fault of the network.
     """
 
     cut: tuple[Pair, ...]
     lossy: Mapping[Pair, tuple[int, int]]
     floods: tuple[Flood, ...]
+    suspects: Mapping[str, int]
     copied: Mapping[str, tuple[str, ...]]
     unhailed: tuple[Pair, ...]
     silent: Mapping[str, str]
@@ -82,7 +86,9 @@ class Verdict:
     @property
     def healthy(self) -> bool:
         """Whether every host answered and nothing is wrong; blind hosts do not count."""
-        return not (self.cut or self.lossy or self.floods or self.copied or self.unhailed or self.silent)
+        return not (
+            self.cut or self.lossy or self.floods or self.suspects or self.copied or self.unhailed or self.silent
+        )
 
     @property
     def complaints(self) -> tuple[str, ...]:
@@ -94,6 +100,7 @@ class Verdict:
             *(f"{pair}: {lost} of {sent} frames lost" for pair, (lost, sent) in self.lossy.items()),
             *(f"broadcast from {pair}: lost" for pair in self.unhailed),
             *(f"{flood.pair}: {flood.frames} frames flooded to {_list(flood.seen_by)}" for flood in self.floods),
+            *(f"{name} got {frames} frames too many: a flood, if it is idle" for name, frames in self.suspects.items()),
         )
 
 
@@ -137,6 +144,11 @@ def judge(reports: Iterable[Report], silent: Mapping[str, str]) -> Verdict:
         cut=tuple(cut),
         lossy=lossy,
         floods=tuple(Flood(pair, tuple(by), max(by.values())) for pair, by in sorted(seen.items())),
+        suspects={
+            name: report.excess
+            for name, report in sorted(by_host.items())
+            if report.excess >= max(1, report.burst) and not report.floods
+        },
         copied={name: tuple(to) for name, to in sorted(copied.items())},
         unhailed=tuple(
             pair

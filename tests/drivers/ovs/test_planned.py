@@ -27,7 +27,15 @@ def look(rack: Rack, meet_s: float = 3.0) -> Verdict:
     hosts = {host.name: host.data_address for host in rack.lab.hosts}
 
     def one(name: str) -> str:
-        given = {"host": name, "interface": "eth0", "burst": 5, "meet_s": meet_s, "run": 7, "hosts": hosts}
+        given = {
+            "host": name,
+            "interface": "eth0",
+            "burst": 5,
+            "meet_s": meet_s,
+            "run": 7,
+            "turns": False,
+            "hosts": hosts,
+        }
         return subprocess.run(
             ["nsenter", "-t", str(rack.spaces[name].pid), "-n", "python3", _AGENT, json.dumps(given)],
             check=True,
