@@ -16,7 +16,7 @@ from controller.drivers.bridge_mib import Place
 from controller.drivers.driver import Answers, Aspect, Query, Show
 from controller.drivers.fastpath_config import RUNNING, Config, PortLines, read_config
 from controller.drivers.fastpath_dialect import Dialect
-from controller.drivers.fastpath_render import vid_lists
+from controller.drivers.fastpath_render import sets_admin, vid_lists
 from controller.errors import Unreadable
 from controller.model.lab import Switch
 from controller.model.state import PortState, StaticTable, SwitchState
@@ -83,7 +83,7 @@ def show(switch: Switch, answers: Answers, command: str) -> str:
 
 def _link(view: _View, ports: Mapping[str, PortState]) -> dict[str, PortState]:
     numbers = {port.name for port in view.switch.ports}
-    for place in view.at:
+    for place in view.at if sets_admin(view.switch) else ():
         if place.name in numbers and place.bridge_port != place.if_index:
             raise view.refuse(
                 f"{place.name} is bridge port {place.bridge_port} and ifIndex {place.if_index}, which this family has "

@@ -163,8 +163,7 @@ def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: Port
         raise NotExpressible(switch.name, dialect.family, f"a change of {change.port}, which is in a LAG, by itself")
     settle = after.admin_up and not before.admin_up and not dialect.lines_wait and not surely_general(before)
     only_admin = aspects == {"link"} and _same(before, after, "speed_mbps", "flow_control") and not settle
-    writable = switch.snmp_write and (switch.snmp_user is not None or bool(switch.community))
-    if only_admin and writable and not _LAG.fullmatch(change.port):
+    if only_admin and sets_admin(switch) and not _LAG.fullmatch(change.port):
         number = switch.port(change.port).number
         script.at()
         script.orders.append(put_admin(Place(change.port, number, number), up=after.admin_up))
@@ -180,6 +179,11 @@ def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: Port
     if lines:
         script.at(_config(dialect), _interface(dialect, change.port))
         script.type(*lines)
+
+
+def sets_admin(switch: Switch) -> bool:
+    """Whether admin status goes by SNMP: by the port's bridge port as its ifIndex, which FASTPATH has equal."""
+    return switch.snmp_write and (switch.snmp_user is not None or bool(switch.community))
 
 
 def _same(before: PortState, after: PortState, *fields: str) -> bool:

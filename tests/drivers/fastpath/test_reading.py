@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from m4300_face import SWITCH, Face
 
+from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_NAME
 from controller.drivers.driver import Line, Show
 from controller.drivers.fastpath import DELL_POWERCONNECT_62XX, NETGEAR_M4300
 from controller.drivers.fastpath_config import RUNNING, read_config
 from controller.drivers.fastpath_dialect import M4300, POWERCONNECT_62XX
 from controller.errors import Unreadable
 from controller.model.lab import Port, Switch
+from controller.model.state import PortChange
 
 FIXTURES = Path(__file__).parents[2] / "twin" / "fastpath" / "fixtures"
 SAMPLE = """
@@ -121,6 +124,19 @@ def test_an_answer_that_is_missing_is_unreadable(face: Face) -> None:
         rest = {asked: answer for asked, answer in answers.items() if asked != query}
         with pytest.raises(Unreadable):
             NETGEAR_M4300.parse(SWITCH, everything, rest, None)
+
+
+def test_a_port_with_another_if_index_is_not_written_by_snmp(face: Face) -> None:
+    link = frozenset({"link"})
+    answers = dict(face.ask(NETGEAR_M4300.queries(SWITCH, link)))
+    answers[BASE_PORT_IF_INDEX] = {**answers[BASE_PORT_IF_INDEX], "1": 5, "5": 1}  # type: ignore[dict-item]
+    answers[IF_NAME] = {}
+    with pytest.raises(Unreadable, match="1/0/1 is bridge port 1 and ifIndex 5"):
+        NETGEAR_M4300.parse(SWITCH, link, answers, None)
+    read_only = replace(SWITCH, snmp_write=False)
+    port = NETGEAR_M4300.parse(read_only, link, answers, None).ports["1/0/1"]
+    orders = NETGEAR_M4300.render(read_only, [PortChange("sw5", "1/0/1", port, replace(port, admin_up=False))])
+    assert [order.text for order in orders if isinstance(order, Line)][2] == "shutdown"
 
 
 def test_a_powerconnect_6224_as_published() -> None:

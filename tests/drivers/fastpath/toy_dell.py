@@ -314,7 +314,10 @@ class ToyDell:
             "17.7.1.4.3.1.2": members("untagged_vids", "tagged_vids"),
             "17.7.1.4.3.1.4": members("untagged_vids"),
             "17.7.1.4.5.1.1": {str(n): port["pvid"] for n, port in works.items()},
-            "17.7.1.4.5.1.2": {str(n): 2 if port["acceptance"] == "tagged" else 1 for n, port in works.items()},
+            "17.7.1.4.5.1.2": {
+                str(n): 2 if works[n]["acceptance"] == "tagged" or port.mode == "trunk" else 1
+                for n, port in enumerate(self.ports.values(), start=1)
+            },
             "17.7.1.4.5.1.3": {str(n): 1 if port["ingress_filtering"] else 2 for n, port in works.items()},
         }
         return tables[walk.oid.removeprefix(MIB)]
