@@ -24,6 +24,7 @@ from controller.drivers.driver import (
     Aspect,
     Capabilities,
     EeeStatus,
+    Family,
     Identity,
     Line,
     Order,
@@ -320,3 +321,19 @@ def _vlan_fields(found: mib.Membership, lag: int | None) -> Iterator[tuple[str, 
 
 DELL_55XX_DRIVER = RosDriver(DELL_POWERCONNECT_55XX)
 CISCO_SG_DRIVER = RosDriver(CISCO_SG)
+DELL_55XX_FAMILY = Family(
+    title="Dell PowerConnect 55xx (ROS)",
+    driver=DELL_55XX_DRIVER,
+    verified="the twin's PowerConnect 5524: every kind of change from any mode, by what the switch shows and by what "
+    "frames meet, after each line; published transcripts of its siblings; no real 55xx",
+    from_memory="`speed`, `negotiation`, `flowcontrol`, `mac address-table static`, `channel-group`, `no spanning-tree`; "
+    "that general mode's lines wait in other modes; that ifIndex and bridge port are one number; that a link has to "
+    "restart for EEE",
+)
+CISCO_SG_FAMILY = Family(
+    title="Cisco SG, SF, CBS (ROS)",
+    driver=CISCO_SG_DRIVER,
+    verified="as Dell's 55xx, whose orders are the same; published outputs and configurations of SF300, SG350, SG500, "
+    "SG550X, CBS350 and C1300 boxes are read; no real switch",
+    from_memory="as for the 55xx",
+)

@@ -70,11 +70,14 @@ def _drops_untagged(port: PortState) -> bool:
 
 
 def _settings(before: PortState, after: PortState, *, whole: bool) -> Iterator[str]:
-    """Join VLANs, then PVID and filter, then leave VLANs; frames without a tag wait outside if an end drops them."""
+    """Join VLANs, then PVID and filter, then leave VLANs; frames without a tag wait outside if an end drops them.
+
+    A port that takes no untagged frames may do so by PVID 4095: the line that keeps them out is typed all the same.
+    """
     if _vlan_fields(before) == _vlan_fields(after):
         return
     shut_out = _drops_untagged(before) or _drops_untagged(after)
-    if shut_out and (whole or before.acceptance == "all"):
+    if shut_out:
         yield _TAGGED_ONLY
     for kind in ("untagged", "tagged"):
         aim: frozenset[int] = getattr(after, f"{kind}_vids")
@@ -91,7 +94,7 @@ def _settings(before: PortState, after: PortState, *, whole: bool) -> Iterator[s
 def _pvid_and_filter(before: PortState, after: PortState, *, whole: bool) -> Iterator[str]:
     """A filter falls before the PVID moves to a VLAN that it would keep out, and rises after.
 
-    A port that took no untagged frames may have done so by PVID 4095, which shows as another: it is written again.
+    Behind PVID 4095 another shows: on a port that is to take untagged frames again, it is written in any case.
     """
     pvid = f"switchport general pvid {after.pvid}"
     welcome = before.acceptance == "tagged" and after.acceptance == "all"
