@@ -110,7 +110,7 @@ def agrees(face: Face, name: str, port: PortState) -> bool:
     )
 
 
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_what_is_rendered_leads_from_before_to_after(shared_face: Face, data: Any) -> None:
     face = shared_face
@@ -134,7 +134,7 @@ def test_what_is_rendered_leads_from_before_to_after(shared_face: Face, data: An
     assert face.statics() == after.statics
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_many_changes_at_once_and_back_again(shared_face: Face, data: Any) -> None:
     face = shared_face
