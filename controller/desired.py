@@ -14,7 +14,7 @@ from dataclasses import replace
 from controller.broadcast import heard, is_up
 from controller.errors import PlanError
 from controller.lags import require_lags
-from controller.limits import UNLIMITED, Abilities, one_untagged, untags_one
+from controller.limits import UNLIMITED, Abilities, as_held, one_untagged, untags_one
 from controller.model.lab import End, Lab, Link
 from controller.model.state import Draft, PortState, State, SwitchState
 from controller.model.topology import Topology
@@ -64,13 +64,14 @@ def desired_state(
             up = old.admin_up if woken is None else woken
             _allow(link, old.admin_up, up)
             made = _trunk(old, frozenset(inside), kept if was_up else frozenset(), admin_up=up)
-            ports[end.device][end.port] = _as_native(made) if untags_one(abilities, end.device) else made
+            native = _as_native(made) if untags_one(abilities, end.device) else made
+            ports[end.device][end.port] = as_held(abilities, end.device, native)
     for host, end in topology.homes.items():
         old = ports[end.device][end.port]
         held = vids | (old.vids & kept)
         tagged = held & old.tagged_vids if topology.hosts[host].pops_tags else old.tagged_vids & kept - vids
         made = replace(old, untagged_vids=held - tagged, tagged_vids=tagged, pvid=plan.pvids[host], acceptance="all")
-        ports[end.device][end.port] = one_untagged(made) if untags_one(abilities, end.device) else made
+        ports[end.device][end.port] = as_held(abilities, end.device, made)
     switches = {}
     for name, switch in base.switches.items():
         held = frozenset[int]().union(*(port.vids for port in ports[name].values()))

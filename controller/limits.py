@@ -68,6 +68,25 @@ def one_untagged(port: PortState) -> PortState:
     )
 
 
+def without_bare_pvid(port: PortState) -> PortState:
+    """A port as a switch has it that keeps a PVID only where it takes untagged frames: any other is PVID 1, "tagged".
+
+    Same memberships. It takes the same frames: ingress filtering drops those of a PVID that it is no member of.
+    """
+    if port.acceptance == "all" and port.pvid in port.vids:
+        return replace(port, ingress_filtering=True)
+    return replace(port, pvid=1, acceptance="tagged", ingress_filtering=True)
+
+
+def as_held(abilities: Abilities, switch: str, port: PortState) -> PortState:
+    """The port as the switch can hold it: as it is, where that is known for nothing else."""
+    if untags_one(abilities, switch):
+        port = one_untagged(port)
+    if switch in abilities and not abilities[switch].bare_pvid:
+        port = without_bare_pvid(port)
+    return port
+
+
 def require_expressible(lab: Lab, state: State, changes: Sequence[Change], abilities: Abilities) -> None:
     """NotExpressible if a change, or what a switch holds after it, is more than its family can say.
 
@@ -100,6 +119,8 @@ def _lacking(change: PortChange, can: Capabilities, rate_mbps: int | None, host:
     before, after, port = change.before, change.after, change.port
     if not can.multi_untagged and after != one_untagged(after):
         yield f"more than one untagged VLAN, or untagged frames apart from that VLAN, on port {port}"
+    if not can.bare_pvid and after != without_bare_pvid(after):
+        yield f"a PVID that lets nothing in, or no ingress filtering, on port {port}"
     if not can.multi_untagged and host and not host.pops_tags and after.tagged_vids - before.tagged_vids:
         yield (
             f"more than one untagged VLAN on port {port}, and {host.name} does not take frames with other tags "

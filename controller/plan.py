@@ -17,7 +17,7 @@ from controller.broadcast import is_up
 from controller.check import Management, check
 from controller.disruption import Disruption, disruption_of
 from controller.errors import PlanError
-from controller.limits import UNLIMITED, Abilities, one_untagged, require_expressible, untags_one
+from controller.limits import UNLIMITED, Abilities, as_held, require_expressible
 from controller.model.lab import Lab
 from controller.model.state import (
     Change,
@@ -68,9 +68,7 @@ class _Writer:
 
     def __init__(self, lab: Lab, state: State, abilities: Abilities = UNLIMITED) -> None:
         self.topology = Topology.of(lab)
-        self.native = {name for name in self.topology.switches if untags_one(abilities, name)}
-        """Switches whose ports are kept as a trunk with a native VLAN."""
-
+        self.abilities = abilities
         self.draft = Draft(state)
         self.steps: list[Step] = []
         self._round = 0
@@ -89,9 +87,7 @@ class _Writer:
         self.next_round()
         for name, port in ports:
             before = self.draft.ports[name][port]
-            after = rule(name, port, before)
-            if name in self.native:
-                after = one_untagged(after)
+            after = as_held(self.abilities, name, rule(name, port, before))
             if after != before:
                 self.step(stage, PortChange(name, port, before, after), reason)
 
@@ -303,13 +299,13 @@ def _finish_members(writer: _Writer, after: State, ports: Sequence[Place], stage
 
 def _sleep(writer: _Writer, after: State) -> None:
     ports = _all_ports(writer)
-    _finish_members(writer, after, ports, "sleep", "leave VLANs that nobody sends into any more")
     writer.next_round()
-    for name, switch in after.switches.items():
+    for name, switch in after.switches.items():  # before members leave: some switches keep entries of members only
         for vid in sorted(writer.draft.statics[name].keys() | switch.statics.keys()):
             old, new = writer.draft.statics[name].get(vid, {}), switch.statics.get(vid, {})
             if old != new:
                 writer.step("sleep", StaticsChange(name, vid, old, new), "forget what a VLAN needs no more")
+    _finish_members(writer, after, ports, "sleep", "leave VLANs that nobody sends into any more")
     writer.set_ports(
         "sleep",
         "put a link to sleep",

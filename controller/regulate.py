@@ -12,7 +12,7 @@ from controller.broadcast import is_up
 from controller.check import Management
 from controller.desired import desired_state, live_trees
 from controller.errors import NotExpressible, PlanError
-from controller.limits import UNLIMITED, Abilities, one_untagged, reserved_vids, untags_one
+from controller.limits import UNLIMITED, Abilities, as_held, reserved_vids
 from controller.model.lab import Lab, Link
 from controller.model.state import Draft, State, replay
 from controller.model.topology import Topology
@@ -229,7 +229,7 @@ def _beside(old: State, new: State, abilities: Abilities) -> State:
                 tagged_vids=now.tagged_vids | was.ports[port].tagged_vids,
                 acceptance=was.ports[port].acceptance,
             )
-            ports[port] = one_untagged(both) if untags_one(abilities, name) else both
+            ports[port] = as_held(abilities, name, both)
         statics = {
             vid: {**was.statics.get(vid, {}), **switch.statics.get(vid, {})}
             for vid in {**was.statics, **switch.statics}

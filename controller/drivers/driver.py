@@ -126,6 +126,9 @@ class Capabilities:
     speeds_mbps: tuple[int, ...] = RATES_MBPS
     """Speeds that a port can be fixed to, if it is not slower than that."""
 
+    bare_pvid: bool = True
+    """A port has a PVID even if it is no member of that VLAN, or takes tagged frames only."""
+
 
 @dataclass(frozen=True, slots=True)
 class EeeStatus:
