@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.lab
 
 SIZE_BYTE = 8_000_000
+SILENT_WITHIN_S = 60
+
 RECEIVER = """
 import hashlib, socket, sys
 with socket.create_server((sys.argv[1], 5001), family=socket.AF_INET6 if ":" in sys.argv[1] else socket.AF_INET) as s:
@@ -223,6 +225,18 @@ def test_a_cut_cable_stops_frames_and_a_mended_one_carries_them(bed: "Bed") -> N
     assert "0 received" in silent.stdout
     bed.engine.mend(bed.trunk)
     source.run("ping", "-q", "-c", "1", "-i", "0.05", "-w", "30", target.address)
+
+
+def test_a_silent_lab_gives_its_core_back(bed: "Bed") -> None:
+    """A thread that keeps the deadline class wakes each microsecond for ever."""
+    threads = [task for task in Path("/proc/self/task").iterdir() if (task / "comm").read_text() == "twin-live\n"]
+    assert len(threads) == 1
+    thread = int(threads[0].name)
+    bed.hosts[0].run("ping", "-q", "-c", "1", bed.hosts[1].address)
+    deadline_s = time.monotonic() + SILENT_WITHIN_S
+    while os.sched_getscheduler(thread) != os.SCHED_OTHER:
+        assert time.monotonic() < deadline_s, "it has kept the class that it has while frames are near"
+        time.sleep(0.05)  # the kernel tells nobody about a change of class
 
 
 def test_stop_closes_the_taps_and_is_final(bed: "Bed") -> None:

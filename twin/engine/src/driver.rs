@@ -238,6 +238,7 @@ impl Driver {
     fn wait(&mut self) {
         let now = self.now();
         self.notice_standstill(now);
+        self.pace.rest(now);
         let patience = self
             .pace
             .patience(now, self.next, !self.readable.is_empty());
