@@ -203,15 +203,13 @@ def _wake(writer: _Writer, after: State) -> None:
     still = _quiet_ports(writer)
     quiet = [port for port in _all_ports(writer) if port in still]
     busy = [port for port in _all_ports(writer) if port not in still]
-    _add_members(writer, after, quiet, "prepare a port that carries nothing")
-    _finish_members(writer, after, quiet, "wake", "prepare a port that carries nothing")
     writer.set_ports(
         "wake",
         "set up a link while it is down",
         quiet,
         lambda name, port, now: replace(after.port(name, port), admin_up=now.admin_up),
     )
-    _add_members(writer, after, busy, "join the VLANs of new trees")
+    _add_members(writer, after, busy)
     writer.next_round()
     for name, switch in after.switches.items():
         for vid, table in switch.statics.items():
@@ -244,7 +242,7 @@ def _forget_strays(writer: _Writer, after: State) -> None:
     writer.set_ports("wake", "leave a VLAN before it is created, where no tree needs it", _all_ports(writer), rule)
 
 
-def _add_members(writer: _Writer, after: State, ports: Sequence[Place], reason: str) -> None:
+def _add_members(writer: _Writer, after: State, ports: Sequence[Place]) -> None:
     """Memberships that do not change the form of one that is there."""
 
     def rule(name: str, port: str, now: PortState) -> PortState:
@@ -255,7 +253,7 @@ def _add_members(writer: _Writer, after: State, ports: Sequence[Place], reason: 
             tagged_vids=now.tagged_vids | (aim.tagged_vids - now.untagged_vids),
         )
 
-    writer.set_ports("wake", reason, ports, rule)
+    writer.set_ports("wake", "join the VLANs of new trees", ports, rule)
 
 
 def _move(writer: _Writer, after: State) -> None:
@@ -268,10 +266,11 @@ def _move(writer: _Writer, after: State) -> None:
     )
 
 
-def _finish_members(writer: _Writer, after: State, ports: Sequence[Place], stage: Stage, reason: str) -> None:
-    """PVID and filters to what they shall be, then memberships; a VLAN that changes form leaves and comes back."""
+def _finish_members(writer: _Writer, after: State, ports: Sequence[Place]) -> None:
+    """Memberships, then PVID and filters, to what they shall be; a VLAN that changes form leaves and comes back."""
+    reason = "leave VLANs that nobody sends into any more"
     writer.set_ports(
-        stage,
+        "sleep",
         reason,
         ports,
         lambda name, port, now: replace(
@@ -281,7 +280,7 @@ def _finish_members(writer: _Writer, after: State, ports: Sequence[Place], stage
         ),
     )
     writer.set_ports(
-        stage,
+        "sleep",
         reason,
         ports,
         lambda name, port, now: replace(
@@ -290,7 +289,7 @@ def _finish_members(writer: _Writer, after: State, ports: Sequence[Place], stage
     )
     for aspect in ("pvid", "acceptance", "ingress_filtering"):
         writer.set_ports(
-            stage,
+            "sleep",
             reason,
             ports,
             lambda name, port, now, key=aspect: replace(now, **{key: getattr(after.port(name, port), key)}),  # type: ignore[misc]
@@ -305,7 +304,7 @@ def _sleep(writer: _Writer, after: State) -> None:
             old, new = writer.draft.statics[name].get(vid, {}), switch.statics.get(vid, {})
             if old != new:
                 writer.step("sleep", StaticsChange(name, vid, old, new), "forget what a VLAN needs no more")
-    _finish_members(writer, after, ports, "sleep", "leave VLANs that nobody sends into any more")
+    _finish_members(writer, after, ports)
     writer.set_ports(
         "sleep",
         "put a link to sleep",
