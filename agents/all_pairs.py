@@ -44,7 +44,6 @@ _HAILS: Final = 3
 _AGAIN_S: Final = 0.1
 _PACE_S: Final = 0.0005
 _SETTLE_S: Final = 0.3
-_MARK_S: Final = 0.005
 _TURN_S: Final = 0.1
 """Longest that a turn takes for each host."""
 
@@ -57,8 +56,8 @@ Seen = tuple[int, int, int, int, int]
 
 
 def pack(run: int, seen: Seen) -> bytes:
-    """A probe; those of a burst are long."""
-    return _PROBE.pack(_MAGIC, run, *seen).ljust(_LONG_BYTE if seen[0] == _BURST else 0, b"\0")
+    """A probe; requests of a burst are long."""
+    return _PROBE.pack(_MAGIC, run, *seen).ljust(_LONG_BYTE if seen[:2] == (_BURST, _REQUEST) else 0, b"\0")
 
 
 def unpack(run: int, payload: bytes) -> Seen | None:
@@ -100,6 +99,7 @@ class Prober:
         self._taken = self._taken_byte = 0
         self._marked = 0.0
         self._marks: set[tuple[int, int]] = set()
+        self._seen_by: set[tuple[int, int]] = set()
         self._since = self._counters()
         self.lacks: list[str] = []
         self._watched: socket.socket | None = None
@@ -156,15 +156,19 @@ class Prober:
         size_byte = now[1] - self._since[1] - self._taken_byte
         return (size_byte - _SHORT_BYTE * frames) / (_LONG_BYTE + _HEADS_BYTE - _SHORT_BYTE)
 
-    def _mark(self, sender: int, to: int) -> None:
-        """Whatever came in excess since the last mark is of this pair."""
+    def _take_mark(self, kind: int, sender: int, to: int) -> None:
+        """Whatever came in excess since the last mark is of this pair; the sender waits until all have seen to that."""
+        if kind == _ANSWER:
+            self._seen_by.add((sender, to))
+            return
         if (sender, to) in self._marks:
             return
         self._marks.add((sender, to))
         now = self._excess()
-        if self._watched is None and round(now - self._marked) > 0:
+        if self._watched is None:
             self._floods[sender, to] += round(now - self._marked)
         self._marked = now
+        self._send(_MARK, _ANSWER, sender, to)
 
     def _see(self) -> None:
         """Frames on the wire that are for another host's MAC address."""
@@ -204,15 +208,16 @@ class Prober:
             if phase == _DONE:
                 self._done.add(sender)
             elif phase == _MARK:
-                self._mark(sender, number)
+                self._take_mark(kind, sender, number)
             elif phase != _HAIL and kind == _REQUEST:
                 self._send(phase, _ANSWER, sender, number)
             elif phase == _MEET:
                 self._met.add(sender)
 
     def _send(self, phase: int, kind: int, to: int, number: int) -> None:
-        out = self._hails if phase in {_HAIL, _MARK} else self._udp
-        address = "255.255.255.255" if phase in {_HAIL, _MARK} else self._addresses[to]
+        to_all = phase == _HAIL or (phase, kind) == (_MARK, _REQUEST)
+        out = self._hails if to_all else self._udp
+        address = "255.255.255.255" if to_all else self._addresses[to]
         if out is None:
             return
         try:
@@ -258,7 +263,7 @@ class Prober:
             if turn != self._own:
                 until = time.monotonic() + _TURN_S * len(self._names)
                 while (turn, _END) not in self._marks and time.monotonic() < until:
-                    self._serve(_MARK_S)
+                    self._serve(_PACE_S)
                 continue
             for peer in self._others:
                 answered = self._answers()
@@ -267,13 +272,15 @@ class Prober:
                 until = time.monotonic() + _TURN_S / 2
                 while self._answers() < answered + count and time.monotonic() < until:
                     self._serve(_PACE_S)
-                self._serve(_MARK_S)
                 self._announce(peer)
             self._announce(_END)
 
     def _announce(self, number: int) -> None:
+        """Tell all, and wait until they have counted: what is sent later is not part of this."""
         self._send(_MARK, _REQUEST, 0, number)
-        self._serve(_MARK_S)
+        until = time.monotonic() + _TURN_S / 2
+        while any((peer, number) not in self._seen_by for peer in self._others) and time.monotonic() < until:
+            self._serve(_PACE_S)
         self._marked = self._excess()
 
     def _answers(self) -> int:
@@ -315,6 +322,7 @@ class Prober:
             "floods": [
                 {"sender": self._names[sender], "receiver": self._names[to], "frames": frames}
                 for (sender, to), frames in sorted(self._floods.items())
+                if self._watched or 2 * frames >= count  # a frame or two may be somebody else's
             ],
             "excess": 0 if self._watched else max(0, round(self._excess())),
             "hails": 0 if self._hails is None else _HAILS,
