@@ -181,14 +181,14 @@ def _denied(switch: Switch, why: object) -> AccessDenied:
 
 def _translated(switch: Switch, error: BaseException) -> DeviceError:
     """Our error for one of netmiko's or paramiko's; netmiko wraps paramiko's, which stays in the context."""
-    inner: BaseException | None = error
-    while inner is not None:
-        if isinstance(inner, paramiko.BadHostKeyException):
-            return changed(switch, inner)
-        if isinstance(inner, paramiko.AuthenticationException):
-            return _denied(switch, inner)
-        inner = inner.__cause__ or inner.__context__
-    said = " ".join(str(error).split()) or type(error).__name__
+    inner = error
+    while inner.__cause__ or inner.__context__:
+        inner = inner.__cause__ or inner.__context__ or inner
+    if isinstance(inner, paramiko.BadHostKeyException):
+        return changed(switch, inner)
+    if isinstance(inner, paramiko.AuthenticationException):
+        return _denied(switch, inner)
+    said = " ".join(str(inner).split()) or type(inner).__name__
     return Unreachable(switch.name, f"the SSH login did not work out ({said}): check its SSH server and sessions.")
 
 

@@ -204,10 +204,10 @@ class Terminal:
                 return self._output(rows[after:])
             asked_from = self._react(asked_from, replies, doing)
             left_s = started + _LONGEST * self._patience_s - time.monotonic()
-            quiet_s = _QUIET_S if after is None and self._at_prompt(rows[1:]) else self._patience_s
-            if left_s > 0 and self._receive(min(quiet_s, left_s), doing):
+            mangled = after is None and self._at_prompt(rows[1:])
+            if left_s > 0 and self._receive(min(_QUIET_S if mangled else self._patience_s, left_s), doing):
                 continue
-            if left_s > 0 and quiet_s == _QUIET_S:
+            if mangled:
                 return self._output(rows[1:])
             self._give_up(text, rows[-1])
 
