@@ -6,7 +6,7 @@
       - switches: [sw1, sw2]        # whose hosts send over this tree
         links: ["sw1:gi1/0/11", "sw2:gi1/0/13--sw3:gi1/0/13"]
 
-A cable is named by its number, its two ends or one of them, as everywhere else.
+A cable is named by its number, its two ends or one of them, as everywhere else; any cable of a LAG is the LAG.
 """
 
 from pathlib import Path
@@ -58,6 +58,6 @@ def read_trees(file: Path, lab: Lab) -> tuple[tuple[tuple[str, ...], frozenset[i
 
 def _number(lab: Lab, file: Path, name: str) -> int:
     try:
-        return lab.find_link(name).number
+        return lab.find_trunk(name).number
     except KeyError:
         raise PlanError(f"{file}: no cable '{name}'; name one by its number or an end such as sw1:gi1/0/11.") from None

@@ -18,6 +18,7 @@ from controller.model.state import Draft, PortChange, PortState, State, factory_
 from controller.model.topology import Topology
 from controller.plan import Plan, invert, make_plan
 from controller.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
+from controller.tree_file import read_trees
 from controller.trees import one_tree, shortest_routes
 
 VIRTUAL = Path(__file__).resolve().parents[2] / "inventory" / "virtual"
@@ -96,6 +97,13 @@ def test_a_lag_has_eight_cables_of_one_rate(tmp_path: Path) -> None:
     (folder / "cables.csv").write_text(text.replace("sw2:gi1/0/12,1000", "sw2:gi1/0/12,100"), encoding="utf-8")
     with pytest.raises(InventoryError, match="different rates"):
         load_lab(folder)
+
+
+def test_written_trees_name_a_lag_by_any_of_its_cables_or_ends(tmp_path: Path) -> None:
+    file = tmp_path / "trees.yml"
+    for name in ("sw1:t2", "sw2:lag1", LAG.link.name, "4", "5"):
+        file.write_text(f"trees: [{{switches: [sw1, sw2, sw3], links: ['{name}', 'sw2:t3']}}]", encoding="utf-8")
+        assert read_trees(file, TRIANGLE)[0][1] == {LAG.link.number, TRIANGLE.find_trunk("sw2:t3").number}
 
 
 def test_trees_prefer_the_lag_of_two_parallel_ways() -> None:
