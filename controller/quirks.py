@@ -58,6 +58,11 @@ QUIRKS: Mapping[SwitchFamily, Mapping[str, Quirk]] = {
         ),
         "eee_default": Quirk("EEE is on unless the configuration says otherwise", is_switch=True),
     },
+    "cisco_sg": {
+        "link_flap_prevention": Quirk(
+            "it shuts ports that flap (350 series on): that is turned off before the first port is", is_switch=True
+        ),
+    },
     "openvswitch": {"bridge": Quirk("the bridge that is this switch, br0 if there is no quirk", is_name=True)},
 }
 """For one family; its driver says what it does for it."""

@@ -68,7 +68,9 @@ _QUERIES: Mapping[Aspect, tuple[Query, ...]] = {
 }
 _SAVE = "copy running-config startup-config"
 _OVERWRITE = r"overwrite file .*|\(y/n\)"
-_SAVED = re.compile(r"succe|completed|saved", re.IGNORECASE)
+_NOT_SAVED = re.compile(r"^.*(?:fail|error|abort|no space|not saved).*$", re.IGNORECASE | re.MULTILINE)
+"""Also in messages such as `%COPY-W-TRAP: The copy operation has failed`, which are no answer to any other line."""
+
 _EEE_COLUMNS = {"supported": "2.1.2", "partner": "2.1.3", "wake": "4.1.1"}
 """rlEeePortSupported, rlEeePortRemoteStatus, rlEeePortLldpLocalResolvedTx (us), below rlEee (CISCOSB-EEE-MIB)."""
 
@@ -86,7 +88,7 @@ class RosDriver:
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the family can express. A link is bounced for EEE: whether it needs to be is not known [M]."""
+        """What the family can express. EEE is offered while a link is negotiated (300 series guide): it is bounced."""
         return Capabilities(
             multi_untagged=True,
             eee_settable=True,
@@ -136,11 +138,9 @@ class RosDriver:
 
         In shows only a percent sign at the start of a row is a refusal: they may hold any words.
         """
-        said = text.complaint(output, strict=not line.text.startswith("show "))
-        if not said and line.text == _SAVE and not _SAVED.search(output):
-            # Messages of the switch, such as `%COPY-N-TRAP`, are taken out before a line's output comes here.
-            return "" if not output.strip() or re.search(_OVERWRITE, output, re.IGNORECASE) else output.strip()
-        return said
+        if line.text == _SAVE and (failed := _NOT_SAVED.search(output)):
+            return failed[0].strip()
+        return text.complaint(output, strict=not line.text.startswith("show "))
 
     def save(self, switch: Switch) -> tuple[Order, ...]:
         """What makes the running configuration the startup configuration: a question that one key answers."""
@@ -243,8 +243,11 @@ class _Reading:
     answers: Answers
     ports: dict[str, PortState]
 
-    def places(self) -> tuple[mib.Place, ...]:
-        """Where the MIBs keep the ports. LAGs go by `po1` or `Po1`."""
+    def places(self, walks: Sequence[Walk]) -> tuple[mib.Place, ...]:
+        """Where the MIBs keep the ports. LAGs go by `po1` or `Po1`. None of the walks may have come back empty."""
+        for walk in walks:
+            if not self.answers.get(walk):
+                raise Unreadable(self.switch.name, f"a walk of {walk.oid}", "nothing")
         lags = {name for name in self.ports if lag_number(name) is not None}
         names = map(_plain, _cells(self.answers, mib.IF_NAME).values())
         found = {text.short_name(name): name for name in names if text.short_name(name) in lags}
@@ -262,7 +265,7 @@ class _Reading:
 
     def link(self) -> None:
         """Admin status, speed, flow control."""
-        at = self.places()
+        at = self.places(_LINK_WALKS)
         up = mib.admin_up(self.switch, at, self.answers)
         speeds = mib.speeds_mbps(self.switch, at, self.answers)
         flow = text.flow_controls(self.switch, FLOW.command, shown(self.switch, self.answers, FLOW))
@@ -274,7 +277,7 @@ class _Reading:
 
     def vlans(self, configured: Mapping[str, text.PortLines]) -> frozenset[int]:
         """Memberships; returns the VLANs that there are. What a member of a LAG says of VLANs lies dormant."""
-        table = mib.vlan_table(self.switch, self.places(), self.answers)
+        table = mib.vlan_table(self.switch, self.places(_VLAN_WALKS), self.answers)
         for name in self.ports:
             lines = configured.get(name)
             if lines is not None and lines.general and lines.mode != "general" and lines.lag is None:
@@ -326,9 +329,9 @@ DELL_55XX_FAMILY = Family(
     driver=DELL_55XX_DRIVER,
     verified="the twin's PowerConnect 5524: every kind of change from any mode, by what the switch shows and by what "
     "frames meet, after each line; published transcripts of its siblings; no real 55xx",
-    from_memory="`speed`, `negotiation`, `flowcontrol`, `mac address-table static`, `channel-group`, `no spanning-tree`; "
-    "that general mode's lines wait in other modes; that ifIndex and bridge port are one number; that a link has to "
-    "restart for EEE",
+    from_memory="`speed`, `negotiation`, `flowcontrol`, `mac address-table static`, `no spanning-tree`, most words of "
+    "`show eee`; that general mode's lines wait in other modes, where a new port's wait untagged in VLAN 1; that "
+    "ifIndex and bridge port are one number",
 )
 CISCO_SG_FAMILY = Family(
     title="Cisco SG, SF, CBS (ROS)",

@@ -15,7 +15,7 @@ from controller.model.state import StaticTable
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z]|[()][A-Z0-9]|[=>78DEHM])|[\x00\x07]")
 _PAGE = re.compile(r"\s*(?:More: *<space>.*?<return>|-+ *more *-+)\s*", re.IGNORECASE)
-_MESSAGE = re.compile(r"\s*\S*.*%[A-Z][A-Z0-9_]*-[A-Z0-7]-[A-Z0-9_]+\s*:.*")
+_MESSAGE = re.compile(r"\s*\S*.*%[A-Z][A-Z0-9_]*-[A-Z0-7]-\w+\s*:.*")
 _REFUSAL = re.compile(r"\s*%(?![A-Z][A-Z0-9_]*-[A-Z0-7]-)")
 _COMPLAINT = re.compile(
     r"was not created|can.?t be|cannot|could not|not (?:allowed|supported|possible|permitted|found)|does not|fail"
@@ -149,7 +149,7 @@ class SpanningTree:
 
 
 _TREE_HEAD = re.compile(r"\s*Spanning tree (enabled|disabled)\b.*", re.IGNORECASE)
-_TREE_ROW = re.compile(rf"\s*({_LOOSE})\s+(enabled|disabled)\s+\d+\.\d+\s.*", re.IGNORECASE)
+_TREE_ROW = re.compile(r"\s*(\S+)\s+(enabled|disabled)\s+\d+\.\d+\s.*", re.IGNORECASE)
 
 
 def spanning_tree(switch: Switch, command: str, output: str) -> SpanningTree:

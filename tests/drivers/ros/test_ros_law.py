@@ -30,11 +30,11 @@ from controller.model.state import (
 )
 
 ALL = frozenset(ASPECTS)
-EXAMPLES = {
-    "deadline": None,
-    "phases": (Phase.explicit, Phase.reuse, Phase.generate),  # shrinking would type for minutes
-    "suppress_health_check": (HealthCheck.function_scoped_fixture,),
-}
+LAW = settings(
+    deadline=None,
+    phases=(Phase.explicit, Phase.reuse, Phase.generate),  # shrinking would type for minutes
+    suppress_health_check=(HealthCheck.function_scoped_fixture,),
+)
 VIDS = tuple(range(11, 16))
 MACS = tuple(bytes((2, 0xEE, 0, 0, 0, n)) for n in range(1, 5))
 LAGGED = ("gi1/0/5", "gi1/0/6")
@@ -164,7 +164,7 @@ def assert_on_the_wire(face: RosFace, state: SwitchState) -> None:
     assert face.engine.vlans(face.device.switch).keys() == state.vids
 
 
-@settings(max_examples=12, **EXAMPLES)
+@settings(LAW, max_examples=12)
 @given(starts(), st.data())
 def test_obeying_leads_from_before_to_after(face: RosFace, lines: list[str], data: st.DataObject) -> None:
     face.reset()
@@ -184,7 +184,7 @@ def test_obeying_leads_from_before_to_after(face: RosFace, lines: list[str], dat
         before = after
 
 
-@settings(max_examples=6, **EXAMPLES)
+@settings(LAW, max_examples=6)
 @given(starts(), st.data())
 def test_a_whole_plan_at_once_and_taken_back(face: RosFace, lines: list[str], data: st.DataObject) -> None:
     face.reset()
@@ -218,7 +218,7 @@ def test_what_is_read_apart_adds_up(face: RosFace) -> None:
 def test_the_factory_reads_as_the_factory(face: RosFace) -> None:
     state = read(face)
     assert set(state.ports.values()) == {PortState(eee=True)}
-    assert (state.vids, state.statics, state.stp) == ({1}, {}, True)
+    assert (state.vids, dict(state.statics), state.stp) == (frozenset({1}), {}, True)
 
 
 def test_admin_status_alone_is_one_set(face: RosFace) -> None:
