@@ -6,9 +6,13 @@ import traceback
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
+from controller.apply_commands import adopt_app, apply_app, confirm_app, recover_app, rollback_app, status_app
+from controller.eee_commands import eee_app
 from controller.errors import LabError
 from controller.lab_check_command import check
+from controller.link_commands import link_app
 from controller.plan_commands import plan_app
+from controller.power_commands import power_app
 from twin.commands import lab_app
 
 app = App(
@@ -20,6 +24,9 @@ app = App(
 lab_app.command(check)
 app.command(lab_app)
 app.command(plan_app)
+for verb in (apply_app, confirm_app, rollback_app, recover_app, adopt_app, status_app, link_app, eee_app):
+    app.command(verb)
+app.command(power_app)
 
 
 def run(tokens: list[str]) -> int:

@@ -63,6 +63,11 @@ def wire(
         loads.append(NodeLoad(host.name, truth.node(host.name).power, node.nic, node.cpu_s))
     strips = {}
     for known in lab.strips:
+        if known.family not in FAMILIES:
+            raise LabError(
+                f"{known.name} is a {known.family}, which the twin cannot play (it plays {', '.join(FAMILIES)}): "
+                "bring up a lab of those, or use this one with its real strips."
+            )
         family = FAMILIES[known.family]
         model = family.model(known.model)
         if model.outlet_count != known.outlet_count:

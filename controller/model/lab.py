@@ -17,7 +17,17 @@ SwitchFamily = Literal[
     "linux_bridge",
     "openvswitch",
 ]
-StripFamily = Literal["apc_rpdu2", "servertech_sentry4", "gude"]
+StripFamily = Literal[
+    "apc_rpdu",
+    "apc_rpdu2",
+    "servertech_sentry3",
+    "servertech_sentry4",
+    "raritan_px",
+    "eaton_g3",
+    "cyberpower_epdu",
+    "cyberpower_epdu2",
+    "gude",
+]
 CableKind = Literal["copper", "dac", "fibre"]
 SnmpAuthProtocol = Literal["md5", "sha", "sha224", "sha256", "sha384", "sha512"]
 SnmpPrivacyProtocol = Literal["des", "aes", "aes192", "aes256"]

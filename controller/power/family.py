@@ -1,0 +1,84 @@
+"""What a family of power strips is: pure functions between readings and the objects of a MIB.
+
+A family opens no socket. It says which objects to read, turns what was found into watts and joules, and gives the SET
+that switches an outlet. Most families are tables of columns (`controller.power.columns`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from controller.drivers.driver import Put, SnmpValue
+from controller.model.lab import Strip
+
+Found = Mapping[str, SnmpValue]
+"""Full OID in dotted form to value; objects that the strip does not have are missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """What one meter shows. A step is the least difference that it can show; None where it shows nothing.
+
+    Energy counts from some time in the past, and in some families from a reset by a person.
+    """
+
+    power_watt: float | None = None
+    power_step_watt: float | None = None
+    energy_joule: float | None = None
+    energy_step_joule: float | None = None
+
+
+NOT_METERED = Channel()
+
+
+@dataclass(frozen=True, slots=True)
+class OutletReading:
+    """One outlet. `on` is None if the strip does not say, or is switching it right now."""
+
+    number: int
+    on: bool | None
+    meter: Channel
+
+
+@dataclass(frozen=True, slots=True)
+class StripReading:
+    """A whole strip; `total` is what it draws from the mains by its own meter there, where it has one."""
+
+    outlets: tuple[OutletReading, ...]
+    total: Channel
+
+    def outlet(self, number: int) -> OutletReading:
+        """The outlet of that number; KeyError if there is none."""
+        for outlet in self.outlets:
+            if outlet.number == number:
+                return outlet
+        raise KeyError(number)
+
+
+class MeterFamily(Protocol):
+    """One family. `Unreadable` is raised for values that cannot be understood."""
+
+    def objects(self, strip: Strip) -> tuple[str, ...]:
+        """The OIDs to read, those of `constants` not among them."""
+
+    def constants(self, strip: Strip) -> tuple[str, ...]:
+        """The OIDs that have to be read once only, such as scales."""
+
+    def reading(self, strip: Strip, found: Found) -> StripReading:
+        """What the objects, constants included, say."""
+
+    def switch(self, strip: Strip, outlet: int, *, on: bool) -> Put:
+        """What switches an outlet at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyRow:
+    """A row of the table of families."""
+
+    title: str
+    family: MeterFamily
+    verified: str
+    """Against what it was tried, in words for the README."""
+
+    from_memory: str
+    """What rests on memory alone; empty if nothing."""

@@ -1,0 +1,121 @@
+"""Reading strips, and switching outlets: every SET is read back until the strip says that it is done."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from controller.drivers.driver import Put, SnmpValue
+from controller.errors import Ignored, LabError
+from controller.model.lab import Lab, Outlet, Strip
+from controller.power.family import MeterFamily, StripReading
+from controller.power.table import METER_FAMILIES
+from controller.transports.snmp import Agent
+from controller.transports.snmp_access import access_of
+
+_AT_ONCE = 24  # objects of one request: answers of more do not fit into one datagram with every agent
+_PATIENCE_S = 15.0
+_LOOK_EVERY_S = 0.2
+
+
+class Asked(Protocol):
+    """The part of an SNMP agent that is needed here."""
+
+    def get(self, oids: Sequence[str], /) -> dict[str, SnmpValue]:
+        """Objects by OID; those that do not exist are left out."""
+
+    def put(self, order: Put, /) -> tuple[int, int]:
+        """Set objects; when it was sent and when it was acknowledged, monotonic ns."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class Silent(LabError):
+    """A strip answers, and has none of its family's objects."""
+
+    def __init__(self, strip: Strip) -> None:
+        self.strip = strip.name
+        super().__init__(
+            f"{strip.name} has no object of a {METER_FAMILIES[strip.family].title}: correct its `family` in hosts.yml."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """An outlet that was switched. Times are of the monotonic clock, in nanoseconds."""
+
+    outlet: Outlet
+    on: bool
+    sent_ns: int
+    acknowledged_ns: int
+    seen_ns: int
+    """When the strip was first read with the outlet so."""
+
+
+class Meter:
+    """One strip, talked to by one thread. What is read once is kept."""
+
+    def __init__(self, strip: Strip, agent: Asked | None = None, patience_s: float = _PATIENCE_S) -> None:
+        self.strip = strip
+        self._family: MeterFamily = METER_FAMILIES[strip.family].family
+        self._agent = Agent(access_of(strip)) if agent is None else agent
+        self._patience_s = patience_s
+        self._constants: dict[str, SnmpValue] | None = None
+
+    def read(self) -> StripReading:
+        """All outlets and the total; Unreachable if the strip is silent, Silent if it is of another family."""
+        if self._constants is None:
+            self._constants = self._get(self._family.constants(self.strip))
+        found = self._get(self._family.objects(self.strip))
+        if not found:
+            raise Silent(self.strip)
+        return self._family.reading(self.strip, {**self._constants, **found})
+
+    def _get(self, oids: Sequence[str]) -> dict[str, SnmpValue]:
+        found: dict[str, SnmpValue] = {}
+        for start in range(0, len(oids), _AT_ONCE):
+            found |= self._agent.get(oids[start : start + _AT_ONCE])
+        return found
+
+    def switch(self, outlet: Outlet, *, on: bool) -> Switched:
+        """Switch an outlet and wait until the strip says so; Ignored if it does not come to that."""
+        sent_ns, acknowledged_ns = self._agent.put(self._family.switch(self.strip, outlet.number, on=on))
+        deadline_s = time.monotonic() + self._patience_s
+        while (seen := self.read().outlet(outlet.number).on) is not on:
+            if time.monotonic() > deadline_s:
+                word = {True: "on", False: "off", None: "neither on nor off"}
+                raise Ignored(self.strip.name, f"outlet {outlet.number} {word[on]}", word[seen])
+            time.sleep(_LOOK_EVERY_S)  # a strip tells nobody when its relay has moved
+        return Switched(outlet, on, sent_ns, acknowledged_ns, time.monotonic_ns())
+
+    def cycle(self, outlet: Outlet, off_s: float, wait: Callable[[float], None] = time.sleep) -> Switched:
+        """Off, a pause, and on again, whatever comes in between; an interruption does not leave it off."""
+        try:
+            self.switch(outlet, on=False)
+            wait(off_s)
+        finally:
+            switched = self.switch(outlet, on=True)
+        return switched
+
+    def close(self) -> None:
+        """End it."""
+        self._agent.close()
+
+
+def outlets_named(lab: Lab, name: str) -> tuple[Outlet, ...]:
+    """Outlets by `strip:number`, or by the device that they feed; LabError if there are none."""
+    strip_name, colon, number = name.rpartition(":")
+    if colon:
+        for strip in lab.strips:
+            if strip.name == strip_name and number.isdecimal() and 1 <= int(number) <= strip.outlet_count:
+                used = (outlet for outlet in lab.outlets if (outlet.strip, outlet.number) == (strip_name, int(number)))
+                return (next(used, Outlet(strip_name, int(number), "")),)
+    found = tuple(outlet for outlet in lab.outlets if outlet.feeds == name)
+    if not found:
+        strips = ", ".join(f"{strip.name}:1-{strip.outlet_count}" for strip in lab.strips) or "none"
+        raise LabError(
+            f"{lab.name} has no outlet {name}: name one as STRIP:NUMBER (it has {strips}) or a device that outlets.csv "
+            "says is fed."
+        )
+    return found
