@@ -43,7 +43,7 @@ from controller.credentials import read_secret
 from controller.drivers.driver import Put, SnmpValue
 from controller.errors import AccessDenied, Rejected, Unreachable, Unreadable
 from controller.transports.snmp_access import SnmpAccess
-from controller.transports.snmp_set import Setter
+from controller.transports.snmp_set import PysnmpSetter, Setter
 
 _PATIENCE: Final = ((0.5, 6), (2.0, 3))
 """(seconds, tries): first as agents usually answer, then as an agent with a busy processor does."""
@@ -103,8 +103,15 @@ _Question = Callable[[SnmpSession, _Tries], _Answer]
 class Agent:
     """One agent, talked to by one thread at a time. Secrets are read when it is first needed."""
 
-    def __init__(self, access: SnmpAccess, patience: Sequence[tuple[float, int]] = _PATIENCE) -> None:
+    def __init__(
+        self,
+        access: SnmpAccess,
+        patience: Sequence[tuple[float, int]] = _PATIENCE,
+        *,
+        make_setter: Callable[[SnmpAccess], Setter] = PysnmpSetter,
+    ) -> None:
         self.access = access
+        self._make_setter = make_setter
         self._patience = patience
         self._level = 0
         self._readers: dict[int, SnmpSession] = {}
@@ -156,7 +163,7 @@ class Agent:
         Rejected in the agent's words, Unreachable if it stayed silent: then it may or may not have been done.
         """
         if self._setter is None:
-            self._setter = Setter(self.access)
+            self._setter = self._make_setter(self.access)
         sent_ns = time.monotonic_ns()
         for attempt in range(_SET_TRIES):
             if attempt and self._kept(order):

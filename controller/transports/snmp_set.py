@@ -1,11 +1,11 @@
 """SNMP SET by pysnmp, one request and at most one answer; who repeats what is decided in `controller.transports.snmp`.
 
-pysnmp is imported when the first `Setter` is made, as many commands only read.
+pysnmp is imported when the first setter is made, as many commands only read.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol
 
 from controller.credentials import read_secret
 from controller.errors import AccessDenied, Unreachable
@@ -19,7 +19,17 @@ _Outcome = tuple[Any, Any, Any, Any]
 """Error indication, error status, index of the offending object from 1, objects; pysnmp has no types."""
 
 
-class Setter:
+class Setter(Protocol):
+    """Sets objects of one agent, from one thread at a time."""
+
+    def set(self, objects: Objects) -> str | None:
+        """Send one SET: empty if it was done, None without an answer, else what the agent says is wrong."""
+
+    def close(self) -> None:
+        """End it; harmless when it is closed already."""
+
+
+class PysnmpSetter:
     """Sets objects of one agent, from one thread at a time."""
 
     def __init__(self, access: SnmpAccess) -> None:
