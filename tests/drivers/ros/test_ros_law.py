@@ -303,3 +303,29 @@ def test_what_changes_nothing_types_nothing() -> None:
         StpChange("sw1", before=True, after=True),
     ]
     assert DRIVER.render(SWITCH, same) == ()
+
+
+@pytest.mark.parametrize(
+    ("lines", "aim"),
+    [
+        (("general allowed vlan add 11 untagged",), {"pvid": 12, "ingress_filtering": False}),
+        (("general ingress-filtering disable", "general pvid 12"), {"pvid": 1, "ingress_filtering": True}),
+        (("general allowed vlan add 11 untagged", "general pvid 4095"), {"acceptance": "all"}),
+        (("general allowed vlan add 11 untagged", "general pvid 4095"), {"pvid": 11}),
+        (("general allowed vlan add 11 untagged", "general pvid 12"), {"pvid": 11}),
+    ],
+)
+def test_corners_of_what_is_between(face: RosFace, lines: tuple[str, ...], aim: dict[str, Any]) -> None:
+    """Filters that fall and rise with the PVID, PVIDs that drop frames."""
+    face.setup(
+        "vlan database",
+        "vlan 11-15",
+        "interface gi1/0/1",
+        "switchport mode general",
+        *(f"switchport {line}" for line in lines),
+    )
+    before = read(face)
+    change = PortChange("sw1", "gi1/0/1", before.ports["gi1/0/1"], replace(before.ports["gi1/0/1"], **aim))
+    for step in (change, change.inverse):
+        face.obey(DRIVER.render(SWITCH, (step,)), lambda step=step: assert_between(face, step))  # type: ignore[misc]
+        assert read(face).ports["gi1/0/1"] == step.after
