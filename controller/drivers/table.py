@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from controller.drivers import cisco_ios, fastpath, openvswitch, ros
+from controller.drivers import cisco_ios, fastpath, linux_bridge, openvswitch, ros
 from controller.drivers.driver import Family
 from controller.model.lab import SwitchFamily
 
@@ -13,5 +13,6 @@ FAMILIES: Mapping[SwitchFamily, Family] = {
     "dell_powerconnect_62xx": fastpath.DELL_POWERCONNECT_62XX_FAMILY,
     "dell_n_series": fastpath.DELL_N_SERIES_FAMILY,
     "cisco_ios": cisco_ios.FAMILY,
+    "linux_bridge": linux_bridge.FAMILY,
     "openvswitch": openvswitch.FAMILY,
 }
