@@ -336,7 +336,7 @@ DELL_55XX_FAMILY = Family(
 CISCO_SG_FAMILY = Family(
     title="Cisco SG, SF, CBS (ROS)",
     driver=CISCO_SG_DRIVER,
-    verified="as Dell's 55xx, whose orders are the same; published outputs and configurations of SF300, SG350, SG500, "
-    "SG550X, CBS350 and C1300 boxes are read; no real switch",
+    verified="as Dell's 55xx, whose orders are the same; published outputs and configurations of SF300, SG300, SG350 "
+    "and SG500 boxes are read; no real switch",
     from_memory="as for the 55xx",
 )
