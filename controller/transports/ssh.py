@@ -9,7 +9,7 @@ import logging
 import socket
 import time
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import netmiko
 import paramiko
@@ -19,6 +19,7 @@ from controller.credentials import check_private, read_secret
 from controller.drivers.driver import Driver, Line
 from controller.errors import AccessDenied, DeviceError, Rejected, Unreachable
 from controller.model.lab import Switch
+from controller.transports.command_line import CommandLine
 from controller.transports.host_keys import changed, known_hosts_of, trusted_name
 from controller.transports.terminal import PATIENCE_S, Terminal
 
@@ -40,19 +41,6 @@ _PAGING_OFF: Final = {
 _USER, _PASSWORD, _READY = r"(user ?name|user|login)\s*:\s*$", r"password\s*:\s*\**$", r"[>#]\s*$"
 
 logging.getLogger("paramiko").addHandler(logging.NullHandler())  # its errors are ours to report, not standard error's
-
-
-class CommandLine(Protocol):
-    """A command line that is open."""
-
-    def show(self, command: str) -> str:
-        """What the switch prints; Rejected if it does not take the command."""
-
-    def obey(self, line: Line) -> tuple[int, int]:
-        """Type a line once; when it was sent and when it was taken, in monotonic nanoseconds."""
-
-    def close(self) -> None:
-        """End it; harmless when it is over already."""
 
 
 @dataclass(slots=True)

@@ -9,20 +9,26 @@ from controller.drivers.driver import Answers, Driver, Line, Order, Put, Query, 
 from controller.drivers.table import FAMILIES
 from controller.errors import LabError, Unreachable
 from controller.model.lab import Switch
+from controller.transports.command_line import CommandLine
 from controller.transports.session import Acknowledged
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of
-from controller.transports.ssh import CommandLine, open_line
 from controller.transports.terminal import PATIENCE_S
 
 OpenLine = Callable[[Switch, Driver, float], CommandLine]
+
+
+def _open_line(switch: Switch, driver: Driver, patience_s: float) -> CommandLine:
+    from controller.transports.ssh import open_line  # noqa: PLC0415 - netmiko takes longer to import than links to shut
+
+    return open_line(switch, driver, patience_s)
 
 
 class SwitchSession:
     """A `Session` with one switch."""
 
     def __init__(
-        self, switch: Switch, driver: Driver, *, patience_s: float = PATIENCE_S, dial: OpenLine = open_line
+        self, switch: Switch, driver: Driver, *, patience_s: float = PATIENCE_S, dial: OpenLine = _open_line
     ) -> None:
         self.switch = switch
         self._driver = driver

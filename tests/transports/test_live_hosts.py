@@ -20,8 +20,9 @@ from controller.drivers.driver import Line
 from controller.errors import AccessDenied, HostKeyChanged, Rejected, Unreachable, Unreadable
 from controller.inventory import load_lab
 from controller.model.lab import Lab
+from controller.transports.command_line import CommandLine
 from controller.transports.hosts import Program, run_on_hosts
-from controller.transports.ssh import CommandLine, open_line
+from controller.transports.ssh import open_line
 
 pytestmark = pytest.mark.lab
 
