@@ -73,7 +73,7 @@ class Tally:
     """Sums over the echoes of a run, for its summary."""
 
     def __init__(self) -> None:
-        self.sent = self.lost = self.unsent = self.answered_late = 0
+        self.sent = self.lost = self.unsent = self.answered_late = self.moved = 0
         self._rtts_ns = array("q")
         self._pacing_ns = array("q")
 
@@ -97,6 +97,7 @@ class Tally:
             "echoes_lost": self.lost,
             "echoes_unsent": self.unsent,
             "answers_too_late": self.answered_late,
+            "cpus_left": self.moved,
             "rtt": quantiles(self._rtts_ns),
             "late": quantiles(self._pacing_ns),
         }

@@ -35,15 +35,23 @@ _WRITE_NS = 400_000
 """A block is written if there is this much time until the next echo; json and a pipe take about half of it."""
 
 
+_LATE_NS, _LATE_IN_A_ROW = 300_000, 3
+"""So many echoes that leave so late, one after the other: the CPU is not ours."""
+
+
 class Prober:
     """Sends echoes after pauses and books what becomes of them."""
 
-    def __init__(self, echoes: EchoSocket, tap: LinkTap | None, stream: Stream, stop: Stop, options: Options) -> None:
+    def __init__(
+        self, echoes: EchoSocket, tap: LinkTap | None, stream: Stream, stop: Stop, options: Options, cpu: QuietCpu
+    ) -> None:
         self._socket = echoes
         self._tap = tap
         self._stream = stream
         self._stop = stop
         self._options = options
+        self._cpu = cpu
+        self._late_in_a_row = 0
         self._waiting: dict[int, Echo] = {}
         self._counted_from_ns: int | None = None
         self._last_sent_ns: int | None = None
@@ -142,8 +150,22 @@ class Prober:
         if self._options.since == "answer":
             self._counted_from_ns = echo.answered_ns
         self._socket.forget(echo.number)
+        self._watch_pace(echo)
         self.tally.count(echo)
         self._stream.row(echo.row())
+
+    def _watch_pace(self, echo: Echo) -> None:
+        """Leave a CPU on which echo after echo is late."""
+        if echo.sent_ns is None or echo.due_ns is None or echo.sent_ns - echo.due_ns < _LATE_NS:
+            self._late_in_a_row = 0
+            return
+        self._late_in_a_row += 1
+        if self._late_in_a_row == _LATE_IN_A_ROW:
+            self._late_in_a_row = 0
+            left = self._cpu.leave()
+            self.tally.moved += left is not None
+            if left is not None and self.tally.moved == 1:
+                self._stream.event("left a busy CPU", cpu=left, number=echo.number)
 
     def _heard_before(self, time_ns: int) -> tuple[int | None, int | None]:
         """When the last frame before a time was sent, and when the last one came."""
@@ -266,7 +288,7 @@ def main(words: Sequence[str]) -> int:
             cpu=cpu.as_dict(),
             weaker=[*weaker, *stamping.weaker, *cpu.weaker],
         )
-        prober = Prober(echoes, tap, stream, stop, options)
+        prober = Prober(echoes, tap, stream, stop, options, cpu)
         gc.disable()  # a collection would be a pause; nothing here makes cycles
         prober.run(options.gaps_ns())
     finally:

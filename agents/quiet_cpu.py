@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import struct
 from typing import Any
@@ -21,10 +22,11 @@ class QuietCpu:
     def __init__(self, cpu: int | None, realtime: int) -> None:
         self.weaker: list[str] = []
         self._realtime = 0
+        self._allowed = os.sched_getaffinity(0)
+        self._pinned = cpu is not None
         if cpu is not None:
-            allowed = os.sched_getaffinity(0)
-            if cpu not in allowed:
-                raise AgentError(f"CPU {cpu} is not ours: the program may run on {_listed(allowed)}.", 2)
+            if cpu not in self._allowed:
+                raise AgentError(f"CPU {cpu} is not ours: the program may run on {_listed(self._allowed)}.", 2)
             os.sched_setaffinity(0, {cpu})
         if realtime:
             self._ask_realtime(realtime)
@@ -44,6 +46,19 @@ class QuietCpu:
             self._realtime = priority
         except PermissionError as error:
             self.weaker.append(f"no SCHED_FIFO: {error.strerror}; other programs may take the CPU")
+
+    def leave(self) -> int | None:
+        """Go to another CPU, as somebody more important holds this one; the CPU left, None if there is no choice.
+
+        The scheduler does this by itself where a CPU is idle. Where all are busy it leaves a program for long beside
+        one of SCHED_DEADLINE, such as what forwards the frames of a virtual lab.
+        """
+        here = int(ctypes.CDLL(None).sched_getcpu())
+        others = self._allowed - {here}
+        if self._pinned or here < 0 or not others:
+            return None
+        os.sched_setaffinity(0, others)
+        return here
 
     def as_dict(self) -> dict[str, Any]:
         """For a header."""

@@ -1,6 +1,5 @@
 """EEE as a person with a ping sees it, and as the switches count it. Margins are wide: medians of many echoes."""
 
-import itertools
 import re
 import statistics
 from dataclasses import dataclass
@@ -23,16 +22,21 @@ class Probed:
 
 
 def _probe(lab: Stranger, a: str, b: str, soon_us: tuple[int, int], late_us: tuple[int, int]) -> Probed:
-    """Short and long gaps in turn, so that both medians meet the same machine."""
+    """Short and long gaps in turn, so that both medians meet the same machine; gaps that became others do not count."""
     medians = []
     for low_us, high_us in (soon_us, late_us):
         rtts_us: list[float] = []
         for seed in range(2):
             words = f"{lab.address(b)} --count {ECHOES // 2} --gap-us {low_us}:{high_us} --draw uniform --seed {seed}"
-            told = lab.ssh(a, f"/usr/bin/python3 /shared/echo_probe.py {words}", root=True).stdout
-            pairs = itertools.pairwise(read_stream(told).column("rtt_ns"))
-            rtts_us += [now / 1_000 for before, now in pairs if before is not None and now is not None]
-        assert len(rtts_us) > ECHOES / 2, "most echoes are answered"
+            told = read_stream(lab.ssh(a, f"/usr/bin/python3 /shared/echo_probe.py {words}", root=True).stdout)
+            gaps_ns = zip(told.column("idle_transmit_ns"), told.column("idle_receive_ns"), strict=True)
+            true_us = [None if None in gap else min(gap) / 1_000 for gap in gaps_ns]
+            rtts_us += [
+                rtt_ns / 1_000
+                for gap_us, rtt_ns in zip(true_us, told.column("rtt_ns"), strict=True)
+                if gap_us is not None and rtt_ns is not None and low_us <= gap_us < high_us * 1.5
+            ]
+        assert len(rtts_us) > ECHOES / 4, "enough echoes are answered, after the gaps that were wanted"
         medians.append(statistics.median(rtts_us))
     return Probed(*medians)
 
