@@ -1,6 +1,7 @@
 """Is every cable where cables.csv says? What switches see of their neighbours, compared with the inventory. Pure.
 
-Three witnesses, the surest first: LLDP names the neighbour's port (LLDP-MIB, IEEE 802.1AB); a node's MAC address is
+Three witnesses, the surest first: LLDP names the neighbour's port (LLDP-MIB, IEEE 802.1AB, or a table of the command
+line, `controller.drivers.lldp_shows`); a node's MAC address is
 learned at the port that it is plugged into (Q-BRIDGE-MIB, dot1qTpFdbTable); a cable with link at one end has link at
 the other. A cable that no witness speaks of is unseen, which is no fault: an idle node was not learned, and a port that
 is shut sees nobody.
@@ -12,6 +13,7 @@ from typing import Final, Literal
 
 from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_NAME, Place, places
 from controller.drivers.driver import Answers, SnmpValue, Walk
+from controller.drivers.lldp_shows import Neighbour
 from controller.model.lab import End, Lab, Link, Switch
 
 IF_OPER_STATUS: Final = Walk("1.3.6.1.2.1.2.2.1.8")
@@ -32,15 +34,6 @@ _UP, _LEARNED = 1, 3
 
 Witness = Literal["lldp", "address", "link", ""]
 Finding = Literal["confirmed", "wrong", "unseen"]
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """Who LLDP says is at the other end: chassis and port as the neighbour itself writes them, and its system name."""
-
-    chassis: bytes
-    port: bytes
-    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +62,11 @@ class Verdict:
     sentence: str = ""
 
 
-def read_sight(switch: Switch, answers: Answers) -> Sight:
-    """What a switch's answers to `QUERIES` say; Unreadable if its ports cannot be told apart."""
+def read_sight(switch: Switch, answers: Answers, shown: Mapping[str, Neighbour] | None = None) -> Sight:
+    """What a switch's answers to `QUERIES` say; Unreadable if its ports cannot be told apart.
+
+    `shown` are neighbours as its command line shows them, for ports of which the LLDP-MIB says nothing.
+    """
     at = places(switch, answers)
     admin, oper = _column(answers, IF_ADMIN_STATUS), _column(answers, IF_OPER_STATUS)
     link = {place.name: oper.get(str(place.if_index)) == _UP for place in at if admin.get(str(place.if_index)) == _UP}
@@ -79,11 +75,14 @@ def read_sight(switch: Switch, answers: Answers) -> Sight:
     return Sight(
         link=link,
         learned=_learned(at, answers),
-        neighbours=dict(_neighbours(answers, local)),
+        neighbours={**(shown or {}), **dict(_neighbours(answers, local))},
         chassis=next(
             (_octets(value) for index, value in _column(answers, LLDP_OWN_CHASSIS).items() if index == "0"), b""
         ),
-        port_ids={own_ports[number]: port for number, port in local.items() if number in own_ports},
+        port_ids={
+            **{place.name.encode(): place.name for place in at},
+            **{own_ports[number]: port for number, port in local.items() if number in own_ports},
+        },
     )
 
 
@@ -120,7 +119,7 @@ def _by_lldp(link: Link, end: End, other: End, sights: Mapping[str, Sight]) -> V
         return None
     heard = sights[end.device].neighbours[end.port]
     by_chassis = {sight.chassis: name for name, sight in sights.items() if sight.chassis}
-    device = by_chassis.get(heard.chassis, heard.name)
+    device = by_chassis.get(heard.chassis) or _whole_name(heard.name, sights)
     port = sights[device].port_ids.get(heard.port, "") if device in sights else ""
     if device == other.device and port in ("", other.port):
         return Verdict(link, "confirmed", "lldp")
@@ -128,6 +127,13 @@ def _by_lldp(link: Link, end: End, other: End, sights: Mapping[str, Sight]) -> V
         return None  # a node that speaks LLDP, under a name of its own choice
     where = f"{device or heard.chassis.hex(':')}:{port or heard.port.decode('utf-8', 'replace')}"
     return Verdict(link, "wrong", "lldp", f"{end} is plugged into {where} (LLDP), not into {other}")
+
+
+def _whole_name(name: str, sights: Mapping[str, Sight]) -> str:
+    """The switch of that name, or of a name that begins so if it was cut; else the name as it is."""
+    start = name.removesuffix(" ...")
+    whole = [switch for switch in sights if switch == name or (start != name and switch.startswith(start))]
+    return whole[0] if len(whole) == 1 else name
 
 
 def _by_address(

@@ -3,16 +3,18 @@
 A device that does not answer is one line in the report, and everything else is still looked at.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
 from controller.cabling import QUERIES, Sight, Verdict, compare, read_sight, unlisted
 from controller.capabilities import Abilities, Trial, probe_switch, read_abilities, spare_port
+from controller.drivers import lldp_shows
 from controller.drivers.driver import ASPECTS, Show, Walk
+from controller.drivers.lldp_shows import Neighbour
 from controller.drivers.table import FAMILIES
-from controller.errors import BrokenLab, DeviceError, LabError
+from controller.errors import BrokenLab, DeviceError, LabError, Rejected
 from controller.model.lab import End, Host, Lab, Strip, Switch
 from controller.observe import ask_switches
 from controller.transports.hosts import Program, run_on_hosts
@@ -119,7 +121,7 @@ def _look_at_switch(lab: Lab, switch: Switch, session: Session, *, probe: bool) 
     try:
         abilities = read_abilities(lab, switch, session)
         speaks_snmp = any(contact.service == "snmp" for contact in contacts)
-        sight = read_sight(switch, session.ask(QUERIES)) if speaks_snmp else None
+        sight = read_sight(switch, session.ask(QUERIES), _shown(switch, session)) if speaks_snmp else None
         port = spare_port(lab, switch, sight.link if sight else {}) if probe else None
         trials = probe_switch(switch, port, session) if port else ()
     except BrokenLab:
@@ -127,6 +129,17 @@ def _look_at_switch(lab: Lab, switch: Switch, session: Session, *, probe: bool) 
     except LabError as error:
         return SwitchReport(contacts, problem=str(error))
     return SwitchReport(contacts, abilities, sight, trials)
+
+
+def _shown(switch: Switch, session: Session) -> Mapping[str, Neighbour]:
+    """Neighbours as the command line shows them; none if this firmware has no such command."""
+    query = lldp_shows.query(switch.family)
+    if query is None:
+        return {}
+    try:
+        return lldp_shows.read(switch.family, str(session.ask([query])[query]))
+    except Rejected:
+        return {}
 
 
 def _contacts(switch: Switch, session: Session) -> Iterator[Contact]:

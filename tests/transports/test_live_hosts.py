@@ -182,6 +182,7 @@ def test_a_lab_as_its_inventory_says_passes_and_is_left_as_it_was(eeectl: Any, l
         assert {"multi_untagged", "static_entries", "eee_settable", "flow_control_settable"} <= worked
     by = {found["cable"]: (found["finding"], found["witness"]) for found in told["cables"]}
     assert [by[link.name] for link in lab.links if link.b.device.startswith("n")] == [("confirmed", "address")] * 4
+    assert by["sw1:gi1/0/11--sw2:1/0/11"] == ("confirmed", "lldp")
 
 
 def test_a_cable_that_is_elsewhere_and_a_device_that_is_away_are_said(eeectl: Any, lab: Lab, tmp_path: Path) -> None:
