@@ -2,9 +2,9 @@
 
 ``python3 all_pairs.py '{"host": NAME, "interface": "eth0", "burst": 5, "meet_s": 3, "run": NUMBER, "turns": false,
 "hosts": {NAME: ADDRESS, ...}}'`` with the same hosts in the same order on all of them, at about the same time. The
-hosts first meet: each sends probes to each other until they are answered, or `meet_s` seconds have passed; that teaches
-ARP and the switches. Then each sends `burst` probes to each other host. Whoever gets a probe answers it. Probes are
-UDP, which needs no rights: short ones, and long ones in a burst.
+hosts first meet: each sends probes to each other until they are answered, or no new host has been for `meet_s` seconds;
+that teaches ARP and the switches. Then each sends `burst` probes to each other host. Whoever gets a probe answers it.
+Probes are UDP, which needs no rights: short ones, and long ones in a burst.
 
 Meanwhile each host counts frames that switches should not have brought it: unicast frames of a burst for another
 host (floods), and copies of a frame that came already (loops). A host's first frames may flood, as on any Ethernet,
@@ -92,6 +92,7 @@ class Prober:
         self._met: set[int] = set()
         self._done: set[int] = set()
         self._ended = False
+        self._heard_at = 0.0
         self._copies: Counter[Seen] = Counter()
         self._floods: Counter[tuple[int, int]] = Counter()
         self._passed: Counter[Seen] = Counter()
@@ -201,18 +202,22 @@ class Prober:
                 continue
             self._taken += 1
             self._taken_byte += len(payload) + _HEADS_BYTE
-            phase, kind, sender, _, number = seen
-            if sender == self._own:
-                continue  # our own broadcast
-            self._copies[seen] += 1
-            if phase == _DONE:
-                self._done.add(sender)
-            elif phase == _MARK:
-                self._take_mark(kind, sender, number)
-            elif phase != _HAIL and kind == _REQUEST:
-                self._send(phase, _ANSWER, sender, number)
-            elif phase == _MEET:
-                self._met.add(sender)
+            if seen[2] != self._own:  # our own broadcast
+                self._note(seen)
+
+    def _note(self, seen: Seen) -> None:
+        phase, kind, sender, _, number = seen
+        self._copies[seen] += 1
+        if sender not in self._done:
+            self._heard_at = time.monotonic()
+        if phase == _DONE:
+            self._done.add(sender)
+        elif phase == _MARK:
+            self._take_mark(kind, sender, number)
+        elif phase != _HAIL and kind == _REQUEST:
+            self._send(phase, _ANSWER, sender, number)
+        elif phase == _MEET:
+            self._met.add(sender)
 
     def _send(self, phase: int, kind: int, to: int, number: int) -> None:
         to_all = phase == _HAIL or (phase, kind) == (_MARK, _REQUEST)
@@ -235,15 +240,21 @@ class Prober:
                 return
 
     def meet(self, patience_s: float) -> None:
-        """Until every other host has answered; probes have numbers of their own, so that none counts as a copy."""
+        """Until every other host has answered, or no new one has for a while: they may start long after each other.
+
+        Probes have numbers of their own, so that none counts as a copy.
+        """
+        turn, known = 0, 0
         until = time.monotonic() + patience_s
-        turn = 0
         while len(self._met) < len(self._others) and time.monotonic() < until:
             for peer in self._others:
                 if peer not in self._met:
                     self._send(_MEET, _REQUEST, peer, turn)
             turn += 1
             self._serve(_AGAIN_S)
+            if len(self._met) > known:
+                known = len(self._met)
+                until = time.monotonic() + patience_s
         for number in range(_HAILS):
             self._send(_HAIL, _REQUEST, 0, number)
 
@@ -287,15 +298,15 @@ class Prober:
         return sum(1 for seen in self._copies if seen[:2] == (_BURST, _ANSWER))
 
     def linger(self, patience_s: float) -> None:
-        """Answer the others until all of them are done."""
+        """Answer the others until all of them are done, or those who are not have been silent for a while."""
         self._ended = True
-        until = time.monotonic() + patience_s
+        self._heard_at = time.monotonic()
         turn = 0
         while True:
             for peer in self._others:
                 self._send(_DONE, _REQUEST, peer, turn)
             turn += 1
-            if len(self._done) == len(self._others) or time.monotonic() >= until:
+            if len(self._done) == len(self._others) or time.monotonic() >= self._heard_at + patience_s:
                 return
             self._serve(_AGAIN_S)
 

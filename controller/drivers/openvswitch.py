@@ -5,8 +5,9 @@ quirk `bridge`; a port of the inventory is an interface of it, and its number th
 bridge is made ready once, with `set_up`, which interrupts it; from then on it is an 802.1Q switch whose ports may be
 untagged in many VLANs (`controller.drivers.openvswitch_flows`), which `ovs-vsctl`'s own `tag` and `trunks` cannot.
 
-Every change of flows is one OpenFlow bundle: frames see all of it or nothing. (One that would not fit into a command
-of 64 kB, some 400 VLANs at once, is several.) A port is shut by OpenFlow, which takes its NIC down: the partner sees
+Every change of flows is one OpenFlow bundle: frames see all of it or nothing. (One that would not fit into a command of
+64 kB, some 400 VLANs at once, is several.) A command ends when the data path's caches have followed: until then frames
+may go the old way, which must not be taken away. A port is shut by OpenFlow, which takes its NIC down: the partner sees
 its link go. Bonds of Open vSwitch are not known: a flow to a member passes the bond by.
 
 Open vSwitch keeps its database over a restart, but neither flows nor ports that are shut. `save` writes a script that
@@ -51,6 +52,7 @@ from controller.model.state import Change, PortChange, PortState, StaticsChange,
 
 _OFCTL: Final = "ovs-ofctl -O OpenFlow14"  # the first version with bundles
 _VSCTL: Final = "ovs-vsctl --timeout=10"
+_SETTLED: Final = "ovs-appctl -t ovs-vswitchd revalidator/wait"  # until the data path's caches follow the flows
 _BUNDLE_BYTE: Final = 64_000  # a shell's argument has 131,072 at most
 _VERSION: Final = Show("ovs-ofctl --version")
 _MODEL: Final = Show("cat /sys/class/dmi/id/product_name 2>/dev/null || true")
@@ -313,7 +315,7 @@ def _bundles(switch: Switch, lines: Iterable[str]) -> Iterator[Line]:
 
 def _bundle(switch: Switch, lines: Iterable[str]) -> Line:
     target = shlex.quote(bridge_of(switch))
-    return Line(f"printf '%s\\n' {shlex.join(lines)} | {_OFCTL} --bundle add-flows {target} -")
+    return Line(f"printf '%s\\n' {shlex.join(lines)} | {_OFCTL} --bundle add-flows {target} - && {_SETTLED}")
 
 
 def _read_ports(switch: Switch, answers: Answers) -> set[str]:
