@@ -15,9 +15,10 @@ import copy
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
+from twin.device_faults import DeviceFaults
 from twin.effect import SwitchEffect, apply_effect
 from twin.personality import DeviceSpec, Family, Neighbour, Pace, Port, Refused, User
 
@@ -28,16 +29,7 @@ if TYPE_CHECKING:
 
     from twin.shell import Session
 
-Event = Literal["config", "saved", "power", "ready", "sessions"]
-
-
-@dataclass(slots=True)
-class Faults:
-    """What a person broke on purpose. Each takes effect at the next command or SET."""
-
-    ignore_writes: bool = False  # accept every change, answer as usual, change nothing
-    refuse: dict[str, str] = field(default_factory=dict)  # start of a spelled-out command -> the words it gets
-    pace: Pace | None = None  # in place of the switch's own
+Event = Literal["config", "saved", "power", "ready", "sessions", "answers"]
 
 
 class SwitchDevice:
@@ -77,7 +69,7 @@ class SwitchDevice:
         )
         self.engine_port: dict[int, int] = {p.number: p.engine_port for p in self.ports}
         self.lock = threading.RLock()
-        self.faults = Faults()
+        self.faults = DeviceFaults()
         self.startup = startup  # text of the startup configuration; "" is factory
         self.rejected_lines: tuple[str, ...] = ()  # of the startup configuration, at the last boot
         self.personality = family.personality(spec, self.ports)
@@ -185,6 +177,8 @@ class SwitchDevice:
             self._changing += 1
             try:
                 yield
+                if self.personality.config != before:
+                    self.faults.changing()
                 if self.faults.ignore_writes:
                     self.personality.config = before
                 if self.personality.config == before:
@@ -270,6 +264,9 @@ class SwitchDevice:
         for name, user in self.personality.users().items():
             keys = user.keys or (merged[name].keys if name in merged else ())
             merged[name] = User(name, user.password, user.privilege, keys)
+        other = self.faults.password
+        if other is not None:
+            return {name: replace(user, password=other, keys=()) for name, user in merged.items()}
         return merged
 
     @property
@@ -283,7 +280,8 @@ class SwitchDevice:
         """Call `observer(device, event)` after each event, in the thread that caused it, with `lock` held.
 
         Events: "config" (running configuration changed), "saved" (startup changed), "power" (went off, or began to
-        boot), "ready" (booted), "sessions" (drop them: see `drop_sessions`). Returns the call that ends it.
+        boot), "ready" (booted), "sessions" (drop them: see `drop_sessions`), "answers" (give those kept back: see
+        `answer_again`). Returns the call that ends it.
         """
         self._observers.append(observer)
         return lambda: self._observers.remove(observer)
@@ -291,6 +289,10 @@ class SwitchDevice:
     def drop_sessions(self) -> None:
         """A fault: every command-line session dies at once."""
         self._notify("sessions")
+
+    def answer_again(self) -> None:
+        """The end of a fault: sessions that hang give the answer that they kept back."""
+        self._notify("answers")
 
     def _notify(self, event: Event) -> None:
         for observer in tuple(self._observers):

@@ -10,6 +10,8 @@ from twin import lab as labs
 from twin.lab_name import LabName, chosen
 from twin.show import console
 
+AtChange = Annotated[int | None, Parameter(name="--at-change")]
+
 fault_app = App(name="fault", help="Break a virtual lab on purpose; `fault clear` mends it.")
 
 
@@ -69,22 +71,24 @@ def flap(cable: str, /, *, times: int = 3, period_s: float = 1.0, lab: LabName =
 
 
 @fault_app.command
-def reboot(switch: str, /, *, lab: LabName = "") -> int:
+def reboot(switch: str, /, *, at_change: AtChange = None, lab: LabName = "") -> int:
     """Restart a switch from its startup configuration.
 
     Parameters
     ----------
     switch
         The switch.
+    at_change
+        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
     lab
         The lab, if several run.
 
     """
-    return _inject(lab, "reboot", target=switch)
+    return _inject(lab, "reboot", target=switch, at_change=at_change)
 
 
 @fault_app.command
-def power(device: str, state: Literal["on", "off"], /, *, lab: LabName = "") -> int:
+def power(device: str, state: Literal["on", "off"], /, *, at_change: AtChange = None, lab: LabName = "") -> int:
     """Pull the mains plug of a switch or host, or put it back.
 
     Parameters
@@ -93,41 +97,47 @@ def power(device: str, state: Literal["on", "off"], /, *, lab: LabName = "") -> 
         A switch or a host.
     state
         on or off.
+    at_change
+        Pull a switch's plug not now, but at this change of its configuration from now; 1 is the next one.
     lab
         The lab, if several run.
 
     """
-    return _inject(lab, "power", target=device, on=state == "on")
+    return _inject(lab, "power", target=device, on=state == "on", at_change=at_change)
 
 
 @fault_app.command
-def drop(switch: str, /, *, lab: LabName = "") -> int:
+def drop(switch: str, /, *, at_change: AtChange = None, lab: LabName = "") -> int:
     """Drop every command-line session of a switch, once.
 
     Parameters
     ----------
     switch
         The switch.
+    at_change
+        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
     lab
         The lab, if several run.
 
     """
-    return _inject(lab, "drop", target=switch)
+    return _inject(lab, "drop", target=switch, at_change=at_change)
 
 
 @fault_app.command
-def ignore(switch: str, /, *, lab: LabName = "") -> int:
+def ignore(switch: str, /, *, at_change: AtChange = None, lab: LabName = "") -> int:
     """Let a switch accept every change, from the command line and by SNMP, and do nothing.
 
     Parameters
     ----------
     switch
         The switch.
+    at_change
+        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
     lab
         The lab, if several run.
 
     """
-    return _inject(lab, "ignore", target=switch)
+    return _inject(lab, "ignore", target=switch, at_change=at_change)
 
 
 @fault_app.command
@@ -147,6 +157,89 @@ def refuse(switch: str, command: str, /, *, words: str = "% Unrecognized command
 
     """
     return _inject(lab, "refuse", target=switch, command=command, words=words)
+
+
+@fault_app.command
+def hang(switch: str, /, *, at_change: AtChange = None, lab: LabName = "") -> int:
+    """Let a switch obey the next line and never answer; mended, or in another session, it answers again.
+
+    Parameters
+    ----------
+    switch
+        The switch.
+    at_change
+        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "hang", target=switch, at_change=at_change)
+
+
+@fault_app.command
+def garble(switch: str, /, *, answers: int | None = None, at_change: AtChange = None, lab: LabName = "") -> int:
+    """Let a switch answer with garbage: random characters and ANSI sequences in the place of answers or inside them.
+
+    Parameters
+    ----------
+    switch
+        The switch.
+    answers
+        How many answers; all without it.
+    at_change
+        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "garble", target=switch, answers=answers, at_change=at_change)
+
+
+@fault_app.command
+def page(switch: str, /, *, at_change: AtChange = None, lab: LabName = "") -> int:
+    """Let a switch stop at every page, although it was told not to.
+
+    Parameters
+    ----------
+    switch
+        The switch.
+    at_change
+        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "page", target=switch, at_change=at_change)
+
+
+@fault_app.command
+def rekey(switch: str, /, *, lab: LabName = "") -> int:
+    """Give a switch another SSH host key, as if it had been replaced.
+
+    Parameters
+    ----------
+    switch
+        The switch.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "rekey", target=switch)
+
+
+@fault_app.command
+def password(switch: str, /, *, lab: LabName = "") -> int:
+    """Change the passwords of a switch, so that those of the inventory are wrong.
+
+    Parameters
+    ----------
+    switch
+        The switch.
+    lab
+        The lab, if several run.
+
+    """
+    return _inject(lab, "password", target=switch)
 
 
 @fault_app.command

@@ -7,12 +7,24 @@ from typing import Any, Protocol
 from controller.errors import LabError
 from controller.model.lab import Link
 from twin.device import SwitchDevice
+from twin.device_faults import Countdown
 from twin.mains import Mains
 from twin.personality import Pace
+from twin.switch_faults import KINDS, Break, lose_power
 from twin.topology import Topology
 
 Later = Callable[[float, Callable[[], None]], None]
 """Calls something after so many seconds, in the daemon's loop."""
+
+Soon = Callable[[Callable[[], None]], None]
+"""Calls something in the daemon's loop, from any thread."""
+
+Rekey = Callable[[str, bool], None]
+"""Gives a switch another SSH host key, or its own back."""
+
+
+def _never() -> bool:
+    return False
 
 
 class Lossy(Protocol):
@@ -30,6 +42,8 @@ class Fault:
     key: tuple[str, str]
     sentence: str
     undo: Callable[[], None]
+    over: Callable[[], bool] = _never
+    """Whether it has ended by itself."""
 
 
 class Faults:
@@ -43,12 +57,16 @@ class Faults:
         *,
         power: Callable[[str, bool], None],
         later: Later,
+        soon: Soon,
+        rekey: Rekey,
     ) -> None:
         self._topology = topology
         self._mains = mains
         self._agents = agents
         self._power = power
         self._later = later
+        self._soon = soon
+        self._set_key = rekey
         self._active: dict[int, Fault] = {}
         self._next = 1
         self.cut_links: set[int] = set()
@@ -56,10 +74,8 @@ class Faults:
             "cut": self._cut,
             "mend": self._mend,
             "flap": self._flap,
-            "reboot": self._reboot,
             "power": self._switch_power,
-            "drop": self._drop,
-            "ignore": self._ignore,
+            "rekey": self._rekey,
             "refuse": self._refuse,
             "slow": self._slow,
             "lose": self._lose,
@@ -69,16 +85,24 @@ class Faults:
     def inject(self, request: Mapping[str, Any]) -> dict[str, str]:
         """Obey one order; the answer says what was done."""
         kind = str(request["kind"])
+        target = str(request["target"])
+        if kind in KINDS:
+            device = self._device(target)
+            return {"sentence": self._break(kind, device, KINDS[kind](device, request), request)}
         if kind not in self._kinds:
-            raise LabError(f"there is no fault '{kind}': there are {', '.join(self._kinds)}.")
-        return {"sentence": self._kinds[kind](str(request["target"]), request)}
+            raise LabError(f"there is no fault '{kind}': there are {', '.join([*self._kinds, *KINDS])}.")
+        return {"sentence": self._kinds[kind](target, request)}
 
     def active(self) -> list[dict[str, Any]]:
         """List the active faults."""
+        for fault in tuple(self._active.values()):
+            if fault.over():
+                del self._active[fault.number]
         return [{"number": fault.number, "sentence": fault.sentence} for fault in self._active.values()]
 
     def clear(self, number: int | None) -> list[str]:
         """Mend one, or all; returns what was mended."""
+        self.active()
         if number is not None and number not in self._active:
             raise LabError(f"no fault {number} is active: `eeectl lab fault list` shows those that are.")
         mended = []
@@ -88,9 +112,11 @@ class Faults:
             mended.append(fault.sentence)
         return mended
 
-    def _note(self, kind: str, target: str, sentence: str, undo: Callable[[], None]) -> str:
+    def _note(
+        self, kind: str, target: str, sentence: str, undo: Callable[[], None], over: Callable[[], bool] = _never
+    ) -> str:
         self._forget(kind, target)
-        self._active[self._next] = Fault(self._next, (kind, target), sentence, undo)
+        self._active[self._next] = Fault(self._next, (kind, target), sentence, undo, over)
         self._next += 1
         return sentence
 
@@ -99,6 +125,46 @@ class Faults:
         for number in found:
             del self._active[number]
         return bool(found)
+
+    def _break(self, kind: str, device: SwitchDevice, what: Break, request: Mapping[str, Any]) -> str:
+        """Break a switch now, or at the change of its configuration that the request says."""
+        at_change = request.get("at_change")
+        if at_change is None:
+            what.at_once()
+            return self._struck(kind, device.name, what)
+        if int(at_change) < 1:
+            raise LabError("changes of a switch's configuration are counted from 1.")
+        sentence = f"{what.sentence}, at change {at_change} of its configuration from now"
+        waiting = f"{kind} at a change"
+
+        def strike() -> None:
+            what.at_once()
+            self._soon(after)
+
+        def after() -> None:
+            self._forget(waiting, device.name)
+            self._struck(kind, device.name, what)
+
+        countdown = Countdown(int(at_change), strike)
+
+        def undo() -> None:
+            if countdown in device.faults.countdowns:
+                device.faults.countdowns.remove(countdown)
+
+        self._call_off(waiting, device.name)
+        device.faults.countdowns.append(countdown)
+        return self._note(waiting, device.name, sentence, undo)
+
+    def _struck(self, kind: str, target: str, what: Break) -> str:
+        what.after()
+        if what.undo is None:
+            return what.sentence
+        return self._note(kind, target, what.sentence, what.undo, what.over)
+
+    def _call_off(self, kind: str, target: str) -> None:
+        for fault in [fault for fault in self._active.values() if fault.key == (kind, target)]:
+            del self._active[fault.number]
+            fault.undo()
 
     def _link(self, text: str) -> Link:
         try:
@@ -146,35 +212,26 @@ class Faults:
             self._later((index + 0.5) * period_s, lambda: self._set_cut(link, cut=False))
         return f"{link.name} flaps {times} times, once in {period_s:g} s"
 
-    def _reboot(self, target: str, _: Mapping[str, Any]) -> str:
-        device = self._device(target)
-        if not device.powered:
-            raise LabError(f"{target} has no power: `eeectl lab fault power {target} on` first.")
-        device.reload()
-        return f"{target} reboots, and takes {device.spec.boot_s:g} s"
-
     def _switch_power(self, target: str, request: Mapping[str, Any]) -> str:
         on = bool(request["on"])
         if target not in self._topology.devices and target not in self._topology.nics:
             raise LabError(f"no switch or host '{target}'.")
+        if not on and target in self._topology.devices:
+            device = self._topology.devices[target]
+            return self._break("power", device, lose_power(device, lambda on: self._power(target, on)), request)
+        if request.get("at_change") is not None:
+            raise LabError("only pulling a switch's plug can wait for a change of its configuration.")
         self._power(target, on)
         if on:
             self._forget("power", target)
             return f"{target} has power"
         return self._note("power", target, f"{target}'s plug is pulled", lambda: self._power(target, True))
 
-    def _drop(self, target: str, _: Mapping[str, Any]) -> str:
-        self._device(target).drop_sessions()
-        return f"{target}'s command-line sessions were dropped"
-
-    def _ignore(self, target: str, _: Mapping[str, Any]) -> str:
-        faults = self._device(target).faults
-        faults.ignore_writes = True
-
-        def undo() -> None:
-            faults.ignore_writes = False
-
-        return self._note("ignore", target, f"{target} accepts changes and ignores them", undo)
+    def _rekey(self, target: str, _: Mapping[str, Any]) -> str:
+        self._device(target)
+        self._set_key(target, True)
+        sentence = f"{target} has another SSH host key"
+        return self._note("rekey", target, sentence, lambda: self._set_key(target, False))
 
     def _refuse(self, target: str, request: Mapping[str, Any]) -> str:
         refuse = self._device(target).faults.refuse

@@ -159,7 +159,15 @@ class Rack:
                 _LOG.warning("startup line not understood", switch=device.name, line=line)
         self._start_agents()
         await self._start_faces(progress)
-        self._faults = Faults(self.topology, self.mains, self._agents, power=self.mains.plug, later=self._later)
+        self._faults = Faults(
+            self.topology,
+            self.mains,
+            self._agents,
+            power=self.mains.plug,
+            later=self._later,
+            soon=self._soon,
+            rekey=self._rekey,
+        )
         self._tasks = [
             asyncio.create_task(self._tick_mains(), name="mains"),
             asyncio.create_task(self._keep_tree(), name="spanning tree"),
@@ -254,6 +262,14 @@ class Rack:
                 self._loop.remove_reader(host.channel)
                 self._loop.remove_reader(host.pidfd)
         self.engine.stop()
+
+    def _soon(self, call: Callable[[], None]) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(call)
+
+    def _rekey(self, name: str, other: bool) -> None:  # noqa: FBT001 - the faults' callback
+        key = asyncssh.generate_private_key("ssh-ed25519") if other else self._host_keys[name]
+        self.faces[name].use_key(key)
 
     def set_power(self, name: str, on: bool) -> None:  # noqa: FBT001 - the mains' callback
         """A device's mains come or go."""

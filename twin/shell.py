@@ -32,6 +32,8 @@ class Shell:
         self._rows: list[str] | None = None  # waiting behind the page prompt
         self._after_rows: Ask | None = None
         self._wrong_logins = 0
+        self._kept_back: Reply | None = None  # a fault: the answer that a hanging session does not give
+        self._typed_ahead = ""
         if authenticated is None:
             self._ask_user()
         else:
@@ -46,6 +48,9 @@ class Shell:
         """Take one key."""
         if self.closed:
             return
+        if self._kept_back is not None:
+            self._typed_ahead += character
+            return
         if self._rows is not None:
             if not self._editor.swallow(character):
                 self._page_key(character)
@@ -54,6 +59,16 @@ class Shell:
                 self._answer("" if character in "\x03\r\n" else character, echo=character)
         else:
             self._line_key(character)
+
+    def resume(self) -> None:
+        """The end of a fault: give the answer that was kept back, then obey what was typed meanwhile."""
+        reply, self._kept_back = self._kept_back, None
+        keys, self._typed_ahead = self._typed_ahead, ""
+        self.session.stuck = False
+        if reply is not None:
+            self._reply(reply)
+        for key in keys:
+            self.feed(key)
 
     def time_out(self) -> None:
         """Idle for too long: say so and close."""
@@ -128,23 +143,30 @@ class Shell:
         pace = session.device.pace
         if pace.command_s > 0:
             self._out.append(Chunk("", pace.command_s))
+        reply = self._obey(line)
+        if session.device.faults.hang_next:
+            session.device.faults.hang_next = False
+            session.stuck = True
+            self._kept_back = reply
+        elif not self.closed:
+            self._reply(reply)
+
+    def _obey(self, line: str) -> Reply:
+        session = self.session
         found = self._look_up(line)
         if isinstance(found, Fault):
-            self._reply(self.cli.fault(session, found, line))
-            return
+            return self.cli.fault(session, found, line)
         for start, words in session.device.faults.refuse.items():
             if found.canonical.startswith(start):
-                self._reply(words.rstrip("\n") + "\n")
-                return
+                return words.rstrip("\n") + "\n"
         with session.device.lock:
             if not session.device.ready:
                 self.closed = True
-                return
+                return ""
             try:
-                reply = found.command.run(session, found)
+                return found.command.run(session, found)
             except Refused as refused:
-                reply = self.cli.refused(session, refused)
-        self._reply(reply)
+                return self.cli.refused(session, refused)
 
     def _look_up(self, line: str) -> Match[Handler] | Fault:
         mode, rest, fixed = self._where(line)
@@ -169,7 +191,8 @@ class Shell:
         if isinstance(reply, Ask):
             self._question(reply)
         else:
-            self._show(reply)
+            garbler = self.session.device.faults.garbler
+            self._show(reply if garbler is None else garbler.spoil(reply))
 
     def _question(self, ask: Ask) -> None:
         self._ask = ask
@@ -198,7 +221,11 @@ class Shell:
         if rows[-1] == "":
             rows.pop()
         self._rows = rows
-        self._page(self.session.page_rows or len(rows))
+        self._page(self._page_rows() or len(rows))
+
+    def _page_rows(self) -> int:
+        always = self.cli.more.rows if self.session.device.faults.page_always else 0
+        return self.session.page_rows or always
 
     def _page(self, count: int) -> None:
         rows = self._rows or []
@@ -220,7 +247,7 @@ class Shell:
             self._rows = None
             self._prompt()
         else:
-            self._page(self.session.page_rows if character == " " else 1)
+            self._page(self._page_rows() or len(self._rows or []) if character == " " else 1)
 
     # -- login
 

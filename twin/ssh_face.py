@@ -41,6 +41,8 @@ class SshFace:
         self._wanted = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
         self._forget: Any = None
+        self._rekeyed = False
+        self._terminals: set[_Terminal] = set()
 
     async def start(self) -> None:
         """Follow the device from now on: listen whenever it is ready. Raises OSError (address in use)."""
@@ -50,6 +52,8 @@ class SshFace:
         def noticed(_device: SwitchDevice, event: Event) -> None:
             if event == "sessions":
                 loop.call_soon_threadsafe(self._drop)
+            elif event == "answers":
+                loop.call_soon_threadsafe(self._resume)
             elif event in {"power", "ready"}:
                 loop.call_soon_threadsafe(self._wanted.set)
 
@@ -67,6 +71,16 @@ class SshFace:
                 await self._keeper
             self._keeper = None
         await self._close()
+
+    def use_key(self, key: asyncssh.SSHKey) -> None:
+        """Have another host key from now on; who is connected is dropped."""
+        self._host_key = key
+        self._rekeyed = True
+        self._wanted.set()
+
+    def begun(self, terminal: _Terminal) -> None:
+        """A terminal is open."""
+        self._terminals.add(terminal)
 
     def opened(self, connection: asyncssh.SSHServerConnection) -> None:
         """A client connected."""
@@ -86,14 +100,19 @@ class SshFace:
         self.device.sessions = tuple(self.sessions.values())
         return session
 
-    def dismiss(self, session: Session) -> None:
+    def dismiss(self, terminal: _Terminal, session: Session) -> None:
         """The session is over."""
+        self._terminals.discard(terminal)
         self.sessions.pop(session.number, None)
         self.device.sessions = tuple(self.sessions.values())
 
     def _drop(self) -> None:
         for connection in tuple(self._connections):
             connection.abort()
+
+    def _resume(self) -> None:
+        for terminal in tuple(self._terminals):
+            terminal.resume()
 
     async def _keep(self) -> None:
         while True:
@@ -102,9 +121,10 @@ class SshFace:
             await self._listen_or_not()
 
     async def _listen_or_not(self) -> None:
-        if not self.device.ready:
+        if self._rekeyed or not self.device.ready:
+            self._rekeyed = False
             await self._close()
-        elif self._listener is None:
+        if self.device.ready and self._listener is None:
             listener, self._steering = listen_tcp(self.address, self.port)
             self.port = self.port or listener.getsockname()[1]
             self._listener = await asyncssh.listen(
@@ -186,12 +206,17 @@ class _Terminal(asyncssh.SSHServerSession[bytes]):
         self._face = face
         self._session = session
         self._user = user
-        self._keys: asyncio.Queue[str] = asyncio.Queue()
+        self._keys: asyncio.Queue[str | None] = asyncio.Queue()  # None: a fault is over, see `Shell.resume`
         self._channel: asyncssh.SSHServerChannel[bytes] | None = None
         self._task: asyncio.Task[None] | None = None
 
     def connection_made(self, chan: asyncssh.SSHServerChannel[bytes]) -> None:
         self._channel = chan
+        self._face.begun(self)
+
+    def resume(self) -> None:
+        """Give an answer that was kept back."""
+        self._keys.put_nowait(None)
 
     def pty_requested(self, term_type: str, term_size: tuple[int, int, int, int], term_modes: Any) -> bool:
         del term_type, term_modes
@@ -232,7 +257,7 @@ class _Terminal(asyncssh.SSHServerSession[bytes]):
 
     def connection_lost(self, exc: Exception | None) -> None:
         del exc
-        self._face.dismiss(self._session)
+        self._face.dismiss(self, self._session)
         if self._task is not None:
             self._task.cancel()
 
@@ -252,6 +277,10 @@ class _Terminal(asyncssh.SSHServerSession[bytes]):
                 break
             if keys == "":
                 break
+            if keys is None:
+                shell.resume()
+                await self._print(channel, shell)
+                continue
             for key in keys:
                 shell.feed(key)
                 await self._print(channel, shell)

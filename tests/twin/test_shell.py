@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from twin.device_faults import DeviceFaults
 from twin.grammar import Command, Grammar, Match
 from twin.personality import Pace, Refused, User
 from twin.session import Ask, Mode, More, Pause, Session
@@ -19,7 +20,7 @@ class Device:
         self.lock = threading.RLock()
         self.ready = True
         self.pace = Pace()
-        self.faults = type("Faults", (), {"refuse": {}})()
+        self.faults = DeviceFaults()
         self.log = []
 
     def users(self) -> dict[str, User]:
