@@ -57,7 +57,7 @@ class PacketRing:
             if not status & _USER:
                 return
             if count:
-                yield _frames(self._view[start + first : start + self._block_byte], count, length - first)
+                yield frames_in(self._view[start + first : start + self._block_byte], count, length - first)
             struct.pack_into("=I", self._map, start + 8, 0)
             self._next = (self._next + 1) % self._blocks
 
@@ -73,7 +73,7 @@ class PacketRing:
         self._socket.close()
 
 
-def _frames(block: memoryview, count: int, length: int) -> Frames:
+def frames_in(block: memoryview, count: int, length: int) -> Frames:
     """The frames of one block. All take the same room if one byte of each is kept, and are then unpacked at once."""
     each = length // count
     if each * count == length and each >= struct.calcsize(_HEADER):

@@ -2,7 +2,10 @@
 
 import socket
 import struct
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -93,3 +96,24 @@ def test_a_row_of_an_echo_stamped_by_the_card_too() -> None:
     assert told["late"]["most_ns"] == 1_000
     assert quantiles([]) is None
     assert quantiles([4, 1, 3, 2, 5]) == {"least_ns": 1, "median_ns": 3, "p90_ns": 4, "p99_ns": 4, "most_ns": 5}
+
+
+_LEAVE = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from agents.quiet_cpu import QuietCpu
+allowed = os.sched_getaffinity(0)
+cpu = QuietCpu(None, 0)
+left = cpu.leave()
+now = os.sched_getaffinity(0)
+assert (left is None) == (len(allowed) == 1), left
+assert now == (allowed if left is None else allowed - {left}), now
+again = cpu.leave()
+assert again is None or os.sched_getaffinity(0) == allowed - {again} and again in now
+pinned = QuietCpu(min(os.sched_getaffinity(0)), 0)
+assert pinned.leave() is None
+"""
+
+
+def test_a_busy_cpu_is_left_unless_the_program_is_pinned() -> None:
+    subprocess.run([sys.executable, "-c", _LEAVE, str(Path(__file__).resolve().parents[2])], check=True)
