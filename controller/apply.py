@@ -49,6 +49,8 @@ class Options:
     confirm_s: float | None = None
     save: bool = False
     check_hosts: bool = True
+    proved: bool = False
+    """The planner proves its plans itself: a way out of a state that is unsafe already cannot pass the usual proof."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,8 @@ def apply(work: Work, planner: Planner, ask: Ask, options: Options) -> Result:
     intention = planner(before)
     plan = intention.plan
     require_expressible(work.lab, before, plan.changes, work.hands.abilities)
-    check(work.lab, before, plan.changes, intention.management)
+    if not options.proved:
+        check(work.lab, before, plan.changes, intention.management)
     if not plan.steps:
         return Result("nothing to do", "nothing to do: the lab is as it is to be.")
     if not ask(intention):

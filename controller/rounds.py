@@ -73,8 +73,8 @@ class Links(Protocol):
         """What was seen of the links that the round changes; waits for what is still to be seen."""
 
 
-WatchLinks = Callable[[int, Sequence[Change]], AbstractContextManager[Links]]
-"""From a round's number and changes to a watch on their links."""
+WatchLinks = Callable[[int, State, State, Sequence[Change]], AbstractContextManager[Links]]
+"""From a round's number, the states before and after it and its changes to a watch on their links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Crew:
             if halt():
                 raise Stopped("stopped between two rounds.")
             after = replay(changes, state)
-            with watch(number, changes) if watch else nullcontext() as links:
+            with watch(number, state, after, changes) if watch else nullcontext() as links:
                 self._send(number, changes, sink, halt)
                 for seen in links.events() if links is not None else ():
                     sink.note(seen)

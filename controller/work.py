@@ -5,12 +5,14 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
+from controller.check import Management
 from controller.drivers.driver import Driver
 from controller.errors import AccessDenied, DeviceError, HostKeyChanged, Unreachable
 from controller.limits import Abilities
 from controller.lock import Lock
 from controller.model.lab import Lab, Switch
 from controller.model.state import State, SwitchState
+from controller.plan import Plan
 from controller.rounds import Crew, Progress, Stop, Stopped, WatchLinks
 from controller.statefolder import StateFolder
 from controller.switchboard import Switchboard
@@ -35,6 +37,14 @@ class Hands:
     patience_s: float = 240.0
     pauses_s: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0, 4.0)
     """Between attempts to reach it; the last one again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intended:
+    """A proved plan, and the in-band management that it was proved with."""
+
+    plan: Plan
+    management: Management | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,68 @@
+"""How far a piece of work is: bars and sentences on standard error, or lines in a log."""
+
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Self, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+
+class Bars:
+    """A bar for each way through rounds on a terminal; sentences alone where there is none."""
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, highlight=False)
+        columns = (TextColumn("{task.description:<48}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._bars = Progress(*columns, console=self._console, transient=True, disable=not self._console.is_terminal)
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bars.stop()
+
+    def begin(self, doing: str, rounds: int) -> None:
+        """A way of so many rounds begins."""
+        self._bars.start()
+        if self._task is not None:
+            self._bars.remove_task(self._task)
+        self._task = self._bars.add_task(doing, total=rounds)
+        if not rounds:
+            self._bars.stop()
+
+    def step(self, doing: str) -> None:
+        """One round is done; when it was the last, the bar goes."""
+        if self._task is not None:
+            self._bars.update(self._task, advance=1, description=doing)
+        if not doing:
+            self._bars.stop()
+
+    def say(self, sentence: str) -> None:
+        """Print a sentence above the bar."""
+        self._console.print(f"eeectl: {sentence}", markup=False, soft_wrap=True)
+
+
+class Log:
+    """Lines with the time."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def begin(self, doing: str, rounds: int) -> None:
+        """A way of so many rounds begins."""
+        if rounds:
+            self.say(f"{rounds} rounds: {doing}")
+
+    def step(self, doing: str) -> None:
+        """One round is done."""
+        if doing:
+            self.say(doing)
+
+    def say(self, sentence: str) -> None:
+        """Write a line."""
+        self._stream.write(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} {sentence}\n")
+        self._stream.flush()
