@@ -23,7 +23,6 @@ from controller.errors import JournalFailed, LabError
 from controller.model.state import State, replay
 from controller.plan import Step
 
-
 Outcome = Literal["applied", "taken back", "adopted"]
 
 
