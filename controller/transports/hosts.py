@@ -20,7 +20,8 @@ Json = Any
 """What `json.loads` returns."""
 
 _AT_ONCE: Final = 64
-_CONNECT_S: Final = 10
+_CONNECT_S: Final = 5
+_CONNECT_TRIES: Final = 3  # of the connection alone: nothing has been started yet
 _SSH_FAILED: Final = 255  # exit status of ssh itself; a program's own is below
 _WORDS: Final = 300  # of what a program said before it failed
 
@@ -59,6 +60,7 @@ class Program:
 def ssh_command(host: Host, remote: Sequence[str]) -> list[str]:
     """The command that runs another on a node; it never asks for anything."""
     options = ["-o", "BatchMode=yes", "-o", f"ConnectTimeout={_CONNECT_S}", "-T", "-p", str(host.ssh_port)]
+    options += ["-o", f"ConnectionAttempts={_CONNECT_TRIES}"]
     if host.key_file:
         options += ["-i", host.key_file]
     where = f"{host.user}@{host.management_address}"
