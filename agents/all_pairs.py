@@ -43,11 +43,15 @@ _HAILS: Final = 3
 
 _AGAIN_S: Final = 0.1
 _PACE_S: Final = 0.0005
+_TOGETHER_PER_S: Final = 5000
+"""Probes of all hosts together: they may share the processors of one machine."""
+
 _SETTLE_S: Final = 0.3
 _TURN_S: Final = 0.1
 """Longest that a turn takes for each host."""
 
 _END: Final = 0xFFFF
+_REPLY: Final = 1 << 31
 _SOL_PACKET, _ADD_MEMBERSHIP, _PROMISCUOUS, _OTHER_HOST = 263, 1, 1, 3
 _EVERY_PROTOCOL: Final = 3
 
@@ -91,7 +95,7 @@ class Prober:
         self._others = [number for number in range(len(peers)) if number != self._own]
         self._met: set[int] = set()
         self._done: set[int] = set()
-        self._ended = False
+        self._phase = _MEET
         self._heard_at = 0.0
         self._copies: Counter[Seen] = Counter()
         self._floods: Counter[tuple[int, int]] = Counter()
@@ -100,6 +104,7 @@ class Prober:
         self._taken = self._taken_byte = 0
         self._marked = 0.0
         self._marks: set[tuple[int, int]] = set()
+        self._new_marks: list[tuple[int, int]] = []
         self._seen_by: set[tuple[int, int]] = set()
         self._since = self._counters()
         self.lacks: list[str] = []
@@ -151,25 +156,24 @@ class Prober:
 
     def _excess(self) -> float:
         """Long frames counted by the NIC and not received here, from the start: short ones weigh nothing."""
-        now = self._counters()
-        self._take()
-        frames = now[0] - self._since[0] - self._taken
-        size_byte = now[1] - self._since[1] - self._taken_byte
+        while True:
+            now, taken, taken_byte = self._counters(), self._taken, self._taken_byte
+            self._take()
+            if taken == self._taken:
+                break
+        frames = now[0] - self._since[0] - taken
+        size_byte = now[1] - self._since[1] - taken_byte
         return (size_byte - _SHORT_BYTE * frames) / (_LONG_BYTE + _HEADS_BYTE - _SHORT_BYTE)
 
-    def _take_mark(self, kind: int, sender: int, to: int) -> None:
-        """Whatever came in excess since the last mark is of this pair; the sender waits until all have seen to that."""
-        if kind == _ANSWER:
-            self._seen_by.add((sender, to))
-            return
-        if (sender, to) in self._marks:
-            return
-        self._marks.add((sender, to))
-        now = self._excess()
-        if self._watched is None:
-            self._floods[sender, to] += round(now - self._marked)
-        self._marked = now
-        self._send(_MARK, _ANSWER, sender, to)
+    def _count_marks(self) -> None:
+        """Whatever came in excess since the last mark is of its pair; the sender waits until all have seen to that."""
+        while self._new_marks:
+            sender, to = self._new_marks.pop()
+            now = self._excess()
+            if self._watched is None:
+                self._floods[sender, to] += round(now - self._marked)
+            self._marked = now
+            self._send(_MARK, _ANSWER, sender, to)
 
     def _see(self) -> None:
         """Frames on the wire that are for another host's MAC address."""
@@ -213,9 +217,15 @@ class Prober:
         if phase == _DONE:
             self._done.add(sender)
         elif phase == _MARK:
-            self._take_mark(kind, sender, number)
+            if kind == _ANSWER:
+                self._seen_by.add((sender, number))
+            elif (sender, number) not in self._marks:
+                self._marks.add((sender, number))
+                self._new_marks.append((sender, number))
         elif phase != _HAIL and kind == _REQUEST:
             self._send(phase, _ANSWER, sender, number)
+            if phase == self._phase == _MEET and sender not in self._met:
+                self._send(_MEET, _REQUEST, sender, _REPLY | number)  # it has come late: no need to wait for our turn
         elif phase == _MEET:
             self._met.add(sender)
 
@@ -230,14 +240,24 @@ class Prober:
         except OSError:
             return  # no way there: it counts as not answered
 
+    def _fair_s(self, probes: int) -> float:
+        """How long so many probes of this host take where all hosts send as many."""
+        return probes * len(self._names) / _TOGETHER_PER_S
+
     def _serve(self, for_s: float) -> None:
-        """Take and answer what comes for a while."""
+        """Take and answer what comes for a while; not longer than until all are done, or have met."""
         until = time.monotonic() + for_s
         while (left_s := until - time.monotonic()) > 0:
             for key, _ in self._selector.select(left_s):
                 key.data()
-            if self._ended and len(self._done) == len(self._others):
+            self._count_marks()
+            if self._is_over():
                 return
+
+    def _is_over(self) -> bool:
+        if self._phase == _MEET:
+            return len(self._met) == len(self._others)
+        return self._phase == _DONE and len(self._done) == len(self._others)
 
     def meet(self, patience_s: float) -> None:
         """Until every other host has answered, or no new one has for a while: they may start long after each other.
@@ -251,10 +271,11 @@ class Prober:
                 if peer not in self._met:
                     self._send(_MEET, _REQUEST, peer, turn)
             turn += 1
-            self._serve(_AGAIN_S)
+            self._serve(max(_AGAIN_S, self._fair_s(len(self._others) - len(self._met))))
             if len(self._met) > known:
                 known = len(self._met)
                 until = time.monotonic() + patience_s
+        self._phase = _BURST
         for number in range(_HAILS):
             self._send(_HAIL, _REQUEST, 0, number)
 
@@ -263,7 +284,7 @@ class Prober:
         for number in range(count):
             for peer in self._others:
                 self._send(_BURST, _REQUEST, peer, number)
-                self._serve(_PACE_S)
+                self._serve(self._fair_s(1))
         until = time.monotonic() + _SETTLE_S
         while time.monotonic() < until and self._answers() < count * len(self._others):
             self._serve(_AGAIN_S / 5)
@@ -299,7 +320,7 @@ class Prober:
 
     def linger(self, patience_s: float) -> None:
         """Answer the others until all of them are done, or those who are not have been silent for a while."""
-        self._ended = True
+        self._phase = _DONE
         self._heard_at = time.monotonic()
         turn = 0
         while True:
@@ -308,7 +329,7 @@ class Prober:
             turn += 1
             if len(self._done) == len(self._others) or time.monotonic() >= self._heard_at + patience_s:
                 return
-            self._serve(_AGAIN_S)
+            self._serve(max(_AGAIN_S, self._fair_s(len(self._others))))
 
     def report(self, count: int) -> dict[str, object]:
         """What this host saw; `heard` are different probes that came from a host, `answered` those that came back."""

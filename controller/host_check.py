@@ -44,13 +44,13 @@ def check_hosts(
     Hosts that answer with an error are `silent` in the verdict. Where hosts lack the right to see frames for others and
     their NICs count too many, a second look takes turns, to tell whose they are. With fewer than two hosts there is
     nothing to see.
-    `meet_s` None: 3 s, and 0.05 s for each host, since all share this machine's processors for their SSH sessions.
+    `meet_s` None: 3 s, and 0.25 s for each host, since all share this machine's processors for their SSH sessions.
     """
     known = Topology.of(lab).hosts
     wanted = {name: host for name, host in known.items() if hosts is None or name in hosts}
     if len(wanted) < 2:
         return judge([], {})
-    patience_s = 3.0 + 0.05 * len(wanted) if meet_s is None else meet_s
+    patience_s = 3.0 + 0.25 * len(wanted) if meet_s is None else meet_s
     verdict = _look(wanted, run, burst, patience_s, turns=False)
     return _look(wanted, run, burst, patience_s, turns=True) if verdict.suspects and len(wanted) <= _TURNS else verdict
 
