@@ -18,6 +18,7 @@
       Drift              verified, and not as desired
       JournalFailed      what is to be done could not be written down, so it was not done
       BrokenLab          the way back failed: a person has to decide
+      RunFolderFailed    what was measured cannot be written down any more
       TwinLate           the twin fell behind the wall clock
 
 Every error's text is one sentence: what, where, and the way out. A leaf carries its data as attributes.
@@ -151,6 +152,15 @@ class JournalFailed(LabError):
         self.path = path
         self.reason = reason
         super().__init__(f"the journal {path} could not be written ({reason}): make room there, then try again.")
+
+
+class RunFolderFailed(LabError):
+    """A run's folder cannot be written, and no more can be held in memory."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"the run's folder {path} could not be written ({reason}): make room there, then resume it.")
 
 
 class BrokenLab(LabError):

@@ -118,15 +118,18 @@ class Agent:
         self._spoken_s = 0.0
         self._setter: Setter | None = None
 
-    def walk(self, oid: str) -> dict[str, SnmpValue]:
-        """The objects below `oid`: rest of the OID in dotted form to value. Unreachable if the agent is silent."""
+    def walk(self, oid: str, rows: int = _ROWS) -> dict[str, SnmpValue]:
+        """The objects below `oid`: rest of the OID in dotted form to value. Unreachable if the agent is silent.
+
+        `rows` of them are asked for at a time: one more than there are saves a second question.
+        """
 
         def collect(reader: SnmpSession, tries: _Tries) -> dict[str, SnmpValue]:
             found: dict[str, SnmpValue] = {}
-            rows = iter(reader.getbulk(oid, _ROWS))
+            answered = iter(reader.getbulk(oid, rows))
             while True:
                 try:
-                    name, value = next(rows)
+                    name, value = next(answered)
                 except StopIteration:
                     return found
                 except OSError:

@@ -1,0 +1,116 @@
+"""How far other clocks are from the run's, with bounds that hold and not guesses. Pure.
+
+An offset is the other clock minus the run's. What was read there between two moments here was read between them for
+certain, however unlike the two ways were; so each exchange gives an interval, and several give their intersection.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+_NS: Final = 1e9
+_MS: Final = 1_000_000
+
+Method = Literal["ssh round trips", "sysUpTime", "chrony"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One reading of another clock, taken between two moments of the run's clock."""
+
+    sent_ns: int
+    there_ns: int
+    received_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class Offset:
+    """The other clock minus the run's was `offset_ns`, off by `bound_ns` at most, at `time_ns` of the run.
+
+    `consistent` False: no single offset agrees with all exchanges; that clock was stepped or its readings are old, and
+    the bound covers all of them.
+    """
+
+    source: str
+    method: Method
+    time_ns: int
+    offset_ns: int
+    bound_ns: int
+    consistent: bool = True
+
+    def plain(self) -> dict[str, str | int | bool]:
+        """For run.yaml."""
+        return {
+            "source": self.source,
+            "method": self.method,
+            "time_ns": self.time_ns,
+            "offset_ns": self.offset_ns,
+            "bound_ns": self.bound_ns,
+            "consistent": self.consistent,
+        }
+
+
+def offset_of(source: str, method: Method, exchanges: Sequence[Exchange], resolution_ns: int = 1) -> Offset:
+    """What all exchanges together say; `resolution_ns` is the step that the other clock counts down to.
+
+    ValueError without exchanges. If no offset agrees with all of them, the bound reaches over every single one.
+    """
+    if not exchanges:
+        raise ValueError(f"the offset of {source} cannot be told from no exchange")
+    lows = [one.there_ns - one.received_ns for one in exchanges]
+    highs = [one.there_ns + resolution_ns - one.sent_ns for one in exchanges]
+    low, high = max(lows), min(highs)
+    consistent = low <= high
+    if not consistent:
+        low, high = min(lows), max(highs)
+    middle = (low + high) // 2
+    time_ns = (exchanges[0].sent_ns + exchanges[-1].received_ns) // 2
+    return Offset(source, method, time_ns, middle, (high - low + 1) // 2, consistent)
+
+
+def between(first: Offset, last: Offset, time_ns: int) -> tuple[int, int]:
+    """(offset, bound) at a time between two estimates, in a straight line.
+
+    The bound holds for any clock that drifts one way only, however unevenly; one that was stepped there and back again
+    is not seen by it.
+    """
+    span_ns = last.time_ns - first.time_ns
+    share = min(1.0, max(0.0, (time_ns - first.time_ns) / span_ns)) if span_ns > 0 else 0.0
+    moved_ns = last.offset_ns - first.offset_ns
+    bound_ns = max(first.bound_ns, last.bound_ns) + round(max(share, 1.0 - share) * abs(moved_ns))
+    return first.offset_ns + round(share * moved_ns), bound_ns
+
+
+def chrony_bound_ns(tracking: str) -> int | None:
+    """How far a clock is from UTC at most, from what ``chronyc -c tracking`` prints; None if it is not synchronised.
+
+    |system time| + root dispersion + root delay / 2, as chronyc(1) has it. Of the 14 fields of the line these are the
+    5th, 12th and 11th, in seconds, and the last is the leap status.
+    """
+    fields = tracking.strip().split(",")
+    if len(fields) != 14 or fields[13] == "Not synchronised":
+        return None
+    try:
+        away_s, delay_s, dispersion_s = float(fields[4]), float(fields[10]), float(fields[11])
+    except ValueError:
+        return None
+    return round((abs(away_s) + dispersion_s + abs(delay_s) / 2) * _NS)
+
+
+def by_chrony(source: str, here: str, there: str, time_ns: int, system_ahead_ns: int) -> Offset | None:
+    """A host's offset where chrony disciplines both clocks, from tracking lines here and there; None if it does not.
+
+    `system_ahead_ns` is how far the system's clock here is ahead of the run's.
+    """
+    ours_ns, theirs_ns = chrony_bound_ns(here), chrony_bound_ns(there)
+    if ours_ns is None or theirs_ns is None:
+        return None
+    return Offset(source, "chrony", time_ns, system_ahead_ns, ours_ns + theirs_ns)
+
+
+def uptime_exchange(sent_ns: int, uptime_ms: int, received_ns: int) -> Exchange:
+    """A reading of sysUpTime, which counts whole hundredths of a second."""
+    return Exchange(sent_ns, uptime_ms * _MS, received_ns)
+
+
+UPTIME_STEP_NS: Final = 10 * _MS

@@ -1,0 +1,1 @@
+"""Devices that are sampled, one module for each kind of sample."""

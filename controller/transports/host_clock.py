@@ -1,0 +1,118 @@
+"""Reading a node's clock over SSH: many short exchanges over one connection, so that only a round trip is in doubt."""
+
+import asyncio
+import contextlib
+import json
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from controller.errors import DeviceError, LabError, Unreachable, Unreadable
+from controller.model.lab import Host
+from controller.transports.hosts import ssh_command
+
+_EXCHANGES: Final = 24
+_PATIENCE_S: Final = 20.0
+_AT_ONCE: Final = 16
+_CHRONY_S: Final = 3.0
+
+_PROGRAM: Final = """
+import json, subprocess, sys, time
+try:
+    told = subprocess.run(["chronyc", "-c", "tracking"], capture_output=True, text=True, timeout=3).stdout
+except (OSError, subprocess.TimeoutExpired):
+    told = ""
+sys.stdout.write(json.dumps(told) + "\\n")
+sys.stdout.flush()
+while sys.stdin.buffer.read1(1):
+    sys.stdout.write("%d\\n" % time.time_ns())
+    sys.stdout.flush()
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockReading:
+    """(sent, there, received) of each exchange: monotonic ns here, CLOCK_REALTIME there; and chrony's line or ""."""
+
+    exchanges: tuple[tuple[int, int, int], ...]
+    tracking: str
+
+
+def read_clocks(hosts: Sequence[Host]) -> dict[str, ClockReading | DeviceError]:
+    """The clocks of nodes, some at a time; by name the reading, or what went wrong there."""
+    return asyncio.run(_read_all(hosts))
+
+
+def tracking_here() -> str:
+    """What chrony says of this machine's clock; empty where it does not run."""
+    try:
+        return subprocess.run(
+            ["chronyc", "-c", "tracking"], capture_output=True, text=True, timeout=_CHRONY_S, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+
+
+async def _read_all(hosts: Sequence[Host]) -> dict[str, ClockReading | DeviceError]:
+    free = asyncio.Semaphore(_AT_ONCE)
+    exchanging = asyncio.Lock()  # one node at a time, so that we are never late to see an answer
+
+    async def one(host: Host) -> ClockReading | DeviceError:
+        async with free:
+            try:
+                return await _read(host, exchanging)
+            except DeviceError as error:
+                return error
+
+    found = await asyncio.gather(*(one(host) for host in hosts))
+    return {host.name: reading for host, reading in zip(hosts, found, strict=True)}
+
+
+async def _read(host: Host, exchanging: asyncio.Lock) -> ClockReading:
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *ssh_command(host, ["python3", "-c", _PROGRAM]),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        raise LabError("there is no `ssh` here: install an OpenSSH client.") from error
+    try:
+        async with asyncio.timeout(_PATIENCE_S):
+            return await _exchange(host, process, exchanging)
+    except (TimeoutError, ConnectionError) as error:
+        raise Unreachable(host.name, "its clock could not be read over SSH: check that it answers.") from error
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+async def _exchange(host: Host, process: asyncio.subprocess.Process, exchanging: asyncio.Lock) -> ClockReading:
+    if process.stdin is None or process.stdout is None or process.stderr is None:
+        raise AssertionError("all three are pipes")
+    first = await process.stdout.readline()
+    if not first:
+        lines = (await process.stderr.read()).decode("utf-8", "replace").strip().splitlines()
+        await process.wait()
+        said = f" ({lines[-1]})" if lines else ""
+        raise Unreachable(host.name, f"does not answer by SSH{said}: check power, cable and ansible_host.")
+    found = []
+    try:
+        tracking = str(json.loads(first))
+        async with exchanging:
+            for _ in range(_EXCHANGES):
+                sent_ns = time.monotonic_ns()
+                process.stdin.write(b".")
+                line = await process.stdout.readline()
+                received_ns = time.monotonic_ns()
+                found.append((sent_ns, int(line), received_ns))
+    except ValueError as error:
+        raise Unreadable(host.name, "the time", repr(first[:80])) from error
+    process.stdin.close()
+    return ClockReading(tuple(found), tracking)
