@@ -1,14 +1,21 @@
-"""Makes `toy_lab` importable by its name; every test keeps its journals and locks in a folder of its own."""
+"""Makes `toy_lab` importable by its name; every test keeps its journals and locks in a folder of its own, in memory."""
 
+import shutil
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+_MEMORY = Path("/dev/shm")  # noqa: S108 - a folder of its own is made there; fsync on a disk takes most of a test's time
+
 
 @pytest.fixture(autouse=True)
-def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("EEE_CONTROLLER_DIR", str(tmp_path / "state"))
-    return tmp_path / "state"
+def state_folder(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="eee-apply-", dir=_MEMORY if _MEMORY.is_dir() else None))
+    monkeypatch.setenv("EEE_CONTROLLER_DIR", str(folder))
+    yield folder
+    shutil.rmtree(folder)

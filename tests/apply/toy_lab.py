@@ -4,7 +4,10 @@ Everything that they are told is replayed through `controller.check.Watch`, orde
 that the orders made (not those that a reboot made).
 """
 
+# ruff: noqa: ARG002  (a protocol gives its methods what a toy does not need)
 import json
+import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,9 +35,7 @@ from controller.limits import Abilities
 from controller.model.lab import Lab, Switch
 from controller.model.state import (
     Change,
-    Draft,
     PortChange,
-    PortState,
     State,
     StaticsChange,
     StpChange,
@@ -43,13 +44,12 @@ from controller.model.state import (
     factory_state,
 )
 from controller.model.topology import Topology
-from controller.plan import Plan
 from controller.regulate import multi_tree
 from controller.rounds import Stop
 from controller.transports.session import Acknowledged
 from controller.trees import shortest_routes
-from controller.work import Hands
 from controller.wish import Wish, work_out
+from controller.work import Hands
 
 _SWITCHES = 3
 
@@ -262,9 +262,11 @@ class ToyLab:
     boot_dials: int = 2
     """How many attempts to reach it a rebooting switch does not answer."""
 
+    vanish_at: int | None = None
+    """The number of an order at which its switch is gone, until `gone` is cleared."""
+
     file: Path | None = None
     stop: Stop = field(default_factory=Stop)
-    die: Callable[[], None] = lambda: None
 
     def __post_init__(self) -> None:
         self.orders = 0
@@ -275,7 +277,9 @@ class ToyLab:
         self.dials: dict[str, int] = {}
         self._guard = threading.RLock()
         self.startup = self.startup or self.initial
+        self._patient = False
         self._restart_watch(self.initial)
+        self._write()
 
     def _restart_watch(self, state: State) -> None:
         self._watch = Watch(self.lab, state, required_hosts(Topology.of(self.lab), self.initial))
@@ -313,28 +317,34 @@ class ToyLab:
             number = self.orders
             self.orders += 1
             trouble = self.troubles.get(number)
+            if number == self.vanish_at:
+                self.gone.add(name)
             told = json.loads(order.text)
             if "save" in told:
                 assert self.startup is not None
                 self.startup = State({**self.startup.switches, name: self.state.switches[name]})
-                return self._write()
-            if trouble in ("drop before", "hang", "refuse"):
-                self._fail(name, trouble)
-            if trouble == "reboot":
-                self.reboot(name)
-                self._fail(name, trouble)
-            if trouble != "ignore":
-                self._make(_meant(told, name, self.state.switches[name]))
-            if trouble == "stranger":
-                self._strange(name)
-            if trouble in ("Ctrl-C", "Ctrl-C twice"):
-                for _ in range(2 if trouble == "Ctrl-C twice" else 1):
-                    self.stop.ask()
-            self._write()
-            if trouble == "die":
-                self.die()
-            if trouble == "drop after":
-                self._fail(name, trouble)
+            else:
+                self._before(name, trouble)
+                if trouble != "ignore":
+                    self._make(_meant(told, name, self.state.switches[name]))
+                self._after(name, trouble)
+
+    def _before(self, name: str, trouble: Trouble | None) -> None:
+        if trouble == "reboot":
+            self.reboot(name)
+        if trouble in ("drop before", "hang", "refuse", "reboot"):
+            self._fail(name, trouble)
+
+    def _after(self, name: str, trouble: Trouble | None) -> None:
+        if trouble == "stranger":
+            self.meddle(name)
+        for _ in range({"Ctrl-C": 1, "Ctrl-C twice": 2}.get(trouble or "", 0)):
+            self.stop.ask()
+        self._write()
+        if trouble == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if trouble == "drop after":
+            self._fail(name, trouble)
 
     def _reach(self, name: str) -> None:
         if name in self.gone:
@@ -355,18 +365,24 @@ class ToyLab:
         with self._guard:
             assert self.startup is not None
             self.away[name] = self.boot_dials
+            self._patient = True
             self._restart_watch(State({**self.state.switches, name: self.startup.switches[name]}))
             self._write()
 
-    def _strange(self, name: str) -> None:
-        """Somebody else sets a free port."""
-        port = self.lab.switch(name).ports[-1].name
-        old = self.state.port(name, port)
-        self._make(PortChange(name, port, old, replace(old, flow_control=not old.flow_control)))
+    def meddle(self, name: str) -> None:
+        """Somebody else sets a port that no plan touches."""
+        with self._guard:
+            port = self.lab.switch(name).ports[-1].name
+            old = self.state.port(name, port)
+            self._make(PortChange(name, port, old, replace(old, flow_control=not old.flow_control)))
 
     def _make(self, change: Change) -> None:
         self._watch.apply(change)
-        self.harms += [f"{change}: {fault}" for fault in self._watch.faults if fault.harm not in self._given]
+        self.harms += [
+            f"{change}: {fault}"
+            for fault in self._watch.faults
+            if fault.harm not in self._given and not (self._patient and fault.parts_hosts)
+        ]
 
     def _write(self) -> None:
         if self.file is not None:
@@ -414,8 +430,11 @@ class Quiet:
         self.said.append(sentence)
 
 
+def load(lab: Lab, file: Path) -> ToyLab:
+    """The lab as a process that died left it."""
+    saved = Saved.model_validate_json(file.read_text(encoding="utf-8"))
+    return ToyLab(lab, saved.running, saved.startup, file=file)
+
+
 def plan_trees(lab: Lab, toys: ToyLab, wish: Wish | None = None) -> Callable[[State], Any]:
     return lambda state: work_out(lab, state, wish or Wish(), toys.abilities, "toy")
-
-
-__all__ = ["Plan", "PortState", "Quiet", "ToyLab", "plan_trees", "small_lab", "trees_state"]
