@@ -1,7 +1,7 @@
 """A virtual machine with Debian's kernel, emulated by QEMU, that SSH reaches on loopback. Nothing is installed in it.
 
-Outside it is one process and some ports on 127.0.0.1. Inside, each switch is a network namespace: a login on a
-switch's port runs its commands there.
+Outside it is one process and some ports on 127.0.0.1. Inside are network namespaces, each with a management interface
+and an SSH server of its own.
 """
 
 import os
@@ -9,7 +9,6 @@ import platform
 import shutil
 import socket
 import subprocess
-import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,9 +19,21 @@ from initramfs import Archive
 HERE = Path(__file__).parent
 KERNEL = HERE.parents[1] / ".tools/kernel"
 MODULES = ["virtio_pci", "virtio_net", "bridge", "veth", "bonding"]
-MANAGEMENT_PORT = 22
+OPERATOR = "operator"
+"""A namespace that is nobody's: the tests' own way in."""
+
 _MEMORY_MB = 384
 _START_S = 60.0  # it takes 15 on two cores that are idle
+
+_SSHD_CONFIG = """\
+HostKey /etc/ssh/host_key
+PermitRootLogin prohibit-password
+UsePAM no
+UseDNS no
+PidFile none
+SetEnv PATH=/usr/sbin:/usr/bin:/sbin:/bin
+LogLevel ERROR
+"""
 
 
 def missing() -> str:
@@ -42,7 +53,7 @@ def _which(name: str) -> str | None:
 
 
 class Machine:
-    """A running machine. `ports` maps a namespace to the port on 127.0.0.1 that its logins come in by."""
+    """A running machine. `ports` maps a namespace to the port on 127.0.0.1 that leads to its SSH server."""
 
     def __init__(self, folder: Path, namespaces: Sequence[str]) -> None:
         self.folder = folder
@@ -50,7 +61,7 @@ class Machine:
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.key)], check=True)
         self._host_key = folder / "host_key"
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self._host_key)], check=True)
-        inside = {"": MANAGEMENT_PORT} | {name: 2200 + n for n, name in enumerate(namespaces, 1)}
+        inside = {name: f"10.0.2.{n}" for n, name in enumerate((OPERATOR, *namespaces), 15)}
         image = folder / "initramfs"
         image.write_bytes(self._image(inside))
         self.ports: Mapping[str, int] = dict(zip(inside, _free_ports(len(inside)), strict=True))
@@ -59,7 +70,7 @@ class Machine:
         self.known_hosts.write_text(
             "".join(f"[127.0.0.1]:{port} {host_key}\n" for port in self.ports.values()), encoding="ascii"
         )
-        forwards = "".join(f",hostfwd=tcp:127.0.0.1:{self.ports[name]}-:{port}" for name, port in inside.items())
+        forwards = "".join(f",hostfwd=tcp:127.0.0.1:{self.ports[name]}-{to}:22" for name, to in inside.items())
         self._process = subprocess.Popen(
             [
                 *(
@@ -93,7 +104,12 @@ class Machine:
         try:
             self._await_ready()
             self.client.connect(
-                "127.0.0.1", self.ports[""], "root", key_filename=str(self.key), look_for_keys=False, allow_agent=False
+                "127.0.0.1",
+                self.ports[OPERATOR],
+                "root",
+                key_filename=str(self.key),
+                look_for_keys=False,
+                allow_agent=False,
             )
         except BaseException:
             self.close()
@@ -129,7 +145,7 @@ class Machine:
         if self._process.stdout:
             self._process.stdout.close()
 
-    def _image(self, inside: Mapping[str, int]) -> bytes:
+    def _image(self, inside: Mapping[str, str]) -> bytes:
         made = Archive()
         made.file("/init", (HERE / "guest_init.sh").read_bytes(), 0o755)
         made.file("/bin/busybox", Path(_which("busybox") or "").read_bytes(), 0o755)
@@ -145,22 +161,10 @@ class Machine:
         made.file("/etc/shadow", b"root:*:1::::::\nsshd:*:1::::::\n", 0o600)
         made.file("/etc/nsswitch.conf", b"passwd: files\nshadow: files\ngroup: files\n")
         made.file("/etc/ssh/host_key", self._host_key.read_bytes(), 0o600)
-        made.file("/etc/ssh/sshd_config", _sshd_config(inside).encode())
+        made.file("/etc/ssh/sshd_config", _SSHD_CONFIG.encode())
+        made.file("/namespaces", "".join(f"{name} {address}\n" for name, address in inside.items()).encode())
         made.file("/root/.ssh/authorized_keys", self.key.with_suffix(".pub").read_bytes(), 0o600)
         return made.finish()
-
-
-def _sshd_config(inside: Mapping[str, int]) -> str:
-    lines = [f"Port {port}" for port in inside.values()]
-    lines += ["HostKey /etc/ssh/host_key", "PermitRootLogin prohibit-password", "UsePAM no", "UseDNS no"]
-    lines += ["PidFile none", "SetEnv PATH=/usr/sbin:/usr/bin:/sbin:/bin", "MaxStartups 100", "LogLevel ERROR"]
-    for name, port in inside.items():
-        if name:
-            lines += [
-                f"Match LocalPort {port}",
-                f'    ForceCommand exec ip netns exec {name} sh -c "$SSH_ORIGINAL_COMMAND"',
-            ]
-    return "\n".join(lines) + "\n"
 
 
 def _free_ports(count: int) -> list[int]:
@@ -170,8 +174,3 @@ def _free_ports(count: int) -> list[int]:
     for server in held:
         server.close()
     return ports
-
-
-def make_folder() -> Path:
-    """A folder for a machine's files."""
-    return Path(tempfile.mkdtemp(prefix="eee-machine-"))

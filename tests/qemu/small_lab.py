@@ -81,13 +81,13 @@ def spare_switch() -> Switch:
 
 
 def build_script(lab: Lab) -> str:
-    """Shell commands that build the lab and the spare switch in a machine."""
+    """Shell commands that build the lab and the spare switch in a machine that has the switches' namespaces."""
     return "\n".join(_build(lab)) + "\n"
 
 
 def _build(lab: Lab) -> Iterator[str]:
-    for name in (*SWITCHES, SPARE, *(host.name for host in lab.hosts)):
-        yield f"ip netns add {name}"
+    for host in lab.hosts:
+        yield f"ip netns add {host.name}"
     for link in lab.links:
         a, b = link.a, link.b
         yield f"ip link add {a.port} netns {a.device} type veth peer name {b.port} netns {b.device}"
