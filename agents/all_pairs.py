@@ -16,6 +16,7 @@ sent to, so that a host without the right can tell whose frames flood as well.
 
 from __future__ import annotations
 
+import errno
 import json
 import selectors
 import socket
@@ -54,6 +55,8 @@ _END: Final = 0xFFFF
 _REPLY: Final = 1 << 31
 _SOL_PACKET, _ADD_MEMBERSHIP, _PROMISCUOUS, _OTHER_HOST = 263, 1, 1, 3
 _EVERY_PROTOCOL: Final = 3
+_RECEIVE_ERRORS: Final = 11
+_FULL: Final = "room for neighbours: raise net.ipv4.neigh.default.gc_thresh3, which namespaces of a machine share"
 
 Seen = tuple[int, int, int, int, int]
 """Phase, kind, sender, receiver, number."""
@@ -112,6 +115,7 @@ class Prober:
         self._selector = selectors.DefaultSelector()
         self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        self._udp.setsockopt(socket.IPPROTO_IP, _RECEIVE_ERRORS, 1)  # else a full table drops probes in silence
         self._udp.bind(("", PORT))
         self._udp.setblocking(False)
         self._selector.register(self._udp, selectors.EVENT_READ, self._take)
@@ -235,10 +239,15 @@ class Prober:
         address = "255.255.255.255" if to_all else self._addresses[to]
         if out is None:
             return
-        try:
-            out.sendto(pack(self._run, (phase, kind, self._own, to, number)), (address, PORT))
-        except OSError:
-            return  # no way there: it counts as not answered
+        probe = pack(self._run, (phase, kind, self._own, to, number))
+        for _ in range(2):  # an error may be that of a probe before: the peer did not listen yet
+            try:
+                out.sendto(probe, (address, PORT))
+            except OSError as error:
+                if error.errno == errno.ENOBUFS and _FULL not in self.lacks:
+                    self.lacks.append(_FULL)
+                continue
+            return
 
     def _fair_s(self, probes: int) -> float:
         """How long so many probes of this host take where all hosts send as many."""
