@@ -15,7 +15,11 @@ COLUMNS = (
     Column("late_ns", "ns", "how much longer the gap became; null where there was nothing to count from"),
     Column("idle_transmit_ns", "ns", "its departure minus that of the last frame before it that this host sent"),
     Column("idle_receive_ns", "ns", "its departure minus the arrival of the last frame before it"),
-    Column("sent_ns", "ns", "departure, CLOCK_REALTIME, stamped by the kernel; null: it never left"),
+    Column(
+        "sent_ns",
+        "ns",
+        "departure, CLOCK_REALTIME, stamped by the kernel; null: it never left (no link, or no answer to ARP)",
+    ),
     Column("rtt_ns", "ns", "answer's arrival minus departure, by the kernel's software stamps; null: lost"),
     Column("rtt_hardware_ns", "ns", "the same by the card's stamps; null without them"),
 )
