@@ -57,12 +57,10 @@ def lag_of(
     told = float(np.mean([step.sigma_s**2 for step in steps])) / count
     if count > 1:
         told = max(told, float(np.var(lags, ddof=1)) / count)
-    phases = np.exp(2j * np.pi * np.array([step.phase for step in steps]))
-    usual_s = float(np.median(np.diff(series.sent_ns))) / 1e9
-    aligned = max(
-        abs(complex(phases.mean())), 1.0 / math.sqrt(count)
-    )  # steps on the beat of the readings all err alike
-    placed_s = usual_s / math.sqrt(12.0) * aligned
+    beat_s = max(float(np.median(np.diff(series.sent_ns))) / 1e9, refresh_s)
+    phases = np.exp(2j * np.pi * np.array([(at_ns - int(series.sent_ns[0])) / 1e9 / beat_s for at_ns in steps_ns]))
+    aligned = max(abs(complex(phases.mean())), 1.0 / math.sqrt(count))
+    placed_s = beat_s / math.sqrt(12.0) * aligned
     spread = float(student.ppf(0.975, count - 1)) if count > 1 else _NORMAL_95
     half_s = math.hypot(spread * math.sqrt(told), _NORMAL_95 * placed_s) + clock_bound_ns / 1e9
     value = float(lags.mean())
