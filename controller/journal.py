@@ -272,15 +272,12 @@ def _parse(data: bytes) -> tuple[list[Entry], int]:
     """Entries, and the length of what they take; a torn last line is left out."""
     entries: list[Entry] = []
     length_byte = 0
-    lines = data.splitlines(keepends=True)
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(data.splitlines(keepends=True), start=1):
+        if not line.endswith(b"\n"):
+            break
         try:
-            if not line.endswith(b"\n"):
-                break
             entries.append(_ENTRY.validate_json(line))
         except ValidationError as error:
-            if number == len(lines):
-                break
             raise LabError(f"line {number} is none of this version's ({error.errors()[0]['msg']})") from error
         length_byte += len(line)
     return entries, length_byte

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from toy_lab import Quiet, ToyLab, Trouble, plan_trees, small_lab, trees_state
 
 from controller.apply import Options, Planner, Result, apply
-from controller.errors import BrokenLab, Drift, Ignored, LabError, Rejected, Unreachable, Unreadable
-from controller.journal import Journal, Story, read_journal
+from controller.errors import BrokenLab, Drift, Ignored, LabError, PlanError, Rejected, Unreachable, Unreadable
+from controller.journal import Acknowledged, Journal, Story, TakingBack, read_journal
 from controller.model.lab import Lab
-from controller.model.state import State, diff, factory_state
+from controller.model.state import PortChange, State, diff, factory_state, replay
+from controller.model.topology import Topology
 from controller.recover import recover
 from controller.regulate import eee, link_off, link_speed
 from controller.statefolder import StateFolder
@@ -239,6 +240,26 @@ def test_a_second_ctrl_c_leaves_the_journal_to_recover(lab: Lab) -> None:
         run_recover(fresh)
         assert not diff(fresh.state, start)
         assert not toys.harms + fresh.harms
+
+
+def test_ctrl_c_finishes_the_orders_in_flight_and_no_more(lab: Lab) -> None:
+    for number in (0, 20, 60):
+        toys = ToyLab(lab, factory_state(lab), troubles={number: "Ctrl-C"})
+        run_apply(toys, plan_trees(lab, toys))
+        entries = story_of(lab).entries
+        way = entries[: next(place for place, entry in enumerate(entries) if isinstance(entry, TakingBack))]
+        taken = [own for entry in way if isinstance(entry, Acknowledged) for own in entry.taken.values()]
+        assert sum(map(len, taken)) <= number + len(lab.switches)
+
+
+def test_a_way_that_parts_hosts_is_no_way_back_where_none_are_apart(lab: Lab) -> None:
+    trees = trees_state(lab)
+    topology = Topology.of(lab)
+    home = topology.homes["n1"]
+    up = trees.port(home.device, home.port)
+    cut = PortChange(home.device, home.port, up, replace(up, pvid=12, untagged_vids=up.untagged_vids - {12}))
+    with pytest.raises(PlanError, match="VLAN"):
+        way_back(lab, trees, Position(trees, trees, ()), replay([cut], trees))
 
 
 def test_a_switch_that_restarts_after_all_is_done_is_brought_back_by_its_journal(lab: Lab) -> None:

@@ -12,7 +12,7 @@ from test_apply import run_apply, run_recover, scene_of, story_of
 from toy_lab import Quiet, ToyLab, load, plan_trees, small_lab
 
 from controller.apply import Options, apply
-from controller.errors import JournalFailed
+from controller.errors import JournalFailed, LabError
 from controller.guardian import guardian, ring
 from controller.journal import Journal, Sending, Verified, read_journal
 from controller.lock import holder_of
@@ -108,6 +108,7 @@ def test_killed_on_the_way_back_it_goes_on_from_there(lab: Lab, tmp_path: Path) 
         run_recover(left)
         assert not diff(left.state, start), number
         assert not left.harms, number
+        assert left.orders <= 2 * half + 7 - number  # what was taken back already is not done again
 
 
 def test_a_full_disk_sends_nothing_more_and_everything_is_taken_back(lab: Lab, tmp_path: Path) -> None:
@@ -164,6 +165,18 @@ def test_a_journal_is_readable_wherever_it_is_cut(lab: Lab, state_folder: Path) 
             if story is not None:
                 journal.write(Verified(round=0))
         assert (read_journal(file) is None) == (story is None)
+
+
+def test_a_damaged_journal_is_a_sentence_and_no_guess(lab: Lab) -> None:
+    toys = ToyLab(lab, factory_state(lab))
+    run_apply(toys, plan_trees(lab, toys))
+    file = StateFolder(lab.name).journal
+    lines = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(b"".join([*lines[:3], b'{"kind": "sending"}\n', *lines[4:]]))
+    with pytest.raises(LabError, match=r"line 4 .*eeectl adopt"):
+        read_journal(file)
+    file.write_bytes(b"".join(lines) + b"\0" * 300)
+    assert story_of(lab).finished
 
 
 def test_an_apply_that_dies_is_taken_back_by_its_guardian(lab: Lab, tmp_path: Path) -> None:
