@@ -17,6 +17,7 @@ from controller.inventory import find_lab, known_labs, load_lab
 from controller.model.lab import Lab
 from twin.control import ask
 from twin.families import check_face, check_ports
+from twin.neighbours import give_room_back, make_room
 from twin.preflight import check_listeners, check_machine, check_networks
 from twin.statedir import Journal, StateDir, running_labs
 from twin.truth import TruthError, load_truth
@@ -108,12 +109,14 @@ def up(name: str, progress: Progress) -> Lab:
         state.sweep()
         check_networks(lab)
         check_listeners(lab)
+        make_room(len(lab.hosts))
         state.create()
         try:
             _run_daemon(lab, state, progress)
         except BaseException:
             with _uninterrupted():
                 state.sweep()
+                give_room_back()
             raise
     return lab
 
@@ -186,6 +189,7 @@ def down(name: str) -> bool:
             journal.daemon.end(signal.SIGTERM, _END_S)
         with _uninterrupted():
             state.sweep()
+            give_room_back()
     return existed
 
 
