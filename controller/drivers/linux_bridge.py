@@ -97,8 +97,9 @@ class LinuxBridge:
     capabilities: Capabilities = _CAPABILITIES
 
     def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
-        """One command after the other; NotExpressible for what the module's text says that the kernel cannot hold."""
-        return tuple(Line(command) for change in changes for command in _commands(switch, change))
+        """One line for each change; NotExpressible for what the module's text says that the kernel cannot hold."""
+        orders = (" && ".join(_commands(switch, change)) for change in changes)
+        return tuple(Line(order) for order in orders if order)
 
     def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
         """What to ask to know these aspects."""

@@ -86,7 +86,6 @@ def walk(lab: Lab, sessions: Sessions, state: State, plan: Plan, traffic: Traffi
         before, state = state, replay(changes, state)
         assert diff(read_back(lab, sessions, changes, before), state) == ()
         everybody_reaches_everybody(traffic, at_once=not any(switch.stp for switch in state.switches.values()))
-    assert diff(observe(lab, sessions), state) == ()
     return state
 
 
@@ -113,7 +112,7 @@ def test_a_multi_tree_plan_is_carried_out_and_carries_frames(machine: Machine, l
 
     vlans, aim = multi_tree(lab, start, shortest_routes, abilities=abilities)
     plan = make_plan(lab, start, aim, abilities=abilities)
-    assert walk(lab, sessions, start, plan, traffic) == aim
+    assert walk(lab, sessions, start, plan, traffic) == aim == observe(lab, sessions)
     assert len({vlan.links for vlan in vlans.vlans}) == len(lab.switches)
 
     heard = traffic.send(traffic.broadcasts())
@@ -137,7 +136,7 @@ def test_a_multi_tree_plan_is_carried_out_and_carries_frames(machine: Machine, l
 
     assert walk(lab, sessions, gone, invert(lab, aim, off), traffic) == aim
     back = invert(lab, start, plan)
-    assert walk(lab, sessions, aim, back, traffic) == start
+    assert walk(lab, sessions, aim, back, traffic) == start == observe(lab, sessions)
 
 
 def any_state(lots: random.Random, before: SwitchState) -> SwitchState:
@@ -169,7 +168,7 @@ def test_any_change_leads_where_it_says_and_a_saved_state_comes_back(machine: Ma
     lots = random.Random(11)  # noqa: S311  # a seed, so that a failure comes back
     state = observe_switch(switch, session)
     first = state
-    for _ in range(4):
+    for _ in range(3):
         wanted = any_state(lots, state)
         changes = diff(State({switch.name: state}), State({switch.name: wanted}))
         for order in FAMILY.driver.render(switch, changes):
