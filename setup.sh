@@ -15,6 +15,7 @@ packages=(
     iproute2 iputils-ping ethtool tcpdump iperf3 util-linux
     snmp sshpass jq                                        # what the tests and a visitor use
     openvswitch-switch                                     # what the speed benchmark compares with
+    qemu-system-x86 busybox-static                         # Linux switches on Debian's own kernel, for the tests
 )
 
 apt_install() {
@@ -77,5 +78,10 @@ fi
 if ! "$uv" sync --locked --check >/dev/null 2>&1; then
     say "making the Python environment .venv and building the engine (a minute or two the first time)"
     "$uv" sync --locked --quiet
+fi
+# Debian's kernel for the tests of Linux switches: unpacked into .tools, not installed.
+if ! compgen -G ".tools/kernel/boot/vmlinuz-*" >/dev/null; then
+    say "fetching Debian's cloud kernel into .tools/kernel"
+    tests/qemu/fetch_kernel.sh >/dev/null || say "no kernel: the tests of Linux switches on it will be skipped"
 fi
 say "ready"
