@@ -1,6 +1,6 @@
-"""The README's table of commands, made from the commands' own docstrings: ``python -m controller.reference``.
+"""The README's tables of commands and switch families, made from the code: ``python -m controller.reference``.
 
-A test compares it with what stands in the README.
+A test compares them with what stands in the README.
 """
 
 from collections.abc import Iterator
@@ -8,9 +8,13 @@ from collections.abc import Iterator
 from cyclopts import App
 
 from controller.cli import app
+from controller.drivers.driver import Capabilities
+from controller.drivers.table import FAMILIES
 
 BEGIN = "<!-- commands: made by `python -m controller.reference` -->"
 END = "<!-- end of commands -->"
+FAMILIES_BEGIN = "<!-- families: made by `python -m controller.reference` -->"
+FAMILIES_END = "<!-- end of families -->"
 
 
 def _commands(group: App, words: tuple[str, ...]) -> Iterator[tuple[str, str]]:
@@ -29,5 +33,24 @@ def command_table() -> str:
     return f"{BEGIN}\n| command | what it does |\n| --- | --- |\n{rows}{END}"
 
 
+def family_table() -> str:
+    """Markdown table of every switch family: what it can express, and how far its driver was verified."""
+    rows = "".join(
+        f"| {family.title} | `{name}` | {_abilities(family.driver.capabilities)} | {family.verified} | "
+        f"{family.from_memory} |\n"
+        for name, family in FAMILIES.items()
+    )
+    head = "| family | `family:` | can | verified on | from memory alone |\n| --- | --- | --- | --- | --- |\n"
+    return f"{FAMILIES_BEGIN}\n{head}{rows}{FAMILIES_END}"
+
+
+def _abilities(able: Capabilities) -> str:
+    untags = "untags many VLANs" if able.multi_untagged else "hosts pop tags"
+    eee = "EEE and hold" if able.hold_settable else "EEE" if able.eee_settable else "no EEE"
+    entries = f"; {able.static_entries_per_port} entries a port" if able.static_entries_per_port else ""
+    return f"{untags}; {eee}{entries}"
+
+
 if __name__ == "__main__":
     print(command_table())
+    print(family_table())

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from controller.inventory import find_lab, load_lab
-from controller.reference import BEGIN, END, command_table
+from controller.reference import BEGIN, END, FAMILIES_BEGIN, FAMILIES_END, command_table, family_table
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
 
@@ -11,6 +11,11 @@ README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding=
 def test_the_readme_lists_every_command_with_its_own_words() -> None:
     table = README[README.index(BEGIN) : README.index(END) + len(END)]
     assert table == command_table(), "run `python -m controller.reference` and put its output into README.md"
+
+
+def test_the_readme_says_how_far_each_family_was_verified() -> None:
+    table = README[README.index(FAMILIES_BEGIN) : README.index(FAMILIES_END) + len(FAMILIES_END)]
+    assert table == family_table(), "run `python -m controller.reference` and put its output into README.md"
 
 
 def test_the_readme_counts_the_shipped_labs_right() -> None:
