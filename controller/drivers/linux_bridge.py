@@ -322,10 +322,10 @@ def _span(first: int, last: int) -> str:
 
 
 def _runs(flags: Mapping[int, str]) -> Iterator[tuple[int, int]]:
-    """First and last of VIDs that follow each other and have the same flags; a PVID stands alone."""
+    """First and last of VIDs that follow each other and have the same flags; a PVID, of which is one, stands alone."""
     first = last = 0
     for vid in sorted(flags):
-        if first and vid == last + 1 and flags[vid] == flags[last] and "pvid" not in flags[vid]:
+        if first and vid == last + 1 and flags[vid] == flags[last]:
             last = vid
             continue
         if first:
@@ -355,11 +355,12 @@ FAMILY = Family(
     title="Linux bridge (switchdev, Cumulus-like)",
     driver=LinuxBridge(),
     verified=(
-        "a real Linux kernel (Debian's 6.1, emulated by QEMU) with iproute2 6.1 over SSH: multi-tree plans, a link off and "
-        "on, the way back, real frames over the planned trees, the saved script; a toy switch for EEE, speed and pause"
+        "a real Linux kernel (Debian's 6.1, emulated by QEMU) with iproute2 6.1 over SSH: multi-tree plans, a link off "
+        "and on, the way back, real frames over the planned trees, the saved script; EEE, speed and flow control cannot "
+        "be tried on its virtual NICs and were on a toy switch only"
     ),
     from_memory=(
-        "what ethtool says and takes for EEE, fixed speeds and flow control (virtual NICs have none of them); that bonds "
-        "behave as other ports; what an offloading switch chip refuses"
+        "what ethtool says and takes for EEE, fixed speeds and flow control; that bonds behave as other ports; what an "
+        "offloading switch chip refuses"
     ),
 )

@@ -256,7 +256,8 @@ RECORDED_VLANS = (
 RECORDED_ENTRIES = (
     '[{"mac":"02:00:00:00:00:01","ifname":"swp1","vlan":12,"flags":[],"master":"br0","state":"static"},'
     '{"mac":"66:1e:ad:5e:9b:c4","ifname":"swp1","vlan":12,"flags":[],"master":"br0","state":"permanent"},'
-    '{"mac":"01:00:5e:00:00:01","ifname":"swp1","flags":["self"],"state":"permanent"}]'
+    '{"mac":"01:00:5e:00:00:01","ifname":"swp1","flags":["self"],"state":"permanent"},'
+    '{"mac":"02:00:00:00:00:02","ifname":"swp1","vlan":12,"flags":["self"],"state":"static"}]'
 )
 RECORDED_NIC = (
     "== swp1\nSettings for swp1:\n\tSupports auto-negotiation: No\n\tSpeed: 10000Mb/s\n\tAuto-negotiation: off\n"
@@ -264,7 +265,7 @@ RECORDED_NIC = (
 
 
 def test_a_recorded_session() -> None:
-    """As iproute2 6.1 and ethtool 6.1 printed it on Debian's kernel 6.1 (shortened)."""
+    """As iproute2 6.1 and ethtool 6.1 printed it on Debian's kernel 6.1, shortened; the last entry is made up."""
     switch = replace(a_switch(), ports=(Port("sw1", "swp1", 1, 10_000),))
     said = (RECORDED_LINKS, RECORDED_NIC + "netlink error: Operation not supported\n", RECORDED_VLANS, RECORDED_ENTRIES)
     eee = "== swp1\nnetlink error: Operation not supported\n"
