@@ -1,0 +1,95 @@
+"""Counters: differences are what passed, or they are marked; the truth is a model that never forgets."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.port_counters import PortMemory, PortReading, uptime_continuity
+
+NS = 1_000_000_000
+_TURN = 2**32
+
+
+def _reading(
+    values: Sequence[int | None], at_s: float, *, narrow: bool, rate: int | None = 1000, broken_ms: int | None = 0
+) -> PortReading:
+    count = len(values)
+    counters = {"in_byte": list(values)}
+    return PortReading(counters, {"in_byte": narrow}, [rate] * count, [broken_ms] * count, round(at_s * NS))
+
+
+def _judge(memory: PortMemory, reading: PortReading, *, restarted: bool = False) -> tuple[list[int | None], list[str]]:
+    stored, marks = memory.judged(reading, restarted=restarted)
+    return stored["in_byte"], marks
+
+
+@given(st.integers(0, _TURN - 1), st.lists(st.integers(0, 125_000_000), min_size=1, max_size=60))
+def test_a_narrow_counter_is_carried_on_round_its_end(start: int, steps: list[int]) -> None:
+    """At 1 Hz and 1 Gb/s nothing passes unseen: 32 bits of bytes last for 34 s."""
+    memory, true = PortMemory(), start
+    _judge(memory, _reading([start], 0.0, narrow=True))
+    for second, step in enumerate(steps, start=1):
+        before, true = true, true + step
+        stored, marks = _judge(memory, _reading([true % _TURN], float(second), narrow=True))
+        assert stored == [true]
+        assert marks == ["wrap" if before // _TURN != true // _TURN else ""]
+
+
+def test_a_narrow_counter_that_may_have_gone_round_twice_counts_as_reset() -> None:
+    memory = PortMemory()
+    _judge(memory, _reading([4_000_000_000], 0.0, narrow=True))
+    assert _judge(memory, _reading([10], 60.0, narrow=True)) == ([10], ["reset"])
+
+
+def test_a_narrow_counter_that_fell_further_than_the_port_can_carry_counts_as_reset() -> None:
+    memory = PortMemory()
+    _judge(memory, _reading([1_000_000_000], 0.0, narrow=True))
+    assert _judge(memory, _reading([10], 1.0, narrow=True)) == ([10], ["reset"])
+
+
+def test_a_wide_counter_that_goes_back_was_reset_and_only_that_port() -> None:
+    memory = PortMemory()
+    _judge(memory, _reading([100, 100], 0.0, narrow=False))
+    assert _judge(memory, _reading([99, 101], 1.0, narrow=False)) == ([99, 101], ["reset", ""])
+    assert _judge(memory, _reading([99, 101], 2.0, narrow=False)) == ([99, 101], ["", ""])
+
+
+def test_a_discontinuity_or_a_restart_is_marked_even_if_the_counter_rose() -> None:
+    memory = PortMemory()
+    _judge(memory, _reading([100], 0.0, narrow=False))
+    assert _judge(memory, _reading([200], 1.0, narrow=False, broken_ms=900))[1] == ["reset"]
+    assert _judge(memory, _reading([300], 2.0, narrow=False, broken_ms=900))[1] == [""]
+    assert _judge(memory, _reading([400], 3.0, narrow=False, broken_ms=900), restarted=True)[1] == ["reset"]
+
+
+def test_a_reset_is_seen_across_a_reading_that_lacks_the_counter() -> None:
+    memory = PortMemory()
+    _judge(memory, _reading([100], 0.0, narrow=False))
+    assert _judge(memory, _reading([None], 1.0, narrow=False)) == ([None], [""])
+    assert _judge(memory, _reading([5], 2.0, narrow=False))[1] == ["reset"]
+
+
+def test_after_a_reset_the_turns_are_forgotten() -> None:
+    memory = PortMemory()
+    _judge(memory, _reading([_TURN - 1], 0.0, narrow=True))
+    assert _judge(memory, _reading([5], 1.0, narrow=True)) == ([_TURN + 5], ["wrap"])
+    assert _judge(memory, _reading([9], 2.0, narrow=True), restarted=True) == ([9], ["reset"])
+
+
+@pytest.mark.parametrize(
+    ("before_ms", "after_ms", "elapsed_ms", "said"),
+    [
+        (None, 5_000, 0.0, "first"),
+        (60_000, 61_010, 1_000.0, "continuous"),
+        (60_000, 3_000, 5_000.0, "restarted"),
+        (60_000, 64_900, 60_000.0, "restarted"),  # up again, and longer than before
+        (60_000, 60_000, 5_000.0, "stopped"),
+        (60_000, 60_000, 900.0, "continuous"),  # asked again before it moved
+        (42_949_672_950, 40, 50.0, "continuous"),  # after 497 days it begins at 0
+        (60_000, 90_000, 1_000.0, "restarted"),
+    ],
+)
+def test_uptime_tells_a_restart_from_a_turn(before_ms: int | None, after_ms: int, elapsed_ms: float, said: str) -> None:
+    assert uptime_continuity(before_ms, after_ms, elapsed_ms) == said
