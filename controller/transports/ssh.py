@@ -54,7 +54,11 @@ class TerminalLine:
     _lost: bool = False
 
     def show(self, command: str) -> str:
-        """What the switch prints; Rejected if it does not take the command."""
+        """What the switch prints; Rejected if it does not take the command.
+
+        Asked in privileged mode, also when orders were stopped half-way through a deeper one.
+        """
+        self._lost = True
         self._find_way()
         output = self.terminal.type_line(command)
         self._judge(Line(command), output)
