@@ -58,6 +58,7 @@ class PortSource:
         self._oids: dict[str, tuple[str, bool]] = {}
         self._missing: tuple[str, ...] = ()
         self._memory = PortMemory()
+        self._restarted = False  # and no sweep since
         self._uptime: tuple[int, int] | None = None  # (milliseconds, run's ns)
         self._first: list[Exchange] = []
         self._last: list[Exchange] = []
@@ -70,22 +71,23 @@ class PortSource:
     def read(self, clock: RunClock) -> Reading:
         """One sweep over all columns."""
         events: list[SourceEvent] = []
-        if not self._indexes:
-            events += self._find()
         sent_ns = clock.now_ns()
         uptime_ms = self._uptime_ms()
-        answered_ns = clock.now_ns()
+        continuity = self._went_on(uptime_ms, sent_ns, clock.now_ns())
+        self._restarted |= continuity == "restarted"
+        if self._restarted or not self._indexes:  # numbers of interfaces may be others now
+            events += self._find()
         found = {name: self._column(oid) for name, (oid, _) in self._oids.items()}
         speeds, states = self._column(HIGH_SPEED), self._column(OPER_STATUS)
         broken = in_ms(self._column(DISCONTINUITY))
         received_ns = clock.now_ns()
-        continuity = self._went_on(uptime_ms, sent_ns, answered_ns)
         narrow = {name: is_narrow for name, (_, is_narrow) in self._oids.items()}
         reading = PortReading(found, narrow, speeds, broken, received_ns)
-        stored, marks = self._memory.judged(reading, restarted=continuity == "restarted")
-        if continuity == "restarted":
+        stored, marks = self._memory.judged(reading, restarted=self._restarted)
+        mark = "restarted" if self._restarted else "stale" if continuity == "stopped" else ""
+        if self._restarted:
             events.append(SourceEvent("restarted", {"uptime_ms": uptime_ms}))
-            self._indexes = []  # numbers of interfaces may be others now
+            self._restarted = False
         if continuity == "stopped":
             marks = [mark or "stale" for mark in marks]
         columns: dict[str, Column] = {
@@ -96,7 +98,6 @@ class PortSource:
             **stored,
         }
         batch = Batch("ports", len(self._ports), {**columns, "discontinuity_ms": broken, "mark": marks})
-        mark = {"restarted": "restarted", "stopped": "stale"}.get(continuity, "")
         return Reading(batch, sent_ns, received_ns, mark, uptime_ms, tuple(events))
 
     def offsets(self) -> tuple[Offset, ...]:
