@@ -16,6 +16,7 @@ from controller.limits import require_expressible
 from controller.lock import Holder
 from controller.model.state import State, diff
 from controller.plan import Plan
+from controller.plan_text import target_of, words_of
 from controller.recover import finish, take_back
 from controller.rounds import Sink, Stopped
 from controller.statefolder import digest_of
@@ -39,6 +40,9 @@ Planner = Callable[[State], Intention]
 
 Ask = Callable[[Intention], bool]
 """Show a plan and ask whether to go on."""
+
+
+_SHOWN = 10  # of the settings that somebody else changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +87,7 @@ def apply(work: Work, planner: Planner, ask: Ask, options: Options) -> Result:
         return Result("nothing to do", "nothing to do: the lab is as it is to be.")
     if not ask(intention):
         return Result("declined", "nothing was sent.")
-    _require_untouched(before, work.crew.observe())
+    _require_untouched(work, before, work.crew.observe())
     return carry_out(work, before, intention, options)
 
 
@@ -98,8 +102,10 @@ def require_rest(work: Work) -> None:
     raise LabError(f"{begun} was neither finished nor taken back: run `eeectl recover` first.")
 
 
-def _require_untouched(before: State, now: State) -> None:
+def _require_untouched(work: Work, before: State, now: State) -> None:
     drift = diff(before, now)
+    for change in drift[:_SHOWN]:
+        work.progress.say(f"changed meanwhile by somebody else: {target_of(change)}: {words_of(change)}")
     if drift:
         raise Drift(drift)
 
