@@ -149,8 +149,10 @@ def _carry_out(work: Work, journal: Journal, options: Options) -> Result:
         left = diff(work.crew.observe(), after)
         if left:
             raise Drift(left)
-        if options.check_hosts and work.hands.check_hosts is not None:
-            work.hands.check_hosts(work.lab, after)
+        check_hosts = work.hands.check_hosts
+        if options.check_hosts and check_hosts is not None:
+            work.progress.say("the hosts look for each other")
+            work.stop.unless_asked(lambda: check_hosts(work.lab, after))
         if work.stop.asked():
             raise Stopped("stopped when everything was done.")
         deadline = None if options.confirm_s is None else datetime.now(UTC) + timedelta(seconds=options.confirm_s)

@@ -280,7 +280,8 @@ def _print_status(told: dict[str, Any]) -> None:
         else:
             print(f"the time to confirm is over; if nobody takes it back now, `eeectl recover {name}` does")
     if told["state"] in ("broken", "unfinished"):
-        print(f"{told.get('why') or 'it was cut short'}: `eeectl recover {told['lab']}`")
+        print(told.get("why") or "it was cut short.")
+        print(f"`eeectl recover {told['lab']}` takes it back; `eeectl adopt {told['lab']}` leaves the lab as it is")
     if told["problem"]:
         print(told["problem"])
     for change in told["drift"][:_SHOWN]:

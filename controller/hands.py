@@ -13,6 +13,7 @@ from controller.limits import abilities_of
 from controller.model.lab import Lab, Switch
 from controller.model.state import State
 from controller.model.topology import Topology
+from controller.reachability import Verdict
 from controller.rounds import WatchLinks
 from controller.transports.switches import open_session
 from controller.work import Hands
@@ -26,21 +27,25 @@ def driver_of(switch: Switch) -> Driver:
 
 
 def require_joined(lab: Lab, state: State, say: Callable[[str], None] = lambda _: None) -> None:
-    """Let all hosts whose port is up look for each other, twice if the first look shows anything.
+    """Let all hosts whose port is up look for each other, twice if the first look shows something grave.
 
     LabError if one does not reach another, if frames come more than once, or if hosts see frames for others. What may
     have other causes is told only: hosts that give no report, a few frames lost, frames that cannot be looked at.
     """
     hosts = sorted(required_hosts(Topology.of(lab), state))
     verdict = check_hosts(lab, hosts)
-    if not verdict.healthy:
+    if _grave(verdict):
         verdict = check_hosts(lab, hosts)  # a link may just have come up
-    grave = replace(verdict, silent={}, lossy={}, suspects={}).complaints
+    grave = _grave(verdict)
     for complaint in verdict.complaints:
         if complaint not in grave:
             say(complaint)
     if grave:
         raise LabError(f"the hosts do not see what they should ({'; '.join(grave)}).")
+
+
+def _grave(verdict: Verdict) -> tuple[str, ...]:
+    return replace(verdict, silent={}, lossy={}, suspects={}).complaints
 
 
 def real_hands(

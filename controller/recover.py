@@ -64,8 +64,8 @@ def take_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> None
             return
     journal.note(Broken(why=str(failure)))
     raise BrokenLab(
-        f"lab {work.lab.name} is between two states, and the way back failed ({failure}) "
-        "`eeectl status` shows it; mend the cause, then `eeectl recover`, or `eeectl adopt` to leave it as it is."
+        f"lab {work.lab.name} is between two states, and the way back failed: {failure} "
+        "Mend the cause, then `eeectl recover`, or `eeectl adopt` to leave it as it is."
     ) from failure
 
 

@@ -7,6 +7,7 @@ Stopped; what was sent until then is in the journal.
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
 from itertools import groupby
@@ -16,7 +17,18 @@ from controller.drivers.driver import ASPECTS, Aspect, Driver, Line, Order, aspe
 from controller.errors import DeviceError, Drift, Ignored, LabError
 from controller.journal import Acknowledged, Entry, LinkSeen, Sending, Taken, Verified
 from controller.model.lab import Lab, Switch
-from controller.model.state import Change, PortChange, PortState, State, SwitchState, diff, replay
+from controller.model.state import (
+    Change,
+    PortChange,
+    PortState,
+    State,
+    StaticsChange,
+    StpChange,
+    SwitchState,
+    VlanChange,
+    diff,
+    replay,
+)
 from controller.plan import Step
 from controller.plan_text import target_of, words_of
 from controller.switchboard import Switchboard, require
@@ -46,6 +58,27 @@ class Stop:
     def asked(self, times: int = 1) -> bool:
         """Whether it was asked at least so often."""
         return self._count >= times
+
+    def unless_asked(self, act: Callable[[], None]) -> None:
+        """Do something that may be left unfinished; Stopped if somebody asks to stop before it has ended."""
+        future: Future[None] = Future()
+
+        def do() -> None:
+            try:
+                act()
+            except BaseException as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
+                future.set_exception(error)
+            else:
+                future.set_result(None)
+            with self._news:
+                self._news.notify_all()
+
+        threading.Thread(target=do, name="may be left", daemon=True).start()
+        with self._news:
+            self._news.wait_for(lambda: future.done() or self.asked())
+        if not future.done():
+            raise Stopped("stopped while the hosts looked for each other.")
+        future.result()
 
     def wait(self, times: int, timeout_s: float) -> bool:
         """Wait until it was asked so often, or for the time given; whether it was."""
@@ -233,8 +266,18 @@ def _mismatch(differing: Sequence[Change], changes: Sequence[Change]) -> LabErro
 
 def _end(change: Change) -> str:
     """What a change leads to, in words."""
-    if not isinstance(change, PortChange):
-        return words_of(change)
+    match change:
+        case VlanChange():
+            return "there" if change.after else "gone"
+        case StaticsChange():
+            return f"with {len(change.after)} static entries"
+        case StpChange():
+            return words_of(change)
+        case PortChange():
+            return _port_end(change)
+
+
+def _port_end(change: PortChange) -> str:
     pairs = ((key.name, getattr(change.before, key.name), getattr(change.after, key.name)) for key in fields(PortState))
     return ", ".join(
         f"{name} {sorted(new) if isinstance(new, frozenset) else new}" for name, old, new in pairs if old != new

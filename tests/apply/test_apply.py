@@ -1,5 +1,6 @@
 """Whatever goes wrong, at whichever order: the lab is wholly before or wholly after, and was safe all the time."""
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -209,6 +210,20 @@ def test_a_refusal_by_the_hosts_takes_everything_back(lab: Lab) -> None:
     assert not diff(toys.state, toys.initial)
     without = Options("apply", check_hosts=False)
     assert run_apply(toys, plan_trees(lab, toys), toys.hands(check_hosts=cut), without).ending == "applied"
+
+
+def test_ctrl_c_does_not_wait_for_the_hosts(lab: Lab) -> None:
+    toys = ToyLab(lab, factory_state(lab))
+    ever = threading.Event()
+
+    def look(_: Lab, __: State) -> None:
+        toys.stop.ask()
+        ever.wait()
+
+    result = run_apply(toys, plan_trees(lab, toys), toys.hands(check_hosts=look))
+    ever.set()
+    assert result.interrupted
+    assert not diff(toys.state, toys.initial)
 
 
 def test_a_switch_that_never_comes_back_is_told_and_recover_waits_for_it(lab: Lab) -> None:
