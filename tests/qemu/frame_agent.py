@@ -68,7 +68,7 @@ def _drain(
     while len(heard) <= limit and (ready := poller.poll(quiet_s)):
         for handle, _ in ready:
             key = keys[handle]
-            while True:
+            while len(heard) <= limit:
                 try:
                     found = _hear(_sockets[key])
                 except BlockingIOError:
