@@ -355,8 +355,8 @@ FAMILY = Family(
     title="Linux bridge (switchdev, Cumulus-like)",
     driver=LinuxBridge(),
     verified=(
-        "a real Linux kernel (Debian's 6.1, emulated by QEMU) with iproute2 6.1 over SSH: a multi-tree plan, a link off "
-        "and its way back, real frames over planned trees, the saved script; EEE, speed and flow control cannot "
+        "a real Linux kernel (Debian's 6.1, emulated by QEMU) with iproute2 6.1 over SSH: a multi-tree plan, a link "
+        "off and its way back, real frames over planned trees, the saved script; EEE, speed and flow control cannot "
         "be tried on its virtual NICs and were on a toy switch only"
     ),
     from_memory=(
