@@ -14,7 +14,8 @@ packages=(
     openssh-server openssh-client openmpi-bin              # what runs on the virtual hosts
     iproute2 iputils-ping ethtool tcpdump iperf3 util-linux
     snmp sshpass jq                                        # what the tests and a visitor use
-    openvswitch-switch                                     # what the speed benchmark compares with
+    openvswitch-switch prometheus-snmp-exporter            # what the speed benchmarks compare with
+    prometheus victoria-metrics                            # what the exporters are tested against
     qemu-system-x86 busybox-static                         # Linux switches on Debian's own kernel, for the tests
 )
 

@@ -40,8 +40,8 @@ class StripSource:
     """Watts and joules of a strip's outlets and of the whole strip.
 
     A strip that has stopped measuring goes on answering. It shows by its energy, which has to count on while power is
-    drawn, and by the time in which nothing of it changes, held against how often something did so far; the first rows
-    of such a time are not marked, as nothing tells them apart then: the event says since when.
+    drawn if it ever did, and by the time in which nothing of it changes, held against how often something did so far;
+    the first rows of such a time are not marked, as nothing tells them apart then: the event says since when.
     """
 
     kind: SourceKind = "strip"
@@ -53,6 +53,7 @@ class StripSource:
         self._meter: ReadingMeter | None = None
         self._shown: dict[int, _Shown] = {}
         self._energy: dict[int, _Shown] = {}
+        self._counting: set[int] = set()  # whose energy was seen to move
         self._changed_ns: int | None = None
         self._stretches_s: list[float] = []
         self._frozen = False
@@ -119,6 +120,8 @@ class StripSource:
             counted = self._energy.get(number)
             if counted is None or counted.channel.energy_joule != channel.energy_joule:
                 self._energy[number] = _Shown(channel, now_ns)
+                if counted is not None:
+                    self._counting.add(number)
         if changed:
             if self._changed_ns is not None:
                 self._stretches_s = [*self._stretches_s[-49:], (now_ns - self._changed_ns) / 1e9]
@@ -128,7 +131,7 @@ class StripSource:
         """Whether the energy counter should have moved by several steps, and did not."""
         counted = self._energy[number]
         step_joule = channel.energy_step_joule
-        if channel.power_watt is None or channel.energy_joule is None or not step_joule:
+        if number not in self._counting or channel.power_watt is None or not step_joule:
             return False
         sure_watt = max(0.0, channel.power_watt - (channel.power_step_watt or 0.0))
         return sure_watt * (now_ns - counted.since_ns) / 1e9 > _ENERGY_STEPS * step_joule
