@@ -14,7 +14,7 @@ from itertools import groupby, pairwise
 from controller.check import Fault, Management, Watch, required_hosts
 from controller.disruption import disruption_of
 from controller.errors import PlanError, UnsafePlan
-from controller.limits import UNLIMITED, Abilities, untags_one
+from controller.limits import UNLIMITED, Abilities, as_held, untags_one
 from controller.model.lab import Lab
 from controller.model.state import (
     Change,
@@ -190,9 +190,7 @@ def follow(lab: Lab, found: State, steps: Sequence[Step], abilities: Abilities =
         turn = tuple(group)
         phases: list[list[Change]] = []
         for step in turn:
-            for number, change in enumerate(
-                _toward(state, step.change, native=untags_one(abilities, step.change.switch))
-            ):
+            for number, change in enumerate(_toward(state, step.change, abilities)):
                 if number == len(phases):
                     phases.append([])
                 phases[number].append(change)
@@ -231,15 +229,15 @@ def _in_turn(changes: Sequence[Change]) -> list[list[Change]]:
     return [turn for turn in turns if turn]
 
 
-def _toward(state: State, aim: Change, *, native: bool) -> tuple[Change, ...]:
+def _toward(state: State, aim: Change, abilities: Abilities) -> tuple[Change, ...]:
     """From what is there to where a change leads, in changes of which none both adds and takes away.
 
-    But for a port of a switch that untags one VLAN only (`native`), which cannot have what is in between.
+    But for a port of a switch that untags one VLAN only, which cannot have what is in between.
     """
     switch = state.switches[aim.switch]
     match aim:
         case PortChange():
-            return _port_toward(aim, switch.ports[aim.port], native=native)
+            return _port_toward(aim, switch.ports[aim.port], abilities)
         case VlanChange():
             there = aim.vid in switch.vids
             return (replace(aim, before=there),) if there != aim.after else ()
@@ -256,11 +254,11 @@ def _table_toward(aim: StaticsChange, now: StaticTable) -> tuple[Change, ...]:
     return _chain(aim, [now, common, aim.after] if common != now else [now, aim.after])
 
 
-def _port_toward(aim: PortChange, now: PortState, *, native: bool) -> tuple[Change, ...]:
+def _port_toward(aim: PortChange, now: PortState, abilities: Abilities) -> tuple[Change, ...]:
     after = aim.after
     if now == after:
         return ()
-    if native or aim.before == now:
+    if untags_one(abilities, aim.switch) or aim.before == now:
         return (replace(aim, before=now),)
     calm = replace(now, admin_up=now.admin_up and after.admin_up)
     more = replace(
@@ -277,7 +275,8 @@ def _port_toward(aim: PortChange, now: PortState, *, native: bool) -> tuple[Chan
         tagged_vids=other.tagged_vids & after.tagged_vids,
     )
     ready = replace(after, admin_up=fewer.admin_up, lag=now.lag)
-    return _chain(aim, [now, calm, more, other, fewer, ready, after])
+    between = [as_held(abilities, aim.switch, port) for port in (calm, more, other, fewer, ready)]
+    return _chain(aim, [now, *between, after])
 
 
 def _chain(aim: PortChange | StaticsChange, values: Sequence[object]) -> tuple[Change, ...]:
