@@ -1,4 +1,9 @@
-"""How long a change takes: sent, acknowledged, link down or up here and at the partner.
+"""Links as they go down and come up: how long a change takes, and that traffic never moves to a link that is down.
+
+A port that was switched on needs seconds to have a link, and so does one that restarts. The next round, which may move
+hosts there, begins when every link that shall be up is up. Links of rounds that change few are watched from before the
+first order, which times them; those of others are asked for when the orders are through, as a watch polls its switch
+hundreds of times a second.
 
 Times of a change are those of all orders that its switch got in its round: exact where a round has one change a switch,
 as `link off` and `link on` have, and an upper bound elsewhere.
@@ -7,20 +12,25 @@ as `link off` and `link on` have, and an upper bound elsewhere.
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from controller.drivers.driver import aspects_of
 from controller.errors import LabError
-from controller.journal import Acknowledged, LinkSeen, Sending, Story, TakingBack
+from controller.journal import Acknowledged, LinkSeen, Story, TakingBack
 from controller.model.lab import Lab, Switch
 from controller.model.state import Change, PortChange, State
 from controller.model.topology import Topology
 from controller.plan_text import target_of, words_of
-from controller.rounds import Links, WatchLinks
+from controller.rounds import LinkReport, Links, WatchLinks
 from controller.transports.port_watch import LinkEvent, PortWatch
 
-_MOST_LINKS: Final = 4  # a watch polls its switch hundreds of times a second: not for a whole lab at once
-_PATIENCE_S: Final = 8.0
+_MOST_LINKS: Final = 4
+_GOING_S: Final = 2.0
+"""How long a link may take to go down once the order was taken; one that does not go down at all is not waited for."""
+
+_COMING_S: Final = 15.0
+"""How long a link may take to come up."""
 
 
 class Watched(Protocol):
@@ -34,80 +44,127 @@ class Watched(Protocol):
 
 
 Place = tuple[str, str]
+Turns = tuple[bool, ...]
+"""What a link is to become, one after the other: up or not."""
+
 Watcher = Callable[[Switch, Sequence[str]], AbstractContextManager[Watched]]
 
 
-class _Seen:
-    """What is to be seen of some links, and the watches that see it."""
+@dataclass
+class _Report:
+    """Collects what is seen of some links within the time that they may take."""
 
-    def __init__(self, number: int, expected: dict[Place, tuple[bool, ...]], watches: dict[str, Watched]) -> None:
-        self._number = number
-        self._expected = expected
-        self._watches = watches
+    number: int
+    watches: dict[str, Watched]
+    seen: list[LinkSeen] = field(default_factory=list)
+    missing: list[Place] = field(default_factory=list)
 
-    def events(self) -> tuple[LinkSeen, ...]:
-        """What was seen; a change that does not come in time is left out."""
-        end_s = time.monotonic() + _PATIENCE_S
-        return tuple(seen for place, turns in self._expected.items() for seen in self._of(place, turns, end_s))
+    def collect(self, expected: dict[Place, Turns]) -> LinkReport:
+        start_s = time.monotonic()
+        for place, turns in expected.items():
+            since_ns = 0
+            for up in turns:
+                patience_s = _COMING_S if up else _GOING_S
+                since_ns = self._wait(place, start_s + patience_s, since_ns, up=up)
+            if turns[-1] and not self.watches[place[0]].is_up(place[1]):
+                self.missing.append(place)
+        return LinkReport(tuple(self.seen), tuple(self.missing))
 
-    def _of(self, place: Place, turns: tuple[bool, ...], end_s: float) -> Iterator[LinkSeen]:
+    def _wait(self, place: Place, end_s: float, since_ns: int, *, up: bool) -> int:
         name, port = place
-        since_ns = 0
-        for up in turns:
-            try:
-                left_s = max(end_s - time.monotonic(), 0.0)
-                event = self._watches[name].wait_for(port, up=up, timeout_s=left_s, since_ns=since_ns)
-            except LabError:
-                return  # what a watch misses is no fault of the change, which is read back elsewhere
-            if event is None:
-                return
-            since_ns = event.seen_ns
-            yield LinkSeen(
-                round=self._number, switch=name, port=port, up=up, before_ns=event.before_ns, seen_ns=event.seen_ns
-            )
+        watch = self.watches[name]
+        if up and since_ns == 0 and watch.is_up(port):
+            return 0
+        event = watch.wait_for(port, up=up, timeout_s=max(end_s - time.monotonic(), 0.0), since_ns=since_ns)
+        if event is None:
+            return since_ns
+        self.seen.append(
+            LinkSeen(round=self.number, switch=name, port=port, up=up, before_ns=event.before_ns, seen_ns=event.seen_ns)
+        )
+        return event.seen_ns
 
 
-class _Nothing:
-    def events(self) -> tuple[LinkSeen, ...]:
-        """Nothing is watched."""
-        return ()
+_NOTHING: Final = LinkReport((), ())
+
+
+class _Live:
+    """Links that are watched since before the first order."""
+
+    def __init__(self, number: int, expected: dict[Place, Turns], watches: dict[str, Watched]) -> None:
+        self._number = number
+        self._watches = watches
+        self._expected = {
+            place: turns for place, turns in expected.items() if turns[0] or watches[place[0]].is_up(place[1])
+        }
+
+    def report(self) -> LinkReport:
+        """Wait for what is still to be seen."""
+        try:
+            return _Report(self._number, self._watches).collect(self._expected)
+        except LabError:
+            return _NOTHING  # what a watch misses is no fault of the change, which is read back elsewhere
+
+
+class _Late:
+    """Links that are asked for when all orders are through: those that were off and shall come up.
+
+    Simplification: one that restarts is not waited for here. Plans restart many links at once only where nothing moves
+    to them afterwards.
+    """
+
+    def __init__(self, lab: Lab, number: int, expected: dict[Place, Turns], watcher: Watcher) -> None:
+        self._lab = lab
+        self._number = number
+        self._expected = {place: turns for place, turns in expected.items() if turns == (True,)}
+        self._watcher = watcher
+
+    def report(self) -> LinkReport:
+        """Wait until they are up."""
+        try:
+            with ExitStack() as stack:
+                watches = _enter(stack, self._lab, self._expected, self._watcher)
+                return _Report(self._number, watches).collect(self._expected)
+        except LabError:
+            return _NOTHING
+
+
+def _enter(stack: ExitStack, lab: Lab, places: dict[Place, Turns], watcher: Watcher) -> dict[str, Watched]:
+    ports: dict[str, list[str]] = {}
+    for name, port in places:
+        ports.setdefault(name, []).append(port)
+    return {name: stack.enter_context(watcher(lab.switch(name), own)) for name, own in ports.items()}
 
 
 def link_watch(lab: Lab, watcher: Watcher = PortWatch) -> WatchLinks:
-    """A watch on the links between switches that a round changes, at both ends; on none if there are many."""
+    """A watch on the links between switches that a round changes, at both ends.
+
+    Where a switch has no SNMP agent, nothing is watched, and the round ends when it is read back.
+    """
     topology = Topology.of(lab)
 
     @contextmanager
     def watch(number: int, before: State, after: State, changes: Sequence[Change]) -> Iterator[Links]:
         expected = _expected(topology, before, after, changes)
-        if not expected or len(expected) > 2 * _MOST_LINKS:
-            yield _Nothing()
-            return
-        ports: dict[str, list[str]] = {}
-        for name, port in expected:
-            ports.setdefault(name, []).append(port)
         with ExitStack() as stack:
-            try:
-                watches = {name: stack.enter_context(watcher(lab.switch(name), own)) for name, own in ports.items()}
-            except LabError:  # no SNMP there: the change goes on without its times
-                yield _Nothing()
-                return
-            there = {place: turns for place, turns in expected.items() if watches[place[0]].is_up(place[1]) != turns[0]}
-            yield _Seen(number, there, watches)
+            links: Links = _Late(lab, number, expected, watcher)
+            if 0 < len(expected) <= 2 * _MOST_LINKS:
+                try:
+                    links = _Live(number, expected, _enter(stack, lab, expected, watcher))
+                except LabError:
+                    links = _Late(lab, number, {}, watcher)
+            yield links
 
     return watch
 
 
-def _expected(
-    topology: Topology, before: State, after: State, changes: Sequence[Change]
-) -> dict[Place, tuple[bool, ...]]:
+def _expected(topology: Topology, before: State, after: State, changes: Sequence[Change]) -> dict[Place, Turns]:
     """Ends of cables whose link will go, come, or go and come."""
     touched = {
         (change.switch, change.port)
         for change in changes
         if isinstance(change, PortChange) and aspects_of(change) & {"link", "energy"}
     }
-    found: dict[Place, tuple[bool, ...]] = {}
+    found: dict[Place, Turns] = {}
     for cables in topology.cables.values():
         for cable in cables:
             ends = [(end.device, end.port) for end in (cable.a, cable.b)]
@@ -132,7 +189,7 @@ def timings(story: Story) -> list[dict[str, Any]]:
                 seen.setdefault(entry.round, []).append(entry)
             case TakingBack():
                 break
-            case Sending() | _:
+            case _:
                 continue
     orders = [order for entry in taken.values() for own in entry.taken.values() for order in own]
     if not orders:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import Any
 
-from controller.actuation import link_watch, timings
+from controller.actuation import timings
 from controller.apply import Intention, Planner, Result, apply
 from controller.errors import LabError
 from controller.guardian import guardian, ring
@@ -53,17 +53,13 @@ class Signals:
 
 
 @contextmanager
-def attended(
-    lab_name: str, command: str, *, guard: bool = False, watch: bool = False
-) -> Iterator[tuple[Work, Signals]]:
+def attended(lab_name: str, command: str, *, guard: bool = False) -> Iterator[tuple[Work, Signals]]:
     """Work on a lab with everything real: its lock is held, Ctrl-C is heard once the signals are armed."""
     lab = load_lab(find_lab(lab_name))
     stop = Stop()
     signals = Signals(stop)
     with Bars() as bars:
-        hands = real_hands(
-            lab, guard=guardian if guard else None, watch_links=link_watch(lab) if watch else None, say=bars.say
-        )
+        hands = real_hands(lab, guard=guardian if guard else None, say=bars.say)
         try:
             with at_work(lab, hands, command, bars, stop) as work:
                 try:
@@ -82,13 +78,12 @@ def carry_out(
     *,
     show: Callable[[Lab, Intention], None] = lambda _lab, _intention: None,
     proved: bool = False,
-    watch: bool = False,
 ) -> int:
     """Plan, show, ask and apply; the exit status. `proved`: the planner proves its plans itself."""
     options = replace(how.options(command), proved=proved)
     if how.json and not how.yes:
         raise LabError("--json asks nobody: give --yes with it, or look at `eeectl plan --json` first.")
-    with attended(lab_name, command, guard=options.confirm_s is not None, watch=watch) as (work, signals):
+    with attended(lab_name, command, guard=options.confirm_s is not None) as (work, signals):
 
         def ask(intention: Intention) -> bool:
             if not how.json:

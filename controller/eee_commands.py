@@ -118,7 +118,7 @@ def _switch(
             way,
         )
 
-    return carry_out(lab, planner, command, how, watch=True)
+    return carry_out(lab, planner, command, how)
 
 
 def _chosen(lab: Lab, names: tuple[str, ...], *, every: bool) -> tuple[Link, ...]:

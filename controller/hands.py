@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+from controller.actuation import link_watch
 from controller.check import required_hosts
 from controller.drivers.driver import Driver
 from controller.drivers.table import FAMILIES
@@ -14,7 +15,6 @@ from controller.model.lab import Lab, Switch
 from controller.model.state import State
 from controller.model.topology import Topology
 from controller.reachability import Verdict
-from controller.rounds import WatchLinks
 from controller.transports.switches import open_session
 from controller.work import Hands
 
@@ -52,7 +52,6 @@ def real_hands(
     lab: Lab,
     *,
     guard: Callable[[Lab], AbstractContextManager[int]] | None = None,
-    watch_links: WatchLinks | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Hands:
     """Hands for a lab; PlanError if a switch's family has no driver."""
@@ -62,5 +61,5 @@ def real_hands(
         abilities_of(lab, FAMILIES),
         check_hosts=lambda lab, state: require_joined(lab, state, say),
         guard=guard,
-        watch_links=watch_links,
+        watch_links=link_watch(lab),
     )

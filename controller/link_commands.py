@@ -116,4 +116,4 @@ def _carry_out(lab: str, command: str, link: str, regulate: _Regulate, how: How,
         trunk, way = find_trunk(work.lab, link), management_of(work.lab, management)
         return lambda state: Intended(regulate(work.lab, state, trunk, way, work.hands.abilities), way)
 
-    return carry_out(lab, planner, command, how, watch=True)
+    return carry_out(lab, planner, command, how)

@@ -48,6 +48,8 @@ def take_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> None
                 halt=lambda: work.stop.asked(stops),
                 progress=work.progress,
                 between=work.lock.renew,
+                watch=work.hands.watch_links,
+                patient=True,
             )
             left = diff(work.crew.observe(), before)
             if left:

@@ -99,11 +99,19 @@ class Progress(Protocol):
         """Something that a person wants to know."""
 
 
+@dataclass(frozen=True, slots=True)
+class LinkReport:
+    """What was seen of the links that a round changes, and the ports whose link should be up and is not."""
+
+    seen: tuple[LinkSeen, ...]
+    missing: tuple[tuple[str, str], ...]
+
+
 class Links(Protocol):
     """Links that are watched while a round is sent."""
 
-    def events(self) -> Sequence[LinkSeen]:
-        """What was seen of the links that the round changes; waits for what is still to be seen."""
+    def report(self) -> LinkReport:
+        """What was seen; waits for what is still to be seen, within the time that links may take."""
 
 
 WatchLinks = Callable[[int, State, State, Sequence[Change]], AbstractContextManager[Links]]
@@ -149,8 +157,12 @@ class Crew:
         progress: Progress,
         between: Callable[[], None] = lambda: None,
         watch: WatchLinks | None = None,
+        patient: bool = False,
     ) -> State:
-        """Go through the steps from `start`; the state reached. `halt` is asked before each order."""
+        """Go through the steps from `start`; the state reached. `halt` is asked before each order.
+
+        A link that does not come up is a DeviceError, as hosts may be about to move there; `patient`: it is told only.
+        """
         turns = [(number, tuple(step.change for step in turn), turn) for number, turn in _turns(steps)]
         state = start
         progress.begin(turns[0][2][0].reason if turns else "", len(turns))
@@ -161,9 +173,9 @@ class Crew:
             after = replay(changes, state)
             with watch(number, state, after, changes) if watch else nullcontext() as links:
                 self._send(number, changes, sink, halt)
-                for seen in links.events() if links is not None else ():
-                    sink.note(seen)
-            self._verify(changes, state, after)
+                self._verify(changes, state, after)
+                if links is not None:
+                    _require_links(links.report(), sink, progress, patient=patient)
             sink.announce(Verified(round=number))
             state = after
             progress.step(turns[place + 1][2][0].reason if place + 1 < len(turns) else "")
@@ -217,6 +229,18 @@ class Crew:
         switch = self._switches[name]
         driver = self._driver_of(switch)
         return lambda line: driver.parse(switch, aspects, line.ask(driver.queries(switch, aspects)), base)
+
+
+def _require_links(report: LinkReport, sink: Sink, progress: Progress, *, patient: bool) -> None:
+    for seen in report.seen:
+        sink.note(seen)
+    for name, port in report.missing:
+        error = DeviceError(
+            name, f"the link at {port} does not come up: check its cable, and the port at its other end."
+        )
+        if not patient:
+            raise error
+        progress.say(str(error))
 
 
 def _turns(steps: Sequence[Step]) -> Iterator[tuple[int, tuple[Step, ...]]]:
