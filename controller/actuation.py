@@ -115,7 +115,7 @@ class _Late:
     def __init__(self, lab: Lab, number: int, expected: dict[Place, Turns], watcher: Watcher) -> None:
         self._lab = lab
         self._number = number
-        self._expected = {place: turns for place, turns in expected.items() if turns == (True,)}
+        self._expected: dict[Place, Turns] = {place: turns for place, turns in expected.items() if turns == (True,)}
         self._watcher = watcher
 
     def report(self) -> LinkReport:
