@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, Protocol, Self
 
-from controller.errors import AccessDenied, DeviceError, HostKeyChanged, LabError
+from controller.errors import AccessDenied, HostKeyChanged, LabError, RunFolderFailed
 from controller.runclock import RunClock, Schedule, aligned
 from controller.sample_tables import Batch, Column
 from controller.sources.source import Reading, Source, SourceKind
@@ -68,11 +68,17 @@ class _Sampler:
         self.thread = threading.Thread(target=self._sample, name=f"sample {source.name} {source.kind}")
 
     def _sample(self) -> None:
+        orderly = False
         try:
             self._beats()
-        except LabError as error:
+            orderly = True
+        except RunFolderFailed as error:
+            orderly = True
             self._collector.give_up(error)
         finally:
+            if not orderly:
+                sentence = f"sampling {self.state.name} ended by a mistake in this program: report the trace above."
+                self._collector.give_up(LabError(sentence))
             self.source.close()
 
     def _beats(self) -> None:
@@ -92,7 +98,7 @@ class _Sampler:
         late = begun_ns - due_ns > schedule.period_ns // _LATE_SHARE
         try:
             reading = self.source.read(self._clock)
-        except DeviceError as error:
+        except LabError as error:
             useless = isinstance(error, AccessDenied | HostKeyChanged)
             self._failed(error, "gave up" if useless else "failed")
             self._poll(tick, schedule, (begun_ns, self._clock.now_ns()), "failed", "late" if late else "", str(error))
@@ -125,7 +131,7 @@ class _Sampler:
             late_count=before.late_count + late,
         )
 
-    def _failed(self, error: DeviceError, outcome: Outcome) -> None:
+    def _failed(self, error: LabError, outcome: Outcome) -> None:
         before = self.state
         if before.outcome != outcome or before.why != str(error):
             kind = "gave_up" if outcome == "gave up" else "failed"

@@ -97,6 +97,28 @@ def test_a_device_that_lets_us_not_in_is_left_alone(run: Run) -> None:
     assert any(event["kind"] == "gave_up" for event in RunSamples(run.folder).events)
 
 
+def test_a_strip_of_another_family_than_told_stops_no_other(run: Run) -> None:
+    def act(_: int) -> None:
+        raise LabError("pdu1 has no object of a Gude: correct its `family` in hosts.yml.")
+
+    source, other = ToySource("pdu1", act), ToySource("pdu2")
+    with Collector([Timed(source, 0.05), Timed(other, 0.05)], run):
+        other.wait_for(6)
+    assert {outcome for _, outcome, _ in _polls(run, "pdu1")} == {"failed"}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_mistake_in_a_source_ends_the_sampling_aloud(run: Run) -> None:
+    source = ToySource("pdu1", lambda number: 1 // (2 - number) and None)
+    collector = Collector([Timed(source, 0.05)], run)
+    collector.start()
+    assert collector.ending.wait(10.0)
+    with pytest.raises(LabError, match="mistake in this program"):
+        collector.stop()
+    run.flush()
+    assert RunSamples(run.folder).table("watts").height == 2  # what was measured is kept
+
+
 def test_sampling_ends_in_a_sentence_when_nothing_can_be_kept_any_more(run: Run) -> None:
     collector = Collector([Timed(ToySource("pdu1"), 0.05), Timed(ToySource("pdu2"), 0.05)], run)
 
