@@ -228,18 +228,20 @@ def rekey(switch: str, /, *, lab: LabName = "") -> int:
 
 
 @fault_app.command
-def password(switch: str, /, *, lab: LabName = "") -> int:
+def password(switch: str, /, *, at_change: AtChange = None, lab: LabName = "") -> int:
     """Change the passwords of a switch, so that those of the inventory are wrong.
 
     Parameters
     ----------
     switch
         The switch.
+    at_change
+        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
     lab
         The lab, if several run.
 
     """
-    return _inject(lab, "password", target=switch)
+    return _inject(lab, "password", target=switch, at_change=at_change)
 
 
 @fault_app.command
