@@ -3,19 +3,23 @@
 The second reads with net-snmp's tools and with OpenSSH, and knows nothing of drivers.
 """
 
+import io
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from stranger import EEECTL, PATIENCE_S, ROOT, Done, Stranger, eventually, run
+
+from controller import cli
 
 SETTINGS = (
     "1.3.6.1.2.1.17.7.1.4.3.1",  # dot1qVlanStaticTable
@@ -70,6 +74,13 @@ class Engineer:
 
     # -- eeectl
 
+    def fault(self, *words: str) -> None:
+        """`eeectl lab fault ...`, without the second that a program takes to start."""
+        said = io.StringIO()
+        with redirect_stdout(said), redirect_stderr(said):
+            status = cli.run(["lab", "fault", *words, "--lab", self.lab.name])
+        assert status == 0, said.getvalue()
+
     def environment(self, kept: Path | None = None) -> dict[str, str]:
         """For an eeectl that keeps its journal in a folder of ours."""
         return {**os.environ, "EEE_CONTROLLER_DIR": str(kept or self.kept)}
@@ -93,6 +104,14 @@ class Engineer:
     def start_apply(self, *options: str) -> "Running":
         """Like `apply`, and do something else meanwhile."""
         return self.start("apply", "--yes", "--no-host-check", *options)
+
+    def on_link(self, verb: str, link: str, *options: str, group: str = "link") -> Done:
+        """`eeectl link VERB` or, with that group, `eeectl eee VERB`."""
+        argv = [*EEECTL, group, verb, link, *options, "--yes", "--lab", self.folder]
+        since_s = time.monotonic()
+        done = run(argv, check=False, patience_s=LONG_S, env=self.environment())
+        self.figures.append((shlex.join([group, verb, *options]), time.monotonic() - since_s))
+        return done
 
     def timed(self, what: str, verb: str, *options: str) -> Done:
         """Run a verb and keep how long it took for the summary."""
@@ -184,6 +203,7 @@ class Engineer:
         assert not [sentence for sentence in told if "loop" in sentence], told
         now = self.frames()
         offered, copies = (now[name] - before[name] for name in ("offered", "copies"))
+        assert offered > 0, "nobody broadcasts, so no loop would show"
         assert copies <= COPIES_PER_FRAME * (offered + 100), (offered, copies)
 
     # -- beginning and end
@@ -195,7 +215,7 @@ class Engineer:
     def restore(self) -> None:
         """Mend everything, and let switches that are not as they left the factory forget what they are."""
         if self.lab.status()["faults"]:
-            self.lab.fault("clear")
+            self.fault("clear")
         eventually("all switches are ready", lambda: all(s["state"] == "ready" for s in self.lab.status()["switches"]))
         now = self.read()
         changed = [name for name in now if now[name] != self.before[name]]

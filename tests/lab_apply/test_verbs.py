@@ -2,11 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
-import pytest
-from engineer import LONG_S, Engineer
-from stranger import EEECTL, eventually, run
+from engineer import Engineer
+from stranger import eventually
 
 TRUNK = "sw1:gi1/0/5"
 FAR = "sw2:1/0/5"
@@ -56,44 +54,33 @@ def test_what_is_confirmed_stays(engineer: Engineer) -> None:
     engineer.require_after()
 
 
-@pytest.fixture
-def applied(engineer: Engineer) -> Engineer:
-    assert engineer.apply().returncode == 0
-    return engineer
-
-
-def _do(engineer: Engineer, *words: str) -> None:
-    """A verb that takes the lab as an option."""
-    argv = [*EEECTL, *words, "--yes", "--lab", engineer.folder]
-    done = run(argv, check=False, patience_s=LONG_S, env=engineer.environment())
+def _do(engineer: Engineer, group: str, verb: str, *options: str) -> None:
+    done = engineer.on_link(verb, TRUNK, *options, group=group)
     assert done.returncode == 0, done.stderr
 
 
-def test_a_link_is_put_to_sleep_slowed_and_woken(applied: Engineer) -> None:
-    lab = applied.lab
-    _do(applied, "link", "off", TRUNK)
-    assert lab.link_state(TRUNK) == "shut"
-    _do(applied, "link", "on", TRUNK, "--no-host-check")
-    lab.await_link(TRUNK, "up")
-    _do(applied, "link", "speed", TRUNK, "100", "--no-host-check")
-    eventually("the link is slow", lambda: lab.truth()["ports"][TRUNK]["speed_mbps"] == 100)
-    _do(applied, "link", "speed", TRUNK, "auto")
-    eventually("the link is fast", lambda: lab.truth()["ports"][FAR]["speed_mbps"] == 1000)
+def test_a_link_is_put_to_sleep_woken_and_slowed_and_its_eee_switched(engineer: Engineer) -> None:
+    lab = engineer.lab
+    assert engineer.apply().returncode == 0
 
-
-def test_eee_off_and_on_at_both_ends(applied: Engineer) -> None:
-    lab = applied.lab
+    def speeds() -> set[int]:
+        return {lab.truth()["ports"][end]["speed_mbps"] for end in (TRUNK, FAR)}
 
     def active() -> set[bool]:
         return {lab.truth()["ports"][end]["eee_active"] for end in (TRUNK, FAR)}
 
-    def shown() -> Any:
-        done = applied.eeectl("eee show", "--json")
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
-
-    _do(applied, "eee", "on", TRUNK, "--no-host-check")
+    _do(engineer, "link", "off")
+    assert lab.link_state(TRUNK) == "shut"
+    _do(engineer, "link", "on", "--no-host-check")
+    lab.await_link(TRUNK, "up")
+    _do(engineer, "link", "speed", "100", "--no-host-check")
+    eventually("the link is slow", lambda: speeds() == {100})
+    _do(engineer, "link", "speed", "auto", "--no-host-check")
+    eventually("the link is fast", lambda: speeds() == {1000})
+    _do(engineer, "eee", "on", "--no-host-check")
     eventually("EEE is active", lambda: active() == {True})
-    assert shown()
-    _do(applied, "eee", "off", TRUNK, "--no-host-check")
+    done = engineer.eeectl("eee show", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)
+    _do(engineer, "eee", "off", "--no-host-check")
     eventually("EEE is off", lambda: active() == {False})
