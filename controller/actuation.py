@@ -177,6 +177,18 @@ def _expected(topology: Topology, before: State, after: State, changes: Sequence
     return found
 
 
+def first_order_ns(story: Story) -> int | None:
+    """When the first order of all was sent, monotonic ns; None if none was."""
+    orders = [
+        order.sent_ns
+        for entry in story.entries
+        if isinstance(entry, Acknowledged)
+        for own in entry.taken.values()
+        for order in own
+    ]
+    return min(orders, default=None)
+
+
 def timings(story: Story) -> list[dict[str, Any]]:
     """For each change of the way forward its times in seconds after the first order of all was sent."""
     taken: dict[int, Acknowledged] = {}
@@ -191,13 +203,13 @@ def timings(story: Story) -> list[dict[str, Any]]:
                 break
             case _:
                 continue
-    orders = [order for entry in taken.values() for own in entry.taken.values() for order in own]
-    if not orders:
+    zero_ns = first_order_ns(story)
+    if zero_ns is None:
         return []
-    zero_ns = min(order.sent_ns for order in orders)
+    start_ns = zero_ns
 
     def after_s(time_ns: int) -> float:
-        return round((time_ns - zero_ns) / 1e9, 6)
+        return round((time_ns - start_ns) / 1e9, 6)
 
     told = []
     for step in story.begun.steps:

@@ -4,22 +4,25 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, replace
 from types import FrameType
 from typing import Any
 
-from controller.actuation import timings
+from controller.actuation import first_order_ns, timings
 from controller.apply import Intention, Planner, Result, apply
+from controller.clock_offsets import Exchange, offset_of
 from controller.errors import LabError
 from controller.guardian import guardian, ring
 from controller.hands import real_hands
 from controller.how import How
 from controller.inventory import find_lab, load_lab
 from controller.model.lab import Lab
+from controller.path_probe import PathLoss, path_loss
 from controller.plan_text import print_steps, step_json
 from controller.progress import Bars
 from controller.rounds import Stop
+from controller.transports.ping import INTERVAL_S, Ping
 from controller.work import Work, at_work
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -94,9 +97,28 @@ def carry_out(
                 signals.arm()
             return agreed
 
-        result = apply(work, planner_of(work), ask, options)
-    print_result(result, as_json=how.json)
+        with ExitStack() as stack:
+            probe = stack.enter_context(_probed(work.lab, how.probe)) if how.probe else None
+            result = apply(work, planner_of(work), ask, options)
+            loss = _loss(probe, how.probe, result) if probe and how.probe else None
+    print_result(result, loss, as_json=how.json)
     return status_of(result)
+
+
+def _probed(lab: Lab, pair: str) -> Ping:
+    known = {host.name: host for host in lab.hosts}
+    first, _, second = pair.partition(":")
+    if first not in known or second not in known or first == second:
+        raise LabError(f"'{pair}' are no two hosts of the lab: write FROM:TO, such as {':'.join(list(known)[:2])}.")
+    return Ping(known[first], known[second])
+
+
+def _loss(probe: Ping, pair: str, result: Result) -> PathLoss:
+    exchanges = [Exchange(*one) for one in probe.exchanges]
+    offset = offset_of(pair, "ssh round trips", exchanges)
+    first_ns = first_order_ns(result.story) if result.story else None
+    there_ns = None if first_ns is None else first_ns + offset.offset_ns
+    return path_loss(pair, INTERVAL_S, probe.lines(), there_ns, offset.bound_ns)
 
 
 def ask_person(question: str) -> bool:
@@ -114,7 +136,7 @@ def status_of(result: Result) -> int:
     return 0 if result.ending in ("nothing to do", "applied", "to be confirmed") else 1
 
 
-def print_result(result: Result, *, as_json: bool) -> None:
+def print_result(result: Result, loss: PathLoss | None = None, *, as_json: bool) -> None:
     """How it ended: a sentence on standard output if well, on standard error if not; or JSON."""
     if as_json:
         story = result.story
@@ -125,8 +147,11 @@ def print_result(result: Result, *, as_json: bool) -> None:
             "deadline": story.deadline.isoformat() if story and story.deadline else None,
             "steps": [step_json(step) for step in story.begun.steps] if story else [],
             "times": timings(story) if story else [],
+            "probe": asdict(loss) if loss else None,
         }
         print(json.dumps(told, indent=1))
         return
+    if loss is not None:
+        print(f"probe {loss}")
     well = status_of(result) == 0
     print(result.sentence if well else f"eeectl: {result.sentence}", file=sys.stdout if well else sys.stderr)

@@ -29,6 +29,8 @@ class How:
         Make it the startup configuration, once it is verified (and confirmed).
     no_host_check
         Do not let the hosts look for each other at the end.
+    probe
+        Two hosts as FROM:TO; echoes go from one to the other meanwhile, and what was lost is told.
     json
         Print JSON, with the times of each change; needs --yes.
 
@@ -38,6 +40,7 @@ class How:
     confirm_in: str | None = None
     save: Annotated[bool, _Flag] = False
     no_host_check: Annotated[bool, _Flag] = False
+    probe: str | None = None
     json: Annotated[bool, _Flag] = False
 
     def options(self, command: str) -> Options:

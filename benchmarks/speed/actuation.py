@@ -36,7 +36,7 @@ from controller.transports.switches import open_session
 
 _DOWN_WITHIN_S = 120.0
 _SAMPLE = 3
-"""Sets that the script sends to each switch, about; its time is that of all sets in proportion, as all take an hour."""
+"""Sets that the script sends to each switch, about; its time is that of all sets in proportion: all of them take longer than anybody would wait."""
 
 
 def _argv(*words: str) -> list[str]:

@@ -1,0 +1,74 @@
+"""What `ping -D -O` between two hosts says of a change made meanwhile: echoes lost, and when the first one left. Pure.
+
+Times are of the host's clock, `CLOCK_REALTIME`; a lost echo left at most one interval before ping missed its answer.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_STAMP = re.compile(r"\[(\d+)\.(\d{6})\] (?:\d+ bytes from .*icmp_seq=(\d+)|no answer yet for icmp_seq=(\d+))")
+
+
+@dataclass(frozen=True, slots=True)
+class Missed:
+    """An echo without an answer, and when ping noticed, in ns of the host's clock."""
+
+    number: int
+    noticed_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class PathLoss:
+    """Echoes of one probe. `first_lost_s` is after the first order was sent, `bound_s` off at most; None: none lost.
+
+    Echoes whose answers may still have been under way when the probe ended do not count.
+    """
+
+    path: str
+    interval_s: float
+    echoes: int
+    lost: int
+    first_lost_s: float | None
+    bound_s: float | None
+
+    def __str__(self) -> str:
+        every = f"{self.echoes} echoes, one each {self.interval_s * 1000:g} ms"
+        if not self.lost:
+            return f"{self.path}: none of {every}, was lost"
+        when = (
+            "before the first order"
+            if self.first_lost_s is None
+            else f"{self.first_lost_s:.3f} s after the first order"
+        )
+        return f"{self.path}: {self.lost} of {every}, were lost, the first {when}"
+
+
+def missed_of(lines: Iterable[str]) -> tuple[int, tuple[Missed, ...]]:
+    """How many echoes were decided, and those that were never answered; an answer that came late is an answer."""
+    answered: set[int] = set()
+    noticed: dict[int, int] = {}
+    for line in lines:
+        found = _STAMP.search(line)
+        if found is None:
+            continue
+        if found[3]:
+            answered.add(int(found[3]))
+        else:
+            noticed.setdefault(int(found[4]), int(found[1]) * 10**9 + int(found[2]) * 1000)
+    last = max(answered, default=0)
+    missed = (Missed(number, noticed[number]) for number in sorted(noticed) if number not in answered and number < last)
+    lost = tuple(missed)
+    return len(answered) + len(lost), lost
+
+
+def path_loss(
+    path: str, interval_s: float, lines: Iterable[str], first_order_ns: int | None, bound_ns: int
+) -> PathLoss:
+    """Judge what ping printed; `first_order_ns` is on the host's clock, known to `bound_ns`. None: nothing was sent."""
+    echoes, lost = missed_of(lines)
+    first_s = None
+    if lost and first_order_ns is not None:
+        first_s = (lost[0].noticed_ns - first_order_ns) / 1e9 - interval_s
+    bound_s = None if first_s is None else bound_ns / 1e9 + interval_s
+    return PathLoss(path, interval_s, echoes, len(lost), first_s, bound_s)
