@@ -36,11 +36,10 @@ class PathLoss:
         every = f"{self.echoes} echoes, one each {self.interval_s * 1000:g} ms"
         if not self.lost:
             return f"{self.path}: none of {every}, was lost"
-        when = (
-            "before the first order"
-            if self.first_lost_s is None
-            else f"{self.first_lost_s:.3f} s after the first order"
-        )
+        first_s = self.first_lost_s
+        when = "before the first order"
+        if first_s is not None:
+            when = f"{abs(first_s):.3f} s {'after' if first_s >= 0 else 'before'} the first order"
         return f"{self.path}: {self.lost} of {every}, were lost, the first {when}"
 
 
