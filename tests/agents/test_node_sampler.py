@@ -92,6 +92,7 @@ def test_missed_samples_are_told_and_not_invented(pair: Pair, start_agent: Start
     sampler.line_with('"rows"')
     sampler.signal(signal.SIGSTOP)
     time.sleep(1.2)
+    continued_ns = time.time_ns()
     sampler.signal(signal.SIGCONT)
     event = json.loads(sampler.line_with("samples missed"))
     sampler.line_with('"rows"')
@@ -100,8 +101,10 @@ def test_missed_samples_are_told_and_not_invented(pair: Pair, start_agent: Start
     assert event["count"] >= 10
     due = told.column("due_ns")
     assert event["first_due_ns"] not in due
-    late = dict(zip(due, told.column("late_ns"), strict=True))
-    assert late[event["first_due_ns"] - 100_000_000] > 1_000_000_000, "the sample that was due first is marked late"
+    last = due.index(event["first_due_ns"] - 100_000_000)
+    spent_ns = told.column("late_ns")[last] + told.column("took_ns")[last]
+    done_before = due[last] + spent_ns < continued_ns - 1_000_000_000
+    assert spent_ns > 1_000_000_000 or done_before, "a sample of the time meanwhile says so, wherever the stop hit it"
     missed = sum(one["count"] for one in told.events)
     assert len(due) + missed == (due[-1] - due[0]) // 100_000_000 + 1
 
