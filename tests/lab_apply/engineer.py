@@ -17,6 +17,7 @@ from contextlib import ExitStack, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import pytest
 from stranger import EEECTL, PATIENCE_S, ROOT, Done, Stranger, eventually, run
 
 from controller import cli
@@ -74,12 +75,19 @@ class Engineer:
 
     # -- eeectl
 
+    @staticmethod
+    def _here(words: list[str], kept: Path) -> Done:
+        """Run eeectl to its end in this process, which saves the second that a program takes to start."""
+        printed, said = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(said):
+            patch.setenv("EEE_CONTROLLER_DIR", str(kept))
+            status = cli.run(words)
+        return subprocess.CompletedProcess(words, status, printed.getvalue(), said.getvalue())
+
     def fault(self, *words: str) -> None:
-        """`eeectl lab fault ...`, without the second that a program takes to start."""
-        said = io.StringIO()
-        with redirect_stdout(said), redirect_stderr(said):
-            status = cli.run(["lab", "fault", *words, "--lab", self.lab.name])
-        assert status == 0, said.getvalue()
+        """`eeectl lab fault ...`."""
+        done = self._here(["lab", "fault", *words, "--lab", self.lab.name], self.kept)
+        assert done.returncode == 0, done.stderr
 
     def environment(self, kept: Path | None = None) -> dict[str, str]:
         """For an eeectl that keeps its journal in a folder of ours."""
@@ -91,7 +99,11 @@ class Engineer:
 
     def eeectl(self, verb: str, *options: str, kept: Path | None = None) -> Done:
         """Run a verb on the lab to its end."""
-        return run(self.argv(verb, *options), check=False, patience_s=LONG_S, env=self.environment(kept))
+        return self._here([*verb.split(), self.folder, *options], kept or self.kept)
+
+    def program(self, verb: str, *options: str) -> Done:
+        """The same in a process of its own, which takes its children with it."""
+        return run(self.argv(verb, *options), check=False, patience_s=LONG_S, env=self.environment())
 
     def start(self, verb: str, *options: str, kept: Path | None = None) -> "Running":
         """Run a verb on the lab, and do something else meanwhile."""
@@ -107,16 +119,15 @@ class Engineer:
 
     def on_link(self, verb: str, link: str, *options: str, group: str = "link") -> Done:
         """`eeectl link VERB` or, with that group, `eeectl eee VERB`."""
-        argv = [*EEECTL, group, verb, link, *options, "--yes", "--lab", self.folder]
         since_s = time.monotonic()
-        done = run(argv, check=False, patience_s=LONG_S, env=self.environment())
+        done = self._here([group, verb, link, *options, "--yes", "--lab", self.folder], self.kept)
         self.figures.append((shlex.join([group, verb, *options]), time.monotonic() - since_s))
         return done
 
     def timed(self, what: str, verb: str, *options: str) -> Done:
         """Run a verb and keep how long it took for the summary."""
         since_s = time.monotonic()
-        done = self.eeectl(verb, *options)
+        done = self.program(verb, *options)
         self.figures.append((what, time.monotonic() - since_s))
         return done
 

@@ -1,7 +1,8 @@
 """Kill `eeectl apply` with SIGKILL at every line of its journal, recover, and look at the switches.
 
-``python tests/lab_apply/every_step.py`` takes some minutes, too long for a test. It prints how long each recovery took; ends with status 1 at the first one that
-does not lead to what the lab was before, or if a frame ever went round in a loop.
+``python tests/lab_apply/every_step.py`` takes some minutes, too long for a test. It prints how long each recovery
+took, and ends with status 1 at the first one that does not lead to what the lab was before, or if frames went round in
+a loop.
 """
 
 import statistics

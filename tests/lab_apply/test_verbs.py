@@ -29,7 +29,7 @@ def test_an_apply_a_second_one_and_the_way_back(engineer: Engineer) -> None:
 
 
 def test_what_nobody_confirms_is_taken_back_by_itself(engineer: Engineer) -> None:
-    done = engineer.apply("--confirm-in", "2s")
+    done = engineer.program("apply", "--yes", "--no-host-check", "--confirm-in", "2s")
     assert done.returncode == 0
     assert "eeectl confirm" in done.stdout
     eventually("it is taken back", lambda: engineer.kinds()[-1] == "done")
@@ -41,7 +41,7 @@ def test_what_nobody_confirms_is_taken_back_by_itself(engineer: Engineer) -> Non
 
 
 def test_what_is_confirmed_stays(engineer: Engineer) -> None:
-    assert engineer.apply("--confirm-in", "5m").returncode == 0
+    assert engineer.program("apply", "--yes", "--no-host-check", "--confirm-in", "5m").returncode == 0
     assert engineer.eeectl("status").returncode == 3
     refused = engineer.apply()
     assert refused.returncode == 1
