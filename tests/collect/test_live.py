@@ -67,17 +67,19 @@ def test_frames_watts_and_low_power_idle_of_a_lab_are_one_run(lab: Lab, run: Run
     sources = _sources(lab, "sw1", "sw2", "pdu1", lpi_period_s=1.0)
     with Collector(sources, run) as collector:
         _until(collector, _ok("sw2", "lpi", 1))
+        answered = 0
         for _ in range(2):
             ping = f"ping -c 20 -i 0.05 -q {lab.host('n03').data_address}"
             argv = ssh_command(lab.host("n01"), ["sh", "-c", ping])
-            subprocess.run(argv, check=True, capture_output=True, timeout=30)
+            said = subprocess.run(argv, check=True, capture_output=True, timeout=30, text=True).stdout
+            answered += int(said.partition(" received")[0].rpartition(" ")[2])
         _until(collector, _ok("sw2", "lpi", 4))
     samples = RunSamples(run.folder)
     counted = samples.increments("ports", "in_unicast_frame").group_by("switch", "port").sum()
     counted = counted.select("switch", "port", "in_unicast_frame")
     frames = {(switch, port): count for switch, port, count in counted.rows()}
-    assert 40 <= frames["sw1", "gi1/0/1"] <= 60
-    assert 40 <= frames["sw2", "1/0/1"] <= 60
+    assert 20 <= answered <= frames["sw1", "gi1/0/1"] <= 60
+    assert answered <= frames["sw2", "1/0/1"] <= 60
     assert frames["sw1", "gi1/0/2"] <= 10
     lpi = samples.table("lpi").filter(pl.col("port") == "1/0/11")
     assert lpi["tx_lpi_us"].is_sorted()
@@ -131,7 +133,7 @@ def test_lost_datagrams_cost_time_and_no_sample_is_made_up(lab: Lab, run: Run, f
 
 def test_a_meter_that_freezes_is_found_out(lab: Lab, run: Run, fault: Callable[..., None]) -> None:
     with Collector(_sources(lab, "pdu1"), run) as collector:
-        _until(collector, lambda s: s.table("watts")["power_watt"].n_unique() > 15, 60.0)
+        _until(collector, _ok("pdu1", "strip", 60))  # a dozen refreshes of the meter, to know how often it moves
         fault("freeze", target="pdu1")
         _until(collector, _seen("meter_frozen", "pdu1"), 90.0)
         labs.order(lab.name, "clear")
