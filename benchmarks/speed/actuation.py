@@ -36,7 +36,10 @@ from controller.transports.switches import open_session
 
 _DOWN_WITHIN_S = 120.0
 _SAMPLE = 3
-"""Sets that the script sends to each switch, about; its time is that of all sets in proportion: all of them take longer than anybody would wait."""
+"""Sets that the script sends to each switch, about; its time is that of all sets in proportion.
+
+On `virtual` all of them were not done after nine minutes.
+"""
 
 
 def _argv(*words: str) -> list[str]:
