@@ -237,7 +237,8 @@ class Run:
             try:
                 item = self._queue.get(timeout=_RETRY_S)
             except queue.Empty:
-                pass
+                # A run that nobody closed must not keep its program from ending; what it holds is written first.
+                ending = not threading.main_thread().is_alive()
             else:
                 ending = item is None
                 waiting += [item] if item is not None else []
