@@ -185,7 +185,7 @@ def down(name: str) -> bool:
     with state.lock():
         journal = state.load()
         existed = state.path.exists()
-        if journal is not None and journal.daemon is not None and journal.daemon.alive():
+        if journal is not None and journal.daemon is not None:
             journal.daemon.end(signal.SIGTERM, _END_S)
         with _uninterrupted():
             state.sweep()

@@ -14,6 +14,7 @@ import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -46,15 +47,19 @@ class Process(BaseModel):
 
     @classmethod
     def of(cls, pid: int) -> Self:
-        """Note a process that lives; ProcessLookupError if it does not."""
-        return cls(pid=pid, start_ticks=_start_ticks(pid), boot=boot_id())
+        """Note a process; ProcessLookupError if there is none of that number."""
+        return cls(pid=pid, start_ticks=_stat(pid).start_ticks, boot=boot_id())
 
     def alive(self) -> bool:
-        """Whether that very process still runs; a zombie does not."""
+        """Whether that very process still runs; one that is ending or a zombie does not."""
         try:
-            return self.boot == boot_id() and _start_ticks(self.pid) == self.start_ticks
+            stat = _stat(self.pid)
         except ProcessLookupError:
             return False
+        return not stat.ending and self._is(stat)
+
+    def _is(self, stat: "_Stat") -> bool:
+        return self.boot == boot_id() and stat.start_ticks == self.start_ticks
 
     def end(self, signal_number: int = signal.SIGKILL, timeout_s: float | None = None) -> bool:
         """Send a signal to that very process and wait for its end; False if it has not ended in time."""
@@ -63,7 +68,7 @@ class Process(BaseModel):
         except ProcessLookupError:
             return True
         try:
-            if not self.alive():
+            if not self._is(_stat(self.pid)):
                 return True
             signal.pidfd_send_signal(descriptor, signal_number)
             poller = select.poll()
@@ -75,15 +80,23 @@ class Process(BaseModel):
             os.close(descriptor)
 
 
-def _start_ticks(pid: int) -> int:
+@dataclass(frozen=True, slots=True)
+class _Stat:
+    start_ticks: int
+    ending: bool
+
+
+_PF_EXITING = 0x4
+"""Set from a task's first step out on: its memory and sockets may be gone long before it is a zombie (sched.h)."""
+
+
+def _stat(pid: int) -> _Stat:
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, ProcessLookupError) as error:
         raise ProcessLookupError(f"no process {pid}") from error
     fields = text.rpartition(")")[2].split()
-    if fields[0] in "ZX":
-        raise ProcessLookupError(f"process {pid} has ended")
-    return int(fields[19])
+    return _Stat(start_ticks=int(fields[19]), ending=fields[0] in "ZX" or bool(int(fields[6]) & _PF_EXITING))
 
 
 class Journal(BaseModel):
