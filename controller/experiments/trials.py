@@ -1,0 +1,86 @@
+"""What a run's folder says of its trials: events in `events.jsonl`, raw files in `trials/NNNN/`.
+
+::
+
+    {"kind": "trial_begun", "trial": 3, "slot": 2, "block": 1, "repetition": 0,
+     "levels": {"eee": "on", "sleep_us": 500}, "what": "program", "program": "alltoall", "parameters": {...}, "hosts": ["n1", "n2"], "ranks_per_host": 1}
+    {"kind": "trial_ended", "trial": 3, "state": "valid", "why": "", "answer_right": true,
+     "figures": [{"name": "time", "value": 1.23, "unit": "s"}], "begun_ns": ..., "ended_ns": ...}
+    {"kind": "actuation", "what": "eee", "link": "sw1:gi1/0/11 - n1:eth0", "after": "on", "begun_ns": ...,
+     "ended_ns": ...}
+
+`slot` is the trial's place in the order of the experiment, `trial` the number of the attempt: a slot whose trial was
+invalid or failed is tried again under a new number, with a folder of its own. `levels` are the experiment's factors;
+`parameters` all that the program was given. The window that was measured is begun_ns..ended_ns, on the run's clock.
+Levels are text, whole numbers, numbers or booleans (`eee` is "on" or "off").
+
+An actuation is told when it is done, for each link that it touched; `what` is "eee", "link", "speed", "hold_us" or
+"routing".
+
+A trial that has begun and not ended was cut short: its process was killed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+
+BEGUN: Final = "trial_begun"
+ENDED: Final = "trial_ended"
+ACTUATION: Final = "actuation"
+
+Level = str | int | float | bool
+"""A factor's setting."""
+
+What = Literal["program", "probe", "idle", "power"]
+"""A program of the table, a ping-interval probe, nothing at all for a while, or one stage of a power calibration."""
+
+TrialState = Literal["valid", "invalid", "failed"]
+"""Valid: counts. Invalid: it ran, and something makes its figures useless. Failed: it did not come to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialBegun:
+    """What a trial is, told before it starts."""
+
+    trial: int
+    slot: int
+    block: int
+    repetition: int
+    levels: Mapping[str, Level]
+    what: What
+    program: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    hosts: Sequence[str] = ()
+    ranks_per_host: int = 0
+
+    def plain(self) -> dict[str, Any]:
+        """For an event, without its kind."""
+        told = {"trial": self.trial, "slot": self.slot, "block": self.block, "repetition": self.repetition}
+        how = {"levels": dict(self.levels), "what": self.what, "program": self.program}
+        where = {"hosts": list(self.hosts), "ranks_per_host": self.ranks_per_host}
+        return told | how | {"parameters": dict(self.parameters)} | where
+
+
+@dataclass(frozen=True, slots=True)
+class TrialEnded:
+    """How a trial went. `figures` are (name, value, unit)."""
+
+    trial: int
+    state: TrialState
+    why: str
+    begun_ns: int
+    ended_ns: int
+    answer_right: bool | None = None
+    figures: Sequence[tuple[str, float, str]] = ()
+
+    def plain(self) -> dict[str, Any]:
+        """For an event, without its kind."""
+        figures = [{"name": name, "value": value, "unit": unit} for name, value, unit in self.figures]
+        told = {"trial": self.trial, "state": self.state, "why": self.why, "answer_right": self.answer_right}
+        return told | {"figures": figures, "begun_ns": self.begun_ns, "ended_ns": self.ended_ns}
+
+
+def trial_folder(run_folder: Path, trial: int) -> Path:
+    """Where a trial's raw files are."""
+    return run_folder / "trials" / f"{trial:04d}"
