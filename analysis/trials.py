@@ -125,7 +125,7 @@ def valid_trials(trials: Iterable[Trial], **levels: Level | Sequence[Level]) -> 
 
 
 def levels_of(trials: Iterable[Trial], factor: str) -> tuple[Level, ...]:
-    """The levels that a factor has in trials, sorted, numbers before text; trials without the factor are passed over."""
+    """The levels that a factor has in trials, numbers before text; trials without the factor are passed over."""
     found = {trial.levels[factor] for trial in trials if factor in trial.levels}
     return tuple(sorted(found, key=lambda level: (isinstance(level, str), level)))
 

@@ -3,7 +3,8 @@
 ::
 
     {"kind": "trial_begun", "trial": 3, "slot": 2, "block": 1, "repetition": 0,
-     "levels": {"eee": "on", "sleep_us": 500}, "what": "program", "program": "alltoall", "parameters": {...}, "hosts": ["n1", "n2"], "ranks_per_host": 1}
+     "levels": {"eee": "on", "sleep_us": 500}, "what": "program", "program": "alltoall", "parameters": {...},
+     "hosts": ["n1", "n2"], "ranks_per_host": 1}
     {"kind": "trial_ended", "trial": 3, "state": "valid", "why": "", "answer_right": true,
      "figures": [{"name": "time", "value": 1.23, "unit": "s"}], "begun_ns": ..., "ended_ns": ...}
     {"kind": "actuation", "what": "eee", "link": "sw1:gi1/0/11 - n1:eth0", "after": "on", "begun_ns": ...,
