@@ -17,6 +17,7 @@ packages=(
     openvswitch-switch prometheus-snmp-exporter            # what the speed benchmarks compare with
     prometheus victoria-metrics                            # what the exporters are tested against
     qemu-system-x86 busybox-static                         # Linux switches on Debian's own kernel, for the tests
+    hpcc netpipe-openmpi python3-mpi4py                    # MPI programs of the benchmarks, 4 MB
 )
 
 apt_install() {
