@@ -1,0 +1,299 @@
+"""`calibration.yaml`: what fits found, with error bars and where it came from; predictions and reports read it.
+
+Every measured parameter is an `Estimate`: a value with its 95 % interval, in the unit that is the last word of its
+key. An end of the interval may be `.inf`: the data say nothing on that side. Parts that nobody fitted are left out.
+
+    format: 1
+    links:     {NAME: LinkPolicy}      a path, or a class of ends that behave alike; `ends` says which ends sleep
+    power:     {switches: {NAME: SwitchPower}, nodes: {NAME: NodePower}, andujar: AndujarPower}
+    run_time:  {NAME: ProgramTime}     a program at one placement, such as "alltoall 4x1"
+
+`merged` joins calibrations of one lab: of a part that two have, the later one's is taken.
+"""
+
+import io
+import math
+import os
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from analysis.interval import Interval
+from controller.errors import LabError
+from controller.store import versions
+
+FORMAT: Final = 1
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class CalibrationError(LabError):
+    """A calibration that cannot be read, written or merged; the text says file, key and what would be right."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Estimate(_Part):
+    """A value with its 95 % interval, in the unit that the key says."""
+
+    value: Finite
+    low: float
+    high: float
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Self:
+        if not self.low <= self.value <= self.high:
+            raise ValueError(f"the interval {self.low} to {self.high} does not hold the value {self.value}")
+        return self
+
+    @classmethod
+    def of(cls, interval: Interval) -> Self:
+        """The same as a computed value."""
+        return cls(value=interval.value, low=interval.low, high=interval.high)
+
+    @property
+    def interval(self) -> Interval:
+        """As a computed value."""
+        return Interval(self.value, self.low, self.high)
+
+    @property
+    def sigma(self) -> float:
+        """The standard deviation of a normal error with this interval."""
+        return (self.high - self.low) / (2 * 1.959963984540054)
+
+
+class LinkPolicy(_Part):
+    """EEE policy of the transmitters at `ends`, all alike, from echoes (`analysis.eee_policy`).
+
+    `sleeper_count` transmitters of the probed path sleep. Kind "off": no sleep up to gaps of `largest_gap_us`; nothing
+    is known beyond. `wake_us` is one transmitter's. `base_us`, `noise_us`: the path's round trip awake, and the scale
+    of its errors. `explained_fraction` is the share of the round trips' spread that the policy explains, `evidence`
+    the difference of the information criterion to the next best kind (above 10: very strong). `symptoms` are
+    sentences about what the path does beside (`analysis.link_symptoms`).
+    """
+
+    ends: tuple[str, ...]
+    kind: Literal["off", "hold", "coalescing", "hybrid"]
+    sleeper_count: int = Field(ge=1)
+    largest_gap_us: Finite
+    base_us: Estimate
+    noise_us: Estimate
+    hold_us: Estimate | None = None
+    sleep_us: Estimate | None = None
+    wake_us: Estimate | None = None
+    fast_wake_us: Estimate | None = None
+    deep_after_us: Estimate | None = None
+    wait_us: Estimate | None = None
+    echo_count: int = Field(ge=0)
+    lost_count: int = Field(ge=0)
+    explained_fraction: Finite
+    evidence: float
+    symptoms: tuple[str, ...] = ()
+
+
+class PortPower(_Part):
+    """What one port adds to a switch's draw at one speed, stage by stage; None: that stage was not measured.
+
+    `cable_watt`: a cable or transceiver plugged in, port shut. `enabled_watt`: on top, port enabled and the link not
+    up. `link_watt`: on top, link up and idle without EEE. `lpi_fraction`: what remains of `link_watt` in low-power
+    idle. `residual_watt`: what a port still draws after it was up and is shut again, over base; where it is as much as
+    all of the stages, shutting a port saves nothing.
+    """
+
+    cable_watt: Estimate | None = None
+    enabled_watt: Estimate | None = None
+    link_watt: Estimate | None = None
+    lpi_fraction: Estimate | None = None
+    residual_watt: Estimate | None = None
+
+
+class SwitchPower(_Part):
+    """A switch's power (`analysis.switch_power`): base + ports by speed in Mb/s + traffic.
+
+    `bit_picojoule` and `packet_nanojoule` are per bit and per packet that the switch forwards. `drift_watt` is the
+    standard deviation of the drift that the fit took out, `noise_watt` of the readings about the fit.
+    `explained_fraction` is R2. `unknown` says in sentences what the data could not tell.
+    """
+
+    family: str = ""
+    base_watt: Estimate
+    port_by_mbps: Mapping[int, PortPower]
+    bit_picojoule: Estimate | None = None
+    packet_nanojoule: Estimate | None = None
+    drift_watt: Finite
+    noise_watt: Finite
+    explained_fraction: Finite
+    window_count: int = Field(ge=0)
+    unknown: tuple[str, ...] = ()
+
+
+class NodePower(_Part):
+    """A node's power, idle and with all its cores at work."""
+
+    idle_watt: Estimate
+    loaded_watt: Estimate | None = None
+
+
+class AndujarPower(_Part):
+    """Table 1 of Andujar et al. (2023): Omega_port, omega_ports, omega_Sport, Omega_nodes and omega_Snodes."""
+
+    port_watt: Estimate
+    ports_fraction: Estimate
+    sleeping_port_fraction: Estimate
+    node_watt: Estimate
+    idle_node_fraction: Estimate
+
+
+class PowerPart(_Part):
+    """All that draws power."""
+
+    switches: Mapping[str, SwitchPower] = Field(default_factory=dict)
+    nodes: Mapping[str, NodePower] = Field(default_factory=dict)
+    andujar: AndujarPower | None = None
+
+
+class RunTimeError(_Part):
+    """How far estimated run times under EEE are from measured ones, in percent; held out: of runs not fitted."""
+
+    mean_percent: Finite
+    worst_percent: Finite
+    configuration_count: int = Field(ge=0)
+    held_out: bool
+
+
+class MiwaTime(_Part):
+    """Eq. 3 of Miwa et al. (2013): t, c, alpha, t0 (`analysis.miwa`)."""
+
+    threshold_us: Estimate
+    plateau_us: Estimate
+    alpha_per_us: Estimate
+    origin_us: Estimate
+    residual_us: Finite
+    explained_fraction: Finite
+    error: RunTimeError | None = None
+
+
+class WakeTime(_Part):
+    """Our model (`analysis.run_time`): run time from the gaps' distribution and the policy of the links.
+
+    A call waits for `serial_count` sleeping links one after the other, each time for the slowest of `abreast_count`.
+    """
+
+    serial_count: Estimate
+    abreast_count: Estimate
+    residual_us: Finite
+    explained_fraction: Finite
+    error: RunTimeError | None = None
+
+
+class ProgramTime(_Part):
+    """Run time of a program at one placement."""
+
+    program: str
+    node_count: int = Field(ge=1)
+    rank_count: int = Field(ge=1)
+    configuration_count: int = Field(ge=0)
+    link: str = ""
+    miwa: MiwaTime | None = None
+    wakes: WakeTime | None = None
+
+
+class Calibration(_Part):
+    """The whole file. `link` of a `ProgramTime` is the key of the policy it was fitted with."""
+
+    format: Literal[1] = FORMAT
+    made: str
+    lab: str
+    lab_digest: str
+    runs: tuple[str, ...] = ()
+    versions: Mapping[str, str] = Field(default_factory=dict)
+    links: Mapping[str, LinkPolicy] = Field(default_factory=dict)
+    power: PowerPart = PowerPart()
+    run_time: Mapping[str, ProgramTime] = Field(default_factory=dict)
+
+    @classmethod
+    def begin(cls, lab: str, lab_digest: str, runs: Iterable[str], **parts: Any) -> "Calibration":
+        """A calibration made now by this version."""
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        names = tuple(dict.fromkeys(runs))
+        return cls(made=made, lab=lab, lab_digest=lab_digest, runs=names, versions=versions(), **parts)
+
+    def merged(self, later: "Calibration") -> "Calibration":
+        """Both together; CalibrationError if they are of different labs."""
+        if (self.lab, self.lab_digest) != (later.lab, later.lab_digest):
+            raise CalibrationError(
+                f"calibrations of {self.lab} ({self.lab_digest[:8]}) and {later.lab} ({later.lab_digest[:8]}) "
+                "do not go together: fit runs of one lab, with one inventory."
+            )
+        power = PowerPart(
+            switches={**self.power.switches, **later.power.switches},
+            nodes={**self.power.nodes, **later.power.nodes},
+            andujar=later.power.andujar or self.power.andujar,
+        )
+        return Calibration(
+            made=max(self.made, later.made),
+            lab=self.lab,
+            lab_digest=self.lab_digest,
+            runs=tuple(dict.fromkeys((*self.runs, *later.runs))),
+            versions={**self.versions, **later.versions},
+            links={**self.links, **later.links},
+            power=power,
+            run_time={**self.run_time, **later.run_time},
+        )
+
+
+def load_calibration(path: Path) -> Calibration:
+    """Read a file; CalibrationError says what is wrong with it and where."""
+    try:
+        content = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise CalibrationError(f"{path}: {error.strerror}; make one with `eeectl fit RUN -o {path.name}`.") from error
+    except (YAMLError, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split())
+        raise CalibrationError(f"{path} is not YAML ({reason}): make it again with `eeectl fit`.") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        found = content.get("format") if isinstance(content, dict) else None
+        raise CalibrationError(f"{path} is of format {found}, not {FORMAT}: read it with the version that wrote it.")
+    try:
+        return Calibration.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise CalibrationError(f"{path}, {key}: {first['msg']}; make it again with `eeectl fit`.") from error
+
+
+def save_calibration(path: Path, calibration: Calibration) -> None:
+    """Write a file, whole or not at all; CalibrationError if it cannot be written."""
+    text = io.StringIO()
+    yaml = YAML()
+    yaml.default_flow_style = None
+    yaml.width = 120
+    yaml.dump(_plain(calibration.model_dump(mode="python", exclude_none=True)), text)
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        with fresh.open("w", encoding="utf-8") as file:
+            file.write(text.getvalue())
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise CalibrationError(f"{path} cannot be written ({error.strerror}): choose another place.") from error
+
+
+def _plain(part: Any) -> Any:
+    """Dictionaries, lists and numbers of 7 digits, which is more than any estimate has."""
+    if isinstance(part, Mapping):
+        return {key: _plain(value) for key, value in part.items()}
+    if isinstance(part, tuple | list):
+        return [_plain(value) for value in part]
+    if isinstance(part, float) and math.isfinite(part):
+        return float(f"{part:.7g}")
+    return part
