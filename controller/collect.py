@@ -6,15 +6,14 @@ beat, with a new connection; only one that does not let us in is left alone, as 
 """
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, Protocol, Self
+from typing import Any, Final, Literal, Protocol, Self
 
 from controller.errors import AccessDenied, HostKeyChanged, LabError, RunFolderFailed
 from controller.runclock import RunClock, Schedule, aligned
 from controller.sample_tables import Batch, Column
 from controller.sources.source import Reading, Source, SourceKind
-from controller.store import Run
 
 _NS: Final = 1_000_000_000
 _LATE_SHARE: Final = 10  # a beat is late from a tenth of its period
@@ -22,6 +21,23 @@ _JUMP_NS: Final = 50_000_000
 _LOOK_NS: Final = _NS
 
 Outcome = Literal["waiting", "ok", "failed", "gave up"]
+
+
+class Recorder(Protocol):
+    """Where what is sampled is kept: a run's folder (`store.Run`), or memory for a live view."""
+
+    @property
+    def clock(self) -> RunClock:
+        """The clock of all its times."""
+
+    def append(self, batch: Batch) -> None:
+        """Rows for a table; RunFolderFailed if they cannot be kept."""
+
+    def event(self, kind: str, **facts: Any) -> None:
+        """Note that something happened, now or at `time_ns`."""
+
+    def add_clocks(self, offsets: Sequence[Mapping[str, Any]]) -> None:
+        """Add estimates of other clocks."""
 
 
 class Sink(Protocol):
@@ -168,7 +184,7 @@ class _Sampler:
 class Collector:
     """Samples from `start` to `stop`, or as a context. All sources with the same period beat together."""
 
-    def __init__(self, sources: Sequence[Timed], run: Run, sinks: Sequence[Sink] = ()) -> None:
+    def __init__(self, sources: Sequence[Timed], run: Recorder, sinks: Sequence[Sink] = ()) -> None:
         for timed in sources:
             if not 0.05 <= timed.period_s <= 3_600:
                 raise LabError(f"{timed.source.name} cannot be asked every {timed.period_s:g} s: 0.05 to 3600.")

@@ -29,8 +29,8 @@ def schema_of(table: Table) -> dict[str, Any]:
     return {column.name: _TYPES[column.kind] for column in table.columns}
 
 
-def _segments(folder: Path, table: str) -> dict[int, Path]:
-    """The file to read of each segment."""
+def segments_of(folder: Path, table: str) -> dict[int, Path]:
+    """The file to read of each segment, by number."""
     found: dict[int, Path] = {}
     for path in sorted(folder.glob(f"{table}-*"), reverse=True):  # Parquet first
         match = _NAME.fullmatch(path.name)
@@ -55,7 +55,7 @@ def _rows(table: Table, lines: Iterable[bytes]) -> pl.DataFrame:
 
 def read_table(folder: Path, table: Table) -> pl.DataFrame:
     """All rows of a table, in the order in which they were written; also while somebody writes."""
-    parts = [_read_segment(path, table) for path in _segments(folder, table.name).values()]
+    parts = [_read_segment(path, table) for path in segments_of(folder, table.name).values()]
     return pl.concat(parts) if parts else pl.DataFrame(schema=schema_of(table))
 
 
@@ -84,7 +84,7 @@ class SegmentWriter:
     def __init__(self, folder: Path, table: Table) -> None:
         self._folder = folder
         self._table = table
-        self._number = max(_segments(folder, table.name), default=0)
+        self._number = max(segments_of(folder, table.name), default=0)
         self._file: int | None = None
         self._size_byte = 0
         self.batch_count = 0
