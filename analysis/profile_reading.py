@@ -1,0 +1,226 @@
+"""Profiles of the programs of a run, from its trials without EEE.
+
+Where the numbers come from, the first that there is:
+
+* run time: the figure `time`; else the measured window.
+* n: the figure `calls`; else the parameter `iterations` or `iteration_count`; else messages that a node sent to others.
+* S: bytes that a node sent to other nodes (`traffic.json`), by n; else bytes on the wire by the gap recorder.
+
+Simplification: gaps were recorded for the whole window, in rows of a second; a row counts if its middle is within, so
+the start and the end of the program are in it by up to half a second.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar
+
+import numpy as np
+from pydantic import ValidationError
+
+from analysis.calibration import Estimate
+from analysis.interval import Floats, of_median
+from analysis.profile import Gaps, NodeGaps, Profile, ProfileError, Traffic
+from analysis.trials import Trial, read_trials
+from controller.store import read_facts
+
+LAB_FACTORS: Final = frozenset(
+    {"eee", "hold_us", "link", "links", "links_off", "speed", "speed_mbps", "routing", "plan"}
+)
+"""Factors of an experiment that set the lab; all others are the program's."""
+
+_CALLS: Final = ("calls", "call_count")
+_ITERATIONS: Final = ("iterations", "iteration_count")
+
+WayName = Literal["transmit", "receive"]
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What is the same in trials that can be compared but for the lab's state."""
+
+    program: str
+    hosts: tuple[str, ...]
+    ranks_per_host: int
+    parameters: tuple[tuple[str, Any], ...]
+
+    @property
+    def name(self) -> str:
+        """For people: program, placement, and parameters."""
+        told = " ".join(f"{key}={value}" for key, value in self.parameters)
+        return f"{self.program} {len(self.hosts)}x{self.ranks_per_host}" + (f" {told}" if told else "")
+
+
+def configuration_of(trial: Trial) -> Configuration:
+    """Of a trial of a program; levels of the program's factors count as parameters."""
+    given = {**trial.parameters, **{key: value for key, value in trial.levels.items() if key not in LAB_FACTORS}}
+    kept = tuple(sorted((key, _frozen(value)) for key, value in given.items() if key not in LAB_FACTORS))
+    return Configuration(trial.program, trial.hosts, trial.ranks_per_host, kept)
+
+
+def lab_state_of(trial: Trial) -> tuple[tuple[str, Any], ...]:
+    """The levels that set the lab, such as (("eee", "on"),)."""
+    return tuple(sorted((key, value) for key, value in trial.levels.items() if key in LAB_FACTORS))
+
+
+def is_base(trial: Trial) -> bool:
+    """Whether a trial ran with nothing that saves power: EEE off, and every link up at its speed."""
+    saving = {"links": "all", "link": "on", "links_off": 0}
+    for key, value in lab_state_of(trial):
+        if key == "eee" and value not in ("off", False):
+            return False
+        if key in saving and value not in (saving[key], "on", "none", ""):
+            return False
+        if key in ("speed", "speed_mbps") and value not in ("full", "auto"):
+            return False
+    return True
+
+
+def time_of(trial: Trial) -> float:
+    """Run time of a trial, seconds: what the program told, else its window."""
+    figure = trial.figures.get("time")
+    return figure.value if figure is not None and figure.unit == "s" else trial.window_s
+
+
+def profiles_of(folder: Path, link_mbps: float = 1_000.0) -> tuple[Profile, ...]:
+    """A profile of each configuration of a run that has valid trials without EEE; ProfileError if there is none."""
+    facts = read_facts(folder)
+    groups: dict[Configuration, list[Trial]] = {}
+    trials = read_trials(folder)
+    for trial in trials:
+        if trial.what == "program" and trial.valid and is_base(trial):
+            groups.setdefault(configuration_of(trial), []).append(trial)
+    if not groups:
+        ran = sum(trial.what == "program" for trial in trials)
+        raise ProfileError(
+            f"{folder} has no valid trial of a program with EEE off among its {ran}: measure one with "
+            "`eeectl sweep` and the factor eee."
+        )
+    lab = str(facts.get("lab", ""))
+    return tuple(_profile(config, group, folder.name, lab, link_mbps) for config, group in groups.items())
+
+
+def _profile(config: Configuration, trials: Sequence[Trial], run: str, lab: str, link_mbps: float) -> Profile:
+    traffic = _last(trials, _traffic)
+    gaps = _last(trials, _all_gaps) or {}
+    count = _call_count(trials, config, traffic)
+    return Profile(
+        name=config.name,
+        program=config.program,
+        parameters=dict(config.parameters),
+        hosts=config.hosts,
+        ranks_per_host=max(config.ranks_per_host, 1),
+        lab=lab,
+        runs=(run,),
+        trial_count=len(trials),
+        base_s=Estimate.of(of_median([time_of(trial) for trial in trials])),
+        call_count=count,
+        message_byte=_sent_byte(config, traffic, gaps) / count if count else 0.0,
+        link_mbps=link_mbps,
+        gaps=gaps,
+        traffic=traffic,
+    )
+
+
+def _last(trials: Sequence[Trial], read: Callable[[Trial], _T | None]) -> _T | None:
+    """What the last trial that has it gives."""
+    for trial in reversed(trials):
+        found = read(trial)
+        if found:
+            return found
+    return None
+
+
+def _call_count(trials: Sequence[Trial], config: Configuration, traffic: Traffic | None) -> float:
+    for name in _CALLS:
+        told = [trial.figures[name].value for trial in trials if name in trial.figures]
+        if told:
+            return float(np.median(told))
+    given = dict(config.parameters)
+    for name in _ITERATIONS:
+        if isinstance(given.get(name), int | float):
+            return float(given[name])
+    return 0.0 if traffic is None else _between_nodes(traffic.messages, config.ranks_per_host) / len(config.hosts)
+
+
+def _sent_byte(config: Configuration, traffic: Traffic | None, gaps: Mapping[str, NodeGaps]) -> float:
+    """Bytes that a node sent to others, mean over nodes."""
+    if traffic is not None:
+        return _between_nodes(traffic.bytes, config.ranks_per_host) / len(config.hosts)
+    return float(np.mean([one.transmit.size_byte for one in gaps.values()])) if gaps else 0.0
+
+
+def _between_nodes(matrix: Iterable[Iterable[float]], ranks_per_host: int) -> float:
+    values = np.array([list(row) for row in matrix], dtype=float)
+    node = np.arange(len(values)) // max(ranks_per_host, 1)
+    return float(values[node[:, None] != node[None, :]].sum())
+
+
+def _traffic(trial: Trial) -> Traffic | None:
+    path = trial.folder / "traffic.json"
+    if not path.exists():
+        return None
+    try:
+        return Traffic.model_validate_json(path.read_bytes())
+    except (ValidationError, OSError) as error:
+        raise ProfileError(f"{path} is no traffic matrix: run the program again with --traffic.") from error
+
+
+def _all_gaps(trial: Trial) -> dict[str, NodeGaps]:
+    found = {}
+    for path in sorted(trial.folder.glob("gaps-*.jsonl")):
+        gaps = read_gaps(path, trial.begun_ns, trial.ended_ns)
+        if gaps is not None:
+            found[path.stem.removeprefix("gaps-")] = gaps
+    return found
+
+
+def read_gaps(path: Path, from_ns: int, to_ns: int) -> NodeGaps | None:
+    """What the gap recorder told of a window; None if it has no row in it. ProfileError if it is another file."""
+    try:
+        lines = [
+            json.loads(line) for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if "\n" in line
+        ]
+        header = next(line for line in lines if line["kind"] == "header")
+        edges_us = np.array(header["lower_edges_ns"], dtype=float) / 1e3
+        names = [column["name"] for column in header["columns"]]
+        rows = [dict(zip(names, row, strict=True)) for line in lines if line["kind"] == "rows" for row in line["rows"]]
+    except (OSError, ValueError, KeyError, StopIteration) as error:
+        raise ProfileError(f"{path} is not what agents/idle_gaps.py writes: record the gaps again.") from error
+    inside = [row for row in rows if from_ns <= (row["start_ns"] + row["end_ns"]) / 2 <= to_ns]
+    if not inside:
+        return None
+    window_us = sum(row["end_ns"] - row["start_ns"] for row in inside) / 1e3
+    return NodeGaps(
+        transmit=_direction("transmit", inside, edges_us, window_us),
+        receive=_direction("receive", inside, edges_us, window_us),
+    )
+
+
+def _direction(way: WayName, rows: Sequence[Mapping[str, Any]], edges_us: Floats, window_us: float) -> Gaps:
+    bins: dict[int, float] = {}
+    for row in rows:
+        for number, count in row[f"{way}_gaps"]:
+            bins[number] = bins.get(number, 0.0) + count
+    upper_us = np.append(edges_us[1:], edges_us[-1] * 9 / 8)
+    numbers = sorted(bins)
+    return Gaps(
+        gap_us=tuple(float((edges_us[number] + upper_us[number]) / 2) for number in numbers),
+        count=tuple(bins[number] for number in numbers),
+        frame_count=float(sum(row[f"{way}_frames"] for row in rows)),
+        size_byte=float(sum(row[f"{way}_byte"] for row in rows)),
+        busy_us=sum(row[f"{way}_busy_ns"] for row in rows) / 1e3,
+        window_us=window_us,
+    )
+
+
+def _frozen(value: Any) -> Any:
+    return (
+        tuple(value)
+        if isinstance(value, list)
+        else json.dumps(value, sort_keys=True)
+        if isinstance(value, dict)
+        else value
+    )
