@@ -315,14 +315,28 @@ def _sleep(writer: _Writer, after: State) -> None:
     for name, switch in after.switches.items():
         for vid in sorted(writer.draft.vids[name] - switch.vids):
             writer.step("sleep", VlanChange(name, vid, before=True, after=False), "destroy the VLAN of an old tree")
-    trunks = sorted(writer.topology.trunks.items())
-    for cable in dict.fromkeys(cable for number, link in trunks for cable in (link, *writer.topology.cables[number])):
-        both = [(end.device, end.port) for end in (cable.a, cable.b)]
-        writer.set_ports(
-            "sleep", "set both ends of a link that stays up", both, lambda name, port, _: after.port(name, port)
-        )
+    _restart_trunks(writer, after)
     writer.set_ports("sleep", "set what is left", ports, lambda name, port, _: after.port(name, port))
     writer.next_round()
     for name, switch in after.switches.items():
         if switch.stp != writer.draft.stp[name]:
             writer.step("sleep", StpChange(name, writer.draft.stp[name], switch.stp), "start spanning tree")
+
+
+def _restart_trunks(writer: _Writer, after: State) -> None:
+    """Settings of links that stay up: of those that carry nothing all at once, of others one after the other."""
+    trunks = sorted(writer.topology.trunks.items())
+    cables = dict.fromkeys(cable for number, link in trunks for cable in (link, *writer.topology.cables[number]))
+    both = {cable: [(end.device, end.port) for end in (cable.a, cable.b)] for cable in cables}
+    free = [cable for cable in cables if _is_free(writer, after, both[cable])]
+    rounds = [free, *([cable] for cable in cables if cable not in free)]
+    for together in rounds:
+        places = [place for cable in together for place in both[cable]]
+        writer.set_ports(
+            "sleep", "set both ends of a link that stays up", places, lambda name, port, _: after.port(name, port)
+        )
+
+
+def _is_free(writer: _Writer, after: State, places: Iterable[Place]) -> bool:
+    changes = (PortChange(name, port, writer.draft.ports[name][port], after.port(name, port)) for name, port in places)
+    return all(disruption_of(writer.topology, writer.draft, change).kind == "hitless" for change in changes)

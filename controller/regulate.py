@@ -103,7 +103,7 @@ def link_speed(
     if speed_mbps is not None and speed_mbps > rate_mbps:
         raise PlanError(f"{link.name} carries {rate_mbps} Mb/s at most: choose a lower speed.")
     settings: Settings = {place: {"speed_mbps": speed_mbps} for place in _places(lab, link)}
-    return _aside(lab, state, link, settings, management, abilities)
+    return _aside(lab, state, (link.number,), settings, management, abilities)
 
 
 def eee(
@@ -122,7 +122,8 @@ def eee(
     A change of EEE takes effect when the link comes up anew. So a trunk in use is treated as in `link_speed`: traffic
     moves away, both ends are set, traffic comes back, and no host is apart from another. NoTree if hosts have no
     other way (PlanError if their VLANs are no trees), unless `may_flap` lets that link go down under them. A host's
-    own link has no other way: it flaps, and its steps say so. Trunks that nobody uses come first, hosts' links last.
+    own link has no other way: it flaps, and its steps say so. Trunks that nobody uses come first, hosts' links last;
+    of those in use as many go together as can be spared.
     NotExpressible if an end cannot do EEE, or neither end of a link can set a hold time.
     """
     trunks = {link.number for link in lab.trunks()}
@@ -130,29 +131,49 @@ def eee(
     idle: dict[Place, Mapping[str, object]] = {}
     last: dict[Place, Mapping[str, object]] = {}
     used = _in_use(lab, state)
-    aside: list[tuple[Link, Settings]] = []
+    aside: dict[int, Settings] = {}
     for link in links:
         settings = _eee_settings(lab, link, abilities, on=on, hold_us=hold_us)
         if link.number not in trunks:
             last |= settings
-        elif link.number in used:
-            aside.append((link, settings))
-        else:
+        elif link.number not in used:
             idle |= settings
+        elif _set_ports(state, settings) != state:
+            aside[link.number] = settings
     ways.append(make_plan(lab, state, _set_ports(state, idle), management, abilities))
     state = replay(ways[-1].changes, state)
-    for link, settings in aside:
-        if _set_ports(state, settings) == state:
-            continue
+    for wave in _waves(Topology.of(lab), tuple(aside), trunks_off(lab, state)):
+        together = {place: values for number in wave for place, values in aside[number].items()}
         try:
-            ways.append(_aside(lab, state, link, settings, management, abilities))
+            ways.append(_aside(lab, state, wave, together, management, abilities))
         except PlanError:
             if not may_flap:
                 raise
-            ways.append(make_plan(lab, state, _set_ports(state, settings), management, abilities))
+            ways.append(make_plan(lab, state, _set_ports(state, together), management, abilities))
         state = replay(ways[-1].changes, state)
     ways.append(make_plan(lab, state, _set_ports(state, last), management, abilities))
     return join_plans(ways)
+
+
+def _waves(topology: Topology, numbers: Sequence[int], off: Collection[int]) -> tuple[tuple[int, ...], ...]:
+    """Trunks in groups, each as large as it can be while the others join all hosts; one without a way around alone."""
+    waves: list[tuple[int, ...]] = []
+    left = list(numbers)
+    while left:
+        wave: list[int] = []
+        for number in left:
+            if _joined(topology, topology.trunks.keys() - off - {*wave, number}):
+                wave.append(number)
+        wave = wave or left[:1]
+        waves.append(tuple(wave))
+        left = [number for number in left if number not in wave]
+    return tuple(waves)
+
+
+def _joined(topology: Topology, links: Collection[int]) -> bool:
+    """Whether every two switches with hosts have a way."""
+    homes = [name for name, hosts in topology.residents.items() if hosts]
+    return not homes or {*homes[1:]} <= topology.ways(homes[0], links).keys()
 
 
 def _eee_settings(lab: Lab, link: Link, abilities: Abilities, *, on: bool, hold_us: int | None) -> Settings:
@@ -181,12 +202,17 @@ def _in_use(lab: Lab, state: State) -> frozenset[int]:
 
 
 def _aside(
-    lab: Lab, state: State, link: Link, settings: Settings, management: Management | None, abilities: Abilities
+    lab: Lab,
+    state: State,
+    numbers: Collection[int],
+    settings: Settings,
+    management: Management | None,
+    abilities: Abilities,
 ) -> Plan:
-    """Move traffic off a trunk, change settings that restart it, and move the traffic back."""
+    """Move traffic off trunks, change settings that restart them, and move the traffic back."""
     keep = _kept(management)
     off = trunks_off(lab, state)
-    vlans = _around(lab, state, off | {link.number}, keep, abilities)
+    vlans = _around(lab, state, off.union(numbers), keep, abilities)
     around = _beside(state, desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities), abilities)
     ways = ((state, around), (around, _set_ports(around, settings)))
     away = [make_plan(lab, one, other, management, abilities) for one, other in ways]

@@ -1,6 +1,7 @@
 """EEE and hold time on links: away with the traffic first; what has no other way flaps and says so."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 from frame_walk import harms
@@ -9,7 +10,7 @@ from starts import CAN
 from benchmarks.speed.graph_lab import graph_lab
 from controller.errors import NotExpressible, NoTree, PlanError
 from controller.model.lab import Lab
-from controller.model.state import Draft, State, diff, factory_state, replay
+from controller.model.state import Change, Draft, PortChange, State, diff, factory_state, replay
 from controller.plan import Plan, make_plan
 from controller.regulate import eee, multi_tree
 from controller.trees import one_tree, shortest_routes
@@ -32,6 +33,10 @@ def _settings(lab: Lab, before: State, after: State) -> dict[tuple[str, str], tu
     }
 
 
+def _turns_eee(change: Change) -> bool:
+    return isinstance(change, PortChange) and change.before.eee != change.after.eee
+
+
 def _walk(lab: Lab, state: State, plan: Plan) -> State:
     draft = Draft(state)
     for step in plan.steps:
@@ -51,6 +56,21 @@ def test_trunks_in_use_get_eee_without_anybody_noticing() -> None:
     assert eee(LAB, after, TRUNKS, on=True, hold_us=600) == Plan(())
     off = replay(eee(LAB, after, TRUNKS, on=False).changes, after)
     assert set(_settings(LAB, after, off).values()) == {(False, 600)}
+
+
+def test_as_many_trunks_go_together_as_can_be_spared() -> None:
+    """Of the complete graph of five, four trunks can carry all: six go at first, of the last star all but one."""
+    lab = graph_lab(5, list(combinations(range(5), 2)), [1] * 5)
+    state = multi_tree(lab, factory_state(lab), shortest_routes)[1]
+    plan = eee(lab, state, list(lab.trunks()), on=True)
+    after = _walk(lab, state, plan)
+    assert set(_settings(lab, state, after).values()) == {(True, None)}
+    woken: dict[int, list[Change]] = {}
+    for step in plan.steps:
+        if _turns_eee(step.change):
+            woken.setdefault(step.round, []).append(step.change)
+    assert len(plan.steps) < sum(len(eee(lab, state, [link], on=True).steps) for link in lab.trunks()) / 2
+    assert [len(woken[number]) for number in sorted(woken)] == [12, 6, 2]
 
 
 def test_a_hosts_link_flaps_and_says_so() -> None:
