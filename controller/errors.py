@@ -18,6 +18,7 @@
       Drift              verified, and not as desired
       JournalFailed      what is to be done could not be written down, so it was not done
       BrokenLab          the way back failed: a person has to decide
+      ExperimentError    an experiment's file is wrong: told as those of an inventory are
       RunFolderFailed    what was measured cannot be written down any more
       TwinLate           the twin fell behind the wall clock
 
@@ -34,7 +35,7 @@ class LabError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake in an inventory file; `line` is 1-based, 0 where a whole file is meant."""
+    """One mistake in an inventory's or an experiment's file; `line` is 1-based, 0 where a whole file is meant."""
 
     file: str
     line: int
@@ -50,6 +51,14 @@ class Problem:
 
 class InventoryError(LabError):
     """The inventory cannot be used; `problems` holds every mistake found."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class ExperimentError(LabError):
+    """The experiment cannot be run as it is written; `problems` holds every mistake found."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         self.problems = tuple(problems)

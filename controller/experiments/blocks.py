@@ -1,0 +1,65 @@
+"""The order of an experiment's trials: interleaved blocks, drawn at random. Pure; the same seed gives the same order.
+
+Meters drift by watts while effects are tenths of one. So every block has every combination of levels, and what is
+compared is compared within a block; within it the order is random, so that a drift favours nobody on average. What is
+slow to change is drawn first, and the rest within it (a split plot: Fisher 1925; the slow factors' effect is then
+known from as many changes as there are blocks, not from as many trials).
+"""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TypeVar
+
+from controller.experiments.experiment import Level
+
+Levels = Mapping[str, Level]
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place in the order: which block, which repetition of its combination there, which levels."""
+
+    number: int
+    block: int
+    repetition: int
+    levels: Levels
+
+
+def order_of(
+    factors: Mapping[str, Sequence[Level]],
+    *,
+    blocks: int,
+    repetitions: int = 1,
+    seed: int = 1,
+    slow: Sequence[str] = (),
+    skip: Sequence[Levels] = (),
+) -> tuple[Slot, ...]:
+    """Every slot of every block, in the order in which they are taken."""
+    chance = random.Random(seed)  # noqa: S311 - a reproducible order, not a secret
+    quick = [name for name in factors if name not in slow]
+    slots: list[Slot] = []
+    for block in range(blocks):
+        for outer in _shuffled(_combinations(factors, [name for name in factors if name in slow]), chance):
+            inner = [{**outer, **levels} for levels in _combinations(factors, quick)]
+            wanted = [levels for levels in inner if not any(_matches(levels, one) for one in skip)]
+            cells = [(levels, repetition) for levels in wanted for repetition in range(repetitions)]
+            for levels, repetition in _shuffled(cells, chance):
+                own = {name: levels[name] for name in factors}
+                slots.append(Slot(len(slots), block, repetition, own))
+    return tuple(slots)
+
+
+def _combinations(factors: Mapping[str, Sequence[Level]], names: Sequence[str]) -> list[dict[str, Level]]:
+    return [dict(zip(names, levels, strict=True)) for levels in product(*(factors[name] for name in names))]
+
+
+def _matches(levels: Levels, partial: Levels) -> bool:
+    return all(levels[name] == level for name, level in partial.items())
+
+
+def _shuffled(items: Sequence[_Item], chance: random.Random) -> list[_Item]:
+    return chance.sample(list(items), len(items))
