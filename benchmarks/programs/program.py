@@ -78,6 +78,8 @@ class Launch:
 
     `result`: the file that the program writes its result to, in the private folder of the first host; its text comes
     behind what was printed. Empty where the program prints everything.
+    `commands` and `modules`: what every node needs, beside the first word of `argv`: programs, and Python modules of its
+    own `python3`. A node that lacks one is named before anything starts.
     `monitored`: whether the ranks are MPI programs, whose messages Open MPI can count.
     """
 
@@ -85,6 +87,8 @@ class Launch:
     files: Mapping[str, bytes] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     result: str = ""
+    commands: tuple[str, ...] = ()
+    modules: tuple[str, ...] = ()
     monitored: bool = True
 
 

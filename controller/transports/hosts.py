@@ -119,7 +119,7 @@ async def _run(program: Program, host: Host, argument: Json, timeout_s: float) -
                 process.kill()
             await process.wait()
     if process.returncode:
-        raise _failure(program, host, process.returncode, errors.decode("utf-8", "replace"))
+        raise failure(program, host, process.returncode, errors.decode("utf-8", "replace"))
     try:
         return json.loads(output)
     except ValueError as error:
@@ -139,7 +139,8 @@ async def _conversation(process: asyncio.subprocess.Process, data: bytes) -> tup
     return output, errors
 
 
-def _failure(program: Program, host: Host, status: int, said: str) -> DeviceError:
+def failure(program: Program, host: Host, status: int, said: str) -> DeviceError:
+    """What it means that ssh ended with `status`, having `said` this on standard error."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     last = lines[-1] if lines else f"exit status {status}"
     if status != _SSH_FAILED:

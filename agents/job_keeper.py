@@ -1,0 +1,152 @@
+"""Keeper of a job on a node: makes its private folder, and leaves nothing of it when the job ends, however it ends.
+
+It is started over SSH, one on each node of a job, and talks JSON lines with whoever started it:
+
+    in   {"job": "0123abcd", "files": {NAME: BASE64}, "commands": [...], "modules": [...], "linger_s": 30}
+    out  {"folder": "/tmp/eee-0123abcd", "missing": [...], "cpus": 2, "user": "lab", "uid": 2000}
+    in   an empty line every few seconds: we are still here
+    in   {"fetch": ["*.prof"]}
+    out  {"files": {NAME: BASE64}, "killed": 0}
+
+After `fetch`, when the connection ends, and when no line came for `linger_s` (the network is cut), it kills every
+process of the job on this node and removes the folder. A process is of the job if EEE_JOB is `job` in its environment,
+or if it works in the folder.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import fnmatch
+import getpass
+import importlib.util
+import json
+import os
+import select
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+_PARENT = Path("/tmp")  # noqa: S108 - the same on all nodes; the folder below it is made for its owner alone
+_KILLING_S = 10.0
+_AGAIN_S = 0.05
+_MOST_BYTE = 1 << 26
+
+
+class Lines:
+    """Lines of standard input, with a patience."""
+
+    def __init__(self) -> None:
+        self._data = b""
+
+    def next(self, patience_s: float) -> bytes | None:
+        """The next line without its end; None if the input ended, or no line came in time."""
+        end_s = time.monotonic() + patience_s
+        while b"\n" not in self._data:
+            ready, _, _ = select.select([0], [], [], max(end_s - time.monotonic(), 0.0))
+            piece = os.read(0, 65_536) if ready else b""
+            if not piece:
+                return None
+            self._data += piece
+        line, _, self._data = self._data.partition(b"\n")
+        return line
+
+
+def missing(commands: Sequence[str], modules: Sequence[str]) -> list[str]:
+    """Which of these this node has not: programs of the PATH or by their path, modules of this Python."""
+    absent = [name for name in commands if shutil.which(name) is None]
+    return absent + [f"Python's {name}" for name in modules if importlib.util.find_spec(name) is None]
+
+
+def make_folder(job: str, files: Mapping[str, str]) -> Path:
+    """The private folder with its files; an OSError if there is one of that name already, or no room."""
+    folder = _PARENT / f"eee-{job}"
+    folder.mkdir(mode=0o700)
+    try:
+        for name, content in files.items():
+            (folder / name).write_bytes(base64.b64decode(content))
+            (folder / name).chmod(0o700)
+    except OSError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
+
+
+def is_of(process: Path, mark: bytes, folder: Path) -> bool:
+    """Whether a process, as a folder of /proc, is of the job; one that is gone or another user's is not."""
+    try:
+        if mark in (process / "environ").read_bytes().split(b"\0"):
+            return True
+        return (process / "cwd").readlink().is_relative_to(folder)
+    except OSError:
+        return False
+
+
+def kill_all(job: str, folder: Path) -> int:
+    """Kill what is of the job until nothing is; how many were killed."""
+    mark, own = f"EEE_JOB={job}".encode(), str(os.getpid())
+    killed: set[str] = set()
+    end_s = time.monotonic() + _KILLING_S
+    while time.monotonic() < end_s:
+        processes = [path for path in Path("/proc").iterdir() if path.name.isdigit() and path.name != own]
+        found = {path.name for path in processes if is_of(path, mark, folder)}
+        if not found:
+            break
+        for number in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(number), signal.SIGKILL)
+        killed |= found
+        time.sleep(_AGAIN_S)  # they are not our children, and may be starting others: look again
+    return len(killed)
+
+
+def fetched(folder: Path, patterns: Sequence[str]) -> dict[str, str]:
+    """Files of the folder whose names match, as base64; what is longer than 64 MiB together is cut off."""
+    found, room = {}, _MOST_BYTE
+    for path in sorted(folder.iterdir()):
+        if path.is_file() and any(fnmatch.fnmatch(path.name, pattern) for pattern in patterns):
+            with path.open("rb") as file:
+                data = file.read(room)
+            room -= len(data)
+            found[path.name] = base64.b64encode(data).decode()
+    return found
+
+
+def say(told: Mapping[str, Any]) -> None:
+    """One line."""
+    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Keep one job."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: sys.exit(1))
+    lines = Lines()
+    asked = lines.next(30.0)
+    if asked is None:
+        return 1
+    job = json.loads(asked)
+    folder = make_folder(job["job"], job["files"])
+    try:
+        absent = missing(job["commands"], job["modules"])
+        cpus = len(os.sched_getaffinity(0))
+        say({"folder": str(folder), "missing": absent, "cpus": cpus, "user": getpass.getuser(), "uid": os.getuid()})
+        line = lines.next(job["linger_s"])
+        while line == b"":
+            line = lines.next(job["linger_s"])
+        killed = kill_all(job["job"], folder)
+        if line is not None:
+            say({"files": fetched(folder, json.loads(line)["fetch"]), "killed": killed})
+    finally:
+        kill_all(job["job"], folder)
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""Open MPI's command, and what its complaints mean. Pure."""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from benchmarks.programs.program import Launch, Placement
+from controller.experiments.traffic import PREFIX
+
+_ABORTED: Final = re.compile(r"process rank (\d+) with PID \d+ on node (\S+) exited on signal (\d+)")
+_LOST: Final = re.compile(
+    r"ORTE has lost communication with a remote daemon.*?Remote daemon: \S+ on node (\S+)", re.DOTALL
+)
+_STATUS: Final = re.compile(r"Process name: \[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+)")
+_NO_WAY: Final = re.compile(r"unable to reliably start|failed to start|Could not resolve|Permission denied \(publickey")
+_RULE: Final = re.compile(r"^-{20,}$|^\s*$|^Primary job|^a non-zero|^mpirun detected|^the job to be terminated")
+_WORDS: Final = 240
+
+
+def mpirun_argv(
+    launch: Launch, placement: Placement, job: str, folder: str, *, traffic: bool, crowded: bool
+) -> list[str]:
+    """The command to run on the first host, in `folder`.
+
+    Ranks are numbered host by host. `crowded`: a host has fewer processors than ranks; they are not bound to any and
+    give way while they wait. With `traffic` messages go through Open MPI's own point-to-point layer (ob1), which is
+    the one for Ethernet anyway, and are counted there.
+    """
+    settings = {
+        "plm_rsh_args": "-o BatchMode=yes -o ConnectTimeout=10",
+        # So that what Open MPI starts on the other nodes carries the job's mark, and the keeper there finds it.
+        "orte_launch_agent": f"env EEE_JOB={job} orted",
+    }
+    if crowded:
+        settings |= {"hwloc_base_binding_policy": "none", "mpi_yield_when_idle": "1", "rmaps_base_oversubscribe": "1"}
+    if traffic:
+        settings |= {
+            "pml": "ob1,monitoring",
+            "pml_monitoring_enable": "2",
+            "pml_monitoring_enable_output": "3",
+            "pml_monitoring_filename": f"{folder}/{PREFIX}",
+        }
+    hosts = ",".join(f"{host}:{placement.ranks_per_host}" for host in placement.hosts)
+    words = ["mpirun", "--host", hosts, "-np", str(placement.ranks), "--map-by", "slot", "--wdir", folder]
+    for name, value in settings.items():
+        words += ["--mca", name, value]
+    for name, value in {"EEE_JOB": job, **launch.environment}.items():
+        words += ["-x", f"{name}={value}"]
+    return [*words, *launch.argv]
+
+
+def complaint(status: int, said: str, hosts: Sequence[str]) -> tuple[str, str]:
+    """Which host a failed `mpirun` blames ("" for none), and a sentence without its name; `said`: standard error."""
+    if found := _LOST.search(said):
+        return found[1], "was lost while the program ran: check its power and cable, then run it again."
+    if found := _ABORTED.search(said):
+        return found[2], f"rank {found[1]} was ended there by signal {found[3]}: look at what it printed."
+    if _NO_WAY.search(said) and "Exit code" not in said:
+        blamed = next((host for host in hosts if re.search(rf"\b{re.escape(host)}\b", said)), "")
+        return blamed, f"Open MPI could not start there ({last_words(said)}): it logs in from {hosts[0]} by SSH."
+    words = last_words(said)
+    if found := _STATUS.search(said):
+        return "", f"rank {found[1]} ended with status {found[2]} ({words}): look at what it printed."
+    return "", f"mpirun ended with status {status} ({words}): look at what it printed."
+
+
+def last_words(said: str) -> str:
+    """The last line that says something of its own."""
+    lines = [line.strip() for line in said.splitlines() if not _RULE.search(line)]
+    own = [line for line in lines if not line.startswith(("Process name:", "Exit code:", "*", "["))]
+    return (own[-1] if own else "no words")[:_WORDS].rstrip(".")

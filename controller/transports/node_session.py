@@ -1,0 +1,159 @@
+"""A program on a node with which one talks line by line, and one that runs there for a while, over the OpenSSH client.
+
+Where `hosts.run_on_hosts` asks once, a session stays. A node that goes away is noticed within seconds, as ssh itself
+asks whether the other end is alive. Everything here is asynchronous; a session that is left is ended.
+"""
+
+import asyncio
+import contextlib
+import json
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import IO, Final, Self
+
+from controller.errors import LabError, Unreachable, Unreadable
+from controller.model.lab import Host
+from controller.transports.hosts import Json, Program, failure, ssh_command
+
+_ALIVE: Final = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=3")
+_LONGEST_LINE: Final = 1 << 27
+_SSH_FAILED: Final = 255
+
+_BOOT: Final = """
+import os, sys
+def take(size):
+    data = b""
+    while len(data) < size:
+        piece = os.read(0, size - len(data))
+        if not piece:
+            sys.exit("the connection ended early")
+        data += piece
+    return data
+exec(compile(take(int(take(20))), "program", "exec"), {"__name__": "__main__"})
+"""
+"""Takes the program and nothing more from standard input: what follows is the program's own."""
+
+
+def _lasting(host: Host, remote: Sequence[str]) -> list[str]:
+    command = ssh_command(host, remote)
+    return [command[0], *_ALIVE, *command[1:]]
+
+
+class NodeSession:
+    """A Python program on a node that reads and prints JSON lines; a context that ends it.
+
+    Errors are those of `run_on_hosts`: Unreachable with AccessDenied and HostKeyChanged, Rejected if the program
+    failed, Unreadable if it printed something else.
+    """
+
+    def __init__(self, program: Program, host: Host) -> None:
+        self.host = host
+        self.parted = False
+        """Whether it was asked to end; for whoever uses it."""
+        self._program = program
+        self._process: asyncio.subprocess.Process | None = None
+        self._complaints: asyncio.Task[bytes] | None = None
+
+    async def __aenter__(self) -> Self:
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *_lasting(self.host, [self._program.python, "-c", _BOOT]),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                limit=_LONGEST_LINE,
+                start_new_session=True,  # a Ctrl-C at the terminal is ours to pass on
+            )
+        except FileNotFoundError as error:
+            raise LabError("there is no `ssh` here: install an OpenSSH client.") from error
+        if process.stderr is None:
+            raise AssertionError("all three are pipes")
+        self._process = process
+        self._complaints = asyncio.create_task(process.stderr.read())
+        text = self._program.text.encode()
+        await self._write(f"{len(text)}".ljust(20).encode() + text)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let go of the connection, and see ssh end; the program sees the end of its input."""
+        process, complaints = self._alive()
+        if process.stdin is not None:
+            process.stdin.close()
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.terminate()
+        await process.wait()
+        complaints.cancel()
+
+    async def tell(self, value: Json | None) -> None:
+        """Send a line; None sends an empty one."""
+        await self._write((b"" if value is None else json.dumps(value).encode()) + b"\n")
+
+    async def answer(self) -> Json:
+        """The next line of the program; the errors of the class if it ended instead."""
+        process, complaints = self._alive()
+        if process.stdout is None:
+            raise AssertionError("all three are pipes")
+        line = await process.stdout.readline()
+        if not line.endswith(b"\n"):
+            status = await process.wait()
+            said = (await complaints).decode("utf-8", "replace")
+            if status:
+                raise failure(self._program, self.host, status, said)
+            raise Unreachable(self.host.name, f"{self._program.name} ended early there: try again.")
+        try:
+            return json.loads(line)
+        except ValueError as error:
+            raise Unreadable(self.host.name, self._program.name, line.decode("utf-8", "replace")) from error
+
+    async def gone(self) -> None:
+        """Wait until the connection or the program has ended."""
+        process, _ = self._alive()
+        await process.wait()
+
+    def _alive(self) -> tuple[asyncio.subprocess.Process, "asyncio.Task[bytes]"]:
+        if self._process is None or self._complaints is None:
+            raise AssertionError("a session is used inside its context")
+        return self._process, self._complaints
+
+    async def _write(self, data: bytes) -> None:
+        process, _ = self._alive()
+        if process.stdin is None:
+            raise AssertionError("all three are pipes")
+        with contextlib.suppress(ConnectionError):  # whoever waits for the answer is told
+            process.stdin.write(data)
+            await process.stdin.drain()
+
+
+async def stream_from(
+    host: Host, remote: Sequence[str], output: IO[bytes], errors: IO[bytes], *, begun: Callable[[], None] | None = None
+) -> int:
+    """Run a command on a node until it ends, what it prints going to two open files as it comes; its exit status.
+
+    Unreachable if the connection was lost or never made. Cancelled, it lets go of the connection: the command there
+    may live on, and whoever started it has to see to that. `begun` is called when ssh has been started.
+    """
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *_lasting(host, remote),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        raise LabError("there is no `ssh` here: install an OpenSSH client.") from error
+    if begun is not None:
+        begun()
+    try:
+        status = await process.wait()
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+    if status == _SSH_FAILED:
+        raise Unreachable(host.name, "the SSH connection to it was lost: check power and cable, then run it again.")
+    return status
