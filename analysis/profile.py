@@ -32,9 +32,10 @@ class _Part(BaseModel):
 
 
 class Gaps(_Part):
-    """Gaps of one direction of one node's link: `count` gaps of `gap_us` (middle of the recorder's bin)."""
+    """Gaps of one direction of one node's link: `count` gaps between `low_us` and `high_us`, the recorder's bins."""
 
-    gap_us: tuple[float, ...]
+    low_us: tuple[float, ...]
+    high_us: tuple[float, ...]
     count: tuple[float, ...]
     frame_count: float = 0.0
     size_byte: float = 0.0
@@ -43,19 +44,21 @@ class Gaps(_Part):
 
     @model_validator(mode="after")
     def _same_length(self) -> "Gaps":
-        if len(self.gap_us) != len(self.count):
-            raise ValueError("each gap needs its count")
+        if not len(self.low_us) == len(self.high_us) == len(self.count):
+            raise ValueError("each bin of gaps needs its two edges and its count")
         return self
 
-    @property
-    def arrays(self) -> tuple[Floats, Floats]:
-        """(gaps in us, how many of each)."""
-        return np.array(self.gap_us, dtype=float), np.array(self.count, dtype=float)
+    def spread(self, points: int = 4) -> tuple[Floats, Floats]:
+        """(gaps in us, how many of each): the gaps of a bin are taken to lie evenly between its edges."""
+        low, high = np.array(self.low_us, dtype=float), np.array(self.high_us, dtype=float)
+        places = (np.arange(points) + 0.5) / points
+        gaps = low[:, None] + (high - low)[:, None] * places
+        return gaps.ravel(), np.repeat(np.array(self.count, dtype=float) / points, points)
 
     @property
     def idle_us(self) -> float:
         """All gaps together."""
-        gaps, counts = self.arrays
+        gaps, counts = self.spread()
         return float(gaps @ counts)
 
 

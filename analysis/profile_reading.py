@@ -207,7 +207,8 @@ def _direction(way: WayName, rows: Sequence[Mapping[str, Any]], edges_us: Floats
     upper_us = np.append(edges_us[1:], edges_us[-1] * 9 / 8)
     numbers = sorted(bins)
     return Gaps(
-        gap_us=tuple(float((edges_us[number] + upper_us[number]) / 2) for number in numbers),
+        low_us=tuple(float(edges_us[number]) for number in numbers),
+        high_us=tuple(float(upper_us[number]) for number in numbers),
         count=tuple(bins[number] for number in numbers),
         frame_count=float(sum(row[f"{way}_frames"] for row in rows)),
         size_byte=float(sum(row[f"{way}_byte"] for row in rows)),
