@@ -2,18 +2,66 @@
 
 import sys
 import traceback
+from typing import Final, NamedTuple
 
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
-from controller.apply_commands import adopt_app, apply_app, confirm_app, recover_app, rollback_app, status_app
-from controller.eee_commands import eee_app
 from controller.errors import LabError
-from controller.lab_check_command import check
-from controller.link_commands import link_app
-from controller.plan_commands import plan_app
-from controller.power_commands import power_app
-from twin.commands import lab_app
+
+
+class Verb(NamedTuple):
+    """A verb, where it is, and the first line of its help."""
+
+    name: str
+    place: str
+    help: str
+
+
+VERBS: Final = (
+    Verb("adopt", "controller.apply_commands:adopt_app", "Accept a lab as it is found; what was begun is forgotten."),
+    Verb(
+        "apply",
+        "controller.apply_commands:apply_app",
+        "Bring a lab to multi-tree routing: plan, prove, ask, send, read back; what goes wrong is taken back.",
+    ),
+    Verb("confirm", "controller.apply_commands:confirm_app", "Keep what an apply with --confirm-in did."),
+    Verb(
+        "eee",
+        "controller.eee_commands:eee_app",
+        "Energy-Efficient Ethernet at both ends of links: switch it, and see what it does.",
+    ),
+    Verb(
+        "lab",
+        "controller.lab_commands:lab_app",
+        "Virtual labs: software switches, hosts and power strips that real tools can use.",
+    ),
+    Verb(
+        "link",
+        "controller.link_commands:link_app",
+        "Turn links between switches off and on, and set their speed; traffic moves first.",
+    ),
+    Verb(
+        "plan",
+        "controller.plan_commands:plan_app",
+        "Show how a lab would be brought to multi-tree routing, proved step by step; nothing is sent.",
+    ),
+    Verb(
+        "power", "controller.power_commands:power_app", "Metered power strips: read watts and joules, switch outlets."
+    ),
+    Verb(
+        "recover",
+        "controller.apply_commands:recover_app",
+        "Bring a lab back to a state that was verified, after a crash or a switch that lost its settings.",
+    ),
+    Verb("rollback", "controller.apply_commands:rollback_app", "Take the last apply back, confirmed or not."),
+    Verb(
+        "status",
+        "controller.apply_commands:status_app",
+        "Show who works on a lab, what was done last, and whether the switches are still as they were left.",
+    ),
+)
+"""Only the module of the verb that is used is loaded, as all together take half a second."""
 
 app = App(
     name="eeectl",
@@ -21,12 +69,8 @@ app = App(
     result_action="return_value",
     suppress_keyboard_interrupt=False,
 )
-lab_app.command(check)
-app.command(lab_app)
-app.command(plan_app)
-for verb in (apply_app, confirm_app, rollback_app, recover_app, adopt_app, status_app, link_app, eee_app):
-    app.command(verb)
-app.command(power_app)
+for _verb in VERBS:
+    app.command(_verb.place, name=_verb.name, help=_verb.help)
 
 
 def run(tokens: list[str]) -> int:

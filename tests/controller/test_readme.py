@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from controller.cli import VERBS, app
 from controller.inventory import find_lab, load_lab
 from controller.reference import BEGIN, END, FAMILIES_BEGIN, FAMILIES_END, command_table, family_table
 
@@ -11,6 +12,10 @@ README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding=
 def test_the_readme_lists_every_command_with_its_own_words() -> None:
     table = README[README.index(BEGIN) : README.index(END) + len(END)]
     assert table == command_table(), "run `python -m controller.reference` and put its output into README.md"
+
+
+def test_a_verb_is_told_about_in_its_own_words_before_it_is_loaded() -> None:
+    assert {verb.name: verb.help for verb in VERBS} == {verb.name: app[verb.name].help.splitlines()[0] for verb in VERBS}
 
 
 def test_the_readme_says_how_far_each_family_was_verified() -> None:
