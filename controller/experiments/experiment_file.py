@@ -27,10 +27,11 @@ class Written:
 
     def _line(self, place: Place) -> int:
         """The line of the innermost part of a place that is there; 0 where a text has no lines."""
-        found, line = self.content, 0
+        found: Any = self.content
+        line = 0
         for part in place:
             marks = getattr(getattr(found, "lc", None), "data", None)
-            if not isinstance(found, Mapping | list) or marks is None:
+            if marks is None:
                 break
             try:
                 line, found = marks[part][0] + 1, found[part]
