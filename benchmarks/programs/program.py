@@ -27,11 +27,13 @@ class Parameters(BaseModel):
 class Placement:
     """Where a program runs: `ranks_per_host` ranks on each host, rank 0 and Open MPI itself on the first.
 
-    Ranks are numbered host by host: with two a host, ranks 0 and 1 are on the first.
+    Ranks are numbered host by host: with two a host, ranks 0 and 1 are on the first. `addresses` are the hosts' on the
+    data network, in the same order; whoever launches fills them in, for programs that do without MPI's messages.
     """
 
     hosts: tuple[str, ...]
     ranks_per_host: int = 1
+    addresses: tuple[str, ...] = ()
 
     @property
     def ranks(self) -> int:
@@ -78,8 +80,8 @@ class Launch:
 
     `result`: the file that the program writes its result to, in the private folder of the first host; its text comes
     behind what was printed. Empty where the program prints everything.
-    `commands` and `modules`: what every node needs, beside the first word of `argv`: programs, and Python modules of its
-    own `python3`. A node that lacks one is named before anything starts.
+    `commands` and `modules`: what every node needs beside the first word of `argv`: programs, and Python modules of its
+    `python3`. A node that lacks one is named before anything starts.
     `monitored`: whether the ranks are MPI programs, whose messages Open MPI can count.
     """
 

@@ -15,12 +15,12 @@ import json
 import secrets
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
 from agents.pack import packed
-from benchmarks.programs.program import Answer, Launch, Parameters, Placement, Program, Unfit
+from benchmarks.programs.program import Answer, Figure, Launch, Parameters, Placement, Program, Unfit
 from controller.errors import DeviceError, LabError, Unreachable
 from controller.experiments.mpirun import complaint, mpirun_argv
 from controller.experiments.traffic import PREFIX, Traffic, monitored
@@ -49,7 +49,8 @@ class Launched:
     """A program that ran to its end, whatever it answered.
 
     `begun_ns` and `ended_ns`: from the start of `mpirun` (a few tenths of a second before the ranks run) to its end, of
-    the clock that was given. `notes`: sentences on what makes its figures doubtful, such as more ranks than processors.
+    the clock that was given; the figure `elapsed` of every answer is what lies between. `notes`: sentences on what makes
+    its figures doubtful, such as more ranks than processors.
     """
 
     answer: Answer
@@ -100,6 +101,7 @@ def launch(
     killed on all nodes before it passes through. To be called outside a running event loop.
     """
     hosts = hosts_of(lab, placement)
+    placement = replace(placement, addresses=tuple(host.data_address for host in hosts))
     try:
         asked = program.launch(parameters, placement)
     except Unfit as error:
@@ -119,6 +121,8 @@ def launch(
     elif traffic:
         notes = (*notes, f"{program.name} sends no MPI messages: there is no traffic matrix.")
     answer = program.read(parameters, placement, text)
+    elapsed = Figure("elapsed", (window.ended_ns - window.begun_ns) / 1e9, "s")
+    answer = replace(answer, figures=(*answer.figures, elapsed))
     return Launched(answer, window.begun_ns, window.ended_ns, text, notes, seen)
 
 

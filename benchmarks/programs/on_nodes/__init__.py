@@ -1,0 +1,1 @@
+"""What runs as a rank on a node: texts that travel there, and import nothing of ours."""
