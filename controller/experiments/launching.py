@@ -49,8 +49,8 @@ class Launched:
     """A program that ran to its end, whatever it answered.
 
     `begun_ns` and `ended_ns`: from the start of `mpirun` (a few tenths of a second before the ranks run) to its end, of
-    the clock that was given; the figure `elapsed` of every answer is what lies between. `notes`: sentences on what makes
-    its figures doubtful, such as more ranks than processors.
+    the clock that was given; the figure `elapsed` of every answer is what lies between. `notes`: sentences on what
+    makes its figures doubtful, such as more ranks than processors.
     """
 
     answer: Answer
