@@ -134,9 +134,9 @@ class Stage:
     def _set(self, work: Work, name: str, factor: Factor, wanted: Mapping[str, object]) -> Sequence[Change]:
         level = wanted[name]
         began_ns = self.run.clock.now_ns()
-        changes = self._apply(
-            work, f"run {self.experiment.name}: {name} {level}", self._planner(work, factor, wanted, level)
-        )
+        command = f"run {self.experiment.name}: {name} {level}"
+        planner = _Planner(work, lambda state: self._plan(work, state, factor, wanted, level))
+        changes = self._apply(work, command, planner)
         if changes:
             what = "speed" if factor.kind == "speed_mbps" else factor.kind
             told = {"what": what, "factor": name, "after": level, "begun_ns": began_ns}

@@ -1,0 +1,164 @@
+"""What makes a trial invalid although it came to its end: judged from the samples of the run, and from its clock.
+
+A sample tells of the time since the one before it. So a complaint has an interval, and comes late: it may make
+invalid what had counted already. Rows that were asked for while the lab is being changed are not looked at, as links go
+down then because we want it.
+
+Simplification: a link that goes down and up between two samples of its switch is not seen here; the probe's and the
+node sampler's own count of carrier changes (`carrier_changes`) would tell for hosts' links.
+"""
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from controller.errors import LabError, TwinLate
+from controller.experiments.experiment import Guards
+from controller.runclock import RunClock
+from controller.sample_tables import Batch, Column
+
+_NS: Final = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Complaint:
+    """Something that spoils what was measured between two times of the run's clock; `kind` is a field of `Guards`."""
+
+    kind: str
+    from_ns: int
+    to_ns: int
+    sentence: str
+
+    def spoils(self, begun_ns: int, ended_ns: int) -> bool:
+        """Whether it may have happened in a window."""
+        return self.from_ns < ended_ns and begun_ns < self.to_ns
+
+
+class Bystander(Protocol):
+    """Who knows the world behind a lab, such as a virtual lab's engine."""
+
+    def begin(self) -> None:
+        """A trial begins."""
+
+    def late_us(self, limit_us: float, share: float) -> float | None:
+        """If since `begin` more than a share of the frames was later than a limit: by how much; else None."""
+
+
+class GuardSink:
+    """Looks at every batch of a collector; its threads call `take`, the run's calls the rest."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._calm_since_ns: int | None = None
+        self._links: dict[tuple[str, str], tuple[bool, int]] = {}
+        self._complaints: list[Complaint] = []
+        self._watts_ns: list[int] = []
+
+    def disturb(self) -> None:
+        """From now on the lab is being changed."""
+        with self._lock:
+            self._calm_since_ns = None
+
+    def calm(self, now_ns: int) -> None:
+        """From now on links stay as they are."""
+        with self._lock:
+            self._calm_since_ns = now_ns
+            self._links.clear()
+
+    def complaints(self) -> tuple[Complaint, ...]:
+        """Everything so far."""
+        with self._lock:
+            return tuple(self._complaints)
+
+    def has_watts(self, begun_ns: int, ended_ns: int) -> bool:
+        """Whether a meter answered in a window."""
+        with self._lock:
+            return any(begun_ns <= time_ns <= ended_ns for time_ns in self._watts_ns)
+
+    def take(self, batch: Batch) -> None:
+        """Look at some rows."""
+        with self._lock:
+            if batch.table == "ports":
+                self._take_ports(batch)
+            elif batch.table == "watts":
+                self._take_watts(batch)
+
+    def _take_ports(self, batch: Batch) -> None:
+        for row in _rows(batch, ("switch", "port", "sent_ns", "received_ns", "up", "mark")):
+            sent_ns, place = row["sent_ns"], (row["switch"], row["port"])
+            if row["mark"]:
+                before_ns = self._links.get(place, (False, sent_ns - _NS))[1]
+                words = "was reset" if row["mark"] == "reset" else "went round"
+                sentence = f"a counter of {place[0]}:{place[1]} {words}"
+                self._complain(Complaint("counters", before_ns, row["received_ns"], sentence))
+            if self._calm_since_ns is None or sent_ns < self._calm_since_ns or row["up"] is None:
+                continue
+            before = self._links.get(place)
+            if before is not None and before[0] != row["up"]:
+                words = "came up" if row["up"] else "went down"
+                sentence = f"the link at {place[0]}:{place[1]} {words}"
+                self._complain(Complaint("flaps", before[1], row["received_ns"], sentence))
+            self._links[place] = (row["up"], sent_ns)
+
+    def _take_watts(self, batch: Batch) -> None:
+        for row in _rows(batch, ("strip", "sent_ns", "received_ns", "power_watt", "unchanged_s", "mark")):
+            if row["mark"] == "stale":
+                since_ns = row["sent_ns"] - round((row["unchanged_s"] or 0) * _NS)
+                sentence = f"the meter {row['strip']} stood still"
+                self._complain(Complaint("meters", since_ns, row["received_ns"], sentence))
+            elif row["power_watt"] is not None and (not self._watts_ns or self._watts_ns[-1] != row["sent_ns"]):
+                self._watts_ns.append(row["sent_ns"])
+
+    def _complain(self, complaint: Complaint) -> None:
+        """Keep it; what goes on is one complaint that grows."""
+        for place, known in enumerate(self._complaints[-20:], max(len(self._complaints) - 20, 0)):
+            if known.sentence == complaint.sentence and complaint.from_ns <= known.to_ns:
+                grown = Complaint(known.kind, min(known.from_ns, complaint.from_ns), complaint.to_ns, known.sentence)
+                self._complaints[place] = grown
+                return
+        self._complaints.append(complaint)
+
+
+def _rows(batch: Batch, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """The batch row by row; a column that is missing is None."""
+    columns: dict[str, Column] = {name: batch.columns.get(name) for name in names}
+    for place in range(batch.row_count):
+        yield {
+            name: column[place] if isinstance(column, Sequence) and not isinstance(column, str) else column
+            for name, column in columns.items()
+        }
+
+
+def spoiled(guards: Guards, complaints: Sequence[Complaint], begun_ns: int, ended_ns: int) -> str:
+    """Why a window does not count, in one sentence; empty if it does."""
+    found = [
+        one.sentence for one in complaints if getattr(guards, one.kind) and one.spoils(begun_ns, ended_ns)
+    ]  # fmt: skip
+    more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"{found[0]}{more}." if found else ""
+
+
+class Vigil:
+    """Stands by one trial: the clock, and whoever knows the world behind the lab."""
+
+    def __init__(self, guards: Guards, clock: RunClock, bystander: Bystander | None) -> None:
+        self._guards = guards
+        self._clock = clock
+        self._bystander = bystander
+        self._ahead_ns = clock.system_ahead_ns()
+        if bystander is not None:
+            bystander.begin()
+
+    def complaint(self) -> str:
+        """What spoiled the trial until now, in one sentence; empty if nothing did."""
+        jump_s = (self._clock.system_ahead_ns() - self._ahead_ns) / _NS
+        if abs(jump_s) > self._guards.clock_jump_s:
+            return f"the system's clock jumped by {jump_s:+.3f} s: let chrony slew it, not step it."
+        if self._bystander is None:
+            return ""
+        try:
+            late_us = self._bystander.late_us(self._guards.twin_late_us, self._guards.twin_late_share)
+        except LabError as error:
+            return str(error)
+        return "" if late_us is None else str(TwinLate(late_us))
