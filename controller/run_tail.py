@@ -28,9 +28,10 @@ Event = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """One echo of a probe that a run's trial makes; `rtt_ns` None: lost."""
+    """One echo of a probe that a run's trial makes; `sent_ns` by the node's clock, `rtt_ns` None: lost."""
 
     trial: int
+    sent_ns: int
     gap_ns: int
     rtt_ns: int | None
 
@@ -126,7 +127,7 @@ class _EchoTail:
 
     trial: int
     lines: _Lines
-    places: tuple[int, int] | None = None
+    places: tuple[int, ...] = ()
     ended: bool = False
 
     def fresh(self) -> list[Echo]:
@@ -138,10 +139,10 @@ class _EchoTail:
         for line in told:
             if line["kind"] == "header":
                 names = [column["name"] for column in line["columns"]]
-                self.places = names.index("wanted_ns"), names.index("rtt_ns")
-            elif line["kind"] == "rows" and self.places is not None:
-                gap, rtt = self.places
-                found += [Echo(self.trial, row[gap], row[rtt]) for row in line["rows"]]
+                self.places = tuple(names.index(name) for name in ("sent_ns", "wanted_ns", "rtt_ns"))
+            elif line["kind"] == "rows" and self.places:
+                rows = (tuple(row[place] for place in self.places) for row in line["rows"])
+                found += [Echo(self.trial, *row) for row in rows if row[0] is not None]  # it left
             self.ended |= line["kind"] == "summary"
         return found
 

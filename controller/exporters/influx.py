@@ -61,6 +61,13 @@ def lines_of(batch: Batch, tags: Mapping[str, str]) -> Iterator[str]:
             yield f"eee_{batch.table}{fixed}{told} {fields} {(sent + received) // 2}"
 
 
+def line_of(measurement: str, tags: Mapping[str, str], fields: Mapping[str, object], time_ns: int) -> str:
+    """One line of line protocol; empty tags, and fields that are missing or no numbers nor text, are left out."""
+    told = "".join(f",{_tag(key)}={_tag(value)}" for key, value in sorted(tags.items()) if value)
+    known = ",".join(text for key, value in fields.items() if (text := _field(key, value)))
+    return f"{measurement}{told} {known} {time_ns}"
+
+
 def _values(batch: Batch, name: str) -> Sequence[Any]:
     column = batch.columns[name]
     return column if isinstance(column, list) else [column] * batch.row_count
@@ -99,7 +106,7 @@ class InfluxWriter:
         if target.token:
             self._headers["Authorization"] = f"Token {read_secret(target.token, target.url)}"
         self._tags = dict(tags)
-        self._held: deque[Batch] = deque(maxlen=held_batches)
+        self._held: deque[Batch | str] = deque(maxlen=held_batches)
         self._lock = threading.Lock()
         self._ending = threading.Event()
         self._connection: http.client.HTTPConnection | None = None
@@ -110,8 +117,8 @@ class InfluxWriter:
         self._thread = threading.Thread(target=self._write, name="write to influx", daemon=True)
         self._thread.start()
 
-    def take(self, batch: Batch) -> None:
-        """Hold it for the writer; the oldest goes if there is no room."""
+    def take(self, batch: Batch | str) -> None:
+        """Hold a batch, or a line made by `line_of`, for the writer; the oldest goes if there is no room."""
         with self._lock:
             self.dropped_batches += len(self._held) == self._held.maxlen
             self._held.append(batch)
@@ -152,15 +159,16 @@ class InfluxWriter:
         self.trouble = reason
         return bool(reason) and not wrong
 
-    def _taken(self) -> tuple[list[Batch], list[str]]:
-        batches: list[Batch] = []
+    def _taken(self) -> tuple[list[Batch | str], list[str]]:
+        batches: list[Batch | str] = []
         lines: list[str] = []
         while len(lines) < _LINES:
             with self._lock:
                 if not self._held:
                     break
                 batches.append(self._held.popleft())
-            lines += lines_of(batches[-1], self._tags)
+            newest = batches[-1]
+            lines += [newest] if isinstance(newest, str) else lines_of(newest, self._tags)
         return batches, lines
 
     def _sent(self, body: bytes) -> tuple[str, bool]:

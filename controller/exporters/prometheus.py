@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from controller.collect import SourceState
 from controller.errors import LabError
@@ -84,7 +85,7 @@ _FAMILIES: Final = (
 )
 
 
-class LabMetrics:
+class LabMetrics(Collector):
     """Metrics of a lab, made anew for each scrape."""
 
     def __init__(self, lab: str, latest: Latest, states: Callable[[], Sequence[SourceState]]) -> None:
@@ -150,9 +151,10 @@ def _values(batch: Batch, name: str) -> Sequence[Any]:
 class PrometheusExporter:
     """Serves /metrics from its making to `close`. LabError if the port is taken."""
 
-    def __init__(self, metrics: LabMetrics, address: str = "127.0.0.1", port: int = 0) -> None:
+    def __init__(self, *metrics: Collector, address: str = "127.0.0.1", port: int = 0) -> None:
         registry = CollectorRegistry(auto_describe=False)
-        registry.register(metrics)
+        for one in metrics:
+            registry.register(one)
         try:
             self._server, self._thread = start_http_server(port, addr=address, registry=registry)
         except OSError as error:

@@ -125,7 +125,7 @@ def alarms(view: LabView, width: int, height: int) -> Text:
     """What a person should look at, the bad first; equal ones of many links are put together where room is short."""
     del width  # long ones are cut by whoever shows them
     ordered = sorted(view.alarms, key=lambda one: one.severity != "bad")
-    told = [(one.severity, one.text) for one in ordered]
+    told: list[tuple[str, str]] = [(one.severity, one.text) for one in ordered]
     if len(told) > height:
         told = _gathered(told)
     lines = []

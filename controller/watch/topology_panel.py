@@ -12,7 +12,7 @@ _SLEEPS: Final = 0.5
 _IDLE: Final = 0.0005
 _BUSY: Final = 0.7
 
-LEGEND: Final = (("×", "bright_black"), (" down  ", "dim"), ("z", "cyan"), (" mostly in LPI  ", "dim"))
+LEGEND: Final = (("x", "bright_black"), (" down  ", "dim"), ("z", "cyan"), (" mostly in LPI  ", "dim"))
 _LEGEND_REST: Final = (("·", "green"), (" idle  ", "dim"), ("▁▄█", "green"), (" load  ", "dim"), ("?", ""))
 
 
@@ -21,7 +21,7 @@ def glyph(link: LinkView) -> tuple[str, str]:
     if link.up is None:
         return "?", ""
     if not link.up:
-        return "×", "bright_black"
+        return "x", "bright_black"
     style = "yellow" if link.eee == "one-sided" else "green"
     load = link.load_share
     if load is not None and load >= _IDLE:
