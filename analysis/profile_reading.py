@@ -3,79 +3,31 @@
 Where the numbers come from, the first that there is:
 
 * run time: the figure `time`; else the measured window.
-* n: the figure `calls`; else the parameter `iterations` or `iteration_count`; else messages that a node sent to others.
-* S: bytes that a node sent to other nodes (`traffic.json`), by n; else bytes on the wire by the gap recorder.
+* n: the figure `communications`; else messages that a node sent to others (`traffic.json`).
+* S: the figure `communication_size`; else bytes that a node sent to other nodes, by n: by Open MPI's count, else on the
+  wire by the gap recorder.
 
 Simplification: gaps were recorded for the whole window, in rows of a second; a row counts if its middle is within, so
 the start and the end of the program are in it by up to half a second.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from pydantic import ValidationError
 
+from analysis.agent_file import read_agent_file
 from analysis.calibration import Estimate
+from analysis.configurations import Configuration, Factors
 from analysis.interval import Floats, of_median
 from analysis.profile import Gaps, NodeGaps, Profile, ProfileError, Traffic
 from analysis.trials import Trial, read_trials
 from controller.store import read_facts
 
-LAB_FACTORS: Final = frozenset(
-    {"eee", "hold_us", "link", "links", "links_off", "speed", "speed_mbps", "routing", "plan"}
-)
-"""Factors of an experiment that set the lab; all others are the program's."""
-
-_CALLS: Final = ("calls", "call_count")
-_ITERATIONS: Final = ("iterations", "iteration_count")
-
 WayName = Literal["transmit", "receive"]
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class Configuration:
-    """What is the same in trials that can be compared but for the lab's state."""
-
-    program: str
-    hosts: tuple[str, ...]
-    ranks_per_host: int
-    parameters: tuple[tuple[str, Any], ...]
-
-    @property
-    def name(self) -> str:
-        """For people: program, placement, and parameters."""
-        told = " ".join(f"{key}={value}" for key, value in self.parameters)
-        return f"{self.program} {len(self.hosts)}x{self.ranks_per_host}" + (f" {told}" if told else "")
-
-
-def configuration_of(trial: Trial) -> Configuration:
-    """Of a trial of a program; levels of the program's factors count as parameters."""
-    given = {**trial.parameters, **{key: value for key, value in trial.levels.items() if key not in LAB_FACTORS}}
-    kept = tuple(sorted((key, _frozen(value)) for key, value in given.items() if key not in LAB_FACTORS))
-    return Configuration(trial.program, trial.hosts, trial.ranks_per_host, kept)
-
-
-def lab_state_of(trial: Trial) -> tuple[tuple[str, Any], ...]:
-    """The levels that set the lab, such as (("eee", "on"),)."""
-    return tuple(sorted((key, value) for key, value in trial.levels.items() if key in LAB_FACTORS))
-
-
-def is_base(trial: Trial) -> bool:
-    """Whether a trial ran with nothing that saves power: EEE off, and every link up at its speed."""
-    saving = {"links": "all", "link": "on", "links_off": 0}
-    for key, value in lab_state_of(trial):
-        if key == "eee" and value not in ("off", False):
-            return False
-        if key in saving and value not in (saving[key], "on", "none", ""):
-            return False
-        if key in ("speed", "speed_mbps") and value not in ("full", "auto"):
-            return False
-    return True
 
 
 def time_of(trial: Trial) -> float:
@@ -87,11 +39,12 @@ def time_of(trial: Trial) -> float:
 def profiles_of(folder: Path, link_mbps: float = 1_000.0) -> tuple[Profile, ...]:
     """A profile of each configuration of a run that has valid trials without EEE; ProfileError if there is none."""
     facts = read_facts(folder)
+    factors = Factors.of_run(facts)
     groups: dict[Configuration, list[Trial]] = {}
     trials = read_trials(folder)
     for trial in trials:
-        if trial.what == "program" and trial.valid and is_base(trial):
-            groups.setdefault(configuration_of(trial), []).append(trial)
+        if trial.what == "program" and trial.valid and factors.saves_nothing(factors.state_of(trial)):
+            groups.setdefault(factors.configuration_of(trial), []).append(trial)
     if not groups:
         ran = sum(trial.what == "program" for trial in trials)
         raise ProfileError(
@@ -117,7 +70,7 @@ def _profile(config: Configuration, trials: Sequence[Trial], run: str, lab: str,
         trial_count=len(trials),
         base_s=Estimate.of(of_median([time_of(trial) for trial in trials])),
         call_count=count,
-        message_byte=_sent_byte(config, traffic, gaps) / count if count else 0.0,
+        message_byte=_message_byte(trials, config, traffic, gaps, count),
         link_mbps=link_mbps,
         gaps=gaps,
         traffic=traffic,
@@ -134,15 +87,27 @@ def _last(trials: Sequence[Trial], read: Callable[[Trial], _T | None]) -> _T | N
 
 
 def _call_count(trials: Sequence[Trial], config: Configuration, traffic: Traffic | None) -> float:
-    for name in _CALLS:
-        told = [trial.figures[name].value for trial in trials if name in trial.figures]
-        if told:
-            return float(np.median(told))
-    given = dict(config.parameters)
-    for name in _ITERATIONS:
-        if isinstance(given.get(name), int | float):
-            return float(given[name])
+    told = _figures(trials, "communications")
+    if told:
+        return float(np.median(told))
     return 0.0 if traffic is None else _between_nodes(traffic.messages, config.ranks_per_host) / len(config.hosts)
+
+
+def _figures(trials: Sequence[Trial], name: str) -> list[float]:
+    return [trial.figures[name].value for trial in trials if name in trial.figures]
+
+
+def _message_byte(
+    trials: Sequence[Trial],
+    config: Configuration,
+    traffic: Traffic | None,
+    gaps: Mapping[str, NodeGaps],
+    call_count: float,
+) -> float:
+    told = _figures(trials, "communication_size")
+    if told:
+        return float(np.median(told))
+    return _sent_byte(config, traffic, gaps) / call_count if call_count else 0.0
 
 
 def _sent_byte(config: Configuration, traffic: Traffic | None, gaps: Mapping[str, NodeGaps]) -> float:
@@ -178,18 +143,10 @@ def _all_gaps(trial: Trial) -> dict[str, NodeGaps]:
 
 
 def read_gaps(path: Path, from_ns: int, to_ns: int) -> NodeGaps | None:
-    """What the gap recorder told of a window; None if it has no row in it. ProfileError if it is another file."""
-    try:
-        lines = [
-            json.loads(line) for line in path.read_text(encoding="utf-8").splitlines(keepends=True) if "\n" in line
-        ]
-        header = next(line for line in lines if line["kind"] == "header")
-        edges_us = np.array(header["lower_edges_ns"], dtype=float) / 1e3
-        names = [column["name"] for column in header["columns"]]
-        rows = [dict(zip(names, row, strict=True)) for line in lines if line["kind"] == "rows" for row in line["rows"]]
-    except (OSError, ValueError, KeyError, StopIteration) as error:
-        raise ProfileError(f"{path} is not what agents/idle_gaps.py writes: record the gaps again.") from error
-    inside = [row for row in rows if from_ns <= (row["start_ns"] + row["end_ns"]) / 2 <= to_ns]
+    """What the gap recorder told of a window; None if it has no row in it. LabError if it is another file."""
+    told = read_agent_file(path, "idle_gaps")
+    edges_us = np.array(told.header["lower_edges_ns"], dtype=float) / 1e3
+    inside = [row for row in told.rows if from_ns <= (row["start_ns"] + row["end_ns"]) / 2 <= to_ns]
     if not inside:
         return None
     window_us = sum(row["end_ns"] - row["start_ns"] for row in inside) / 1e3
@@ -214,14 +171,4 @@ def _direction(way: WayName, rows: Sequence[Mapping[str, Any]], edges_us: Floats
         size_byte=float(sum(row[f"{way}_byte"] for row in rows)),
         busy_us=sum(row[f"{way}_busy_ns"] for row in rows) / 1e3,
         window_us=window_us,
-    )
-
-
-def _frozen(value: Any) -> Any:
-    return (
-        tuple(value)
-        if isinstance(value, list)
-        else json.dumps(value, sort_keys=True)
-        if isinstance(value, dict)
-        else value
     )

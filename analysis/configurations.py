@@ -1,0 +1,114 @@
+"""Which trials can be compared: a program's configuration, and the state of the lab that it ran under.
+
+The factors of an experiment are of kinds (`controller.experiments.experiment`): some set the lab (EEE, links, speed),
+some place the program, all others are its parameters. A run's own description says which; without one, names do.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from analysis.trials import Level, Trial
+
+LAB_KINDS: Final = frozenset({"eee", "hold_us", "link", "speed_mbps", "routing"})
+_PLACE_KINDS: Final = frozenset({"host_count", "ranks_per_host"})
+_NOTHING_SAVED: Final[Mapping[str, tuple[Level, ...]]] = {
+    "eee": ("off", False),
+    "link": ("on",),
+    "routing": ("shortest",),
+    "speed_mbps": ("auto",),
+}
+"""Levels at which the lab saves nothing."""
+
+State = tuple[tuple[str, Level], ...]
+"""Factors that set the lab, and their levels, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """What is the same in trials that can be compared but for the lab's state."""
+
+    program: str
+    hosts: tuple[str, ...]
+    ranks_per_host: int
+    parameters: tuple[tuple[str, Any], ...]
+
+    @property
+    def placement(self) -> str:
+        """Program and placement, as in "alltoall 4x1": four nodes with a rank each."""
+        return f"{self.program} {len(self.hosts)}x{self.ranks_per_host}"
+
+    @property
+    def name(self) -> str:
+        """For people: program, placement, and parameters."""
+        told = " ".join(f"{key}={value}" for key, value in self.parameters)
+        return f"{self.placement} {told}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class Factors:
+    """The factors of one run. `kinds` by name; a factor without one is told by its name."""
+
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    top_mbps: Mapping[str, int] = field(default_factory=dict)
+    """The fastest level of each factor of speed."""
+
+    @classmethod
+    def of_run(cls, facts: Mapping[str, Any]) -> "Factors":
+        """From `run.yaml`."""
+        experiment = facts.get("experiment")
+        given = experiment.get("factors") if isinstance(experiment, Mapping) else None
+        factors = given if isinstance(given, Mapping) else {}
+        kinds, top = {}, {}
+        for name, factor in factors.items():
+            if not isinstance(factor, Mapping) or "kind" not in factor:
+                continue
+            kinds[str(name)] = str(factor["kind"])
+            speeds = [level for level in factor.get("levels", ()) if isinstance(level, int)]
+            if factor["kind"] == "speed_mbps" and speeds:
+                top[str(name)] = max(speeds)
+        return cls(kinds, top)
+
+    def kind(self, name: str) -> str:
+        """The kind of a factor."""
+        known = name in LAB_KINDS | _PLACE_KINDS
+        return self.kinds.get(name, name if known else "parameter")
+
+    def configuration_of(self, trial: Trial) -> Configuration:
+        """Of a program's trial; levels that are parameters count as such."""
+        given = {**trial.parameters, **trial.levels}
+        kept = {key: value for key, value in given.items() if self.kind(key) not in LAB_KINDS | _PLACE_KINDS}
+        parameters = tuple(sorted((key, _frozen(value)) for key, value in kept.items()))
+        return Configuration(trial.program, trial.hosts, trial.ranks_per_host, parameters)
+
+    def state_of(self, trial: Trial) -> State:
+        """What the lab was set to."""
+        return tuple(sorted((key, value) for key, value in trial.levels.items() if self.kind(key) in LAB_KINDS))
+
+    def saves_nothing(self, state: State) -> bool:
+        """Whether EEE was off and every link up at its speed. The hold of a link whose EEE is off is nothing."""
+        return not any(self._saves(name, level) for name, level in state)
+
+    def _saves(self, name: str, level: Level) -> bool:
+        kind = self.kind(name)
+        if kind == "hold_us" or level == self.top_mbps.get(name):
+            return False
+        return level not in _NOTHING_SAVED[kind]
+
+    def with_eee(self, state: State) -> bool | None:
+        """Whether EEE was on, all else saving nothing; None if it was not so."""
+        eee = [level in ("on", True) for name, level in state if self.kind(name) == "eee"]
+        rest = tuple((name, level) for name, level in state if self.kind(name) != "eee")
+        return all(eee) if eee and len(set(eee)) == 1 and self.saves_nothing(rest) else None
+
+
+def state_told(state: State) -> str:
+    """For people."""
+    return ", ".join(f"{name} {level}" for name, level in state) or "as it is"
+
+
+def _frozen(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(value)
+    return json.dumps(value, sort_keys=True) if isinstance(value, dict) else value

@@ -1,0 +1,210 @@
+"""Response delay against send interval (Miwa et al. 2013, Fig. 3), and the fitted policy."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from analysis.agent_file import read_agent_file
+from analysis.calibration import LinkPolicy
+from analysis.interval import Floats
+from analysis.policies import policy_of
+from analysis.report.drawing import Drawing, draw, label, look
+from analysis.report.material import Material, RunMaterial
+from analysis.report.section import Missing, Section
+from analysis.report.table import Cell, Column, Table
+from analysis.trials import Trial
+
+_PATHS = 8
+_BINS = 24
+_LEAST_IN_BIN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Echoes:
+    """Echoes of one trial: gaps and round trips in us (NaN: lost)."""
+
+    gap_us: Floats
+    rtt_us: Floats
+
+
+def read_echoes(path: Path) -> Echoes:
+    """The probe's stream, hardware stamps where there are; LabError if it is another file."""
+    rows = read_agent_file(path, "echo_probe").rows
+    gaps = [_nearest(row.get("idle_transmit_ns"), row.get("idle_receive_ns")) for row in rows]
+    rtts = [row.get("rtt_hardware_ns") or row.get("rtt_ns") for row in rows]
+    return Echoes(_microseconds(gaps), _microseconds(rtts))
+
+
+def _nearest(transmit_ns: int | None, receive_ns: int | None) -> int | None:
+    """Idle time of the host's own transmitter."""
+    return transmit_ns if transmit_ns is not None else receive_ns
+
+
+def _microseconds(values: Sequence[int | None]) -> Floats:
+    return np.array([np.nan if value is None else value / 1e3 for value in values], dtype=float)
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """All echoes of a path with EEE on and off; `base_us` is what a round trip takes awake, and where that is from."""
+
+    hosts: tuple[str, ...]
+    on: Echoes
+    off: Echoes
+    base_us: float
+    base_from: str
+    policy: LinkPolicy | None
+
+
+def delay(material: Material) -> Section | Missing:
+    """A drawing for each path that was probed."""
+    title = "Response delay against send interval"
+    paths = [path for run in material.runs for path in _paths(run, material)]
+    if not paths:
+        return Missing(title, "no run has a ping-interval probe.", "eeectl probe")
+    warnings = []
+    if len(paths) > _PATHS:
+        warnings.append(f"{len(paths)} paths were probed; the first {_PATHS} are drawn, the table has all.")
+    if any(path.policy is None for path in paths):
+        warnings.append("No policy was fitted for every path: eeectl fit RUN -o calibration.yaml, then --calibration.")
+    text = (
+        "Each echo waits for the transmitters of its path that sleep. The delay is its round trip less what one takes "
+        "awake. Grey points are echoes with EEE on; the line is the policy that was fitted."
+    )
+    drawings = tuple(_drawing(number, path) for number, path in enumerate(paths[:_PATHS]))
+    return Section("delay", title, text, drawings, (_table(paths),), tuple(warnings))
+
+
+def _paths(run: RunMaterial, material: Material) -> list[_Path]:
+    groups: dict[tuple[str, ...], tuple[list[Echoes], list[Echoes]]] = {}
+    for trial in run.trials:
+        if trial.what == "probe" and trial.valid and (trial.folder / "echoes.jsonl").exists():
+            groups.setdefault(trial.hosts, ([], []))[_awake(trial)].append(read_echoes(trial.path("echoes.jsonl")))
+    links = material.calibration.links if material.calibration is not None else {}
+    found = []
+    for hosts, (on, off) in groups.items():
+        policy = _policy(hosts, links)
+        base_us, base_from = _base(_joined(off), _joined(on), policy)
+        found.append(_Path(hosts, _joined(on), _joined(off), base_us, base_from, policy))
+    return found
+
+
+def _awake(trial: Trial) -> bool:
+    return trial.levels.get("eee") in ("off", False)
+
+
+def _joined(echoes: Sequence[Echoes]) -> Echoes:
+    none: Floats = np.array([], dtype=float)
+    return Echoes(
+        np.concatenate([none, *(one.gap_us for one in echoes)]), np.concatenate([none, *(one.rtt_us for one in echoes)])
+    )
+
+
+def _base(off: Echoes, on: Echoes, policy: LinkPolicy | None) -> tuple[float, str]:
+    if np.isfinite(off.rtt_us).any():
+        return float(np.nanmedian(off.rtt_us)), "median with EEE off"
+    if policy is not None:
+        return policy.base_us.value, "fitted round trip awake"
+    return float(np.nanquantile(on.rtt_us, 0.05)) if np.isfinite(on.rtt_us).any() else 0.0, "fastest twentieth"
+
+
+def _policy(hosts: tuple[str, ...], links: Mapping[str, LinkPolicy]) -> LinkPolicy | None:
+    """The policy of a path: that whose name or ends have its hosts; a calibration with one policy has it for all."""
+    for name, link in links.items():
+        words = name.replace("-", " ").replace(":", " ").split()
+        if hosts and all(host in words for host in hosts):
+            return link
+    for link in links.values():
+        if {end.split(":")[0] for end in link.ends} & set(hosts):
+            return link
+    return next(iter(links.values())) if len(links) == 1 else None
+
+
+def binned(gap_us: Floats, value: Floats, bins: int = _BINS) -> tuple[Floats, Floats, Floats, Floats]:
+    """(middle, median, lower and upper quartile) of bins of equal width in log(gap) with at least five values."""
+    good = np.isfinite(gap_us) & np.isfinite(value) & (gap_us > 0)
+    gap, kept = gap_us[good], value[good]
+    if gap.size < _LEAST_IN_BIN:
+        nothing: Floats = np.array([], dtype=float)
+        return nothing, nothing, nothing, nothing
+    edges = np.geomspace(gap.min(), gap.max() * 1.000001, bins + 1)
+    place = np.digitize(gap, edges) - 1
+    rows = [
+        (float(np.exp(np.log(gap[place == n]).mean())), *np.quantile(kept[place == n], (0.5, 0.25, 0.75)))
+        for n in range(bins)
+        if (place == n).sum() >= _LEAST_IN_BIN
+    ]
+    middle, median, low, high = np.array(rows, dtype=float).T if rows else np.empty((4, 0))
+    return middle, median, low, high
+
+
+def _drawing(number: int, path: _Path) -> Drawing:
+    hosts = " – ".join(path.hosts)  # noqa: RUF001 - an en dash between two ends
+
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        axes.plot(path.on.gap_us / 1e3, path.on.rtt_us - path.base_us, ".", color="0.7", ms=2, zorder=1)
+        for place, (echoes, name) in enumerate(((path.on, "EEE on"), (path.off, "EEE off"))):
+            gap_us, median, low, high = binned(echoes.gap_us, echoes.rtt_us)
+            if gap_us.size:
+                seen = look(place)
+                bars = (median - low, high - median)
+                axes.errorbar(
+                    gap_us / 1e3,
+                    median - path.base_us,
+                    bars,
+                    color=seen.colour,
+                    marker=seen.marker,
+                    ls="none",
+                    mfc=seen.colour if place == 0 else "white",
+                    lw=0.8,
+                    label=f"{name}, medians",
+                )
+        if path.policy is not None:
+            gaps = np.concatenate((path.on.gap_us, path.off.gap_us))
+            gaps = gaps[np.isfinite(gaps) & (gaps > 0)]
+            x = np.unique(np.concatenate((np.geomspace(gaps.min(), gaps.max(), 600), _corners(path.policy))))
+            x = x[(x >= gaps.min()) & (x <= gaps.max())]
+            expected = policy_of(path.policy).delay_us(x) * path.policy.sleeper_count
+            axes.plot(x / 1e3, expected, color=look(2).colour, ls=look(2).line, label="fitted policy")
+        axes.set_xscale("log")
+        label(axes, "Idle time before the echo (ms)", "Response delay (µs)")
+        axes.legend(loc="best")
+
+    lost = int(np.isnan(path.on.rtt_us).sum() + np.isnan(path.off.rtt_us).sum())
+    caption = (
+        f"{hosts}: {path.on.rtt_us.size} echoes with EEE on, {path.off.rtt_us.size} with EEE off, {lost} lost. Symbols "
+        f"are medians of bins with at least {_LEAST_IN_BIN} echoes, bars their quartiles (spread, not error). Zero is "
+        f"the {path.base_from}, {path.base_us:.1f} µs."
+    )
+    return draw(f"delay-{number + 1}", f"Response delay, {hosts}", caption, paint)
+
+
+def _corners(policy: LinkPolicy) -> Floats:
+    """Just before and after the edges of a policy, so that a line has its steps there."""
+    edges = [one.value for one in (policy.hold_us,) if one is not None]
+    if policy.hold_us is not None and policy.deep_after_us is not None:
+        edges.append(policy.hold_us.value + policy.deep_after_us.value)
+    return np.array([edge * share for edge in edges for share in (0.99999, 1.00001)], dtype=float)
+
+
+def _table(paths: Sequence[_Path]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for path in paths:
+        for name, echoes in (("on", path.on), ("off", path.off)):
+            rows += [
+                (" - ".join(path.hosts), name, gap, median - path.base_us, low - path.base_us, high - path.base_us)
+                for gap, median, low, high in zip(*binned(echoes.gap_us, echoes.rtt_us), strict=True)
+            ]
+    columns = (
+        Column("path"),
+        Column("EEE"),
+        Column("idle time", "us"),
+        Column("median delay", "us"),
+        Column("lower quartile", "us"),
+        Column("upper quartile", "us"),
+    )
+    return Table("delay", "Response delay by idle time", columns, tuple(rows))

@@ -1,0 +1,156 @@
+"""Drawings of a report: vector graphics that can be read in grey, with units on their axes.
+
+Series differ in marker, line style and lightness, never in hue alone. A drawing is as wide as a column of a paper
+(`COLUMN_INCH`), so its letters can be read on a telephone and in print; one that needs more room is drawn a second
+time for wide screens (`PAGE_INCH`).
+"""
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from controller.errors import LabError
+
+COLUMN_INCH: Final = 3.5
+PAGE_INCH: Final = 7.2
+
+_RULES: Final[dict[Any, Any]] = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.labelsize": 8,
+    "axes.linewidth": 0.7,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "errorbar.capsize": 2,
+    "figure.constrained_layout.use": True,
+    "font.family": "sans-serif",
+    "font.size": 8,
+    "font.sans-serif": ["DejaVu Sans"],
+    "grid.color": "0.88",
+    "grid.linewidth": 0.5,
+    "hatch.linewidth": 0.5,
+    "legend.fontsize": 7,
+    "legend.framealpha": 0.85,
+    "legend.edgecolor": "0.8",
+    "lines.linewidth": 1.2,
+    "lines.markersize": 4.5,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a series looks; no two in `LOOKS` share marker, line or lightness."""
+
+    colour: str
+    marker: str
+    line: str
+    hatch: str
+
+
+LOOKS: Final = (
+    Look("#000000", "o", "-", ""),
+    Look("#0072b2", "s", "--", "////"),
+    Look("#d55e00", "^", "-.", "...."),
+    Look("#56b4e9", "D", ":", "xxxx"),
+    Look("#999999", "v", (0, (5, 1, 1, 1, 1, 1)), "\\\\\\\\"),  # type: ignore[arg-type]
+    Look("#e69f00", "P", (0, (1, 2)), "----"),  # type: ignore[arg-type]
+)
+
+
+def look(number: int) -> Look:
+    """The look of a series; more series than looks begin again."""
+    return LOOKS[number % len(LOOKS)]
+
+
+Paint = Callable[[Figure], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A drawing and its words. `caption` says what points and bars are and how many trials they rest on.
+
+    `svg` is for the page; `wide_svg` a second version for wide screens and paper, empty if one does.
+    `figure` draws the file's version.
+    """
+
+    name: str
+    title: str
+    caption: str
+    svg: str
+    wide_svg: str
+    pdf: bytes
+
+    def save(self, folder: Path) -> tuple[Path, Path]:
+        """Write NAME.svg and NAME.pdf; LabError if that fails."""
+        paths = folder / f"{self.name}.svg", folder / f"{self.name}.pdf"
+        try:
+            folder.mkdir(exist_ok=True)
+            paths[0].write_text('<?xml version="1.0" encoding="utf-8"?>\n' + (self.wide_svg or self.svg), "utf-8")
+            paths[1].write_bytes(self.pdf)
+        except OSError as error:
+            raise LabError(f"the figures cannot be written to {folder} ({error.strerror}): make room there.") from error
+        return paths
+
+
+def draw(
+    name: str, title: str, caption: str, paint: Paint, *, height_inch: float = 2.6, wide_inch: float = 0.0
+) -> Drawing:
+    """Make a drawing of what `paint` puts on a figure; with `wide_inch` also one that wide."""
+    with _rules():
+        small = Figure(figsize=(COLUMN_INCH, height_inch))
+        paint(small)
+        svg = _svg(small, name, title)
+        wide_svg, last = "", small
+        if wide_inch:
+            last = Figure(figsize=(wide_inch, height_inch))
+            paint(last)
+            wide_svg = _svg(last, f"{name}-wide", title)
+        pdf = io.BytesIO()
+        last.savefig(pdf, format="pdf", metadata={"Title": title, "CreationDate": None})
+    return Drawing(name, title, caption, svg, wide_svg, pdf.getvalue())
+
+
+def label(axes: Axes, x: str, y: str) -> None:
+    """Name both axes; each name ends in its unit, as in "run time (s)"."""
+    for text in (x, y):
+        if not re.search(r"\([^()]+\)$", text):
+            raise ValueError(f"an axis without a unit: '{text}'")
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+
+
+@contextmanager
+def _rules() -> Iterator[None]:
+    with mpl.rc_context({**_RULES, "svg.hashsalt": "report"}):
+        yield
+
+
+def _svg(figure: Figure, name: str, title: str) -> str:
+    """The picture as an element for a page: its ids are its own, and it grows with its column."""
+    text = io.StringIO()
+    figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    svg = text.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
+    svg = re.sub(r'(xlink:href|href)="#([^"]+)"', rf'\1="#{name}-\2"', svg)
+    svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)
+    svg = svg.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
+    head, rest = svg.split(">", 1)
+    return f'{head} role="img"><title>{_escaped(title)}</title>{rest}'.strip()
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

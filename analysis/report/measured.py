@@ -1,0 +1,130 @@
+"""What was measured and how: runs, versions, clocks, and what does not count, with the reason."""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from analysis.report.material import Material, RunMaterial
+from analysis.report.section import Section
+from analysis.report.table import Cell, Column, Table
+
+_TROUBLE = ("clock_unknown", "disk_recovered", "source_failed", "sampling_failed", "stale", "late", "refused")
+_MOST_REMARKS = 40
+
+
+def measured(material: Material) -> Section:
+    """Always there."""
+    runs = material.runs
+    tables = [_runs(runs), _trials(runs), _clocks(runs), _versions(runs)]
+    invalid = _not_counted(runs)
+    warnings = []
+    if invalid.rows:
+        tables.append(invalid)
+        warnings.append(f"{len(invalid.rows)} trials do not count; the table says why.")
+    remarks = _remarks(runs)
+    if remarks.rows:
+        tables.append(remarks)
+    text = (
+        "Times are UTC on the clock of the computer that ran the experiment. A sample was true at some moment between "
+        "question and answer; other clocks are known to the bounds below."
+    )
+    labs = {str(run.facts.get("inventory_digest", "")) for run in runs}
+    if len(labs) > 1:
+        warnings.append("These runs are of different inventories: what is compared between them may differ in more.")
+    unfinished = [run.name for run in runs if run.facts.get("state") != "finished"]
+    if unfinished:
+        warnings.append(f"Not finished, so more may be missing than is said: {', '.join(unfinished)}.")
+    return Section(
+        "measured",
+        "What was measured, and how",
+        text,
+        tables=tuple(table for table in tables if table.rows),
+        warnings=tuple(warnings),
+    )
+
+
+def _experiment(facts: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = facts.get("experiment")
+    return found if isinstance(found, Mapping) else {}
+
+
+def _runs(runs: tuple[RunMaterial, ...]) -> Table:
+    columns = ("run", "lab", "inventory", "experiment", "order seed", "begun", "ended", "state", "by")
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        facts = run.facts
+        told = _experiment(facts)
+        rows.append(
+            (
+                run.name,
+                str(facts.get("lab", "")),
+                str(facts.get("inventory_digest", ""))[:12],
+                str(told.get("name", facts.get("name", ""))),
+                str(told.get("seed", "")),
+                str(facts.get("begun", ""))[:19],
+                str(facts.get("ended", ""))[:19],
+                str(facts.get("state", "")),
+                f"{facts.get('actor', '')}@{facts.get('host', '')}",
+            )
+        )
+    return Table("runs", "Runs", tuple(map(Column, columns)), tuple(rows))
+
+
+def _trials(runs: tuple[RunMaterial, ...]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        what = dict.fromkeys((trial.what, trial.program) for trial in run.trials)
+        for kind, program in what:
+            states = Counter(trial.state for trial in run.trials if (trial.what, trial.program) == (kind, program))
+            rows.append((run.name, program or kind, states["valid"], states["invalid"], states["failed"]))
+    columns = ("run", "what", "valid", "invalid", "failed")
+    return Table("trials", "Trials", tuple(map(Column, columns)), tuple(rows))
+
+
+def _clocks(runs: tuple[RunMaterial, ...]) -> Table:
+    """The widest bound of each source."""
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        widest: dict[tuple[str, str], tuple[int, bool]] = {}
+        for told in run.facts.get("clocks", ()):
+            key = str(told["source"]), str(told["method"])
+            bound_ns, good = widest.get(key, (0, True))
+            widest[key] = max(bound_ns, int(told["bound_ns"])), good and bool(told.get("consistent", True))
+        rows += [
+            (run.name, source, method, bound_ns / 1e6, "yes" if good else "no")
+            for (source, method), (bound_ns, good) in widest.items()
+        ]
+    columns = (Column("run"), Column("clock of"), Column("by"), Column("bound", "ms"), Column("consistent"))
+    return Table("clocks", "Clocks", columns, tuple(rows))
+
+
+def _versions(runs: tuple[RunMaterial, ...]) -> Table:
+    names = dict.fromkeys(name for run in runs for name in run.facts.get("versions", {}))
+    rows = tuple((run.name, *(str(run.facts.get("versions", {}).get(name, "")) for name in names)) for run in runs)
+    return Table("versions", "Versions", (Column("run"), *map(Column, names)), rows)
+
+
+def _not_counted(runs: tuple[RunMaterial, ...]) -> Table:
+    rows = [
+        (run.name, trial.number, trial.program or trial.what, _levels(trial.levels), trial.state, trial.why)
+        for run in runs
+        for trial in run.trials
+        if not trial.valid
+    ]
+    columns = ("run", "trial", "what", "levels", "state", "why it does not count")
+    return Table("not-counted", "Trials that do not count", tuple(map(Column, columns)), tuple(rows))
+
+
+def _remarks(runs: tuple[RunMaterial, ...]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        for event in run.events:
+            if event["kind"] in _TROUBLE:
+                about = event.get("source", event.get("device", ""))
+                rows.append((run.name, event["kind"].replace("_", " "), str(about), str(event.get("why", ""))))
+    kept = tuple(dict.fromkeys(rows))
+    return Table("remarks", "Remarks", tuple(map(Column, ("run", "what", "about", "why"))), kept[:_MOST_REMARKS])
+
+
+def _levels(levels: Mapping[str, Any]) -> str:
+    return " ".join(f"{name}={level}" for name, level in levels.items())

@@ -1,0 +1,129 @@
+"""What EEE adds to a communication against the mean gap (Miwa et al. 2013, Figs. 6 and 7), and the fitted curve."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from analysis.calibration import Calibration, ProgramTime
+from analysis.miwa import curve_us
+from analysis.report.drawing import Drawing, draw, label, look
+from analysis.report.material import Material, Pair, bars_told, pairs_of
+from analysis.report.section import Missing, Section
+from analysis.report.table import Column, Table
+
+_COMMAND = "eeectl sweep EXPERIMENT.yaml, with the factor eee"
+
+
+def overhead(material: Material) -> Section | Missing:
+    """A drawing for each program and placement that ran with EEE on and off."""
+    title = "Overhead of EEE against the mean gap"
+    groups = grouped(material)
+    if not groups:
+        return Missing(
+            title, "no program ran with EEE on and off.", "eeectl sweep EXPERIMENT.yaml, with the factor eee"
+        )
+    calibration = material.calibration
+    drawings = tuple(_drawing(name, pairs, time_model(calibration, pairs)) for name, pairs in groups.items())
+    warnings: tuple[str, ...] = ()
+    if calibration is None or any(_miwa(time_model(calibration, pairs)) is None for pairs in groups.values()):
+        warnings = ("Not every program has a fitted curve: eeectl fit RUN -o calibration.yaml, then --calibration.",)
+    text = (
+        "The overhead is the difference of run times by the number of communications of a node (Miwa's Eq. 1 and 2), "
+        "the mean gap is I = T/n - S/B (Eq. 4). The curve is f(I) of Eq. 3."
+    )
+    return Section("overhead", title, text, drawings, (_table(groups),), warnings)
+
+
+def grouped(material: Material) -> dict[str, list[Pair]]:
+    """Pairs by program and placement."""
+    groups: dict[str, list[Pair]] = {}
+    for run in material.runs:
+        for pair in pairs_of(run):
+            groups.setdefault(pair.configuration.placement, []).append(pair)
+    return groups
+
+
+def time_model(calibration: Calibration | None, pairs: list[Pair]) -> ProgramTime | None:
+    """The fitted run time of that program at that placement."""
+    if calibration is None:
+        return None
+    return program_time(calibration, pairs[0].configuration.program, pairs[0].profile.rank_count, pairs[0])
+
+
+def program_time(calibration: Calibration, program: str, rank_count: int, pair: Pair) -> ProgramTime | None:
+    """What was fitted for a program with so many ranks on so many nodes."""
+    nodes = len(pair.configuration.hosts)
+    for one in calibration.run_time.values():
+        if (one.program, one.rank_count, one.node_count) == (program, rank_count, nodes):
+            return one
+    return None
+
+
+def _miwa(model: ProgramTime | None) -> object:
+    return None if model is None else model.miwa
+
+
+def _drawing(name: str, pairs: list[Pair], model: ProgramTime | None) -> Drawing:
+    idle_us = np.array([pair.profile.idle_us for pair in pairs])
+    spreads = [pair.overhead_us for pair in pairs]
+
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        seen = look(0)
+        axes.errorbar(
+            idle_us / 1e3,
+            [one.interval.value for one in spreads],
+            ([one.below for one in spreads], [one.above for one in spreads]),
+            color=seen.colour,
+            marker=seen.marker,
+            ls="none",
+            lw=0.8,
+            label="measured",
+        )
+        if model is not None and model.miwa is not None:
+            fit = model.miwa
+            x = np.linspace(0.0, float(idle_us.max()) * 1.03, 600)
+            y = curve_us(x, fit.plateau_us.value, fit.alpha_per_us.value, fit.origin_us.value, fit.threshold_us.value)
+            axes.plot(x / 1e3, y, color=look(2).colour, ls=look(1).line, label="fitted, Eq. 3")
+        axes.axhline(0.0, color="0.5", lw=0.6)
+        axes.set_xlim(left=0.0)
+        label(axes, "Mean gap I (ms)", "Overhead of a communication (µs)")
+        axes.legend(loc="best")
+
+    goodness = ""
+    if model is not None and model.miwa is not None:
+        goodness = (
+            f" Curve: R² = {model.miwa.explained_fraction:.3f}, residual {model.miwa.residual_us:.1f} µs, from "
+            f"{model.configuration_count} configurations."
+        )
+    caption = f"{name}, {len(pairs)} configurations. {bars_told([one.count for one in spreads])}{goodness}"
+    return draw(f"overhead-{_file(name)}", f"Overhead of EEE, {name}", caption, paint)
+
+
+def _file(name: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-")
+
+
+def _table(groups: dict[str, list[Pair]]) -> Table:
+    columns = (
+        Column("program"),
+        Column("parameters"),
+        Column("n", "1"),
+        Column("S", "byte"),
+        Column("mean gap I", "us"),
+        Column("overhead", "us"),
+        Column("trials", "1"),
+    )
+    rows = tuple(
+        (
+            name,
+            " ".join(f"{key}={value}" for key, value in pair.configuration.parameters),
+            pair.profile.call_count,
+            pair.profile.message_byte,
+            pair.profile.idle_us,
+            pair.overhead_us.interval,
+            pair.overhead_us.count,
+        )
+        for name, pairs in groups.items()
+        for pair in pairs
+    )
+    return Table("overhead", "Overhead of EEE by configuration", columns, rows)

@@ -1,0 +1,173 @@
+"""Power against time, with what was done to the lab and when programs ran."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.interval import Floats
+from analysis.report.drawing import PAGE_INCH, Drawing, draw, label, look
+from analysis.report.energies import feeders, hosts_of
+from analysis.report.material import Material, RunMaterial
+from analysis.report.section import Missing, Section
+from analysis.report.table import Cell, Column, Table
+
+_COMMAND = "eeectl run EXPERIMENT.yaml, in a lab with power strips"
+_SERIES = 6
+_POINTS = 1_500
+_NAMED_EVENTS = 12
+_LONG_S = 3_600.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What one device drew: seconds since the run began, watts, and how long a meter's pause is."""
+
+    name: str
+    time_s: Floats
+    power_watt: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    """Something that was done to the lab."""
+
+    at_s: float
+    words: str
+
+
+def power(material: Material) -> Section | Missing:
+    """A drawing for each run with watts."""
+    title = "Power against time"
+    runs = [run for run in material.runs if not run.watts.filter(pl.col("power_watt").is_not_null()).is_empty()]
+    if not runs:
+        return Missing(
+            title, "no run has readings of a meter.", "eeectl run EXPERIMENT.yaml in a lab with power strips"
+        )
+    drawings, rows = [], []
+    for number, run in enumerate(runs):
+        start_ns = _start_ns(run)
+        series, done = _series(run, start_ns), _done(run, start_ns)
+        drawings.append(_drawing(number, run, series, done, start_ns))
+        rows += [_row(run, one) for one in series]
+    columns = tuple(Column(name) for name in ("run", "device"))
+    figures = tuple(Column(name, "W") for name in ("mean", "least", "most"))
+    table = Table("power", "Power by device", (*columns, *figures, Column("readings", "1")), tuple(rows))
+    text = "Readings as the meters showed them; a meter lags by its refresh, and shows steps."
+    return Section("power", title, text, tuple(drawings), (table,))
+
+
+def _start_ns(run: RunMaterial) -> int:
+    times = [trial.begun_ns for trial in run.trials] + run.watts["sent_ns"].head(1).to_list()
+    return min(times)
+
+
+def _series(run: RunMaterial, start_ns: int) -> list[_Seen]:
+    """Switches and other devices each for themselves, nodes as a sum; the greatest first."""
+    hosts = hosts_of(run)
+    single: dict[str, list[pl.DataFrame]] = {}
+    nodes: list[pl.DataFrame] = []
+    for (strip, outlet), feeds in feeders(run).items():
+        rows = run.watts.filter(
+            (pl.col("strip") == strip) & (pl.col("outlet") == outlet) & pl.col("power_watt").is_not_null()
+        )
+        (nodes if feeds in hosts else single.setdefault(feeds, [])).append(rows)
+    found = [_sum(name, tables, start_ns) for name, tables in single.items()]
+    if nodes:
+        found.append(_sum(f"{len(nodes)} nodes" if len(nodes) > 1 else "1 node", nodes, start_ns))
+    found.sort(key=lambda one: -float(one.power_watt.mean()))
+    return found[:_SERIES]
+
+
+def _sum(name: str, tables: Sequence[pl.DataFrame], start_ns: int) -> _Seen:
+    """Several outlets at the times of the first, each by its latest reading."""
+    times_ns = tables[0]["received_ns"].to_numpy()
+    total: Floats = np.zeros(times_ns.size)
+    for rows in tables:
+        place = np.searchsorted(rows["received_ns"].to_numpy(), times_ns, side="right") - 1
+        total += rows["power_watt"].to_numpy()[np.maximum(place, 0)]
+    return _Seen(name, (times_ns - start_ns) / 1e9, total)
+
+
+def _done(run: RunMaterial, start_ns: int) -> list[_Done]:
+    """Actuations; those of many links that end up alike within a second are one."""
+    found: list[_Done] = []
+    counts: list[int] = []
+    for event in run.events:
+        if event["kind"] != "actuation":
+            continue
+        at_s = (int(event.get("ended_ns", event["time_ns"])) - start_ns) / 1e9
+        words = f"{event['what']} {event['after']}"
+        if found and found[-1].words.split(" of ")[0] == words and at_s - found[-1].at_s < 1.0:
+            counts[-1] += 1
+            found[-1] = _Done(found[-1].at_s, f"{words} of {counts[-1]} links")
+        else:
+            found.append(_Done(at_s, words))
+            counts.append(1)
+    return found
+
+
+def _drawing(number: int, run: RunMaterial, series: Sequence[_Seen], done: Sequence[_Done], start_ns: int) -> Drawing:
+    end_s = max(float(one.time_s.max()) for one in series)
+    share, unit = (60.0, "min") if end_s > _LONG_S / 6 else (1.0, "s")
+
+    def paint(figure: Figure) -> None:
+        panels = figure.subplots(len(series), 1, sharex=True, squeeze=False)[:, 0]
+        for place, (axes, one) in enumerate(zip(panels, series, strict=True)):
+            _panel(axes, one, place, share)
+            for event in done:
+                axes.axvline(event.at_s / share, color="0.35", lw=0.7, ls=(0, (2, 2)))
+            for trial in run.trials:
+                if trial.what == "program":
+                    begun_s, ended_s = (trial.begun_ns - start_ns) / 1e9, (trial.ended_ns - start_ns) / 1e9
+                    axes.axvspan(begun_s / share, ended_s / share, color="0.93", zorder=0, lw=0)
+            label(axes, f"Time since the run began ({unit})" if place == len(series) - 1 else f"({unit})", "Power (W)")
+            if place < len(series) - 1:
+                axes.set_xlabel("")
+        for event in done[:_NAMED_EVENTS] if len(done) <= _NAMED_EVENTS else ():
+            panels[0].annotate(
+                event.words,
+                (event.at_s / share, 1.0),
+                xycoords=("data", "axes fraction"),
+                fontsize=5.5,
+                rotation=90,
+                ha="right",
+                va="top",
+            )
+
+    events = f" Dashed lines: {len(done)} changes of the lab." if done else ""
+    caption = f"{run.name}. Grey: a program runs.{events} Steps are as the meters showed them."
+    height = 0.7 + 1.1 * len(series)
+    title = f"Power against time, {run.name}"
+    return draw(f"power-{number + 1}", title, caption, paint, height_inch=height, wide_inch=PAGE_INCH)
+
+
+def _panel(axes: Axes, one: _Seen, place: int, share: float) -> None:
+    time_s, watt = _thinned(one)
+    seen = look(place)
+    axes.plot(time_s / share, watt, color=seen.colour, ls="-", lw=0.9, drawstyle="steps-post")
+    axes.set_title(one.name, fontsize=7.5, loc="left", pad=2)
+    axes.margins(x=0.01)
+
+
+def _thinned(one: _Seen) -> tuple[Floats, Floats]:
+    """At most `_POINTS` points that keep the least and the most of each stretch."""
+    if one.time_s.size <= _POINTS:
+        return one.time_s, one.power_watt
+    parts = np.array_split(np.arange(one.time_s.size), _POINTS // 2)
+    kept = np.unique([place for part in parts for place in _ends(one.power_watt, part)])
+    return one.time_s[kept], one.power_watt[kept]
+
+
+def _ends(watt: Floats, part: np.typing.NDArray[np.int64]) -> tuple[int, int, int]:
+    """The first place of a stretch, and those of its least and its most."""
+    here = watt[part]
+    return int(part[0]), int(part[0] + np.argmin(here)), int(part[0] + np.argmax(here))
+
+
+def _row(run: RunMaterial, one: _Seen) -> tuple[Cell, ...]:
+    watt = one.power_watt
+    return run.name, one.name, float(watt.mean()), float(watt.min()), float(watt.max()), int(watt.size)

@@ -1,0 +1,97 @@
+"""Tables of a report, to read and to copy: each is in the page as CSV too."""
+
+import base64
+import csv
+import io
+import math
+from dataclasses import dataclass
+
+from analysis.interval import Interval
+
+Cell = str | int | float | Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column; `unit` is empty for text and plain numbers."""
+
+    name: str
+    unit: str = ""
+
+    @property
+    def head(self) -> str:
+        """Name and unit."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows with a cell for each column; an interval is one cell to read and three columns as CSV."""
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    @property
+    def shown(self) -> list[list[tuple[str, bool]]]:
+        """Text of each cell, and whether it is a number."""
+        return [[(told(cell), _is_number(cell)) for cell in row] for row in self.rows]
+
+    @property
+    def csv(self) -> str:
+        """RFC 4180; numbers with all their digits."""
+        spread = [any(isinstance(row[n], Interval) for row in self.rows) for n in range(len(self.columns))]
+        text = io.StringIO()
+        writer = csv.writer(text)
+        heads = [_heads(column, wide=wide) for column, wide in zip(self.columns, spread, strict=True)]
+        writer.writerow([name for group in heads for name in group])
+        for row in self.rows:
+            cells = [_cells(cell, wide=wide) for cell, wide in zip(row, spread, strict=True)]
+            writer.writerow([value for group in cells for value in group])
+        return text.getvalue()
+
+    @property
+    def link(self) -> str:
+        """The CSV as a link that needs no network."""
+        return "data:text/csv;charset=utf-8;base64," + base64.b64encode(self.csv.encode()).decode()
+
+
+def told(cell: Cell) -> str:
+    """A cell for people: four digits, an interval with both ends."""
+    if cell is None:
+        return "–"  # noqa: RUF001 - an en dash: there is nothing
+    if isinstance(cell, Interval):
+        if cell.low == cell.high:
+            return number(cell.value)
+        return f"{number(cell.value)} ({number(cell.low)} to {number(cell.high)})"
+    if isinstance(cell, float):
+        return number(cell)
+    return str(cell)
+
+
+def number(value: float) -> str:
+    """Four digits."""
+    if math.isnan(value):
+        return "–"  # noqa: RUF001
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value and not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.3e}"
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+def _is_number(cell: Cell) -> bool:
+    return isinstance(cell, int | float | Interval)
+
+
+def _heads(column: Column, *, wide: bool) -> list[str]:
+    if not wide:
+        return [column.head]
+    return [column.head, f"{column.head} low", f"{column.head} high"]
+
+
+def _cells(cell: Cell, *, wide: bool) -> list[str | int | float | None]:
+    if isinstance(cell, Interval):
+        return [cell.value, cell.low, cell.high]
+    return [cell, None, None] if wide else [cell]

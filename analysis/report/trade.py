@@ -1,0 +1,258 @@
+"""What saving power costs: performance against power saved (Koibuchi et al. 2011, Figs. 3-6), run time against energy.
+
+The latter as in Andujar et al. (2023), Figs. 4 and 6.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from analysis.configurations import Configuration, State, state_told
+from analysis.interval import Interval
+from analysis.profile_reading import time_of
+from analysis.report.drawing import Drawing, draw, label, look
+from analysis.report.energies import TrialEnergy, energy_of_trial, feeders, ratio, repeated
+from analysis.report.material import Material, RunMaterial, Spread, bars_told, spread_of
+from analysis.report.section import Missing, Section
+from analysis.report.table import Cell, Column, Table
+
+_COMMAND = "eeectl sweep EXPERIMENT.yaml, with a factor of kind link, speed_mbps or eee and meters that are read"
+
+
+_Value = tuple[float, TrialEnergy]
+
+
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """One configuration under one state of the lab; energies in joules, None where no meter told."""
+
+    state: State
+    time_s: Spread
+    network_joule: Spread | None
+    all_joule: Spread | None
+
+    @property
+    def network_watt(self) -> Interval | None:
+        """Mean power of the network."""
+        return None if self.network_joule is None else ratio(self.network_joule.interval, self.time_s.interval)
+
+
+@dataclass(frozen=True, slots=True)
+class _Series:
+    """A configuration under several states; the first saves nothing."""
+
+    run: RunMaterial
+    configuration: Configuration
+    points: tuple[_Point, ...]
+
+
+def saving(material: Material) -> Section | Missing:
+    """Performance against power saved."""
+    title = "Performance against power saved"
+    series = [one for one in _series(material) if one.points[0].network_joule is not None]
+    if not series:
+        return Missing(title, "no program ran in two states of the lab with the network's power measured.", _COMMAND)
+    text = (
+        "Performance is the run time without saving over that with it; power saved is of the network's mean power in "
+        "the same trials, as measured, not as computed from a port's nominal power."
+    )
+    drawings = tuple(_saving_drawing(name, group) for name, group in _grouped(series).items())
+    return Section("saving", title, text, drawings, (_saving_table(series),))
+
+
+def trade(material: Material) -> Section | Missing:
+    """Run time against energy."""
+    title = "Run time against energy"
+    series = [one for one in _series(material) if one.points[0].all_joule is not None]
+    if not series:
+        return Missing(title, "no program ran in two states of the lab with power measured.", _COMMAND)
+    text = "Down and left is better. Each point is a program under one state of the lab."
+    drawings = []
+    for name, group in _grouped(series).items():
+        for what, joule in (("network", "network_joule"), ("all that is metered", "all_joule")):
+            if all(getattr(point, joule) is not None for one in group for point in one.points):
+                drawings.append(_trade_drawing(name, group, what, joule))
+    return Section("trade", title, text, tuple(drawings), (_trade_table(series),))
+
+
+def _series(material: Material) -> list[_Series]:
+    found = []
+    for run in material.runs:
+        factors = run.factors
+        groups: dict[Configuration, dict[State, list[_Value]]] = {}
+        outlets = feeders(run)
+        for trial in run.programs():
+            states = groups.setdefault(factors.configuration_of(trial), {})
+            value = time_of(trial), energy_of_trial(run, trial, outlets)
+            states.setdefault(factors.state_of(trial), []).append(value)
+        for configuration, states in groups.items():
+            base = next((state for state in states if factors.saves_nothing(state)), None)
+            if base is None or len(states) < 2:
+                continue
+            order = [base, *(state for state in states if state != base)]
+            points = tuple(_point(state, states[state]) for state in order)
+            if len({point.network_joule is None for point in points}) == 1:
+                found.append(_Series(run, configuration, points))
+    return found
+
+
+def _point(state: State, values: Sequence[_Value]) -> _Point:
+    network = _spread([energy.network_joule for _, energy in values])
+    every = _spread([energy.all_joule for _, energy in values])
+    return _Point(state, spread_of([time_s for time_s, _ in values]), network, every)
+
+
+def _spread(values: Sequence[Interval | None]) -> Spread | None:
+    known = [value for value in values if value is not None]
+    return repeated(known) if known and len(known) == len(values) else None
+
+
+def _grouped(series: Sequence[_Series]) -> dict[str, list[_Series]]:
+    """By program and placement."""
+    groups: dict[str, list[_Series]] = {}
+    for one in series:
+        groups.setdefault(one.configuration.placement, []).append(one)
+    return groups
+
+
+def _saved_percent(one: _Series, point: _Point) -> Interval:
+    """Of the network's mean power; the first point saves nothing by definition."""
+    base, now = one.points[0].network_watt, point.network_watt
+    if base is None or now is None or point is one.points[0]:
+        return Interval(0.0, 0.0, 0.0)
+    rest = ratio(now, base)
+    return Interval(100 * (1 - rest.value), 100 * (1 - rest.high), 100 * (1 - rest.low))
+
+
+def _performance(one: _Series, point: _Point) -> Interval:
+    if point is one.points[0]:
+        return Interval(1.0, 1.0, 1.0)
+    return ratio(one.points[0].time_s.interval, point.time_s.interval)
+
+
+def _bars(values: Sequence[Interval]) -> tuple[list[float], list[float]]:
+    return [one.value - one.low for one in values], [one.high - one.value for one in values]
+
+
+def _short(configuration: Configuration) -> str:
+    told = " ".join(f"{value}" for _, value in configuration.parameters)
+    return told or configuration.placement
+
+
+_NAMED = 5
+
+
+def _saving_drawing(name: str, group: Sequence[_Series]) -> Drawing:
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        for number, one in enumerate(group):
+            seen = look(number)
+            performance = [_performance(one, point) for point in one.points]
+            saved = [_saved_percent(one, point) for point in one.points]
+            axes.errorbar(
+                [value.value for value in saved],
+                [value.value for value in performance],
+                _bars(performance),
+                _bars(saved),
+                color=seen.colour,
+                marker=seen.marker,
+                ls="none",
+                lw=0.8,
+                alpha=1.0 if len(group) <= _NAMED else 0.6,
+                label=_short(one.configuration) if number < _NAMED else None,
+            )
+        axes.axhline(1.0, color="0.5", lw=0.6)
+        label(axes, "Power of the network saved (%)", "Performance (relative to no saving)")
+        if len(group) > 1:
+            axes.legend(loc="best")
+
+    counts = [point.time_s.count for one in group for point in one.points]
+    states = ", ".join(dict.fromkeys(state_told(point.state) for one in group for point in one.points))
+    caption = f"{name}; states: {states}. {bars_told(counts)}"
+    return draw(f"saving-{_file(name)}", f"Performance against power saved, {name}", caption, paint)
+
+
+def _trade_drawing(name: str, group: Sequence[_Series], what: str, joule: str) -> Drawing:
+    states = list(dict.fromkeys(point.state for one in group for point in one.points))
+
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        for number, state in enumerate(states):
+            seen = look(number)
+            points = [point for one in group for point in one.points if point.state == state]
+            energy = [getattr(point, joule) for point in points]
+            axes.errorbar(
+                [one.interval.value for one in energy],
+                [point.time_s.interval.value for point in points],
+                ([p.time_s.below for p in points], [p.time_s.above for p in points]),
+                ([one.below for one in energy], [one.above for one in energy]),
+                color=seen.colour,
+                marker=seen.marker,
+                mfc=seen.colour if number % 2 == 0 else "white",
+                ls="none",
+                lw=0.8,
+                label=state_told(state),
+            )
+        if len(group) > 3:
+            axes.set_xscale("log")
+            axes.set_yscale("log")
+        label(axes, f"Energy, {what} (J)", "Run time (s)")
+        axes.legend(loc="best")
+
+    counts = [point.time_s.count for one in group for point in one.points]
+    caption = f"{name}: energy of {what}, {len(group)} configurations. {bars_told(counts)}"
+    short = what.split(maxsplit=1)[0]
+    return draw(f"trade-{_file(name)}-{short}", f"Run time against energy ({what}), {name}", caption, paint)
+
+
+def _file(name: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-")
+
+
+def _saving_table(series: Sequence[_Series]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.configuration.name,
+            state_told(point.state),
+            point.network_watt,
+            _saved_percent(one, point),
+            _performance(one, point),
+            point.time_s.count,
+        )
+        for one in series
+        for point in one.points
+    ]
+    columns = (
+        Column("configuration"),
+        Column("state of the lab"),
+        Column("network", "W"),
+        Column("saved", "%"),
+        Column("performance", "relative"),
+        Column("trials", "1"),
+    )
+    return Table("saving", "Performance against power saved", columns, tuple(rows))
+
+
+def _trade_table(series: Sequence[_Series]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.configuration.name,
+            state_told(point.state),
+            point.time_s.interval,
+            None if point.network_joule is None else point.network_joule.interval,
+            None if point.all_joule is None else point.all_joule.interval,
+            point.time_s.count,
+        )
+        for one in series
+        for point in one.points
+    ]
+    columns = (
+        Column("configuration"),
+        Column("state of the lab"),
+        Column("run time", "s"),
+        Column("network", "J"),
+        Column("all that is metered", "J"),
+        Column("trials", "1"),
+    )
+    return Table("trade", "Run time and energy", columns, tuple(rows))
