@@ -60,6 +60,11 @@ VERBS: Final = (
         "controller.apply_commands:status_app",
         "Show who works on a lab, what was done last, and whether the switches are still as they were left.",
     ),
+    Verb(
+        "watch",
+        "controller.watch.watch_command:watch_app",
+        "See a run or a lab live: links, watts, LPI, trials, alarms; and show it to Prometheus and InfluxDB.",
+    ),
 )
 """Only the module of the verb that is used is loaded, as all together take half a second."""
 

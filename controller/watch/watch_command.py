@@ -22,7 +22,10 @@ from controller.watch.feeds import Feed, LabFeed, RunFeed
 from controller.watch.once import as_text
 from controller.watch.view import LabView
 
-watch_app = App(name="watch", help="See a run or a lab live: links, watts, LPI, trials, alarms.")
+watch_app = App(
+    name="watch",
+    help="See a run or a lab live: links, watts, LPI, trials, alarms; and show it to Prometheus and InfluxDB.",
+)
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _LOOK_S: Final = 1.0
@@ -41,7 +44,7 @@ def watch(
     no_screen: _Flag = False,
     views: ViewOptions = ViewOptions(),  # noqa: B008 - frozen
 ) -> int:
-    """See a run that is being written (or was), or a lab without a run: links, watts, LPI, trials, alarms.
+    """See a run or a lab live: links, watts, LPI, trials, alarms; and show it to Prometheus and InfluxDB.
 
     A run is read from its folder, and no device is asked. A lab is sampled just for the view, and nothing is kept.
 
