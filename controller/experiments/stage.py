@@ -113,11 +113,13 @@ class Stage:
             with Journal(work.folder.journal) as journal:
                 self.progress.say(recover(work, journal))
 
+    def has(self, levels: Levels) -> bool:
+        """Whether the lab is at these levels already."""
+        return all(self._levels.get(name) == levels[name] for name in self.experiment.of_kind(*OF_LAB))
+
     def bring(self, levels: Levels) -> bool:
         """Bring the lab to levels; whether anything was sent. LabError if it cannot be done: then it is as before."""
         wanted = {name: levels[name] for name in self.experiment.of_kind(*OF_LAB)}
-        if wanted == self._levels:
-            return False
         changed: list[Change] = []
         with self._work() as work:
             for kind in ("routing", "link", "speed_mbps", "eee", "hold_us"):

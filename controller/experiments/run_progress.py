@@ -1,0 +1,90 @@
+"""How far an experiment is and how long it may still take: bars on a terminal, plain lines elsewhere."""
+
+import time
+from types import TracebackType
+from typing import Final, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+_LINE_EVERY_S: Final = 10.0
+
+
+def in_words(seconds: float) -> str:
+    """A time that is left, no more exact than it can be."""
+    if seconds < 90:
+        return f"{max(round(seconds), 1)} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+class RunProgress:
+    """The whole run's bar, below it one for a change of the lab that is under way; sentences above both.
+
+    Without a terminal: a line for a trial, but for one each ten seconds at most, and for each sentence.
+    """
+
+    def __init__(self, total: int, done: int, *, quiet: bool = False) -> None:
+        self._console = Console(stderr=True, highlight=False, quiet=quiet)
+        columns = (TextColumn("{task.description:<60}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._plain = not self._console.is_terminal
+        self._bars = Progress(*columns, console=self._console, transient=True, disable=self._plain)
+        self._whole = self._bars.add_task("", total=total, completed=done)
+        self._change: TaskID | None = None
+        self._total, self._done, self._done_at_start = total, done, done
+        self._begun_s = time.monotonic()
+        self._line_s = 0.0
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bars.stop()
+
+    @property
+    def left_s(self) -> float | None:
+        """An estimate from the slots that are done, those that were repeated included; None before the first."""
+        done = self._done - self._done_at_start
+        return (time.monotonic() - self._begun_s) / done * (self._total - self._done) if done else None
+
+    def trial(self, words: str) -> None:
+        """A trial begins."""
+        self._bars.update(self._whole, description=words)
+
+    def ended(self, words: str, done: int) -> None:
+        """A trial has ended, and so many slots are done."""
+        self._done = done
+        self._bars.update(self._whole, completed=done)
+        now_s = time.monotonic()
+        if not self._plain or now_s - self._line_s < _LINE_EVERY_S:
+            return
+        self._line_s = now_s
+        left_s = self.left_s
+        left = f"; about {in_words(left_s)} left" if left_s and done < self._total else ""
+        self.say(f"{done} of {self._total}: {words}{left}")
+
+    def begin(self, doing: str, rounds: int) -> None:
+        """A change of the lab of so many rounds begins."""
+        self._forget()
+        if rounds:
+            self._change = self._bars.add_task(doing, total=rounds)
+
+    def step(self, doing: str) -> None:
+        """One of its rounds is done."""
+        if self._change is not None:
+            self._bars.update(self._change, advance=1, description=doing)
+        if not doing:
+            self._forget()
+
+    def say(self, sentence: str) -> None:
+        """Print a sentence above the bars."""
+        self._console.print(f"eeectl: {sentence}", markup=False, soft_wrap=True)
+
+    def _forget(self) -> None:
+        if self._change is not None:
+            self._bars.remove_task(self._change)
+        self._change = None

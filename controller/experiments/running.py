@@ -1,0 +1,232 @@
+"""Running an experiment: trial after trial, judged, kept, and repeated where something spoiled it.
+
+The collector samples from the first trial to the last. Each trial is announced in the run's events before it begins and
+told when it has ended, each on the disk before the next one begins; so a run that was killed goes on where it was, and
+repeats at most the trial that was under way. Whatever ends the run, the lab is put back.
+"""
+
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from controller.collect import Collector
+from controller.errors import BrokenLab, JournalFailed, LabError, RunFolderFailed
+from controller.experiments.attention import Attention
+from controller.experiments.blocks import Slot
+from controller.experiments.experiment import Experiment
+from controller.experiments.fitting import order_for
+from controller.experiments.guards import Bystander, GuardSink, Vigil, spoiled
+from controller.experiments.measuring import Measured, begun_of, hosts_of, measure
+from controller.experiments.queue_of_slots import SlotQueue
+from controller.experiments.reach import await_reach
+from controller.experiments.run_progress import RunProgress
+from controller.experiments.stage import Stage
+from controller.experiments.trials import BEGUN, ENDED, TrialEnded, TrialState, trial_folder
+from controller.model.lab import Lab
+from controller.rounds import Stop, Stopped
+from controller.store import Run, read_events
+
+_DISK_PATIENCE_S: Final = 60.0
+_NS: Final = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a run ended. `missing` slots have no valid trial; `back` says what became of the lab."""
+
+    slots: int
+    valid: int
+    tried: int
+    missing: tuple[Slot, ...]
+    interrupted: bool
+    back: str
+    cause: LabError | None = None
+
+
+@dataclass
+class Runner:
+    """One run under way, in the main thread. Whoever makes it holds the lab's lock, and closes the run."""
+
+    lab: Lab
+    experiment: Experiment
+    run: Run
+    stage: Stage
+    collector: Collector
+    sink: GuardSink
+    progress: RunProgress
+    attention: Attention
+    bystander: Bystander | None = None
+    _ended: dict[int, tuple[Slot, TrialEnded]] = field(default_factory=dict)
+    _queue: SlotQueue = field(init=False)
+    _number: int = 0
+    _calm: bool = False
+
+    def __post_init__(self) -> None:
+        events = read_events(self.run.folder)
+        states: dict[int, str] = {event["trial"]: event["state"] for event in events if event["kind"] == ENDED}
+        slots = {event["trial"]: event["slot"] for event in events if event["kind"] == BEGUN}
+        done = {slot for trial, slot in slots.items() if states.get(trial) == "valid"}
+        self._queue = SlotQueue(order_for(self.experiment), done, self.experiment.guards.retries)
+        self._number = max(slots, default=-1) + 1
+
+    @property
+    def slot_count(self) -> int:
+        """Of the whole experiment."""
+        return len(order_for(self.experiment))
+
+    def go(self) -> Outcome:
+        """Try every slot that has no valid trial, then put the lab back; errors that end a run are in the outcome."""
+        interrupted, cause, back = False, None, ""
+        try:
+            with self.attention.asking(self.stage.stop):
+                self.stage.open()
+            self._trials()
+        except (KeyboardInterrupt, Stopped):
+            interrupted = True
+            self.progress.say("stopped: what was measured until now is kept")
+        except LabError as error:
+            cause = error
+            self.progress.say(str(error))
+        finally:
+            if not isinstance(cause, BrokenLab):
+                try:
+                    back = self._put_back()
+                except LabError as error:
+                    cause = cause or error
+                    back = f"the lab could NOT be put back: {error}"
+        missing = self._queue.missing()
+        return Outcome(self.slot_count, self._queue.done, self._number, missing, interrupted, back, cause)
+
+    def _put_back(self) -> str:
+        self.sink.disturb()
+        self.stage.stop = Stop()
+        with self.attention.asking(self.stage.stop):
+            return self.stage.put_back()
+
+    # -- trials
+
+    def _trials(self) -> None:
+        self._warm_up()
+        in_a_row = 0
+        while (slot := self._next()) is not None:
+            self.stage.lock.renew()
+            self.collector.check()
+            self._await_disk()
+            ended = self._trial(slot)
+            self._judge_again()
+            in_a_row = 0 if ended.state != "failed" else in_a_row + 1
+            if in_a_row >= self.experiment.guards.failures_in_a_row:
+                raise LabError(f"{in_a_row} trials failed one after the other, the last one as: {ended.why}")
+
+    def _next(self) -> Slot | None:
+        """The slot to try now; the last samples may call for some trials again."""
+        slot = self._queue.next()
+        if slot is None:
+            self._last_look()
+            slot = self._queue.next()
+        return slot
+
+    def _trial(self, slot: Slot) -> TrialEnded:
+        number, self._number = self._number, self._number + 1
+        words = ", ".join(f"{name} {level}" for name, level in slot.levels.items()) or self.experiment.measure.what
+        self.progress.trial(f"block {slot.block + 1} of {self.experiment.blocks}: {words}")
+        begun = begun_of(self.experiment, slot, number)
+        self.run.event(BEGUN, **begun.plain())
+        self._keep()
+        from_ns = self.run.clock.now_ns()
+        try:
+            ended = self._attempt(slot, number, from_ns)
+        except BaseException:
+            self._tell(slot, TrialEnded(number, "failed", "it was cut short", from_ns, self.run.clock.now_ns()))
+            raise
+        self._tell(slot, ended)
+        self.progress.ended(
+            words if ended.state == "valid" else f"{words} {ended.state}: {ended.why}", self._queue.done
+        )
+        return ended
+
+    def _attempt(self, slot: Slot, number: int, from_ns: int) -> TrialEnded:
+        try:
+            self._bring(slot)
+            vigil = Vigil(self.experiment.guards, self.run.clock, self.bystander)
+            folder = trial_folder(self.run.folder, number)
+            done = measure(self.experiment, self.lab, slot, folder, self.run.clock)
+        except (Stopped, BrokenLab, JournalFailed, RunFolderFailed):
+            raise
+        except (LabError, OSError) as error:
+            why = str(error) if isinstance(error, LabError) else f"its files: {error.strerror or error}."
+            return TrialEnded(number, "failed", why, from_ns, self.run.clock.now_ns())
+        for note in done.notes:
+            self.run.event("trial_note", trial=number, note=note)
+        why = done.why or vigil.complaint() or self._spoiled(done)
+        state: TrialState = "invalid" if why else "valid"
+        return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, done.answer_right, done.figures)
+
+    def _spoiled(self, done: Measured) -> str:
+        why = spoiled(self.experiment.guards, self.sink.complaints(), done.begun_ns, done.ended_ns)
+        watched = self.experiment.guards.meters and self.lab.strips and self.experiment.measure.what == "power"
+        if not why and watched and not self.sink.has_watts(done.begun_ns, done.ended_ns):
+            return "no meter answered in its window: look at the power strips."
+        return why
+
+    def _tell(self, slot: Slot, ended: TrialEnded) -> None:
+        self._ended[ended.trial] = (slot, ended)
+        self.run.event(ENDED, **ended.plain())
+        if ended.state == "valid":
+            self._queue.succeeded(slot)
+        elif not self._queue.failed(slot):
+            self.progress.say(f"trial {ended.trial} is {ended.state} and was the last try of its place: {ended.why}")
+        self._keep()
+
+    def _judge_again(self) -> None:
+        """What samples that came later say of trials that had counted."""
+        complaints = self.sink.complaints()
+        for slot, ended in list(self._ended.values()):
+            why = spoiled(self.experiment.guards, complaints, ended.begun_ns, ended.ended_ns)
+            if ended.state == "valid" and why:
+                self._tell(slot, replace(ended, state="invalid", why=why))
+
+    def _last_look(self) -> None:
+        """Wait for the samples after the last trial, and judge by them."""
+        beat_ns = round(self.experiment.sampling.period_s * 1.5 * _NS)
+        if self.collector.states:
+            self.run.clock.wait_until(self.run.clock.now_ns() + beat_ns, self.collector.ending)
+            self._judge_again()
+
+    # -- what a trial needs
+
+    def _bring(self, slot: Slot) -> None:
+        changed = False
+        if self.stage.acts and not self.stage.has(slot.levels):
+            self.sink.disturb()
+            with self.attention.asking(self.stage.stop):
+                changed = self.stage.bring(slot.levels)
+        if changed or not self._calm:
+            self.sink.calm(self.run.clock.now_ns())
+        hosts = hosts_of(self.experiment, self.lab, slot)
+        if len(hosts) > 1 and (changed or not self._calm):
+            await_reach(hosts)
+        self._calm = True
+
+    def _warm_up(self) -> None:
+        slot = next(iter(self._queue.missing()), None)
+        for number in range(self.experiment.warm_up if slot else 0):
+            if slot is not None:
+                self.progress.trial(f"warming up, {number + 1} of {self.experiment.warm_up}")
+                self._bring(slot)
+                measure(self.experiment, self.lab, slot, self.run.folder / "warm-up" / f"{number:04d}", self.run.clock)
+                self.run.event("warmed_up", number=number)
+
+    def _keep(self) -> None:
+        if not self.run.flush(2.0):
+            self._await_disk()
+
+    def _await_disk(self) -> None:
+        """Nothing is measured that could not be kept."""
+        if not self.run.trouble:
+            return
+        self.progress.say(f"the run's folder cannot be written ({self.run.trouble}): waiting for room")
+        end_ns = self.run.clock.now_ns() + round(_DISK_PATIENCE_S * _NS)
+        while self.run.trouble:
+            if self.run.clock.now_ns() > end_ns:
+                raise RunFolderFailed(str(self.run.folder), self.run.trouble)
+            self.run.flush(2.0)
