@@ -93,7 +93,7 @@ def energy_of(
     asking_s = float(np.mean(received_s - sent_s)) / 2
     parts = {
         "noise": _noise_joule(jumps_watt[~open_], lengths_s[~open_], traits.refresh_s),
-        "resolution": _rounding_watt(watt[(time_s >= 0) & (time_s <= window_s)], series.step_watt) * window_s,
+        "resolution": rounding_watt(watt[(time_s >= 0) & (time_s <= window_s)], series.step_watt) * window_s,
         "lag": _shift_joule(time_s, watt, window_s, traits.lag_bound_s),
         "clock": _shift_joule(time_s, watt, window_s, clock_bound_ns / 1e9 + asking_s),
         "gaps": gap_s * spread_watt / math.sqrt(12.0),
@@ -156,7 +156,7 @@ def _noise_joule(jumps_watt: Floats, lengths_s: Floats, refresh_s: float) -> flo
     return math.sqrt(variance) * float(student.ppf(0.975, told)) / _NORMAL_95
 
 
-def _rounding_watt(watt: Floats, step_watt: float) -> float:
+def rounding_watt(watt: Floats, step_watt: float) -> float:
     """Standard uncertainty of the mean of rounded readings."""
     if step_watt <= 0:
         return 0.0
