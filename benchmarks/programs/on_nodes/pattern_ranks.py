@@ -9,6 +9,7 @@ to meet, before and after; the traffic is plain UDP or TCP. The sender is a proc
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import socket
@@ -56,9 +57,10 @@ def send_udp(sock: socket.socket, to: tuple[str, int], rank: int, given: dict[st
             number += 1
         if given["rate_mbps"]:
             pace(begun_ns, number * given["frame_byte"], given["rate_mbps"])
-    for _ in range(_GOODBYES):
-        sock.send(_HEAD.pack(rank, -1, 0))
-        time.sleep(_GRACE_S / 20)
+    with contextlib.suppress(ConnectionRefusedError):  # it heard one and has gone
+        for _ in range(_GOODBYES):
+            sock.send(_HEAD.pack(rank, -1, 0))
+            time.sleep(_GRACE_S / 20)
     return number
 
 
