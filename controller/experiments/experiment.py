@@ -187,12 +187,13 @@ class Effect(_Part):
     """What the experiment should be able to see, for the look at the meters before it starts.
 
     `effect_watt`: the difference that is expected, of all `meters` together; left out, nothing is refused. `meters` are
-    devices whose outlets are meant; left out: all.
+    devices whose outlets are meant; left out: all. `trial_s` is how long a trial of a program or probe may take.
     """
 
     effect_watt: float | None = Field(default=None, gt=0)
     meters: tuple[str, ...] = ()
     look_s: Seconds = 15.0
+    trial_s: Seconds = 10.0
 
 
 class Sampling(_Part):
