@@ -18,9 +18,9 @@ from controller.watch.topology_panel import topology
 from controller.watch.view import LabView
 
 _LOOK_S: Final = 1.0
-_WIDE: Final = 120
+_WIDE: Final = 140
 _RIGHT: Final = frozenset({"speed", "a→b", "b→a", "LPI %"})
-_WIDTHS: Final = {"state": 5, "speed": 5, "a→b": 5, "b→a": 5, "load": 8, "LPI %": 7, "EEE": 6}
+_WIDTHS: Final = {"state": 5, "speed": 5, "a→b": 6, "b→a": 6, "load": 8, "LPI %": 8, "EEE": 6}
 
 
 class WatchApp(App[str]):
@@ -38,39 +38,30 @@ class WatchApp(App[str]):
     CSS = """
     Screen { layout: vertical; }
     #head { height: 1; background: $panel; }
-    #body { height: 1fr; }
-    #left, #right { height: 1fr; }
-    #right { width: 1fr; }
-    .panel { border: round $primary-darken-2; border-title-color: $text-muted; height: auto; }
-    #links { height: 1fr; border: round $primary-darken-2; border-title-color: $text-muted; }
-    DataTable { background: $background; }
+    #body, #left { height: 1fr; }
+    Static { text-wrap: nowrap; text-overflow: ellipsis; }
+    .panel, #links { border-top: solid $primary-darken-2; border-title-color: $text-muted; height: auto; }
+    #links { height: 1fr; background: $background; }
     DataTable > .datatable--header { background: $background; color: $text-muted; text-style: none; }
-    DataTable > .datatable--cursor { background: $panel; text-style: none; }
+    DataTable { scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; scrollbar-color: $primary-darken-2;
+                scrollbar-background: $background; }
+    .-no-run #progress { display: none; }
 
-    .-narrow #left, .-narrow #right { width: 1fr; }
     .-narrow #body { layout: vertical; }
-    .-narrow #left { height: 1fr; }
     .-narrow #right { height: auto; }
-    .-narrow #devices, .-narrow #events { display: none; }
-    .-narrow #power { height: 5; }
-    .-narrow #progress { height: 5; }
-    .-narrow #alarms { height: 4; }
-    .-narrow #topology { display: none; height: 1fr; }
-    .-narrow.-show-topology #topology { display: block; }
-    .-narrow.-show-topology #links { display: none; }
-    .-narrow.-show-events #events { display: block; height: 12; }
-    .-narrow.-show-events #links { display: none; }
-    .-narrow.-show-events #left { height: 0; }
-    .-narrow.-show-events #right { height: 1fr; }
-    .-narrow.-show-events #events { height: 1fr; }
+    .-narrow #devices, .-narrow #events, .-narrow #topology { display: none; }
+    .-narrow #power, .-narrow #progress { height: 4; }
+    .-narrow #alarms { height: 3; }
+    .-narrow.-show-topology #topology { display: block; height: 1fr; }
+    .-narrow.-show-topology #links, .-narrow.-show-events #links { display: none; }
+    .-narrow.-show-events #left { height: auto; }
+    .-narrow.-show-events #right, .-narrow.-show-events #events { display: block; height: 1fr; }
 
-    .-wide #left { width: 84; }
-    .-wide #topology { max-height: 16; }
+    .-wide .panel, .-wide #links { border: round $primary-darken-2; border-title-color: $text-muted; }
+    .-wide #left { width: 80; }
+    .-wide #right { width: 1fr; height: 1fr; }
     .-wide #power { height: 10; }
-    .-wide #devices { height: auto; max-height: 14; }
-    .-wide #progress { height: 1fr; min-height: 6; }
-    .-wide #alarms { height: auto; min-height: 4; max-height: 10; }
-    .-wide #events { height: 8; }
+    .-wide #progress, .-wide #events { height: 1fr; }
     """
     _VIEWS: ClassVar[tuple[str, ...]] = ("", "-show-topology", "-show-events")
 
@@ -90,7 +81,7 @@ class WatchApp(App[str]):
         with Horizontal(id="body"):
             with Vertical(id="left"):
                 yield Static(id="topology", classes="panel")
-                yield DataTable(id="links", cursor_type="row", zebra_stripes=False)
+                yield DataTable(id="links", cursor_type="none", cell_padding=0)
             with Vertical(id="right"):
                 yield Static(id="power", classes="panel")
                 yield Static(id="devices", classes="panel")
@@ -107,7 +98,8 @@ class WatchApp(App[str]):
             )
         table = self.query_one(DataTable)
         for name in COLUMNS:
-            table.add_column(name.rjust(_WIDTHS[name]) if name in _RIGHT else name, key=name, width=_WIDTHS.get(name))
+            width = _WIDTHS.get(name)
+            table.add_column(_head(name), key=name, width=width + 1 if width is not None else None)
         self.call_after_refresh(self._draw)
         self.set_interval(_LOOK_S, self._look)
 
@@ -133,7 +125,7 @@ class WatchApp(App[str]):
     def _draw(self) -> None:
         seen = self._seen
         self.query_one("#head", Static).update(panels.head(seen, self.size.width))
-        self.query_one("#devices").display = self.has_class("-wide") or self.screen.has_class("-wide")
+        self.screen.set_class(seen.run is None, "-no-run")
         for name, draw in (
             ("topology", topology),
             ("power", panels.power),
@@ -156,12 +148,11 @@ class WatchApp(App[str]):
         names = [link.name for link in rows]
         drawn = [cells(link) for link in rows]
         if names != self._shown:
-            at = table.scroll_offset, table.cursor_row
+            at = table.scroll_offset.y
             table.clear()
             for row in drawn:
                 table.add_row(*row)
-            table.scroll_to(y=at[0].y, animate=False)
-            table.move_cursor(row=at[1], animate=False, scroll=False)
+            table.scroll_to(y=at, animate=False)
         else:
             for number, (row, before) in enumerate(zip(drawn, self._cells, strict=True)):
                 for place, cell in enumerate(row):
@@ -185,6 +176,10 @@ class WatchApp(App[str]):
         """The next order of links."""
         self._order = _after(list(ORDERS), self._order)
         self._draw()
+
+
+def _head(name: str) -> str:
+    return name.rjust(_WIDTHS[name]) if name in _RIGHT else name
 
 
 def _after(names: list[str], name: str) -> str:

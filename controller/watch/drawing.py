@@ -5,6 +5,7 @@ from typing import Final
 
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
+_PAUSES: Final = 3
 _STEPS: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -49,6 +50,11 @@ def bar(share: float, width: int) -> str:
     return "█" * full + (_EIGHTHS[rest] if rest else "")
 
 
+def line(share: float, width: int) -> str:
+    """A thin bar of whole characters."""
+    return "━" * max(1 if share > 0 else 0, round(min(1.0, share) * width))
+
+
 def level(share: float, highest: int = 8) -> str:
     """A block as high as a share; anything above nothing is seen."""
     return BLOCKS[max(1 if share > 0 else 0, min(highest, round(share * highest)))]
@@ -63,7 +69,8 @@ def spark(shares: Sequence[float], width: int) -> str:
 def chart(points: Sequence[tuple[int, float]], width: int, height: int) -> tuple[list[str], float, float]:
     """A line of means over the time of `points` (time ns, value) as `height` lines of blocks; and its least and most.
 
-    A column without points is empty. The lowest line begins one eighth above nothing, so that every point is seen.
+    A column without points is drawn as the one before it; only pauses of several times the usual one are empty.
+    The lowest line begins one eighth above nothing, so that every point is seen.
     """
     if not points or width < 1 or height < 1:
         return [""] * height, 0.0, 0.0
@@ -73,7 +80,10 @@ def chart(points: Sequence[tuple[int, float]], width: int, height: int) -> tuple
         place = min(width - 1, (time_ns - first) * width // span)
         sums[place] += value
         counts[place] += 1
-    means = [total / count if count else None for total, count in zip(sums, counts, strict=True)]
+    means = _carried(
+        [total / count if count else None for total, count in zip(sums, counts, strict=True)],
+        most=-(-_PAUSES * width // len(points)),
+    )
     known = [mean for mean in means if mean is not None]
     low, high = min(known), max(known)
     tall = height * 8
@@ -85,3 +95,13 @@ def chart(points: Sequence[tuple[int, float]], width: int, height: int) -> tuple
         "".join(BLOCKS[max(0, min(8, eighths - line * 8))] for eighths in heights) for line in range(height - 1, -1, -1)
     ]
     return rows, low, high
+
+
+def _carried(means: list[float | None], most: int) -> list[float | None]:
+    """Columns without a mean take the one before, up to `most` of them in a row."""
+    found: list[float | None] = []
+    since = 0
+    for mean in means:
+        since = 0 if mean is not None else since + 1
+        found.append(mean if mean is not None or since > most or not found else found[-1])
+    return found

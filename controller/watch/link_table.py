@@ -40,12 +40,12 @@ def cells(link: LinkView) -> tuple[Text, ...]:
         sleeping = f"{share_text(link.ab_lpi_share)}/{share_text(link.ba_lpi_share)}"
     eee_style = {"on": "green", "off": "", "one-sided": "yellow", "": ""}[link.eee]
     return (
-        Text(link.name, style="" if link.up else "bright_black"),
+        Text(f"{link.name} ", style="" if link.up else "bright_black"),
         Text(state, style=style),
-        Text(speed_text(link.rate_mbps) if link.up else "-", justify="right"),
-        Text(rate_text(link.ab_bps) if link.up else "", justify="right"),
-        Text(rate_text(link.ba_bps) if link.up else "", justify="right"),
+        Text(f"{speed_text(link.rate_mbps) if link.up else '-':>5}"),
+        Text(f"{rate_text(link.ab_bps) if link.up else '':>6}"),
+        Text(f"{rate_text(link.ba_bps) if link.up else '':>6}"),
         Text(spark(link.recent_share, _SPARK), style="green"),
-        Text(sleeping if link.up else "", style="cyan", justify="right"),
+        Text(f"{sleeping if link.up else '':>8}", style="cyan"),
         Text({"one-sided": "1 side"}.get(link.eee, link.eee), style=eee_style),
     )

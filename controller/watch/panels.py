@@ -6,11 +6,12 @@ from typing import Final
 
 from rich.text import Text
 
-from controller.watch.drawing import bar, chart, energy_text, span_text
+from controller.watch.drawing import bar, chart, energy_text, line, span_text
 from controller.watch.view import LabView, PowerView, RunView, TrialView
 
 _SEVERITY: Final = {"bad": ("✖ ", "bold red"), "odd": ("! ", "yellow")}
 _STATES: Final = {"running": "cyan", "valid": "green", "invalid": "yellow", "failed": "red"}
+_NEWLINE: Final = Text("\n", no_wrap=True, overflow="ellipsis")
 _AXIS: Final = 9  # characters of the chart's scale
 
 
@@ -43,7 +44,7 @@ def power(view: LabView, width: int, height: int) -> Text:
     for number, row in enumerate(rows):
         scale = f"{high:7.1f} ┤" if number == 0 else f"{low:7.1f} ┤" if number == len(rows) - 1 else "        │"
         lines.append(_line((scale if seen.history else "", "dim"), (row, "green")))
-    return Text("\n").join(lines)
+    return _NEWLINE.join(lines)
 
 
 def _power_figures(seen: PowerView) -> Text:
@@ -68,11 +69,11 @@ def devices(view: LabView, width: int, height: int) -> Text:
     for one in ordered:
         style = "red" if one.stale else "green"
         figure = f" {one.device:<{name}} {one.power_watt:6.1f} "
-        lines.append(_line(figure, (bar(one.power_watt / most, room), style)))
+        lines.append(_line(figure, (line(one.power_watt / most, room), style)))
     if len(ordered) < len(seen):
         rest = sum(one.power_watt for one in seen) - sum(one.power_watt for one in ordered)
         lines.append(_line((f" {len(seen) - len(ordered)} others draw {rest:.1f} W", "dim")))
-    return Text("\n").join(lines)
+    return _NEWLINE.join(lines)
 
 
 def progress(view: LabView, width: int, height: int) -> Text:
@@ -84,7 +85,7 @@ def progress(view: LabView, width: int, height: int) -> Text:
     if run.probe is not None:
         lines.append(_probe_line(run))
     lines += [_trial_line(trial) for trial in run.trials[: max(0, height - len(lines))]]
-    return Text("\n").join(lines)
+    return _NEWLINE.join(lines)
 
 
 def _counts(run: RunView, width: int) -> Text:
@@ -134,7 +135,7 @@ def alarms(view: LabView, width: int, height: int) -> Text:
         lines.append(_line(" ", (sign + text, style)))
     if len(told) > height:
         lines.append(_line((f"   and {len(told) - height + 1} more", "yellow")))
-    return Text("\n").join(lines) if lines else _line((" ✔ nothing to look at", "green"))
+    return _NEWLINE.join(lines) if lines else _line((" ✔ nothing to look at", "green"))
 
 
 def _gathered(told: list[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -156,4 +157,4 @@ def events(view: LabView, width: int, height: int) -> Text:
     """What happened, the newest first."""
     del width
     lines = [_line((f" {_clock(one.time_ns)} ", "dim"), one.text) for one in view.events[:height]]
-    return Text("\n").join(lines) if lines else _line((" nothing yet", "dim"))
+    return _NEWLINE.join(lines) if lines else _line((" nothing yet", "dim"))

@@ -156,7 +156,7 @@ class Picture:
             ]
             if count := max(downs):
                 found.append(Alarm("bad", f"{link.name}: went down {_times(count)} in the last 5 minutes"))
-            if link.eee == "one-sided":
+            if link.eee == "one-sided" and link.up:
                 found.append(Alarm("odd", f"{link.name}: EEE at one end only, so neither may sleep"))
             if lost := sum(port.lost_frame for port in ends):
                 found.append(Alarm("odd", f"{link.name}: {lost} frames lost or wrong in the last 5 minutes"))

@@ -45,7 +45,7 @@ def topology(view: LabView, width: int, height: int) -> Text:
                 if end in hosts:
                     hosts[end].append(link)
     title = max((len(name) for name in names), default=0) + 1
-    crowd = max((len(links) for links in hosts.values()), default=0)
+    crowd = max(len("hosts"), *(len(links) for links in hosts.values()), 0)
     cell = max(max((len(links) for links in between.values()), default=0), max(map(len, names), default=0)) + 2
     lines = [_legend()]
     for row, name in enumerate(names):
@@ -59,7 +59,7 @@ def topology(view: LabView, width: int, height: int) -> Text:
     if len(names) > 1:
         heads = "".join(f"{name:<{cell}}" for name in names[:-1])
         lines.append(Text(f" {'':<{title}}{'hosts':<{crowd + 2}}{heads}"[:width], style="dim", no_wrap=True))
-    return Text("\n").join(lines[:height])
+    return Text("\n", no_wrap=True, overflow="ellipsis").join(lines[:height])
 
 
 def _glyphs(links: Iterable[LinkView], width: int) -> Text:

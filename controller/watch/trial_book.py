@@ -110,7 +110,7 @@ def _running(begun: Event, now_ns: int) -> TrialView:
 
 
 def _ended(begun: Event, end: Event) -> TrialView:
-    figures = ", ".join(f"{one['name']} {one['value']:.4g} {one['unit']}".strip() for one in end.get("figures", ())[:3])
+    figures = ", ".join(map(_figure, end.get("figures", ())[:3]))
     return TrialView(
         trial=end["trial"],
         what=_what(begun),
@@ -120,3 +120,8 @@ def _ended(begun: Event, end: Event) -> TrialView:
         figures=figures,
         took_s=(end["ended_ns"] - end["begun_ns"]) / 1e9,
     )
+
+
+def _figure(told: Mapping[str, Any]) -> str:
+    unit = f" {told['unit']}" if told["unit"] not in {"", "1"} else ""
+    return f"{told['name']} {told['value']:.4g}{unit}"
