@@ -151,5 +151,5 @@ def test_a_rank_that_wrote_nothing_is_told() -> None:
         monitored(4, [_prof(rank) for rank in range(3)])
     with pytest.raises(LabError, match="unreadable"):
         monitored(1, ["something else"])
-    with pytest.raises(LabError, match="names rank 3 of 2"):
+    with pytest.raises(LabError, match="names rank 2 of 2"):
         monitored(2, [_prof(0), _prof(1)])
