@@ -59,9 +59,7 @@ def monitored(placement_ranks: int, texts: Iterable[str]) -> Traffic:
     written = 0
     for text in texts:
         if not text.startswith("# POINT TO POINT"):
-            raise LabError(
-                "Open MPI's monitoring wrote what this version cannot read: try --traffic with Open MPI 4.1."
-            )
+            raise LabError("Open MPI's monitoring wrote what is unreadable here: it was tried with Open MPI 4.1.")
         written += 1
         for found in _LINE.finditer(text):
             source, target = int(found["source"]), int(found["target"])
