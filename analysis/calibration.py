@@ -183,11 +183,13 @@ class MiwaTime(_Part):
 class WakeTime(_Part):
     """Our model (`analysis.run_time`): run time from the gaps' distribution and the policy of the links.
 
-    A call waits for `serial_count` sleeping links one after the other, each time for the slowest of `abreast_count`.
+    A round waits for `serial_count` sleeping links one after the other, each time for the slowest of `abreast_count`;
+    waits up to `hidden_us` are not seen.
     """
 
     serial_count: Estimate
     abreast_count: Estimate
+    hidden_us: Estimate
     residual_us: Finite
     explained_fraction: Finite
     error: RunTimeError | None = None
