@@ -25,6 +25,11 @@ VERBS: Final = (
         "controller.apply_commands:apply_app",
         "Bring a lab to multi-tree routing: plan, prove, ask, send, read back; what goes wrong is taken back.",
     ),
+    Verb(
+        "compare",
+        "controller.experiments.compare_command:compare_app",
+        "Compare two runs, or two levels of a factor within one run: medians, ratios, energy, with 95 % intervals.",
+    ),
     Verb("confirm", "controller.apply_commands:confirm_app", "Keep what an apply with --confirm-in did."),
     Verb(
         "eee",
@@ -56,9 +61,19 @@ VERBS: Final = (
     ),
     Verb("rollback", "controller.apply_commands:rollback_app", "Take the last apply back, confirmed or not."),
     Verb(
+        "run",
+        "controller.run_commands:run_app",
+        "Run an experiment: trials in interleaved random blocks, everything sampled, the lab put back at the end.",
+    ),
+    Verb(
         "status",
         "controller.apply_commands:status_app",
         "Show who works on a lab, what was done last, and whether the switches are still as they were left.",
+    ),
+    Verb(
+        "sweep",
+        "controller.run_commands:sweep_app",
+        "Run a program of the table at all combinations of some factors' levels: `run` without a file.",
     ),
     Verb(
         "watch",

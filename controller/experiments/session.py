@@ -1,0 +1,181 @@
+"""A run from beginning to end: the lab's lock, the run's folder, the collector, the trials, the lab as it was."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from analysis.preflight import Verdict, looks_of, preflight
+from analysis.run_samples import RunSamples
+from controller.collect import Collector
+from controller.errors import LabError
+from controller.experiments.attention import Attention
+from controller.experiments.experiment import Experiment
+from controller.experiments.experiment_file import Written
+from controller.experiments.fitting import check_experiment, order_for
+from controller.experiments.guards import Bystander, GuardSink
+from controller.experiments.run_progress import RunProgress
+from controller.experiments.running import Outcome, Runner
+from controller.experiments.stage import Stage
+from controller.experiments.trials import BEGUN
+from controller.hands import real_hands
+from controller.inventory import find_lab, load_lab
+from controller.lab_sources import note_clocks, sources_of
+from controller.lock import Lock
+from controller.model.lab import Lab
+from controller.statefolder import StateFolder, digest_of
+from controller.store import Run, read_events, read_facts
+
+ROOT: Final = Path("runs")
+_NS: Final = 1_000_000_000
+
+BystanderOf = Callable[[str], Bystander | None]
+"""Who knows the world behind a lab of that name, if somebody does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How a run is to be done. `root`: the folder that runs are in."""
+
+    root: Path = ROOT
+    anyway: bool = False
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A run that ended, and where it is."""
+
+    folder: Path
+    outcome: Outcome
+
+
+def fitting_lab(experiment: Experiment, written: Written) -> Lab:
+    """The experiment's lab; LabError or ExperimentError if they do not go together."""
+    lab = load_lab(find_lab(experiment.lab))
+    check_experiment(experiment, lab, written)
+    return lab
+
+
+def run_new(experiment: Experiment, written: Written, wanted: Wanted, bystander_of: BystanderOf) -> Told:
+    """Run an experiment in a folder of its own. LabError if it could not begin."""
+    lab = fitting_lab(experiment, written)
+    facts = {
+        "what": "experiment",
+        "lab": lab.name,
+        "lab_folder": lab.folder,
+        "lab_digest": digest_of(lab),
+        "experiment": experiment.model_dump(mode="json", by_alias=True),
+        "slot_count": len(order_for(experiment)),
+    }
+    with (
+        RunProgress(len(order_for(experiment)), 0, quiet=wanted.quiet) as progress,
+        _locked(lab, experiment, progress) as lock,
+    ):
+        run = Run.create(wanted.root, experiment.name, facts)
+        progress.say(f"run {run.folder}")
+        return _run(lab, experiment, run, lock, progress, wanted, bystander_of)
+
+
+def resume(folder: Path, wanted: Wanted, bystander_of: BystanderOf) -> Told:
+    """Go on with a run that ended early. LabError if it is none, or its lab is another now."""
+    lab, experiment = experiment_in(folder)
+    total = len(order_for(experiment))
+    with RunProgress(total, 0, quiet=wanted.quiet) as progress, _locked(lab, experiment, progress) as lock:
+        run = Run.resume(folder)
+        return _run(lab, experiment, run, lock, progress, wanted, bystander_of)
+
+
+def experiment_in(folder: Path) -> tuple[Lab, Experiment]:
+    """The lab and the experiment of a run; LabError if it is none, or its lab is another now."""
+    facts = read_facts(folder)
+    if facts.get("what") != "experiment":
+        raise LabError(f"{folder} is not the run of an experiment: it cannot be resumed.")
+    lab = load_lab(Path(facts["lab_folder"]))
+    if digest_of(lab) != facts["lab_digest"]:
+        raise LabError(
+            f"the inventory of lab {lab.name} has changed since {folder} was begun: put it back, or run anew."
+        )
+    return lab, Experiment.model_validate(facts["experiment"])
+
+
+def put_back(folder: Path) -> str:
+    """Put a lab back to what it was before a run that was killed; says how it ended."""
+    lab, experiment = experiment_in(folder)
+    with RunProgress(0, 0) as progress, _locked(lab, experiment, progress) as lock, Run.resume(folder) as run:
+        stage = Stage(lab, experiment, run, real_hands(lab, say=progress.say), lock, progress)
+        with Attention() as attention, attention.asking(stage.stop):
+            stage.open()
+            return stage.put_back()
+
+
+def look(experiment: Experiment, written: Written, wanted: Wanted) -> Verdict:
+    """Look at the lab's meters for a while, and judge; a run of its own keeps what was seen."""
+    lab = fitting_lab(experiment, written)
+    facts = {"what": "preflight", "lab": lab.name, "experiment": experiment.model_dump(mode="json", by_alias=True)}
+    sources = sources_of(lab, period_s=experiment.sampling.period_s, lpi_period_s=0)
+    name = f"{experiment.name[:50]}-preflight"
+    with Run.create(wanted.root, name, facts) as run, Collector(sources, run) as collector:
+        return judge(experiment, run, collector)
+
+
+def judge(experiment: Experiment, run: Run, collector: Collector) -> Verdict:
+    """Look for `look_s`, then say what these meters can see; LabError if there are none."""
+    run.clock.wait_until(run.clock.now_ns() + round(experiment.expect.look_s * _NS), collector.ending)
+    collector.check()
+    run.flush()
+    meters = looks_of(RunSamples(run.folder), experiment.expect.meters)
+    if not meters:
+        raise LabError("no meter told its watts meanwhile: look at the power strips, or leave `expect` out.")
+    window = experiment.measure.window
+    window_s = window.window_s if window is not None else experiment.expect.trial_s
+    trials, effect = experiment.repetitions, experiment.expect.effect_watt
+    return preflight(meters, window_s=window_s, blocks=experiment.blocks, trials=trials, effect_watt=effect)
+
+
+def _locked(lab: Lab, experiment: Experiment, progress: RunProgress) -> Lock:
+    return Lock(StateFolder(lab.name), f"run {experiment.name}", tell=progress.say)
+
+
+def _run(
+    lab: Lab,
+    experiment: Experiment,
+    run: Run,
+    lock: Lock,
+    progress: RunProgress,
+    wanted: Wanted,
+    bystander_of: BystanderOf,
+) -> Told:
+    outcome: Outcome | None = None
+    state = "interrupted"
+    sink = GuardSink()
+    hosts = [lab.host(name) for name in experiment.measure.hosts]
+    sampling = experiment.sampling
+    sources = sources_of(lab, period_s=sampling.period_s, lpi_period_s=sampling.lpi_period_s)
+    try:
+        with Attention() as attention, Collector(sources, run, (sink,)) as collector:
+            note_clocks(run, hosts)
+            _refuse_blind(experiment, run, collector, progress, wanted)
+            stage = Stage(lab, experiment, run, real_hands(lab, say=progress.say), lock, progress)
+            runner = Runner(lab, experiment, run, stage, collector, sink, progress, attention, bystander_of(lab.name))
+            outcome = runner.go()
+            if outcome.cause is None and not outcome.interrupted:
+                note_clocks(run, hosts)
+            state = "interrupted" if outcome.interrupted or outcome.cause else "finished"
+    finally:
+        run.close(state)
+    return Told(run.folder, outcome)
+
+
+def _refuse_blind(
+    experiment: Experiment, run: Run, collector: Collector, progress: RunProgress, wanted: Wanted
+) -> None:
+    """LabError if the meters cannot see the effect that is expected, unless that is wanted; once for a run."""
+    if experiment.expect.effect_watt is None or any(event["kind"] == BEGUN for event in read_events(run.folder)):
+        return
+    progress.say(f"looking at the meters for {experiment.expect.look_s:g} s")
+    verdict = judge(experiment, run, collector)
+    run.event("preflight", seen=verdict.seen, sentence=verdict.sentence, smallest_watt=verdict.smallest_watt)
+    progress.say(verdict.sentence)
+    if not verdict.seen and not wanted.anyway:
+        raise LabError("these meters cannot see the effect: nothing was changed; --anyway runs it all the same.")
