@@ -69,8 +69,9 @@ class Pattern:
     parameters: type[PatternParameters] = PatternParameters
 
     def launch(self, parameters: PatternParameters, placement: Placement) -> Launch:
-        """Python with mpi4py on every node, between the nodes' addresses on the data network."""
-        addresses = [placement.addresses[rank // placement.ranks_per_host] for rank in range(placement.ranks)]
+        """Python with mpi4py on every node, between the nodes' addresses on the data network (their names, if none are given)."""
+        places = placement.addresses or placement.hosts
+        addresses = [places[rank // placement.ranks_per_host] for rank in range(placement.ranks)]
         given = {"partners": self.partners(placement.ranks), "addresses": addresses, **parameters.model_dump()}
         text = (Path(__file__).parent / "on_nodes" / _SCRIPT).read_bytes()
         argv = ("python3", _SCRIPT, json.dumps(given))
