@@ -26,6 +26,11 @@ VERBS: Final = (
         "Bring a lab to multi-tree routing: plan, prove, ask, send, read back; what goes wrong is taken back.",
     ),
     Verb(
+        "bench",
+        "controller.run_commands:bench_app",
+        "Run an MPI program on hosts of a lab: is its answer right, which figures, with everything sampled meanwhile.",
+    ),
+    Verb(
         "compare",
         "controller.experiments.compare_command:compare_app",
         "Compare two runs, or two levels of a factor within one run: medians, ratios, energy, with 95 % intervals.",

@@ -69,7 +69,7 @@ class Pattern:
     parameters: type[PatternParameters] = PatternParameters
 
     def launch(self, parameters: PatternParameters, placement: Placement) -> Launch:
-        """Python with mpi4py on every node, between the nodes' addresses on the data network (their names, if none are given)."""
+        """Python with mpi4py on every node, between their addresses on the data network, or their names."""
         places = placement.addresses or placement.hosts
         addresses = [places[rank // placement.ranks_per_host] for rank in range(placement.ranks)]
         given = {"partners": self.partners(placement.ranks), "addresses": addresses, **parameters.model_dump()}
