@@ -283,6 +283,7 @@ def calibration(**parts: Any) -> Calibration:
     wakes = WakeTime(
         serial_count=about(2.0),
         abreast_count=about(1.0, 0.0),
+        hidden_us=about(0.1, 0.0),
         residual_us=3.0,
         explained_fraction=0.99,
         error=error.model_copy(update={"mean_percent": 0.6, "worst_percent": 3.0}),

@@ -1,0 +1,53 @@
+"""Draws of fitted parameters, so that their intervals are carried through whatever is computed from them.
+
+Each parameter is taken as independent, with a normal error whose spread is that of its interval, on each side its own;
+draws that would be negative are zero. An end at infinity cannot be drawn from: `unbounded` has the parameter's name
+then, and what was computed from it has no end.
+
+Simplification: the errors of parameters from one fit go together (hold and sleep time, base and port power), and their
+joint draws would give narrower or wider results. Repeating the whole calibration could tell.
+"""
+
+import zlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analysis.calibration import Estimate
+from analysis.interval import Floats
+
+DRAWS = 400
+_SIGMAS = 1.959963984540054
+
+
+@dataclass(slots=True)
+class Sampler:
+    """Gives the same draws for the same name, whatever was drawn before: two answers differ by what was asked alone."""
+
+    count: int = DRAWS
+    seed: int = 1
+    unbounded: set[str] = field(default_factory=set)
+
+    def normal(self, name: str) -> Floats:
+        """Standard normal draws, shape (count,)."""
+        return np.random.default_rng((self.seed, zlib.crc32(name.encode()))).standard_normal(self.count)
+
+    def uniform(self, name: str, low: float, high: float) -> Floats:
+        """Draws from a range, shape (count,); the first one is its middle."""
+        drawn = np.random.default_rng((self.seed, zlib.crc32(name.encode()), 1)).uniform(low, high, self.count)
+        drawn[0] = (low + high) / 2
+        return drawn
+
+    def of(self, name: str, estimate: Estimate | None, missing: float = 0.0) -> Floats:
+        """Draws of a parameter, shape (count,); the first one is its value."""
+        if estimate is None:
+            return np.full(self.count, missing)
+        value = estimate.value
+        below, above = value - estimate.low, estimate.high - value
+        if not np.isfinite(above) or not np.isfinite(below):
+            self.unbounded.add(name)
+        normal = self.normal(name)
+        normal[0] = 0.0
+        width = np.where(normal < 0, below if np.isfinite(below) else 0.0, above if np.isfinite(above) else 0.0)
+        drawn: Floats = value + normal * width / _SIGMAS
+        return np.maximum(drawn, min(0.0, value))
