@@ -175,7 +175,12 @@ class _Report:
 
     def _plain_trial(self, trial: Trial) -> dict[str, Any]:
         figures = [{"name": name, "value": one.value, "unit": one.unit} for name, one in trial.figures.items()]
-        told: dict[str, Any] = {"state": trial.state, "why": trial.why, "answer_right": trial.answer_right, "figures": figures}
+        told: dict[str, Any] = {
+            "state": trial.state,
+            "why": trial.why,
+            "answer_right": trial.answer_right,
+            "figures": figures,
+        }
         path = trial.folder / _TRAFFIC
         if path.exists():
             nodes = node_traffic(read_traffic(path), self.placement)
