@@ -135,13 +135,15 @@ def attach(folder: Path, lab: Lab, options: ViewOptions) -> Iterator[Views | Non
 
     def follow() -> None:
         ended = False
-        while not ended:
-            ended = ending.wait(_LOOK_S)
+        while True:
             try:
                 views.take_all(tail.look(), tail.facts)
             except (LabError, OSError) as error:
                 views.broken = f"the folder cannot be read any more: {error}"
                 return
+            if ended:
+                return
+            ended = ending.wait(_LOOK_S)
 
     thread = threading.Thread(target=follow, name=f"show {folder.name}", daemon=True)
     thread.start()
