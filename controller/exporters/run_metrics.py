@@ -33,7 +33,6 @@ class RunMetrics(Collector):
         self._lab = lab
         self._lock = threading.Lock()
         self._facts: Mapping[str, Any] = {}
-        self._planned = 0
         self._trials = dict.fromkeys(_STATES, 0)
         self._running: dict[int, Event] = {}
         self._figures: dict[tuple[str, str, str], float] = {}
@@ -62,8 +61,6 @@ class RunMetrics(Collector):
 
     def _note(self, event: Event) -> None:
         match event["kind"]:
-            case "trials_planned":
-                self._planned = int(event["count"])
             case "trial_begun":
                 self._running[event["trial"]] = event
             case "trial_ended":
@@ -114,7 +111,7 @@ class RunMetrics(Collector):
         info = GaugeMetricFamily("eee_run_info", "A run.", labels=["lab", "run", "experiment", "state"])
         info.add_metric([self._lab.name, name, str(told), str(self._facts["state"])], 1.0)
         planned = GaugeMetricFamily("eee_run_planned_trials", "Trials that the run is to have.", labels=["lab", "run"])
-        planned.add_metric([self._lab.name, name], self._planned)
+        planned.add_metric([self._lab.name, name], int(self._facts.get("slot_count", 0)))
         done = CounterMetricFamily("eee_run_trials", "Trials that ended.", labels=["lab", "run", "state"])
         for state, count in self._trials.items():
             done.add_metric([self._lab.name, name, state], count)

@@ -179,7 +179,9 @@ class WatchApp(App[str]):
 
 
 def _head(name: str) -> str:
-    return name.rjust(_WIDTHS[name]) if name in _RIGHT else name
+    if name in _RIGHT:
+        return name.rjust(_WIDTHS[name])
+    return name if name in _WIDTHS else f" {name}"
 
 
 def _after(names: list[str], name: str) -> str:

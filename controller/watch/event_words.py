@@ -25,7 +25,9 @@ _WORDS: Final[Mapping[str, Callable[[Mapping[str, Any]], str]]] = {
     "counters_missing": lambda told: f"{told['source']} lacks {told['columns']}",
     "disk_recovered": lambda told: f"the disk takes samples again ({told['why']})",
     "actuation": lambda told: f"{told['what']} of {told['link']}: {told['after']}",
-    "trials_planned": lambda told: f"{told['count']} trials are planned",
+    "trial_note": lambda told: f"trial {told['trial']}: {told['note']}",
+    "warmed_up": lambda told: f"warm-up {told['number']} is done",
+    "preflight": lambda told: str(told["sentence"]),
     "trial_begun": lambda told: f"trial {told['trial']} began",
     "trial_ended": lambda told: f"trial {told['trial']} {told['state']}" + (f": {told['why']}" if told["why"] else ""),
 }

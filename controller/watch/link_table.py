@@ -40,7 +40,7 @@ def cells(link: LinkView) -> tuple[Text, ...]:
         sleeping = f"{share_text(link.ab_lpi_share)}/{share_text(link.ba_lpi_share)}"
     eee_style = {"on": "green", "off": "", "one-sided": "yellow", "": ""}[link.eee]
     return (
-        Text(f"{link.name} ", style="" if link.up else "bright_black"),
+        Text(f" {link.name} ", style="" if link.up else "bright_black"),
         Text(state, style=style),
         Text(f"{speed_text(link.rate_mbps) if link.up else '-':>5}"),
         Text(f"{rate_text(link.ab_bps) if link.up else '':>6}"),

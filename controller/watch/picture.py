@@ -20,7 +20,7 @@ _ACTED_NS: Final = 20_000_000_000
 """A link that goes down so soon before or after it was changed on purpose is no alarm."""
 
 _MOST_ALARMS: Final = 50
-_HIDDEN: Final = frozenset({"trial_begun"})
+_HIDDEN: Final = frozenset({"trial_begun", "ports_set"})
 _NOTHING = PortView(None, 0, None, None, None, None)
 
 
@@ -53,6 +53,8 @@ class Picture:
         self.last_ns = max(self.last_ns, event["time_ns"])
         if event["kind"] == "actuation":
             self._acted(event)
+        elif event["kind"] == "ports_set":
+            self._set(event)
         if event["kind"] not in _HIDDEN:
             self._events.append(EventView(event["time_ns"], words_of(event)))
 
@@ -129,6 +131,11 @@ class Picture:
         self._acted_ns.setdefault(link.name, []).append(event["time_ns"])
         if event.get("what") == "eee" and event.get("after") in {"on", "off"}:
             self.know_eee({str(end): event["after"] == "on" for end in (link.a, link.b) if self._is_port(end.device)})
+
+    def _set(self, event: Event) -> None:
+        """Settings of all ports with a cable, as an experiment found or made them."""
+        for switch, ports in event["ports"].items():
+            self.know_eee({f"{switch}:{port}": one["eee"] for port, one in ports.items() if one["eee"] is not None})
 
     def _is_port(self, device: str) -> bool:
         return any(switch.name == device for switch in self.lab.switches)

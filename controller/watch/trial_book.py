@@ -22,16 +22,13 @@ class TrialBook:
         self._counts = {"valid": 0, "invalid": 0, "failed": 0}
         self._slots_done: set[int] = set()
         self._durations_s: deque[float] = deque(maxlen=_DURATIONS)
-        self._planned_count = 0
         self._probe_trial = 0
         self._rtts_us: deque[float] = deque(maxlen=_ECHOES)
         self._echo_count = self._lost_count = 0
 
     def note(self, event: Event) -> None:
         """An event of the run; those of other kinds are passed over."""
-        if event["kind"] == "trials_planned":
-            self._planned_count = int(event["count"])
-        elif event["kind"] == "trial_begun":
+        if event["kind"] == "trial_begun":
             self._begun[event["trial"]] = event
         elif event["kind"] == "trial_ended":
             begun = self._begun.pop(event["trial"], event)
@@ -59,25 +56,26 @@ class TrialBook:
         running = [_running(begun, now_ns) for begun in self._begun.values()] if facts["state"] == "running" else []
         ended = [_ended(begun, end) for begun, end in reversed(self._ended)]
         experiment = facts.get("experiment")
+        planned_count = int(facts.get("slot_count", 0))
         return RunView(
             name=str(facts["name"]),
             state=str(facts["state"]),
             begun_ns=begun_ns,
             experiment=str(experiment.get("name", "") if isinstance(experiment, Mapping) else experiment or ""),
-            planned_count=self._planned_count,
+            planned_count=planned_count,
             done_count=len(self._slots_done),
             valid_count=self._counts["valid"],
             invalid_count=self._counts["invalid"],
             failed_count=self._counts["failed"],
-            left_s=self._left_s(now_ns),
+            left_s=self._left_s(planned_count, now_ns),
             trials=(*running, *ended),
             probe=self._probe(),
         )
 
-    def _left_s(self, now_ns: int) -> float | None:
+    def _left_s(self, planned_count: int, now_ns: int) -> float | None:
         """The trials that are missing at the pace of the last ones, with what passed between them."""
-        missing = self._planned_count - len(self._slots_done)
-        if not self._planned_count or not self._durations_s:
+        missing = planned_count - len(self._slots_done)
+        if not planned_count or not self._durations_s:
             return None
         if len(self._ended) >= 2:
             first, last = self._ended[0][0], self._ended[-1][1]

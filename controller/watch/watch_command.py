@@ -124,9 +124,10 @@ def _run_folder(run: str, runs: Path) -> Path:
 
 def _lab_of(folder: Path) -> Lab:
     """The lab that a run was of; without its inventory here there are no links to show, but all the rest."""
-    name = str(read_facts(folder).get("lab", ""))
+    facts = read_facts(folder)
+    name, place = str(facts.get("lab", "")), str(facts.get("lab_folder", ""))
     try:
-        return load_lab(find_lab(name))
+        return load_lab(find_lab(place if place and Path(place).exists() else name))
     except InventoryError:
         raise
     except LabError:

@@ -175,10 +175,10 @@ def test_views_tell_of_cables_trials_actuations_and_probes() -> None:
     try:
         assert "eee_run_info" not in _scraped(views.url)
         acted = event(1.5, "actuation", what="eee", link="sw1:p2--sw2:p2", after="on")
-        told = (event(0, "trials_planned", count=9), begun(1, 1, eee="on"), ended(2, 1), begun(3, 2, eee="off"), acted)
+        told = (begun(1, 1, eee="on"), ended(2, 1), begun(3, 2, eee="off"), acted)
         echoes = (Echo(2, 1, 1, 42_000), Echo(2, 1, 1, 42_001), Echo(2, 1, 1, None))
         news = News((poll("sw1", "switch", 1),), told, echoes)
-        views.take_all(news, {"name": "toy", "state": "running", "experiment": {"name": "x"}})
+        views.take_all(news, {"name": "toy", "state": "running", "experiment": {"name": "x"}, "slot_count": 9})
         text = _scraped(views.url)
     finally:
         views.close()

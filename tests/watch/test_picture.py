@@ -119,7 +119,6 @@ def test_a_long_run_keeps_its_mean_in_few_points() -> None:
 
 def test_trials_are_counted_by_slot_and_the_time_left_follows_from_their_pace() -> None:
     picture = Picture(LAB)
-    picture.note(event(0.0, "trials_planned", count=4))
     for told in (
         begun(0.0, 1, eee="on"),
         ended(10.0, 1, "invalid", "a link flapped"),
@@ -128,7 +127,7 @@ def test_trials_are_counted_by_slot_and_the_time_left_follows_from_their_pace() 
         begun(20.0, 3, slot=2, eee="off"),
     ):
         picture.note(told)
-    run = picture.view(T0 + 25 * SECOND, FACTS).run
+    run = picture.view(T0 + 25 * SECOND, {**FACTS, "slot_count": 4}).run
     assert run is not None
     assert (run.done_count, run.planned_count, run.valid_count, run.invalid_count) == (1, 4, 1, 1)
     assert run.left_s == 3 * 10 - 5

@@ -22,7 +22,9 @@ from controller.watch.view import LabView
 def _busy(second: int = 30) -> LabView:
     """Something of everything."""
     picture = Picture(LAB)
-    picture.note(event(0.0, "trials_planned", count=6))
+    known = {"p1": {"eee": True}, "p2": {"eee": True}, "p3": {"eee": None}}
+    picture.note(event(0.0, "ports_set", ports={"sw1": known, "sw2": {"p2": {"eee": False}}}))
+    picture.note(event(1.0, "preflight", sentence="these meters can see the effect"))
     for now in range(second):
         picture.take(ports("sw1", now, [now * 30_000_000, now * 50_000, 0], [True, True, False]))
         picture.take(ports("sw2", now, [0, 0, 0], [now != 20, True, False]))
@@ -31,7 +33,6 @@ def _busy(second: int = 30) -> LabView:
         picture.take(poll("pdu1", "strip", now, mark="late" if now == 12 else ""))
     picture.take(lpi(0.0, 0, 0))
     picture.take(lpi(10.0, 9_500_000, 9_900_000))
-    picture.know_eee({"sw1:p1": True, "sw1:p2": True, "sw2:p2": False})
     for told in (begun(1.0, 1, eee="on"), ended(6.0, 1), begun(7.0, 2, eee="off"), ended(12.0, 2, "invalid", "flap")):
         picture.note(told)
     picture.note(begun(20.0, 3, eee="off"))

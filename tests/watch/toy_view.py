@@ -91,4 +91,10 @@ def ended(second: float, trial: int, state: str = "valid", why: str = "", took_s
     return event(second, "trial_ended", **own, begun_ns=end_ns - round(took_s * SECOND), ended_ns=end_ns)
 
 
-FACTS = {"name": "alltoall-eee", "state": "running", "begun": "2025-06-15T15:06:40.000000", "experiment": {"name": "x"}}
+FACTS = {
+    "name": "alltoall-eee",
+    "state": "running",
+    "begun": "2025-06-15T15:06:40.000000",
+    "experiment": {"name": "x"},
+    "slot_count": 6,
+}
