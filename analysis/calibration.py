@@ -102,8 +102,7 @@ class PortPower(_Part):
     """What one port adds to a switch's draw at one speed, stage by stage; None: that stage was not measured.
 
     `cable_watt`: a cable or transceiver plugged in, port shut. `enabled_watt`: on top, port enabled and the link not
-    up. `link_watt`: on top, link up and idle without EEE. `lpi_fraction`: what remains of `link_watt` in low-power
-    idle. `residual_watt`: what a port still draws after it was up and is shut again, over base; where it is as much as
+    up. `link_watt`: on top, link up and idle without EEE. `lpi_fraction`: what remains of both in low-power idle. `residual_watt`: what a port still draws after it was up and is shut again, over base; where it is as much as
     all of the stages, shutting a port saves nothing.
     """
 
