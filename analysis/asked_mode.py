@@ -98,7 +98,7 @@ def _hold(what_if: WhatIf, link: LinkPolicy | None, sampler: Sampler, warnings: 
         if known is None:
             warnings.append("no hold was asked for and none was fitted: 0 us is taken.")
         return _column(sampler.of("hold_us", known))
-    if known is not None and not known.low <= what_if.hold_us <= known.high:
+    if known is not None and not what_if.phy and not known.low <= what_if.hold_us <= known.high:
         warnings.append(
             f"a hold of {what_if.hold_us:g} us was not measured; links were seen at {known.value:.4g} us, and only "
             "their hold is taken to differ."

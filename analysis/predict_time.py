@@ -158,7 +158,7 @@ def _of_draw(rows: Floats, draw: int) -> Floats:
     return found
 
 
-def _seen(
+def seen_of_rounds(
     gaps: GapTable, mode: AskedMode, ways: tuple[Way, ...], abreast: Floats, hidden_us: Floats
 ) -> tuple[Floats, Floats]:
     """(what is seen of a round's wait for the slowest link, share of rounds that wait), each of shape (draws,)."""
@@ -176,7 +176,7 @@ def _by_wakes(gaps: GapTable, mode: AskedMode, wakes: WakeTime, ways: tuple[Way,
     """With the model's own residual, which is another for each configuration: it counts where rounds wait at all."""
     abreast = np.maximum(sampler.of("abreast_count", wakes.abreast_count), 1.0)
     serial = sampler.of("serial_count", wakes.serial_count)
-    seen, share = _seen(gaps, mode, ways, abreast, sampler.of("hidden_us", wakes.hidden_us))
+    seen, share = seen_of_rounds(gaps, mode, ways, abreast, sampler.of("hidden_us", wakes.hidden_us))
     residual = sampler.normal("residual_us") * wakes.residual_us
     residual[0] = 0.0
     extra: Floats = np.maximum(serial * seen + residual * share, 0.0)
@@ -194,6 +194,6 @@ def _by_miwa(profile: Profile, fit: MiwaTime, sampler: Sampler) -> Floats:
 
 
 def _by_bounds(gaps: GapTable, mode: AskedMode, ways: tuple[Way, ...], sampler: Sampler) -> Floats:
-    seen, _ = _seen(gaps, mode, ways, np.ones(sampler.count), np.zeros(sampler.count))
+    seen, _ = seen_of_rounds(gaps, mode, ways, np.ones(sampler.count), np.zeros(sampler.count))
     mean_us: Floats = seen / max(len(ways), 1)
     return mean_us * sampler.uniform("serial_bound", 1.0, 4.0)

@@ -143,9 +143,10 @@ def load_profile(path: Path) -> Profile:
         raise ProfileError(f"{path}: {error.strerror}; make one with `eeectl predict RUN --save FILE`.") from error
     except (YAMLError, UnicodeDecodeError) as error:
         raise ProfileError(f"{path} is not YAML: make it again with `eeectl predict RUN --save FILE`.") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        found = content.get("format") if isinstance(content, dict) else None
-        raise ProfileError(f"{path} is of format {found}, not {FORMAT}: read it with the version that wrote it.")
+    if not isinstance(content, dict) or "format" not in content:
+        raise ProfileError(f"{path} is no profile: make one with `eeectl predict RUN --save FILE`.")
+    if content["format"] != FORMAT:
+        raise ProfileError(f"{path} is of format {content['format']}, not {FORMAT}: read it with what wrote it.")
     try:
         return Profile.model_validate(content)
     except ValidationError as error:

@@ -60,6 +60,11 @@ VERBS: Final = (
         "power", "controller.power_commands:power_app", "Metered power strips: read watts and joules, switch outlets."
     ),
     Verb(
+        "predict",
+        "analysis.predict_command:predict_app",
+        "Predict a measured program's run time and energy: any EEE, links off or slower, in this lab or elsewhere.",
+    ),
+    Verb(
         "recover",
         "controller.apply_commands:recover_app",
         "Bring a lab back to a state that was verified, after a crash or a switch that lost its settings.",

@@ -1,0 +1,69 @@
+"""The hold that saves most energy without slowing a program down by more than a bound.
+
+Holds are tried over the whole range of gaps. Slowdown need not fall with a longer hold (`analysis.predict`), so all are
+judged. Where no power was fitted, the hold under which links rest longest is taken to save most.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis.predict import Prediction, Predictor
+from analysis.predict_time import GapTable
+from analysis.what_if import WhatIf
+
+_TRIED = 60
+_DRAWS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class BestHold:
+    """`prediction` of the best hold; None: EEE off is best. `surely`: the slowdown's upper end is within the bound."""
+
+    bound_percent: float
+    tried: int
+    within: int
+    prediction: Prediction | None
+
+    @property
+    def surely(self) -> bool:
+        """Whether the whole interval of the slowdown is within the bound."""
+        found = self.prediction
+        return found is None or found.slowdown_percent.high <= self.bound_percent
+
+
+def holds_us(gaps: GapTable) -> list[float]:
+    """Holds worth trying: none, and evenly over the logarithm of the gaps."""
+    longest_us = gaps.longest_us
+    if longest_us <= 0:
+        return [0.0]
+    kept = np.concatenate([gap[gap > 0] for gap in gaps.gap_us.values()])
+    shortest_us = max(min(float(kept.min(initial=longest_us)), longest_us / 10), longest_us / 1e5)
+    return [0.0, *np.geomspace(shortest_us, longest_us * 1.05, _TRIED).tolist()]
+
+
+def best_hold(predictor: Predictor, mode: WhatIf, bound_percent: float) -> BestHold:
+    """`mode` says how links sleep; its own hold does not count. The slowdown's value has to be within the bound."""
+    quick = Predictor(predictor.profile, predictor.calibration, predictor.site, draws=_DRAWS)
+    tried = [_with_hold(mode, hold_us) for hold_us in holds_us(GapTable.of(predictor.profile))]
+    answers = [quick.predict(one) for one in tried]
+    within = [one for one in answers if one.slowdown_percent.value <= bound_percent]
+    best = min(within, key=_cost, default=None)
+    if best is None or _cost(best) >= _cost(quick.predict(WhatIf("off", "off"))):
+        return BestHold(bound_percent, len(tried), len(within), None)
+    return BestHold(bound_percent, len(tried), len(within), predictor.predict(best.what_if))
+
+
+def _with_hold(mode: WhatIf, hold_us: float) -> WhatIf:
+    asked = "deep" if mode.mode in ("off", "measured") else mode.mode
+    hold_us = float(f"{hold_us:.4g}")
+    return replace(mode, mode=asked, hold_us=hold_us, text=f"{asked},hold_us={hold_us:g}")
+
+
+def _cost(one: Prediction) -> float:
+    """Joules, of all that is known; without any the share of time at rest, negative."""
+    if one.all_joule is not None:
+        return one.all_joule.value
+    if one.network_joule is not None:
+        return one.network_joule.value
+    return -one.rest_percent.value

@@ -1,0 +1,36 @@
+"""Runs by name, and the lab that a run was made in."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from controller.errors import LabError
+from controller.inventory import find_lab, load_lab
+from controller.model.lab import Lab
+
+_USUAL_MBPS: Final = 1_000.0
+
+
+def run_folder(name: str) -> Path:
+    """A run's folder by its path, or by its name below `runs`; LabError if there is none."""
+    for folder in (Path(name), Path("runs") / name):
+        if (folder / "run.yaml").exists():
+            return folder
+    raise LabError(f"{name} is no run's folder (it has no run.yaml): name one below runs/.")
+
+
+def lab_of_run(facts: Mapping[str, Any]) -> Lab | None:
+    """The lab, if its inventory is still there."""
+    for name in (facts.get("lab_folder"), facts.get("lab")):
+        if name:
+            try:
+                return load_lab(find_lab(str(name)))
+            except LabError:
+                continue
+    return None
+
+
+def link_mbps(lab: Lab | None, hosts: tuple[str, ...] = ()) -> float:
+    """B of Miwa's Eq. 4: rate of the slowest node's link; 1 Gb/s where no inventory says."""
+    rates = [host.rate_mbps for host in lab.hosts if not hosts or host.name in hosts] if lab is not None else []
+    return float(min(rates, default=_USUAL_MBPS))
