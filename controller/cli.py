@@ -65,6 +65,11 @@ VERBS: Final = (
         "Predict a measured program's run time and energy: any EEE, links off or slower, in this lab or elsewhere.",
     ),
     Verb(
+        "probe",
+        "controller.experiments.probe_command:probe_app",
+        "Send echoes from one host to another after pauses, and tell round trips by pause, and the links' EEE policy.",
+    ),
+    Verb(
         "recover",
         "controller.apply_commands:recover_app",
         "Bring a lab back to a state that was verified, after a crash or a switch that lost its settings.",

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from benchmarks.programs.table import PROGRAMS
 from pydantic import ValidationError
 
 from benchmarks.programs.program import Parameters, Placement, Program, Unfit
+from benchmarks.programs.table import PROGRAMS
 from controller.errors import ExperimentError, PlanError, Problem
 from controller.experiments.blocks import Levels, Slot, order_of
 from controller.experiments.experiment import OF_LINKS, Experiment, Factor, ProbeRun

@@ -25,14 +25,14 @@ class RunProgress:
     Without a terminal: a line for a trial, but for one each ten seconds at most, and for each sentence.
     """
 
-    def __init__(self, total: int, done: int, *, quiet: bool = False) -> None:
+    def __init__(self, total: int, *, quiet: bool = False) -> None:
         self._console = Console(stderr=True, highlight=False, quiet=quiet)
         columns = (TextColumn("{task.description:<60}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         self._plain = not self._console.is_terminal
         self._bars = Progress(*columns, console=self._console, transient=True, disable=self._plain)
-        self._whole = self._bars.add_task("", total=total, completed=done)
+        self._whole = self._bars.add_task("", total=total)
         self._change: TaskID | None = None
-        self._total, self._done, self._done_at_start = total, done, done
+        self._total, self._done, self._done_at_start = total, 0, 0
         self._begun_s = time.monotonic()
         self._line_s = 0.0
 
@@ -50,6 +50,12 @@ class RunProgress:
         """An estimate from the slots that are done, those that were repeated included; None before the first."""
         done = self._done - self._done_at_start
         return (time.monotonic() - self._begun_s) / done * (self._total - self._done) if done else None
+
+    def resumed(self, done: int) -> None:
+        """So many slots were done before; time is counted from now."""
+        self._done = self._done_at_start = done
+        self._begun_s = time.monotonic()
+        self._bars.update(self._whole, completed=done)
 
     def trial(self, words: str) -> None:
         """A trial begins."""

@@ -76,6 +76,7 @@ class Runner:
     def go(self) -> Outcome:
         """Try every slot that has no valid trial, then put the lab back; errors that end a run are in the outcome."""
         interrupted, cause, back = False, None, ""
+        self.progress.resumed(self._queue.done)
         try:
             with self.attention.asking(self.stage.stop):
                 self.stage.open()

@@ -81,7 +81,7 @@ def resume(folder: Path, wanted: Wanted, bystander_of: BystanderOf) -> Told:
     """Go on with a run that ended early. LabError if it is none, or its lab is another now."""
     lab, experiment = experiment_in(folder)
     total = len(order_for(experiment))
-    with RunProgress(total, 0, quiet=wanted.quiet) as progress, _locked(lab, experiment, progress) as lock:
+    with RunProgress(total, quiet=wanted.quiet) as progress, _locked(lab, experiment, progress) as lock:
         run = Run.resume(folder)
         return _run(lab, experiment, run, lock, progress, wanted, bystander_of)
 
@@ -102,7 +102,7 @@ def experiment_in(folder: Path) -> tuple[Lab, Experiment]:
 def put_back(folder: Path) -> str:
     """Put a lab back to what it was before a run that was killed; says how it ended."""
     lab, experiment = experiment_in(folder)
-    with RunProgress(0, 0) as progress, _locked(lab, experiment, progress) as lock, Run.resume(folder) as run:
+    with RunProgress(0) as progress, _locked(lab, experiment, progress) as lock, Run.resume(folder) as run:
         stage = Stage(lab, experiment, run, real_hands(lab, say=progress.say), lock, progress)
         with Attention() as attention, attention.asking(stage.stop):
             stage.open()

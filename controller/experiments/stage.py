@@ -93,7 +93,8 @@ class Stage:
         path = self.run.folder / "home.json"
         with self._work() as work:
             if path.exists():
-                self._recover(work)
+                self._touched = True
+                _recover(work)
                 return
             require_rest(work)
             state = work.crew.observe()
@@ -103,15 +104,6 @@ class Stage:
             path.unlink(missing_ok=True)
             raise RunFolderFailed(str(self.run.folder), error.strerror or str(error)) from error
         self._tell_ports(state)
-
-    def _recover(self, work: Work) -> None:
-        """Finish what a killed run left of a change."""
-        self._touched = True
-        story = read_journal(work.folder.journal)
-        if story is not None and not story.finished:
-            self.progress.say(f"`{story.begun.command}` was cut short: the lab is brought to rest first")
-            with Journal(work.folder.journal) as journal:
-                self.progress.say(recover(work, journal))
 
     def has(self, levels: Levels) -> bool:
         """Whether the lab is at these levels already."""
@@ -261,8 +253,24 @@ class Stage:
         if home is None or not self._touched:
             return ""
         with self._work() as work:
-            self._recover(work)
-            return put_back(work, home, f"run {self.experiment.name}: put back", self._apply)
+            _recover(work)
+
+            def plan(found: State) -> Plan:
+                way = management_of(work.lab, None)
+                return way_back(work.lab, found, Position(found, found, ()), home, way, work.hands.abilities)
+
+            command = f"run {self.experiment.name}: put back"
+            count = len(self._apply(work, command, _Planner(work, plan, proved=True)))
+        return f"the lab was put back as it was: {count} settings." if count else "the lab is as it was."
+
+
+def _recover(work: Work) -> None:
+    """Finish what a killed run left of a change."""
+    story = read_journal(work.folder.journal)
+    if story is not None and not story.finished:
+        work.progress.say(f"`{story.begun.command}` was cut short: the lab is brought to rest first")
+        with Journal(work.folder.journal) as journal:
+            work.progress.say(recover(work, journal))
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,18 +283,6 @@ class _Planner:
 
     def __call__(self, state: State) -> Intended:
         return Intended(self.plan(state), management_of(self.work.lab, None))
-
-
-def put_back(work: Work, home: State, command: str, go: Callable[[Work, str, _Planner], Sequence[Change]]) -> str:
-    """Bring a lab to a state that it had; says how it ended."""
-
-    def plan(found: State) -> Plan:
-        way = management_of(work.lab, None)
-        return way_back(work.lab, found, Position(found, found, ()), home, way, work.hands.abilities)
-
-    changes = go(work, command, _Planner(work, plan, proved=True))
-    count = len(changes)
-    return f"the lab was put back as it was: {count} settings." if count else "the lab is as it was."
 
 
 def _link_state(work: Work, state: State, link: Link, level: str) -> Iterator[Plan]:
