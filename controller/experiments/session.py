@@ -60,18 +60,16 @@ def fitting_lab(experiment: Experiment, written: Written) -> Lab:
 def run_new(experiment: Experiment, written: Written, wanted: Wanted, bystander_of: BystanderOf) -> Told:
     """Run an experiment in a folder of its own. LabError if it could not begin."""
     lab = fitting_lab(experiment, written)
+    total = len(order_for(experiment))
     facts = {
         "what": "experiment",
         "lab": lab.name,
         "lab_folder": lab.folder,
         "lab_digest": digest_of(lab),
         "experiment": experiment.model_dump(mode="json", by_alias=True),
-        "slot_count": len(order_for(experiment)),
+        "slot_count": total,
     }
-    with (
-        RunProgress(len(order_for(experiment)), 0, quiet=wanted.quiet) as progress,
-        _locked(lab, experiment, progress) as lock,
-    ):
+    with RunProgress(total, quiet=wanted.quiet) as progress, _locked(lab, experiment, progress) as lock:
         run = Run.create(wanted.root, experiment.name, facts)
         progress.say(f"run {run.folder}")
         return _run(lab, experiment, run, lock, progress, wanted, bystander_of)
