@@ -166,6 +166,11 @@ def rounding_watt(watt: Floats, step_watt: float) -> float:
         if np.count_nonzero(counts >= max(2.0, _SHARE * watt.size)) >= _LEVELS:
             seen = float(np.mean(np.diff(watt) ** 2)) / 2.0
             noise_watt = math.sqrt(max(0.0, seen - step_watt**2 / 12.0))
+    return rounding_sigma(step_watt, noise_watt)
+
+
+def rounding_sigma(step_watt: float, noise_watt: float) -> float:
+    """Standard uncertainty of the mean of readings that are rounded to steps (> 0), with Gaussian noise before that."""
     k = np.arange(1, _WAVES + 1)
     amplitudes = step_watt / (np.pi * k) * np.exp(-2.0 * (np.pi * k * noise_watt / step_watt) ** 2)
     return math.sqrt(float(np.sum(amplitudes**2)) / 2.0)

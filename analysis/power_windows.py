@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from analysis.energy import MeterTraits, energy_of
@@ -37,10 +38,11 @@ class Meter:
 
 @dataclass(frozen=True, slots=True)
 class MeanPower:
-    """Mean over a window, the standard deviation of its error by noise, the lowest and the highest reading; watts."""
+    """Mean over a window, standard deviations of its error by noise and of a reading, lowest and highest; watts."""
 
     power_watt: float
     noise_watt: float
+    scatter_watt: float
     shown_watt: tuple[float, float]
 
 
@@ -52,7 +54,8 @@ def mean_power(series: PowerSeries, from_ns: int, to_ns: int, traits: MeterTrait
         raise ValueError(f"the window has {shown.size} readings of the meter, and three are the least")
     energy = energy_of(series, from_ns, to_ns, traits)
     noise_watt = energy.parts_joule["noise"] / energy.window_s
-    return MeanPower(energy.mean_watt.value, noise_watt, (float(shown.min()), float(shown.max())))
+    scatter_watt = float(np.std(shown, ddof=1))
+    return MeanPower(energy.mean_watt.value, noise_watt, scatter_watt, (float(shown.min()), float(shown.max())))
 
 
 def meters_of(samples: RunSamples) -> Mapping[str, Meter]:
@@ -115,6 +118,7 @@ def _windows(samples: RunSamples, switch: str, meter: Meter, trials: Sequence[Tr
             at_s=(trial.begun_ns + trial.ended_ns) / 2e9,
             power_watt=power.power_watt,
             noise_watt=power.noise_watt,
+            scatter_watt=power.scatter_watt,
             shown_watt=power.shown_watt,
             enabled=float(len(settings) - len(shut)),
             up_by_mbps=by_mbps,

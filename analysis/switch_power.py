@@ -13,6 +13,7 @@ Simplifications. Watts are those at the outlet; the supply's efficiency is taken
 with many and with few ports up would show as a curve. Ports of one speed are alike.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -20,28 +21,29 @@ from typing import Final
 import numpy as np
 
 from analysis.drift_fit import DriftFit, Readings, fit_drifting
+from analysis.energy import rounding_sigma
 from analysis.interval import Floats, Interval, of_samples
 from analysis.probes import TooLittle
 
 _MOST_LEFT_OVER: Final = 1e-6
 _SPARE_WINDOWS: Final = 3
 _SHOWN_SIGMA: Final = 6.0
-_LEVELS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class StageWindow:
     """A stretch of time in which a switch was in one state, and what its meter said.
 
-    `power_watt` is the mean, `noise_watt` the standard deviation of its error by the readings' noise. `shown_watt` are
-    the lowest and the highest reading. Ports: `cabled`, `enabled` (admin up), `up_by_mbps`, all counts; `lpi_by_mbps`
-    the sum over those ports of their share of time in LPI (mean of both directions); `left` those that are shut and
-    were up before. Traffic is what the switch sends, of all ports.
+    `power_watt` is the mean, `noise_watt` the standard deviation of its error by the readings' noise, `scatter_watt`
+    that of a reading. `shown_watt` are the lowest and the highest reading. Ports: `cabled`, `enabled` (admin up),
+    `up_by_mbps`, all counts; `lpi_by_mbps` the sum over those ports of their share of time in LPI (mean of both
+    directions); `left` those that are shut and were up before. Traffic is what the switch sends, of all ports.
     """
 
     at_s: float
     power_watt: float
     noise_watt: float
+    scatter_watt: float
     shown_watt: tuple[float, float]
     enabled: float
     up_by_mbps: Mapping[int, float]
@@ -181,9 +183,11 @@ def _columns(windows: Sequence[StageWindow]) -> _Columns:
 
 
 def _rounding_sigma(windows: Sequence[StageWindow], step_watt: float) -> float:
-    """Of the mean of rounded readings: next to nothing if noise moves them over several steps (`analysis.energy`)."""
-    moved = float(np.median([high - low for low, high in (window.shown_watt for window in windows)]))
-    return step_watt / np.sqrt(12.0) if moved < (_LEVELS - 1) * step_watt else 0.0
+    """Of the mean of rounded readings: next to nothing if noise moves them over several steps."""
+    if step_watt <= 0:
+        return 0.0
+    seen = float(np.mean([window.scatter_watt**2 for window in windows]))
+    return rounding_sigma(step_watt, math.sqrt(max(0.0, seen - step_watt**2 / 12.0)))
 
 
 def _refuse_blind_meter(windows: Sequence[StageWindow], columns: _Columns, step_watt: float) -> None:

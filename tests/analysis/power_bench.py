@@ -1,7 +1,7 @@
 """A switch with known powers behind a meter of a known family, stage by stage, without a lab."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -133,11 +133,14 @@ def _window(
     series = PowerSeries(times, times + 2_000_000, shown, step, np.zeros(len(shown), dtype=bool))
     begin = round(at_s * NS) + 10**18
     power = mean_power(series, begin, begin + round(window_s * NS))
-    window = StageWindow(
-        at_s + window_s / 2, power.power_watt, power.noise_watt, power.shown_watt, stage.enabled, {1000: stage.up}
-    )
-    return replace(
-        window,
+    return StageWindow(
+        at_s + window_s / 2,
+        power.power_watt,
+        power.noise_watt,
+        power.scatter_watt,
+        power.shown_watt,
+        stage.enabled,
+        {1000: stage.up},
         lpi_by_mbps={1000: stage.asleep},
         cabled=PORTS,
         left=stage.left,
