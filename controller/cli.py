@@ -66,13 +66,18 @@ VERBS: Final = (
     ),
     Verb(
         "probe",
-        "controller.experiments.probe_command:probe_app",
+        "controller.probe_commands:probe_app",
         "Send echoes from one host to another after pauses, and tell round trips by pause, and the links' EEE policy.",
     ),
     Verb(
         "recover",
         "controller.apply_commands:recover_app",
         "Bring a lab back to a state that was verified, after a crash or a switch that lost its settings.",
+    ),
+    Verb(
+        "report",
+        "analysis.report_command:report_app",
+        "Make a report of runs: one HTML file that opens offline, and its figures as SVG and PDF beside it.",
     ),
     Verb("rollback", "controller.apply_commands:rollback_app", "Take the last apply back, confirmed or not."),
     Verb(

@@ -1,7 +1,6 @@
-"""`eeectl run`, `sweep` and `bench`, for real labs and for virtual ones, whose engine says when it was late."""
+"""`eeectl run` and `sweep`, for real labs and for virtual ones, whose engine says when it was late."""
 
-from controller.experiments import bench_command, run_command
+from controller.experiments import run_command
 from twin.lateness import Lateness
 
 run_app, sweep_app = run_command.apps(Lateness.of)
-bench_app = bench_command.app(Lateness.of)

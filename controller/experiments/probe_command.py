@@ -20,103 +20,109 @@ from controller.attended import INTERRUPTED
 from controller.errors import LabError
 from controller.experiments.experiment_file import Written, experiment_of
 from controller.experiments.probing import ECHOES, medians_by_gap, read_lines
-from controller.experiments.session import Wanted, run_new
+from controller.experiments.session import BystanderOf, Wanted, run_new
 from controller.experiments.trials import trial_folder
 
 _MOST_US: Final = 60e6
 _BINS: Final = 16
 
-probe_app = App(name="probe")
 
+def app(bystander_of: BystanderOf) -> App:
+    """`probe`, with whoever knows the world behind a lab."""
+    probe_app = App(name="probe")
 
-@probe_app.default
-def probe(
-    a: str,
-    b: str,
-    /,
-    *,
-    lab: str = "virtual",
-    gap_us: str = "50:100000",
-    steps_us: str = "",
-    count: int = 1000,
-    per_step: int = 1000,
-    draw: str = "log",
-    since: str = "answer",
-    payload_byte: int = 64,
-    sleepers: int = 4,
-    seed: int = 1,
-    agent_user: str = "",
-    runs: Path = Path("runs"),
-    no_fit: Annotated[bool, Parameter(negative="")] = False,
-    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
-) -> int:
-    """Send echoes from one host to another after pauses, and tell round trips by pause, and the links' EEE policy.
+    @probe_app.default
+    def probe(
+        a: str,
+        b: str,
+        /,
+        *,
+        lab: str = "virtual",
+        gap_us: str = "50:100000",
+        steps_us: str = "",
+        count: int = 1000,
+        per_step: int = 1000,
+        draw: str = "log",
+        since: str = "answer",
+        payload_byte: int = 64,
+        sleepers: int = 4,
+        seed: int = 1,
+        agent_user: str = "",
+        runs: Path = Path("runs"),
+        no_fit: Annotated[bool, Parameter(negative="")] = False,
+        as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    ) -> int:
+        """Send echoes from one host to another after pauses, and tell round trips by pause, and the links' EEE policy.
 
-    Parameters
-    ----------
-    a
-        The host that asks.
-    b
-        The host that answers.
-    lab
-        Name of a lab, or a folder.
-    gap_us
-        Pauses are drawn from LOW:HIGH, in microseconds.
-    steps_us
-        Pauses A,B,C or LOW:HIGH:COUNT instead of random ones, each for --per-step echoes (Miwa 2013, Fig. 3).
-    count
-        Echoes, where pauses are drawn.
-    per_step
-        Echoes at each step.
-    draw
-        `log`: evenly in the logarithm; `uniform`: evenly.
-    since
-        `answer`: a pause counts from the last answer; `echo`: from the last echo, as `ping -i` does.
-    payload_byte
-        Of the echoes.
-    sleepers
-        Transmitters on the way there and back that may sleep: 4 for two hosts at one switch.
-    seed
-        Of the pauses.
-    agent_user
-        Who runs the agent on the node, if not the inventory's user.
-    runs
-        Folder in which the run gets its own.
-    no_fit
-        Do not look for the policy.
-    as_json
-        Print JSON.
+        Parameters
+        ----------
+        a
+            The host that asks.
+        b
+            The host that answers.
+        lab
+            Name of a lab, or a folder.
+        gap_us
+            Pauses are drawn from LOW:HIGH, in microseconds.
+        steps_us
+            Pauses A,B,C or LOW:HIGH:COUNT instead of random ones, each for --per-step echoes (Miwa 2013, Fig. 3).
+        count
+            Echoes, where pauses are drawn.
+        per_step
+            Echoes at each step.
+        draw
+            `log`: evenly in the logarithm; `uniform`: evenly.
+        since
+            `answer`: a pause counts from the last answer; `echo`: from the last echo, as `ping -i` does.
+        payload_byte
+            Of the echoes.
+        sleepers
+            Transmitters on the way there and back that may sleep: 4 for two hosts at one switch.
+        seed
+            Of the pauses.
+        agent_user
+            Who runs the agent on the node, if not the inventory's user.
+        runs
+            Folder in which the run gets its own.
+        no_fit
+            Do not look for the policy.
+        as_json
+            Print JSON.
 
-    """
-    measured: dict[str, Any] = {"from": a, "to": b, "count": count, "draw": draw, "since": since}
-    measured |= {"payload_byte": payload_byte, "per_step": per_step}
-    try:
-        if steps_us:
-            measured["steps_us"] = list(parse_steps(steps_us, _MOST_US))
+        """
+        measured: dict[str, Any] = {"from": a, "to": b, "count": count, "draw": draw, "since": since}
+        measured |= {"payload_byte": payload_byte, "per_step": per_step}
+        try:
+            if steps_us:
+                measured["steps_us"] = list(parse_steps(steps_us, _MOST_US))
+            else:
+                measured["gap_us"] = list(parse_range(gap_us, _MOST_US))
+        except AgentError as error:
+            raise LabError(str(error)) from error
+        content = {"name": f"probe-{a}-{b}", "lab": lab, "measure": {"probe": measured}, "blocks": 1, "seed": seed}
+        content |= {"guards": {"retries": 0}, "recordings": {"user": agent_user}, "sampling": {"lpi_period_s": 0}}
+        written = Written("the command line", content)
+        told = run_new(experiment_of(written), written, Wanted(runs), bystander_of)
+        path = trial_folder(told.folder, 0) / ECHOES
+        trial = next(iter(read_trials(told.folder)), None)
+        if trial is None or trial.state == "failed":
+            why = (trial.why if trial else "") or str(told.outcome.cause or "it was stopped")
+            where = f" What came until then is in {path}." if path.exists() else ""
+            print(f"eeectl: the probe does not count: {why}{where}", file=sys.stderr)
+            return INTERRUPTED if told.outcome.interrupted else 1
+        recording = read_lines(a, path.read_bytes())
+        rows = medians_by_gap(recording, _edges(recording))
+        fit, why = (None, "") if no_fit or not trial.valid else _policy(recording, sleepers)
+        if as_json:
+            print(json.dumps(_plain(told.folder, recording, rows, fit, why or trial.why), indent=1))
         else:
-            measured["gap_us"] = list(parse_range(gap_us, _MOST_US))
-    except AgentError as error:
-        raise LabError(str(error)) from error
-    content = {"name": f"probe-{a}-{b}", "lab": lab, "measure": {"probe": measured}, "blocks": 1, "seed": seed}
-    content |= {"guards": {"retries": 0, "twin_late_share": 1.0}, "recordings": {"user": agent_user}}
-    content["sampling"] = {"lpi_period_s": 0}
-    written = Written("the command line", content)
-    told = run_new(experiment_of(written), written, Wanted(runs), lambda _lab: None)
-    path = trial_folder(told.folder, 0) / ECHOES
-    if told.outcome.missing:
-        why = next((trial.why for trial in read_trials(told.folder)), "") or str(told.outcome.cause or "")
-        where = f" What came until then is in {path}." if path.exists() else ""
-        print(f"eeectl: the probe does not count: {why}{where}", file=sys.stderr)
-        return INTERRUPTED if told.outcome.interrupted else 1
-    recording = read_lines(a, path.read_bytes())
-    rows = medians_by_gap(recording, _edges(recording))
-    fit, why = (None, "") if no_fit else _policy(recording, sleepers)
-    if as_json:
-        print(json.dumps(_plain(told.folder, recording, rows, fit, why), indent=1))
-    else:
-        _print(a, b, recording, rows, fit, why)
-        print(f"run {told.folder}")
-    return 0
+            _print(a, b, recording, rows, fit, why)
+            print(f"run {told.folder}")
+        if not trial.valid:
+            print(f"eeectl: the probe does not count: {trial.why}", file=sys.stderr)
+        return 0 if trial.valid else 1
+
+    return probe_app
 
 
 def _edges(recording: Recording) -> list[float]:
@@ -125,7 +131,9 @@ def _edges(recording: Recording) -> list[float]:
     if len(wanted) <= 2 * _BINS:  # between two steps the middle, in the logarithm
         middles = [float(np.sqrt(low * high)) for low, high in itertools.pairwise(wanted)]
         return [wanted[0] / 2, *middles, wanted[-1] * 2]
-    return [float(edge) for edge in np.geomspace(wanted[0], wanted[-1] * 1.05, _BINS + 1)]
+    gaps = [gap / 1000 for gap in recording.column("idle_transmit_ns") if gap is not None and gap > 0]
+    low, high = np.quantile(gaps or wanted, [0.0, 0.99])
+    return [float(edge) for edge in np.geomspace(low, max(high, low * 1.01), _BINS + 1)]
 
 
 def _policy(recording: Recording, sleepers: int) -> tuple[PolicyFit | None, str]:
