@@ -27,7 +27,7 @@ VERBS: Final = (
     ),
     Verb(
         "bench",
-        "controller.run_commands:bench_app",
+        "controller.bench_commands:bench_app",
         "Run an MPI program on hosts of a lab: is its answer right, which figures, with everything sampled meanwhile.",
     ),
     Verb(
