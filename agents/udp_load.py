@@ -4,7 +4,7 @@
     udp_load ADDRESS --mbps 100 --payload-byte 1428  frames of 1,470 bytes, as in Koibuchi 2011, section V.B
 
 Frames leave about every millisecond; after a pause of the processor they catch up with what 20 ms hold, and say by how
-much more they were late. The rate counts frames as they are on the wire: headers, preamble, FCS and the gap between frames too.
+much more they were late. The rate is that on the wire: headers, preamble, FCS and the gap between frames count too.
 Prints JSON lines (agents/stream.py): a header, a row a second, a summary.
 """
 
