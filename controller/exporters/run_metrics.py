@@ -85,13 +85,14 @@ class RunMetrics(Collector):
         self._sum_s += echo.rtt_ns / 1e9
 
     def _links(self) -> Metric:
-        labels = ["lab", "link", "switch", "port", "end", "peer"]
+        labels = ["lab", "link", "switch", "port", "end", "peer", "kind"]
         metric = GaugeMetricFamily("eee_link_info", "Ports of switches at the ends of cables.", labels=labels)
         switches = {switch.name for switch in self._lab.switches}
         for link in self._lab.links:
+            kind = "trunk" if {link.a.device, link.b.device} <= switches else "host"
             for letter, end, peer in (("a", link.a, link.b), ("b", link.b, link.a)):
                 if end.device in switches:
-                    metric.add_metric([self._lab.name, link.name, end.device, end.port, letter, str(peer)], 1.0)
+                    metric.add_metric([self._lab.name, link.name, end.device, end.port, letter, str(peer), kind], 1.0)
         return metric
 
     def _actuations(self) -> Metric:

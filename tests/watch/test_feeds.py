@@ -183,7 +183,7 @@ def test_views_tell_of_cables_trials_actuations_and_probes() -> None:
     finally:
         views.close()
     for line in (
-        'eee_link_info{end="b",lab="toy",link="sw1:p2--sw2:p2",peer="sw1:p2",port="p2",switch="sw2"} 1.0',
+        'eee_link_info{end="b",kind="trunk",lab="toy",link="sw1:p2--sw2:p2",peer="sw1:p2",port="p2",switch="sw2"} 1.0',
         'eee_actuation_timestamp_seconds{after="on",lab="toy",link="sw1:p2--sw2:p2",what="eee"} 1.7500000015e+09',
         'eee_run_info{experiment="x",lab="toy",run="toy",state="running"} 1.0',
         'eee_run_planned_trials{lab="toy",run="toy"} 9.0',

@@ -1,0 +1,1 @@
+"""Ansible playbooks, and what they bring to machines."""

@@ -1,0 +1,1 @@
+"""Monitoring: Prometheus and Grafana with their files; dashboards are made by `dashboards.py`."""
