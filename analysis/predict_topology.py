@@ -77,13 +77,15 @@ def predict_topologies(
     return tuple(_predict(profile, calibration, one, asked, draws) for one in topologies for asked in what_ifs)
 
 
-def _rest(gaps: GapTable, mode: AskedMode, time_s: Floats, power: AndujarPower, watts: Sampler) -> Floats:
-    """Share of the time at rest; fast wake, which the model does not know, counts by what it saves of deep sleep."""
+def _rest(
+    gaps: GapTable, mode: AskedMode, time_s: Floats, power: AndujarPower, watts: Sampler
+) -> tuple[Floats, Floats]:
+    """Share of the time at rest, and how much deep sleep saves as much: the model does not know fast wake."""
     found = rest_of(gaps, mode, time_s)
     if mode.fast_fraction is None:
-        return found.share
+        return found.share, found.share
     sleeping = watts.of("sleeping", power.sleeping_port_fraction)
-    return found.deep + found.fast * (1 - mode.fast_fraction[:, 0]) / (1 - sleeping)
+    return found.share, found.deep + found.fast * (1 - mode.fast_fraction[:, 0]) / (1 - sleeping)
 
 
 def _predict(profile: Profile, calibration: Calibration, where: Topology, asked: WhatIf, draws: int) -> Prediction:
@@ -111,8 +113,11 @@ def _predict(profile: Profile, calibration: Calibration, where: Topology, asked:
         seen_us, _ = seen_of_rounds(gaps, mode, ("transmit",), np.ones(draws), np.zeros(draws))
         extra_s = gaps.rounds * where.mean_links * seen_us * 1e-6
     time_s = base_s + extra_s
-    rest = _rest(gaps, mode, time_s, power, watts) if asked.saves else np.zeros(draws)
-    now = cluster_power(where, power, 1 - rest, 1.0, watts)
+    rested: Floats = np.zeros(draws)
+    saved_share: Floats = np.zeros(draws)
+    if asked.saves:
+        rested, saved_share = _rest(gaps, mode, time_s, power, watts)
+    now = cluster_power(where, power, 1 - saved_share, 1.0, watts)
     before = cluster_power(where, power, np.ones(draws), 1.0, watts)
     open_time = bool(times.unbounded)
 
@@ -126,7 +131,7 @@ def _predict(profile: Profile, calibration: Calibration, where: Topology, asked:
         where.name,
         interval_of(time_s, opened=open_time),
         interval_of(100 * (time_s / base_s - 1), opened=open_time),
-        interval_of(100 * rest, opened=open_time),
+        interval_of(100 * rested, opened=open_time),
         told(now.network_watt),
         told(joule),
         told((now.network_watt + now.nodes_watt) * time_s),

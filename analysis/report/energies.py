@@ -1,15 +1,17 @@
 """Energy of trials by what they feed: the network, the nodes, all of it."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+import numpy as np
 import polars as pl
 
-from analysis.energy import Energy, MeterTraits, energy_of
+from analysis.energy import MeterTraits, energy_of
 from analysis.interval import Interval
 from analysis.report.material import RunMaterial, Spread, spread_of
+from analysis.run_samples import PowerSeries
 from analysis.trials import Trial
 
 
@@ -67,37 +69,51 @@ def hosts_of(run: RunMaterial) -> frozenset[str]:
     return frozenset(host for trial in run.trials for host in trial.hosts)
 
 
-def feeders(run: RunMaterial) -> dict[tuple[str, int], str]:
-    """Outlets with readings, and what they feed; strips' totals are left out where their outlets are read."""
-    rows = (
-        run.watts.filter(pl.col("power_watt").is_not_null())
-        .select("strip", "outlet", "feeds")
-        .unique(maintain_order=True)
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """An outlet with readings, or a strip's total where its outlets have none; and what it feeds."""
+
+    strip: str
+    outlet: int
+    feeds: str
+    series: PowerSeries
+
+
+def meters_of(run: RunMaterial) -> tuple[Meter, ...]:
+    """All that was read; readings of a meter that had stopped are left out."""
+    rows = run.watts.filter(pl.col("power_watt").is_not_null() & (pl.col("mark").fill_null("") != "stale"))
+    groups = rows.partition_by("strip", "outlet", "feeds", maintain_order=True)
+    found = [_meter(group) for group in groups]
+    metered = {meter.strip for meter in found if meter.outlet}
+    return tuple(meter for meter in found if meter.outlet or meter.strip not in metered)
+
+
+def _meter(rows: pl.DataFrame) -> Meter:
+    strip, outlet, feeds = rows.select("strip", "outlet", "feeds").row(0)
+    series = PowerSeries(
+        sent_ns=rows["sent_ns"].to_numpy(),
+        received_ns=rows["received_ns"].to_numpy(),
+        power_watt=rows["power_watt"].to_numpy(),
+        step_watt=max(rows["power_step_watt"].drop_nulls().to_list(), default=0.0),
+        stale=np.zeros(rows.height, dtype=np.bool_),
     )
-    found = {(strip, outlet): feeds or f"{strip}:{outlet}" for strip, outlet, feeds in rows.iter_rows()}
-    metered = {strip for strip, outlet in found if outlet}
-    return {key: feeds for key, feeds in found.items() if key[1] or key[0] not in metered}
+    return Meter(strip, outlet, feeds or f"{strip}:{outlet}", series)
 
 
-def energy_of_trial(run: RunMaterial, trial: Trial, outlets: Mapping[tuple[str, int], str]) -> TrialEnergy:
-    """From the run's meters; an outlet without readings around the window is left out of both sums."""
+def energy_of_trial(run: RunMaterial, trial: Trial, meters: Iterable[Meter]) -> TrialEnergy:
+    """From the run's meters; one without readings around the window is left out of both sums."""
     hosts = hosts_of(run)
     network, every = [], []
-    for (strip, outlet), feeds in outlets.items():
-        found = _energy(run, trial, strip, outlet)
-        if found is not None:
-            every.append(found.energy_joule)
-            if feeds not in hosts:
-                network.append(found.energy_joule)
+    for meter in meters:
+        try:
+            bound_ns = _bound_ns(run, meter.strip)
+            found = energy_of(meter.series, trial.begun_ns, trial.ended_ns, MeterTraits(), bound_ns).energy_joule
+        except ValueError:
+            continue
+        every.append(found)
+        if meter.feeds not in hosts:
+            network.append(found)
     return TrialEnergy(added(network), added(every), trial.window_s)
-
-
-def _energy(run: RunMaterial, trial: Trial, strip: str, outlet: int) -> Energy | None:
-    try:
-        series = run.samples.power(strip, outlet).fresh()
-        return energy_of(series, trial.begun_ns, trial.ended_ns, MeterTraits(), _bound_ns(run, strip))
-    except ValueError:
-        return None
 
 
 def _bound_ns(run: RunMaterial, strip: str) -> int:

@@ -12,6 +12,7 @@ from analysis.configurations import Configuration, Factors
 from analysis.interval import Interval, of_median
 from analysis.profile import Profile, ProfileError
 from analysis.profile_reading import profiles_of, time_of
+from analysis.run_lab import lab_of_run, link_mbps
 from analysis.run_samples import RunSamples
 from analysis.trials import Trial, read_trials
 
@@ -72,7 +73,7 @@ def _read(folder: Path) -> RunMaterial:
     samples = RunSamples(folder)
     facts = samples.facts
     try:
-        profiles = profiles_of(folder)
+        profiles = profiles_of(folder, link_mbps(lab_of_run(facts)))
     except ProfileError:
         profiles = ()
     return RunMaterial(folder, facts, tuple(samples.events), read_trials(folder), samples.table("watts"), profiles)
@@ -162,3 +163,8 @@ def pairs_of(run: RunMaterial) -> tuple[Pair, ...]:
         if off and on and profile is not None and profile.call_count:
             found.append(Pair(config, profile, tuple(off), tuple(on)))
     return tuple(sorted(found, key=lambda pair: pair.profile.idle_us))
+
+
+def file_name(text: str) -> str:
+    """A name for a file and for an element of the page."""
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())

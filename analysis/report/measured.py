@@ -28,7 +28,7 @@ def measured(material: Material) -> Section:
         "Times are UTC on the clock of the computer that ran the experiment. A sample was true at some moment between "
         "question and answer; other clocks are known to the bounds below."
     )
-    labs = {str(run.facts.get("inventory_digest", "")) for run in runs}
+    labs = {str(run.facts.get("lab_digest", "")) for run in runs}
     if len(labs) > 1:
         warnings.append("These runs are of different inventories: what is compared between them may differ in more.")
     unfinished = [run.name for run in runs if run.facts.get("state") != "finished"]
@@ -58,7 +58,7 @@ def _runs(runs: tuple[RunMaterial, ...]) -> Table:
             (
                 run.name,
                 str(facts.get("lab", "")),
-                str(facts.get("inventory_digest", ""))[:12],
+                str(facts.get("lab_digest", ""))[:12],
                 str(told.get("name", facts.get("name", ""))),
                 str(told.get("seed", "")),
                 str(facts.get("begun", ""))[:19],

@@ -5,8 +5,9 @@ from matplotlib.figure import Figure
 
 from analysis.calibration import Calibration, ProgramTime
 from analysis.miwa import curve_us
+from analysis.predict_time import program_time
 from analysis.report.drawing import Drawing, draw, label, look
-from analysis.report.material import Material, Pair, bars_told, pairs_of
+from analysis.report.material import Material, Pair, bars_told, file_name, pairs_of
 from analysis.report.section import Missing, Section
 from analysis.report.table import Column, Table
 
@@ -44,18 +45,7 @@ def grouped(material: Material) -> dict[str, list[Pair]]:
 
 def time_model(calibration: Calibration | None, pairs: list[Pair]) -> ProgramTime | None:
     """The fitted run time of that program at that placement."""
-    if calibration is None:
-        return None
-    return program_time(calibration, pairs[0].configuration.program, pairs[0].profile.rank_count, pairs[0])
-
-
-def program_time(calibration: Calibration, program: str, rank_count: int, pair: Pair) -> ProgramTime | None:
-    """What was fitted for a program with so many ranks on so many nodes."""
-    nodes = len(pair.configuration.hosts)
-    for one in calibration.run_time.values():
-        if (one.program, one.rank_count, one.node_count) == (program, rank_count, nodes):
-            return one
-    return None
+    return None if calibration is None else program_time(calibration, pairs[0].profile)
 
 
 def _miwa(model: ProgramTime | None) -> object:
@@ -96,11 +86,7 @@ def _drawing(name: str, pairs: list[Pair], model: ProgramTime | None) -> Drawing
             f"{model.configuration_count} configurations."
         )
     caption = f"{name}, {len(pairs)} configurations. {bars_told([one.count for one in spreads])}{goodness}"
-    return draw(f"overhead-{_file(name)}", f"Overhead of EEE, {name}", caption, paint)
-
-
-def _file(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-")
+    return draw(f"overhead-{file_name(name)}", f"Overhead of EEE, {name}", caption, paint)
 
 
 def _table(groups: dict[str, list[Pair]]) -> Table:

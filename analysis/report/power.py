@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 
 from analysis.interval import Floats
 from analysis.report.drawing import PAGE_INCH, Drawing, draw, label, look
-from analysis.report.energies import feeders, hosts_of
+from analysis.report.energies import hosts_of, meters_of
 from analysis.report.material import Material, RunMaterial
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
+from analysis.run_samples import PowerSeries
 
 _COMMAND = "eeectl run EXPERIMENT.yaml, in a lab with power strips"
 _SERIES = 6
@@ -61,34 +62,31 @@ def power(material: Material) -> Section | Missing:
 
 
 def _start_ns(run: RunMaterial) -> int:
-    times = [trial.begun_ns for trial in run.trials] + run.watts["sent_ns"].head(1).to_list()
+    times: list[int] = [trial.begun_ns for trial in run.trials] + run.watts["sent_ns"].head(1).to_list()
     return min(times)
 
 
 def _series(run: RunMaterial, start_ns: int) -> list[_Seen]:
     """Switches and other devices each for themselves, nodes as a sum; the greatest first."""
     hosts = hosts_of(run)
-    single: dict[str, list[pl.DataFrame]] = {}
-    nodes: list[pl.DataFrame] = []
-    for (strip, outlet), feeds in feeders(run).items():
-        rows = run.watts.filter(
-            (pl.col("strip") == strip) & (pl.col("outlet") == outlet) & pl.col("power_watt").is_not_null()
-        )
-        (nodes if feeds in hosts else single.setdefault(feeds, [])).append(rows)
-    found = [_sum(name, tables, start_ns) for name, tables in single.items()]
+    single: dict[str, list[PowerSeries]] = {}
+    nodes: list[PowerSeries] = []
+    for meter in meters_of(run):
+        (nodes if meter.feeds in hosts else single.setdefault(meter.feeds, [])).append(meter.series)
+    found = [_sum(name, series, start_ns) for name, series in single.items()]
     if nodes:
         found.append(_sum(f"{len(nodes)} nodes" if len(nodes) > 1 else "1 node", nodes, start_ns))
     found.sort(key=lambda one: -float(one.power_watt.mean()))
     return found[:_SERIES]
 
 
-def _sum(name: str, tables: Sequence[pl.DataFrame], start_ns: int) -> _Seen:
-    """Several outlets at the times of the first, each by its latest reading."""
-    times_ns = tables[0]["received_ns"].to_numpy()
+def _sum(name: str, meters: Sequence[PowerSeries], start_ns: int) -> _Seen:
+    """Several meters at the times of the first, each by its latest reading."""
+    times_ns = meters[0].received_ns
     total: Floats = np.zeros(times_ns.size)
-    for rows in tables:
-        place = np.searchsorted(rows["received_ns"].to_numpy(), times_ns, side="right") - 1
-        total += rows["power_watt"].to_numpy()[np.maximum(place, 0)]
+    for one in meters:
+        place = np.searchsorted(one.received_ns, times_ns, side="right") - 1
+        total += one.power_watt[np.maximum(place, 0)]
     return _Seen(name, (times_ns - start_ns) / 1e9, total)
 
 

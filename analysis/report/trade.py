@@ -12,8 +12,8 @@ from analysis.configurations import Configuration, State, state_told
 from analysis.interval import Interval
 from analysis.profile_reading import time_of
 from analysis.report.drawing import Drawing, draw, label, look
-from analysis.report.energies import TrialEnergy, energy_of_trial, feeders, ratio, repeated
-from analysis.report.material import Material, RunMaterial, Spread, bars_told, spread_of
+from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
+from analysis.report.material import Material, RunMaterial, Spread, bars_told, file_name, spread_of
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 
@@ -81,10 +81,10 @@ def _series(material: Material) -> list[_Series]:
     for run in material.runs:
         factors = run.factors
         groups: dict[Configuration, dict[State, list[_Value]]] = {}
-        outlets = feeders(run)
+        meters = meters_of(run)
         for trial in run.programs():
             states = groups.setdefault(factors.configuration_of(trial), {})
-            value = time_of(trial), energy_of_trial(run, trial, outlets)
+            value = time_of(trial), energy_of_trial(run, trial, meters)
             states.setdefault(factors.state_of(trial), []).append(value)
         for configuration, states in groups.items():
             base = next((state for state in states if factors.saves_nothing(state)), None)
@@ -170,7 +170,7 @@ def _saving_drawing(name: str, group: Sequence[_Series]) -> Drawing:
     counts = [point.time_s.count for one in group for point in one.points]
     states = ", ".join(dict.fromkeys(state_told(point.state) for one in group for point in one.points))
     caption = f"{name}; states: {states}. {bars_told(counts)}"
-    return draw(f"saving-{_file(name)}", f"Performance against power saved, {name}", caption, paint)
+    return draw(f"saving-{file_name(name)}", f"Performance against power saved, {name}", caption, paint)
 
 
 def _trade_drawing(name: str, group: Sequence[_Series], what: str, joule: str) -> Drawing:
@@ -203,11 +203,7 @@ def _trade_drawing(name: str, group: Sequence[_Series], what: str, joule: str) -
     counts = [point.time_s.count for one in group for point in one.points]
     caption = f"{name}: energy of {what}, {len(group)} configurations. {bars_told(counts)}"
     short = what.split(maxsplit=1)[0]
-    return draw(f"trade-{_file(name)}-{short}", f"Run time against energy ({what}), {name}", caption, paint)
-
-
-def _file(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-")
+    return draw(f"trade-{file_name(name)}-{short}", f"Run time against energy ({what}), {name}", caption, paint)
 
 
 def _saving_table(series: Sequence[_Series]) -> Table:

@@ -97,6 +97,7 @@ class Writer:
             "on": True,
             "power_watt": shown,
             "power_step_watt": 0.1,
+            "mark": "",
         }
         self.run.append(Batch("watts", len(due), columns))
 
@@ -221,7 +222,7 @@ def write_run(root: Path, *parts: Any, name: str = "study") -> Path:
     """A run's folder with the trials that the parts write."""
     facts = {
         "lab": "virtual",
-        "inventory_digest": "ab" * 32,
+        "lab_digest": "ab" * 32,
         "experiment": {"name": name, "seed": 1, "factors": FACTORS},
     }
     with Run.create(root, name, facts) as run:

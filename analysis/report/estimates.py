@@ -1,0 +1,315 @@
+"""Estimated run times against measured ones (Miwa et al. 2013, Figs. 8-11), and predictions with their errors."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.interval import Floats, Interval
+from analysis.miwa import curve_us
+from analysis.predict import Prediction, Predictor
+from analysis.predict_time import program_time
+from analysis.report.drawing import Drawing, draw, label, look
+from analysis.report.energies import energy_of_trial, meters_of, repeated
+from analysis.report.material import Material, Pair, RunMaterial, bars_told, file_name, pairs_of, spread_of
+from analysis.report.section import Missing, Section
+from analysis.report.table import Cell, Column, Table
+from analysis.run_lab import lab_of_run
+from analysis.site import Site
+from analysis.what_if import WhatIf
+
+_FIT = "eeectl fit RUN -o calibration.yaml, then eeectl report RUN --calibration calibration.yaml"
+_MEASURE = "eeectl sweep EXPERIMENT.yaml, with the factor eee, then eeectl fit RUN"
+_ROWS = 16
+_MEASURED = WhatIf("measured", "measured")
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """One configuration: measured and estimated run time under EEE, seconds; None where nothing was fitted.
+
+    `network_joule`: (measured, predicted) energy of the network.
+    """
+
+    run: RunMaterial
+    pair: Pair
+    on_s: Interval
+    miwa_s: float | None
+    ours: Prediction | None
+    network_joule: tuple[Interval, Interval] | None
+
+
+def estimates(material: Material) -> Section | Missing:
+    """Times without EEE, with it, and as estimated."""
+    title = "Estimated against measured run times"
+    found = _all(material)
+    if not found:
+        return Missing(title, "no program ran with EEE on and off.", _MEASURE)
+    known = [one for one in found if one.ours is not None or one.miwa_s is not None]
+    if not known:
+        return Missing(title, "no run-time model was fitted for these programs.", _FIT)
+    groups: dict[str, list[Estimated]] = {}
+    for one in known:
+        groups.setdefault(one.pair.configuration.placement, []).append(one)
+    drawings = [
+        drawing
+        for name, group in groups.items()
+        for number, part in enumerate(_parts(group))
+        for drawing in (_times(f"{name}{f', part {number + 1}' if len(group) > _ROWS else ''}", part),)
+    ]
+    drawings += [_agreement(known)]
+    text = (
+        "Each row is a configuration with its run time without EEE, with it, and as two models estimate it from the "
+        "run without: Miwa's, which knows the mean gap, and ours, which knows all gaps and the links' policy."
+    )
+    return Section(
+        "estimates",
+        title,
+        text,
+        tuple(drawings),
+        (_table(known), _errors(known)),
+        tuple(_warnings(material, known)),
+    )
+
+
+def _warnings(material: Material, known: Sequence[Estimated]) -> list[str]:
+    calibration = material.calibration
+    fitted = set(calibration.runs) if calibration is not None else set()
+    told = []
+    inside = sorted({one.run.name for one in known} & fitted)
+    if inside:
+        told.append(
+            f"These runs went into the calibration ({', '.join(inside)}): agreement with them is that of a fit, not of "
+            "a prediction. Measure other configurations for that."
+        )
+    told += dict.fromkeys(warning for one in known if one.ours is not None for warning in one.ours.warnings)
+    return [text[:1].upper() + text[1:] for text in told]
+
+
+def _parts(group: Sequence[Estimated]) -> list[Sequence[Estimated]]:
+    count = -(-len(group) // _ROWS)
+    return [group[n * len(group) // count : (n + 1) * len(group) // count] for n in range(count)]
+
+
+def _all(material: Material) -> list[Estimated]:
+    found = []
+    for run in material.runs:
+        lab = lab_of_run(run.facts)
+        site = None if lab is None else Site.of(lab)
+        joules = _joules(run)
+        found += [_estimated(material, run, pair, site, joules) for pair in pairs_of(run)]
+    return found
+
+
+def _joules(run: RunMaterial) -> dict[str, Interval]:
+    """Measured energy of the network under EEE, by configuration."""
+    values: dict[str, list[Interval]] = {}
+    meters = meters_of(run)
+    for trial in run.programs():
+        if run.factors.with_eee(run.factors.state_of(trial)):
+            energy = energy_of_trial(run, trial, meters).network_joule
+            if energy is not None:
+                values.setdefault(run.factors.configuration_of(trial).name, []).append(energy)
+    return {name: repeated(energies).interval for name, energies in values.items()}
+
+
+def _estimated(
+    material: Material, run: RunMaterial, pair: Pair, site: Site | None, joules: dict[str, Interval]
+) -> Estimated:
+    on_s = spread_of(pair.on_s).interval
+    calibration = material.calibration
+    fitted = None if calibration is None else program_time(calibration, pair.profile)
+    if calibration is None or fitted is None:
+        return Estimated(run, pair, on_s, None, None, None)
+    miwa_s = None
+    if fitted.miwa is not None:
+        fit = fitted.miwa
+        parameters = fit.plateau_us.value, fit.alpha_per_us.value, fit.origin_us.value, fit.threshold_us.value
+        over_us = float(curve_us(pair.profile.idle_us, *parameters))
+        miwa_s = pair.profile.base_s.value + pair.profile.call_count * over_us * 1e-6
+    ours = Predictor(pair.profile, calibration, site).predict(_MEASURED) if fitted.wakes is not None else None
+    measured = joules.get(pair.configuration.name)
+    both = None
+    if measured is not None and ours is not None and ours.network_joule is not None:
+        both = measured, ours.network_joule
+    return Estimated(run, pair, on_s, miwa_s, ours, both)
+
+
+def _short(pair: Pair) -> str:
+    told = ", ".join(f"{value:,}" if isinstance(value, int) else str(value) for _, value in _varied(pair))
+    return told or pair.configuration.placement
+
+
+def _varied(pair: Pair) -> list[tuple[str, object]]:
+    return [(key, value) for key, value in pair.configuration.parameters if key not in ("iterations", "sleep_by")]
+
+
+def _times(name: str, group: Sequence[Estimated]) -> Drawing:
+    keys = ", ".join(key.replace("_", " ") for key, _ in _varied(group[0].pair))
+
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        rows: Floats = np.arange(len(group), dtype=np.float64)
+        off = [spread_of(one.pair.off_s).interval for one in group]
+        _row(axes, rows + 0.24, off, 0, "without EEE, measured")
+        _row(axes, rows + 0.08, [one.on_s for one in group], 1, "with EEE, measured")
+        ours = [(row, one.ours.time_s) for row, one in zip(rows, group, strict=True) if one.ours is not None]
+        if ours:
+            _row(axes, np.array([row for row, _ in ours]) - 0.08, [time for _, time in ours], 2, "with EEE, our model")
+        miwa = [(row, one.miwa_s) for row, one in zip(rows, group, strict=True) if one.miwa_s is not None]
+        if miwa:
+            exact = [Interval(time, time, time) for _, time in miwa]
+            _row(axes, np.array([row for row, _ in miwa]) - 0.24, exact, 4, "with EEE, Miwa's model")
+        axes.set_yticks(rows, [_short(one.pair) for one in group])
+        axes.set_ylim(len(group) - 0.5, -0.5)
+        axes.grid(visible=False, axis="y")
+        for row in rows[1:]:
+            axes.axhline(row - 0.5, color="0.9", lw=0.5)
+        if max(one.on_s.value for one in group) > 20 * min(one.value for one in off):
+            axes.set_xscale("log")
+        label(axes, "Run time (s)", f"{keys.capitalize() or 'Configuration'} (as set)")
+        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.28 * 3 / max(len(group) * 0.28 + 1.2, 2)), ncols=2)
+
+    counts = [min(len(one.pair.on_s), len(one.pair.off_s)) for one in group]
+    caption = f"{name}. {bars_told(counts)} Bars of our model are its 95 % interval; Miwa's has none."
+    height = 1.5 + 0.28 * len(group)
+    return draw(f"times-{file_name(name)}", f"Run times, {name}", caption, paint, height_inch=height)
+
+
+def _row(axes: Axes, y: Floats, times: Sequence[Interval], place: int, name: str) -> None:
+    seen = look(place)
+    axes.errorbar(
+        [one.value for one in times],
+        y,
+        xerr=([one.value - one.low for one in times], [min(one.high, 1e9) - one.value for one in times]),
+        color=seen.colour,
+        marker=seen.marker,
+        mfc=seen.colour if place < 2 else "white",
+        ms=4,
+        ls="none",
+        lw=0.8,
+        label=name,
+    )
+
+
+def _agreement(known: Sequence[Estimated]) -> Drawing:
+    """Error of each estimate against the measured time."""
+
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        idle_ms = [one.pair.profile.idle_us / 1e3 for one in known]
+        for place, name, value in ((2, "our model", _ours_s), (4, "Miwa's model", _miwa_s)):
+            points = [(x, _away_percent(value(one), one)) for x, one in zip(idle_ms, known, strict=True) if value(one)]
+            if points:
+                seen = look(place)
+                axes.plot(
+                    [x for x, _ in points],
+                    [y for _, y in points],
+                    seen.marker,
+                    color=seen.colour,
+                    mfc="white",
+                    label=name,
+                )
+        bars = ([_below_percent(one) for one in known], [_above_percent(one) for one in known])
+        axes.errorbar(
+            idle_ms, np.zeros(len(known)), bars, color="0.6", ls="none", lw=0.8, label="what was measured", zorder=1
+        )
+        axes.axhline(0.0, color="0.4", lw=0.6)
+        label(axes, "Mean gap I (ms)", "Estimated less measured (% of measured)")
+        axes.legend(loc="best")
+
+    caption = (
+        f"Error of {len(known)} estimates. Grey bars: how well the measured time itself is known; an estimate cannot "
+        "be judged better than that."
+    )
+    return draw("estimate-errors", "Errors of estimated run times", caption, paint)
+
+
+def _ours_s(one: Estimated) -> float | None:
+    return None if one.ours is None else one.ours.time_s.value
+
+
+def _miwa_s(one: Estimated) -> float | None:
+    return one.miwa_s
+
+
+def _away_percent(estimated_s: float | None, one: Estimated) -> float:
+    return float("nan") if estimated_s is None else 100 * (estimated_s / one.on_s.value - 1)
+
+
+def _below_percent(one: Estimated) -> float:
+    return 100 * (1 - one.on_s.low / one.on_s.value)
+
+
+def _above_percent(one: Estimated) -> float:
+    return 100 * (one.on_s.high / one.on_s.value - 1)
+
+
+def _table(known: Sequence[Estimated]) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for one in known:
+        ours_s = None if one.ours is None else one.ours.time_s
+        joule, predicted = one.network_joule or (None, None)
+        rows.append(
+            (
+                one.pair.configuration.name,
+                spread_of(one.pair.off_s).interval,
+                one.on_s,
+                ours_s,
+                None if ours_s is None else _away_percent(ours_s.value, one),
+                one.miwa_s,
+                None if one.miwa_s is None else _away_percent(one.miwa_s, one),
+                joule,
+                predicted,
+                None if joule is None or predicted is None else 100 * (predicted.value / joule.value - 1),
+            )
+        )
+    columns = (
+        Column("configuration"),
+        Column("without EEE", "s"),
+        Column("with EEE", "s"),
+        Column("our prediction", "s"),
+        Column("its error", "%"),
+        Column("Miwa's estimate", "s"),
+        Column("its error", "%"),
+        Column("network with EEE", "J"),
+        Column("predicted", "J"),
+        Column("its error", "%"),
+    )
+    kept = [n for n in range(len(columns)) if n < 3 or any(row[n] is not None for row in rows)]
+    return Table(
+        "estimates",
+        "Prediction against measurement",
+        tuple(columns[n] for n in kept),
+        tuple(tuple(row[n] for n in kept) for row in rows),
+    )
+
+
+def _errors(known: Sequence[Estimated]) -> Table:
+    """Mean and worst error of each model, and how often the measured value lies in the predicted interval."""
+    rows: list[tuple[Cell, ...]] = []
+    models: tuple[tuple[str, Callable[[Estimated], float | None]], ...] = (("ours", _ours_s), ("Miwa's", _miwa_s))
+    for name, value in models:
+        away = [abs(_away_percent(value(one), one)) for one in known if value(one) is not None]
+        if away:
+            held = [one.ours.time_s.holds(one.on_s.value) for one in known if one.ours is not None]
+            share = 100 * sum(held) / len(held) if held and name == "ours" else None
+            rows.append((f"run time, {name}", fmean(away), max(away), share, len(away)))
+    joules = [one.network_joule for one in known if one.network_joule is not None]
+    if joules:
+        away = [100 * abs(predicted.value / measured.value - 1) for measured, predicted in joules]
+        share = 100 * fmean(predicted.holds(measured.value) for measured, predicted in joules)
+        rows.append(("energy of the network, ours", fmean(away), max(away), share, len(away)))
+    rows.append(("run time, Miwa's as published, 4 ranks", 2.63, 20.0, None, None))
+    rows.append(("run time, Miwa's as published, 16 ranks", 1.11, 15.3, None, None))
+    columns = (
+        Column("what"),
+        Column("mean error", "%"),
+        Column("worst error", "%"),
+        Column("measured is in the interval", "%"),
+        Column("configurations", "1"),
+    )
+    return Table("errors", "Errors of the models", columns, tuple(rows))

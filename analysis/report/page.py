@@ -1,0 +1,82 @@
+"""The page: sections in their order, drawings numbered through, what is missing at the end."""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from analysis.report.delay import delay
+from analysis.report.drawing import Drawing
+from analysis.report.estimates import estimates
+from analysis.report.material import Material
+from analysis.report.measured import measured
+from analysis.report.overhead import overhead
+from analysis.report.parameters import parameters
+from analysis.report.power import power
+from analysis.report.section import Missing, Section
+from analysis.report.trade import saving, trade
+
+SECTIONS: Final[Sequence[Callable[[Material], Section | Missing]]] = (
+    measured,
+    delay,
+    overhead,
+    estimates,
+    saving,
+    trade,
+    power,
+    parameters,
+)
+"""Every section that a report may have, in the order of the page."""
+
+
+def parts_of(material: Material) -> tuple[tuple[Section, ...], tuple[Missing, ...]]:
+    """The sections that these runs give, and what they do not."""
+    made = [section(material) for section in SECTIONS]
+    return (
+        tuple(one for one in made if isinstance(one, Section)),
+        tuple(one for one in made if isinstance(one, Missing)),
+    )
+
+
+def page(material: Material, sections: Sequence[Section], missing: Sequence[Missing]) -> str:
+    """The whole page as HTML; nothing in it refers to anything outside."""
+    jinja = Environment(
+        loader=PackageLoader("analysis.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    drawn = [drawing for section in sections for drawing in section.drawings]
+    return jinja.get_template("page.html.j2").render(
+        title=_title(material),
+        made=_made(material),
+        sections=sections,
+        missing=missing,
+        numbers={drawing.name: number for number, drawing in enumerate(drawn, start=1)},
+    )
+
+
+def save_figures(sections: Sequence[Section], folder: Path) -> tuple[Drawing, ...]:
+    """Write every drawing as SVG and PDF."""
+    drawn = tuple(drawing for section in sections for drawing in section.drawings)
+    for drawing in drawn:
+        drawing.save(folder)
+    return drawn
+
+
+def _title(material: Material) -> str:
+    labs = " and ".join(dict.fromkeys(str(run.facts.get("lab", "?")) for run in material.runs))
+    names = ", ".join(dict.fromkeys(str(run.facts.get("name", run.name)) for run in material.runs))
+    return f"{names} on lab {labs}"
+
+
+def _made(material: Material) -> str:
+    count = len(material.runs)
+    runs = material.runs[0].name if count == 1 else f"{count} runs"
+    calibration = f", with {material.calibration_file}" if material.calibration_file else ""
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return f"Made {now} by eee-testbed {metadata.version('eee-testbed')} from {runs}{calibration}."

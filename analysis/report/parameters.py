@@ -1,0 +1,89 @@
+"""What was fitted: every parameter of the calibration, with its interval."""
+
+from collections.abc import Iterable, Iterator
+
+from pydantic import BaseModel
+
+from analysis.calibration import Calibration, Estimate
+from analysis.report.material import Material
+from analysis.report.section import Missing, Section
+from analysis.report.table import Cell, Column, Table
+
+_UNITS = {
+    "us": "us",
+    "watt": "W",
+    "fraction": "1",
+    "picojoule": "pJ",
+    "nanojoule": "nJ",
+    "count": "1",
+    "byte": "byte",
+    "percent": "%",
+}
+
+
+def parameters(material: Material) -> Section | Missing:
+    """Tables of links, power and run time."""
+    title = "Fitted parameters"
+    calibration = material.calibration
+    if calibration is None:
+        return Missing(title, "no calibration was given.", "eeectl fit RUN -o calibration.yaml")
+    tables = [_table("links", "EEE policy of links", calibration.links.items())]
+    tables.append(_table("power", "Power", _power(calibration)))
+    tables.append(_table("run-time", "Run time under EEE", calibration.run_time.items()))
+    runs = {run.name for run in material.runs}
+    warnings = []
+    others = [name for name in calibration.runs if name not in runs]
+    if others:
+        warnings.append(f"The calibration rests on runs that are not in this report too: {', '.join(others)}.")
+    labs = {str(run.facts.get("lab", "")) for run in material.runs}
+    if calibration.lab not in labs:
+        warnings.append(f"The calibration is of lab {calibration.lab}, the runs are not.")
+    unknown = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.unknown]
+    symptoms = [f"{name}: {one}" for name, link in calibration.links.items() for one in link.symptoms]
+    text = f"Values with 95 % intervals, fitted {calibration.made} on lab {calibration.lab}."
+    kept = tuple(table for table in tables if table.rows)
+    return Section("parameters", title, text, tables=kept, warnings=(*warnings, *unknown, *symptoms))
+
+
+def _power(calibration: Calibration) -> Iterator[tuple[str, BaseModel]]:
+    yield from calibration.power.switches.items()
+    yield from calibration.power.nodes.items()
+    if calibration.power.andujar is not None:
+        yield "Andujar", calibration.power.andujar
+
+
+def _table(name: str, title: str, parts: Iterable[tuple[str, BaseModel]]) -> Table:
+    rows = [row for whose, part in parts for row in _rows(whose, part, "")]
+    columns = (Column("of"), Column("parameter"), Column("unit"), Column("value (95 % interval)"))
+    return Table(f"parameters-{name}", title, columns, tuple(rows))
+
+
+def _rows(whose: str, part: BaseModel, prefix: str) -> Iterator[tuple[Cell, ...]]:
+    """Of a part and the parts in it; text, lists and what is None are passed over."""
+    for key in type(part).model_fields:
+        yield from _row(whose, key, getattr(part, key), prefix)
+
+
+def _row(whose: str, key: str, value: object, prefix: str) -> Iterator[tuple[Cell, ...]]:
+    words, unit = _named(key)
+    if isinstance(value, Estimate):
+        yield whose, f"{prefix}{words}", unit, value.interval
+    elif isinstance(value, BaseModel):
+        yield from _rows(whose, value, f"{prefix}{words}, ")
+    elif isinstance(value, dict):
+        for inner, one in value.items():
+            yield from _row(whose, f"{key} {inner}", one, prefix)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield whose, f"{prefix}{words}", unit, float(value) if isinstance(value, float) else value
+    elif key == "kind":
+        yield whose, f"{prefix}{words}", "", str(value)
+
+
+def _named(key: str) -> tuple[str, str]:
+    """Words and unit of a key whose last word is its unit."""
+    if key == "alpha_per_us":
+        return "alpha", "1/us"
+    head, _, last = key.rpartition("_")
+    if last in _UNITS and head:
+        return head.replace("_", " "), _UNITS[last]
+    return key.replace("_", " ").replace("port by mbps", "port at Mb/s"), ""
