@@ -8,11 +8,10 @@ S(x) of gaps that wait longer than x, averaged over the links,
 
     T = T_base + rounds * serial * integral over x of [1 - (1 - min(S, 1))^abreast + max(S - 1, 0)] * [x > hidden] dx
 
-`abreast` links wake at once and the slowest is waited for (below 1: those that sleep sleep together, or seldom twice
-running); that happens `serial` times, one after the other; more than
+`abreast` links wake at once and the slowest is waited for; that happens `serial` times, one after the other; more than
 one sleepy gap in a round adds up. A link is woken by the first frame, while the round ends with the last one: what of
-a wait goes by in between is hidden, up to `hidden`. The three are fitted. They belong to the
-program's pattern and placement, not to sizes, sleeps or policies: what was fitted with one hold predicts another.
+a wait goes by in between is hidden, up to `hidden`. The three are fitted. They belong to the program's pattern and
+placement, not to sizes, sleeps or policies: what was fitted with one hold predicts another.
 
 Simplifications: the gaps are those without EEE. Links that waited less in one round are idle for longer before the
 next, which near the hold makes some more of them sleep; a recording with EEE would show it. Links are taken to sleep
@@ -36,7 +35,7 @@ Way = Literal["transmit", "receive"]
 
 _LEAST_RUNS: Final = 8
 _MOST_SERIAL: Final = 64.0
-_BOUNDS: Final = ((float(np.log(0.25)), float(np.log(64.0))), (float(np.log(0.1)), float(np.log(1000.0))))
+_BOUNDS: Final = ((0.0, float(np.log(64.0))), (float(np.log(0.1)), float(np.log(1000.0))))
 """Of abreast and hidden_us, as logarithms."""
 
 _SEARCHED: Final = (np.array([low for low, _ in _BOUNDS]), np.array([high for _, high in _BOUNDS]))
