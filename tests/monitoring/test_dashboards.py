@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 import shutil
 import socket
@@ -173,9 +174,12 @@ def _recorded(lab: Lab, folder: Path) -> Iterator[Run]:
 @pytest.mark.lab
 @pytest.mark.skipif(shutil.which("prometheus") is None, reason="prometheus is not installed")
 def test_no_query_of_any_panel_is_empty(
-    running_lab: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    running_lab: tuple[Path, Path], eeectl: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, state = running_lab
+    told = ["eee", "on", "sw1:gi1/0/11", "--lab", str(folder), "--may-flap", "--yes", "--no-host-check"]
+    done = eeectl(*told, env={**os.environ, "EEE_STATE_DIR": str(state.parent), "EEE_CONTROLLER_DIR": str(tmp_path)})
+    assert done.returncode == 0, done.stderr  # else nothing naps
     monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
     lab = load_lab(folder)
     with ExitStack() as opened:
