@@ -50,7 +50,9 @@ class Netpipe:
             raise Unfit(f"it runs on two ranks, not on {placement.ranks}: name two hosts.")
         argv = [_PROGRAM, "-l", str(parameters.least_byte), "-u", str(parameters.most_byte), "-o", _RESULT]
         argv += ["-n", str(parameters.repeats)] if parameters.repeats else []
-        return Launch((*argv, "-i") if parameters.integrity else tuple(argv), result=_RESULT)
+        if parameters.integrity:  # which it tells on standard error
+            return Launch(("sh", "-c", 'exec "$@" 2>&1', "sh", *argv, "-i"), commands=(_PROGRAM,), result=_RESULT)
+        return Launch(tuple(argv), result=_RESULT)
 
     def read(self, parameters: NetpipeParameters, placement: Placement, output_text: str) -> Answer:  # noqa: ARG002 - always two
         """Measuring, it has no check of its own: `right` is None. Checking, it is right if every size passed."""

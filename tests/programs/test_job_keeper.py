@@ -1,0 +1,106 @@
+"""The keeper of a job on a node, run here: whatever ends it, no process and no folder of the job stay."""
+
+import base64
+import json
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agents.pack import packed
+
+_PATIENCE_S = 20.0
+
+
+class Keeper:
+    """A keeper as SSH would run it, and a process of its job that only a signal ends."""
+
+    def __init__(self, *, linger_s: float = 60.0, **asked: Any) -> None:
+        self.job = secrets.token_hex(8)
+        pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        self.process = subprocess.Popen([sys.executable, "-c", packed("job_keeper")], **pipes)
+        given = {"job": self.job, "files": {}, "commands": [], "modules": [], "linger_s": linger_s}
+        self.told = self.ask(given | asked)
+        self.folder = Path(self.told["folder"])
+        self.member = subprocess.Popen(
+            ["sleep", "500"], env={**os.environ, "EEE_JOB": self.job}, start_new_session=True
+        )
+        self.stranger = subprocess.Popen(["sleep", "500"], env={**os.environ, "EEE_JOB": "another"})
+
+    def ask(self, value: Any) -> Any:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(value) + "\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def all_gone(self) -> bool:
+        self.process.wait(_PATIENCE_S)
+        assert self.stranger.poll() is None
+        return self.member.wait(_PATIENCE_S) == -9 and not self.folder.exists()
+
+    def end(self) -> None:
+        for process in (self.member, self.stranger, self.process):
+            process.kill()
+            process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            assert stream is not None
+            stream.close()
+
+
+@pytest.fixture
+def keeper() -> Iterator[Keeper]:
+    made = Keeper(files={"input.txt": base64.b64encode(b"12").decode()}, commands=["sh", "nonesuch"], modules=["json"])
+    yield made
+    made.end()
+
+
+def test_it_brings_the_files_and_says_what_is_missing(keeper: Keeper) -> None:
+    assert (keeper.folder / "input.txt").read_bytes() == b"12"
+    assert keeper.folder.stat().st_mode & 0o077 == 0
+    assert keeper.told["missing"] == ["nonesuch"]
+    assert keeper.told["cpus"] >= 1
+
+
+def test_it_fetches_what_is_wanted_and_ends(keeper: Keeper) -> None:
+    (keeper.folder / "out.0.prof").write_text("counts", encoding="utf-8")
+    answer = keeper.ask({"fetch": ["*.prof", ""]})
+    assert answer == {"files": {"out.0.prof": base64.b64encode(b"counts").decode()}, "killed": 1}
+    assert keeper.all_gone()
+
+
+def test_a_lost_connection_ends_it(keeper: Keeper) -> None:
+    assert keeper.process.stdin is not None
+    keeper.process.stdin.close()
+    assert keeper.all_gone()
+
+
+def test_a_process_that_works_in_the_folder_is_of_the_job(keeper: Keeper) -> None:
+    unmarked = subprocess.Popen(["sleep", "500"], cwd=keeper.folder)
+    keeper.ask({"fetch": []})
+    assert unmarked.wait(_PATIENCE_S) == -9
+
+
+def test_silence_ends_it_and_heartbeats_do_not() -> None:
+    keeper = Keeper(linger_s=0.8)
+    try:
+        assert keeper.process.stdin is not None
+        for _ in range(6):
+            keeper.process.stdin.write("\n")
+            keeper.process.stdin.flush()
+            time.sleep(0.25)  # longer together than it lingers
+        assert keeper.process.poll() is None
+        assert keeper.all_gone()
+    finally:
+        keeper.end()
+
+
+def test_a_signal_ends_it(keeper: Keeper) -> None:
+    keeper.process.terminate()
+    assert keeper.all_gone()
