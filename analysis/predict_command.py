@@ -12,11 +12,11 @@ from rich.table import Table
 
 from analysis.best_hold import BestHold, best_hold
 from analysis.calibration import Calibration, load_calibration
-from analysis.interval import Interval
 from analysis.predict import Prediction, Predictor
 from analysis.predict_topology import PAPER_LINK, predict_topologies
 from analysis.profile import Profile, load_profile, save_profile
 from analysis.profile_reading import profiles_of
+from analysis.report.table import told
 from analysis.run_lab import lab_of_run, link_mbps, run_folder
 from analysis.site import Site
 from analysis.topologies import topologies_named
@@ -81,14 +81,14 @@ def predict(
         if len(profiles) > 1:
             raise LabError(f"{profile} has {len(profiles)} configurations: choose one with --at, {_choices(profiles)}.")
         save_profile(save, profiles[0])
-    told: list[_Told] = []
+    answered: list[_Told] = []
     for one in profiles:
         if topology:
             if bound_percent is not None:
                 raise LabError("--bound-slowdown looks for a hold in a lab: leave --topology out.")
             networks = [each for name in topology for each in topologies_named(name)]
             answers = predict_topologies(one, known, networks, asked or [parse_what_if(text) for text in _ELSEWHERE])
-            told.append((one, answers, None))
+            answered.append((one, answers, None))
         else:
             predictor = Predictor(one, known, _site(lab, one))
             here = tuple(predictor.predict(each) for each in asked or [parse_what_if(text) for text in _HERE])
@@ -96,11 +96,11 @@ def predict(
             if bound_percent is not None:
                 mode = next((each for each in asked if each.saves), WhatIf("deep", "deep"))
                 best = best_hold(predictor, mode, bound_percent)
-            told.append((one, here, best))
+            answered.append((one, here, best))
     if as_json:
-        print(json.dumps({"predictions": [_plain(*each) for each in told]}, indent=1))
+        print(json.dumps({"predictions": [_plain(*each) for each in answered]}, indent=1))
     else:
-        for each in told:
+        for each in answered:
             _print(*each, known)
     return 0
 
@@ -135,15 +135,15 @@ def _chosen(profiles: Sequence[Profile], at: Sequence[str]) -> tuple[Profile, ..
 def _choices(profiles: Sequence[Profile]) -> str:
     """What differs between them, with its values."""
     keys = dict.fromkeys(key for one in profiles for key in one.parameters)
-    told = []
+    words = []
     programs = list(dict.fromkeys(one.program for one in profiles))
     if len(programs) > 1:
-        told.append(f"program is one of {', '.join(programs)}")
+        words.append(f"program is one of {', '.join(programs)}")
     for key in keys:
         values = list(dict.fromkeys(str(one.parameters[key]) for one in profiles if key in one.parameters))
         if len(values) > 1:
-            told.append(f"{key} is one of {', '.join(values)}")
-    return "; ".join(told) or "there is one configuration only"
+            words.append(f"{key} is one of {', '.join(values)}")
+    return "; ".join(words) or "there is one configuration only"
 
 
 def _site(lab: str, profile: Profile) -> Site | None:
@@ -165,24 +165,24 @@ def _percent(text: str) -> float:
 
 
 def _plain(profile: Profile, answers: Sequence[Prediction], best: BestHold | None) -> dict[str, Any]:
-    told: dict[str, Any] = {"profile": profile.name, "answers": [_plain_one(one) for one in answers]}
+    plain: dict[str, Any] = {"profile": profile.name, "answers": [_plain_one(one) for one in answers]}
     if best is not None:
-        told["best_hold"] = {
+        plain["best_hold"] = {
             "bound_percent": best.bound_percent,
             "tried": best.tried,
             "within": best.within,
             "surely": best.surely,
             "prediction": None if best.prediction is None else _plain_one(best.prediction),
         }
-    return told
+    return plain
 
 
 def _plain_one(one: Prediction) -> dict[str, Any]:
-    told: dict[str, Any] = {"what_if": one.what_if.text, "where": one.where, "warnings": list(one.warnings)}
+    plain: dict[str, Any] = {"what_if": one.what_if.text, "where": one.where, "warnings": list(one.warnings)}
     for key in _FIGURES:
-        interval: Interval | None = getattr(one, key)
-        told[key] = None if interval is None else {name: _finite(value) for name, value in asdict(interval).items()}
-    return told
+        interval = getattr(one, key)
+        plain[key] = None if interval is None else {name: _finite(value) for name, value in asdict(interval).items()}
+    return plain
 
 
 def _finite(value: float) -> float | None:
@@ -213,7 +213,7 @@ def _print(profile: Profile, answers: Sequence[Prediction], best: BestHold | Non
     for key in shown:
         table.add_column(_FIGURES[key], justify="right")
     for one in answers:
-        table.add_row(one.what_if.text, one.where, *(_cell(getattr(one, key)) for key in shown))
+        table.add_row(one.what_if.text, one.where, *(told(getattr(one, key)) for key in shown))
     console.print(table)
     if best is not None:
         _print_best(console, best)
@@ -243,19 +243,11 @@ def _print_best(console: Console, best: BestHold) -> None:
         )
     else:
         found = best.prediction
-        saves = "" if found.saved_percent is None else f", the network saves {_cell(found.saved_percent)} %"
+        saves = "" if found.saved_percent is None else f", the network saves {told(found.saved_percent)} %"
         surely = "surely within" if best.surely else "its upper end is beyond"
         sentence = (
             f"best hold within {best.bound_percent:g} %: {found.what_if.hold_us:g} us, slower by "
-            f"{_cell(found.slowdown_percent)} % ({surely} the bound){saves}; {best.within} of {best.tried} holds are "
+            f"{told(found.slowdown_percent)} % ({surely} the bound){saves}; {best.within} of {best.tried} holds are "
             "within."
         )
     console.print(sentence, markup=False, soft_wrap=True)
-
-
-def _cell(interval: Interval | None) -> str:
-    if interval is None:
-        return "-"
-    if interval.low == interval.high:
-        return f"{interval.value:.4g}"
-    return f"{interval.value:.4g} ({interval.low:.4g} - {interval.high:.4g})"

@@ -78,10 +78,11 @@ def power_of(
     warnings: dict[str, None] = {}
     off = {link.number for link in site.links_named(what_if.off_links)}
     total: Floats | None = None
+    unknown: list[str] = []
     for name, ports in site.switches.items():
         known = _switch_power(calibration, name, site.families[name])
         if known is None:
-            warnings[f"no power was fitted for {name}: it is left out."] = None
+            unknown.append(name)
             continue
         watt = sampler.of(f"{name} base_watt", known.base_watt)
         for port in ports:
@@ -89,6 +90,9 @@ def power_of(
         for sentence in known.unknown:
             warnings[f"{name}: {sentence}"] = None
         total = watt if total is None else total + watt
+    if unknown:
+        verb = "is" if len(unknown) == 1 else "are"
+        warnings[f"no power was fitted for {', '.join(unknown)}, which {verb} left out."] = None
     if total is not None:
         total = total + _traffic_watt(site, profile, calibration, load, time_s, sampler)
     nodes = _nodes_watt(site, profile, calibration, sampler, warnings)

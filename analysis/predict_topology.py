@@ -1,5 +1,7 @@
 """A program on a network that nobody here has: Andujar's topologies with the paper's power model (2023, Eq. 1-7).
 
+The equations are those of `analysis.andujar_power`, over draws; a test holds both together.
+
 The program is taken to run on every node as it ran on those where it was measured: same run time without EEE, same
 communications, same gaps on each node's link. A communication passes as many links as the network's mean way has, and
 waits at each that sleeps. All ports rest as much as the nodes' links do.

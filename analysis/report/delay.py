@@ -11,7 +11,7 @@ from analysis.agent_file import read_agent_file
 from analysis.calibration import LinkPolicy
 from analysis.interval import Floats
 from analysis.policies import policy_of
-from analysis.report.drawing import Drawing, draw, label, look
+from analysis.report.drawing import Drawing, draw, label, logarithmic, look
 from analysis.report.material import Material, RunMaterial
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
@@ -170,7 +170,7 @@ def _drawing(number: int, path: _Path) -> Drawing:
             x = x[(x >= gaps.min()) & (x <= gaps.max())]
             expected = policy_of(path.policy).delay_us(x) * path.policy.sleeper_count
             axes.plot(x / 1e3, expected, color=look(2).colour, ls=look(2).line, label="fitted policy")
-        axes.set_xscale("log")
+        logarithmic(axes, x=True)
         label(axes, "Idle time before the echo (ms)", "Response delay (µs)")
         axes.legend(loc="best")
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from controller.errors import LabError
 
@@ -129,6 +130,17 @@ def label(axes: Axes, x: str, y: str) -> None:
             raise ValueError(f"an axis without a unit: '{text}'")
     axes.set_xlabel(x)
     axes.set_ylabel(y)
+
+
+def logarithmic(axes: Axes, *, x: bool = False, y: bool = False) -> None:
+    """Logarithmic axes whose ticks are plain numbers that do not overlap."""
+    for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
+        if not wanted:
+            continue
+        (axes.set_xscale if axis is axes.xaxis else axes.set_yscale)("log")
+        axis.set_major_locator(LogLocator(10, subs=(1.0, 2.0, 5.0), numticks=8))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
 
 
 @contextmanager

@@ -12,9 +12,9 @@ from analysis.interval import Floats, Interval
 from analysis.miwa import curve_us
 from analysis.predict import Prediction, Predictor
 from analysis.predict_time import program_time
-from analysis.report.drawing import Drawing, draw, label, look
+from analysis.report.drawing import Drawing, draw, label, logarithmic, look
 from analysis.report.energies import energy_of_trial, meters_of, repeated
-from analysis.report.material import Material, Pair, RunMaterial, bars_told, file_name, pairs_of, spread_of
+from analysis.report.material import Material, Pair, RunMaterial, bars_told, file_name, pairs_of, short_names, spread_of
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 from analysis.run_lab import lab_of_run
@@ -168,10 +168,10 @@ def _times(name: str, group: Sequence[Estimated]) -> Drawing:
         axes.grid(visible=False, axis="y")
         for row in rows[1:]:
             axes.axhline(row - 0.5, color="0.9", lw=0.5)
-        if max(one.on_s.value for one in group) > 20 * min(one.value for one in off):
-            axes.set_xscale("log")
+        if max(one.on_s.value for one in group) > 8 * min(one.value for one in off):
+            logarithmic(axes, x=True)
         label(axes, "Run time (s)", f"{keys.capitalize() or 'Configuration'} (as set)")
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.28 * 3 / max(len(group) * 0.28 + 1.2, 2)), ncols=2)
+        figure.legend(loc="outside lower center", ncols=2)
 
     counts = [min(len(one.pair.on_s), len(one.pair.off_s)) for one in group]
     caption = f"{name}. {bars_told(counts)} Bars of our model are its 95 % interval; Miwa's has none."
@@ -218,7 +218,7 @@ def _agreement(known: Sequence[Estimated]) -> Drawing:
             idle_ms, np.zeros(len(known)), bars, color="0.6", ls="none", lw=0.8, label="what was measured", zorder=1
         )
         axes.axhline(0.0, color="0.4", lw=0.6)
-        label(axes, "Mean gap I (ms)", "Estimated less measured (% of measured)")
+        label(axes, "Mean gap I (ms)", "Error of the estimate (%)")
         axes.legend(loc="best")
 
     caption = (
@@ -250,12 +250,13 @@ def _above_percent(one: Estimated) -> float:
 
 def _table(known: Sequence[Estimated]) -> Table:
     rows: list[tuple[Cell, ...]] = []
+    names = short_names([one.pair.configuration for one in known])
     for one in known:
         ours_s = None if one.ours is None else one.ours.time_s
         joule, predicted = one.network_joule or (None, None)
         rows.append(
             (
-                one.pair.configuration.name,
+                names[one.pair.configuration],
                 spread_of(one.pair.off_s).interval,
                 one.on_s,
                 ours_s,

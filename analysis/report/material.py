@@ -168,3 +168,18 @@ def pairs_of(run: RunMaterial) -> tuple[Pair, ...]:
 def file_name(text: str) -> str:
     """A name for a file and for an element of the page."""
     return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())
+
+
+def short_names(configurations: Sequence[Configuration]) -> dict[Configuration, str]:
+    """Names that tell these apart: placement where there are several, and the parameters that are not all the same."""
+    placements = {one.placement for one in configurations}
+    values: dict[str, set[object]] = {}
+    for one in configurations:
+        for key, value in one.parameters:
+            values.setdefault(key, set()).add(value)
+    varied = {key for key, found in values.items() if len(found) > 1}
+    names = {}
+    for one in configurations:
+        told = [f"{key}={value}" for key, value in one.parameters if key in varied]
+        names[one] = " ".join([one.placement, *told] if len(placements) > 1 or not told else told)
+    return names

@@ -20,7 +20,9 @@ def measured(material: Material) -> Section:
     warnings = []
     if invalid.rows:
         tables.append(invalid)
-        warnings.append(f"{len(invalid.rows)} trials do not count; the table says why.")
+        count = len(invalid.rows)
+        words = "1 trial does" if count == 1 else f"{count} trials do"
+        warnings.append(f"{words} not count; the table says why.")
     remarks = _remarks(runs)
     if remarks.rows:
         tables.append(remarks)
@@ -38,9 +40,16 @@ def measured(material: Material) -> Section:
         "measured",
         "What was measured, and how",
         text,
-        tables=tuple(table for table in tables if table.rows),
+        tables=tuple(_of_one(table) if len(runs) == 1 else table for table in tables if table.rows),
         warnings=tuple(warnings),
     )
+
+
+def _of_one(table: Table) -> Table:
+    """Without the column that names the run, where there is only one; the table of runs keeps it."""
+    if table.name == "runs":
+        return table
+    return Table(table.name, table.title, table.columns[1:], tuple(row[1:] for row in table.rows))
 
 
 def _experiment(facts: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from analysis.calibration import Calibration, ProgramTime
 from analysis.miwa import curve_us
 from analysis.predict_time import program_time
 from analysis.report.drawing import Drawing, draw, label, look
-from analysis.report.material import Material, Pair, bars_told, file_name, pairs_of
+from analysis.report.material import Material, Pair, bars_told, file_name, pairs_of, short_names
 from analysis.report.section import Missing, Section
 from analysis.report.table import Column, Table
 
@@ -92,17 +92,18 @@ def _drawing(name: str, pairs: list[Pair], model: ProgramTime | None) -> Drawing
 def _table(groups: dict[str, list[Pair]]) -> Table:
     columns = (
         Column("program"),
-        Column("parameters"),
+        Column("configuration"),
         Column("n", "1"),
         Column("S", "byte"),
         Column("mean gap I", "us"),
         Column("overhead", "us"),
         Column("trials", "1"),
     )
+    names = short_names([pair.configuration for pairs in groups.values() for pair in pairs])
     rows = tuple(
         (
             name,
-            " ".join(f"{key}={value}" for key, value in pair.configuration.parameters),
+            names[pair.configuration],
             pair.profile.call_count,
             pair.profile.message_byte,
             pair.profile.idle_us,

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 from analysis.interval import Interval
 
+_SHORT = 26
+
 Cell = str | int | float | Interval | None
 
 
@@ -34,9 +36,9 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
     @property
-    def shown(self) -> list[list[tuple[str, bool]]]:
-        """Text of each cell, and whether it is a number."""
-        return [[(told(cell), _is_number(cell)) for cell in row] for row in self.rows]
+    def shown(self) -> list[list[tuple[str, str]]]:
+        """Text of each cell, and what it is: a number, short text that stays on one line, or long text."""
+        return [[_shown(cell, column) for cell, column in zip(row, self.columns, strict=True)] for row in self.rows]
 
     @property
     def csv(self) -> str:
@@ -58,16 +60,24 @@ class Table:
 
 
 def told(cell: Cell) -> str:
-    """A cell for people: four digits, an interval with both ends."""
+    """A cell for people: four digits; an interval with both ends, all to the digit that its width makes certain."""
     if cell is None:
         return "–"  # noqa: RUF001 - an en dash: there is nothing
     if isinstance(cell, Interval):
-        if cell.low == cell.high:
-            return number(cell.value)
-        return f"{number(cell.value)} ({number(cell.low)} to {number(cell.high)})"
+        return _interval(cell)
     if isinstance(cell, float):
         return number(cell)
     return str(cell)
+
+
+def _interval(found: Interval) -> str:
+    if found.low == found.high:
+        return number(found.value)
+    width, size = found.high - found.low, max(abs(found.low), abs(found.high))
+    if not math.isfinite(width) or not 1e-3 <= size < 1e6:
+        return f"{number(found.value)} ({number(found.low)} to {number(found.high)})"
+    digits = min(max(1 - math.floor(math.log10(width / 2)), 0), 6)
+    return f"{found.value:.{digits}f} ({found.low:.{digits}f} to {found.high:.{digits}f})"
 
 
 def number(value: float) -> str:
@@ -81,8 +91,11 @@ def number(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
 
 
-def _is_number(cell: Cell) -> bool:
-    return isinstance(cell, int | float | Interval)
+def _shown(cell: Cell, column: Column) -> tuple[str, str]:
+    text = told(cell)
+    if column.unit or isinstance(cell, int | float | Interval):
+        return text, "number"
+    return text, "short" if len(text) <= _SHORT else "long"
 
 
 def _heads(column: Column, *, wide: bool) -> list[str]:

@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from analysis.configurations import Configuration, State, state_told
 from analysis.interval import Interval
 from analysis.profile_reading import time_of
-from analysis.report.drawing import Drawing, draw, label, look
+from analysis.report.drawing import LOOKS, Drawing, draw, label, logarithmic, look
 from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
-from analysis.report.material import Material, RunMaterial, Spread, bars_told, file_name, spread_of
+from analysis.report.material import Material, RunMaterial, Spread, bars_told, file_name, short_names, spread_of
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 
@@ -135,21 +135,23 @@ def _bars(values: Sequence[Interval]) -> tuple[list[float], list[float]]:
     return [one.value - one.low for one in values], [one.high - one.value for one in values]
 
 
-def _short(configuration: Configuration) -> str:
-    told = " ".join(f"{value}" for _, value in configuration.parameters)
-    return told or configuration.placement
-
-
-_NAMED = 5
-
-
 def _saving_drawing(name: str, group: Sequence[_Series]) -> Drawing:
+    """A series is a configuration, or a state of the lab where there are many configurations."""
+    by_state = len(group) > len(LOOKS)
+    names = short_names([one.configuration for one in group])
+    series: dict[str, list[tuple[_Series, _Point]]] = {}
+    for one in group:
+        for point in one.points:
+            if not (by_state and point is one.points[0]):
+                key = state_told(point.state) if by_state else names[one.configuration]
+                series.setdefault(key, []).append((one, point))
+
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
-        for number, one in enumerate(group):
+        for number, (key, points) in enumerate(series.items()):
             seen = look(number)
-            performance = [_performance(one, point) for point in one.points]
-            saved = [_saved_percent(one, point) for point in one.points]
+            performance = [_performance(one, point) for one, point in points]
+            saved = [_saved_percent(one, point) for one, point in points]
             axes.errorbar(
                 [value.value for value in saved],
                 [value.value for value in performance],
@@ -159,17 +161,18 @@ def _saving_drawing(name: str, group: Sequence[_Series]) -> Drawing:
                 marker=seen.marker,
                 ls="none",
                 lw=0.8,
-                alpha=1.0 if len(group) <= _NAMED else 0.6,
-                label=_short(one.configuration) if number < _NAMED else None,
+                label=key,
             )
         axes.axhline(1.0, color="0.5", lw=0.6)
+        axes.axvline(0.0, color="0.5", lw=0.6)
         label(axes, "Power of the network saved (%)", "Performance (relative to no saving)")
-        if len(group) > 1:
+        if len(series) > 1 or by_state:
             axes.legend(loc="best")
 
     counts = [point.time_s.count for one in group for point in one.points]
-    states = ", ".join(dict.fromkeys(state_told(point.state) for one in group for point in one.points))
-    caption = f"{name}; states: {states}. {bars_told(counts)}"
+    states = "; ".join(dict.fromkeys(state_told(point.state) for one in group for point in one.points))
+    count = f"{len(group)} configuration{'s' if len(group) > 1 else ''}"
+    caption = f"{name}, {count}; states of the lab: {states}. {bars_told(counts)}"
     return draw(f"saving-{file_name(name)}", f"Performance against power saved, {name}", caption, paint)
 
 
@@ -195,21 +198,23 @@ def _trade_drawing(name: str, group: Sequence[_Series], what: str, joule: str) -
                 label=state_told(state),
             )
         if len(group) > 3:
-            axes.set_xscale("log")
-            axes.set_yscale("log")
+            logarithmic(axes, x=True, y=True)
         label(axes, f"Energy, {what} (J)", "Run time (s)")
         axes.legend(loc="best")
 
     counts = [point.time_s.count for one in group for point in one.points]
-    caption = f"{name}: energy of {what}, {len(group)} configurations. {bars_told(counts)}"
+    caption = (
+        f"{name}: energy of {what}, {len(group)} configuration{'s' if len(group) > 1 else ''}. {bars_told(counts)}"
+    )
     short = what.split(maxsplit=1)[0]
     return draw(f"trade-{file_name(name)}-{short}", f"Run time against energy ({what}), {name}", caption, paint)
 
 
 def _saving_table(series: Sequence[_Series]) -> Table:
+    names = short_names([one.configuration for one in series])
     rows: list[tuple[Cell, ...]] = [
         (
-            one.configuration.name,
+            names[one.configuration],
             state_told(point.state),
             point.network_watt,
             _saved_percent(one, point),
@@ -231,9 +236,10 @@ def _saving_table(series: Sequence[_Series]) -> Table:
 
 
 def _trade_table(series: Sequence[_Series]) -> Table:
+    names = short_names([one.configuration for one in series])
     rows: list[tuple[Cell, ...]] = [
         (
-            one.configuration.name,
+            names[one.configuration],
             state_told(point.state),
             point.time_s.interval,
             None if point.network_joule is None else point.network_joule.interval,

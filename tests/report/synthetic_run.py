@@ -282,7 +282,7 @@ def calibration(**parts: Any) -> Calibration:
         error=error,
     )
     wakes = WakeTime(
-        serial_count=about(2.0),
+        serial_count=about(1.0),
         abreast_count=about(1.0, 0.0),
         hidden_us=about(0.1, 0.0),
         residual_us=3.0,
