@@ -130,6 +130,7 @@ class _Loader:
             ssh_arguments=found.ansible_ssh_common_args,
             key_file=found.ansible_ssh_private_key_file,
             pops_tags=found.pops_tags,
+            agent_python=found.agent_python,
         )
 
     def strip(self, entry: Entry) -> Strip | None:

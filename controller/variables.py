@@ -197,7 +197,10 @@ class SwitchVars(_SnmpVars):
 
 
 class NodeVars(_Vars):
-    """Variables of a node. `pops_tags`: it takes frames of any VLAN tag as if they had none."""
+    """Variables of a node. `pops_tags`: it takes frames of any VLAN tag as if they had none.
+
+    `agent_python`: what runs agents there, such as a Python that playbooks/nodes.yml has given CAP_NET_RAW.
+    """
 
     ansible_host: Address
     ansible_port: UdpPort = 22
@@ -210,6 +213,7 @@ class NodeVars(_Vars):
     rate_mbps: Rate = 1000
     mtu_byte: int = Field(default=1500, ge=576, le=9202)
     pops_tags: bool = False
+    agent_python: str = "python3"
 
 
 class StripVars(_SnmpVars):

@@ -132,6 +132,7 @@ class Host:
 
     `ssh_arguments` are for `ssh`, as Ansible passes them on; `key_file` empty: ssh's own choice. `pops_tags`: the node
     takes frames of any VLAN tag as if they had none, which switches need that untag a port in one VLAN only.
+    `agent_python` runs agents there; one with CAP_NET_RAW lets them see frames without being root.
     """
 
     name: str
@@ -146,6 +147,7 @@ class Host:
     ssh_arguments: str = ""
     key_file: str = ""
     pops_tags: bool = False
+    agent_python: str = "python3"
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -84,7 +84,7 @@ class AgentStream:
     def begin(self) -> None:
         """Start it, and return at once."""
         program, words = packed(self.agent).encode(), json.dumps(self._words).encode()
-        command = ssh_command(self.host, ["python3", "-c", _BOOT])
+        command = ssh_command(self.host, [self.host.agent_python, "-c", _BOOT])
         try:
             process = subprocess.Popen(
                 [command[0], *_ALIVE, *command[1:]],
