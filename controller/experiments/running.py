@@ -148,7 +148,8 @@ class Runner:
     def _attempt(self, slot: Slot, number: int, from_ns: int) -> TrialEnded:
         try:
             self._bring(slot)
-            vigil = Vigil(self.experiment.guards, self.run.clock, self.bystander)
+            watched = self.bystander if self.experiment.measure.window is None else None  # meters do not mind
+            vigil = Vigil(self.experiment.guards, self.run.clock, watched)
             folder = trial_folder(self.run.folder, number)
             done = measure(self.experiment, self.lab, slot, folder, self.run.clock)
         except (Stopped, BrokenLab, JournalFailed, RunFolderFailed):

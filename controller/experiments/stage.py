@@ -1,67 +1,51 @@
 """The lab as an experiment wants it: each factor of the lab set through the same proved, journalled apply as by hand.
 
 A factor that has its level already costs nothing. Links that were touched are waited for, then the experiment's
-`settle_s`, as a link does not sleep in its first second. What the lab was before the run is in the run's folder before
-anything is sent, so that whoever resumes the run, after whatever crash, can put the lab back.
+`settle_s`, as a link does not sleep in its first second. What the lab was before the run, and the way from there, is in
+the run's folder before anything is sent, so that whoever resumes the run, after whatever crash, can put the lab back.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Final
-
-from pydantic import BaseModel, ConfigDict
 
 from controller.apply import Options, apply, require_rest
 from controller.drivers.driver import aspects_of
-from controller.errors import AccessDenied, DeviceError, LabError, RunFolderFailed
+from controller.errors import AccessDenied, DeviceError, LabError
 from controller.experiments.blocks import Levels
-from controller.experiments.experiment import OF_LAB, Experiment, Factor
+from controller.experiments.experiment import OF_LAB, Experiment
 from controller.experiments.fitting import links_of
-from controller.experiments.trials import ACTUATION
+from controller.experiments.level_plans import ORDER, half_open, plan_of, set_with
+from controller.experiments.trials import ACTUATION, Level
+from controller.experiments.way_home import WayHome
 from controller.hands import driver_of
 from controller.journal import Journal, read_journal
 from controller.lock import Lock
-from controller.model.lab import Lab, Link
+from controller.model.lab import Lab
 from controller.model.state import Change, PortChange, State, diff, replay
-from controller.plan import Plan, join_plans, make_plan
+from controller.plan import Plan
 from controller.recover import recover
-from controller.regulate import eee, link_off, link_on, link_speed
 from controller.rounds import Crew, Progress, Stop, Stopped
 from controller.statefolder import StateFolder
 from controller.store import Run
 from controller.switchboard import Switchboard
 from controller.transports.port_watch import PortWatch
 from controller.wayback import Position, way_back
-from controller.wish import Wish, management_of, work_out
+from controller.wish import management_of
 from controller.work import Hands, Intended, Work
 
 _UP_WITHIN_S: Final = 60.0
 
-
-class Home(BaseModel):
-    """What a lab was before a run, in the run's folder."""
-
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", ser_json_bytes="hex", val_json_bytes="hex", ser_json_inf_nan="strings"
-    )
-
-    state: State
-
-
-def read_home(run_folder: Path) -> State | None:
-    """What the lab was before a run; None if the run changed nothing."""
-    path = run_folder / "home.json"
-    return Home.model_validate_json(path.read_bytes()).state if path.exists() else None
+_PlanFrom = Callable[[State], Plan]
 
 
 @dataclass
 class Stage:
     """One run's hand on its lab. Whoever makes it holds the lab's lock.
 
-    A session with each switch is opened for a change and closed after it: while something is measured nobody is logged
-    in, and no session is there to expire.
+    Sessions with switches are opened for a change and closed after it: while something is measured nobody is logged in,
+    and no session is there to expire.
     """
 
     lab: Lab
@@ -71,8 +55,8 @@ class Stage:
     lock: Lock
     progress: Progress
     stop: Stop = field(default_factory=Stop)
-    _levels: dict[str, object] = field(default_factory=dict)
-    _touched: bool = False
+    _levels: dict[str, Level] = field(default_factory=dict)
+    _way: WayHome | None = None
 
     @property
     def acts(self) -> bool:
@@ -90,113 +74,139 @@ class Stage:
         """Note what the lab is, once; after a crash in the middle of a change, bring it to rest first."""
         if not self.acts:
             return
-        path = self.run.folder / "home.json"
+        self._way = WayHome.load(self.run.folder)
         with self._work() as work:
-            if path.exists():
-                self._touched = True
+            if self._way is not None:
                 _recover(work)
-                return
             require_rest(work)
             state = work.crew.observe()
-        try:
-            path.write_text(Home(state=state).model_dump_json(), encoding="utf-8")
-        except OSError as error:
-            path.unlink(missing_ok=True)
-            raise RunFolderFailed(str(self.run.folder), error.strerror or str(error)) from error
+        if self._way is None:
+            self._way = WayHome(self.run.folder, state)
+        self._way.settle(state)
         self._tell_ports(state)
 
     def has(self, levels: Levels) -> bool:
         """Whether the lab is at these levels already."""
-        return all(self._levels.get(name) == levels[name] for name in self.experiment.of_kind(*OF_LAB))
+        return self._wanted(levels) == self._levels
 
     def bring(self, levels: Levels) -> bool:
         """Bring the lab to levels; whether anything was sent. LabError if it cannot be done: then it is as before."""
-        wanted = {name: levels[name] for name in self.experiment.of_kind(*OF_LAB)}
-        changed: list[Change] = []
+        wanted, way = self._wanted(levels), self._known_way()
+        before, self._levels = self._levels, {}
+        index = way.index_of(wanted)
+        began_ns = self.run.clock.now_ns()
         with self._work() as work:
-            for kind in ("routing", "link", "speed_mbps", "eee", "hold_us"):
-                for name, factor in self.experiment.of_kind(kind).items():
-                    if self._levels.get(name) != wanted[name]:
-                        changed += self._set(work, name, factor, wanted)
-                        self._levels |= {one: wanted[one] for one in (name, *self._set_with(factor))}
+            if index is not None:
+                changed = self._go_back(work, index, "back to levels that were there before")
+                self._tell_actuation(self._differing(before, wanted), wanted, began_ns)
+            else:
+                changed = self._go_on(work, before, wanted)
+        way.settle(way.state(way.length), wanted)
+        self._levels = wanted
         if changed:
             self._await_links(changed)
             if self.stop.wait(1, self.experiment.settle_s):
                 raise Stopped("stopped while links settled.")
         return bool(changed)
 
-    def _set(self, work: Work, name: str, factor: Factor, wanted: Mapping[str, object]) -> Sequence[Change]:
-        level = wanted[name]
-        began_ns = self.run.clock.now_ns()
-        command = f"run {self.experiment.name}: {name} {level}"
-        planner = _Planner(work, lambda state: self._plan(work, state, factor, wanted, level))
-        changes = self._apply(work, command, planner)
-        if changes:
-            what = "speed" if factor.kind == "speed_mbps" else factor.kind
-            told = {"what": what, "factor": name, "after": level, "begun_ns": began_ns}
-            ended_ns = self.run.clock.now_ns()
-            links = links_of(self.lab, factor) if factor.kind != "routing" else ()
-            for link in [link.name for link in links] or [""]:
-                self.run.event(ACTUATION, **told, link=link, ended_ns=ended_ns)
+    def put_back(self) -> str:
+        """Bring the lab back to what it was before the run; says how it ended. LabError if that failed."""
+        if self._way is None:
+            return ""
+        with self._work() as work:
+            _recover(work)
+            found = work.crew.observe()
+            if not diff(found, self._way.home):
+                return "the lab is as it was."
+            self._way.settle(found)
+            count = len(self._go_back(work, 0, "put back"))
+        return f"the lab was put back as it was: {count} settings."
+
+    # -- going
+
+    def _known_way(self) -> WayHome:
+        if self._way is None:
+            raise AssertionError("the stage was opened")
+        return self._way
+
+    def _wanted(self, levels: Levels) -> dict[str, Level]:
+        return {name: levels[name] for name in self.experiment.of_kind(*OF_LAB)}
+
+    def _differing(self, before: Mapping[str, Level], wanted: Mapping[str, Level]) -> list[str]:
+        names = [name for kind in ORDER for name in self.experiment.of_kind(kind)]
+        return [name for name in names if before.get(name) != wanted[name]]
+
+    def _go_on(self, work: Work, before: Mapping[str, Level], wanted: Mapping[str, Level]) -> list[Change]:
+        """Factor by factor to what is wanted."""
+        changed: list[Change] = []
+        done: set[str] = set()
+        for name in self._differing(before, wanted):
+            if name in done:
+                continue
+            began_ns = self.run.clock.now_ns()
+            made = self._apply(work, f"{name} {wanted[name]}", self._planner(work, name, wanted))
+            done |= set(set_with(self.experiment, name))
+            if made:
+                self._tell_actuation([name], wanted, began_ns)
+            changed += made
+        return changed
+
+    def _planner(self, work: Work, name: str, wanted: Levels) -> _PlanFrom:
+        management, abilities = management_of(self.lab, None), work.hands.abilities
+        return lambda state: plan_of(self.experiment, name, wanted, self.lab, state, management, abilities)
+
+    def _go_back(self, work: Work, index: int, why: str) -> Sequence[Change]:
+        """Back to a state of the way."""
+        way, management = self._known_way(), management_of(self.lab, None)
+        target = way.state(index)
+        rest = way.back(self.lab, index).steps
+
+        def plan(found: State) -> Plan:
+            return way_back(self.lab, found, Position(found, found, rest), target, management, work.hands.abilities)
+
+        changes = self._apply(work, why, plan, forward=False)
+        way.cut(index)
         return changes
 
-    def _apply(self, work: Work, command: str, planner: "_Planner") -> Sequence[Change]:
-        """Go through a plan as everybody does; its changes."""
-        made: list[Plan] = []
-        befores: list[State] = []
+    def _apply(self, work: Work, what: str, plan_from: _PlanFrom, *, forward: bool = True) -> Sequence[Change]:
+        """Go through a plan as everybody does; its changes. The way is written down before anything is sent."""
+        way = self._known_way()
+        made: list[tuple[State, Plan]] = []
 
-        def plan(state: State) -> Intended:
-            intended = planner(state)
-            made.append(intended.plan)
-            befores.append(state)
-            return intended
+        def planner(state: State) -> Intended:
+            plan = plan_from(state)
+            made.append((state, plan))
+            return Intended(plan, management_of(self.lab, None))
 
-        self._touched = True
-        result = apply(work, plan, lambda _: True, Options(command, check_hosts=False, proved=planner.proved))
+        def note(_: object) -> bool:
+            if forward:
+                way.add(made[-1][1])
+            return True
+
+        options = Options(f"run {self.experiment.name}: {what}", check_hosts=False, proved=not forward)
+        length = way.length
+        result = apply(work, planner, note, options)
         if result.ending == "nothing to do":
             return ()
         if result.ending != "applied":
+            if result.ending == "taken back":
+                way.cut(length)
             raise result.cause or LabError(result.sentence)
-        self._tell_ports(replay(made[-1].changes, befores[-1]))
-        return made[-1].changes
+        state, plan = made[-1]
+        self._tell_ports(replay(plan.changes, state))
+        return plan.changes
 
-    def _plan(self, work: Work, state: State, factor: Factor, wanted: Mapping[str, object], level: object) -> Plan:
-        way, abilities = management_of(self.lab, None), work.hands.abilities
-        if factor.kind == "routing":
-            wish = Wish(policy="one") if level == "one" else Wish()
-            return work_out(self.lab, state, wish, abilities, "as the switches are now").plan
-        links = links_of(self.lab, factor)
-        if factor.kind in ("eee", "hold_us"):
-            on, hold_us = self._eee_of(factor, wanted, level)
-            return eee(
-                self.lab, state, links, on=on, hold_us=hold_us, may_flap=True, management=way, abilities=abilities
-            )
-        plans: list[Plan] = []
-        for link in links:
-            if factor.kind == "speed_mbps":
-                mbps = None if level == "auto" else int(str(level))
-                made = [link_speed(self.lab, state, link, mbps, way, abilities)]
-            else:
-                made = list(_link_state(work, state, link, str(level)))
-            plans += made
-            state = replay([change for plan in made for change in plan.changes], state)
-        return join_plans(plans)
+    # -- telling, and waiting
 
-    def _eee_of(self, factor: Factor, wanted: Mapping[str, object], level: object) -> tuple[bool, int | None]:
-        """On or off, and the hold time, from both kinds of factors over the same links."""
-        fellow = {
-            other.kind: wanted[name]
-            for name, other in self.experiment.of_kind("eee", "hold_us").items()
-            if other.links == factor.links
-        }
-        on = fellow.get("eee", "on") == "on"
-        hold = fellow.get("hold_us") if factor.kind == "eee" else level
-        return on, int(str(hold)) if on and hold is not None else None
-
-    def _set_with(self, factor: Factor) -> tuple[str, ...]:
-        """Factors whose levels were set by the same orders."""
-        holds = self.experiment.of_kind("hold_us") if factor.kind == "eee" else {}
-        return tuple(name for name, other in holds.items() if other.links == factor.links)
+    def _tell_actuation(self, names: Iterable[str], wanted: Mapping[str, Level], began_ns: int) -> None:
+        ended_ns = self.run.clock.now_ns()
+        for name in names:
+            factor = self.experiment.factors[name]
+            what = "speed" if factor.kind == "speed_mbps" else factor.kind
+            links = links_of(self.lab, factor) if factor.kind != "routing" else ()
+            for link in [link.name for link in links] or [""]:
+                told = {"what": what, "factor": name, "link": link, "after": wanted[name]}
+                self.run.event(ACTUATION, **told, begun_ns=began_ns, ended_ns=ended_ns)
 
     def _tell_ports(self, state: State) -> None:
         """What every port with a cable is set to now, for whoever makes a model of its power."""
@@ -211,57 +221,30 @@ class Stage:
         self.run.event("ports_set", ports=ports)
 
     def _await_links(self, changes: Iterable[Change]) -> None:
-        """Wait until every link that was touched, and is enabled at both ends, is up; LabError names one that is not.
+        """Wait until every link that was touched and is enabled at both ends is up; DeviceError names one that is not.
 
         A switch without an SNMP agent is not waited for; hosts that look for each other tell.
         """
-        state = self._now(changes)
-        ports: dict[str, list[str]] = {}
-        for name, port in state:
-            ports.setdefault(name, []).append(port)
-        for name, own in ports.items():
-            try:
-                with ExitStack() as stack:
-                    watch = stack.enter_context(PortWatch(self.lab.switch(name), own))
-                    for port in own:
-                        up = watch.is_up(port) or watch.wait_for(port, up=True, timeout_s=_UP_WITHIN_S)
-                        if not up:
-                            sentence = f"the link at {port} does not come up: check its cable and its other end."
-                            raise DeviceError(name, sentence)
-            except AccessDenied:
-                continue
-
-    def _now(self, changes: Iterable[Change]) -> tuple[tuple[str, str], ...]:
-        """Ports that were touched and should have a link, from the last change of each."""
         ups: dict[tuple[str, str], bool] = {}
         for change in changes:
             if isinstance(change, PortChange) and aspects_of(change) & {"link", "energy"}:
                 ups[change.switch, change.port] = change.after.admin_up
-        half = {
-            (end.device, end.port)
-            for name, factor in self.experiment.of_kind("link").items()
-            if self._levels.get(name) == "half"
-            for link in links_of(self.lab, factor)
-            for cable in self.lab.cables_of(link)
-            for end in (cable.a, cable.b)
-        }
-        return tuple(place for place, up in ups.items() if up and place not in half)
+        half = half_open(self.experiment, self._levels, self.lab)
+        ports: dict[str, list[str]] = {}
+        for (name, port), up in ups.items():
+            if up and (name, port) not in half:
+                ports.setdefault(name, []).append(port)
+        for name, own in ports.items():
+            try:
+                self._await_ports(name, own)
+            except AccessDenied:
+                continue
 
-    def put_back(self) -> str:
-        """Bring the lab back to what it was before the run; says how it ended. LabError if that failed."""
-        home = read_home(self.run.folder)
-        if home is None or not self._touched:
-            return ""
-        with self._work() as work:
-            _recover(work)
-
-            def plan(found: State) -> Plan:
-                way = management_of(work.lab, None)
-                return way_back(work.lab, found, Position(found, found, ()), home, way, work.hands.abilities)
-
-            command = f"run {self.experiment.name}: put back"
-            count = len(self._apply(work, command, _Planner(work, plan, proved=True)))
-        return f"the lab was put back as it was: {count} settings." if count else "the lab is as it was."
+    def _await_ports(self, name: str, ports: Sequence[str]) -> None:
+        with PortWatch(self.lab.switch(name), ports) as watch:
+            for port in ports:
+                if not watch.is_up(port) and watch.wait_for(port, up=True, timeout_s=_UP_WITHIN_S) is None:
+                    raise DeviceError(name, f"the link at {port} does not come up: check its cable and its other end.")
 
 
 def _recover(work: Work) -> None:
@@ -271,44 +254,3 @@ def _recover(work: Work) -> None:
         work.progress.say(f"`{story.begun.command}` was cut short: the lab is brought to rest first")
         with Journal(work.folder.journal) as journal:
             work.progress.say(recover(work, journal))
-
-
-@dataclass(frozen=True, slots=True)
-class _Planner:
-    """A planner for `apply`; `proved`: it proves its plans itself."""
-
-    work: Work
-    plan: Callable[[State], Plan]
-    proved: bool = False
-
-    def __call__(self, state: State) -> Intended:
-        return Intended(self.plan(state), management_of(self.work.lab, None))
-
-
-def _link_state(work: Work, state: State, link: Link, level: str) -> Iterator[Plan]:
-    """The plans that bring a trunk to `on`, `off` or `half`."""
-    lab, way, abilities = work.lab, management_of(work.lab, None), work.hands.abilities
-    cables = lab.cables_of(link)
-    ends = {(end.device, end.port) for cable in cables for end in (cable.a, cable.b)}
-    first = {(cable.a.device, cable.a.port) for cable in cables}
-    is_on = all(state.port(*end).admin_up for end in ends)
-    if level == "on":
-        if not is_on:
-            yield link_on(lab, state, link, management=way, abilities=abilities)
-        return
-    if is_on:
-        plan = link_off(lab, state, link, way, abilities)
-        yield plan
-        state = replay(plan.changes, state)
-    wanted = _with_ports(state, {end: level == "half" and end in first for end in ends})
-    if diff(state, wanted):
-        yield make_plan(lab, state, wanted, way, abilities)
-
-
-def _with_ports(state: State, ups: Mapping[tuple[str, str], bool]) -> State:
-    switches = dict(state.switches)
-    for (name, port), up in ups.items():
-        ports = dict(switches[name].ports)
-        ports[port] = replace(ports[port], admin_up=up)
-        switches[name] = replace(switches[name], ports=ports)
-    return State(switches)

@@ -1,0 +1,111 @@
+"""What a level of a factor means for a lab: the plan that brings it there. Pure."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Final
+
+from controller.check import Management
+from controller.experiments.blocks import Levels
+from controller.experiments.experiment import Experiment, Factor, Kind
+from controller.experiments.fitting import links_of
+from controller.limits import Abilities
+from controller.model.lab import Lab, Link
+from controller.model.state import State, diff, replay
+from controller.plan import Plan, join_plans, make_plan
+from controller.regulate import eee, link_off, link_on, link_speed
+from controller.wish import Wish, work_out
+
+ORDER: Final[tuple[Kind, ...]] = ("routing", "link", "speed_mbps", "eee", "hold_us")
+"""In which factors of the lab are set: what moves traffic first, what restarts single links last."""
+
+
+def plan_of(
+    experiment: Experiment,
+    name: str,
+    levels: Levels,
+    lab: Lab,
+    state: State,
+    management: Management | None,
+    abilities: Abilities,
+) -> Plan:
+    """The proved way from a state to the level of one factor; PlanError if it cannot be had."""
+    factor, level = experiment.factors[name], levels[name]
+    if factor.kind == "routing":
+        wish = Wish(policy="one") if level == "one" else Wish()
+        return work_out(lab, state, wish, abilities, "as the switches are now").plan
+    links = links_of(lab, factor)
+    if factor.kind in ("eee", "hold_us"):
+        on, hold_us = _eee_of(experiment, factor, levels, level)
+        return eee(lab, state, links, on=on, hold_us=hold_us, may_flap=True, management=management, abilities=abilities)
+    plans: list[Plan] = []
+    for link in links:
+        if factor.kind == "speed_mbps":
+            mbps = None if level == "auto" else int(level)
+            made = [link_speed(lab, state, link, mbps, management, abilities)]
+        else:
+            made = list(_link_state(lab, state, link, str(level), management, abilities))
+        plans += made
+        state = replay([change for plan in made for change in plan.changes], state)
+    return join_plans(plans)
+
+
+def set_with(experiment: Experiment, name: str) -> tuple[str, ...]:
+    """Factors whose levels are set by the same orders as one: a hold time by those of EEE on the same links."""
+    factor = experiment.factors[name]
+    if factor.kind != "eee":
+        return (name,)
+    holds = experiment.of_kind("hold_us")
+    return (name, *(other for other, hold in holds.items() if hold.links == factor.links))
+
+
+def half_open(experiment: Experiment, levels: Levels, lab: Lab) -> frozenset[tuple[str, str]]:
+    """Ports of links that are enabled at one end only: no link comes up there."""
+    return frozenset(
+        end
+        for name, factor in experiment.of_kind("link").items()
+        if levels[name] == "half"
+        for link in links_of(lab, factor)
+        for end in _ends(lab, link)
+    )
+
+
+def _eee_of(experiment: Experiment, factor: Factor, levels: Levels, level: object) -> tuple[bool, int | None]:
+    """On or off, and the hold time, from both kinds of factors over the same links."""
+    others = experiment.of_kind("eee", "hold_us")
+    fellow = {other.kind: levels[name] for name, other in others.items() if other.links == factor.links}
+    on = fellow.get("eee", "on") == "on"
+    hold = fellow.get("hold_us") if factor.kind == "eee" else level
+    return on, int(str(hold)) if on and hold is not None else None
+
+
+def _link_state(
+    lab: Lab, state: State, link: Link, level: str, management: Management | None, abilities: Abilities
+) -> Iterator[Plan]:
+    """The plans that bring a trunk to `on`, `off` or `half`."""
+    ends = _ends(lab, link)
+    first = {(cable.a.device, cable.a.port) for cable in lab.cables_of(link)}
+    is_on = all(state.port(*end).admin_up for end in ends)
+    if level == "on":
+        if not is_on:
+            yield link_on(lab, state, link, management=management, abilities=abilities)
+        return
+    if is_on:
+        plan = link_off(lab, state, link, management, abilities)
+        yield plan
+        state = replay(plan.changes, state)
+    wanted = _with_ports(state, {end: level == "half" and end in first for end in ends})
+    if diff(state, wanted):
+        yield make_plan(lab, state, wanted, management, abilities)
+
+
+def _ends(lab: Lab, link: Link) -> frozenset[tuple[str, str]]:
+    return frozenset((end.device, end.port) for cable in lab.cables_of(link) for end in (cable.a, cable.b))
+
+
+def _with_ports(state: State, ups: Mapping[tuple[str, str], bool]) -> State:
+    switches = dict(state.switches)
+    for (name, port), up in ups.items():
+        ports = dict(switches[name].ports)
+        ports[port] = replace(ports[port], admin_up=up)
+        switches[name] = replace(switches[name], ports=ports)
+    return State(switches)
