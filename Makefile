@@ -25,7 +25,9 @@ rust-test:
 	cd twin/engine && cargo test --quiet --workspace
 
 py-test:
-	pytest
+	pytest -m "not alone and not lab" -n auto --dist loadfile
+	pytest -m "lab and not alone" -n 3 --dist worksteal
+	pytest -m alone
 
 bench: setup
 	python -m benchmarks.speed.twin_live

@@ -48,8 +48,8 @@ _TOGETHER_PER_S: Final = 5000
 """Probes of all hosts together: they may share the processors of one machine."""
 
 _SETTLE_S: Final = 0.3
-_TURN_S: Final = 0.1
-"""Longest that a turn takes for each host."""
+_TURN_S: Final = 1.0
+"""Longest that a turn waits for a host that has answered so far: on a busy processor that may take its time."""
 
 _END: Final = 0xFFFF
 _REPLY: Final = 1 << 31
@@ -109,6 +109,7 @@ class Prober:
         self._marks: set[tuple[int, int]] = set()
         self._new_marks: list[tuple[int, int]] = []
         self._seen_by: set[tuple[int, int]] = set()
+        self._deaf: set[int] = set()
         self._since = self._counters()
         self.lacks: list[str] = []
         self._watched: socket.socket | None = None
@@ -302,27 +303,43 @@ class Prober:
         """As `burst`, when those before in the list have ended, to one host at a time."""
         for turn in range(len(self._names)):
             if turn != self._own:
-                until = time.monotonic() + _TURN_S * len(self._names)
-                while (turn, _END) not in self._marks and time.monotonic() < until:
-                    self._serve(_PACE_S)
+                self._sit_out(turn)
                 continue
             for peer in self._others:
                 answered = self._answers()
                 for number in range(count):
                     self._send(_BURST, _REQUEST, peer, number)
-                until = time.monotonic() + _TURN_S / 2
+                until = time.monotonic() + (_TURN_S if peer in self._met else _SETTLE_S)
                 while self._answers() < answered + count and time.monotonic() < until:
                     self._serve(_PACE_S)
                 self._announce(peer)
             self._announce(_END)
 
-    def _announce(self, number: int) -> None:
-        """Tell all, and wait until they have counted: what is sent later is not part of this."""
-        self._send(_MARK, _REQUEST, 0, number)
-        until = time.monotonic() + _TURN_S / 2
-        while any((peer, number) not in self._seen_by for peer in self._others) and time.monotonic() < until:
+    def _sit_out(self, turn: int) -> None:
+        """Serve until a host says that its turn is over, or has said nothing for as long as it may wait twice."""
+        told = -1
+        while (turn, _END) not in self._marks:
+            now = sum(1 for sender, _ in self._marks if sender == turn)
+            if now > told:
+                told, until = now, time.monotonic() + 3 * _TURN_S
+            elif time.monotonic() > until:
+                return
             self._serve(_PACE_S)
+
+    def _announce(self, number: int) -> None:
+        """Tell all, and wait until they have counted: what is sent later is not part of this.
+
+        A host that has not counted in time is not waited for again; what it blames on a pair may be the next one's.
+        """
+        self._send(_MARK, _REQUEST, 0, number)
+        until = time.monotonic() + _TURN_S
+        while (left := self._uncounted(number)) and time.monotonic() < until:
+            self._serve(_PACE_S)
+        self._deaf |= left
         self._marked = self._excess()
+
+    def _uncounted(self, number: int) -> set[int]:
+        return {peer for peer in self._others if peer not in self._deaf and (peer, number) not in self._seen_by}
 
     def _answers(self) -> int:
         return sum(1 for seen in self._copies if seen[:2] == (_BURST, _ANSWER))

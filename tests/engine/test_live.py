@@ -19,7 +19,7 @@ from twin_engine import Engine, FabricError
 if TYPE_CHECKING:
     from tests.engine.conftest import Bed, Host
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.alone]
 
 SIZE_BYTE = 8_000_000
 SILENT_WITHIN_S = 60

@@ -25,6 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(here):
             item.add_marker(pytest.mark.lab)
+            item.add_marker(pytest.mark.alone)
             if reason:
                 item.add_marker(pytest.mark.skip(reason=reason))
 

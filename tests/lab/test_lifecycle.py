@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from lab_numbers import reserve
 from stranger import EEECTL, PATIENCE_S, ROOT, Done, Stranger, eeectl, eventually, run
 
-NUMBER = 100 + os.getpid() % 150  # so that two people can test on one machine at a time
+NUMBER = reserve()
 
 
 BIG_FRAMES = ("        ansible_user: lab\n", "        ansible_user: lab\n        mtu_byte: 9000\n")

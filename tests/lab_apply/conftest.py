@@ -10,10 +10,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
 from engineer import Engineer
+from lab_numbers import reserve
 from stranger import Stranger, eeectl
 from triangle import write_lab
-
-_NUMBER = 60 + os.getpid() % 30
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -29,7 +28,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def engineer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engineer]:
     """Somebody with eeectl, at a lab in which hosts of all switches broadcast all the time."""
-    folder = write_lab(tmp_path_factory.mktemp("labs"), _NUMBER)
+    folder = write_lab(tmp_path_factory.mktemp("labs"), reserve())
     eeectl("lab", "up", str(folder))
     try:
         with Engineer(Stranger.of(folder, Path("/run/eee-testbed")), tmp_path_factory.mktemp("kept")) as somebody:

@@ -13,12 +13,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 sys.path.insert(0, str(Path(__file__).parents[1] / "lab"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "live"))
 sys.path.insert(0, str(Path(__file__).parent))
 from engineer import Engineer
+from lab_numbers import reserve
 from stranger import Stranger, eeectl
 from triangle import write_lab
-
-_NUMBER = 95
 
 
 def _killed_at(engineer: Engineer, line: int) -> str:
@@ -38,7 +38,7 @@ def main() -> int:
     """Go through the lines."""
     taken_s = []
     with tempfile.TemporaryDirectory() as kept:
-        folder = write_lab(Path(kept), _NUMBER)
+        folder = write_lab(Path(kept), reserve())
         eeectl("lab", "up", str(folder))
         try:
             with Engineer(Stranger.of(folder, Path("/run/eee-testbed")), Path(kept) / "kept") as engineer:

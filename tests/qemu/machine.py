@@ -89,7 +89,10 @@ class Machine:
                 ),
                 *("-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-serial", "stdio"),
                 *("-kernel", str(next(KERNEL.glob("boot/vmlinuz-*"))), "-initrd", str(image)),
-                *("-append", "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on ipv6.disable=1"),
+                *(
+                    "-append",
+                    "console=ttyS0 quiet panic=-1 mitigations=off random.trust_cpu=on ipv6.disable=1 no_timer_check",
+                ),
                 *("-netdev", f"user,id=outside,ipv6=off,restrict=on{forwards}"),
                 *("-device", "virtio-net-pci,netdev=outside,romfile="),
             ],

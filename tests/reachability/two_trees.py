@@ -2,13 +2,10 @@
 
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from lab_files import DELL, SmallLab, mac, virtual_truth
+
 TREES = {"sw1": 11, "sw2": 12}
 TRUNK = {11: "gi1/0/11", 12: "gi1/0/12"}
-
-
-def mac(number: int, host: int) -> str:
-    return f"02:ee:{number:02x}:00:00:{host:02x}"
 
 
 def home(host: int) -> tuple[str, str]:
@@ -26,48 +23,11 @@ def entry(number: int, switch: str, host: int, vid: int) -> str:
 
 def write_lab(parent: Path, state: Path, number: int, count: int = 12) -> Path:
     """Write the lab's files; addresses have `number` in them."""
-    name = f"r{number}"
-    folder = parent / name
-    (folder / "twin" / "startup").mkdir(parents=True)
-    hosts = "".join(
-        f"        n{n:02}: {{ansible_host: 198.18.{number}.{n}, data_address: 198.19.{number}.{n}, "
-        f'mac: "{mac(number, n)}"}}\n'
-        for n in range(1, count + 1)
-    )
-    switches = "".join(
-        f'        sw{n}: {{ansible_host: 127.{number}.1.{n}, ports: {{"gi1/0/[1:24]": 1000, "te1/0/[1:2]": 10000}}}}\n'
-        for n in (1, 2)
-    )
-    (folder / "hosts.yml").write_text(
-        f"""all:
-  vars:
-    management_network: 198.18.{number}.0/24
-    data_network: 198.19.0.0/16
-  children:
-    switches:
-      vars:
-        family: dell_powerconnect_55xx
-        model: PowerConnect 5524
-        password_file: {state}/{name}/secrets/cli_password
-        community_file: {state}/{name}/secrets/snmp_write_community
-      hosts:
-{switches}    nodes:
-      vars:
-        ansible_user: lab
-        ansible_ssh_common_args: -F {state}/{name}/ssh_config
-      hosts:
-{hosts}""",
-        encoding="utf-8",
-    )
     cables = [f"{home(n)[0]}:{home(n)[1]},n{n:02}:eth0,1000,copper,no" for n in range(1, count + 1)]
     cables += [f"sw1:{port},sw2:{port},1000,copper,yes" for port in TRUNK.values()]
-    (folder / "cables.csv").write_text("end_a,end_b,rate_mbps,kind,switchable\n" + "\n".join(cables) + "\n", "utf-8")
-    truth = (ROOT / "inventory" / "virtual" / "twin" / "truth.yaml").read_text(encoding="utf-8")
-    kept = [line for line in truth.splitlines() if "sw4:" not in line and line.strip() != "overrides:"]
-    (folder / "twin" / "truth.yaml").write_text("\n".join(kept) + "\n", encoding="utf-8")
-    for switch, own in TREES.items():
-        (folder / "twin" / "startup" / f"{switch}.cfg").write_text(_startup(number, switch, own, count), "utf-8")
-    return folder
+    startup = {switch: _startup(number, switch, own, count) for switch, own in TREES.items()}
+    lab = SmallLab(number, {"sw1": DELL, "sw2": DELL}, count, cables, startup)
+    return lab.write(parent, f"r{number}", virtual_truth(), state)
 
 
 def _startup(number: int, switch: str, own: int, count: int) -> str:

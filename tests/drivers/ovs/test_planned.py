@@ -153,5 +153,6 @@ def test_a_missing_entry_is_a_flood_and_a_cut_cable_cuts_pairs(ring: Rack) -> No
         ring.spaces[link.a.device].run(f"ip link set {link.a.port} up")
     carried = {vlan.vid for vlan in vlans.vlans if link.number in vlan.links}
     assert verdict.cut
-    assert {vlans.pvids[pair.sender] for pair in verdict.cut} <= carried
+    # Frames the other way still pass, until ARP, whose answers are lost, forgets an address.
+    assert all({vlans.pvids[pair.sender], vlans.pvids[pair.receiver]} & carried for pair in verdict.cut)
     assert look(ring).healthy
