@@ -5,7 +5,8 @@ Open MPI is started on the first node of the placement, in that folder, and reac
 the program ends, and just as well at a time-out, a Ctrl-C, a lost node or a killed `eeectl`, the keepers kill whatever
 is left of the job on their nodes and remove the folders.
 
-What `mpirun` prints is written to `folder` while it comes: `program.out`, `program.err`; `traffic.json` at the end.
+What `mpirun` prints is written to `folder` while it comes: `program.out`, `program.err`. At the end come the result
+file of programs that have one, and `traffic.json`.
 """
 
 import asyncio
@@ -17,12 +18,13 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from agents.pack import packed
 from benchmarks.programs.program import Answer, Figure, Launch, Parameters, Placement, Program, Unfit
 from controller.errors import DeviceError, LabError, Unreachable
 from controller.experiments.mpirun import complaint, mpirun_argv
+from controller.experiments.raw_files import RawFile
 from controller.experiments.traffic import PREFIX, Traffic, monitored
 from controller.model.lab import Host, Lab
 from controller.transports.hosts import Json
@@ -61,6 +63,31 @@ class Launched:
     traffic: Traffic | None = None
 
 
+class _Kept:
+    """What a command prints: in a file as it comes, and at hand."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = RawFile(path)
+        self._pieces: list[bytes] = []
+
+    def __enter__(self) -> Self:
+        self._file.append(b"")  # so that there is a file, whatever happens
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._file.close()
+
+    def take(self, data: bytes) -> None:
+        """A piece of it."""
+        self._pieces.append(data)
+        self._file.append(data)
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return _text(b"".join(self._pieces))
+
+
 @dataclass(slots=True)
 class _Window:
     begun_ns: int = 0
@@ -76,7 +103,8 @@ class _Job:
     placement: Placement
     hosts: tuple[Host, ...]
     timeout_s: float
-    folder: Path
+    output: "_Kept"
+    errors: "_Kept"
     traffic: bool
     now: Now
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -95,6 +123,7 @@ def launch(
 ) -> Launched:
     """Run a program on nodes of the lab, its output kept in `folder`, which is made if there is none.
 
+    A disk that takes nothing loses nothing: RunFolderFailed at the end, if there is still no room.
     Returns when the program ended by itself with status 0: its answer may still be wrong. LabError otherwise: a host
     that is not in the lab, a program that a node lacks, a node that cannot be reached or is lost meanwhile, a rank that
     ended with another status or by a signal, no end within `timeout_s`. At a KeyboardInterrupt too, everything is
@@ -106,18 +135,18 @@ def launch(
         asked = program.launch(parameters, placement)
     except Unfit as error:
         raise LabError(f"{program.name}: {error}") from error
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise LabError(f"{folder} cannot be made ({error.strerror}): choose another place for the output.") from error
-    job = _Job(program.name, asked, placement, hosts, timeout_s, folder, traffic and asked.monitored, now)
-    window, fetched, notes = asyncio.run(_run(job))
-    output = (folder / _OUTPUT).read_text(encoding="utf-8", errors="replace")
-    text = "\n".join([output, *(_text(data) for name, data in fetched.items() if name == asked.result)])
+    output, errors = _Kept(folder / _OUTPUT), _Kept(folder / _ERRORS)
+    job = _Job(program.name, asked, placement, hosts, timeout_s, output, errors, traffic and asked.monitored, now)
+    with job.output, job.errors:
+        window, fetched, notes = asyncio.run(_run(job))
+    text = job.output.text
+    if asked.result in fetched:
+        _keep(folder / asked.result, fetched[asked.result])
+        text += "\n" + _text(fetched[asked.result])
     seen = None
     if job.traffic:
         seen = monitored(placement.ranks, (_text(data) for name, data in fetched.items() if name.startswith(PREFIX)))
-        (folder / _TRAFFIC).write_text(json.dumps(seen.plain()) + "\n", encoding="utf-8")
+        _keep(folder / _TRAFFIC, json.dumps(seen.plain()).encode() + b"\n")
     elif traffic:
         notes = (*notes, f"{program.name} sends no MPI messages: there is no traffic matrix.")
     answer = program.read(parameters, placement, text)
@@ -143,8 +172,7 @@ def hosts_of(lab: Lab, placement: Placement) -> tuple[Host, ...]:
 
 
 async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], tuple[str, ...]]:
-    async with _keepers(job) as keepers:
-        told = await _meet(job, keepers)
+    async with _keepers(job) as (keepers, told):
         crowded = [name for name, facts in told.items() if facts["cpus"] < job.placement.ranks_per_host]
         first = keepers[0].host
         argv = mpirun_argv(
@@ -165,48 +193,51 @@ async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], tuple[str, ...]]:
 
 
 @contextlib.asynccontextmanager
-async def _keepers(job: _Job) -> AsyncIterator[tuple[NodeSession, ...]]:
-    """A session with a keeper on every node. Leaving it, the first node's is ended first: nothing starts anew then."""
+async def _keepers(job: _Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], dict[str, Mapping[str, Any]]]]:
+    """A session with a keeper on every node, and by name what it says of its node.
+
+    Leaving it, the first node's is ended first, as nothing starts anew then.
+    """
     keeper = NodeProgram("the job's keeper", packed("job_keeper"))
     sessions = tuple(NodeSession(keeper, host) for host in job.hosts)
     free = asyncio.Semaphore(_AT_ONCE)
     async with contextlib.AsyncExitStack() as stack:
 
-        async def enter(session: NodeSession) -> None:
+        async def meet(session: NodeSession) -> Json:
             async with free:
                 await stack.enter_async_context(session)
+                return await _meet(job, session)
 
-        await asyncio.gather(*map(enter, sessions))
         try:
-            yield sessions
+            answers = await _all([meet(session) for session in sessions])
+            told = {session.host.name: answer for session, answer in zip(sessions, answers, strict=True)}
+            _require_all(job, told)
+            yield sessions, told
         finally:
             await _farewell(job, sessions, quietly=True)
 
 
-async def _meet(job: _Job, keepers: tuple[NodeSession, ...]) -> dict[str, Mapping[str, Any]]:
-    """Give every keeper the files; what each says of its node, by name."""
+async def _meet(job: _Job, session: NodeSession) -> Json:
+    """Give a keeper the files; what it says of its node."""
     files = {name: base64.b64encode(data).decode() for name, data in job.launch.files.items()}
     commands = [word for word in (job.launch.argv[0], *job.launch.commands, "mpirun", "orted") if word not in files]
-    own = [word for word in commands if not word.startswith("./")]
-    asked = {"job": job.name, "files": files, "commands": own, "modules": list(job.launch.modules)}
+    asked = {"job": job.name, "files": files, "commands": commands, "modules": list(job.launch.modules)}
+    await session.tell({**asked, "linger_s": _LINGER_S})
+    try:
+        async with asyncio.timeout(_HELLO_S):
+            return await session.answer()
+    except TimeoutError as error:
+        raise Unreachable(session.host.name, f"did not answer by SSH within {_HELLO_S:g} s: look at it.") from error
 
-    async def meet(session: NodeSession) -> Json:
-        await session.tell({**asked, "linger_s": _LINGER_S})
-        try:
-            async with asyncio.timeout(_HELLO_S):
-                return await session.answer()
-        except TimeoutError as error:
-            raise Unreachable(session.host.name, f"did not answer by SSH within {_HELLO_S:g} s: look at it.") from error
 
-    answers = await _all([meet(session) for session in keepers])
-    told = {session.host.name: answer for session, answer in zip(keepers, answers, strict=True)}
+def _require_all(job: _Job, told: Mapping[str, Mapping[str, Any]]) -> None:
+    """DeviceError if a node lacks what the program needs."""
     lacking = {name: facts["missing"] for name, facts in told.items() if facts["missing"]}
     if lacking:
         name, absent = next(iter(lacking.items()))
         others = f" (and {len(lacking) - 1} more nodes lack something)" if len(lacking) > 1 else ""
         sentence = f"lacks {', '.join(absent)}, which {job.program} needs{others}: install it on every node."
         raise DeviceError(name, sentence)
-    return told
 
 
 async def _attended(job: _Job, keepers: tuple[NodeSession, ...], argv: list[str]) -> _Window:
@@ -219,23 +250,22 @@ async def _attended(job: _Job, keepers: tuple[NodeSession, ...], argv: list[str]
     def begun() -> None:
         window.begun_ns = job.now()
 
-    with (job.folder / _OUTPUT).open("wb") as output, (job.folder / _ERRORS).open("wb") as errors:
-        running = asyncio.create_task(stream_from(first, remote, output, errors, begun=begun))
-        watching = [asyncio.create_task(_watch(session)) for session in keepers]
-        try:
-            async with asyncio.timeout(job.timeout_s):
-                await asyncio.wait([running, *watching], return_when=asyncio.FIRST_COMPLETED)
-        except TimeoutError as error:
-            sentence = f"did not end within {job.timeout_s:g} s and was killed on all nodes: allow more time."
-            raise LabError(f"{job.program} on {', '.join(job.placement.hosts)} {sentence}") from error
-        finally:
-            window.ended_ns = job.now()
-            lost = [task.exception() for task in watching if task.done() and not task.cancelled()]
-            await _end([*watching, *([] if running.done() else [running])])
+    running = asyncio.create_task(stream_from(first, remote, job.output.take, job.errors.take, begun))
+    watching = [asyncio.create_task(_watch(session)) for session in keepers]
+    try:
+        async with asyncio.timeout(job.timeout_s):
+            await asyncio.wait([running, *watching], return_when=asyncio.FIRST_COMPLETED)
+    except TimeoutError as error:
+        sentence = f"did not end within {job.timeout_s:g} s and was killed on all nodes: allow more time."
+        raise LabError(f"{job.program} on {', '.join(job.placement.hosts)} {sentence}") from error
+    finally:
+        window.ended_ns = job.now()
+        lost = [task.exception() for task in watching if task.done() and not task.cancelled()]
+        await _end([*watching, *([] if running.done() else [running])])
     for failure in lost:
         if failure is not None:
             raise failure
-    await _judge(job, running.result())
+    _judge(job, running.result())
     return window
 
 
@@ -257,12 +287,11 @@ async def _watch(session: NodeSession) -> None:
     )
 
 
-async def _judge(job: _Job, status: int) -> None:
-    """LabError if mpirun's exit status is not 0; a host that cannot log in to another is looked for then."""
+def _judge(job: _Job, status: int) -> None:
+    """LabError if mpirun's exit status is not 0."""
     if status == 0:
         return
-    said = (job.folder / _ERRORS).read_text(encoding="utf-8", errors="replace")
-    blamed, sentence = complaint(status, said, job.placement.hosts)
+    blamed, sentence = complaint(status, job.errors.text, job.placement.hosts)
     if blamed in {host.name for host in job.hosts}:
         raise DeviceError(blamed, sentence)
     raise LabError(f"{job.program}: {sentence}")
@@ -277,7 +306,7 @@ async def _farewell(job: _Job, keepers: tuple[NodeSession, ...], *, quietly: boo
     found: dict[str, bytes] = {}
 
     async def part(session: NodeSession) -> None:
-        if session.parted:
+        if session.parted or not session.begun:
             return
         session.parted = True
         await session.tell({"fetch": [counts, job.launch.result] if session is keepers[0] else [counts]})
@@ -312,6 +341,11 @@ async def _end(tasks: list["asyncio.Task[Any]"]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _keep(path: Path, data: bytes) -> None:
+    with RawFile(path) as file:
+        file.append(data)
 
 
 def _text(data: bytes) -> str:

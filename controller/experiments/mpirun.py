@@ -15,6 +15,7 @@ _STATUS: Final = re.compile(r"Process name: \[\[\d+,\d+\],(\d+)\]\s+Exit code:\s
 _NO_WAY: Final = re.compile(r"unable to reliably start|failed to start|Could not resolve|Permission denied \(publickey")
 _RULE: Final = re.compile(r"^-{20,}$|^\s*$|^Primary job|^a non-zero|^mpirun detected|^the job to be terminated")
 _WORDS: Final = 240
+_SIGNALLED: Final = 128
 
 
 def mpirun_argv(
@@ -61,6 +62,8 @@ def complaint(status: int, said: str, hosts: Sequence[str]) -> tuple[str, str]:
     words = last_words(said)
     if found := _STATUS.search(said):
         return "", f"rank {found[1]} ended with status {found[2]} ({words}): look at what it printed."
+    if _SIGNALLED < status < _SIGNALLED + 65:  # Open MPI does not always say which rank that was
+        return "", f"a rank was ended by signal {status - _SIGNALLED} ({words}): look at what it printed."
     return "", f"mpirun ended with status {status} ({words}): look at what it printed."
 
 

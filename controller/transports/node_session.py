@@ -9,7 +9,7 @@ import contextlib
 import json
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import IO, Final, Self
+from typing import Final, Self
 
 from controller.errors import LabError, Unreachable, Unreadable
 from controller.model.lab import Host
@@ -17,7 +17,11 @@ from controller.transports.hosts import Json, Program, failure, ssh_command
 
 _ALIVE: Final = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=3")
 _LONGEST_LINE: Final = 1 << 27
+_PIECE_BYTE: Final = 1 << 16
 _SSH_FAILED: Final = 255
+
+Take = Callable[[bytes], None]
+"""Gets a piece of what a command printed."""
 
 _BOOT: Final = """
 import os, sys
@@ -108,6 +112,11 @@ class NodeSession:
         except ValueError as error:
             raise Unreadable(self.host.name, self._program.name, line.decode("utf-8", "replace")) from error
 
+    @property
+    def begun(self) -> bool:
+        """Whether ssh was started."""
+        return self._process is not None
+
     async def gone(self) -> None:
         """Wait until the connection or the program has ended."""
         process, _ = self._alive()
@@ -127,10 +136,8 @@ class NodeSession:
             await process.stdin.drain()
 
 
-async def stream_from(
-    host: Host, remote: Sequence[str], output: IO[bytes], errors: IO[bytes], *, begun: Callable[[], None] | None = None
-) -> int:
-    """Run a command on a node until it ends, what it prints going to two open files as it comes; its exit status.
+async def stream_from(host: Host, remote: Sequence[str], output: Take, errors: Take, begun: Callable[[], None]) -> int:
+    """Run a command on a node until it ends, and give what it prints to two functions as it comes; its exit status.
 
     Unreachable if the connection was lost or never made. Cancelled, it lets go of the connection: the command there
     may live on, and whoever started it has to see to that. `begun` is called when ssh has been started.
@@ -139,15 +146,17 @@ async def stream_from(
         process = await asyncio.create_subprocess_exec(
             *_lasting(host, remote),
             stdin=asyncio.subprocess.DEVNULL,
-            stdout=output,
-            stderr=errors,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
     except FileNotFoundError as error:
         raise LabError("there is no `ssh` here: install an OpenSSH client.") from error
-    if begun is not None:
-        begun()
+    if process.stdout is None or process.stderr is None:
+        raise AssertionError("both are pipes")
+    begun()
     try:
+        await asyncio.gather(_give(process.stdout, output), _give(process.stderr, errors))
         status = await process.wait()
     finally:
         if process.returncode is None:
@@ -157,3 +166,8 @@ async def stream_from(
     if status == _SSH_FAILED:
         raise Unreachable(host.name, "the SSH connection to it was lost: check power and cable, then run it again.")
     return status
+
+
+async def _give(stream: asyncio.StreamReader, take: Take) -> None:
+    while data := await stream.read(_PIECE_BYTE):
+        take(data)

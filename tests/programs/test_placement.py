@@ -104,6 +104,10 @@ This usually is caused by:
 """
 
 
+def test_a_signal_that_open_mpi_does_not_tell_of() -> None:
+    assert complaint(139, "", ("n01",)) == ("", "a rank was ended by signal 11 (no words): look at what it printed.")
+
+
 @pytest.mark.parametrize(
     ("said", "host", "words"),
     [
