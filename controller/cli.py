@@ -42,6 +42,11 @@ VERBS: Final = (
         "Energy-Efficient Ethernet at both ends of links: switch it, and see what it does.",
     ),
     Verb(
+        "fit",
+        "analysis.fit_command:fit_app",
+        "Fit links' EEE policies, power of switches and nodes, and run time under EEE to runs; write a calibration.",
+    ),
+    Verb(
         "lab",
         "controller.lab_commands:lab_app",
         "Virtual labs: software switches, hosts and power strips that real tools can use.",
