@@ -1,7 +1,7 @@
 """A lab as power and traffic see it: which ports of which switches are cabled, to whom, at which speed. Pure."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -48,6 +48,12 @@ class Site:
         ports = {name: tuple(ports) for name, ports in found.items()}
         return cls(lab.name, ports, families, tuple(host.name for host in lab.hosts), lab)
 
+    def only(self, switches: Iterable[str]) -> "Site":
+        """The same lab, with the power of some of its switches alone."""
+        kept = set(switches)
+        ports = {name: ports for name, ports in self.switches.items() if name in kept}
+        return replace(self, switches=ports)
+
     def links_named(self, names: Iterable[str]) -> tuple[Link, ...]:
         """Links to be turned off; LabError if there is none of a name, or it is a node's only one."""
         found = []
@@ -84,7 +90,7 @@ def load_of(
     """
     numbers = {link.number for link in off}
     network: nx.Graph[str] = nx.Graph()
-    network.add_nodes_from([*site.switches, *site.hosts])
+    network.add_nodes_from([*site.families, *site.hosts])
     for link in site.lab.links:
         if link.number not in numbers:
             rate = min(link.rate_mbps, speed_mbps or link.rate_mbps)

@@ -98,7 +98,9 @@ def _all(material: Material) -> list[Estimated]:
     found = []
     for run in material.runs:
         lab = lab_of_run(run.facts)
-        site = None if lab is None else Site.of(lab)
+        # A meter that was not read is in no measurement: what is compared is what both know.
+        metered = {meter.feeds for meter in meters_of(run)}
+        site = None if lab is None else Site.of(lab).only(metered)
         joules = _joules(run)
         found += [_estimated(material, run, pair, site, joules) for pair in pairs_of(run)]
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from analysis.interval import Interval
 
-_SHORT = 26
+_SHORT = 34
 
 Cell = str | int | float | Interval | None
 
@@ -22,8 +22,14 @@ class Column:
 
     @property
     def head(self) -> str:
-        """Name and unit."""
+        """Name and unit, as in a file."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
+
+    @property
+    def shown_head(self) -> str:
+        """Name and unit, to read; a plain count needs no unit."""
+        unit = {"us": "µs", "1": ""}.get(self.unit, self.unit)
+        return f"{self.name} ({unit})" if unit else self.name
 
 
 @dataclass(frozen=True, slots=True)
