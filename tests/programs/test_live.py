@@ -70,8 +70,8 @@ def until(what: str, done: Callable[[], bool]) -> None:
         time.sleep(0.2)  # a node tells nobody when its processes end
 
 
-def nothing_is_left(lab: Lab) -> None:
-    for host in FOUR:
+def nothing_is_left(lab: Lab, *hosts: str) -> None:
+    for host in hosts or FOUR:
         until(f"traces on {host}", lambda host=host: not on(lab, host, _TRACES).strip())
 
 
@@ -193,17 +193,28 @@ def test_bench(bench: Callable[..., Any]) -> None:
     assert read_facts(Path(told["folder"]))["state"] == "finished"
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_bench_that_is_stopped_leaves_no_process(
-    lab: Lab, bench: Callable[..., Any], tmp_path: Path, number: signal.Signals
-) -> None:
+def test_ctrl_c_leaves_no_process_and_keeps_what_there_is(lab: Lab, bench: Callable[..., Any], tmp_path: Path) -> None:
     process = bench("command", "--set", "words=sleep 500", "--hosts", "n02,n04")
-    for host in ("n02", "n04"):
-        until(f"it runs on {host}", lambda host=host: "/proc" in on(lab, host, _TRACES))
-    process.send_signal(number)
+    until("it runs on n04", lambda: "/proc" in on(lab, "n04", _TRACES))
+    process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
-    assert process.returncode == (130 if number == signal.SIGINT else -9)
-    nothing_is_left(lab)
+    assert process.returncode == 130
+    nothing_is_left(lab, "n02", "n04")
     (folder,) = tmp_path.glob("*-bench-command")
     (trial,) = read_trials(folder)
     assert (trial.state, trial.why) == ("failed", "it was cut short")
+
+
+def test_who_launched_is_killed(lab: Lab, start: Callable[..., Launched]) -> None:
+    child = os.fork()
+    if not child:
+        try:
+            start("command", ("n01", "n02"), words="sleep 500")
+        finally:
+            os._exit(1)
+    try:
+        until("it runs on n02", lambda: "/proc" in on(lab, "n02", _TRACES))
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    nothing_is_left(lab, "n01", "n02")
