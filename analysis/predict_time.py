@@ -4,8 +4,8 @@ In order of trust:
 
 * our model (`analysis.run_time`), which knows gaps and policies, for any mode;
 * Miwa's curve (2013, Eq. 3), for the policy that it was fitted under and no other;
-* neither fitted: a round waits for one link at least, and at most for every link of a way there and back, each as
-  often as its gaps say. That is an interval and no estimate, and says so.
+* neither fitted: a round waits at least as the direction does that waits longer, and at most for both, there and back.
+  That is an interval and no estimate, and says so.
 
 Where a profile has no gaps, all of them are taken to be the mean gap (Miwa's I), which the paper names as its weakness.
 """
@@ -146,7 +146,7 @@ def run_time(
     else:
         warnings.append(
             f"no run-time model was fitted for {profile.program} on {len(profile.hosts)} nodes with "
-            f"{profile.rank_count} ranks that covers this: the interval is from one sleeping link a round to all four "
+            f"{profile.rank_count} ranks that covers this: the interval is from one sleeping link a round to all "
             "of a way there and back."
         )
         extra_us = _by_bounds(gaps, mode, ways, sampler)
@@ -194,6 +194,9 @@ def _by_miwa(profile: Profile, fit: MiwaTime, sampler: Sampler) -> Floats:
 
 
 def _by_bounds(gaps: GapTable, mode: AskedMode, ways: tuple[Way, ...], sampler: Sampler) -> Floats:
-    seen, _ = seen_of_rounds(gaps, mode, ways, np.ones(sampler.count), np.zeros(sampler.count))
-    mean_us: Floats = seen / max(len(ways), 1)
-    return mean_us * sampler.uniform("serial_bound", 1.0, 4.0)
+    """Anything from the direction that waits longer, once, to both directions, there and back."""
+    alone, none = np.ones(sampler.count), np.zeros(sampler.count)
+    waits = [seen_of_rounds(gaps, mode, (way,), alone, none)[0] for way in ways]
+    least, most = np.max(waits, axis=0), 2 * np.sum(waits, axis=0)
+    between: Floats = least + (most - least) * sampler.uniform("bounds", 0.0, 1.0)
+    return between

@@ -1,6 +1,24 @@
-"""Makes `synthetic_run` importable by its name."""
+"""Makes `synthetic_run` importable by its name; one run folder and one report for all tests that only read them."""
 
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
+
+from synthetic_run import calibration, write_alltoall, write_probe, write_regulation, write_run
+
+from analysis.calibration import save_calibration
+
+
+@pytest.fixture(scope="session")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_run(tmp_path_factory.mktemp("runs"), write_probe, write_alltoall, write_regulation)
+
+
+@pytest.fixture(scope="session")
+def calibration_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("fits") / "calibration.yaml"
+    save_calibration(path, calibration())
+    return path
