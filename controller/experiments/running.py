@@ -41,6 +41,11 @@ class Outcome:
     back: str
     cause: LabError | None = None
 
+    @property
+    def complete(self) -> bool:
+        """Whether nothing ended it before its time; some trials may be missing all the same."""
+        return not self.interrupted and self.cause is None
+
 
 @dataclass
 class Runner:

@@ -1,14 +1,15 @@
 """A run from beginning to end: the lab's lock, the run's folder, the collector, the trials, the lab as it was."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from analysis.preflight import Verdict, looks_of, preflight
 from analysis.run_samples import RunSamples
 from controller.collect import Collector
-from controller.errors import LabError
+from controller.errors import LabError, RunFolderFailed
 from controller.experiments.attention import Attention
 from controller.experiments.experiment import Experiment
 from controller.experiments.experiment_file import Written
@@ -144,25 +145,29 @@ def _run(
     wanted: Wanted,
     bystander_of: BystanderOf,
 ) -> Told:
-    outcome: Outcome | None = None
-    state = "interrupted"
     sink = GuardSink()
     hosts = [lab.host(name) for name in experiment.measure.hosts]
     sampling = experiment.sampling
     sources = sources_of(lab, period_s=sampling.period_s, lpi_period_s=sampling.lpi_period_s)
+    found: list[Outcome] = []
     try:
         with Attention() as attention, Collector(sources, run, (sink,)) as collector:
             note_clocks(run, hosts)
             _refuse_blind(experiment, run, collector, progress, wanted)
             stage = Stage(lab, experiment, run, real_hands(lab, say=progress.say), lock, progress)
             runner = Runner(lab, experiment, run, stage, collector, sink, progress, attention, bystander_of(lab.name))
-            outcome = runner.go()
-            if outcome.cause is None and not outcome.interrupted:
+            found.append(runner.go())
+            if found[0].complete:
                 note_clocks(run, hosts)
-            state = "interrupted" if outcome.interrupted or outcome.cause else "finished"
+        run.close("finished" if found[0].complete else "interrupted")
+    except RunFolderFailed as error:
+        if not found:
+            raise
+        return Told(run.folder, replace(found[0], cause=found[0].cause or error))
     finally:
-        run.close(state)
-    return Told(run.folder, outcome)
+        with suppress(RunFolderFailed):  # said above, or the lesser trouble
+            run.close("interrupted")
+    return Told(run.folder, found[0])
 
 
 def _refuse_blind(

@@ -7,6 +7,7 @@ number of different states. And a state that is on it is reached by going back t
 same settings, to the last VLAN.
 """
 
+import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -82,19 +83,27 @@ class WayHome:
         return self._states[index]
 
     def add(self, plan: Plan) -> None:
-        """A leg is about to be gone."""
+        """A leg is about to be gone; RunFolderFailed if it cannot be written down, and must not be gone then."""
         self._append(plan, None)
-        self._save()
+        try:
+            self._save()
+        except OSError as error:
+            self.cut(self.length - 1)
+            raise RunFolderFailed(str(self._path.parent), error.strerror or str(error)) from error
 
     def settle(self, found: State, levels: Mapping[str, Level] | None = None) -> None:
-        """The lab is in a state: the way ends at the first place that equals it, if one does."""
+        """The lab is in a state: the way ends at the first place that equals it, if one does.
+
+        A disk that does not take this keeps a longer way to the same place, which is as good.
+        """
         for index, state in enumerate(self._states):
             if not diff(state, found):
                 self.cut(index)
                 break
         if levels is not None:
             self._levels[-1] = dict(levels)
-        self._save()
+        with contextlib.suppress(OSError):
+            self._save()
 
     def cut(self, index: int) -> None:
         """The way ends at that state."""
@@ -125,6 +134,6 @@ class WayHome:
                 file.flush()
                 os.fsync(file.fileno())
             fresh.rename(self._path)
-        except OSError as error:
+        except OSError:
             fresh.unlink(missing_ok=True)
-            raise RunFolderFailed(str(self._path.parent), error.strerror or str(error)) from error
+            raise
