@@ -19,7 +19,7 @@ _SUMMARY: Final = re.compile(
 )
 _PAIR: Final = re.compile(r"^(\w+)=(\S+)$", re.MULTILINE)
 _HPL_PASSED: Final = re.compile(r"^\|\|Ax-b\|\|.*\.\.\.\.\.\. PASSED$", re.MULTILINE)
-_PTRANS_PASSED: Final = re.compile(r"^ *(\d+) tests completed and failed residual checks\.$", re.MULTILINE)
+_PTRANS_FAILED: Final = re.compile(r"^ *(\d+) tests completed and failed residual checks\.$", re.MULTILINE)
 _MOST_WRONG_UPDATES: Final = 0.01
 """RandomAccess need not lock, so one update in a hundred may be lost: HPCC's own rule."""
 _MOST_FFT_ERROR: Final = 1e-10
@@ -100,7 +100,7 @@ def _faults(told: dict[str, str], output_text: str) -> list[str]:
     faults = []
     if not _HPL_PASSED.search(output_text):
         faults.append("HPL's residual did not pass")
-    failed = _PTRANS_PASSED.search(output_text)
+    failed = _PTRANS_FAILED.search(output_text)
     if failed is None or int(failed[1]):
         faults.append("PTRANS' residual did not pass")
     wrong = float(told["MPIRandomAccess_ErrorsFraction"])

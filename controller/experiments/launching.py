@@ -235,7 +235,7 @@ def _require_all(job: _Job, told: Mapping[str, Mapping[str, Any]]) -> None:
     lacking = {name: facts["missing"] for name, facts in told.items() if facts["missing"]}
     if lacking:
         name, absent = next(iter(lacking.items()))
-        others = f" (and {len(lacking) - 1} more nodes lack something)" if len(lacking) > 1 else ""
+        others = f" (and {len(lacking) - 1} more lack something)" if len(lacking) > 1 else ""
         sentence = f"lacks {', '.join(absent)}, which {job.program} needs{others}: install it on every node."
         raise DeviceError(name, sentence)
 

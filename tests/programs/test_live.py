@@ -25,7 +25,6 @@ from controller.store import read_facts
 from controller.transports.hosts import ssh_command
 
 pytestmark = pytest.mark.lab
-ROOT = Path(__file__).resolve().parents[2]
 FOUR = ("n01", "n02", "n03", "n04")
 WAIT_S = 45.0
 # What a job leaves, on one line: folders, and processes that carry its mark.
