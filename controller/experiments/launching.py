@@ -67,10 +67,12 @@ class _Kept:
     """What a command prints: in a file as it comes, and at hand."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._file = RawFile(path)
         self._pieces: list[bytes] = []
 
     def __enter__(self) -> Self:
+        self._path.unlink(missing_ok=True)
         self._file.append(b"")  # so that there is a file, whatever happens
         return self
 
@@ -123,6 +125,7 @@ def launch(
 ) -> Launched:
     """Run a program on nodes of the lab, its output kept in `folder`, which is made if there is none.
 
+    Output of an earlier one in `folder` is replaced.
     A disk that takes nothing loses nothing: RunFolderFailed at the end, if there is still no room.
     Returns when the program ended by itself with status 0: its answer may still be wrong. LabError otherwise: a host
     that is not in the lab, a program that a node lacks, a node that cannot be reached or is lost meanwhile, a rank that
@@ -344,6 +347,7 @@ async def _end(tasks: list["asyncio.Task[Any]"]) -> None:
 
 
 def _keep(path: Path, data: bytes) -> None:
+    path.unlink(missing_ok=True)
     with RawFile(path) as file:
         file.append(data)
 

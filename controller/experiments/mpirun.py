@@ -12,7 +12,10 @@ _LOST: Final = re.compile(
     r"ORTE has lost communication with a remote daemon.*?Remote daemon: \S+ on node (\S+)", re.DOTALL
 )
 _STATUS: Final = re.compile(r"Process name: \[\[\d+,\d+\],(\d+)\]\s+Exit code:\s+(\d+)")
-_NO_WAY: Final = re.compile(r"unable to reliably start|failed to start|Could not resolve|Permission denied \(publickey")
+_NO_START: Final = re.compile(r"unable to reliably start one or more daemons")
+_SSH_SAYS: Final = re.compile(
+    r"^ssh: |Permission denied|Host key verification failed|^Connection (to|closed|reset)", re.MULTILINE
+)
 _RULE: Final = re.compile(r"^-{20,}$|^\s*$|^Primary job|^a non-zero|^mpirun detected|^the job to be terminated")
 _WORDS: Final = 240
 _SIGNALLED: Final = 128
@@ -56,9 +59,11 @@ def complaint(status: int, said: str, hosts: Sequence[str]) -> tuple[str, str]:
         return found[1], "was lost while the program ran: check its power and cable, then run it again."
     if found := _ABORTED.search(said):
         return found[2], f"rank {found[1]} was ended there by signal {found[3]}: look at what it printed."
-    if _NO_WAY.search(said) and "Exit code" not in said:
-        blamed = next((host for host in hosts if re.search(rf"\b{re.escape(host)}\b", said)), "")
-        return blamed, f"Open MPI could not start there ({last_words(said)}): it logs in from {hosts[0]} by SSH."
+    if _NO_START.search(said) and "Exit code" not in said:
+        heard = [line.strip() for line in said.splitlines() if _SSH_SAYS.search(line)]
+        blamed = next((host for host in hosts if any(re.search(rf"\b{re.escape(host)}\b", line) for line in heard)), "")
+        told = heard[0].rstrip(".") if heard else last_words(said.partition("This usually is caused by")[0])
+        return blamed, f"{hosts[0]} could not start Open MPI there by SSH ({told}): let its user in without a password."
     words = last_words(said)
     if found := _STATUS.search(said):
         return "", f"rank {found[1]} ended with status {found[2]} ({words}): look at what it printed."

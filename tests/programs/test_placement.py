@@ -101,6 +101,10 @@ lab@n03: Permission denied (publickey).
 --------------------------------------------------------------------------
 ORTE was unable to reliably start one or more daemons.
 This usually is caused by:
+
+  lack of common network interfaces and/or no route found between
+  them. Please check network connectivity of n01 (including firewalls
+  and network routing requirements).
 """
 
 
@@ -113,7 +117,7 @@ def test_a_signal_that_open_mpi_does_not_tell_of() -> None:
     [
         (_STATUS_3, "", "rank 2 ended with status 3 (ValueError: no room)"),
         (_KILLED, "n02", "rank 1 was ended there by signal 9"),
-        (_NO_LOGIN, "n03", "logs in from n01 by SSH"),
+        (_NO_LOGIN, "n03", "n01 could not start Open MPI there by SSH (lab@n03: Permission denied (publickey)): let"),
         ("", "", "mpirun ended with status 1 (no words)"),
     ],
 )
