@@ -1,7 +1,9 @@
-"""The hold that saves most energy without slowing a program down by more than a bound.
+"""The hold that saves most of the network's energy without slowing a program down by more than a bound.
 
-Holds are tried over the whole range of gaps. Slowdown need not fall with a longer hold (`analysis.predict`), so all are
-judged. Where no power was fitted, the hold under which links rest longest is taken to save most.
+Nodes draw power for longer while the program is slower: whether the whole still saves is told beside it, as in Andujar
+et al. (2023), where it decides. Holds are tried over the whole range of gaps. Slowdown need not fall with a longer hold
+(`analysis.predict`), so all are judged. Where no power was fitted, the hold under which links rest longest is taken to
+save most.
 """
 
 from dataclasses import dataclass, replace
@@ -18,12 +20,16 @@ _DRAWS = 60
 
 @dataclass(frozen=True, slots=True)
 class BestHold:
-    """`prediction` of the best hold; None: EEE off is best. `surely`: the slowdown's upper end is within the bound."""
+    """`prediction` of the best hold; None: EEE off is best. `surely`: the slowdown's upper end is within the bound.
+
+    `whole_percent` is by how much the energy of network and nodes together changes; None if no node's power is known.
+    """
 
     bound_percent: float
     tried: int
     within: int
     prediction: Prediction | None
+    whole_percent: float | None = None
 
     @property
     def surely(self) -> bool:
@@ -49,9 +55,14 @@ def best_hold(predictor: Predictor, mode: WhatIf, bound_percent: float) -> BestH
     answers = [quick.predict(one) for one in tried]
     within = [one for one in answers if one.slowdown_percent.value <= bound_percent]
     best = min(within, key=_cost, default=None)
-    if best is None or _cost(best) >= _cost(quick.predict(WhatIf("off", "off"))):
+    off = predictor.predict(WhatIf("off", "off"))
+    if best is None or _cost(best) >= _cost(off):
         return BestHold(bound_percent, len(tried), len(within), None)
-    return BestHold(bound_percent, len(tried), len(within), predictor.predict(best.what_if))
+    found = predictor.predict(best.what_if)
+    whole_percent = None
+    if found.all_joule is not None and off.all_joule is not None:
+        whole_percent = 100 * (found.all_joule.value / off.all_joule.value - 1)
+    return BestHold(bound_percent, len(tried), len(within), found, whole_percent)
 
 
 def _with_hold(mode: WhatIf, hold_us: float) -> WhatIf:
@@ -61,9 +72,7 @@ def _with_hold(mode: WhatIf, hold_us: float) -> WhatIf:
 
 
 def _cost(one: Prediction) -> float:
-    """Joules, of all that is known; without any the share of time at rest, negative."""
-    if one.all_joule is not None:
-        return one.all_joule.value
+    """Joules of the network; without any the share of time at rest, negative."""
     if one.network_joule is not None:
         return one.network_joule.value
     return -one.rest_percent.value

@@ -172,6 +172,7 @@ def _plain(profile: Profile, answers: Sequence[Prediction], best: BestHold | Non
             "tried": best.tried,
             "within": best.within,
             "surely": best.surely,
+            "whole_percent": best.whole_percent,
             "prediction": None if best.prediction is None else _plain_one(best.prediction),
         }
     return plain
@@ -245,9 +246,13 @@ def _print_best(console: Console, best: BestHold) -> None:
         found = best.prediction
         saves = "" if found.saved_percent is None else f", the network saves {told(found.saved_percent)} %"
         surely = "surely within" if best.surely else "its upper end is beyond"
+        whole = ""
+        if best.whole_percent is not None:
+            verb = "rises" if best.whole_percent > 0 else "falls"
+            whole = f"; with the nodes, energy {verb} by {abs(best.whole_percent):.2g} %"
         sentence = (
             f"best hold within {best.bound_percent:g} %: {found.what_if.hold_us:g} us, slower by "
-            f"{told(found.slowdown_percent)} % ({surely} the bound){saves}; {best.within} of {best.tried} holds are "
-            "within."
+            f"{told(found.slowdown_percent)} % ({surely} the bound){saves}{whole}; {best.within} of {best.tried} "
+            "holds are within."
         )
     console.print(sentence, markup=False, soft_wrap=True)

@@ -1,13 +1,13 @@
-"""Makes `synthetic_run` of the reports' tests importable by its name."""
+"""Makes modules of this folder and `synthetic_run` of the reports' tests importable by their names."""
 
 import sys
 from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "report")]
 
-from synthetic_run import write_alltoall, write_run
+from synthetic_run import write_alltoall, write_run  # noqa: E402
 
 
 @pytest.fixture(scope="session")
