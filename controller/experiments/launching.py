@@ -41,6 +41,13 @@ _ERRORS: Final = "program.err"
 _TRAFFIC: Final = "traffic.json"
 _STATUS: Final = '"$@"; s=$?; [ $s -ne 255 ] || s=254; exit $s'
 """mpirun's own 255 must not be taken for ssh's."""
+_LOOK_S: Final = 12.0
+_WHO_IS_DEAF: Final = """
+for host; do
+    (ssh -o BatchMode=yes -o ConnectTimeout=4 "$host" true </dev/null >/dev/null 2>&1 || echo "$host") &
+done
+wait"""
+"""Prints the hosts that cannot be logged in to from where it runs."""
 
 Now = Callable[[], int]
 """The run's clock: UTC in nanoseconds."""
@@ -259,8 +266,7 @@ async def _attended(job: _Job, keepers: tuple[NodeSession, ...], argv: list[str]
         async with asyncio.timeout(job.timeout_s):
             await asyncio.wait([running, *watching], return_when=asyncio.FIRST_COMPLETED)
     except TimeoutError as error:
-        sentence = f"did not end within {job.timeout_s:g} s and was killed on all nodes: allow more time."
-        raise LabError(f"{job.program} on {', '.join(job.placement.hosts)} {sentence}") from error
+        raise await _overdue(job) from error
     finally:
         window.ended_ns = job.now()
         lost = [task.exception() for task in watching if task.done() and not task.cancelled()]
@@ -270,6 +276,28 @@ async def _attended(job: _Job, keepers: tuple[NodeSession, ...], argv: list[str]
             raise failure
     _judge(job, running.result())
     return window
+
+
+async def _overdue(job: _Job) -> LabError:
+    """Why a program did not end: another node that the first one does not reach any more, if there is one."""
+    first, *others = job.hosts
+    heard: list[bytes] = []
+    with contextlib.suppress(TimeoutError, Unreachable):
+        async with asyncio.timeout(_LOOK_S):
+            await stream_from(first, ["sh", "-c", _WHO_IS_DEAF, "sh", *job.placement.hosts[1:]], heard.append, _drop)
+    deaf = set(_text(b"".join(heard)).split())
+    within = f"within {job.timeout_s:g} s and was killed on all nodes"
+    for host in others:
+        if host.name in deaf:
+            sentence = (
+                f"{first.name} does not reach it any more, and {job.program} did not end {within}: check its link."
+            )
+            return Unreachable(host.name, sentence)
+    return LabError(f"{job.program} on {', '.join(job.placement.hosts)} did not end {within}: allow more time.")
+
+
+def _drop(_: bytes) -> None:
+    """For output that nobody needs."""
 
 
 async def _watch(session: NodeSession) -> None:

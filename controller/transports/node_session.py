@@ -136,7 +136,9 @@ class NodeSession:
             await process.stdin.drain()
 
 
-async def stream_from(host: Host, remote: Sequence[str], output: Take, errors: Take, begun: Callable[[], None]) -> int:
+async def stream_from(
+    host: Host, remote: Sequence[str], output: Take, errors: Take, begun: Callable[[], None] | None = None
+) -> int:
     """Run a command on a node until it ends, and give what it prints to two functions as it comes; its exit status.
 
     Unreachable if the connection was lost or never made. Cancelled, it lets go of the connection: the command there
@@ -154,7 +156,8 @@ async def stream_from(host: Host, remote: Sequence[str], output: Take, errors: T
         raise LabError("there is no `ssh` here: install an OpenSSH client.") from error
     if process.stdout is None or process.stderr is None:
         raise AssertionError("both are pipes")
-    begun()
+    if begun is not None:
+        begun()
     try:
         await asyncio.gather(_give(process.stdout, output), _give(process.stderr, errors))
         status = await process.wait()

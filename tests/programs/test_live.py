@@ -23,6 +23,7 @@ from controller.inventory import load_lab
 from controller.model.lab import Lab
 from controller.store import read_facts
 from controller.transports.hosts import ssh_command
+from twin import lab as labs
 
 pytestmark = pytest.mark.lab
 FOUR = ("n01", "n02", "n03", "n04")
@@ -157,6 +158,19 @@ def test_a_node_that_is_lost_meanwhile(lab: Lab, start: Callable[..., Launched],
         finally:
             link("up")
     nothing_is_left(lab)
+
+
+def test_a_cut_cable_is_told_when_the_time_is_over(lab: Lab, start: Callable[..., Launched]) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(start, "alltoall", ("n01", "n02"), sleep_us=1000, iterations=1_000_000, timeout_s=8.0)
+        until("it runs on n02", lambda: "/proc" in on(lab, "n02", _TRACES))
+        labs.order(lab.name, "fault", kind="cut", target="n02")
+        try:
+            with pytest.raises(Unreachable, match=r"^n02: n01 does not reach it any more, and alltoall did not end"):
+                running.result(WAIT_S)
+        finally:
+            labs.order(lab.name, "clear")
+    nothing_is_left(lab, "n01", "n02")
 
 
 @pytest.fixture
