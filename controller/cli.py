@@ -96,6 +96,11 @@ VERBS: Final = (
         "Show who works on a lab, what was done last, and whether the switches are still as they were left.",
     ),
     Verb(
+        "study",
+        "controller.study.study_command:study_app",
+        "Measure a lab from its links' EEE policy to its watts, fit the models, and write a report of it.",
+    ),
+    Verb(
         "sweep",
         "controller.run_commands:sweep_app",
         "Run a program of the table at all combinations of some factors' levels: `run` without a file.",

@@ -162,7 +162,7 @@ def _waves(topology: Topology, numbers: Sequence[int], off: Collection[int]) -> 
     while left:
         wave: list[int] = []
         for number in left:
-            if _joined(topology, topology.trunks.keys() - off - {*wave, number}):
+            if joined(topology, topology.trunks.keys() - off - {*wave, number}):
                 wave.append(number)
         wave = wave or left[:1]
         waves.append(tuple(wave))
@@ -170,7 +170,7 @@ def _waves(topology: Topology, numbers: Sequence[int], off: Collection[int]) -> 
     return tuple(waves)
 
 
-def _joined(topology: Topology, links: Collection[int]) -> bool:
+def joined(topology: Topology, links: Collection[int]) -> bool:
     """Whether every two switches with hosts have a way."""
     homes = [name for name, hosts in topology.residents.items() if hosts]
     return not homes or {*homes[1:]} <= topology.ways(homes[0], links).keys()
