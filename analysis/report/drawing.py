@@ -9,7 +9,7 @@ import io
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
@@ -65,8 +65,8 @@ LOOKS: Final = (
     Look("#0072b2", "s", "--", "////"),
     Look("#d55e00", "^", "-.", "...."),
     Look("#56b4e9", "D", ":", "xxxx"),
-    Look("#999999", "v", (0, (5, 1, 1, 1, 1, 1)), "\\\\\\\\"),  # type: ignore[arg-type]
-    Look("#e69f00", "P", (0, (1, 2)), "----"),  # type: ignore[arg-type]
+    Look("#8c8c8c", "v", (0, (5, 1, 1, 1, 1, 1)), "\\\\\\\\"),  # type: ignore[arg-type]
+    Look("#e0b400", "P", (0, (1, 2)), "----"),  # type: ignore[arg-type]
 )
 
 
@@ -82,8 +82,8 @@ Paint = Callable[[Figure], None]
 class Drawing:
     """A drawing and its words. `caption` says what points and bars are and how many trials they rest on.
 
-    `svg` is for the page; `wide_svg` a second version for wide screens and paper, empty if one does.
-    `figure` draws the file's version.
+    `svg` is for the page; `wide_svg` a second version for wide screens and paper, empty if one does. `figure` is the
+    larger of them, for its file.
     """
 
     name: str
@@ -91,7 +91,15 @@ class Drawing:
     caption: str
     svg: str
     wide_svg: str
-    pdf: bytes
+    figure: Figure = field(compare=False)
+
+    @property
+    def pdf(self) -> bytes:
+        """The larger version; its letters are type that journals take (Type 42)."""
+        found = io.BytesIO()
+        with _rules():
+            self.figure.savefig(found, format="pdf", metadata={"Title": self.title, "CreationDate": None})
+        return found.getvalue()
 
     def save(self, folder: Path) -> tuple[Path, Path]:
         """Write NAME.svg and NAME.pdf; LabError if that fails."""
@@ -118,9 +126,7 @@ def draw(
             last = Figure(figsize=(wide_inch, height_inch))
             paint(last)
             wide_svg = _svg(last, f"{name}-wide", title)
-        pdf = io.BytesIO()
-        last.savefig(pdf, format="pdf", metadata={"Title": title, "CreationDate": None})
-    return Drawing(name, title, caption, svg, wide_svg, pdf.getvalue())
+    return Drawing(name, title, caption, svg, wide_svg, last)
 
 
 def label(axes: Axes, x: str, y: str) -> None:
@@ -153,6 +159,7 @@ def _svg(figure: Figure, name: str, title: str) -> str:
     """The picture as an element for a page: its ids are its own, and it grows with its column."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    figure.set_layout_engine("none")  # where things are now, they stay
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
