@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from controller.collect import SourceState
 from controller.errors import LabError
-from controller.exporters.influx import InfluxTarget, InfluxWriter, lines_of
+from controller.exporters.influx import InfluxTarget, InfluxWriter, line_of, lines_of
 from controller.exporters.latest import Latest
 from controller.exporters.prometheus import LabMetrics, PrometheusExporter
 from controller.sample_tables import PORTS, Batch
@@ -329,16 +329,20 @@ def test_victoria_metrics_takes_it(tmp_path: Path, start: Callable[..., None]) -
     )
     writer.take(_watts(now_ns, 41.25))
     writer.take(_ports(now_ns))
+    writer.take(line_of("eee_probe", {"trial": "3", "run": ""}, {"rtt_ns": 123_456, "lost": False, "x": None}, now_ns))
+    writer.take(line_of("eee_events", {"kind": "actuation"}, {"text": 'eee of "sw1": on'}, now_ns))
     for _ in range(200):
-        if writer.written_lines >= 8:
+        if writer.written_lines >= 10:
             break
         time.sleep(0.1)  # the writer's own pause after a failure
     writer.close()
-    assert (writer.written_lines, writer.dropped_batches, writer.refused_batches) == (8, 0, 0)
+    assert (writer.written_lines, writer.dropped_batches, writer.refused_batches) == (10, 0, 0)
     ask = {"query": 'eee_watts_power_watt{outlet="1"}[5m]', "time": f"{now_ns / 1e9 + 1:.3f}"}
     rows = _until(lambda: _asked(f"{base}/api/v1/query", **ask))
     assert [value for _, value in rows[0]["values"]] == ["1.5", "41.25"]
     assert rows[0]["metric"]["feeds"] == 'a "b" c'
     assert rows[0]["metric"]["lab"] == "toy, it's"
+    ask = {"query": 'eee_probe_rtt_ns{trial="3"}', "time": f"{now_ns / 1e9 + 1:.3f}"}
+    assert _until(lambda: _asked(f"{base}/api/v1/query", **ask))[0]["value"][1] == "123456"
     ask = {"query": "eee_ports_in_byte", "time": f"{now_ns / 1e9 + 1:.3f}"}
     assert _until(lambda: _asked(f"{base}/api/v1/query", **ask))[0]["value"][1] == "1000"
