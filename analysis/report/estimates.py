@@ -164,7 +164,7 @@ def _times(name: str, group: Sequence[Estimated]) -> Drawing:
         miwa = [(row, one.miwa_s) for row, one in zip(rows, group, strict=True) if one.miwa_s is not None]
         if miwa:
             exact = [Interval(time, time, time) for _, time in miwa]
-            _row(axes, np.array([row for row, _ in miwa]) - 0.24, exact, 4, "with EEE, Miwa's model")
+            _row(axes, np.array([row for row, _ in miwa]) - 0.24, exact, 3, "with EEE, Miwa's model")
         axes.set_yticks(rows, [_short(one.pair) for one in group])
         axes.set_ylim(len(group) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
@@ -203,7 +203,7 @@ def _agreement(known: Sequence[Estimated]) -> Drawing:
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
         idle_ms = [one.pair.profile.idle_us / 1e3 for one in known]
-        for place, name, value in ((2, "our model", _ours_s), (4, "Miwa's model", _miwa_s)):
+        for place, name, value in ((2, "our model", _ours_s), (3, "Miwa's model", _miwa_s)):
             points = [(x, _away_percent(value(one), one)) for x, one in zip(idle_ms, known, strict=True) if value(one)]
             if points:
                 seen = look(place)
