@@ -7,11 +7,15 @@ from pydantic import ValidationError
 
 from benchmarks.programs.program import Parameters, Placement, Program, Unfit
 from benchmarks.programs.table import PROGRAMS
-from controller.errors import ExperimentError, PlanError, Problem
+from controller.drivers.table import FAMILIES
+from controller.errors import ExperimentError, NotExpressible, PlanError, Problem
 from controller.experiments.blocks import Levels, Slot, order_of
 from controller.experiments.experiment import OF_LINKS, Experiment, Factor, ProbeRun
 from controller.experiments.experiment_file import Written
+from controller.limits import abilities_of
 from controller.model.lab import Lab, Link
+from controller.model.state import factory_state
+from controller.regulate import eee
 from controller.wish import find_trunk
 
 _SHOWN: Final = 12
@@ -105,6 +109,20 @@ def _of_links(experiment: Experiment, lab: Lab, written: Written) -> Iterator[Pr
         if factor.kind in ("link", "speed_mbps") and not trunks.issuperset(links):
             sentence = "a host has no other way than its own link"
             yield written.problem(("factors", name, "links"), sentence, "name links between switches, or write trunks")
+        elif factor.kind in ("eee", "hold_us"):
+            yield from _of_abilities(lab, written, name, factor, links)
+
+
+def _of_abilities(lab: Lab, written: Written, name: str, factor: Factor, links: tuple[Link, ...]) -> Iterator[Problem]:
+    """Whether the switches can say it; what else is in the way depends on what the lab is then."""
+    abilities, hold_us = abilities_of(lab, FAMILIES), 1 if factor.kind == "hold_us" else None
+    try:
+        eee(lab, factory_state(lab), links, on=True, hold_us=hold_us, may_flap=True, abilities=abilities)
+    except NotExpressible as error:
+        sentence = f"{error.switch} is a {error.family}, which cannot do {error.feature}"
+        yield written.problem(("factors", name, "links"), sentence, "name other links")
+    except PlanError:
+        return
 
 
 def _of_parameters(experiment: Experiment, written: Written) -> Iterator[Problem]:

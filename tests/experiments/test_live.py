@@ -1,0 +1,172 @@
+"""Experiments on a live lab: a killed one goes on, Ctrl-C puts the lab back, a node that is lost costs its trials only."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from analysis.trials import Trial, read_trials
+from controller.experiments.trials import BEGUN, ENDED
+from controller.store import read_events, read_facts
+from twin import lab as labs
+
+pytestmark = pytest.mark.lab
+
+
+class Bench:
+    """Runs one experiment after the other on a small lab, in processes of their own."""
+
+    def __init__(self, lab: Path, state: Path, environment: dict[str, str], folder: Path) -> None:
+        self.lab = lab
+        self.state = state
+        self.folder = folder
+        self._environment = {**environment, "EEE_CONTROLLER_DIR": str(folder / "kept")}
+
+    def start(self, *words: str) -> "subprocess.Popen[str]":
+        argv = [sys.executable, "-m", "controller.cli", *words]
+        piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen(argv, env=self._environment, cwd=self.folder, text=True, **piped)  # type: ignore[call-overload, no-any-return]
+
+    def done(self, process: "subprocess.Popen[str]") -> tuple[int, str, str]:
+        out, errors = process.communicate(timeout=120)
+        return process.returncode, out, errors
+
+    def write(self, name: str, measure: str = "probe: {from: n01, to: n02, count: 60, gap_us: [100, 4000]}") -> str:
+        """An experiment of two factors, six trials; a busy machine's twin may be late."""
+        path = self.folder / f"{name}.yaml"
+        path.write_text(
+            f"name: {name}\nlab: {self.lab}\nmeasure: {{{measure}}}\nblocks: 1\nrepetitions: 3\nslow: [eee]\n"
+            "factors: {eee: {links: [n01], levels: [off, on]}}\n"
+            "guards: {twin_late_us: 1000000, retries: 0}\nsampling: {period_s: 0.5, lpi_period_s: 0}\n",
+            encoding="utf-8",
+        )
+        return str(path)
+
+    def run_folder(self, name: str) -> Path | None:
+        return next(iter(sorted((self.folder / "runs").glob(f"*-{name}"))), None)
+
+    def await_trial(self, name: str, number: int, process: "subprocess.Popen[str]") -> Path:
+        """Wait until a trial has begun and something of it is measured."""
+        deadline_s = time.monotonic() + 90
+        while time.monotonic() < deadline_s and process.poll() is None:
+            folder = self.run_folder(name)
+            if folder is not None and (folder / "trials" / f"{number:04d}" / "echoes.jsonl").exists():
+                return folder
+            time.sleep(0.02)  # a folder tells nobody when it grows
+        raise AssertionError(self.done(process))
+
+    def eee(self) -> list[bool]:
+        """Whether the switches' ends of the hosts' links have EEE on."""
+        _, out, _ = self.done(self.start("eee", "show", str(self.lab), "--json"))
+        return [end["enabled"] for link in json.loads(out)["links"] for end in link["ends"]]
+
+    def agents(self) -> list[str]:
+        """Probes that run on the lab's hosts."""
+        told = labs.order(self.lab.name, "status")
+        assert told["lab"] == self.lab.name
+        found = subprocess.run(
+            ["pgrep", "-fa", f"{self.state}.*ssh_config.*os.setpgid"], capture_output=True, text=True, check=False
+        )
+        return found.stdout.splitlines()
+
+
+@pytest.fixture
+def bench(
+    running_lab: tuple[Path, Path],
+    eeectl_environment: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Bench:
+    folder, state = running_lab
+    monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
+    return Bench(folder, state, eeectl_environment, tmp_path)
+
+
+def _eventually(holds: Callable[[], bool], timeout_s: float = 15.0) -> bool:
+    deadline_s = time.monotonic() + timeout_s
+    while not holds() and time.monotonic() < deadline_s:
+        time.sleep(0.1)
+    return holds()
+
+
+def _states(trials: tuple[Trial, ...]) -> Counter[str]:
+    return Counter(trial.state for trial in trials)
+
+
+def test_a_killed_run_goes_on_and_loses_nothing_and_the_lab_is_put_back(bench: Bench) -> None:
+    before = bench.eee()
+    process = bench.start("run", bench.write("killed"))
+    folder = bench.await_trial("killed", 4, process)
+    process.kill()
+    process.wait()
+    kept = {trial.number: trial for trial in read_trials(folder) if trial.valid}
+    assert len(kept) >= 3
+    assert bench.eee() != before or read_trials(folder)[-1].levels["eee"] == ("on" if before[0] else "off")
+    assert _eventually(lambda: not bench.agents())
+
+    status, out, errors = bench.done(bench.start("run", str(folder), "--resume"))
+    assert status == 0, (out, errors)
+    trials = read_trials(folder)
+    assert {number: trial for number, trial in enumerate(trials) if number in kept} == kept
+    assert Counter(trial.slot for trial in trials if trial.valid) == Counter(range(6))
+    assert _states(trials) == {"valid": 6, "failed": 1}
+    assert bench.eee() == before
+    assert read_facts(folder)["state"] == "finished"
+    for trial in trials:
+        if trial.valid:
+            lines = trial.path("echoes.jsonl").read_text(encoding="utf-8").splitlines()
+            assert json.loads(lines[-1])["kind"] == "summary"
+
+    said = bench.done(bench.start("compare", f"{folder}:eee=off", "eee=on", "--json"))
+    assert {one["figure"] for one in json.loads(said[1])["comparisons"]} >= {"rtt", "power", "energy"}
+
+
+def test_ctrl_c_keeps_what_was_measured_and_puts_the_lab_back(bench: Bench) -> None:
+    before = bench.eee()
+    process = bench.start("run", bench.write("stopped"))
+    folder = bench.await_trial("stopped", 3, process)
+    process.send_signal(signal.SIGINT)
+    status, out, errors = bench.done(process)
+    assert status == 130, (out, errors)
+    assert "--resume" in out
+    assert bench.eee() == before
+    trials = read_trials(folder)
+    assert _states(trials)["valid"] >= 3
+    assert trials[-1].why in ("it was cut short", "")
+    assert not bench.agents()
+    assert read_facts(folder)["state"] == "interrupted"
+    kinds = [event["kind"] for event in read_events(folder)]
+    assert kinds.count(BEGUN) == kinds.count(ENDED)
+
+
+def test_a_node_that_is_lost_costs_its_trials_and_a_switch_that_is_none_of_the_rest(bench: Bench) -> None:
+    process = bench.start("run", bench.write("lost"), "--json")
+    folder = bench.await_trial("lost", 1, process)
+    labs.order(bench.lab.name, "fault", kind="power", target="n01", on=False)
+    try:
+        status, out, errors = bench.done(process)
+    finally:
+        labs.order(bench.lab.name, "clear")
+    assert status in (1, 3), errors
+    told = json.loads(out)
+    assert told["back"] in ("the lab is as it was.", "the lab was put back as it was: 1 settings.")
+    failed = [trial for trial in read_trials(folder) if trial.state != "valid"]
+    assert failed
+    assert all("n01" in trial.why for trial in failed), [trial.why for trial in failed]
+    assert told["valid"] + len(told["missing"]) == 6
+    assert told["valid"] >= 1
+
+
+def test_a_host_that_is_not_there_is_told_before_anything_is_touched(bench: Bench) -> None:
+    text = Path(bench.write("wrong")).read_text(encoding="utf-8").replace("to: n02", "to: n77")
+    (bench.folder / "wrong.yaml").write_text(text, encoding="utf-8")
+    status, out, errors = bench.done(bench.start("run", str(bench.folder / "wrong.yaml")))
+    assert (status, out) == (1, "")
+    assert "measure.probe.to: there is no host n77" in errors
+    assert bench.run_folder("wrong") is None
