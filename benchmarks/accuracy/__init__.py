@@ -1,0 +1,1 @@
+"""How near to the truth the tool's models are, on labs whose truth is known."""
