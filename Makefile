@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := demo
 SHELL := /bin/bash
 export PATH := $(HOME)/.cargo/bin:$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$(PATH)
-PACKAGES := controller twin agents benchmarks analysis inventory tests
+PACKAGES := controller twin agents benchmarks analysis inventory playbooks tests
 
 demo: setup
 	python -m twin.demo
