@@ -13,6 +13,7 @@ from controller.experiments.experiment import Experiment
 from controller.experiments.experiment_file import Written, experiment_of, read_experiment
 from controller.experiments.fitting import order_for
 from controller.experiments.session import BystanderOf, Told, Wanted, fitting_lab, look, put_back, resume, run_new
+from controller.exporters.attach import ViewOptions
 from controller.inventory import find_lab, load_lab
 
 _PENDING: Final = 3
@@ -38,6 +39,7 @@ def apps(bystander_of: BystanderOf) -> tuple[App, App]:
         order: _Flag = False,
         anyway: _Flag = False,
         as_json: _Json = False,
+        views: ViewOptions = ViewOptions(),  # noqa: B008 - frozen
     ) -> int:
         """Run an experiment: trials in interleaved random blocks, everything sampled, the lab put back at the end.
 
@@ -63,17 +65,21 @@ def apps(bystander_of: BystanderOf) -> tuple[App, App]:
             Run even if the meters cannot see the effect that is expected.
         as_json
             Print JSON.
+        views
+            Who else is shown it.
 
         """
         if resume or put_back:
-            return _go_on(file, bystander_of, Wanted(runs, anyway), put=put_back, as_json=as_json)
+            return _go_on(file, bystander_of, Wanted(runs, anyway, views=views), put=put_back, as_json=as_json)
         experiment, written = read_experiment(file)
         if lab:
             experiment = experiment.model_copy(update={"lab": lab})
         if order:
             fitting_lab(experiment, written)
             return _print_order(experiment, as_json=as_json)
-        return _start(experiment, written, Wanted(runs, anyway), bystander_of, only_look=preflight, as_json=as_json)
+        return _start(
+            experiment, written, Wanted(runs, anyway, views=views), bystander_of, only_look=preflight, as_json=as_json
+        )
 
     @sweep_app.default
     def sweep(
@@ -98,6 +104,7 @@ def apps(bystander_of: BystanderOf) -> tuple[App, App]:
         runs: Path = Path("runs"),
         order: _Flag = False,
         as_json: _Json = False,
+        views: ViewOptions = ViewOptions(),  # noqa: B008 - frozen
     ) -> int:
         """Run a program of the table at all combinations of some factors' levels: `run` without a file.
 
@@ -142,6 +149,8 @@ def apps(bystander_of: BystanderOf) -> tuple[App, App]:
             Only print the trials in their order.
         as_json
             Print JSON.
+        views
+            Who else is shown it.
 
         """
         known = {"program": {"name": program, "parameters": _parameters(parameter), "ranks_per_host": ranks_per_host}}
@@ -162,7 +171,7 @@ def apps(bystander_of: BystanderOf) -> tuple[App, App]:
         if order:
             fitting_lab(experiment, written)
             return _print_order(experiment, as_json=as_json)
-        return _start(experiment, written, Wanted(runs), bystander_of, only_look=False, as_json=as_json)
+        return _start(experiment, written, Wanted(runs, views=views), bystander_of, only_look=False, as_json=as_json)
 
     return run_app, sweep_app
 

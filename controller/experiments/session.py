@@ -19,6 +19,7 @@ from controller.experiments.run_progress import RunProgress
 from controller.experiments.running import Outcome, Runner
 from controller.experiments.stage import Stage
 from controller.experiments.trials import BEGUN
+from controller.exporters.attach import ViewOptions, attach
 from controller.hands import real_hands
 from controller.inventory import find_lab, load_lab
 from controller.lab_sources import note_clocks, sources_of
@@ -36,11 +37,12 @@ BystanderOf = Callable[[str], Bystander | None]
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """How a run is to be done. `root`: the folder that runs are in."""
+    """How a run is to be done. `root`: the folder that runs are in; `views`: who is shown it meanwhile."""
 
     root: Path = ROOT
     anyway: bool = False
     quiet: bool = False
+    views: ViewOptions = ViewOptions()  # noqa: RUF009 - frozen
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,11 @@ def _run(
     sources = sources_of(lab, period_s=sampling.period_s, lpi_period_s=sampling.lpi_period_s)
     found: list[Outcome] = []
     try:
-        with Attention() as attention, Collector(sources, run, (sink,)) as collector:
+        with (
+            Attention() as attention,
+            attach(run.folder, lab, wanted.views),
+            Collector(sources, run, (sink,)) as collector,
+        ):
             note_clocks(run, hosts)
             _refuse_blind(experiment, run, collector, progress, wanted)
             stage = Stage(lab, experiment, run, real_hands(lab, say=progress.say), lock, progress)
