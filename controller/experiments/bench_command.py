@@ -19,6 +19,7 @@ from controller.experiments.experiment_file import Written, experiment_of
 from controller.experiments.session import BystanderOf, Wanted, run_new
 from controller.experiments.traffic import node_traffic, read_traffic
 from controller.inventory import find_lab, load_lab
+from controller.store import read_events
 
 _TRAFFIC: Final = "traffic.json"
 _WRONG_USE: Final = 2
@@ -98,7 +99,9 @@ def app(bystander_of: BystanderOf) -> App:
         written = Written("the command line", content)
         told = run_new(experiment_of(written), written, Wanted(runs, quiet=as_json), bystander_of)
         trials = read_trials(told.folder)
-        report = _Report(program, told.folder, trials, asked, Placement(tuple(where), ranks_per_host))
+        report = _Report(
+            program, told.folder, trials, asked, Placement(tuple(where), ranks_per_host), _notes(told.folder)
+        )
         print(json.dumps(report.plain(), indent=1) if as_json else report.text())
         if told.outcome.cause is not None:
             raise told.outcome.cause
@@ -157,6 +160,11 @@ def _parameters(words: Sequence[str]) -> dict[str, str]:
 # -- what came of it
 
 
+def _notes(folder: Path) -> tuple[str, ...]:
+    """What makes figures doubtful, each once."""
+    return tuple(dict.fromkeys(event["note"] for event in read_events(folder) if event["kind"] == "trial_note"))
+
+
 @dataclass(frozen=True, slots=True)
 class _Report:
     program: str
@@ -164,12 +172,14 @@ class _Report:
     trials: Sequence[Trial]
     asked: Mapping[str, Any]
     placement: Placement
+    notes: Sequence[str]
 
     def plain(self) -> dict[str, Any]:
         """For --json: every repetition with its figures, and n and S of every node where traffic was counted."""
         told: dict[str, Any] = {"folder": str(self.folder), "program": self.program}
         told |= {"hosts": list(self.placement.hosts), "ranks_per_host": self.placement.ranks_per_host}
         told["parameters"] = dict(self.trials[0].parameters if self.trials else self.asked["parameters"])
+        told["notes"] = list(self.notes)
         told["repetitions"] = [self._plain_trial(trial) for trial in self.trials]
         return told
 
@@ -194,6 +204,7 @@ class _Report:
         lines += [
             f"repetition {trial.number} is {trial.state}: {trial.why}" for trial in self.trials if not trial.valid
         ]
+        lines += self.notes
         if valid:
             right = {trial.answer_right for trial in valid}
             lines.append("the answer is right" if right == {True} else "it has no check of its answer")

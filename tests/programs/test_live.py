@@ -96,8 +96,11 @@ def test_ranks_of_one_host_are_numbered_together(start: Callable[..., Launched])
     done = start("alltoall", ("n02", "n03"), each=2, iterations=10, sleep_us=0)
     assert done.answer.right is True
     assert done.answer.figure("communication_size").value == 2048
-    told = start("command", ("n03", "n01"), each=2, words="sh -c 'echo $OMPI_COMM_WORLD_RANK $(hostname)'")
-    assert sorted(told.output_text.split("\n")[:4]) == ["0 n03", "1 n03", "2 n01", "3 n01"]
+    each = len(os.sched_getaffinity(0)) + 1
+    told = start("command", ("n03", "n01"), each=each, words="sh -c 'echo $OMPI_COMM_WORLD_RANK $(hostname)'")
+    seats = [f"{rank} {'n03' if rank < each else 'n01'}" for rank in range(2 * each)]
+    assert sorted(told.output_text.split("\n")[:-1]) == sorted(seats)
+    assert told.notes[0] == f"n03 has {each - 1} processors for {each} ranks: they wait for each other."
 
 
 def test_traffic_of_the_patterns(start: Callable[..., Launched]) -> None:
