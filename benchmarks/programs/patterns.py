@@ -30,7 +30,7 @@ class PatternParameters(Parameters):
 
     transport: Literal["udp", "tcp"] = "udp"
     frame_byte: int = Field(1470, ge=128, le=9014)
-    seconds: float = Field(5.0, gt=0, le=86_400)
+    duration_s: float = Field(5.0, gt=0, le=86_400)
     rate_mbps: float = Field(0.0, ge=0)
 
 
@@ -116,7 +116,7 @@ def _fault(source: dict[str, Any], one: dict[str, Any], parameters: PatternParam
 
 
 def _figures(pairs: list[tuple[dict[str, Any], dict[str, Any]]], parameters: PatternParameters) -> list[Figure]:
-    rates_bps = [one["byte"] * 8 / parameters.seconds for _, one in pairs]
+    rates_bps = [one["byte"] * 8 / parameters.duration_s for _, one in pairs]
     found = [
         Figure("throughput", sum(rates_bps) / len(rates_bps), "bit/s"),
         Figure("throughput_min", min(rates_bps), "bit/s"),

@@ -104,9 +104,9 @@ def test_ranks_of_one_host_are_numbered_together(start: Callable[..., Launched])
 
 
 def test_traffic_of_the_patterns(start: Callable[..., Launched]) -> None:
-    tcp = start("bit-reversal", transport="tcp", seconds=0.3)
+    tcp = start("bit-reversal", transport="tcp", duration_s=0.3)
     assert (tcp.answer.right, tcp.answer.figure("pairs").value) == (True, 2)
-    udp = start("matrix-transpose", seconds=0.3, rate_mbps=5, traffic=True)
+    udp = start("matrix-transpose", duration_s=0.3, rate_mbps=5, traffic=True)
     assert udp.answer.right is True
     assert udp.answer.figure("throughput").value > 0
     assert udp.traffic is None

@@ -218,7 +218,7 @@ def _pattern(*changes: tuple[int, str, int]) -> str:
 
 
 def test_patterns_count_what_arrived() -> None:
-    answer = read("bit-reversal", _pattern(), seconds=2.0)
+    answer = read("bit-reversal", _pattern(), duration_s=2.0)
     assert answer.right is True
     assert value(answer, "throughput") == pytest.approx(90 * 1428 * 8 / 2)
     assert value(answer, "lost") == pytest.approx(0.1)

@@ -1,7 +1,7 @@
 """One rank of synthetic traffic: it sends to one other rank, as fast as it can or at a rate, and counts what comes.
 
     python3 pattern_ranks.py '{"partners": [0, 2, 1, 3], "addresses": ["198.19.1.1", ...], "transport": "udp",
-        "frame_byte": 1470, "seconds": 5, "rate_mbps": 0}'
+        "frame_byte": 1470, "duration_s": 5, "rate_mbps": 0}'
 
 `partners[r]` is whom rank r sends to, itself for nobody; `addresses[r]` is where rank r listens. MPI (mpi4py) is used
 to meet, before and after; the traffic is plain UDP or TCP. The sender is a process of its own. Rank 0 prints one line.
@@ -50,7 +50,7 @@ def send_udp(sock: socket.socket, to: tuple[str, int], rank: int, given: dict[st
     filling = pattern(size_byte - _HEAD.size)
     sock.connect(to)
     begun_ns = time.perf_counter_ns()
-    end_ns, number = begun_ns + int(given["seconds"] * 1e9), 0
+    end_ns, number = begun_ns + int(given["duration_s"] * 1e9), 0
     while time.perf_counter_ns() < end_ns:
         for _ in range(_BATCH):
             sock.send(_HEAD.pack(rank, number, len(filling)) + filling)
@@ -70,7 +70,7 @@ def receive_udp(sock: socket.socket, partner: int, given: dict[str, Any]) -> dic
     filling = pattern(size_byte - _HEAD.size)
     room, frames, wrong, disordered, highest = bytearray(65_536), 0, 0, 0, -1
     view = memoryview(room)
-    sock.settimeout(given["seconds"] + _GRACE_S)
+    sock.settimeout(given["duration_s"] + _GRACE_S)
     while True:
         try:
             length = sock.recv_into(room)
@@ -100,7 +100,7 @@ def send_tcp(sock: socket.socket, to: tuple[str, int], given: dict[str, Any]) ->
     """Send until the time is over; how many bytes."""
     sock.connect(to)
     begun_ns = time.perf_counter_ns()
-    end_ns, sent_byte = begun_ns + int(given["seconds"] * 1e9), 0
+    end_ns, sent_byte = begun_ns + int(given["duration_s"] * 1e9), 0
     block = pattern(251 * 256)
     while time.perf_counter_ns() < end_ns:
         sock.sendall(block)
@@ -115,7 +115,7 @@ def send_tcp(sock: socket.socket, to: tuple[str, int], given: dict[str, Any]) ->
 
 def receive_tcp(listener: socket.socket, given: dict[str, Any]) -> dict[str, int]:
     """Read to the end."""
-    listener.settimeout(given["seconds"] + 10)
+    listener.settimeout(given["duration_s"] + 10)
     sock, _ = listener.accept()
     size_byte, wrong = 0, 0
     block = pattern(251 * 256)
