@@ -94,9 +94,7 @@ class Predictor:
         time = run_time(self.profile, gaps, what_if, mode, fitted, sleeping_ways(link, self.profile), sampler)
         warnings = [*self._doubts(), *mode.warnings, *time.warnings]
         if what_if.saves and link is not None and gaps.longest_us > link.largest_gap_us > 0:
-            warnings.append(
-                f"gaps reach {gaps.longest_us:.4g} us; links were probed up to {link.largest_gap_us:.4g} us."
-            )
+            warnings.append(f"some gaps are longer than any that was probed ({link.largest_gap_us:.4g} us).")
         load = Load(0.0, 1.0)
         if self.site is not None:
             time, load = self._loaded(what_if, time, warnings)

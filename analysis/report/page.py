@@ -13,6 +13,7 @@ from analysis.report.drawing import Drawing
 from analysis.report.estimates import estimates
 from analysis.report.material import Material
 from analysis.report.measured import measured
+from analysis.report.networks import networks
 from analysis.report.overhead import overhead
 from analysis.report.parameters import parameters
 from analysis.report.power import power
@@ -27,6 +28,7 @@ SECTIONS: Final[Sequence[Callable[[Material], Section | Missing]]] = (
     saving,
     trade,
     power,
+    networks,
     parameters,
 )
 """Every section that a report may have, in the order of the page."""

@@ -287,7 +287,7 @@ def test_what_was_measured_carries_no_such_warning() -> None:
 def test_gaps_longer_than_any_probe_and_other_labs_are_told() -> None:
     found = Predictor(profile({90_000: 10}, lab="miwa"), calibration(), draws=3).predict(parse_what_if("measured"))
     told = " ".join(found.warnings)
-    assert "gaps reach 9e+04 us" in told
+    assert "longer than any that was probed (2e+04 us)" in told
     assert "ran on lab miwa" in told
 
 

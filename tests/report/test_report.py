@@ -100,11 +100,18 @@ def test_the_page_needs_no_network(text: str) -> None:
 
 def test_everything_measured_is_there(parts: tuple[tuple[Section, ...], tuple[Missing, ...]]) -> None:
     sections, missing = parts
-    names = ["measured", "delay", "overhead", "estimates", "saving", "trade", "power", "parameters"]
+    names = ["measured", "delay", "overhead", "estimates", "saving", "trade", "power", "networks", "parameters"]
     assert [section.name for section in sections] == names
     assert missing == ()
     drawn = {drawing.name for section in sections for drawing in section.drawings}
-    assert {"delay-1", "overhead-alltoall-4x1", "times-alltoall-4x1", "saving-hpl-4x2", "power-1"} <= drawn
+    assert {
+        "delay-1",
+        "overhead-alltoall-4x1",
+        "times-alltoall-4x1",
+        "saving-hpl-4x2",
+        "power-1",
+        "networks-64-system",
+    } <= drawn
 
 
 def _titles(svg: str) -> list[str]:
@@ -172,7 +179,7 @@ def test_what_is_missing_is_told_with_a_command(tmp_path: Path) -> None:
     folder = write_run(tmp_path, write_probe)
     sections, missing = parts_of(read_material([folder], None, ""))
     assert [section.name for section in sections] == ["measured", "delay"]
-    assert len(missing) == 6
+    assert len(missing) == 7
     assert all(one.command.startswith("eeectl ") for one in missing)
     told = _read(page(read_material([folder], None, ""), sections, missing))
     assert told.wrong == []
@@ -182,7 +189,7 @@ def test_what_is_missing_is_told_with_a_command(tmp_path: Path) -> None:
 def test_an_empty_run_has_a_report(tmp_path: Path) -> None:
     sections, missing = parts_of(read_material([write_run(tmp_path)], calibration(), "c.yaml"))
     assert [section.name for section in sections] == ["measured", "parameters"]
-    assert len(missing) == 6
+    assert len(missing) == 7
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:
@@ -204,7 +211,7 @@ def test_the_command_writes_page_and_figures(
     assert run(["report", str(folder), "--calibration", str(calibration_file)]) == 0
     told = capsys.readouterr()
     assert told.out.strip() == str(folder / "report.html")
-    assert "2 are missing" in told.err
+    assert "3 are missing" in told.err
     figures = folder / "figures"
     names = {path.stem for path in figures.glob("*.svg")}
     assert names == {path.stem for path in figures.glob("*.pdf")}

@@ -1,0 +1,112 @@
+"""A measured program on Andujar's networks: run time against energy (2023, Figs. 4 and 6), as predicted."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from matplotlib.figure import Figure
+
+from analysis.calibration import Calibration
+from analysis.predict import Prediction
+from analysis.predict_topology import PAPER_LINK, predict_topologies
+from analysis.profile import Profile
+from analysis.report.drawing import Drawing, draw, label, look
+from analysis.report.material import Material
+from analysis.report.section import Missing, Section
+from analysis.report.table import Cell, Column, Table
+from analysis.topologies import TABLE_3, TABLE_4, Topology
+from analysis.what_if import parse_what_if
+
+_ASKED: Final = tuple(
+    parse_what_if(text) for text in ("off", f"deep,hold_us=10,phy={PAPER_LINK}", f"deep,hold_us=100,phy={PAPER_LINK}")
+)
+_NAMES: Final = ("always on", "hold 10 µs", "hold 100 µs")
+_FAMILIES: Final = ("torus", "fat tree", "dragonfly")
+_CASES: Final = (("64", TABLE_3), ("256", TABLE_4))
+_DRAWS: Final = 100
+
+
+def networks(material: Material) -> Section | Missing:
+    """The program that ran longest of those whose gaps were recorded."""
+    title = "On other networks"
+    profiles = [profile for run in material.runs for profile in run.profiles if profile.gaps and profile.call_count]
+    if not profiles:
+        why = "no program ran without EEE with its gaps recorded."
+        return Missing(title, why, "eeectl sweep EXPERIMENT.yaml, with recordings: {gaps: true}")
+    if material.calibration is None:
+        return Missing(title, "no calibration was given.", "eeectl fit RUN -o calibration.yaml")
+    profile = max(profiles, key=lambda one: one.base_s.value)
+    drawings, rows = [], []
+    warnings: dict[str, None] = {}
+    for nodes, networks_of in _CASES:
+        found = _predicted(profile, material.calibration, networks_of)
+        drawings += [_drawing(profile, nodes, networks_of, found, what) for what in ("network", "system")]
+        rows += [_row(one) for one in found]
+        warnings |= dict.fromkeys(warning for one in found for warning in one.warnings)
+    columns = (
+        Column("network"),
+        Column("links"),
+        Column("run time", "s"),
+        Column("slower", "%"),
+        Column("network", "J"),
+        Column("network and nodes", "J"),
+        Column("network saves", "%"),
+    )
+    text = (
+        f"Predicted, not measured: {profile.name} on every node of the networks of Andujar's Tables 3 and 4, with "
+        "their power model (Eq. 1-7) and 10 Gb/s links. Down and left is better."
+    )
+    table = Table("networks", "Predictions on other networks", columns, tuple(rows))
+    told = tuple(warning[:1].upper() + warning[1:] for warning in warnings)
+    return Section("networks", title, text, tuple(drawings), (table,), told)
+
+
+def _predicted(profile: Profile, calibration: Calibration, where: Sequence[Topology]) -> tuple[Prediction, ...]:
+    return predict_topologies(profile, calibration, where, _ASKED, draws=_DRAWS)
+
+
+def _drawing(
+    profile: Profile, nodes: str, where: Sequence[Topology], found: Sequence[Prediction], what: str
+) -> Drawing:
+    """Marks tell the family, their filling how links sleep."""
+    families = {one.name: one.family for one in where}
+
+    def paint(figure: Figure) -> None:
+        axes = figure.add_subplot()
+        fills = ("full", "none", "left")
+        for place, family in enumerate(_FAMILIES):
+            seen = look(place)
+            for asked, fill in zip(_ASKED, fills, strict=True):
+                points = [one for one in found if families[one.where] == family and one.what_if == asked]
+                joule = [one.network_joule if what == "network" else one.all_joule for one in points]
+                axes.plot(
+                    [one.value / 1e3 for one in joule if one is not None],
+                    [point.time_s.value for point, one in zip(points, joule, strict=True) if one is not None],
+                    ls="none",
+                    marker=seen.marker,
+                    color=seen.colour,
+                    fillstyle=fill,
+                    markerfacecoloralt="white",
+                    label=family if fill == "full" else None,
+                )
+        for name, fill in zip(_NAMES, fills, strict=True):
+            axes.plot([], [], "o", color="0.3", fillstyle=fill, markerfacecoloralt="white", label=name)
+        label(axes, f"Energy of the {what} (kJ)", "Run time (s)")
+        axes.ticklabel_format(useOffset=False)
+        figure.legend(loc="outside lower center", ncols=2)
+
+    title = f"Run time against energy of the {what}, networks of about {nodes} nodes"
+    caption = f"{title}; {profile.name}, predicted. Intervals are in the table."
+    return draw(f"networks-{nodes}-{what}", title, caption, paint, height_inch=3.0)
+
+
+def _row(one: Prediction) -> tuple[Cell, ...]:
+    name = _NAMES[_ASKED.index(one.what_if)]
+    return (
+        one.where,
+        name,
+        one.time_s,
+        one.slowdown_percent,
+        one.network_joule,
+        one.all_joule,
+        one.saved_percent,
+    )
