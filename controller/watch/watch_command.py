@@ -41,6 +41,8 @@ def watch(
     period_s: float = 1.0,
     once: _Flag = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    svg: Path | None = None,
+    size: str = "160x50",
     no_screen: _Flag = False,
     views: ViewOptions = ViewOptions(),  # noqa: B008 - frozen
 ) -> int:
@@ -62,6 +64,10 @@ def watch(
         Print one look as text and end.
     as_json
         Print one look as JSON and end.
+    svg
+        Write one look as a picture to this file and end.
+    size
+        Columns and rows of that picture.
     no_screen
         Draw nothing, until Ctrl-C: for --prometheus and --influx alone.
     views
@@ -73,9 +79,12 @@ def watch(
     if no_screen and not views:
         raise LabError("--no-screen shows nothing to anybody: give --prometheus or --influx with it.")
     with _feed(run, lab, runs, period_s, views) as (feed, url):
-        if once or as_json:
+        if once or as_json or svg is not None:
             seen = _one_look(feed, sampled=bool(lab), period_s=period_s)
-            _print(seen, as_json=as_json)
+            if svg is not None:
+                _draw(feed, seen, svg, size)
+            else:
+                _print(seen, as_json=as_json)
         elif no_screen:
             _serve(feed, url)
         else:
@@ -147,6 +156,16 @@ def _print(seen: LabView, *, as_json: bool) -> None:
         return
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     console.print(as_text(seen, console.width))
+
+
+def _draw(feed: Feed, seen: LabView, path: Path, size: str) -> None:
+    from controller.watch.screenshot import size_of, svg_of  # noqa: PLC0415 - textual, as below
+
+    picture = svg_of(feed, seen, size_of(size))
+    try:
+        path.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        raise LabError(f"the picture cannot be written to {path}: {error.strerror}; name another file.") from error
 
 
 def _serve(feed: Feed, url: str) -> None:

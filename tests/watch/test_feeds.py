@@ -239,6 +239,12 @@ def test_a_run_is_shown_as_json_and_as_text(run: Run, capsys: pytest.CaptureFixt
     assert told["run"]["state"] == "finished"
     assert eeectl(["watch", "--runs", str(run.folder.parent), "--once"]) == 0
     assert "mean 85.0" in capsys.readouterr().out
+    picture = run.folder / "figures" / "watch.svg"
+    assert eeectl(["watch", str(run.folder), "--svg", str(picture), "--size", "80x24"]) == 0
+    text = picture.read_text()
+    assert "alarms" in text
+    assert "http" not in text.replace("http://www.w3.org/2000/svg", "").replace("https://www.textualize.io", "")
+    assert eeectl(["watch", str(run.folder), "--svg", "/nowhere/watch.svg"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -248,6 +254,7 @@ def test_a_run_is_shown_as_json_and_as_text(run: Run, capsys: pytest.CaptureFixt
         (["--runs", "/nowhere"], "there is no run below /nowhere"),
         (["a", "--lab", "b"], "name one of the two"),
         (["--lab", "moon"], "no lab 'moon'"),
+        (["--lab", "miwa", "--svg", "/nowhere/x.svg", "--size", "9x9"], "no size of a terminal"),
         (["--no-screen"], "give --prometheus or --influx"),
         (["--lab", "miwa", "--period-s", "0.001", "--once"], "cannot be asked every"),
         (["--lab", "miwa", "--prometheus", "nine"], "no place to serve metrics"),
