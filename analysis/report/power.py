@@ -134,6 +134,7 @@ def _drawing(number: int, run: RunMaterial, series: Sequence[_Seen], done: Seque
                 rotation=90,
                 ha="right",
                 va="top",
+                bbox={"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.85},
             )
 
     events = f" Dashed lines: {len(done)} changes of the lab." if done else ""
