@@ -17,8 +17,9 @@ packages=(
     openvswitch-switch prometheus-snmp-exporter            # what the speed benchmarks compare with
     prometheus victoria-metrics                            # what the exporters are tested against
     qemu-system-x86 busybox-static                         # Linux switches on Debian's own kernel, for the tests
-    hpcc netpipe-openmpi python3-mpi4py                    # MPI programs of the benchmarks, 4 MB
+    python3-mpi4py                                         # our MPI programs, on the virtual hosts
 )
+optional=(hpcc netpipe-openmpi)                            # MPI programs of others, 1.5 MB
 
 apt_install() {
     [ "$(id -u)" -eq 0 ] || die "Debian packages are missing ($*): run this once as root"
@@ -45,6 +46,14 @@ for package in "${packages[@]}"; do
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" = installed ] || missing+=("$package")
 done
 [ "${#missing[@]}" -eq 0 ] || apt_install "${missing[@]}"
+for package in "${optional[@]}"; do
+    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" != installed ] || continue
+    if [ -n "$(apt-cache policy "$package" 2>/dev/null)" ]; then
+        apt_install "$package"
+    else
+        say "this release has no $package: \`eeectl bench\` will miss it on the nodes"
+    fi
+done
 
 # The engine's edition needs Rust 1.85. Debian 12 carries a newer compiler than its default one for its browsers.
 rust_ok() {
