@@ -48,10 +48,14 @@ done
 [ "${#missing[@]}" -eq 0 ] || apt_install "${missing[@]}"
 for package in "${optional[@]}"; do
     [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)" != installed ] || continue
-    if [ -n "$(apt-cache policy "$package" 2>/dev/null)" ]; then
+    if [ "$(id -u)" -eq 0 ] && [ -z "${apt_updated:-}" ]; then
+        apt-get update -qq
+        apt_updated=1
+    fi
+    if [ "$(id -u)" -eq 0 ] && [ -n "$(apt-cache policy "$package" 2>/dev/null)" ]; then
         apt_install "$package"
     else
-        say "this release has no $package: \`eeectl bench\` will miss it on the nodes"
+        say "no $package: \`eeectl bench\` will miss it on the nodes"
     fi
 done
 
