@@ -344,6 +344,8 @@ async def _farewell(job: _Job, keepers: tuple[NodeSession, ...], *, quietly: boo
         try:
             async with asyncio.timeout(_GOODBYE_S):
                 answer = await session.answer()
+                while "files" not in answer:  # its greeting, which nobody waited for
+                    answer = await session.answer()
         except TimeoutError as error:
             raise Unreachable(session.host.name, "does not answer any more, so what it measured is lost.") from error
         for name, data in answer["files"].items():
