@@ -9,13 +9,13 @@ from matplotlib.figure import Figure
 
 from analysis.agent_file import read_agent_file
 from analysis.calibration import LinkPolicy
+from analysis.configurations import State, state_told
 from analysis.interval import Floats
 from analysis.policies import policy_of
 from analysis.report.drawing import Drawing, draw, label, logarithmic, look
 from analysis.report.material import Material, RunMaterial
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
-from analysis.trials import Trial
 
 _PATHS = 8
 _BINS = 24
@@ -49,14 +49,24 @@ def _microseconds(values: Sequence[int | None]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """All echoes of a path with EEE on and off; `base_us` is what a round trip takes awake, and where that is from."""
+    """All echoes of a path with EEE on and off; `base_us` is what a round trip takes awake, and where that is from.
+
+    `state` is what else the lab was set to, such as the hold.
+    """
 
     hosts: tuple[str, ...]
+    state: State
     on: Echoes
     off: Echoes
     base_us: float
     base_from: str
     policy: LinkPolicy | None
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        rest = f", {state_told(self.state)}" if self.state else ""
+        return " - ".join(self.hosts) + rest
 
 
 def delay(material: Material) -> Section | Missing:
@@ -79,21 +89,24 @@ def delay(material: Material) -> Section | Missing:
 
 
 def _paths(run: RunMaterial, material: Material) -> list[_Path]:
-    groups: dict[tuple[str, ...], tuple[list[Echoes], list[Echoes]]] = {}
+    factors = run.factors
+    groups: dict[tuple[tuple[str, ...], State], tuple[list[Echoes], list[Echoes]]] = {}
+    states: dict[tuple[tuple[str, ...], State], State] = {}
     for trial in run.trials:
         if trial.what == "probe" and trial.valid and (trial.folder / "echoes.jsonl").exists():
-            groups.setdefault(trial.hosts, ([], []))[_awake(trial)].append(read_echoes(trial.path("echoes.jsonl")))
+            state = factors.state_of(trial)
+            rest = tuple((name, level) for name, level in state if factors.kind(name) != "eee")
+            awake = any(level in ("off", False) for name, level in state if factors.kind(name) == "eee")
+            groups.setdefault((trial.hosts, rest), ([], []))[awake].append(read_echoes(trial.path("echoes.jsonl")))
+            if not awake:
+                states[trial.hosts, rest] = state
     links = material.calibration.links if material.calibration is not None else {}
     found = []
-    for hosts, (on, off) in groups.items():
-        policy = _policy(hosts, links)
+    for (hosts, rest), (on, off) in groups.items():
+        policy = _policy(hosts, states.get((hosts, rest), ()), links)
         base_us, base_from = _base(_joined(off), _joined(on), policy)
-        found.append(_Path(hosts, _joined(on), _joined(off), base_us, base_from, policy))
+        found.append(_Path(hosts, rest, _joined(on), _joined(off), base_us, base_from, policy))
     return found
-
-
-def _awake(trial: Trial) -> bool:
-    return trial.levels.get("eee") in ("off", False)
 
 
 def _joined(echoes: Sequence[Echoes]) -> Echoes:
@@ -111,14 +124,15 @@ def _base(off: Echoes, on: Echoes, policy: LinkPolicy | None) -> tuple[float, st
     return float(np.nanquantile(on.rtt_us, 0.05)) if np.isfinite(on.rtt_us).any() else 0.0, "fastest twentieth"
 
 
-def _policy(hosts: tuple[str, ...], links: Mapping[str, LinkPolicy]) -> LinkPolicy | None:
-    """The policy of a path: that whose name or ends have its hosts; a calibration with one policy has it for all."""
+def _policy(hosts: tuple[str, ...], state: State, links: Mapping[str, LinkPolicy]) -> LinkPolicy | None:
+    """The policy of a path, by its name and state, else by its hosts; one alone is taken for all paths."""
+    told = " ".join(f"{name}={level}" for name, level in state)
+    for name in (f"{'-'.join(hosts)} {told}".strip(), "-".join(hosts)):
+        if name in links:
+            return links[name]
     for name, link in links.items():
         words = name.replace("-", " ").replace(":", " ").split()
         if hosts and all(host in words for host in hosts):
-            return link
-    for link in links.values():
-        if {end.split(":")[0] for end in link.ends} & set(hosts):
             return link
     return next(iter(links.values())) if len(links) == 1 else None
 
@@ -142,7 +156,7 @@ def binned(gap_us: Floats, value: Floats, bins: int = _BINS) -> tuple[Floats, Fl
 
 
 def _drawing(number: int, path: _Path) -> Drawing:
-    hosts = " – ".join(path.hosts)  # noqa: RUF001 - an en dash between two ends
+    hosts = path.name
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
@@ -196,7 +210,7 @@ def _table(paths: Sequence[_Path]) -> Table:
     for path in paths:
         for name, echoes in (("on", path.on), ("off", path.off)):
             rows += [
-                (" - ".join(path.hosts), name, gap, median - path.base_us, low - path.base_us, high - path.base_us)
+                (path.name, name, gap, median - path.base_us, low - path.base_us, high - path.base_us)
                 for gap, median, low, high in zip(*binned(echoes.gap_us, echoes.rtt_us), strict=True)
             ]
     columns = (

@@ -10,8 +10,9 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-from synthetic_run import Writer, calibration, write_probe, write_regulation, write_run
+from synthetic_run import Writer, calibration, echoes_text, write_probe, write_regulation, write_run
 
+from analysis.report.delay import delay
 from analysis.report.material import read_material
 from analysis.report.overhead import overhead
 from analysis.report.page import page, parts_of
@@ -247,3 +248,22 @@ def test_a_probe_file_that_is_none_is_told(tmp_path: Path, capsys: pytest.Captur
 
     assert run(["report", str(write_run(tmp_path, part))]) == 1
     assert "is not what agents/echo_probe.py writes" in capsys.readouterr().err
+
+
+def test_holds_are_not_drawn_as_one(tmp_path: Path) -> None:
+    def part(writer: Writer) -> None:
+        for hold_us in (100, 1_000):
+            for eee in ("off", "on"):
+                files = {"echoes.jsonl": echoes_text(eee, writer.random)}
+                levels = {"eee": eee, "hold_us": hold_us}
+                writer.write(levels, 5.0, what="probe", files=files, hosts=("n01", "n02"))
+
+    policy = calibration().links["path n01 - n02"]
+    links = {"n01-n02 eee=on hold_us=100": policy, "n01-n02 eee=on hold_us=1000": policy}
+    found = delay(read_material([write_run(tmp_path, part)], calibration(links=links), ""))
+    assert isinstance(found, Section)
+    assert [drawing.title for drawing in found.drawings] == [
+        "Response delay, n01 - n02, hold_us 100",
+        "Response delay, n01 - n02, hold_us 1000",
+    ]
+    assert found.warnings == ()
