@@ -23,6 +23,7 @@ from analysis.topologies import topologies_named
 from analysis.what_if import WhatIf, parse_what_if
 from controller.errors import LabError
 from controller.inventory import find_lab, load_lab
+from controller.model.lab import Lab
 from controller.store import read_facts
 
 predict_app = App(name="predict")
@@ -74,7 +75,8 @@ def predict(
 
     """
     known = load_calibration(calibration)
-    profiles = _chosen(_profiles(profile), at)
+    measured, home = _profiles(profile)
+    profiles = _chosen(measured, at)
     asked = [parse_what_if(text) for text in what_if]
     bound_percent = _percent(bound_slowdown) if bound_slowdown else None
     if save is not None:
@@ -90,7 +92,7 @@ def predict(
             answers = predict_topologies(one, known, networks, asked or [parse_what_if(text) for text in _ELSEWHERE])
             answered.append((one, answers, None))
         else:
-            predictor = Predictor(one, known, _site(lab, one))
+            predictor = Predictor(one, known, _site(lab, home))
             here = tuple(predictor.predict(each) for each in asked or [parse_what_if(text) for text in _HERE])
             best = None
             if bound_percent is not None:
@@ -105,14 +107,17 @@ def predict(
     return 0
 
 
-def _profiles(name: str) -> tuple[Profile, ...]:
+def _profiles(name: str) -> tuple[tuple[Profile, ...], Lab | None]:
+    """What was measured, and in which lab, if its inventory is here."""
     if Path(name).is_file():
-        return (load_profile(Path(name)),)
+        one = load_profile(Path(name))
+        return (one,), lab_of_run({"lab": one.lab})
     try:
         folder = run_folder(name)
     except LabError:
         raise LabError(f"{name} is neither a profile's file nor a run's folder: name one below runs/.") from None
-    return profiles_of(folder, link_mbps(lab_of_run(read_facts(folder))))
+    lab = lab_of_run(read_facts(folder))
+    return profiles_of(folder, link_mbps(lab)), lab
 
 
 def _chosen(profiles: Sequence[Profile], at: Sequence[str]) -> tuple[Profile, ...]:
@@ -146,12 +151,11 @@ def _choices(profiles: Sequence[Profile]) -> str:
     return "; ".join(words) or "there is one configuration only"
 
 
-def _site(lab: str, profile: Profile) -> Site | None:
-    """The lab to predict for; without --lab that of the profile, if its inventory is here."""
+def _site(lab: str, home: Lab | None) -> Site | None:
+    """The lab to predict for; without --lab that where the program ran."""
     if lab:
         return Site.of(load_lab(find_lab(lab)))
-    found = lab_of_run({"lab": profile.lab})
-    return None if found is None else Site.of(found)
+    return None if home is None else Site.of(home)
 
 
 def _percent(text: str) -> float:
