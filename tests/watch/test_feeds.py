@@ -176,7 +176,7 @@ def test_views_tell_of_cables_trials_actuations_and_probes() -> None:
         assert "eee_run_info" not in _scraped(views.url)
         acted = event(1.5, "actuation", what="eee", link="sw1:p2--sw2:p2", after="on")
         told = (begun(1, 1, eee="on"), ended(2, 1), begun(3, 2, eee="off"), acted)
-        echoes = (Echo(2, 1, 1, 42_000), Echo(2, 1, 1, 42_001), Echo(2, 1, 1, None))
+        echoes = (Echo(2, 1, 1, 40_000), Echo(2, 1, 1, 40_001), Echo(2, 1, 1, None))
         news = News((poll("sw1", "switch", 1),), told, echoes)
         views.take_all(news, {"name": "toy", "state": "running", "experiment": {"name": "x"}, "slot_count": 9})
         text = _scraped(views.url)
@@ -190,7 +190,7 @@ def test_views_tell_of_cables_trials_actuations_and_probes() -> None:
         'eee_run_trials_total{lab="toy",run="toy",state="valid"} 1.0',
         'eee_run_trial_info{lab="toy",levels="eee=off",run="toy",trial="2",what="alltoall"} 1.0',
         'eee_run_figure{figure="time",lab="toy",levels="eee=on",run="toy",unit="s"} 1.25',
-        'eee_probe_round_trip_seconds_bucket{lab="toy",le="4e-05",run="toy"} 0.0',
+        'eee_probe_round_trip_seconds_bucket{lab="toy",le="4e-05",run="toy"} 1.0',
         'eee_probe_round_trip_seconds_bucket{lab="toy",le="5e-05",run="toy"} 2.0',
         'eee_probe_lost_echoes_total{lab="toy",run="toy"} 1.0',
         'eee_source_up{kind="switch",lab="toy",source="sw1"} 1.0',

@@ -1,5 +1,7 @@
 """What a picture says of what came in, and above all what it must not say."""
 
+from dataclasses import replace
+
 from toy_view import FACTS, LAB, SECOND, T0, begun, ended, event, lpi, poll, ports, times, watts
 
 from controller.run_tail import Echo, News
@@ -83,6 +85,7 @@ def test_sources_that_fail_are_silent_late_or_frozen_are_told() -> None:
         "pdu1:1: the meter has stopped",
     ]
     assert "sw2: no sample for 21 s" in _texts(picture, 30.0)
+    assert not [text for text in _texts(picture, 100.0) if "late" in text]
     over = {**FACTS, "state": "finished"}
     assert not [text for text in _texts(picture, 30.0, over) if "no sample" in text]
 
@@ -105,6 +108,21 @@ def test_watts_are_summed_and_there_is_no_total_without_a_strip_that_is_known() 
     assert abs(power.energy_joule - (80 + 84) / 2 * 4) < 1e-6
     assert [(one.device, one.power_watt) for one in power.devices] == [("sw1", 20.0), ("n01", 64.0)]
     assert picture.view(T0 + 60 * SECOND).power.power_watt is None
+
+
+def test_there_is_no_total_before_every_strip_of_the_lab_has_told() -> None:
+    picture = Picture(replace(LAB, strips=(*LAB.strips, replace(LAB.strips[0], name="pdu2"))))
+    picture.take(watts(0.0, 20.0, 60.0))
+    assert picture.view(T0).power.power_watt is None
+    assert picture.view(T0).power.history == ()
+
+
+def test_a_link_that_is_up_at_one_end_only_is_told() -> None:
+    picture = Picture(LAB)
+    picture.take(ports("sw1", 0.0, [0, 0, 0], [True, True, True]))
+    picture.take(ports("sw2", 0.0, [0, 0, 0], [True, True, False]))
+    assert _texts(picture, 1.0) == ["sw1:p3--sw2:p3: up at one end only"]
+    assert _link(picture, "sw1:p3").up is False
 
 
 def test_a_long_run_keeps_its_mean_in_few_points() -> None:
