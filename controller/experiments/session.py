@@ -4,10 +4,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from analysis.preflight import Verdict, looks_of, preflight
-from analysis.run_samples import RunSamples
 from controller.collect import Collector
 from controller.errors import LabError, RunFolderFailed
 from controller.experiments.attention import Attention
@@ -27,6 +25,9 @@ from controller.lock import Lock
 from controller.model.lab import Lab
 from controller.statefolder import StateFolder, digest_of
 from controller.store import Run, read_events, read_facts
+
+if TYPE_CHECKING:
+    from analysis.preflight import Verdict
 
 ROOT: Final = Path("runs")
 _NS: Final = 1_000_000_000
@@ -110,7 +111,7 @@ def put_back(folder: Path) -> str:
             return stage.put_back()
 
 
-def look(experiment: Experiment, written: Written, wanted: Wanted) -> Verdict:
+def look(experiment: Experiment, written: Written, wanted: Wanted) -> "Verdict":
     """Look at the lab's meters for a while, and judge; a run of its own keeps what was seen."""
     lab = fitting_lab(experiment, written)
     facts = {"what": "preflight", "lab": lab.name, "experiment": experiment.model_dump(mode="json", by_alias=True)}
@@ -120,8 +121,11 @@ def look(experiment: Experiment, written: Written, wanted: Wanted) -> Verdict:
         return judge(experiment, run, collector)
 
 
-def judge(experiment: Experiment, run: Run, collector: Collector) -> Verdict:
+def judge(experiment: Experiment, run: Run, collector: Collector) -> "Verdict":
     """Look for `look_s`, then say what these meters can see; LabError if there are none."""
+    from analysis.preflight import looks_of, preflight  # noqa: PLC0415 - statistics take seconds to load
+    from analysis.run_samples import RunSamples  # noqa: PLC0415
+
     run.clock.wait_until(run.clock.now_ns() + round(experiment.expect.look_s * _NS), collector.ending)
     collector.check()
     run.flush()
