@@ -11,9 +11,7 @@ from typing import Any, Final, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
-UNITS: Final = frozenset(
-    {"s", "us", "byte", "bit/s", "byte/s", "flop/s", "op/s", "update/s", "frame/s", "frame", "call", "rank", "1"}
-)
+UNITS: Final = frozenset({"s", "us", "byte", "bit/s", "byte/s", "flop/s", "op/s", "update/s", "frame", "call", "1"})
 """Units of figures: base units without prefix, but for us, in which this field talks; "1" is a count or a ratio."""
 
 
