@@ -125,9 +125,7 @@ def _valued(side: Side, devices: Sequence[str]) -> tuple[list[tuple[Trial, dict[
     trials = [trial for trial in read_trials(side.folder) if trial.valid and matched(trial.levels, side.levels)]
     if not trials:
         RunSamples(side.folder).facts  # noqa: B018 - says so if it is no run at all
-        raise LabError(
-            f"{side.folder} has no valid trial with {side}: `eeectl compare` needs some, look at its events."
-        )
+        raise LabError(f"{side.folder} has no valid trial of {side}: look at its events, or name other levels.")
     energies = Energies(RunSamples(side.folder), devices)
     if devices and not energies.meters:
         raise LabError(f"no meter of {side.folder} feeds {', '.join(devices)}: name other devices.")
