@@ -12,6 +12,8 @@ from controller.watch.view import PortView
 RECENT_NS: Final = 300_000_000_000
 """What is told of "lately": five minutes."""
 
+_OLD_NS: Final = 5_000_000_000
+_OLD_SPANS: Final = 3
 _KEPT: Final = 60  # loads for a small picture
 _LOST: Final = ("in_discard_frame", "in_error_frame", "out_discard_frame", "out_error_frame")
 
@@ -21,6 +23,7 @@ class _Port:
     up: bool | None = None
     rate_mbps: int = 0
     time_ns: int = 0
+    span_ns: int = 0
     in_byte: int | None = None
     out_byte: int | None = None
     in_bps: float | None = None
@@ -30,6 +33,7 @@ class _Port:
     downs_ns: deque[int] = field(default_factory=lambda: deque(maxlen=100))
     loads: deque[float] = field(default_factory=lambda: deque(maxlen=_KEPT))
     lpi_ns: int = 0
+    lpi_span_ns: int = 0
     transmit_lpi_us: int | None = None
     receive_lpi_us: int | None = None
     transmit_lpi_share: float | None = None
@@ -59,13 +63,15 @@ class PortBook:
         port = self._ports.get(end)
         if port is None:
             return None
+        counted = _holds(port.time_ns, port.span_ns, now_ns)
+        napped = port.up is not False and _holds(port.lpi_ns, port.lpi_span_ns, now_ns)
         return PortView(
             up=port.up,
             rate_mbps=port.rate_mbps,
-            in_bps=port.in_bps,
-            out_bps=port.out_bps,
-            receive_lpi_share=port.receive_lpi_share if port.up is not False else None,
-            transmit_lpi_share=port.transmit_lpi_share if port.up is not False else None,
+            in_bps=port.in_bps if counted else None,
+            out_bps=port.out_bps if counted else None,
+            receive_lpi_share=port.receive_lpi_share if napped else None,
+            transmit_lpi_share=port.transmit_lpi_share if napped else None,
             down_ns=tuple(ns for ns in port.downs_ns if now_ns - ns < RECENT_NS),
             lost_frame=sum(count for ns, count in port.losses if now_ns - ns < RECENT_NS),
         )
@@ -88,6 +94,7 @@ def _take_counters(port: _Port, told: Mapping[str, Any], time_ns: int) -> None:
         port.out_bps = _per_s(port.out_byte, told["out_byte"], span_s / 8)
         if port.lost is not None and lost > port.lost:
             port.losses.append((time_ns, lost - port.lost))
+    port.span_ns = time_ns - port.time_ns
     port.up, port.rate_mbps, port.time_ns = told["up"], told["rate_mbps"] or 0, time_ns
     port.in_byte, port.out_byte, port.lost = told["in_byte"], told["out_byte"], lost
     fastest = max(port.in_bps or 0.0, port.out_bps or 0.0)
@@ -101,8 +108,13 @@ def _take_lpi(port: _Port, told: Mapping[str, Any], time_ns: int) -> None:
     else:
         port.transmit_lpi_share = _share(port.transmit_lpi_us, told["tx_lpi_us"], span_us)
         port.receive_lpi_share = _share(port.receive_lpi_us, told["rx_lpi_us"], span_us)
-    port.lpi_ns = time_ns
+    port.lpi_span_ns, port.lpi_ns = time_ns - port.lpi_ns, time_ns
     port.transmit_lpi_us, port.receive_lpi_us = told["tx_lpi_us"], told["rx_lpi_us"]
+
+
+def _holds(time_ns: int, span_ns: int, now_ns: int) -> bool:
+    """Whether what was told at a time, of the span before, still says something about now."""
+    return now_ns - time_ns < max(_OLD_NS, _OLD_SPANS * span_ns)
 
 
 def _per_s(before: int | None, now: int | None, span_s: float) -> float | None:

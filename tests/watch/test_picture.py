@@ -48,6 +48,7 @@ def test_the_other_end_tells_of_lpi_where_an_end_counts_none() -> None:
     trunk = _link(picture, "sw1:p2")
     assert (trunk.ab_lpi_share, trunk.ba_lpi_share) == (0.9, 0.25)
     assert trunk.lpi_share == 0.25
+    assert _link(picture, "sw1:p2", 60.0).lpi_share is None  # nobody told for long
 
 
 def test_a_link_that_goes_down_by_itself_is_an_alarm_and_one_that_was_changed_is_not() -> None:
