@@ -94,7 +94,7 @@ def power_of(
         verb = "is" if len(unknown) == 1 else "are"
         warnings[f"no power was fitted for {', '.join(unknown)}, which {verb} left out."] = None
     if total is not None:
-        total = total + _traffic_watt(site, profile, calibration, load, time_s, sampler)
+        total = total + _traffic_watt(site, profile, calibration, load, time_s, sampler, warnings)
     nodes = _nodes_watt(site, profile, calibration, sampler, warnings)
     return Power(total, nodes, tuple(warnings))
 
@@ -169,20 +169,32 @@ def _saved(
 
 
 def _traffic_watt(
-    site: Site, profile: Profile, calibration: Calibration, load: Load, time_s: Floats, sampler: Sampler
+    site: Site,
+    profile: Profile,
+    calibration: Calibration,
+    load: Load,
+    time_s: Floats,
+    sampler: Sampler,
+    warnings: dict[str, None],
 ) -> Floats:
-    """Bits and packets, at every switch that they pass; a mean over the switches' fits."""
+    """Bits and packets, at every switch that they pass; a mean over the switches' fits.
+
+    A fit that does not tell what a bit costs from nothing has no word in it: its value is noise.
+    """
     fits = [_switch_power(calibration, name, site.families[name]) for name in site.switches]
     known = [fit for fit in fits if fit is not None and fit.bit_picojoule is not None]
-    if not known:
+    seen = [fit for fit in known if fit.bit_picojoule is not None and fit.bit_picojoule.low > 0]
+    if known and not seen:
+        warnings["what traffic adds was not seen above the meters' noise: it is left out."] = None
+    if not seen:
         return np.zeros(sampler.count)
     sent_byte = sum(node.transmit.size_byte for node in profile.gaps.values())
     if not sent_byte:
         sent_byte = profile.call_count * profile.message_byte * len(profile.hosts)
     frames = sum(node.transmit.frame_count for node in profile.gaps.values())
     passes = max(load.mean_switches, 1.0)
-    picojoule = np.mean([sampler.of("bit_picojoule", fit.bit_picojoule) for fit in known], axis=0)
-    nanojoule = np.mean([sampler.of("packet_nanojoule", fit.packet_nanojoule) for fit in known], axis=0)
+    picojoule = np.mean([sampler.of("bit_picojoule", fit.bit_picojoule) for fit in seen], axis=0)
+    nanojoule = np.mean([sampler.of("packet_nanojoule", fit.packet_nanojoule) for fit in seen], axis=0)
     watt: Floats = passes * (8 * sent_byte * picojoule * 1e-12 + frames * nanojoule * 1e-9) / time_s
     return watt
 

@@ -117,11 +117,15 @@ def _joined(echoes: Sequence[Echoes]) -> Echoes:
 
 
 def _base(off: Echoes, on: Echoes, policy: LinkPolicy | None) -> tuple[float, str]:
-    if np.isfinite(off.rtt_us).any():
-        return float(np.nanmedian(off.rtt_us)), "median with EEE off"
+    """Of a path that is awake. EEE may be off at some of its links only, so echoes after long gaps are no measure."""
     if policy is not None:
-        return policy.base_us.value, "fitted round trip awake"
-    return float(np.nanquantile(on.rtt_us, 0.05)) if np.isfinite(on.rtt_us).any() else 0.0, "fastest twentieth"
+        return policy.base_us.value, "round trip awake, as fitted"
+    for echoes, name in ((off, "off"), (on, "on")):
+        good = np.isfinite(echoes.gap_us) & np.isfinite(echoes.rtt_us)
+        if good.any():
+            soon = good & (echoes.gap_us <= np.quantile(echoes.gap_us[good], 0.25))
+            return float(np.median(echoes.rtt_us[soon])), f"median of the quarter with the shortest gaps, EEE {name}"
+    return 0.0, "start of the scale"
 
 
 def _policy(hosts: tuple[str, ...], state: State, links: Mapping[str, LinkPolicy]) -> LinkPolicy | None:

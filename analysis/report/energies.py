@@ -52,7 +52,7 @@ def ratio(above: Interval, below: Interval) -> Interval:
     value = above.value / below.value
     up = math.hypot((above.high - above.value) / above.value, (below.value - below.low) / below.value)
     down = math.hypot((above.value - above.low) / above.value, (below.high - below.value) / below.value)
-    return Interval(value, value * (1 - down), value * (1 + up))
+    return Interval(value, value * max(1 - down, 0.0), value * (1 + up))
 
 
 def repeated(values: Sequence[Interval]) -> Spread:
@@ -62,11 +62,6 @@ def repeated(values: Sequence[Interval]) -> Spread:
     middle = scatter.interval
     low, high = min(middle.low, middle.value - half), max(middle.high, middle.value + half)
     return Spread(Interval(middle.value, low, high), scatter.count)
-
-
-def hosts_of(run: RunMaterial) -> frozenset[str]:
-    """Every host that took part in a trial: what feeds another device feeds the network."""
-    return frozenset(host for trial in run.trials for host in trial.hosts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +97,6 @@ def _meter(rows: pl.DataFrame) -> Meter:
 
 def energy_of_trial(run: RunMaterial, trial: Trial, meters: Iterable[Meter]) -> TrialEnergy:
     """From the run's meters; one without readings around the window is left out of both sums."""
-    hosts = hosts_of(run)
     network, every = [], []
     for meter in meters:
         try:
@@ -111,7 +105,7 @@ def energy_of_trial(run: RunMaterial, trial: Trial, meters: Iterable[Meter]) -> 
         except ValueError:
             continue
         every.append(found)
-        if meter.feeds not in hosts:
+        if meter.feeds not in run.hosts:
             network.append(found)
     return TrialEnergy(added(network), added(every), trial.window_s)
 

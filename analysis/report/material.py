@@ -29,6 +29,8 @@ class RunMaterial:
     trials: tuple[Trial, ...]
     watts: pl.DataFrame
     profiles: tuple[Profile, ...]
+    hosts: frozenset[str]
+    """Nodes of its lab; without its inventory, those that took part. What feeds anything else feeds the network."""
 
     @property
     def name(self) -> str:
@@ -72,11 +74,14 @@ def read_material(folders: Sequence[Path], calibration: Calibration | None, cali
 def _read(folder: Path) -> RunMaterial:
     samples = RunSamples(folder)
     facts = samples.facts
+    lab, trials = lab_of_run(facts), read_trials(folder)
     try:
-        profiles = profiles_of(folder, link_mbps(lab_of_run(facts)))
+        profiles = profiles_of(folder, link_mbps(lab))
     except ProfileError:
         profiles = ()
-    return RunMaterial(folder, facts, tuple(samples.events), read_trials(folder), samples.table("watts"), profiles)
+    known = () if lab is None else (host.name for host in lab.hosts)
+    hosts = frozenset((*known, *(host for trial in trials for host in trial.hosts)))
+    return RunMaterial(folder, facts, tuple(samples.events), trials, samples.table("watts"), profiles, hosts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from analysis.interval import Floats
 from analysis.report.drawing import PAGE_INCH, Drawing, draw, label, look
-from analysis.report.energies import hosts_of, meters_of
+from analysis.report.energies import meters_of
 from analysis.report.material import Material, RunMaterial
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
@@ -67,17 +67,20 @@ def _start_ns(run: RunMaterial) -> int:
 
 
 def _series(run: RunMaterial, start_ns: int) -> list[_Seen]:
-    """Switches and other devices each for themselves, nodes as a sum; the greatest first."""
-    hosts = hosts_of(run)
+    """The network as a whole, the nodes as a whole, then what else changed most, each for itself."""
     single: dict[str, list[PowerSeries]] = {}
     nodes: list[PowerSeries] = []
     for meter in meters_of(run):
-        (nodes if meter.feeds in hosts else single.setdefault(meter.feeds, [])).append(meter.series)
-    found = [_sum(name, series, start_ns) for name, series in single.items()]
+        (nodes if meter.feeds in run.hosts else single.setdefault(meter.feeds, [])).append(meter.series)
+    network = [one for series in single.values() for one in series]
+    wholes = []
+    if len(single) > 1:
+        wholes.append(_sum(f"network, {len(single)} devices", network, start_ns))
     if nodes:
-        found.append(_sum(f"{len(nodes)} nodes" if len(nodes) > 1 else "1 node", nodes, start_ns))
-    found.sort(key=lambda one: -float(one.power_watt.mean()))
-    return found[:_SERIES]
+        wholes.append(_sum(f"{len(nodes)} nodes" if len(nodes) > 1 else "1 node", nodes, start_ns))
+    each = [_sum(name, series, start_ns) for name, series in single.items()]
+    each.sort(key=lambda one: -float(np.ptp(one.power_watt)))
+    return [*wholes, *each][:_SERIES]
 
 
 def _sum(name: str, meters: Sequence[PowerSeries], start_ns: int) -> _Seen:
