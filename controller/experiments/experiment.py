@@ -265,6 +265,11 @@ class Experiment(_Part):
                     raise ValueError(f"the factor {name} places a program, and none is measured: leave it out")
         if "load_mbps" in kinds and (self.measure.window is None or len(self.measure.window.hosts) < 2):
             raise ValueError("a factor of the kind load_mbps needs a window (idle or power) with at least two hosts")
+        power = self.measure.power
+        if power is not None and power.window_s < 2 * self.sampling.period_s:
+            raise ValueError(
+                "a power window holds two samples or more: lengthen window_s, or shorten sampling.period_s"
+            )
         return self
 
     def of_kind(self, *kinds: Kind) -> dict[str, Factor]:

@@ -39,5 +39,6 @@ def _await(stream: AgentStream) -> None:
     except Rejected as error:
         if "CAP_NET_RAW" not in str(error) and "not permitted" not in str(error):
             raise
-        sentence = f"{stream.agent} needs CAP_NET_RAW there: set `recordings: user` to one who has it, such as root."
+        sentence = f"{stream.agent} needs CAP_NET_RAW there: give `agent_python` in the inventory one that has it, "
+        sentence += "or `recordings: user` one who has it, such as root."
         raise DeviceError(stream.host.name, sentence) from error

@@ -94,6 +94,7 @@ def test_placement_is_a_factor_too(tmp_path: Path) -> None:
         ("hosts: [n01, n02]", "hosts: [n01, n01]", (7, "measure.program", "a host stands there twice")),
         ("slow: [eee]", "slow: [hold]", (0, "", "there is no factor hold")),
         ("  program:", "  idle: {window_s: 3}\n  program:", (6, "measure", "one thing is measured")),
+        ("blocks: 2", "format: 9", (11, "format", "Input should be 1")),
         ("name: good", "name: [", (3, "", "is not YAML")),
         ("name: good\n", "", (0, "name", "is missing")),
     ],
@@ -126,6 +127,12 @@ measure: {probe: {from: n01, to: n02, count: 5}}
     assert _complaints(tmp_path, text)[0][1] == "factors.link.links"
     experiment = _read(tmp_path, text.replace(", link: {links: [n01], levels: [on, off]}", ""))
     assert {probe_of(experiment, slot.levels).target for slot in order_for(experiment)} == {"n02", "n03"}
+
+
+def test_a_power_window_is_longer_than_two_samples_are_apart(tmp_path: Path) -> None:
+    text = "name: p\nlab: virtual\nmeasure: {power: {window_s: 1.5}}\n"
+    assert _complaints(tmp_path, text)[0][2].startswith("a power window holds two samples or more")
+    assert _read(tmp_path, text + "sampling: {period_s: 0.5}\n").measure.what == "power"
 
 
 def test_groups_of_links_are_what_their_names_say(tmp_path: Path) -> None:
