@@ -76,7 +76,7 @@ class LinkPolicy(_Part):
     is known beyond. `wake_us` is one transmitter's. `base_us`, `noise_us`: the path's round trip awake, and the scale
     of its errors. `explained_fraction` is the share of the round trips' spread that the policy explains, `evidence`
     the difference of the information criterion to the next best kind (above 10: very strong). `symptoms` are
-    sentences about what the path does beside (`analysis.link_symptoms`).
+    sentences about what the path does beside (`analysis.link_symptoms`), `unknown` about what nobody could tell.
     """
 
     ends: tuple[str, ...]
@@ -96,14 +96,16 @@ class LinkPolicy(_Part):
     explained_fraction: Finite
     evidence: float
     symptoms: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
 
 
 class PortPower(_Part):
     """What one port adds to a switch's draw at one speed, stage by stage; None: that stage was not measured.
 
     `cable_watt`: a cable or transceiver plugged in, port shut. `enabled_watt`: on top, port enabled and the link not
-    up. `link_watt`: on top, link up and idle without EEE. `lpi_fraction`: what remains of both in low-power idle. `residual_watt`: what a port still draws after it was up and is shut again, over base; where it is as much as
-    all of the stages, shutting a port saves nothing.
+    up. `link_watt`: on top, link up and idle without EEE. `lpi_fraction`: what remains of these two in low-power idle.
+    `residual_watt`: what a port still draws after it was up and is shut again, over base; where it is as much as all
+    of the stages, shutting a port saves nothing.
     """
 
     cable_watt: Estimate | None = None
@@ -194,6 +196,15 @@ class WakeTime(_Part):
     error: RunTimeError | None = None
 
 
+class RoundTime(_Part):
+    """Our model that replays rounds (`analysis.round_replay`): how many waits a round has one after the other."""
+
+    serial_count: Estimate
+    residual_us: Finite
+    explained_fraction: Finite
+    error: RunTimeError | None = None
+
+
 class ProgramTime(_Part):
     """Run time of a program at one placement."""
 
@@ -204,6 +215,7 @@ class ProgramTime(_Part):
     link: str = ""
     miwa: MiwaTime | None = None
     wakes: WakeTime | None = None
+    rounds: RoundTime | None = None
 
 
 class Calibration(_Part):

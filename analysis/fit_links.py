@@ -25,6 +25,9 @@ from analysis.trials import Trial, read_trials
 from controller.model.lab import Lab
 from controller.model.topology import Topology
 
+_LATE_NS = 50_000
+"""An echo that leaves later than wanted by this is of a processor that is busy with other things."""
+
 
 def fit_links(samples: RunSamples, sleepers: int = 0) -> dict[str, LinkPolicy]:
     """By name ("n01-n02", and the state of the lab if several were probed), the policy of each probed path.
@@ -38,11 +41,11 @@ def fit_links(samples: RunSamples, sleepers: int = 0) -> dict[str, LinkPolicy]:
     lab = lab_of_run(samples.facts)
     found = {}
     for (pair, state), trials in groups.items():
-        ends, count = _sleepers(lab, samples, pair, trials)
+        ends, count, unknown = _sleepers(lab, samples, pair, trials)
         several = sum(other == pair for other, _ in groups) > 1
         told = " ".join(f"{factor}={level}" for factor, level in state)
         name = f"{pair[0]}-{pair[1]} {told}".strip() if several else "-".join(pair)
-        found[name] = _policy(trials, ends, sleepers or count, _symptoms(lab, samples, pair, trials))
+        found[name] = _policy(trials, ends, sleepers or count, _symptoms(lab, samples, pair, trials), unknown)
     return found
 
 
@@ -66,26 +69,34 @@ def read_probes(trials: Iterable[Trial]) -> Probes:
     """The echoes of several trials as one; the first two of each are not used, as nobody knows the gaps before them."""
     sent_ns: list[int] = []
     rtt: list[float] = []
+    late_ns: list[int] = []
     for trial in sorted(trials, key=lambda one: one.begun_ns):
         rows = [row for row in read_agent_file(trial.path("echoes.jsonl"), "echo_probe").rows if row["sent_ns"]]
         for number, row in enumerate(rows):
             lost = number == 0 or row["rtt_ns"] is None
             sent_ns.append(row["sent_ns"])
             rtt.append(math.nan if lost else row["rtt_ns"] / 1e3)
+            late_ns.append(row["late_ns"] or 0)
     since_first_us = (np.array(sent_ns, dtype=np.int64) - min(sent_ns, default=0)) / 1e3
     order = np.argsort(since_first_us, kind="stable")
-    return Probes.of(since_first_us[order], np.array(rtt)[order], ECHO_WIRE_BYTE)
+    punctual = np.array(late_ns)[order] < _LATE_NS
+    return Probes.of(since_first_us[order], np.array(rtt)[order], ECHO_WIRE_BYTE, punctual)
 
 
-def _policy(trials: Sequence[Trial], ends: tuple[str, ...], sleepers: int, odd: tuple[str, ...]) -> LinkPolicy:
+def _policy(
+    trials: Sequence[Trial], ends: tuple[str, ...], sleepers: int, odd: tuple[str, ...], unknown: tuple[str, ...]
+) -> LinkPolicy:
     probes = read_probes(trials)
     fit = fit_policy(probes, sleepers=sleepers)
     lost = fit.lost - len(trials)
     symptoms = (*(told for trial in trials for told in symptoms_of(read_probes([trial]))), *odd)
-    return link_policy(fit, ends, lost, tuple(dict.fromkeys(symptoms)))
+    unknown = unknown if fit.wake_us is not None else ()
+    return link_policy(fit, ends, lost, tuple(dict.fromkeys(symptoms)), unknown)
 
 
-def link_policy(fit: PolicyFit, ends: tuple[str, ...], lost: int, symptoms: tuple[str, ...] = ()) -> LinkPolicy:
+def link_policy(
+    fit: PolicyFit, ends: tuple[str, ...], lost: int, symptoms: tuple[str, ...] = (), unknown: tuple[str, ...] = ()
+) -> LinkPolicy:
     """A fit as a part of a calibration."""
     times = {
         name: None if found is None else Estimate.of(_floored(found))
@@ -110,6 +121,7 @@ def link_policy(fit: PolicyFit, ends: tuple[str, ...], lost: int, symptoms: tupl
         explained_fraction=fit.explained,
         evidence=fit.evidence,
         symptoms=symptoms,
+        unknown=unknown,
         **times,
     )
 
@@ -120,21 +132,30 @@ def _floored(found: Interval) -> Interval:
 
 def _sleepers(
     lab: Lab | None, samples: RunSamples, pair: tuple[str, str], trials: Sequence[Trial]
-) -> tuple[tuple[str, ...], int]:
-    """Ends of the hosts' links that sleep, and how many transmitters of the path's round trip may."""
+) -> tuple[tuple[str, ...], int, tuple[str, ...]]:
+    """Ends of the hosts' links that sleep, how many transmitters of the path's round trip may, what is not known."""
     if lab is None:
-        return (), 2
+        return (), 2, ()
     topology = Topology.of(lab)
     homes = [topology.homes[host] for host in pair if host in topology.homes]
     hops = _hops(topology, homes[0].device, homes[1].device) if len(homes) == 2 else 0
     ends = [str(end) for end in homes]
+    views = _views(lab, samples, pair, trials)
+    blind = [host for host, view in zip(pair, views, strict=True) if view is None or view.received_lpi_count is None]
     cards = [
         str(cable.a if cable.a.device == host else cable.b)
-        for host, view in zip(pair, _views(lab, samples, pair, trials), strict=True)
+        for host, view in zip(pair, views, strict=True)
         for cable in lab.links_of(host)
         if view is not None and view.received_lpi_count
     ]
-    return (*ends, *cards), 2 * (hops + 1) + len(cards)
+    return (*ends, *cards), 2 * (hops + 1) + len(cards), tuple(map(_card_unknown, blind))
+
+
+def _card_unknown(host: str) -> str:
+    return (
+        f"Whether {host}'s card sleeps too is not known, as its switch shows no LPI counters: if it does, its wake is "
+        "spread over those of the switches here."
+    )
 
 
 def _hops(topology: Topology, start: str, goal: str) -> int:
