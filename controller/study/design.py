@@ -2,7 +2,8 @@
 
 Four of them. Echoes after pauses, for the EEE policy of the links of two hosts at one switch and of a third one
 elsewhere (Miwa 2013, section 4). An Alltoall with pauses, with EEE on and off (section 5). A switch's watts by stages
-of its ports (base, shut, enabled, link, traffic). Links that the network can spare, on and off (Koibuchi 2011, section V).
+of its ports (base, shut, enabled, link, traffic). Links that the network can spare, on and off (Koibuchi 2011,
+section V).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,7 +25,7 @@ _MOST_SPARE: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is measured. Gaps in microseconds, windows in seconds."""
+    """How much is measured. Gaps in microseconds, windows in seconds; `stages` of the metered ports."""
 
     echoes: int
     gap_us: tuple[int, int]
@@ -33,6 +34,7 @@ class Effort:
     arrays_byte: tuple[int, ...]
     iterations: int
     program_blocks: int
+    stages: tuple[str, ...]
     window_s: int
     settle_s: int
     power_blocks: int
@@ -43,10 +45,11 @@ QUICK: Final = Effort(
     echoes=600,
     gap_us=(100, 4_000),
     probe_blocks=1,
-    sleeps_us=(0, 500, 1_500, 3_000),
+    sleeps_us=(0, 250, 500, 750, 1_000, 1_500, 2_000, 3_000),
     arrays_byte=(1_024,),
     iterations=200,
-    program_blocks=2,
+    program_blocks=1,
+    stages=("off", "on"),
     window_s=6,
     settle_s=3,
     power_blocks=2,
@@ -62,6 +65,7 @@ FULL: Final = Effort(
     arrays_byte=(256, 4_096, 131_072),
     iterations=2_000,
     program_blocks=5,
+    stages=("off", "half", "on"),
     window_s=60,
     settle_s=15,
     power_blocks=5,
@@ -222,16 +226,15 @@ def _power(lab: Lab, effort: Effort, spare: Sequence[Link], switch: str, hosts: 
         f"Watts of {switch} by stages of its ports, for P_base, P_port, EEE's share and the energy of traffic.",
         ["link", "eee"],
         factors={
-            "link": {"links": links, "levels": ["off", "half", "on"]},
+            "link": {"links": links, "levels": list(effort.stages)},
             "eee": {"links": links, "levels": ["on", "off"]},
             "load_mbps": [0, 20],
         },
         measure={"power": {"window_s": effort.window_s, "settle_s": effort.settle_s, "hosts": list(hosts)}},
         skip=[
-            {"link": "off", "eee": "off"},
-            {"link": "half", "eee": "off"},
-            {"link": "off", "load_mbps": 20},
-            {"link": "half", "load_mbps": 20},
+            *({"link": stage, "eee": "off"} for stage in effort.stages if stage != "on"),
+            *({"link": stage, "load_mbps": 20} for stage in effort.stages if stage != "on"),
+            {"eee": "off", "load_mbps": 20},
         ],
         blocks=effort.power_blocks,
         sampling={"lpi_period_s": 5},

@@ -43,6 +43,10 @@ def _lasting(host: Host, remote: Sequence[str]) -> list[str]:
     return [command[0], *_ALIVE, *command[1:]]
 
 
+_PARTING_S: Final = 2.0
+"""How long ssh may take to end after its input has."""
+
+
 class NodeSession:
     """A Python program on a node that reads and prints JSON lines; a context that ends it.
 
@@ -81,14 +85,17 @@ class NodeSession:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let go of the connection, and see ssh end; the program sees the end of its input."""
+        """Let go of the connection, and see ssh end, by itself if it can: the program sees the end of its input."""
         process, complaints = self._alive()
         if process.stdin is not None:
             process.stdin.close()
-        if process.returncode is None:
+        try:
+            async with asyncio.timeout(_PARTING_S):
+                await process.wait()
+        except TimeoutError:
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
-        await process.wait()
+            await process.wait()
         complaints.cancel()
 
     async def tell(self, value: Json | None) -> None:
