@@ -27,10 +27,16 @@ class RunProgress:
 
     def __init__(self, total: int, *, quiet: bool = False) -> None:
         self._console = Console(stderr=True, highlight=False, quiet=quiet)
-        columns = (TextColumn("{task.description:<60}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (
+            TextColumn("{task.description:<56}"),
+            BarColumn(24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[left]}"),
+        )
         self._plain = not self._console.is_terminal
         self._bars = Progress(*columns, console=self._console, transient=True, disable=self._plain)
-        self._whole = self._bars.add_task("", total=total)
+        self._whole = self._bars.add_task("", total=total, left="")
         self._change: TaskID | None = None
         self._total, self._done, self._done_at_start = total, 0, 0
         self._begun_s = time.monotonic()
@@ -64,20 +70,20 @@ class RunProgress:
     def ended(self, words: str, done: int) -> None:
         """A trial has ended, and so many slots are done."""
         self._done = done
-        self._bars.update(self._whole, completed=done)
+        left_s = self.left_s
+        left = f"about {in_words(left_s)} left" if left_s and done < self._total else ""
+        self._bars.update(self._whole, completed=done, left=left)
         now_s = time.monotonic()
         if not self._plain or now_s - self._line_s < _LINE_EVERY_S:
             return
         self._line_s = now_s
-        left_s = self.left_s
-        left = f"; about {in_words(left_s)} left" if left_s and done < self._total else ""
-        self.say(f"{done} of {self._total}: {words}{left}")
+        self.say(f"{done} of {self._total}: {words}{'; ' if left else ''}{left}")
 
     def begin(self, doing: str, rounds: int) -> None:
         """A change of the lab of so many rounds begins."""
         self._forget()
         if rounds:
-            self._change = self._bars.add_task(doing, total=rounds)
+            self._change = self._bars.add_task(doing, total=rounds, left="")
 
     def step(self, doing: str) -> None:
         """One of its rounds is done."""

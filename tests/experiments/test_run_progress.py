@@ -1,0 +1,33 @@
+"""What a person hears of a run's progress, on a terminal and in a log."""
+
+import pytest
+
+from controller.experiments.run_progress import RunProgress, in_words
+
+
+def test_times_are_told_no_more_exactly_than_they_are_known() -> None:
+    assert [in_words(one) for one in (0.2, 42.4, 89, 300, 5000, 9000)] == [
+        "1 s", "42 s", "89 s", "5 min", "83 min", "2.5 h",
+    ]  # fmt: skip
+
+
+def test_what_is_left_is_estimated_from_what_was_done_since_the_run_was_begun_or_resumed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now_s = [1000.0]
+    monkeypatch.setattr("controller.experiments.run_progress.time.monotonic", lambda: now_s[0])
+    with RunProgress(10) as progress:
+        progress.resumed(4)
+        assert progress.left_s is None
+        now_s[0] += 60.0
+        progress.ended("eee on", 6)
+        assert progress.left_s == pytest.approx(120.0)
+        now_s[0] += 1.0
+        progress.ended("eee off", 7)  # too soon for another line
+        now_s[0] += 30.0
+        progress.ended("eee off invalid: a link went down", 10)
+    said = capsys.readouterr().err.splitlines()
+    assert said == [
+        "eeectl: 6 of 10: eee on; about 2 min left",
+        "eeectl: 10 of 10: eee off invalid: a link went down",
+    ]
