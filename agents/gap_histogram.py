@@ -12,7 +12,11 @@ from __future__ import annotations
 from agents.link_tap import OUTGOING
 from agents.packet_ring import Frames
 
-_PER_OCTAVE_BITS = 3
+_PER_OCTAVE_BITS = 6
+"""A link falls asleep at one gap exactly: bins of 1/64 are 15 us wide at 1 ms, of 1/8 as wide as a Tw or two."""
+
+_LINEAR_NS = 2 << _PER_OCTAVE_BITS
+_IN_OCTAVE = (1 << _PER_OCTAVE_BITS) - 1
 _BINS = 48 << _PER_OCTAVE_BITS
 _ETHERNET_BYTE = 14 + 4 + 20
 """Header, check sequence, preamble and the gap that Ethernet itself demands."""
@@ -22,16 +26,18 @@ _MTU_BYTE = 1500
 
 
 def bin_of(gap_ns: int) -> int:
-    """The bin of a gap >= 0: each doubling is cut into 8 equal bins, so a bin is at most 1/8 wide of its lower edge."""
-    if gap_ns < 16:
+    """The bin of a gap >= 0: each doubling is cut into 64 equal bins, each at most 1/64 wide of its lower edge."""
+    if gap_ns < _LINEAR_NS:
         return gap_ns
     length = gap_ns.bit_length()
-    return (length - 3 << 3) | (gap_ns >> length - 4) & 7
+    return (length - _PER_OCTAVE_BITS << _PER_OCTAVE_BITS) | (gap_ns >> length - 1 - _PER_OCTAVE_BITS) & _IN_OCTAVE
 
 
 def lower_edges_ns() -> list[int]:
     """Lower edge of each bin, nanoseconds; bin n holds gaps from edge n up to edge n+1, which is not in it."""
-    return [n if n < 16 else (8 | n & 7) << (n >> 3) - 1 for n in range(_BINS)]
+    return [
+        n if n < _LINEAR_NS else (_IN_OCTAVE + 1 | n & _IN_OCTAVE) << (n >> _PER_OCTAVE_BITS) - 1 for n in range(_BINS)
+    ]
 
 
 def busy_ns(size_byte: int, rate_mbps: int) -> int:
@@ -100,8 +106,8 @@ class GapHistogram:
             direction.free_ns = begin_ns + busy_ns
             if free_ns:
                 direction.idle_ns += gap_ns
-                if gap_ns < 16:
+                if gap_ns < _LINEAR_NS:
                     direction.bins[gap_ns] += 1
                 else:
                     length = gap_ns.bit_length()
-                    direction.bins[(length - 3 << 3) | (gap_ns >> length - 4) & 7] += 1
+                    direction.bins[(length - 6 << 6) | (gap_ns >> length - 7) & 63] += 1  # `bin_of`, without a call

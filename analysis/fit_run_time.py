@@ -1,38 +1,45 @@
 """Run time under EEE from a run's trials of programs, for a calibration: Miwa's model and ours, with held-out errors.
 
 Trials are grouped by program and placement; each configuration in a group has a run time without and one with EEE. How
-good a model is, is told by halves: the configurations in their order are dealt out in two, each half is estimated by
-what was fitted to the other. The parameters that are kept are fitted to all of them.
+good a model is, is told by configurations that it was not fitted to: they are dealt out in five parts, and each part is
+estimated by what was fitted to the others. The parameters that are kept are fitted to all of them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final, Protocol, TypeVar
 
 import numpy as np
 
-from analysis.calibration import Calibration, Estimate, MiwaTime, ProgramTime, RunTimeError, WakeTime
+from analysis.calibration import Calibration, Estimate, MiwaTime, ProgramTime, RoundTime, RunTimeError, WakeTime
 from analysis.configurations import Configuration, Factors
 from analysis.miwa import MiwaFit, Run, fit_miwa
+from analysis.path_delay import Policy
 from analysis.policies import policy_of
 from analysis.predict_time import link_of, sleeping_ways
 from analysis.probes import TooLittle
 from analysis.profile import Profile
 from analysis.profile_reading import profiles_of, time_of
+from analysis.round_replay import RoundFit, RoundRun, fit_rounds, round_run
 from analysis.run_lab import lab_of_run, link_mbps
-from analysis.run_time import Errors, WakeFit, WakeRun, errors_of, fit_wakes, wake_run
+from analysis.run_time import Errors, WakeFit, WakeRun, Way, errors_of, fit_wakes, wake_run
 from analysis.trials import read_trials
 from controller.store import read_facts
+
+_PARTS: Final = 5
+_Time = TypeVar("_Time")
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A configuration with both of its run times; `wake` is missing where gaps or the links' policy are not known."""
+    """A configuration with both of its run times; `wake` and `round` are missing without gaps or the links' policy."""
 
     profile: Profile
     eee_s: float
     miwa: Run
     wake: WakeRun | None
+    round: RoundRun | None
 
 
 def cases_of(folder: Path, calibration: Calibration) -> Mapping[str, tuple[Case, ...]]:
@@ -55,87 +62,114 @@ def cases_of(folder: Path, calibration: Calibration) -> Mapping[str, tuple[Case,
 
 def _case(profile: Profile, eee_s: float, calibration: Calibration) -> Case:
     link = link_of(calibration, profile, None)
-    wake = None
-    if link is not None and link.kind != "off" and profile.gaps:
-        wake = wake_run(profile, dict.fromkeys(sleeping_ways(link, profile), policy_of(link)), eee_s)
+    if link is None or link.kind == "off":
+        return case_of(profile, eee_s, {})
+    return case_of(profile, eee_s, dict.fromkeys(sleeping_ways(link, profile), policy_of(link)))
+
+
+def case_of(profile: Profile, eee_s: float, policies: Mapping[Way, Policy]) -> Case:
+    """A configuration for all models; no policies: what sleeps is not known."""
+    wake = wake_run(profile, policies, eee_s) if policies and profile.gaps else None
+    several = round_run(profile, policies, eee_s) if policies and len(profile.gaps) > 1 else None
     miwa = Run(profile.base_s.value, profile.call_count, profile.message_byte, profile.link_mbps * 1e6, eee_s)
-    return Case(profile, eee_s, miwa, wake)
+    return Case(profile, eee_s, miwa, wake, several)
 
 
 def fit_run_time(
     placement: str, cases: Sequence[Case], calibration: Calibration
 ) -> tuple[ProgramTime, tuple[str, ...]]:
-    """Both models of one placement, and sentences about a model that could not be fitted.
+    """All models of one placement, and sentences about those that could not be fitted.
 
-    TooLittle if neither could.
+    TooLittle if none could.
     """
     troubles: list[str] = []
-    miwa: MiwaTime | None = None
-    wakes: WakeTime | None = None
-    try:
-        miwa = miwa_time(fit_miwa([case.miwa for case in cases]), miwa_errors(cases))
-    except TooLittle as error:
-        troubles.append(f"{placement}, Miwa's model: {error}")
-    with_gaps = [case for case in cases if case.wake is not None]
-    if not with_gaps:
-        troubles.append(f"{placement}, gaps and wakes: record gaps, and probe the links so that their policy is known.")
-    else:
+
+    def tried(name: str, make: Callable[[], _Time]) -> _Time | None:
         try:
-            wakes = wake_time(fit_wakes([case.wake for case in with_gaps if case.wake]), wake_errors(with_gaps))
+            return make()
         except TooLittle as error:
-            troubles.append(f"{placement}, gaps and wakes: {error}")
-    if miwa is None and wakes is None:
+            troubles.append(f"{placement}, {name}: {error}")
+            return None
+
+    miwa = tried("Miwa's model", lambda: miwa_time(fit_miwa([case.miwa for case in cases]), miwa_errors(cases)))
+    wakes: WakeTime | None = None
+    rounds: RoundTime | None = None
+    if any(case.wake is not None for case in cases):
+        wakes = tried("gaps and wakes", lambda: wake_time(fit_wakes(_wakes(cases)), wake_errors(cases)))
+        rounds = tried("replayed rounds", lambda: round_time(fit_rounds(_rounds(cases)), round_errors(cases)))
+    else:
+        troubles.append(f"{placement}, models of gaps: record gaps, and probe the links so that their policy is known.")
+    if miwa is None and wakes is None and rounds is None:
         raise TooLittle(" ".join(troubles))
     first = cases[0].profile
     link = link_of(calibration, first, None)
     names = [name for name, one in calibration.links.items() if one == link]
-    return (
-        ProgramTime(
-            program=first.program,
-            node_count=len(first.hosts),
-            rank_count=first.rank_count,
-            configuration_count=len(cases),
-            link=names[0] if names and wakes is not None else "",
-            miwa=miwa,
-            wakes=wakes,
-        ),
-        tuple(troubles),
+    found = ProgramTime(
+        program=first.program,
+        node_count=len(first.hosts),
+        rank_count=first.rank_count,
+        configuration_count=len(cases),
+        link=names[0] if names and (wakes is not None or rounds is not None) else "",
+        miwa=miwa,
+        wakes=wakes,
+        rounds=rounds,
     )
+    return found, tuple(troubles)
 
 
-def halves(count: int) -> tuple[tuple[list[int], list[int]], ...]:
-    """(fitted, judged) twice, so that each of so many cases is judged once."""
-    even, odd = list(range(0, count, 2)), list(range(1, count, 2))
-    return ((even, odd), (odd, even))
+def _wakes(cases: Iterable[Case]) -> list[WakeRun]:
+    return [case.wake for case in cases if case.wake is not None]
+
+
+def _rounds(cases: Iterable[Case]) -> list[RoundRun]:
+    return [case.round for case in cases if case.round is not None]
 
 
 def miwa_errors(cases: Sequence[Case]) -> Errors | None:
-    """Held-out errors of Miwa's model; None if half of the cases are too few to fit it."""
-    estimated: list[float] = []
-    measured: list[float] = []
-    for fitted, judged in halves(len(cases)):
-        try:
-            fit = fit_miwa([cases[number].miwa for number in fitted])
-        except TooLittle:
-            return None
-        estimated += [fit.time_s(cases[number].miwa) for number in judged]
-        measured += [cases[number].eee_s for number in judged]
-    return errors_of(estimated, measured)
+    """Held-out errors of Miwa's model; None if there are too few to fit it."""
+    return _held_out([case.miwa for case in cases], fit_miwa)
 
 
 def wake_errors(cases: Sequence[Case]) -> Errors | None:
-    """Held-out errors of our model; None if half of the cases are too few to fit it."""
-    runs = [case.wake for case in cases if case.wake is not None]
+    """The same of our closed form."""
+    return _held_out(_wakes(cases), fit_wakes)
+
+
+def round_errors(cases: Sequence[Case]) -> Errors | None:
+    """The same of our replay."""
+    return _held_out(_rounds(cases), fit_rounds)
+
+
+class _Ran(Protocol):
+    """A configuration as a model takes it."""
+
+    @property
+    def eee_s(self) -> float: ...
+
+
+_OfModel = TypeVar("_OfModel", bound=_Ran)
+_OfModel_contra = TypeVar("_OfModel_contra", bound=_Ran, contravariant=True)
+
+
+class _Fit(Protocol[_OfModel_contra]):
+    """A fitted model."""
+
+    def time_s(self, run: _OfModel_contra) -> float: ...
+
+
+def _held_out(runs: Sequence[_OfModel], fit: Callable[[Sequence[_OfModel]], _Fit[_OfModel]]) -> Errors | None:
     estimated: list[float] = []
     measured: list[float] = []
-    for fitted, judged in halves(len(runs)):
+    for part in range(_PARTS):
+        judged = runs[part::_PARTS]
+        fitted = [run for number, run in enumerate(runs) if number % _PARTS != part]
         try:
-            fit = fit_wakes([runs[number] for number in fitted])
+            found = fit(fitted)
         except TooLittle:
             return None
-        estimated += [fit.time_s(runs[number]) for number in judged]
-        measured += [runs[number].eee_s for number in judged]
-    return errors_of(estimated, measured)
+        estimated += [found.time_s(run) for run in judged]
+        measured += [run.eee_s for run in judged]
+    return errors_of(estimated, measured) if measured else None
 
 
 def _error(errors: Errors | None) -> RunTimeError | None:
@@ -168,6 +202,16 @@ def wake_time(fit: WakeFit, errors: Errors | None) -> WakeTime:
         serial_count=Estimate.of(fit.serial),
         abreast_count=Estimate.of(fit.abreast),
         hidden_us=Estimate.of(fit.hidden_us),
+        residual_us=fit.residual_us,
+        explained_fraction=fit.explained,
+        error=_error(errors),
+    )
+
+
+def round_time(fit: RoundFit, errors: Errors | None) -> RoundTime:
+    """For a calibration."""
+    return RoundTime(
+        serial_count=Estimate.of(fit.serial),
         residual_us=fit.residual_us,
         explained_fraction=fit.explained,
         error=_error(errors),

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 import lmfit
 import numpy as np
+from scipy.stats import f as fisher
+from scipy.stats import t as student
 
 from analysis.interval import Floats, Interval
 from analysis.probes import TooLittle
 
 _LEAST_RUNS = 8
 _THRESHOLDS = 60
-_Z_95 = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,8 @@ class Run:
 class MiwaFit:
     """Parameters of Eq. 3 with 95 % intervals; `alpha_per_us` in 1/us.
 
-    `threshold_us` is found by trying, its interval holds all thresholds whose fit is not worse by an F test. The other
-    intervals are those of the linearised fit at that threshold: with few noisy runs the origin's is too narrow (seen
-    on synthetic data: 30 runs with errors of 2 us, held in 75 % of cases), the plateau's is right.
+    `threshold_us` is found by trying, its interval holds all thresholds whose fit is not worse by an F test of the other
+    three parameters. Their intervals hold those of the linearised fits at all of these thresholds.
     `residual_us` is the standard deviation of the overhead of one communication about the curve; `explained` is R2.
     """
 
@@ -106,13 +106,17 @@ def fit_miwa(runs: Sequence[Run]) -> MiwaFit:
         raise TooLittle("overhead was seen at fewer than four idle intervals: measure longer intervals too.")
     best, below_us = min(kept, key=lambda pair: pair[0].chisqr)
     free = len(measured) - 4
-    limit = best.chisqr * (1 + _Z_95**2 / free) if free > 0 else np.inf
-    close = [threshold for result, threshold in kept if result.chisqr <= limit]
+    limit = best.chisqr * (1 + 3 * float(fisher.ppf(0.95, 3, free)) / free) if free > 0 else np.inf
+    near = [(result, threshold) for result, threshold in kept if result.chisqr <= limit]
+    close = [threshold for _, threshold in near]
+    fits = [result for result, _ in near]
     spread = float(((overhead - overhead.mean()) ** 2).sum())
+    if best.chisqr >= spread:
+        raise TooLittle("the overhead does not rise with the idle interval: measure more often, it is lost in noise.")
     return MiwaFit(
-        _interval(best.params["plateau_us"]),
-        _interval(best.params["alpha_per_us"]),
-        _interval(best.params["origin_us"]),
+        _interval("plateau_us", best, fits, free),
+        _interval("alpha_per_us", best, fits, free),
+        _interval("origin_us", best, fits, free),
         Interval((below_us + _next(idle, below_us)) / 2, min(close), _next(idle, max(close))),
         float(np.sqrt(best.chisqr / max(free, 1))),
         1.0 - best.chisqr / spread if spread > 0 else 0.0,
@@ -151,10 +155,15 @@ def _fit_above(threshold_us: float, idle: Floats, overhead: Floats) -> lmfit.min
     return lmfit.minimize(misses, parameters)
 
 
-def _interval(parameter: lmfit.Parameter) -> Interval:
-    error = parameter.stderr
-    if error is None or not np.isfinite(error):
-        return Interval(float(parameter.value), float("-inf"), float("inf"))
-    return Interval(
-        float(parameter.value), float(parameter.value - _Z_95 * error), float(parameter.value + _Z_95 * error)
-    )
+def _interval(
+    name: str, best: lmfit.minimizer.MinimizerResult, fits: Sequence[lmfit.minimizer.MinimizerResult], free: int
+) -> Interval:
+    """From the lowest to the highest end of the intervals of all fits that are about as good; Student's t."""
+    value, wide = float(best.params[name].value), float(student.ppf(0.975, max(free, 1)))
+    lows, highs = [value], [value]
+    for result in fits:
+        found, error = float(result.params[name].value), result.params[name].stderr
+        half = wide * float(error) if error is not None and np.isfinite(error) else float("inf")
+        lows.append(found - half)
+        highs.append(found + half)
+    return Interval(value, min(lows), max(highs))

@@ -161,7 +161,7 @@ def _direction(way: WayName, rows: Sequence[Mapping[str, Any]], edges_us: Floats
     for row in rows:
         for number, count in row[f"{way}_gaps"]:
             bins[number] = bins.get(number, 0.0) + count
-    upper_us = np.append(edges_us[1:], edges_us[-1] * 9 / 8)
+    upper_us = np.append(edges_us[1:], 2 * edges_us[-1] - edges_us[-2])
     numbers = sorted(bins)
     return Gaps(
         low_us=tuple(float(edges_us[number]) for number in numbers),

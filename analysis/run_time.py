@@ -15,7 +15,7 @@ placement, not to sizes, sleeps or policies: what was fitted with one hold predi
 
 Simplifications: the gaps are those without EEE. Links that waited less in one round are idle for longer before the
 next, which near the hold makes some more of them sleep; a recording with EEE would show it. Links are taken to sleep
-independently of each other where they wake abreast.
+independently of each other where they wake abreast. `analysis.round_replay` knows both.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,10 +35,7 @@ Way = Literal["transmit", "receive"]
 
 _LEAST_RUNS: Final = 8
 _MOST_SERIAL: Final = 64.0
-_BOUNDS: Final = ((0.0, float(np.log(64.0))), (float(np.log(0.1)), float(np.log(1000.0))))
-"""Of abreast and hidden_us, as logarithms."""
-
-_SEARCHED: Final = (np.array([low for low, _ in _BOUNDS]), np.array([high for _, high in _BOUNDS]))
+_HIDDEN_US: Final = (0.1, 1000.0)
 _SEARCH: Final = {"xatol": 1e-3, "fatol": 1e-12, "maxiter": 200}
 _BOOTSTRAPS: Final = 200
 _POINTS: Final = 16
@@ -81,6 +78,7 @@ class WakeRun:
     rounds: float
     waits: Waits
     eee_s: float = float("nan")
+    links: int = 64
 
 
 def wake_run(profile: Profile, policies: Mapping[Way, Policy], eee_s: float = float("nan")) -> WakeRun:
@@ -103,7 +101,7 @@ def wake_run(profile: Profile, policies: Mapping[Way, Policy], eee_s: float = fl
             counts.append(count)
     links = len(profile.gaps)
     waits = Waits.of(np.concatenate(delays), np.concatenate(counts), rounds * links)
-    return WakeRun(profile.base_s.value, rounds, waits, eee_s)
+    return WakeRun(profile.base_s.value, rounds, waits, eee_s, links)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,10 +172,12 @@ _Found = tuple[float, float, float]
 def _least(runs: Sequence[WakeRun], start: _Found | None = None) -> _Found:
     """The best serial for each abreast and hidden is a quotient; those two are searched, from a grid or `start`."""
     wanted = np.array([1.0 - run.base_s / run.eee_s for run in runs])
+    lowest = np.log([1.0, _HIDDEN_US[0]])
+    highest = np.log([max([1, *(run.links for run in runs)]), _HIDDEN_US[1]])
 
     def judged(point: Floats) -> tuple[float, float]:
         """Sum of squares, and the best serial."""
-        abreast, hidden_us = np.exp(np.clip(point, *_SEARCHED))
+        abreast, hidden_us = np.exp(np.clip(point, lowest, highest))
         shape = np.array([overhead_s(run, 1.0, float(abreast), float(hidden_us)) / run.eee_s for run in runs])
         norm = float(shape @ shape)
         serial = min(max(float(shape @ wanted) / norm, 0.0), _MOST_SERIAL) if norm > 0 else 0.0
@@ -185,12 +185,13 @@ def _least(runs: Sequence[WakeRun], start: _Found | None = None) -> _Found:
         return float(left @ left), serial
 
     if start is None:
-        grid = [np.array([a, h]) for a in np.linspace(*_BOUNDS[0], 7) for h in np.linspace(*_BOUNDS[1], 9)]
+        abreasts, hiddens = (np.linspace(low, high, 8) for low, high in zip(lowest, highest, strict=True))
+        grid = [np.array([abreast, hidden]) for abreast in abreasts for hidden in hiddens]
         first = min(grid, key=lambda point: judged(point)[0])
     else:
         first = np.log(start[1:])
     best = minimize(lambda point: judged(point)[0], first, method="Nelder-Mead", options=_SEARCH).x
-    abreast, hidden_us = np.exp(np.clip(best, *_SEARCHED))
+    abreast, hidden_us = np.exp(np.clip(best, lowest, highest))
     return judged(best)[1], float(abreast), float(hidden_us)
 
 

@@ -1,0 +1,189 @@
+"""Run time under EEE by replaying a program's rounds: each link sleeps or not by what the rounds before it did.
+
+A closed form takes every gap as it was without EEE (`analysis.run_time`). But a link that waited in one round begins
+the next gap later, and one that did not is idle for longer, so near the hold waits come in turns and keep themselves
+alive: far more, or fewer, than the gaps without EEE would have it. Here rounds are walked through one after the other:
+
+* A node starts a round as late as it was, plus its scatter: what its round-leading gaps differ from their median.
+* A link's first frame comes from the first node that sends to it; if the link was idle for longer than its hold, that
+  frame waits as the policy says (hold, Ts, Tw), and all behind it queue.
+* Nodes send to the others in turn, so the others' frames come in the order of their distance, each after the link's
+  busy time with the one before. A node ends its round when the last frame is there, and not before it began.
+
+The gaps that lead a round are the longest ones, as many as there are rounds; what shorter gaps wait is added. The
+overhead is how much longer the walk takes with the policy than without. One factor is fitted, `serial`: how many such
+waits a round has one after the other; 1 is what an exchange at once has.
+
+Simplifications: all nodes take part in every round; the order of messages is that of a linear Alltoall. Programs that
+talk to few neighbours wait for fewer links, which `serial` takes up on average only.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from analysis.interval import Floats, Interval
+from analysis.path_delay import Policy
+from analysis.probes import TooLittle
+from analysis.profile import Gaps, Profile
+from analysis.run_time import Way
+
+_REPLICAS: Final = 40
+_ROUNDS: Final = 400
+_BURN_IN: Final = 20
+_LEAST_RUNS: Final = 4
+_BOOTSTRAPS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Leading:
+    """Of one direction: draws of the gaps that lead a round, shape (rounds, replicas), and what the others wait, us."""
+
+    gaps_us: Floats
+    rest_us: float
+
+
+def _leading(gaps: Gaps, rounds: float, policy: Policy | None, random: np.random.Generator) -> _Leading:
+    low, high, count = (np.array(part, dtype=float) for part in (gaps.low_us, gaps.high_us, gaps.count))
+    longer = np.cumsum(count[::-1])[::-1] - count  # how many gaps are in higher bins
+    kept = np.clip(rounds - longer, 0.0, count)
+    if not kept.sum():
+        raise TooLittle("a link of the program saw no gaps: record them again, with the program running.")
+    chosen = random.choice(len(kept), size=(_ROUNDS, _REPLICAS), p=kept / kept.sum())
+    drawn = low[chosen] + (high - low)[chosen] * random.random((_ROUNDS, _REPLICAS))
+    rest = 0.0 if policy is None else float(policy.delay_us((low + high) / 2) @ (count - kept)) / rounds
+    return _Leading(drawn, rest)
+
+
+def overhead_us(profile: Profile, policies: Mapping[Way, Policy], seed: int = 0) -> float:
+    """What a round waits, with `serial` 1; bins in rising order, at least two nodes.
+
+    TooLittle if no gaps were recorded, or the profile does not tell how often the program communicates.
+    """
+    rounds = profile.call_count / profile.ranks_per_host
+    nodes = list(profile.gaps.values())
+    if len(nodes) < 2 or not rounds:
+        raise TooLittle(
+            f"{profile.name} has gaps of {len(nodes)} nodes and {profile.call_count:g} communications: run it with "
+            "the gap recorder, without EEE."
+        )
+    random = np.random.default_rng(seed)
+    receive = [_leading(node.receive, rounds, policies.get("receive"), random) for node in nodes]
+    transmit = [_leading(node.transmit, rounds, policies.get("transmit"), random) for node in nodes]
+    gaps_us = np.stack([one.gaps_us for one in receive], axis=-1)
+    walk = _Walk(
+        scatter_us=gaps_us - np.median(gaps_us, axis=(0, 1)),
+        receive_us=np.median(gaps_us, axis=(0, 1)),
+        transmit_us=np.array([float(np.median(one.gaps_us)) for one in transmit]),
+        busy_us=np.array([node.receive.busy_us for node in nodes]) / rounds / (len(nodes) - 1),
+    )
+    rest_us = float(np.mean([one.rest_us for one in receive]) + np.mean([one.rest_us for one in transmit]))
+    return max(walk.round_us(policies) - walk.round_us({}), 0.0) + rest_us
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """Shapes: scatter (rounds, replicas, nodes), all others (nodes,). `busy_us` is of one sender's frames at a link."""
+
+    scatter_us: Floats
+    receive_us: Floats
+    transmit_us: Floats
+    busy_us: Floats
+
+    def round_us(self, policies: Mapping[Way, Policy]) -> float:
+        """By how much a round is longer than without scatter and waits. Times are relative to a steady schedule."""
+        nodes = len(self.busy_us)
+        turns = np.array(
+            [[np.inf if to == by else (to - by) % nodes - 1 for by in range(nodes)] for to in range(nodes)]
+        )
+        offset_us = turns * self.busy_us[:, None]
+        offset_us[np.isnan(offset_us)] = np.inf
+        start = sent = ended = np.zeros(self.scatter_us.shape[1:])
+        marks = []
+        for scatter_us in self.scatter_us:
+            start = start + scatter_us
+            leaves = start
+            if "transmit" in policies:
+                leaves = start + policies["transmit"].delay_us(self.transmit_us + start - sent)
+            sent = leaves
+            arrivals = np.sort(leaves[:, None, :] + offset_us, axis=2)
+            free = arrivals[:, :, 0] + self.busy_us
+            if "receive" in policies:
+                free = free + policies["receive"].delay_us(self.receive_us + arrivals[:, :, 0] - ended)
+            for sender in range(1, nodes - 1):
+                free = np.maximum(free, arrivals[:, :, sender]) + self.busy_us
+            ended = free - (nodes - 1) * self.busy_us
+            start = np.maximum(ended, start)
+            marks.append(float(start.mean()))
+        return (marks[-1] - marks[_BURN_IN]) / (len(marks) - 1 - _BURN_IN)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundRun:
+    """One configuration: run time without EEE, rounds, what a round waits by the replay; with EEE if it ran so."""
+
+    base_s: float
+    rounds: float
+    wait_us: float
+    eee_s: float = float("nan")
+
+
+def round_run(profile: Profile, policies: Mapping[Way, Policy], eee_s: float = float("nan")) -> RoundRun:
+    """From a program's profile and the policies of the directions that sleep."""
+    rounds = profile.call_count / profile.ranks_per_host
+    return RoundRun(profile.base_s.value, rounds, overhead_us(profile, policies), eee_s)
+
+
+@dataclass(frozen=True, slots=True)
+class RoundFit:
+    """`serial` with its 95 % interval (bootstrap over configurations).
+
+    `residual_us` is the standard deviation of a round's overhead about the model; `explained` is R2 of the overheads.
+    """
+
+    serial: Interval
+    residual_us: float
+    explained: float
+    runs: int
+
+    def time_s(self, run: RoundRun) -> float:
+        """T."""
+        return run.base_s + run.rounds * self.serial.value * run.wait_us * 1e-6
+
+
+def fit_rounds(runs: Iterable[RoundRun], seed: int = 0) -> RoundFit:
+    """Least squares of the relative errors of run times.
+
+    TooLittle with fewer than four configurations, or if by the replay none of them waits.
+    """
+    measured = [run for run in runs if np.isfinite(run.eee_s)]
+    waiting = [run for run in measured if run.wait_us > 0]
+    if len(measured) < _LEAST_RUNS or len(waiting) < 2:
+        raise TooLittle(
+            f"{len(measured)} configurations with and without EEE, of which {len(waiting)} wait for a link, are too "
+            "few: measure some with gaps longer than the hold."
+        )
+    random = np.random.default_rng(seed)
+    numbers = random.integers(len(measured), size=(_BOOTSTRAPS, len(measured)))
+    drawn = [_least([measured[number] for number in row]) for row in numbers]
+    low, high = np.nanpercentile(drawn, (2.5, 97.5))
+    serial = _least(measured)
+    over_us = np.array([(run.eee_s - run.base_s) / run.rounds * 1e6 for run in measured])
+    left_us = over_us - serial * np.array([run.wait_us for run in measured])
+    spread = float(((over_us - over_us.mean()) ** 2).sum())
+    return RoundFit(
+        Interval(serial, min(float(low), serial), max(float(high), serial)),
+        float(np.sqrt((left_us**2).sum() / (len(measured) - 1))),
+        1.0 - float((left_us**2).sum()) / spread if spread > 0 else 0.0,
+        len(measured),
+    )
+
+
+def _least(runs: Sequence[RoundRun]) -> float:
+    """NaN if none of them waits."""
+    wanted = np.array([1.0 - run.base_s / run.eee_s for run in runs])
+    shape = np.array([run.rounds * run.wait_us * 1e-6 / run.eee_s for run in runs])
+    norm = float(shape @ shape)
+    return max(float(shape @ wanted) / norm, 0.0) if norm > 0 else float("nan")
