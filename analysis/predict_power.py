@@ -79,6 +79,7 @@ def power_of(
     off = {link.number for link in site.links_named(what_if.off_links)}
     total: Floats | None = None
     unknown: list[str] = []
+    doubts: dict[str, list[str]] = {}
     for name, ports in site.switches.items():
         known = _switch_power(calibration, name, site.families[name])
         if known is None:
@@ -88,8 +89,9 @@ def power_of(
         for port in ports:
             watt = watt + _port_watt(port, known, profile, what_if, mode, rest, sampler, off=off, warnings=warnings)
         for sentence in known.unknown:
-            warnings[f"{name}: {sentence}"] = None
+            doubts.setdefault(sentence, []).append(name)
         total = watt if total is None else total + watt
+    warnings |= dict.fromkeys(f"{', '.join(names)}: {sentence}" for sentence, names in doubts.items())
     if unknown:
         verb = "is" if len(unknown) == 1 else "are"
         warnings[f"no power was fitted for {', '.join(unknown)}, which {verb} left out."] = None

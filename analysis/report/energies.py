@@ -10,6 +10,7 @@ import polars as pl
 
 from analysis.energy import MeterTraits, energy_of
 from analysis.interval import Interval
+from analysis.profile_reading import time_of
 from analysis.report.material import RunMaterial, Spread, spread_of
 from analysis.run_samples import PowerSeries
 from analysis.trials import Trial
@@ -17,19 +18,25 @@ from analysis.trials import Trial
 
 @dataclass(frozen=True, slots=True)
 class TrialEnergy:
-    """Energy in a trial's window with its 95 % interval; None where no meter was read.
+    """Mean power in a trial's window with its 95 % interval, None where no meter was read; and the run time.
 
+    A window also has the program's start and end, so energy is its mean power times the run time that the program told.
     Simplification: the meter's lag is taken as none. It shifts the window, which tells little where the load is even.
     """
 
-    network_joule: Interval | None
-    all_joule: Interval | None
-    window_s: float
+    network_watt: Interval | None
+    all_watt: Interval | None
+    run_s: float
 
     @property
-    def network_watt(self) -> Interval | None:
-        """Mean power of the network."""
-        return None if self.network_joule is None else scaled(self.network_joule, 1 / self.window_s)
+    def network_joule(self) -> Interval | None:
+        """Energy of the network in the run time."""
+        return None if self.network_watt is None else scaled(self.network_watt, self.run_s)
+
+    @property
+    def all_joule(self) -> Interval | None:
+        """Energy of all that is metered in the run time."""
+        return None if self.all_watt is None else scaled(self.all_watt, self.run_s)
 
 
 def scaled(interval: Interval, factor: float) -> Interval:
@@ -66,12 +73,17 @@ def repeated(values: Sequence[Interval]) -> Spread:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """An outlet with readings, or a strip's total where its outlets have none; and what it feeds."""
+    """An outlet with readings, or a strip's total where its outlets have none; `feeds` empty where nobody says what."""
 
     strip: str
     outlet: int
     feeds: str
     series: PowerSeries
+
+    @property
+    def name(self) -> str:
+        """What it feeds, else where it is."""
+        return self.feeds or f"{self.strip}:{self.outlet}"
 
 
 def meters_of(run: RunMaterial) -> tuple[Meter, ...]:
@@ -79,6 +91,9 @@ def meters_of(run: RunMaterial) -> tuple[Meter, ...]:
     rows = run.watts.filter(pl.col("power_watt").is_not_null() & (pl.col("mark").fill_null("") != "stale"))
     groups = rows.partition_by("strip", "outlet", "feeds", maintain_order=True)
     found = [_meter(group) for group in groups]
+    fed = {meter.strip for meter in found if meter.feeds}
+    # An outlet that feeds nothing draws nothing, where the inventory says of a strip's outlets what they feed.
+    found = [meter for meter in found if meter.feeds or not meter.outlet or meter.strip not in fed]
     metered = {meter.strip for meter in found if meter.outlet}
     return tuple(meter for meter in found if meter.outlet or meter.strip not in metered)
 
@@ -92,7 +107,7 @@ def _meter(rows: pl.DataFrame) -> Meter:
         step_watt=max(rows["power_step_watt"].drop_nulls().to_list(), default=0.0),
         stale=np.zeros(rows.height, dtype=np.bool_),
     )
-    return Meter(strip, outlet, feeds or f"{strip}:{outlet}", series)
+    return Meter(strip, outlet, feeds or "", series)
 
 
 def energy_of_trial(run: RunMaterial, trial: Trial, meters: Iterable[Meter]) -> TrialEnergy:
@@ -101,13 +116,13 @@ def energy_of_trial(run: RunMaterial, trial: Trial, meters: Iterable[Meter]) -> 
     for meter in meters:
         try:
             bound_ns = _bound_ns(run, meter.strip)
-            found = energy_of(meter.series, trial.begun_ns, trial.ended_ns, MeterTraits(), bound_ns).energy_joule
+            found = energy_of(meter.series, trial.begun_ns, trial.ended_ns, MeterTraits(), bound_ns).mean_watt
         except ValueError:
             continue
         every.append(found)
         if meter.feeds not in run.hosts:
             network.append(found)
-    return TrialEnergy(added(network), added(every), trial.window_s)
+    return TrialEnergy(added(network), added(every), time_of(trial))
 
 
 def _bound_ns(run: RunMaterial, strip: str) -> int:

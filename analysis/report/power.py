@@ -71,7 +71,7 @@ def _series(run: RunMaterial, start_ns: int) -> list[_Seen]:
     single: dict[str, list[PowerSeries]] = {}
     nodes: list[PowerSeries] = []
     for meter in meters_of(run):
-        (nodes if meter.feeds in run.hosts else single.setdefault(meter.feeds, [])).append(meter.series)
+        (nodes if meter.feeds in run.hosts else single.setdefault(meter.name, [])).append(meter.series)
     network = [one for series in single.values() for one in series]
     wholes = []
     if len(single) > 1:

@@ -80,6 +80,8 @@ def _interval(found: Interval) -> str:
     if found.low == found.high:
         return number(found.value)
     width, size = found.high - found.low, max(abs(found.low), abs(found.high))
+    if width < 1e-6 * size:
+        return number(found.value)
     if not math.isfinite(width) or not 1e-3 <= size < 1e6:
         return f"{number(found.value)} ({number(found.low)} to {number(found.high)})"
     digits = min(max(1 - math.floor(math.log10(width / 2)), 0), 6)

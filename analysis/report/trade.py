@@ -29,13 +29,9 @@ class _Point:
 
     state: State
     time_s: Spread
+    network_watt: Spread | None
     network_joule: Spread | None
     all_joule: Spread | None
-
-    @property
-    def network_watt(self) -> Interval | None:
-        """Mean power of the network."""
-        return None if self.network_joule is None else ratio(self.network_joule.interval, self.time_s.interval)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +94,13 @@ def _series(material: Material) -> list[_Series]:
 
 
 def _point(state: State, values: Sequence[_Value]) -> _Point:
-    network = _spread([energy.network_joule for _, energy in values])
-    every = _spread([energy.all_joule for _, energy in values])
-    return _Point(state, spread_of([time_s for time_s, _ in values]), network, every)
+    return _Point(
+        state,
+        spread_of([time_s for time_s, _ in values]),
+        _spread([energy.network_watt for _, energy in values]),
+        _spread([energy.network_joule for _, energy in values]),
+        _spread([energy.all_joule for _, energy in values]),
+    )
 
 
 def _spread(values: Sequence[Interval | None]) -> Spread | None:
@@ -121,7 +121,7 @@ def _saved_percent(one: _Series, point: _Point) -> Interval:
     base, now = one.points[0].network_watt, point.network_watt
     if base is None or now is None or point is one.points[0]:
         return Interval(0.0, 0.0, 0.0)
-    rest = ratio(now, base)
+    rest = ratio(now.interval, base.interval)
     return Interval(100 * (1 - rest.value), 100 * (1 - rest.high), 100 * (1 - rest.low))
 
 
@@ -216,7 +216,7 @@ def _saving_table(series: Sequence[_Series]) -> Table:
         (
             names[one.configuration],
             state_told(point.state),
-            point.network_watt,
+            None if point.network_watt is None else point.network_watt.interval,
             _saved_percent(one, point),
             _performance(one, point),
             point.time_s.count,

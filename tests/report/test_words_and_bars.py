@@ -31,6 +31,7 @@ from analysis.report.table import Column, Table, told
         (Interval(123.456, 120.1, 126.9), "123.5 (120.1 to 126.9)"),
         (Interval(0.18749, 0.18742, 0.18792), "0.18749 (0.18742 to 0.18792)"),
         (Interval(1.0, 0.0, float("inf")), "1 (0 to ∞)"),
+        (Interval(100.0, 100.0 - 1e-10, 100.0), "100"),
     ],
 )
 def test_cells(cell: object, text: str) -> None:
@@ -89,7 +90,21 @@ def test_energy_is_told_apart_by_what_it_feeds(tmp_path: Path) -> None:
     assert found.network_watt is not None
     assert found.all_joule is not None
     assert found.network_watt.holds(60.0)
-    assert found.all_joule.value / found.window_s == pytest.approx(310.0, rel=0.01)
+    assert found.all_joule.value / found.run_s == pytest.approx(310.0, rel=0.01)
+
+
+def test_a_programs_start_is_in_no_energy(tmp_path: Path) -> None:
+    def part(writer: Writer) -> None:
+        figures = [("time", 10.0, "s")]
+        begun_ns, ended_ns = writer.write({"eee": "off"}, 30.0, figures=figures, program="p", hosts=("n01",))
+        writer.watts(begun_ns, ended_ns, 50.0)
+        writer.watts(begun_ns, ended_ns, 0.0, feeds="", outlet=8)
+
+    (run,) = read_material([write_run(tmp_path, part)], None, "").runs
+    assert [meter.outlet for meter in meters_of(run)] == [1]
+    found = energy_of_trial(run, run.trials[0], meters_of(run)).network_joule
+    assert found is not None
+    assert found.value == pytest.approx(500.0, rel=0.01)
 
 
 def test_states_and_configurations(tmp_path: Path) -> None:
