@@ -1,19 +1,14 @@
 """`eeectl study`: routing, experiments, fits and the report of a lab, as the commands that anyone could type."""
 
 import shlex
-import signal
-import subprocess
-import sys
 from pathlib import Path
-from types import FrameType
 from typing import Annotated, Final
 
 from cyclopts import App, Parameter
 from rich.console import Console
 
-from controller.attended import INTERRUPTED
-from controller.errors import LabError
 from controller.inventory import find_lab, load_lab
+from controller.study.commands import INTERRUPTED, run_eeectl
 from controller.study.design import FULL, QUICK, design
 from controller.study.folder import ROOT, StudyFolder
 
@@ -113,15 +108,4 @@ class _Study:
     def _run(self, *words: str) -> int:
         """One command, with this terminal; a Ctrl-C there is that command's."""
         self._console.rule(f"eeectl {shlex.join(words)}", align="left")
-        before = signal.signal(signal.SIGINT, _left_to_the_command)
-        try:
-            status = subprocess.run([sys.executable, "-m", "controller.cli", *words], check=False).returncode
-        except OSError as error:
-            raise LabError(f"eeectl cannot be started anew ({error.strerror}): is this machine out of room?") from error
-        finally:
-            signal.signal(signal.SIGINT, before)
-        return INTERRUPTED if status < 0 else status
-
-
-def _left_to_the_command(number: int, frame: FrameType | None) -> None:
-    """Nothing: not ignored, as a command would inherit that."""
+        return run_eeectl(*words)
