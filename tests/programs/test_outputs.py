@@ -172,6 +172,7 @@ def _alltoall(**changed: Any) -> str:
     told = {"ranks": 4, "iterations": 10, "array_byte": 4096, "wrong": 0, "time_ns": 2_000_000, "begun_ns": 1}
     told |= {"ended_ns": 2, "shares": [0.0, 0.5, 1.0], "iteration_ns": [100_000, 200_000, 300_000]}
     told |= {"call_ns": [10_000, 20_000, 30_000], "mean_call_ns": 20_500.0}
+    told |= {"processor_wait_ns": 1_500_000}
     return f"some warning\nalltoall {json.dumps(told | changed)}\n"
 
 
@@ -180,6 +181,7 @@ def test_alltoall() -> None:
     assert answer.right is True
     assert (value(answer, "time"), value(answer, "iteration_p50"), value(answer, "call_max")) == (0.002, 200.0, 30.0)
     assert (value(answer, "communications"), value(answer, "communication_size")) == (10, 3072)
+    assert value(answer, "processor_wait") == 0.0015
 
 
 def test_alltoall_of_two_ranks_a_node() -> None:
@@ -193,6 +195,7 @@ def test_alltoall_of_two_ranks_a_node() -> None:
     [
         ("", "result line"),
         ("alltoall {", "result line"),
+        ("alltoall {}", "result line"),
         (_alltoall() * 2, "result line"),
         (_alltoall(wrong=3), "3 integers"),
         (_alltoall(ranks=3), "on 3 ranks"),

@@ -5,7 +5,8 @@
 
 Rank 0 prints one line of JSON. All ranks pass a barrier before the measured loop; `time_ns` is that of the rank that
 took longest from there to the end of its last pause. Contents are checked after the warm-up and after the loop, against
-what each other rank has to have sent; the two have different contents.
+what each other rank has to have sent; the two have different contents. `processor_wait_ns` is the longest time that a
+rank was ready to run in the loop and had no processor: on nodes of its own next to nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 import time
 from array import array
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import mpi4py
@@ -58,6 +60,14 @@ def pauser(by: str, sleep_us: int) -> Callable[[], Any]:
     return spin
 
 
+def waited_ns() -> int:
+    """How long this thread was ready to run and had no processor, since it began; 0 where the kernel does not count."""
+    try:
+        return int(Path("/proc/thread-self/schedstat").read_text(encoding="ascii").split()[1])
+    except OSError:
+        return 0
+
+
 def quantiles(values: Sequence[int]) -> list[int]:
     """The values below which the shares of `_SHARES` lie, by the nearest rank."""
     ordered = sorted(values)
@@ -90,6 +100,7 @@ def main() -> None:
     begins, returns = array("q", bytes(8 * (iterations + 1))), array("q", bytes(8 * iterations))
     gc.disable()
     world.Barrier()
+    before_ns = waited_ns()
     begun_ns = time.time_ns()
     for index in range(iterations):
         begins[index] = clock()
@@ -98,9 +109,11 @@ def main() -> None:
         pause()
     begins[iterations] = clock()
     ended_ns = time.time_ns()
+    wait_ns = waited_ns() - before_ns
     wrong += sum(left != right for left, right in zip(theirs, expected))
 
     longest_ns = world.allreduce(begins[iterations] - begins[0], op=MPI.MAX)
+    longest_wait_ns = world.allreduce(wait_ns, op=MPI.MAX)
     wrong = world.allreduce(wrong)
     if rank == 0:
         steps = [after - before for before, after in zip(begins, begins[1:])]
@@ -111,6 +124,7 @@ def main() -> None:
             "array_byte": 4 * count * size,
             "wrong": wrong,
             "time_ns": longest_ns,
+            "processor_wait_ns": longest_wait_ns,
             "begun_ns": begun_ns,
             "ended_ns": ended_ns,
             "shares": _SHARES,
