@@ -17,8 +17,8 @@ from benchmarks.programs.program import Answer, Figure, Launch, Parameters, Plac
 _SCRIPT: Final = "alltoall_ranks.py"
 _MARK: Final = "alltoall "
 _INT_BYTE: Final = 4
-_KEYS: Final = frozenset(
-    "ranks iterations array_byte wrong time_ns processor_wait_ns shares iteration_ns call_ns mean_call_ns".split()
+_TIMES: Final = {"time_ns", "processor_wait_ns", "iteration_ns", "call_ns", "mean_call_ns"}
+_KEYS: Final = {"ranks", "iterations", "array_byte", "wrong", "shares", *_TIMES}
 )
 
 
