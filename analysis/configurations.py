@@ -77,11 +77,20 @@ class Factors:
         return self.kinds.get(name, name if known else "parameter")
 
     def configuration_of(self, trial: Trial) -> Configuration:
-        """Of a program's trial; levels that are parameters count as such."""
+        """Of a program's trial; levels that are parameters count as such.
+
+        So does a hold: with EEE off it changes nothing, and what is compared with and without EEE has the same one.
+        """
         given = {**trial.parameters, **trial.levels}
-        kept = {key: value for key, value in given.items() if self.kind(key) not in LAB_KINDS | _PLACE_KINDS}
+        others = (LAB_KINDS - {"hold_us"}) | _PLACE_KINDS
+        kept = {key: value for key, value in given.items() if self.kind(key) not in others}
         parameters = tuple(sorted((key, _frozen(value)) for key, value in kept.items()))
         return Configuration(trial.program, trial.hosts, trial.ranks_per_host, parameters)
+
+    def hold_us(self, configuration: Configuration) -> float | None:
+        """The hold that was set, if it was a factor."""
+        levels = [level for name, level in configuration.parameters if self.kind(name) == "hold_us"]
+        return float(levels[0]) if levels else None
 
     def state_of(self, trial: Trial) -> State:
         """What the lab was set to."""

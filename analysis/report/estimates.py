@@ -132,7 +132,9 @@ def _estimated(
         parameters = fit.plateau_us.value, fit.alpha_per_us.value, fit.origin_us.value, fit.threshold_us.value
         over_us = float(curve_us(pair.profile.idle_us, *parameters))
         miwa_s = pair.profile.base_s.value + pair.profile.call_count * over_us * 1e-6
-    ours = Predictor(pair.profile, calibration, site).predict(_MEASURED) if fitted.wakes is not None else None
+    hold_us = run.factors.hold_us(pair.configuration)
+    asked = _MEASURED if hold_us is None else WhatIf(f"deep,hold_us={hold_us:g}", "deep", hold_us=hold_us)
+    ours = Predictor(pair.profile, calibration, site).predict(asked) if fitted.wakes is not None else None
     measured = joules.get(pair.configuration.name)
     both = None
     if measured is not None and ours is not None and ours.network_joule is not None:

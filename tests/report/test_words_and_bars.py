@@ -14,7 +14,7 @@ from analysis.configurations import Factors
 from analysis.interval import Interval
 from analysis.report.drawing import LOOKS, draw, label
 from analysis.report.energies import added, energy_of_trial, meters_of, ratio, repeated
-from analysis.report.material import bars_told, read_material, short_names, spread_of
+from analysis.report.material import bars_told, pairs_of, read_material, short_names, spread_of
 from analysis.report.table import Column, Table, told
 
 
@@ -126,6 +126,19 @@ def test_states_and_configurations(tmp_path: Path) -> None:
     assert Factors().with_eee((("eee", "off"), ("link", "off"))) is None
     names = short_names([factors.configuration_of(one), factors.configuration_of(other)])
     assert list(names.values()) == ["size=3", "size=4"]
+
+
+def test_different_holds_are_not_compared_as_one(tmp_path: Path) -> None:
+    def part(writer: Writer) -> None:
+        for hold_us, on_s in ((100, 1.4), (1_000, 1.1)):
+            for eee, time_s in (("off", 1.0), ("on", on_s)):
+                figures = [("time", time_s, "s"), ("communications", 1_000.0, "call")]
+                writer.write({"eee": eee, "hold_us": hold_us}, time_s, figures=figures, program="p", hosts=("n01",))
+
+    (run,) = read_material([write_run(tmp_path, part)], None, "").runs
+    pairs = pairs_of(run)
+    assert sorted(run.factors.hold_us(pair.configuration) or 0 for pair in pairs) == [100, 1_000]
+    assert sorted(pair.overhead_us.interval.value for pair in pairs) == pytest.approx([100, 400])
 
 
 def test_an_axis_without_a_unit_is_a_mistake() -> None:
