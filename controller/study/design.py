@@ -154,6 +154,13 @@ def _at(links: Sequence[Link], switch: str) -> tuple[Link, ...]:
     return tuple(link for link in links if switch in (link.a.device, link.b.device))
 
 
+def _between(lab: Lab, hosts: Sequence[str]) -> tuple[Link, ...]:
+    """Trunks between the switches of hosts: off is off on the whole path where it is a direct one."""
+    topology = Topology.of(lab)
+    homes = {topology.homes[host].device for host in hosts}
+    return tuple(link for link in topology.trunks.values() if {link.a.device, link.b.device} <= homes)
+
+
 def _names(links: Sequence[Link]) -> list[str]:
     return [str(link.a) for link in links]
 
@@ -164,12 +171,13 @@ def _experiment(lab: Lab, name: str, about: str, slow: Collection[str], **rest: 
 
 def _probes(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str) -> Content:
     targets = list(hosts[1:3])
+    links = [hosts[0], *targets, *_names(_between(lab, (hosts[0], *targets)))]
     return _experiment(
         lab,
         "probe-sweep",
         "What a pause does to the next round trip, with EEE on and off.",
         ["eee"],
-        factors={"eee": {"links": [hosts[0], *targets], "levels": ["on", "off"]}, "to": targets},
+        factors={"eee": {"links": links, "levels": ["on", "off"]}, "to": targets},
         measure={
             "probe": {"from": hosts[0], "to": targets[0], "count": effort.echoes, "draw": "uniform"}
             | {"gap_us": list(effort.gap_us)}
@@ -182,7 +190,7 @@ def _probes(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str) -> 
 
 def _alltoall(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str) -> Content:
     factors = {
-        "eee": {"links": list(hosts), "levels": ["on", "off"]},
+        "eee": {"links": [*hosts, *_names(_between(lab, hosts))], "levels": ["on", "off"]},
         "sleep_us": list(effort.sleeps_us),
         "array_byte": list(effort.arrays_byte),
     }
