@@ -19,7 +19,6 @@ _MARK: Final = "alltoall "
 _INT_BYTE: Final = 4
 _TIMES: Final = {"time_ns", "processor_wait_ns", "iteration_ns", "call_ns", "mean_call_ns"}
 _KEYS: Final = {"ranks", "iterations", "array_byte", "wrong", "shares", *_TIMES}
-)
 
 
 class AlltoallParameters(Parameters):
