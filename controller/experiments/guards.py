@@ -52,6 +52,8 @@ class GuardSink:
         self._lock = threading.Lock()
         self._calm_since_ns: int | None = None
         self._links: dict[tuple[str, str], tuple[bool, int]] = {}
+        self._up: dict[tuple[str, str], bool] = {}
+        self._down_before: frozenset[tuple[str, str]] = frozenset()
         self._complaints: list[Complaint] = []
         self._watts_ns: list[int] = []
 
@@ -59,12 +61,18 @@ class GuardSink:
         """From now on the lab is being changed."""
         with self._lock:
             self._calm_since_ns = None
+            self._down_before = frozenset(place for place, up in self._up.items() if not up)
 
     def calm(self, now_ns: int) -> None:
         """From now on links stay as they are."""
         with self._lock:
             self._calm_since_ns = now_ns
             self._links.clear()
+
+    def was_down(self, switch: str, port: str) -> bool:
+        """Whether a port is known to have had no link when the lab began to be changed."""
+        with self._lock:
+            return (switch, port) in self._down_before
 
     def complaints(self) -> tuple[Complaint, ...]:
         """Everything so far."""
@@ -92,6 +100,8 @@ class GuardSink:
                 words = "was reset" if row["mark"] == "reset" else "went round"
                 sentence = f"a counter of {place[0]}:{place[1]} {words}"
                 self._complain(Complaint("counters", before_ns, row["received_ns"], sentence))
+            if row["up"] is not None:
+                self._up[place] = row["up"]
             if self._calm_since_ns is None or sent_ns < self._calm_since_ns or row["up"] is None:
                 continue
             before = self._links.get(place)

@@ -98,7 +98,7 @@ class Runner:
                     back = self._put_back()
                 except LabError as error:
                     cause = cause or error
-                    back = f"the lab could NOT be put back: {error}"
+                    back = f"the lab could NOT be put back: {error} `eeectl run {self.run.folder} --put-back` does it."
         missing = self._queue.missing()
         return Outcome(self.slot_count, self._queue.done, self._number, missing, interrupted, back, cause)
 

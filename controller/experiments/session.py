@@ -164,7 +164,7 @@ def _run(
         ):
             note_clocks(run, hosts)
             _refuse_blind(experiment, run, collector, progress, wanted)
-            stage = Stage(lab, experiment, run, real_hands(lab, say=progress.say), lock, progress)
+            stage = Stage(lab, experiment, run, real_hands(lab, say=progress.say), lock, progress, sink.was_down)
             runner = Runner(lab, experiment, run, stage, collector, sink, progress, attention, bystander_of(lab.name))
             found.append(runner.go())
             if found[0].complete:

@@ -54,6 +54,9 @@ class Stage:
     hands: Hands
     lock: Lock
     progress: Progress
+    was_down: Callable[[str, str], bool] = lambda _switch, _port: False
+    """Whether a port had no link before a change: a host that is off, or a cable that is not there."""
+
     stop: Stop = field(default_factory=Stop)
     _levels: dict[str, Level] = field(default_factory=dict)
     _way: WayHome | None = None
@@ -223,16 +226,21 @@ class Stage:
     def _await_links(self, changes: Iterable[Change]) -> None:
         """Wait until every link that was touched and is enabled at both ends is up; DeviceError names one that is not.
 
-        A switch without an SNMP agent is not waited for; hosts that look for each other tell.
+        A switch without an SNMP agent is not waited for, as hosts that look for each other tell; nor is a port that was
+        enabled before and had no link.
         """
         ups: dict[tuple[str, str], bool] = {}
+        dead: set[tuple[str, str]] = set()
         for change in changes:
             if isinstance(change, PortChange) and aspects_of(change) & {"link", "energy"}:
-                ups[change.switch, change.port] = change.after.admin_up
+                place = (change.switch, change.port)
+                if place not in ups and change.before.admin_up and self.was_down(*place):
+                    dead.add(place)
+                ups[place] = change.after.admin_up
         half = half_open(self.experiment, self._levels, self.lab)
         ports: dict[str, list[str]] = {}
         for (name, port), up in ups.items():
-            if up and (name, port) not in half:
+            if up and (name, port) not in half | dead:
                 ports.setdefault(name, []).append(port)
         for name, own in ports.items():
             try:

@@ -51,6 +51,19 @@ def test_links_that_change_while_the_lab_is_changed_are_no_complaint() -> None:
     assert sink.complaints() == ()
 
 
+def test_ports_without_a_link_before_a_change_are_known() -> None:
+    sink = GuardSink()
+    sink.calm(0)
+    sink.take(_ports(1, up=False))
+    sink.take(_ports(1, up=True, port="gi1/0/2"))
+    assert not sink.was_down("sw1", "gi1/0/1")
+    sink.disturb()
+    sink.take(_ports(2, up=False, port="gi1/0/2"))
+    assert sink.was_down("sw1", "gi1/0/1")
+    assert not sink.was_down("sw1", "gi1/0/2")
+    assert not sink.was_down("sw1", "gi1/0/3")
+
+
 def test_a_counter_that_was_reset_or_went_round_spoils() -> None:
     sink = GuardSink()
     sink.calm(0)
