@@ -50,8 +50,9 @@ class Run:
 class MiwaFit:
     """Parameters of Eq. 3 with 95 % intervals; `alpha_per_us` in 1/us.
 
-    `threshold_us` is found by trying, its interval holds all thresholds whose fit is not worse by an F test of the other
-    three parameters. Their intervals hold those of the linearised fits at all of these thresholds.
+    `threshold_us` is found by trying, its interval holds all thresholds whose fit is not worse by an F test. The other
+    intervals hold those of the linearised fits at all of these thresholds. On synthetic data (30 runs with errors of
+    2 us) those of alpha and the origin still held the truth in 87 to 90 % of 60 cases only, as t0 cannot pass t.
     `residual_us` is the standard deviation of the overhead of one communication about the curve; `explained` is R2.
     """
 

@@ -18,8 +18,8 @@ Simplifications: all nodes take part in every round; the order of messages is th
 talk to few neighbours wait for fewer links, which `serial` takes up on average only.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -80,7 +80,8 @@ def overhead_us(profile: Profile, policies: Mapping[Way, Policy], seed: int = 0)
         busy_us=np.array([node.receive.busy_us for node in nodes]) / rounds / (len(nodes) - 1),
     )
     rest_us = float(np.mean([one.rest_us for one in receive]) + np.mean([one.rest_us for one in transmit]))
-    return max(walk.round_us(policies) - walk.round_us({}), 0.0) + rest_us
+    awake = walk.without_waits()
+    return max(awake.round_us(policies) - awake.round_us({}), 0.0) + rest_us
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,32 +93,52 @@ class _Walk:
     transmit_us: Floats
     busy_us: Floats
 
+    def without_waits(self) -> "_Walk":
+        """With the gaps moved so that those of a walk without any policy have the medians that were recorded.
+
+        The recorded gaps have in them already that the first frame of several is early and the last one late.
+        """
+        steps = list(self._steps({}))[_BURN_IN:]
+        receive_us = self.receive_us - np.median(np.stack([step.receive_us for step in steps]), axis=(0, 1))
+        transmit_us = self.transmit_us - np.median(np.stack([step.transmit_us for step in steps]), axis=(0, 1))
+        return replace(self, receive_us=self.receive_us + receive_us, transmit_us=self.transmit_us + transmit_us)
+
     def round_us(self, policies: Mapping[Way, Policy]) -> float:
-        """By how much a round is longer than without scatter and waits. Times are relative to a steady schedule."""
+        """By how much a round is longer than without scatter and waits."""
+        marks = [float(step.start_us.mean()) for step in self._steps(policies)]
+        return (marks[-1] - marks[_BURN_IN]) / (len(marks) - 1 - _BURN_IN)
+
+    def _steps(self, policies: Mapping[Way, Policy]) -> Iterator["_Step"]:
+        """Round after round. Times are relative to a schedule without scatter and waits."""
         nodes = len(self.busy_us)
-        turns = np.array(
-            [[np.inf if to == by else (to - by) % nodes - 1 for by in range(nodes)] for to in range(nodes)]
-        )
-        offset_us = turns * self.busy_us[:, None]
-        offset_us[np.isnan(offset_us)] = np.inf
+        turns = np.array([[(to - by) % nodes - 1 for by in range(nodes)] for to in range(nodes)])
+        offset_us = np.where(turns < 0, np.inf, turns * self.busy_us[:, None])
         start = sent = ended = np.zeros(self.scatter_us.shape[1:])
-        marks = []
         for scatter_us in self.scatter_us:
             start = start + scatter_us
-            leaves = start
+            transmit_us = self.transmit_us + start - sent
+            sent = start
             if "transmit" in policies:
-                leaves = start + policies["transmit"].delay_us(self.transmit_us + start - sent)
-            sent = leaves
-            arrivals = np.sort(leaves[:, None, :] + offset_us, axis=2)
+                sent = start + policies["transmit"].delay_us(transmit_us)
+            arrivals = np.sort(sent[:, None, :] + offset_us, axis=2)
+            receive_us = self.receive_us + arrivals[:, :, 0] - ended
             free = arrivals[:, :, 0] + self.busy_us
             if "receive" in policies:
-                free = free + policies["receive"].delay_us(self.receive_us + arrivals[:, :, 0] - ended)
+                free = free + policies["receive"].delay_us(receive_us)
             for sender in range(1, nodes - 1):
                 free = np.maximum(free, arrivals[:, :, sender]) + self.busy_us
             ended = free - (nodes - 1) * self.busy_us
             start = np.maximum(ended, start)
-            marks.append(float(start.mean()))
-        return (marks[-1] - marks[_BURN_IN]) / (len(marks) - 1 - _BURN_IN)
+            yield _Step(start, receive_us, transmit_us)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """When the nodes are through a round, and the gaps before it; shape (replicas, nodes)."""
+
+    start_us: Floats
+    receive_us: Floats
+    transmit_us: Floats
 
 
 @dataclass(frozen=True, slots=True)

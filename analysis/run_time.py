@@ -36,8 +36,8 @@ Way = Literal["transmit", "receive"]
 _LEAST_RUNS: Final = 8
 _MOST_SERIAL: Final = 64.0
 _HIDDEN_US: Final = (0.1, 1000.0)
-_SEARCH: Final = {"xatol": 1e-3, "fatol": 1e-12, "maxiter": 200}
-_BOOTSTRAPS: Final = 200
+_SEARCH: Final = {"xatol": 1e-3, "fatol": 1e-12, "maxiter": 80}
+_BOOTSTRAPS: Final = 100
 _POINTS: Final = 16
 _LEAST_WAIT_US: Final = 1e-6
 

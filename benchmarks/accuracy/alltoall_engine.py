@@ -9,9 +9,8 @@ lab has both.
 """
 
 import heapq
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from twin_engine import VirtualEngine
@@ -20,6 +19,9 @@ from agents.gap_histogram import GapHistogram, lower_edges_ns
 from agents.link_tap import OUTGOING
 from analysis.calibration import Estimate
 from analysis.profile import Gaps, NodeGaps, Profile
+
+if TYPE_CHECKING:
+    from twin_engine import LpiTiming
 
 PS_US: Final = 1_000_000
 LINK_MBPS: Final = 1000
@@ -31,7 +33,7 @@ _OVERSLEPT_US, _SCATTER_US = 55.0, 6.0
 _TAKEN_SHARE, _TAKEN_US = 0.01, 150.0
 _INCOMING: Final = 0
 
-MIWA: Final[Mapping[str, float]] = {
+MIWA: Final["LpiTiming"] = {
     "hold_us": 1000.0,
     "sleep_us": 182.0,
     "wake_us": 60.0,
@@ -72,7 +74,7 @@ class Played:
 class _Fabric:
     """Nodes on one switch; its ports sleep, the nodes' cards do not."""
 
-    def __init__(self, node_count: int, timing: Mapping[str, float] | None) -> None:
+    def __init__(self, node_count: int, timing: "LpiTiming | None") -> None:
         self.engine = VirtualEngine(seed=1)
         names = [f"p{number}" for number in range(node_count)]
         switch = self.engine.add_switch(
@@ -84,7 +86,7 @@ class _Fabric:
             self.engine.set_port(port, eee=timing is not None)
             self.engine.set_port(nic, eee=timing is not None)
             self.engine.set_lpi(nic, mode="off", timing={})
-            self.engine.set_lpi(port, mode="off" if timing is None else "deep", timing=dict(timing or {}))
+            self.engine.set_lpi(port, mode="off" if timing is None else "deep", timing=timing or {})
         self.now = 20 * 1_000_000 * PS_US
         self.engine.run_until(self.now)
         for node, nic in enumerate(self.nics):  # so that the switch knows where everybody is
@@ -112,7 +114,7 @@ def _pieces(message_byte: int) -> list[int]:
 class _Play:
     """One run."""
 
-    def __init__(self, shape: Configuration, timing: Mapping[str, float] | None, seed: int) -> None:
+    def __init__(self, shape: Configuration, timing: "LpiTiming | None", seed: int) -> None:
         self.shape = shape
         self.fabric = _Fabric(shape.node_count, timing)
         self.random = np.random.default_rng(seed)
@@ -207,7 +209,7 @@ def _gaps(told: list[object], window_us: float) -> Gaps:
     )
 
 
-def play(shape: Configuration, timing: Mapping[str, float] | None, seed: int) -> Played:
+def play(shape: Configuration, timing: "LpiTiming | None", seed: int) -> Played:
     """Run a configuration; `timing` None is EEE off."""
     return _Play(shape, timing, seed).run()
 
