@@ -91,7 +91,8 @@ class Predictor:
         sampler = Sampler(self.draws)
         mode = asked_mode(what_if, link, sampler)
         gaps = GapTable.of(self.profile)
-        time = run_time(self.profile, gaps, what_if, mode, fitted, sleeping_ways(link, self.profile), sampler)
+        ways = sleeping_ways(link, self.profile)
+        time = run_time(self.profile, gaps, what_if, mode, fitted, ways, sampler)
         warnings = [*self._doubts(), *mode.warnings, *time.warnings]
         if what_if.saves and link is not None and gaps.longest_us > link.largest_gap_us > 0:
             warnings.append(f"some gaps are longer than any that was probed ({link.largest_gap_us:.4g} us).")
@@ -100,7 +101,7 @@ class Predictor:
             time, load = self._loaded(what_if, time, warnings)
         elif what_if.off_links or what_if.speed_mbps:
             warnings.append("without the lab's inventory nothing is known about links off or slower: give --lab.")
-        rest = rest_of(gaps, mode, time.time_s) if what_if.saves else _no_rest(self.draws)
+        rest = rest_of(gaps, mode, time.time_s, ways) if what_if.saves else _no_rest(self.draws)
         watts = Sampler(self.draws)
         power = None
         if self.site is not None:

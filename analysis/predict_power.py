@@ -5,8 +5,9 @@ A switch draws its base, what each cabled port adds stage by stage, and what tra
 
 Simplifications, each widening the interval or named in a warning:
 
-* A port's share of low power is the mean of its two directions; 1000BASE-T rests only while both do, which gaps by
-  direction cannot tell. The nodes' own cards are not in a switch's power, and nodes are not taken to save by EEE.
+* A port's share of low power is the mean of its directions that sleep, as its fraction in low power was fitted with
+  these. 1000BASE-T rests only while both do, which gaps by direction cannot tell. The nodes' own cards are not in a
+  switch's power, and nodes are not taken to save by EEE.
 * Links between switches carry many nodes' frames; their gaps were not recorded. Their share is drawn evenly between
   none and that of the node that rests longest.
 * Nodes that take no part rest all the time.
@@ -22,6 +23,7 @@ from analysis.calibration import Calibration, PortPower, SwitchPower
 from analysis.interval import Floats
 from analysis.predict_time import GapTable
 from analysis.profile import Profile
+from analysis.run_time import Way
 from analysis.sampling import Sampler
 from analysis.site import Load, Site, SitePort
 from analysis.what_if import WhatIf
@@ -40,13 +42,13 @@ class Rest:
         return self.deep + self.fast
 
 
-def rest_of(gaps: GapTable, mode: AskedMode, time_s: Floats) -> Rest:
-    """Of the nodes' links, mean of both directions, over the whole run."""
+def rest_of(gaps: GapTable, mode: AskedMode, time_s: Floats, ways: tuple[Way, ...] = ("transmit", "receive")) -> Rest:
+    """Of the nodes' links, mean of the directions that sleep, over the whole run."""
     deep, fast = np.zeros(time_s.size), np.zeros(time_s.size)
-    for way, counts in gaps.count.items():
+    for way in ways:
         slept_us = mode.low_power_us(gaps.gap_us[way][None, :])
-        deep += np.broadcast_to(slept_us[0] @ counts, time_s.shape) / len(gaps.count)
-        fast += np.broadcast_to(slept_us[1] @ counts, time_s.shape) / len(gaps.count)
+        deep += np.broadcast_to(slept_us[0] @ gaps.count[way], time_s.shape) / len(ways)
+        fast += np.broadcast_to(slept_us[1] @ gaps.count[way], time_s.shape) / len(ways)
     scale = gaps.link_count * time_s * 1e6
     share = (deep + fast) / scale
     # Bins have a middle, so gaps may add up to more than the run.

@@ -18,6 +18,7 @@ from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 
 _PATHS = 8
+_DOTS = 1_500
 _BINS = 24
 _LEAST_IN_BIN = 5
 
@@ -164,7 +165,10 @@ def _drawing(number: int, path: _Path) -> Drawing:
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
-        axes.plot(path.on.gap_us / 1e3, path.on.rtt_us - path.base_us, ".", color="0.7", ms=2, zorder=1)
+        every = -(-path.on.gap_us.size // _DOTS) or 1
+        shown = slice(None, None, every)
+        delay_us = path.on.rtt_us - path.base_us
+        axes.plot(path.on.gap_us[shown] / 1e3, delay_us[shown], ".", color="0.7", ms=2, zorder=1)
         for place, (echoes, name) in enumerate(((path.on, "EEE on"), (path.off, "EEE off"))):
             gap_us, median, low, high = binned(echoes.gap_us, echoes.rtt_us)
             if gap_us.size:

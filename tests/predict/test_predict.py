@@ -194,6 +194,20 @@ def test_power_by_hand() -> None:
     assert any("no node's power" in warning for warning in found.warnings)
 
 
+def test_a_direction_that_does_not_sleep_rests_never() -> None:
+    both = exact_calibration()
+    switch_alone = exact_calibration(ends=("sw1:gi1/0/1", "sw1:gi1/0/2"))
+    card_alone = exact_calibration(ends=("n01:eth0",))
+    gaps = {4_000.0: 1_000}  # before what nodes send; in the other direction there are none
+    rests = [
+        Predictor(profile(gaps), known, draws=3).predict(parse_what_if("measured")).rest_percent.value
+        for known in (both, switch_alone, card_alone)
+    ]
+    assert rests[1] == 0.0
+    assert rests[0] == pytest.approx(rests[2] / 2, rel=0.05)
+    assert rests[2] == pytest.approx(100 * (4_000 - HOLD_US - SLEEP_US) * 1e-3 / 4.26, rel=1e-3)
+
+
 def test_a_link_off_saves_what_was_measured_and_no_more() -> None:
     link = next(port.link for port in SITE.switches["sw1"] if port.role == "trunk")
     known = exact_calibration()
