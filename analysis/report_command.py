@@ -19,7 +19,7 @@ def report(
     calibration: Path | None = None,
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
 ) -> int:
-    """Make a report of runs: one HTML file that opens offline, and its figures as SVG and PDF beside it.
+    """Make a report of runs: an HTML file that opens offline, and figures as SVG and PDF in the first run's folder.
 
     Parameters
     ----------

@@ -82,7 +82,7 @@ VERBS: Final = (
     Verb(
         "report",
         "analysis.report_command:report_app",
-        "Make a report of runs: one HTML file that opens offline, and its figures as SVG and PDF beside it.",
+        "Make a report of runs: an HTML file that opens offline, and figures as SVG and PDF in the first run's folder.",
     ),
     Verb("rollback", "controller.apply_commands:rollback_app", "Take the last apply back, confirmed or not."),
     Verb(

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from analysis.configurations import LAB_KINDS
 from analysis.report.material import Material, RunMaterial
 from analysis.report.section import Section
 from analysis.report.table import Cell, Column, Table
@@ -15,7 +16,7 @@ _MOST_REMARKS = 40
 def measured(material: Material) -> Section:
     """Always there."""
     runs = material.runs
-    tables = [_runs(runs), _trials(runs), _clocks(runs), _versions(runs)]
+    tables = [_runs(runs), _experiments(runs), _trials(runs), _clocks(runs), _versions(runs)]
     invalid = _not_counted(runs)
     warnings = []
     if invalid.rows:
@@ -77,6 +78,51 @@ def _runs(runs: tuple[RunMaterial, ...]) -> Table:
             )
         )
     return Table("runs", "Runs", tuple(map(Column, columns)), tuple(rows))
+
+
+def _experiments(runs: tuple[RunMaterial, ...]) -> Table:
+    """What was varied, and how often it was repeated."""
+    rows: list[tuple[Cell, ...]] = []
+    for run in runs:
+        told = _experiment(run.facts)
+        if "measure" in told:
+            factors = [_factor(name, factor) for name, factor in told.get("factors", {}).items()]
+            rows.append(
+                (
+                    run.name,
+                    _measure(told["measure"]),
+                    "; ".join(factors) or "nothing",
+                    _count(told.get("blocks")),
+                    _count(told.get("repetitions")),
+                    ", ".join(told.get("slow", ())),
+                )
+            )
+    columns = ("run", "what is measured", "factors and levels", "blocks", "repetitions in a block", "changed slowly")
+    return Table("experiments", "Experiments", tuple(map(Column, columns)), tuple(rows))
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) else None
+
+
+def _factor(name: str, factor: Mapping[str, Any]) -> str:
+    links = factor.get("links")
+    of = f" of {links if isinstance(links, str) else ', '.join(map(str, links))}" if links else ""
+    levels = ", ".join(str(level) for level in factor.get("levels", ()))
+    return f"{name}{of if factor.get('kind') in LAB_KINDS else ''}: {levels}"
+
+
+def _measure(measure: Mapping[str, Any]) -> str:
+    for what, given in measure.items():
+        if isinstance(given, Mapping):
+            if what == "program":
+                ranks = f"{len(given.get('hosts', ()))}x{given.get('ranks_per_host', 1)}"
+                fixed = " ".join(f"{key}={value}" for key, value in given.get("parameters", {}).items())
+                return f"{given.get('name')} {ranks} {fixed}".strip()
+            if what == "probe":
+                return f"probe {given.get('from')} - {given.get('to')}, {given.get('count')} echoes"
+            return f"{what}, windows of {given.get('window_s')} s"
+    return ""
 
 
 def _trials(runs: tuple[RunMaterial, ...]) -> Table:

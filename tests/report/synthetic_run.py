@@ -32,7 +32,7 @@ HOSTS = ("n01", "n02", "n03", "n04")
 BASE_NS = 1_795_000_000_000_000_000
 FACTORS = {
     "eee": {"kind": "eee", "levels": ["on", "off"]},
-    "trunks": {"kind": "link", "levels": ["on", "off"]},
+    "trunks": {"kind": "link", "levels": ["on", "off"], "links": "trunks"},
     "uplink": {"kind": "link", "levels": ["on", "off"]},
 }
 GAP_COLUMNS = ("frames", "byte", "busy_ns", "idle_ns", "gaps")
@@ -220,10 +220,13 @@ def write_regulation(writer: Writer) -> None:
 
 def write_run(root: Path, *parts: Any, name: str = "study") -> Path:
     """A run's folder with the trials that the parts write."""
+    program = {"name": "alltoall", "parameters": {"iterations": 1_000}, "hosts": list(HOSTS), "ranks_per_host": 1}
+    measure = {"program": program, "probe": None}
+    experiment = {"name": name, "seed": 1, "factors": FACTORS, "measure": measure, "blocks": 3, "repetitions": 1}
     facts = {
         "lab": "virtual",
         "lab_digest": "ab" * 32,
-        "experiment": {"name": name, "seed": 1, "factors": FACTORS},
+        "experiment": experiment,
     }
     with Run.create(root, name, facts) as run:
         clocks = [("sw1", 2_400_000), ("pdu1", 80_000_000)]

@@ -144,6 +144,8 @@ def test_what_does_not_count_is_told_with_its_reason(text: str) -> None:
     assert "the twin was 412 us late" in told
     assert "1 trial does not count" in told
     assert "sysUpTime" in told
+    assert "alltoall 4x1 iterations=1000" in told
+    assert "trunks of trunks: on, off" in told
 
 
 def test_tables_can_be_copied(text: str, parts: tuple[tuple[Section, ...], tuple[Missing, ...]]) -> None:
