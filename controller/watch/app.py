@@ -31,6 +31,7 @@ class WatchApp(App[str]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]  # noqa: RUF012 - as the base class declares it
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "quit", "quit"),
+        Binding("ctrl+c", "quit", show=False, priority=True),
         Binding("v", "step_view", "view"),
         Binding("f", "step_filter", "filter"),
         Binding("s", "step_order", "sort"),

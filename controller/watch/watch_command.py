@@ -170,10 +170,11 @@ def _draw(feed: Feed, seen: LabView, path: Path, size: str) -> None:
 
 def _serve(feed: Feed, url: str) -> None:
     """Look until Ctrl-C."""
-    if url:
-        print(f"metrics are at {url}; Ctrl-C ends this.", file=sys.stderr)
     ending = threading.Event()
     with contextlib.suppress(KeyboardInterrupt):
+        feed.look()
+        if url:
+            print(f"metrics are at {url}; Ctrl-C ends this.", file=sys.stderr, flush=True)
         while not ending.wait(_LOOK_S):
             feed.look()
 

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 from toy_view import LAB, begun, ended, event, poll, ports, watts
 
@@ -271,3 +273,29 @@ def test_without_a_terminal_it_says_what_else_there_is(run: Run) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert "give --once, --json or --no-screen" in done.stderr
+
+
+@pytest.mark.parametrize("key", ["q", "\x03"])
+def test_a_terminal_is_drawn_on_and_given_back(run: Run, key: str) -> None:
+    run.append(watts(0, 25.0, 60.0))
+    run.close()
+    argv = ["-m", "controller.cli", "watch", str(run.folder)]
+    terminal = pexpect.spawn(sys.executable, argv, dimensions=(24, 80), timeout=60, encoding="utf-8")
+    terminal.expect("alarms")
+    terminal.send(key)
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert (terminal.exitstatus, terminal.signalstatus) == (0, None)
+
+
+def test_what_serves_without_a_screen_ends_at_ctrl_c(run: Run) -> None:
+    argv = [sys.executable, "-m", "controller.cli", "watch", str(run.folder), "--no-screen", "--prometheus", "0"]
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stderr is not None
+            url = process.stderr.readline().split()[3].rstrip(";")
+            assert "eee_run_info" in _scraped(url)
+            process.send_signal(signal.SIGINT)
+            assert process.wait(30) == 0
+        finally:
+            process.kill()
