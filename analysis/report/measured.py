@@ -71,8 +71,8 @@ def _runs(runs: tuple[RunMaterial, ...]) -> Table:
                 str(facts.get("lab_digest", ""))[:12],
                 str(told.get("name", facts.get("name", ""))),
                 str(told.get("seed", "")),
-                str(facts.get("begun", ""))[:19],
-                str(facts.get("ended", ""))[:19],
+                str(facts.get("begun", ""))[:19].replace("T", " "),
+                str(facts.get("ended", ""))[:19].replace("T", " "),
                 str(facts.get("state", "")),
                 f"{facts.get('actor', '')}@{facts.get('host', '')}",
             )

@@ -128,7 +128,8 @@ def _drawing(number: int, run: RunMaterial, series: Sequence[_Seen], done: Seque
             label(axes, f"Time since the run began ({unit})" if place == len(series) - 1 else f"({unit})", "Power (W)")
             if place < len(series) - 1:
                 axes.set_xlabel("")
-        for event in done[:_NAMED_EVENTS] if len(done) <= _NAMED_EVENTS else ():
+        room = _NAMED_EVENTS if figure.get_figwidth() >= PAGE_INCH else _NAMED_EVENTS // 2
+        for event in done if len(done) <= room else ():
             panels[0].annotate(
                 event.words,
                 (event.at_s / share, 1.0),

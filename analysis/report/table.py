@@ -42,6 +42,18 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
     @property
+    def heads(self) -> list[tuple[str, str]]:
+        """Text of each head, and what its column holds: numbers or text."""
+        numeric = [
+            bool(column.unit) or any(isinstance(row[n], int | float | Interval) for row in self.rows)
+            for n, column in enumerate(self.columns)
+        ]
+        return [
+            (column.shown_head, "number" if is_number else "text")
+            for column, is_number in zip(self.columns, numeric, strict=True)
+        ]
+
+    @property
     def shown(self) -> list[list[tuple[str, str]]]:
         """Text of each cell, and what it is: a number, short text that stays on one line, or long text."""
         return [[_shown(cell, column) for cell, column in zip(row, self.columns, strict=True)] for row in self.rows]

@@ -41,6 +41,7 @@ def test_cells(cell: object, text: str) -> None:
 def test_an_interval_is_three_columns_of_a_file() -> None:
     table = Table("t", "T", (Column("a", "us"), Column("b")), ((Interval(1.0, 0.5, 2.0), "x"), (None, "y")))
     assert table.csv.splitlines() == ["a (us),a (us) low,a (us) high,b", "1.0,0.5,2.0,x", ",,,y"]
+    assert table.heads == [("a (µs)", "number"), ("b", "text")]
     assert table.shown[0] == [("1.00 (0.50 to 2.00)", "number"), ("x", "short")]
 
 
