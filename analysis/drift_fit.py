@@ -7,7 +7,9 @@ what is not known of the drift. Slow drift next to a constant looks like a rando
 covers.
 
 Simplification: the drift has one time scale. A periodic one (air conditioning) is taken for a faster drift; a spectrum
-of many hours would tell them apart.
+of many hours would tell them apart. What drifts over much longer than the measurement took is not seen by it: a
+constant is that of those hours (with a drift of 1 W over 50 minutes, intervals from 25 minutes held the constant of all
+days in 80 % of 40 cases; differences between stages do not suffer).
 """
 
 import math

@@ -56,6 +56,13 @@ def test_a_drift_of_watts_is_taken_out_and_widens_the_interval(drift: Drift) -> 
     assert wide.half_width > 2 * calm.half_width
 
 
+def test_a_drift_is_in_the_base_and_its_interval_owns_up_to_it() -> None:
+    """Blocks do not tell the base from a drift, as all stages have it."""
+    bases = [_fit(seed=seed, drift=Drift(1.0, 1000.0), blocks=4).base_watt for seed in range(6)]
+    assert sum(base.holds(TRUTH.base) for base in bases) >= 5
+    assert min(base.half_width for base in bases) > 0.5
+
+
 def test_a_coarse_meter_gives_wide_intervals_and_no_wrong_numbers() -> None:
     coarse = MeterFamily(step=5.0, noise=0.0)
     for seed in range(3):
