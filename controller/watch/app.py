@@ -19,6 +19,9 @@ from controller.watch.view import LabView
 
 _LOOK_S: Final = 1.0
 _WIDE: Final = 140
+_MOST_LINES: Final = {"topology": 16, "power": 8, "devices": 9, "progress": 8, "alarms": 6, "events": 8}
+"""Of panels that are as high as what they show."""
+
 _RIGHT: Final = frozenset({"speed", "a→b", "b→a", "LPI %"})
 _WIDTHS: Final = {"state": 5, "speed": 5, "a→b": 6, "b→a": 6, "load": 8, "LPI %": 8, "EEE": 6}
 
@@ -138,7 +141,7 @@ class WatchApp(App[str]):
             panel = self.query_one(f"#{name}", Static)
             room = panel.content_size
             free = panel.styles.height is not None and panel.styles.height.is_auto
-            panel.update(draw(seen, room.width or self.size.width, (16 if free else room.height) or 1))
+            panel.update(draw(seen, room.width or self.size.width, (_MOST_LINES[name] if free else room.height) or 1))
         self._fill()
 
     def _fill(self) -> None:
