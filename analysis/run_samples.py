@@ -47,7 +47,7 @@ class RunSamples:
             received_ns=rows["received_ns"].to_numpy(),
             power_watt=rows["power_watt"].to_numpy(),
             step_watt=float(rows["power_step_watt"].fill_null(0.0).max() or 0.0),  # type: ignore[arg-type]
-            stale=(rows["mark"] == "stale").to_numpy(),
+            stale=(rows["mark"].fill_null("") == "stale").to_numpy(),
         )
 
     def offset(self, source: str, time_ns: int) -> tuple[int, int]:
