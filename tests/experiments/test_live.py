@@ -83,12 +83,12 @@ class Bench:
 
 @pytest.fixture
 def bench(
-    running_lab: tuple[Path, Path],
+    quick_lab: tuple[Path, Path],
     eeectl_environment: dict[str, str],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Bench:
-    folder, state = running_lab
+    folder, state = quick_lab
     monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
     return Bench(folder, state, eeectl_environment, tmp_path)
 
