@@ -30,6 +30,7 @@ class Effort:
     echoes: int
     gap_us: tuple[int, int]
     probe_blocks: int
+    program_hosts: int
     sleeps_us: tuple[int, ...]
     arrays_byte: tuple[int, ...]
     iterations: int
@@ -45,6 +46,7 @@ QUICK: Final = Effort(
     echoes=600,
     gap_us=(100, 4_000),
     probe_blocks=1,
+    program_hosts=2,  # more ranks than that fight for the processors of a small machine's twin
     sleeps_us=(0, 250, 500, 750, 1_000, 1_500, 2_000, 3_000),
     arrays_byte=(1_024,),
     iterations=200,
@@ -61,6 +63,7 @@ FULL: Final = Effort(
     echoes=4_000,
     gap_us=(50, 10_000),
     probe_blocks=3,
+    program_hosts=4,
     sleeps_us=(0, 100, 200, 500, 1_000, 2_000),
     arrays_byte=(256, 4_096, 131_072),
     iterations=2_000,
@@ -95,7 +98,7 @@ def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] 
         raise LabError(f"lab {lab.name} has no host {unknown[0]} with a cable: it has {', '.join(topology.hosts)}.")
     if len(chosen) < 2:
         raise LabError(f"lab {lab.name} has no two hosts at switches that can do EEE: there is nothing to compare.")
-    programs = chosen[:_MOST_HOSTS]
+    programs = chosen[: effort.program_hosts]
     made = [_probes(lab, effort, chosen, agent_user), _alltoall(lab, effort, programs, agent_user)]
     left_out = []
     spare = _spare(lab, topology)
@@ -106,7 +109,7 @@ def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] 
     else:
         made.append(_links_off(lab, effort, programs, spare))
     if spare and metered:
-        made.append(_power(lab, effort, _at(spare, metered[0]), metered[0], programs))
+        made.append(_power(lab, effort, _at(spare, metered[0]), metered[0], chosen[:_MOST_HOSTS]))
     else:
         left_out.append("no switch with a link to spare is fed by a metered outlet, so no watts are fitted.")
     return Design(tuple(made), tuple(left_out))
