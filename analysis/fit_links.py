@@ -154,7 +154,7 @@ def _sleepers(
 def _card_unknown(host: str) -> str:
     return (
         f"Whether {host}'s card sleeps too is not known, as its switch shows no LPI counters: if it does, its wake is "
-        "spread over those of the switches here, and the hold may come out some percent too short; --sleepers counts it."
+        "spread over those of the switches here, and the hold comes out some percent too short: see --sleepers."
     )
 
 
