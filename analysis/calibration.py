@@ -73,10 +73,11 @@ class LinkPolicy(_Part):
     """EEE policy of the transmitters at `ends`, all alike, from echoes (`analysis.eee_policy`).
 
     `sleeper_count` transmitters of the probed path sleep. Kind "off": no sleep up to gaps of `largest_gap_us`; nothing
-    is known beyond. `wake_us` is one transmitter's. `base_us`, `noise_us`: the path's round trip awake, and the scale
-    of its errors. `explained_fraction` is the share of the round trips' spread that the policy explains, `evidence`
-    the difference of the information criterion to the next best kind (above 10: very strong). `symptoms` are
-    sentences about what the path does beside (`analysis.link_symptoms`), `unknown` about what nobody could tell.
+    is known beyond. `wake_us` is one transmitter's. `card_...` are of the two hosts' cards, where those sleep too.
+    `base_us`, `noise_us`: the path's round trip awake, and the scale of its errors. `explained_fraction` is the share
+    of the round trips' spread that the policy explains, `evidence` the difference of the information criterion to the
+    next best kind (above 10: very strong). `symptoms` are sentences about what the path does beside
+    (`analysis.link_symptoms`), `unknown` about what nobody could tell.
     """
 
     ends: tuple[str, ...]
@@ -91,6 +92,9 @@ class LinkPolicy(_Part):
     fast_wake_us: Estimate | None = None
     deep_after_us: Estimate | None = None
     wait_us: Estimate | None = None
+    card_hold_us: Estimate | None = None
+    card_sleep_us: Estimate | None = None
+    card_wake_us: Estimate | None = None
     echo_count: int = Field(ge=0)
     lost_count: int = Field(ge=0)
     explained_fraction: Finite

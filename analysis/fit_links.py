@@ -7,6 +7,7 @@ sleep too. Echoes of all trials of a pair in one state of the lab are fitted tog
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -18,15 +19,12 @@ from analysis.configurations import Factors, State
 from analysis.eee_policy import PolicyFit, fit_policy
 from analysis.interval import Interval
 from analysis.link_symptoms import EndView, look_at_link, symptoms_of
-from analysis.probes import ECHO_WIRE_BYTE, Probes, TooLittle
+from analysis.probes import ECHO_WIRE_BYTE, LATE_NS, Probes, TooLittle
 from analysis.run_lab import lab_of_run
 from analysis.run_samples import RunSamples
 from analysis.trials import Trial, read_trials
 from controller.model.lab import Lab
 from controller.model.topology import Topology
-
-_LATE_NS = 50_000
-"""An echo that leaves later than wanted by this is of a processor that is busy with other things."""
 
 
 def fit_links(samples: RunSamples, sleepers: int = 0) -> dict[str, LinkPolicy]:
@@ -41,11 +39,13 @@ def fit_links(samples: RunSamples, sleepers: int = 0) -> dict[str, LinkPolicy]:
     lab = lab_of_run(samples.facts)
     found = {}
     for (pair, state), trials in groups.items():
-        ends, count, unknown = _sleepers(lab, samples, pair, trials)
+        asleep = _sleepers(lab, samples, pair, trials)
+        if sleepers:
+            asleep = replace(asleep, count=sleepers, cards=False, unknown=())
         several = sum(other == pair for other, _ in groups) > 1
         told = " ".join(f"{factor}={level}" for factor, level in state)
         name = f"{pair[0]}-{pair[1]} {told}".strip() if several else "-".join(pair)
-        found[name] = _policy(trials, ends, sleepers or count, _symptoms(lab, samples, pair, trials), unknown)
+        found[name] = _policy(trials, asleep, _symptoms(lab, samples, pair, trials))
     return found
 
 
@@ -79,19 +79,26 @@ def read_probes(trials: Iterable[Trial]) -> Probes:
             late_ns.append(row["late_ns"] or 0)
     since_first_us = (np.array(sent_ns, dtype=np.int64) - min(sent_ns, default=0)) / 1e3
     order = np.argsort(since_first_us, kind="stable")
-    punctual = np.array(late_ns)[order] < _LATE_NS
+    punctual = np.array(late_ns)[order] < LATE_NS
     return Probes.of(since_first_us[order], np.array(rtt)[order], ECHO_WIRE_BYTE, punctual)
 
 
-def _policy(
-    trials: Sequence[Trial], ends: tuple[str, ...], sleepers: int, odd: tuple[str, ...], unknown: tuple[str, ...]
-) -> LinkPolicy:
-    probes = read_probes(trials)
-    fit = fit_policy(probes, sleepers=sleepers)
+@dataclass(frozen=True, slots=True)
+class _Asleep:
+    """Who may sleep on a path: ends of the hosts' links, how many transmitters, whether cards may on top of these."""
+
+    ends: tuple[str, ...]
+    count: int
+    cards: bool
+    unknown: tuple[str, ...] = ()
+
+
+def _policy(trials: Sequence[Trial], asleep: _Asleep, odd: tuple[str, ...]) -> LinkPolicy:
+    fit = fit_policy(read_probes(trials), sleepers=asleep.count, cards=asleep.cards)
     lost = fit.lost - len(trials)
     symptoms = (*(told for trial in trials for told in symptoms_of(read_probes([trial]))), *odd)
-    unknown = unknown if fit.wake_us is not None else ()
-    return link_policy(fit, ends, lost, tuple(dict.fromkeys(symptoms)), unknown)
+    unknown = asleep.unknown if fit.wake_us is not None else ()
+    return link_policy(fit, asleep.ends, lost, tuple(dict.fromkeys(symptoms)), unknown)
 
 
 def link_policy(
@@ -107,6 +114,9 @@ def link_policy(
             ("fast_wake_us", fit.fast_wake_us),
             ("deep_after_us", fit.deep_after_us),
             ("wait_us", fit.wait_us),
+            ("card_hold_us", fit.card_hold_us),
+            ("card_sleep_us", fit.card_sleep_us),
+            ("card_wake_us", fit.card_wake_us),
         )
     }
     return LinkPolicy(
@@ -130,25 +140,21 @@ def _floored(found: Interval) -> Interval:
     return Interval(found.value, max(found.low, 0.0), found.high)
 
 
-def _sleepers(
-    lab: Lab | None, samples: RunSamples, pair: tuple[str, str], trials: Sequence[Trial]
-) -> tuple[tuple[str, ...], int, tuple[str, ...]]:
-    """Ends of the hosts' links that sleep, how many transmitters of the path's round trip may, what is not known."""
+def _sleepers(lab: Lab | None, samples: RunSamples, pair: tuple[str, str], trials: Sequence[Trial]) -> _Asleep:
+    """The ports of the path's switches, and the hosts' cards as the LPI counters say, where there are any."""
     if lab is None:
-        return (), 2, ()
+        return _Asleep((), 2, cards=True)
     topology = Topology.of(lab)
     homes = [topology.homes[host] for host in pair if host in topology.homes]
     hops = _hops(topology, homes[0].device, homes[1].device) if len(homes) == 2 else 0
-    ends = [str(end) for end in homes]
     views = _views(lab, samples, pair, trials)
-    blind = [host for host, view in zip(pair, views, strict=True) if view is None or view.received_lpi_count is None]
-    cards = [
-        str(cable.a if cable.a.device == host else cable.b)
-        for host, view in zip(pair, views, strict=True)
-        for cable in lab.links_of(host)
-        if view is not None and view.received_lpi_count
-    ]
-    return (*ends, *cards), 2 * (hops + 1) + len(cards), tuple(map(_card_unknown, blind))
+    counts = [None if view is None else view.received_lpi_count for view in views]
+    blind = [host for host, count in zip(pair, counts, strict=True) if count is None]
+    sleeping = [host for host, count in zip(pair, counts, strict=True) if count]
+    cards = [str(cable.a if cable.a.device == host else cable.b) for host in sleeping for cable in lab.links_of(host)]
+    both = bool(blind) or len(sleeping) == len(pair)
+    count = 2 * (hops + 1) + (0 if both else len(sleeping))  # a single card counts as another port
+    return _Asleep((*map(str, homes), *cards), count, cards=both, unknown=tuple(map(_card_unknown, blind)))
 
 
 def _card_unknown(host: str) -> str:

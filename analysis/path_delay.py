@@ -12,6 +12,7 @@ Simplifications. One Tw, whether the wake was asked for in Ts or later: a PHY ma
 between transmitters; where it does not, edges blur by a part of it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,19 +50,27 @@ class Policy:
         return np.where(idle_us > deep_from, deep, np.where(idle_us > self.hold_us, light, 0.0))
 
 
+def passing_delay_us(idle_us: Floats, policies: Sequence[Policy]) -> Floats:
+    """What transmitters, one after the other, add to a frame; what one adds lets the next ones rest longer."""
+    total: Floats = np.zeros_like(np.asarray(idle_us, dtype=float))
+    for policy in policies:
+        total = total + policy.delay_us(idle_us + total)
+    return total
+
+
 def echo_extra_us(
-    sent_us: Floats, base_us: Floats | float, policy: Policy, sleepers: int, burst_byte: Floats, byte_us: float
+    sent_us: Floats, base_us: Floats | float, policies: Sequence[Policy], burst_byte: Floats, byte_us: float
 ) -> Floats:
-    """What `sleepers` transmitters of one policy, one after the other, add to each round trip; 0 for the first echo.
+    """What sleeping transmitters, in the order in which an echo passes them, add to round trips; 0 for the first echo.
 
     What one adds delays the next one's frame, and shortens the gap before the next frame. `burst_byte` has shape (n,);
     `byte_us` is the time of a byte on the wire: a transmitter is idle from the end of its last burst.
     """
     start = np.asarray(sent_us, dtype=float)
     total: Floats = np.zeros_like(start)
-    share_us = np.asarray(base_us, dtype=float) / sleepers
+    share_us = np.asarray(base_us, dtype=float) / len(policies)
     busy_us = burst_byte[:-1] * byte_us
-    for number in range(sleepers):
+    for number, policy in enumerate(policies):
         spacing = np.diff(start + number * share_us + total, axis=-1) - busy_us
         added = policy.delay_us(spacing, burst_byte[1:], byte_us)
         nothing = np.zeros((*added.shape[:-1], 1))

@@ -20,5 +20,15 @@ def policy_of(link: LinkPolicy) -> Policy:
     )
 
 
+def path_of(link: LinkPolicy) -> list[Policy]:
+    """The transmitters that an echo passes on the path, in their order."""
+    port = policy_of(link)
+    if link.card_wake_us is None:
+        return [port] * link.sleeper_count
+    card = Policy(_value(link.card_hold_us), _value(link.card_sleep_us), _value(link.card_wake_us))
+    one_way = [card, *[port] * (link.sleeper_count // 2)]
+    return [*one_way, *one_way]
+
+
 def _value(estimate: Estimate | None) -> float:
     return 0.0 if estimate is None else estimate.value

@@ -16,6 +16,9 @@ FRAME_OVERHEAD_BYTE = 24
 ECHO_WIRE_BYTE = 14.0 + 20.0 + 8.0 + 64.0 + FRAME_OVERHEAD_BYTE
 """An ICMP echo with 64 bytes of payload over IPv4."""
 
+LATE_NS = 50_000
+"""An echo that leaves later than wanted by this is of a processor that is busy with other things."""
+
 
 class TooLittle(LabError):
     """The data cannot answer the question; the sentence says what to measure instead."""

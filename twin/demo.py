@@ -59,18 +59,21 @@ def _rows(calibration: dict[str, Any], truth: dict[str, Any]) -> Iterator[tuple[
     switch_of = {name: {end.split(":")[0] for end in one["ends"]} for name, one in calibration["links"].items()}
     path = next(name for name, switches in switch_of.items() if len(switches) == 1)
     policy, (switch,) = calibration["links"][path], switch_of[path]
+    if policy["kind"] != "hold":
+        yield f"{path}: policy", policy["kind"], "hold"
+        return
     lpi = truth["timing"][switch]["lpi"]
     yield f"{path}: hold, us", _told(policy["hold_us"]), f"{lpi['hold_us']:g}"
     yield f"{path}: Ts, us", _told(policy["sleep_us"]), f"{lpi['sleep_us']:g}"
     wakes_us = 2 * _wake_us(truth, switch) + sum(_wake_us(truth, host) for host in path.split("-"))
-    yield f"{path}: wakes of a round trip, us", _told(policy["wake_us"], policy["sleeper_count"]), f"{wakes_us:g}"
+    found_us = (
+        policy["sleeper_count"] * policy["wake_us"]["value"] + 2 * policy.get("card_wake_us", {"value": 0})["value"]
+    )
+    yield f"{path}: wakes of a round trip, us", f"{found_us:.4g}", f"{wakes_us:g}"
 
 
-def _told(estimate: dict[str, float] | None, times: float = 1.0) -> str:
-    if estimate is None:
-        return "not found"
-    value, low, high = (times * estimate[key] for key in ("value", "low", "high"))
-    return f"{value:.4g} ({low:.4g} - {high:.4g})"
+def _told(estimate: dict[str, float]) -> str:
+    return "{value:.4g} ({low:.4g} - {high:.4g})".format(**estimate)
 
 
 def _beside_the_truth(console: Console, study: Path) -> None:

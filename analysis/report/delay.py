@@ -11,7 +11,8 @@ from analysis.agent_file import read_agent_file
 from analysis.calibration import LinkPolicy
 from analysis.configurations import State, state_told
 from analysis.interval import Floats
-from analysis.policies import policy_of
+from analysis.path_delay import passing_delay_us
+from analysis.policies import path_of
 from analysis.report.drawing import Drawing, draw, label, logarithmic, look
 from analysis.report.material import Material, RunMaterial
 from analysis.report.section import Missing, Section
@@ -190,7 +191,7 @@ def _drawing(number: int, path: _Path) -> Drawing:
             gaps = gaps[np.isfinite(gaps) & (gaps > 0)]
             x = np.unique(np.concatenate((np.geomspace(gaps.min(), gaps.max(), 600), _corners(path.policy))))
             x = x[(x >= gaps.min()) & (x <= gaps.max())]
-            expected = policy_of(path.policy).delay_us(x) * path.policy.sleeper_count
+            expected = passing_delay_us(x, path_of(path.policy))
             axes.plot(x / 1e3, expected, color=look(2).colour, ls=look(2).line, label="fitted policy")
         logarithmic(axes, x=True)
         label(axes, "Idle time before the echo (ms)", "Response delay (µs)")

@@ -14,7 +14,7 @@ from rich.table import Table
 from agents.echo_plan import parse_range, parse_steps
 from agents.stream import AgentError, Recording
 from analysis.eee_policy import PolicyFit, fit_policy
-from analysis.probes import Probes, TooLittle
+from analysis.probes import LATE_NS, Probes, TooLittle
 from analysis.trials import read_trials
 from controller.attended import INTERRUPTED
 from controller.errors import LabError
@@ -138,15 +138,17 @@ def _edges(recording: Recording) -> list[float]:
 
 def _policy(recording: Recording, sleepers: int) -> tuple[PolicyFit | None, str]:
     """The policy, or why none can be told."""
-    sent, rtt = recording.column("sent_ns"), recording.column("rtt_ns")
-    left = [(s, r) for s, r in zip(sent, rtt, strict=True) if s is not None]
+    columns = (recording.column(name) for name in ("sent_ns", "rtt_ns", "late_ns"))
+    left = [(sent, rtt, late or 0) for sent, rtt, late in zip(*columns, strict=True) if sent is not None]
     if not left:
         return None, "no echo left the host: look at its link."
     zero = left[0][0]
-    sent_us = np.array([(s - zero) / 1000 for s, _ in left])
-    rtt_us = np.array([np.nan if r is None else r / 1000 for _, r in left])
+    sent_us = np.array([(sent - zero) / 1000 for sent, _, _ in left])
+    rtt_us = np.array([np.nan if rtt is None else rtt / 1000 for _, rtt, _ in left])
+    punctual = np.array([late < LATE_NS for _, _, late in left])
     try:
-        return fit_policy(Probes.of(sent_us, rtt_us), sleepers=sleepers), ""
+        probes = Probes.of(sent_us, rtt_us, punctual=punctual)
+        return fit_policy(probes, sleepers=sleepers, cards=True), ""
     except TooLittle as error:
         return None, str(error)
 

@@ -43,7 +43,7 @@ class Effort:
 
 
 QUICK: Final = Effort(
-    echoes=600,
+    echoes=1_200,
     gap_us=(100, 4_000),
     probe_blocks=1,
     program_hosts=2,  # more ranks than that fight for the processors of a small machine's twin
@@ -52,10 +52,10 @@ QUICK: Final = Effort(
     iterations=200,
     program_blocks=1,
     stages=("off", "on"),
-    window_s=6,
+    window_s=5,
     settle_s=3,
-    power_blocks=2,
-    link_blocks=2,
+    power_blocks=3,
+    link_blocks=1,
 )
 """A few minutes: enough to see everything once, with wide intervals."""
 

@@ -21,9 +21,9 @@ def _frame(to: int, source: int, size_byte: int) -> bytes:
 
 
 class Bench:
-    """A switch at 1 Gb/s; both of its ports have one policy, the hosts' cards never sleep."""
+    """A switch at 1 Gb/s; both of its ports have one policy, both hosts' cards that of `card`, or never sleep."""
 
-    def __init__(self, mode: str, timing: Mapping[str, float]) -> None:
+    def __init__(self, mode: str, timing: Mapping[str, float], card: Mapping[str, float] | None = None) -> None:
         self._engine = VirtualEngine(seed=1)
         switch = self._engine.add_switch(
             "sw", phys=["1000BASE-T"] * 2, port_names=["p0", "p1"], base_mac=_mac(200), latency_us=2.0
@@ -33,7 +33,7 @@ class Bench:
             self._engine.connect(nic, port)
             self._engine.set_port(port, eee=True)
             self._engine.set_port(nic, eee=True)
-            self._engine.set_lpi(nic, mode="off", timing={})
+            self._engine.set_lpi(nic, mode="off" if card is None else "deep", timing=dict(card or {}))
             self._engine.set_lpi(port, mode=mode, timing=dict(timing))
         self._now = 20 * S
         self._engine.run_until(self._now)

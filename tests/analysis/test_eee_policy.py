@@ -24,11 +24,12 @@ def _probe(
     seed: int = 1,
     count: int = 600,
     bursts: tuple[float, ...] = (ECHO_WIRE_BYTE,),
+    card: dict[str, float] | None = None,
 ) -> Probes:
     """Echoes with late interrupts: Student-t errors, one-sided as delays are."""
     random = np.random.default_rng(seed)
     burst_byte = random.choice(bursts, size=count).astype(float)
-    sent, rtt = Bench(mode, timing).echoes(random.uniform(300, 4000, size=count), burst_byte)
+    sent, rtt = Bench(mode, timing, card).echoes(random.uniform(300, 4000, size=count), burst_byte)
     return Probes.of(sent, rtt + 1.5 * np.abs(random.standard_t(3, size=count)), burst_byte)
 
 
@@ -43,6 +44,29 @@ def test_hold_sleep_and_wake() -> None:
     assert _near(fit.sleep_us, 182, 0.05)
     assert _near(fit.wake_us, 60, 0.02)
     assert fit.explained > 0.9
+
+
+CARD = {"hold_us": 1000.0, "sleep_us": 182.0, "wake_us": 16.5, "wake_during_sleep_us": 16.5}
+
+
+@pytest.mark.parametrize("card", [CARD, {**CARD, "hold_us": 600.0}, None])
+def test_cards_that_sleep_too_do_not_make_ports_look_otherwise(card: dict[str, float] | None) -> None:
+    """Whether they do or not: the intervals of the ports hold the truth, and the wakes add up."""
+    fit = fit_policy(_probe("deep", DEEP, count=1500, card=card), sleepers=2, cards=True)
+    assert fit.kind == "hold"
+    assert fit.hold_us is not None
+    assert fit.wake_us is not None
+    assert fit.card_wake_us is not None
+    assert _within(fit.hold_us, 1000)
+    assert _within(fit.wake_us, 60)
+    assert _near(fit.hold_us, 1000, 0.1)
+    truth_us = 120 + (0 if card is None else 2 * card["wake_us"])
+    assert abs(2 * fit.wake_us.value + 2 * fit.card_wake_us.value - truth_us) < 4
+
+
+def _within(found: Interval, truth: float) -> bool:
+    """Inside, with the tenth of a percent that the bench's clock is coarse."""
+    return found.low - truth / 1000 <= truth <= found.high + truth / 1000
 
 
 def test_no_sleep_is_off_and_says_up_to_which_gap() -> None:
