@@ -1,8 +1,8 @@
 """Which EEE policy a path's links have, from echoes with known gaps: off, hold and sleep, coalescing, or hybrid.
 
-Each candidate policy predicts every round trip (`analysis.path_delay`, `analysis.policy_judge`). Candidates are compared
-by the Bayesian information criterion. Intervals are of the posterior under flat priors, sampled by emcee: a hold is a jump, where intervals from
-curvature are wrong.
+Each candidate policy predicts every round trip (`analysis.path_delay`, `analysis.policy_judge`). Candidates are
+compared by the Bayesian information criterion. Intervals are of the posterior under flat priors, sampled by emcee: a
+hold is a jump, where intervals from curvature are wrong.
 
 The hosts' cards may sleep as well, with times of their own: then an echo passes a card, the switches' ports, the other
 card, and ports again. Both cards are taken to be alike. Where nobody knows whether they sleep, they are part of the fit
