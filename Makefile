@@ -24,6 +24,7 @@ lint:
 rust-test:
 	cd twin/engine && cargo test --quiet --workspace
 
+py-test: export OMP_NUM_THREADS = 1
 py-test:
 	pytest -m "not alone and not lab" -n auto --dist loadfile
 	pytest -m "lab and not alone" -n 3 --dist worksteal

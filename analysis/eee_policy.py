@@ -7,7 +7,7 @@ hold is a jump, where intervals from curvature are wrong.
 The hosts' cards may sleep as well, with times of their own: then an echo passes a card, the switches' ports, the other
 card, and ports again. Both cards are taken to be alike. Where nobody knows whether they sleep, they are part of the fit
 whenever ports sleep. That they do not is as probable as that they do, unless the echoes refute it: the intervals are
-of both cases together.
+of both cases together, the values those of the likelier one.
 
 What the data cannot tell is not told: with bursts of one size a coalescing timer looks like a longer wake; where the
 gaps never exceed the hold nothing is known but "no sleep up to this gap".
@@ -104,7 +104,8 @@ def fit_policy(
     with_cards = _sample(judge, "cards", climbs["cards"].last, random, _BURN_IN + _DRAWN, _BURN_IN)
     if with_cards.top - found.top < _LEAST_GAIN:
         awake = np.column_stack((found.chain, found.chain[:, 2:4], np.zeros(len(found.chain))))
-        with_cards = replace(with_cards, chain=np.concatenate((with_cards.chain, awake)))
+        likelier = awake if cost["hold"] <= cost["cards"] else with_cards.chain
+        with_cards = replace(with_cards, chain=np.concatenate((with_cards.chain, awake)), middle=likelier)
     return _result(judge, "cards", with_cards, evidence)
 
 
@@ -120,12 +121,16 @@ def _choose(cost: Mapping[Model, float]) -> Model:
 
 @dataclass(frozen=True, slots=True)
 class _Walk:
-    """Draws from the posterior, shape (draws, parameters), where the walkers ended, the best point met, its height."""
+    """Draws from the posterior, shape (draws, parameters), where the walkers ended, the best point met, its height.
+
+    `middle` are the draws whose medians are the values, if not all.
+    """
 
     chain: Floats
     last: Floats
     best: Floats
     top: float
+    middle: Floats | None = None
 
 
 def _scatter(judge: Judge, kind: Model, start: Floats, random: np.random.Generator) -> Floats:
@@ -166,9 +171,16 @@ def _sample(judge: Judge, kind: Model, walkers: Floats, random: np.random.Genera
     return _Walk(chain, walk.get_last_sample().coords, best, float(np.max(heights)))
 
 
+def _about(value: float, draws: Floats) -> Interval:
+    """The draws' interval, about a value."""
+    whole = of_samples(draws)
+    return Interval(float(value), min(whole.low, float(value)), max(whole.high, float(value)))
+
+
 def _result(judge: Judge, kind: Model, walk: _Walk, evidence: float) -> PolicyFit:
     names, chain = KINDS[kind].names, walk.chain
-    times = {name: of_samples(chain[:, 2 + number]) for number, name in enumerate(names)}
+    values = np.median(chain if walk.middle is None else walk.middle, axis=0)
+    times = {name: _about(values[2 + number], chain[:, 2 + number]) for number, name in enumerate(names)}
     times.pop("wait_byte", None)
     best = walk.best[None, :]
     parameters = {name: best[:, 2 + number, None] for number, name in enumerate(names)}

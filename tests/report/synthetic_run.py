@@ -23,6 +23,8 @@ from analysis.calibration import (
     SwitchPower,
     WakeTime,
 )
+from analysis.path_delay import Policy, echo_extra_us
+from analysis.probes import ECHO_WIRE_BYTE
 from controller.experiments.trials import ACTUATION, BEGUN, ENDED, TrialBegun, TrialEnded, trial_folder
 from controller.sample_tables import Batch
 from controller.store import Run
@@ -129,8 +131,11 @@ def echoes_text(eee: str, random: np.random.Generator, count: int = 300, hosts: 
     gaps = random.permutation(np.geomspace(200.0, 20_000.0, count))
     names = ("number", "wanted_ns", "late_ns", "idle_transmit_ns", "idle_receive_ns", "sent_ns", "rtt_ns")
     header: dict[str, Any] = {"kind": "header", "agent": "echo_probe", "columns": [{"name": name} for name in names]}
-    rtt_us = 95.0 + random.normal(0, 2.0, count) + (hosts * delay_us(gaps) if eee == "on" else 0.0)
-    sent = BASE_NS + np.cumsum(gaps * 1e3).astype(int)
+    sent_us = np.cumsum(gaps)
+    path = [Policy(HOLD_US, SLEEP_US, WAKE_US)] * hosts
+    extra_us = echo_extra_us(sent_us, 95.0, path, np.full(count, ECHO_WIRE_BYTE), 0.008) if eee == "on" else 0.0
+    rtt_us = 95.0 + random.normal(0, 2.0, count) + extra_us
+    sent = BASE_NS + (sent_us * 1e3).astype(int)
     rows = [
         [n, round(g * 1e3), 300, round(g * 1e3), round(g * 1e3), int(s), round(r * 1e3)]
         for n, (g, s, r) in enumerate(zip(gaps, sent, rtt_us, strict=True))
