@@ -395,7 +395,7 @@ def main() -> None:
     prober = Prober(given["host"], given["interface"], given["run"], list(given["hosts"].items()))
     prober.meet(given["meet_s"])
     (prober.burst_in_turns if given["turns"] else prober.burst)(given["burst"])
-    prober.linger(given["meet_s"])
+    prober.linger(1.5 * given["meet_s"] + 1.0)  # longer than anybody may still be waiting to meet somebody
     json.dump(prober.report(given["burst"]), sys.stdout)
     sys.stdout.write("\n")
 
