@@ -27,8 +27,8 @@ rust-test:
 py-test: export OMP_NUM_THREADS = 1
 py-test:
 	pytest -m "not alone and not lab" -n auto --dist loadfile
-	pytest -m "lab and not alone" -n 3 --dist worksteal
 	pytest -m alone
+	pytest -m "lab and not alone" -n 3 --dist worksteal
 
 bench: setup
 	python -m benchmarks.speed.twin_live

@@ -17,7 +17,7 @@ from controller.inventory import load_lab
 from controller.model.lab import Lab
 from controller.reachability import Pair
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.alone]
 NUMBER = reserve()
 STATE = Path("/run") / f"eee-reach-{os.getpid()}"
 Eeectl = Callable[..., None]
