@@ -109,14 +109,14 @@ def up(name: str, progress: Progress) -> Lab:
         state.sweep()
         check_networks(lab)
         check_listeners(lab)
-        make_room(len(lab.hosts))
         state.create()
         try:
+            make_room(state.path, len(lab.hosts))
             _run_daemon(lab, state, progress)
         except BaseException:
             with _uninterrupted():
                 state.sweep()
-                give_room_back()
+                give_room_back(state.path)
             raise
     return lab
 
@@ -189,7 +189,7 @@ def down(name: str) -> bool:
             journal.daemon.end(signal.SIGTERM, _END_S)
         with _uninterrupted():
             state.sweep()
-            give_room_back()
+            give_room_back(state.path)
     return existed
 
 

@@ -1,17 +1,14 @@
 """Limits of the kernel's neighbour table: raised for labs that need it, put back by the last."""
 
-import shutil
 from pathlib import Path
 
 import pytest
 
 from twin.neighbours import give_room_back, make_room
-from twin.statedir import Journal, Process, StateDir
 
 
 @pytest.fixture
-def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("EEE_STATE_DIR", str(tmp_path / "state"))
+def limits(tmp_path: Path) -> Path:
     folder = tmp_path / "limits"
     folder.mkdir()
     (folder / "gc_thresh2").write_text("512\n")
@@ -19,49 +16,74 @@ def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+class _Labs:
+    """State folders, in roots of their own, and the machine that they share."""
+
+    def __init__(self, limits: Path) -> None:
+        self._limits = limits
+        self._record = limits.parent / "record"
+
+    def up(self, name: str, hosts: int) -> None:
+        path = self._path(name)
+        path.mkdir(parents=True)
+        make_room(path, hosts, limits=self._limits, record=self._record)
+
+    def down(self, name: str) -> None:
+        self._path(name).rmdir()
+        give_room_back(self._path(name), limits=self._limits, record=self._record)
+
+    def vanish(self, name: str) -> None:
+        self._path(name).rmdir()
+
+    def _path(self, name: str) -> Path:
+        return self._limits.parent / f"root of {name}" / name
+
+
+@pytest.fixture
+def labs(limits: Path) -> _Labs:
+    return _Labs(limits)
+
+
 def _values(limits: Path) -> tuple[int, int]:
     return int((limits / "gc_thresh2").read_text()), int((limits / "gc_thresh3").read_text())
 
 
-def _run(name: str, hosts: int) -> StateDir:
-    state = StateDir(name)
-    state.create()
-    members = {f"n{number}": Process(pid=1, start_ticks=0, boot="another") for number in range(hosts)}
-    common = {"group": 1, "bridge": "b", "management_network": "198.18.0.0/24", "listeners": (), "cgroups": "/"}
-    state.save(Journal(lab=name, folder="/", hosts=members, **common))
-    return state
-
-
-def test_all_hosts_of_a_large_lab_can_know_each_other(limits: Path) -> None:
-    make_room(66, limits=limits)
+def test_all_hosts_of_a_large_lab_can_know_each_other(limits: Path, labs: _Labs) -> None:
+    labs.up("one", 66)
     assert min(_values(limits)) >= 66 * 65
 
 
-def test_the_last_lab_puts_the_limits_back(limits: Path) -> None:
-    make_room(40, limits=limits)
-    first = _run("one", 40)
-    make_room(40, limits=limits)
+def test_the_last_lab_puts_the_limits_back(limits: Path, labs: _Labs) -> None:
+    """Also where each has a state root of its own."""
+    labs.up("one", 40)
+    labs.up("two", 40)
     assert min(_values(limits)) >= 2 * 40 * 39
-    second = _run("two", 40)
-    shutil.rmtree(first.path)
-    give_room_back(limits=limits)
+    labs.down("one")
     assert min(_values(limits)) >= 2 * 40 * 39
-    shutil.rmtree(second.path)
-    give_room_back(limits=limits)
+    labs.down("two")
+    assert _values(limits) == (512, 1024)
+    assert sorted(path.name for path in limits.parent.iterdir() if path.is_file()) == []
+
+
+def test_a_lab_whose_state_was_removed_holds_no_room(limits: Path, labs: _Labs) -> None:
+    labs.up("one", 40)
+    labs.vanish("one")
+    labs.up("two", 4)
+    labs.down("two")
     assert _values(limits) == (512, 1024)
 
 
-def test_what_somebody_else_has_set_since_is_left_alone(limits: Path) -> None:
-    make_room(66, limits=limits)
+def test_what_somebody_else_has_set_since_is_left_alone(limits: Path, labs: _Labs) -> None:
+    labs.up("one", 66)
     (limits / "gc_thresh3").write_text("99999\n")
-    give_room_back(limits=limits)
+    labs.down("one")
     assert _values(limits)[1] == 99999
 
 
-def test_limits_that_suffice_are_not_touched(limits: Path) -> None:
+def test_limits_that_suffice_are_not_touched(limits: Path, labs: _Labs) -> None:
     (limits / "gc_thresh2").write_text("100000\n")
     (limits / "gc_thresh3").write_text("100000\n")
-    make_room(66, limits=limits)
+    labs.up("one", 66)
     assert _values(limits) == (100000, 100000)
-    give_room_back(limits=limits)
+    labs.down("one")
     assert _values(limits) == (100000, 100000)
