@@ -16,18 +16,12 @@ from typing import Final, Self
 from agents.pack import packed
 from controller.errors import DeviceError, LabError, Rejected, Unreachable
 from controller.model.lab import Host
-from controller.transports.hosts import Program, failure, ssh_command
+from controller.transports.hosts import NO_SSH, TAKE, Program, failure, lasting_command
 
-_BOOT: Final = """
-import os, signal, sys, threading, time
-def take(size):
-    data = b""
-    while len(data) < size:
-        piece = os.read(0, size - len(data))
-        if not piece:
-            sys.exit("the connection ended early")
-        data += piece
-    return data
+_BOOT: Final = (
+    TAKE
+    + """
+import signal, threading, time
 def watch():
     while os.read(0, 1):
         pass
@@ -42,9 +36,7 @@ sys.argv = ["agent", *__import__("json").loads(words)]
 threading.Thread(target=watch, daemon=True).start()
 exec(compile(program, "agent", "exec"), {"__name__": "__main__"})
 """
-_ALIVE: Final = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=3")
-"""A node that goes away is noticed within ten seconds."""
-
+)
 _FIRST_WITHIN_S: Final = 30.0
 _LAST_WITHIN_S: Final = 10.0
 
@@ -84,17 +76,16 @@ class AgentStream:
     def begin(self) -> None:
         """Start it, and return at once."""
         program, words = packed(self.agent).encode(), json.dumps(self._words).encode()
-        command = ssh_command(self.host, [self.host.agent_python, "-c", _BOOT])
         try:
             process = subprocess.Popen(
-                [command[0], *_ALIVE, *command[1:]],
+                lasting_command(self.host, [self.host.agent_python, "-c", _BOOT]),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 start_new_session=True,  # a Ctrl-C at the terminal is ours to pass on
             )
         except FileNotFoundError as error:
-            raise LabError("there is no `ssh` here: install an OpenSSH client.") from error
+            raise LabError(NO_SSH) from error
         self._process = process
         name = f"{self.agent} {self.host.name}"
         given = f"{len(program)} {len(words)}".ljust(20).encode() + program + words

@@ -11,7 +11,7 @@ from typing import Final
 
 from controller.errors import DeviceError, LabError, Unreachable, Unreadable
 from controller.model.lab import Host
-from controller.transports.hosts import ssh_command
+from controller.transports.hosts import NO_SSH, ssh_command
 
 _EXCHANGES: Final = 24
 _PATIENCE_S: Final = 20.0
@@ -80,7 +80,7 @@ async def _read(host: Host, exchanging: asyncio.Lock) -> ClockReading:
             start_new_session=True,
         )
     except FileNotFoundError as error:
-        raise LabError("there is no `ssh` here: install an OpenSSH client.") from error
+        raise LabError(NO_SSH) from error
     try:
         async with asyncio.timeout(_PATIENCE_S):
             return await _exchange(host, process, exchanging)

@@ -22,11 +22,10 @@ Json = Any
 _AT_ONCE: Final = 64
 _CONNECT_S: Final = 5
 _CONNECT_TRIES: Final = 3  # of the connection alone: nothing has been started yet
-_SSH_FAILED: Final = 255  # exit status of ssh itself; a program's own is below
 _WORDS: Final = 300  # of what a program said before it failed
 
-_BOOT: Final = """
-import os, signal, sys, threading
+TAKE: Final = """
+import os, sys
 def take(size):
     data = b""
     while len(data) < size:
@@ -35,6 +34,19 @@ def take(size):
             sys.exit("the connection ended early")
         data += piece
     return data
+"""
+"""Beginning of what a node is started with: reads so many bytes of standard input, and not one more."""
+
+NO_SSH: Final = "there is no `ssh` here: install an OpenSSH client."
+SSH_FAILED: Final = 255
+"""Exit status of ssh itself; a program's own is below."""
+
+_ALIVE: Final = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=3")
+
+_BOOT: Final = (
+    TAKE
+    + """
+import signal, threading
 def watch():
     while os.read(0, 1):
         pass
@@ -46,6 +58,7 @@ program, sys.argv = take(int(sizes[0])), ["program", take(int(sizes[1])).decode(
 threading.Thread(target=watch, daemon=True).start()
 exec(compile(program, "program", "exec"), {"__name__": "__main__"})
 """
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +78,12 @@ def ssh_command(host: Host, remote: Sequence[str]) -> list[str]:
         options += ["-i", host.key_file]
     where = f"{host.user}@{host.management_address}"
     return ["ssh", *shlex.split(host.ssh_arguments), *options, where, "--", shlex.join(remote)]
+
+
+def lasting_command(host: Host, remote: Sequence[str]) -> list[str]:
+    """The same for what stays: a node that goes away is noticed within ten seconds."""
+    command = ssh_command(host, remote)
+    return [command[0], *_ALIVE, *command[1:]]
 
 
 def run_on_hosts(
@@ -106,7 +125,7 @@ async def _run(program: Program, host: Host, argument: Json, timeout_s: float) -
             start_new_session=True,  # a Ctrl-C at the terminal is ours to pass on
         )
     except FileNotFoundError as error:
-        raise LabError("there is no `ssh` here: install an OpenSSH client.") from error
+        raise LabError(NO_SSH) from error
     try:
         sizes = f"{len(text)} {len(given)}".ljust(20).encode()
         async with asyncio.timeout(timeout_s):
@@ -143,7 +162,7 @@ def failure(program: Program, host: Host, status: int, said: str) -> DeviceError
     """What it means that ssh ended with `status`, having `said` this on standard error."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     last = lines[-1] if lines else f"exit status {status}"
-    if status != _SSH_FAILED:
+    if status != SSH_FAILED:
         return Rejected(host.name, program.name, "\n".join(lines)[-_WORDS:] or last)
     if "REMOTE HOST IDENTIFICATION HAS CHANGED" in said or "Host key verification failed" in said:
         sentence = f"its SSH host key at {host.management_address} is not the trusted one: compare it, then mend"

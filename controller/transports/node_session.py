@@ -13,34 +13,21 @@ from typing import Final, Self
 
 from controller.errors import LabError, Unreachable, Unreadable
 from controller.model.lab import Host
-from controller.transports.hosts import Json, Program, failure, ssh_command
+from controller.transports.hosts import NO_SSH, SSH_FAILED, TAKE, Json, Program, failure, lasting_command
 
-_ALIVE: Final = ("-o", "ServerAliveInterval=3", "-o", "ServerAliveCountMax=3")
 _LONGEST_LINE: Final = 1 << 27
 _PIECE_BYTE: Final = 1 << 16
-_SSH_FAILED: Final = 255
 
 Take = Callable[[bytes], None]
 """Gets a piece of what a command printed."""
 
-_BOOT: Final = """
-import os, sys
-def take(size):
-    data = b""
-    while len(data) < size:
-        piece = os.read(0, size - len(data))
-        if not piece:
-            sys.exit("the connection ended early")
-        data += piece
-    return data
+_BOOT: Final = (
+    TAKE
+    + """
 exec(compile(take(int(take(20))), "program", "exec"), {"__name__": "__main__"})
 """
+)
 """Takes the program and nothing more from standard input: what follows is the program's own."""
-
-
-def _lasting(host: Host, remote: Sequence[str]) -> list[str]:
-    command = ssh_command(host, remote)
-    return [command[0], *_ALIVE, *command[1:]]
 
 
 _PARTING_S: Final = 2.0
@@ -65,7 +52,7 @@ class NodeSession:
     async def __aenter__(self) -> Self:
         try:
             process = await asyncio.create_subprocess_exec(
-                *_lasting(self.host, [self._program.python, "-c", _BOOT]),
+                *lasting_command(self.host, [self._program.python, "-c", _BOOT]),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
@@ -73,7 +60,7 @@ class NodeSession:
                 start_new_session=True,  # a Ctrl-C at the terminal is ours to pass on
             )
         except FileNotFoundError as error:
-            raise LabError("there is no `ssh` here: install an OpenSSH client.") from error
+            raise LabError(NO_SSH) from error
         if process.stderr is None:
             raise AssertionError("all three are pipes")
         self._process = process
@@ -153,14 +140,14 @@ async def stream_from(
     """
     try:
         process = await asyncio.create_subprocess_exec(
-            *_lasting(host, remote),
+            *lasting_command(host, remote),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             start_new_session=True,
         )
     except FileNotFoundError as error:
-        raise LabError("there is no `ssh` here: install an OpenSSH client.") from error
+        raise LabError(NO_SSH) from error
     if process.stdout is None or process.stderr is None:
         raise AssertionError("both are pipes")
     if begun is not None:
@@ -173,7 +160,7 @@ async def stream_from(
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
-    if status == _SSH_FAILED:
+    if status == SSH_FAILED:
         raise Unreachable(host.name, "the SSH connection to it was lost: check power and cable, then run it again.")
     return status
 

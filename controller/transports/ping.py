@@ -9,7 +9,7 @@ from typing import Final, Self
 from controller.errors import DeviceError, LabError, Rejected, Unreachable
 from controller.model.lab import Host
 from controller.transports.host_clock import read_clocks
-from controller.transports.hosts import ssh_command
+from controller.transports.hosts import NO_SSH, ssh_command
 
 INTERVAL_S: Final = 0.01
 _FIRST_WITHIN_S: Final = 20.0
@@ -51,7 +51,7 @@ class Ping:
                 start_new_session=True,  # a Ctrl-C at the terminal is ours to pass on
             )
         except FileNotFoundError as error:
-            raise LabError("there is no `ssh` here: install an OpenSSH client.") from error
+            raise LabError(NO_SSH) from error
         self._thread.start()
         if not self._await_answers(1, _FIRST_WITHIN_S):
             self._stop()
