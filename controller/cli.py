@@ -1,8 +1,10 @@
 """`eeectl`: the command line. Exit status: 0 done, 1 refused or failed, 2 wrong use, 3 changes pending."""
 
+import os
 import sys
+import threading
 import traceback
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, NoReturn
 
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
@@ -162,6 +164,22 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         sys.stderr.close()
+    _leave(status)
+
+
+def _leave(status: int) -> NoReturn:
+    """End; without the interpreter's own ending if a device that hangs, or Ctrl-C, left a thread in a library.
+
+    That ending unwinds such a thread wherever it is, and where that is native code the whole process aborts.
+    """
+    others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+    for thread in others:
+        if not thread.daemon:
+            thread.join()
+    if any(thread.is_alive() for thread in others):
+        if not sys.stderr.closed:
+            sys.stderr.flush()
+        os._exit(status)
     sys.exit(status)
 
 

@@ -9,12 +9,13 @@ node sampler's own count of carrier changes (`carrier_changes`) would tell for h
 """
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from controller.errors import LabError, TwinLate
 from controller.experiments.experiment import Guards
+from controller.model.lab import Link
 from controller.runclock import RunClock
 from controller.sample_tables import Batch, Column
 
@@ -46,9 +47,12 @@ class Bystander(Protocol):
 
 
 class GuardSink:
-    """Looks at every batch of a collector; its threads call `take`, the run's calls the rest."""
+    """Looks at every batch of a collector; its threads call `take`, the run's calls the rest. `links`: of the lab."""
 
-    def __init__(self) -> None:
+    def __init__(self, links: Iterable[Link] = ()) -> None:
+        self._names = {
+            (end.device, end.port): f"{end} to {link.other(end.device)}" for link in links for end in (link.a, link.b)
+        }
         self._lock = threading.Lock()
         self._calm_since_ns: int | None = None
         self._links: dict[tuple[str, str], tuple[bool, int]] = {}
@@ -107,7 +111,7 @@ class GuardSink:
             before = self._links.get(place)
             if before is not None and before[0] != row["up"]:
                 words = "came up" if row["up"] else "went down"
-                sentence = f"the link at {place[0]}:{place[1]} {words}"
+                sentence = f"the link at {self._names.get(place, ':'.join(place))} {words}"
                 self._complain(Complaint("flaps", before[1], row["received_ns"], sentence))
             self._links[place] = (row["up"], sent_ns)
 

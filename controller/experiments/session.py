@@ -151,7 +151,7 @@ def _run(
     wanted: Wanted,
     bystander_of: BystanderOf,
 ) -> Told:
-    sink = GuardSink()
+    sink = GuardSink(lab.links)
     hosts = [lab.host(name) for name in experiment.measure.hosts]
     sampling = experiment.sampling
     sources = sources_of(lab, period_s=sampling.period_s, lpi_period_s=sampling.lpi_period_s)

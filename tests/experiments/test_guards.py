@@ -4,6 +4,7 @@ import threading
 
 from controller.experiments.experiment import Guards
 from controller.experiments.guards import GuardSink, Vigil, spoiled
+from controller.model.lab import End, Link
 from controller.runclock import RunClock
 from controller.sample_tables import Batch
 
@@ -28,11 +29,12 @@ def _why(sink: GuardSink, begun_s: float, ended_s: float, guards: Guards = _ALL)
 
 
 def test_a_link_that_changes_between_two_samples_spoils_what_overlaps_them_and_nothing_else() -> None:
-    sink = GuardSink()
+    cable = Link(1, End("sw1", "gi1/0/1"), End("n01", "eth1"), 1000, "copper", switchable=False)
+    sink = GuardSink([cable])
     sink.calm(0)
     for at_s, up in ((1, True), (2, True), (3, False), (4, False)):
         sink.take(_ports(at_s, up=up))
-    assert _why(sink, 2.5, 2.8) == "the link at sw1:gi1/0/1 went down."
+    assert _why(sink, 2.5, 2.8) == "the link at sw1:gi1/0/1 to n01:eth1 went down."
     assert _why(sink, 1.0, 1.9) == ""
     assert _why(sink, 3.2, 4.5) == ""
     assert _why(sink, 2.5, 2.8, Guards(flaps=False)) == ""
