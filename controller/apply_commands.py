@@ -10,8 +10,9 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from controller.apply import Intention, Planner
-from controller.attended import INTERRUPTED, ask_person, attended, carry_out
+from controller.attended import ask_person, attended, carry_out
 from controller.errors import DeviceError, LabError
+from controller.exit_status import INTERRUPTED
 from controller.how import How
 from controller.inventory import find_lab, load_lab
 from controller.journal import Journal, Story, read_journal

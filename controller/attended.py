@@ -13,6 +13,7 @@ from controller.actuation import first_order_ns, timings
 from controller.apply import Intention, Planner, Result, apply
 from controller.clock_offsets import Exchange, offset_of
 from controller.errors import LabError
+from controller.exit_status import DONE, INTERRUPTED, REFUSED
 from controller.guardian import guardian, ring
 from controller.hands import real_hands
 from controller.how import How
@@ -26,9 +27,6 @@ from controller.transports.ping import INTERVAL_S, Ping
 from controller.work import Work, at_work
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
-INTERRUPTED = 130
-"""Exit status after Ctrl-C."""
 
 
 class Signals:
@@ -133,7 +131,7 @@ def status_of(result: Result) -> int:
     """The exit status that a result stands for."""
     if result.interrupted:
         return INTERRUPTED
-    return 0 if result.ending in ("nothing to do", "applied", "to be confirmed") else 1
+    return DONE if result.ending in ("nothing to do", "applied", "to be confirmed") else REFUSED
 
 
 def print_result(result: Result, loss: PathLoss | None = None, *, as_json: bool) -> None:
@@ -153,5 +151,5 @@ def print_result(result: Result, loss: PathLoss | None = None, *, as_json: bool)
         return
     if loss is not None:
         print(f"probe {loss}")
-    well = status_of(result) == 0
+    well = status_of(result) == DONE
     print(result.sentence if well else f"eeectl: {result.sentence}", file=sys.stdout if well else sys.stderr)

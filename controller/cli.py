@@ -1,4 +1,4 @@
-"""`eeectl`: the command line. Exit status: 0 done, 1 refused or failed, 2 wrong use, 3 changes pending."""
+"""`eeectl`: the command line. Exit status: 0 done, 1 refused or failed, 2 wrong use, 3 changes or trials pending."""
 
 import os
 import sys
@@ -10,6 +10,7 @@ from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from controller.errors import LabError
+from controller.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
 
 
 class Verb(NamedTuple):
@@ -133,19 +134,19 @@ def run(tokens: list[str]) -> int:
     try:
         result = app(tokens, exit_on_error=False, print_error=True)
     except CycloptsError:
-        return 2
+        return WRONG_USE
     except LabError as error:
         if debug:
             traceback.print_exc()
         print(f"eeectl: {error}", file=sys.stderr)
-        return 1
+        return REFUSED
     except KeyboardInterrupt:
         if debug:
             traceback.print_exc()
         print("eeectl: interrupted; what was begun has been undone.", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
-        return 0  # the reader, such as `head`, has seen enough
+        return DONE  # the reader, such as `head`, has seen enough
     except Exception as error:  # noqa: BLE001 - the one place that catches everything: a person reads this
         if debug:
             traceback.print_exc()
@@ -153,8 +154,8 @@ def run(tokens: list[str]) -> int:
             f"eeectl: unexpected {type(error).__name__}: {error}; run it again with --debug and report the trace.",
             file=sys.stderr,
         )
-        return 1
-    return result if isinstance(result, int) else 0
+        return REFUSED
+    return result if isinstance(result, int) else DONE
 
 
 def main() -> None:

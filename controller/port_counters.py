@@ -46,6 +46,7 @@ COUNTERS: Final = (
 )
 
 OPER_STATUS: Final = f"{_IF}.8"
+LAST_CHANGE: Final = f"{_IF}.9"  # ifLastChange, sysUpTime when the port took its present state
 HIGH_SPEED: Final = f"{_IFX}.15"
 DISCONTINUITY: Final = f"{_IFX}.19"  # ifCounterDiscontinuityTime, sysUpTime at the last one
 _UP: Final = 1

@@ -69,6 +69,7 @@ PORTS: Final = Table(
         *_times("switch"),
         SampleColumn("port", "text", "name in the inventory"),
         SampleColumn("up", "bool", "ifOperStatus is up"),
+        SampleColumn("changed_ms", "int", "ifLastChange, in the switch's uptime"),
         SampleColumn("rate_mbps", "int", "ifHighSpeed"),
         *_counts("in_byte", "out_byte"),
         *_counts(*(f"{way}_{cast}_frame" for way in ("in", "out") for cast in ("unicast", "multicast", "broadcast"))),

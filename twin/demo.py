@@ -19,19 +19,19 @@ from ruamel.yaml import YAML
 from twin_engine import phy_profiles
 
 from controller.errors import LabError
-from controller.study.commands import INTERRUPTED, run_eeectl
+from controller.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
+from controller.study.commands import run_eeectl
 
 LAB: Final = "virtual"
 ROOT: Final = Path("studies")
 _EEECTL: Final = (sys.executable, "-m", "controller.cli")
-_PENDING: Final = 3  # of `study`: some trials are missing, and it said so
 
 
 class _Stopped(Exception):
     """Somebody pressed Ctrl-C, and the command under way has obeyed."""
 
 
-def _eeectl(*arguments: str, accepted: tuple[int, ...] = (0,)) -> None:
+def _eeectl(*arguments: str, accepted: tuple[int, ...] = (DONE,)) -> None:
     """Run eeectl at this terminal."""
     status = run_eeectl(*arguments)
     if status == INTERRUPTED:
@@ -100,7 +100,7 @@ def main() -> int:
         _eeectl("lab", "up", LAB)
         try:
             words = ("--quick", "--yes", "--agent-user", "root", "--root", str(ROOT))
-            _eeectl("study", LAB, *words, accepted=(0, _PENDING))
+            _eeectl("study", LAB, *words, accepted=(DONE, PENDING))
             study = max(ROOT.glob(f"*Z-{LAB}"))
             _beside_the_truth(console, study)
         finally:
@@ -108,13 +108,13 @@ def main() -> int:
             _eeectl("lab", "down", LAB)
     except LabError as error:
         console.print(f"demo: {error}", style="red", markup=False)
-        return 1
+        return REFUSED
     except (_Stopped, KeyboardInterrupt):
         console.print("demo: stopped; the lab is down.", style="red")
-        return 130
+        return INTERRUPTED
     minutes = (time.monotonic() - begun_s) / 60
     console.print(f"the report, after {minutes:.1f} minutes: {study.resolve() / 'report.html'}", soft_wrap=True)
-    return 0
+    return DONE
 
 
 if __name__ == "__main__":

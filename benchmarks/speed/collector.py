@@ -42,14 +42,14 @@ from controller.collect import Collector, Timed
 from controller.inventory import find_lab, load_lab
 from controller.lab_sources import sources_of
 from controller.model.lab import Switch
-from controller.port_counters import COUNTERS, DISCONTINUITY, HIGH_SPEED, OPER_STATUS
+from controller.port_counters import COUNTERS, DISCONTINUITY, HIGH_SPEED, LAST_CHANGE, OPER_STATUS
 from controller.runclock import RunClock
 from controller.sources.ports import PortSource
 from controller.store import Run
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of
 
-COLUMNS = (*(counter.oid for counter in COUNTERS), OPER_STATUS, HIGH_SPEED, DISCONTINUITY)
+COLUMNS = (*(counter.oid for counter in COUNTERS), OPER_STATUS, LAST_CHANGE, HIGH_SPEED, DISCONTINUITY)
 VARBINDS = len(COLUMNS) * PORTS
 EXPORTER = "prometheus-snmp-exporter"
 WARM_UP_S = 3.0

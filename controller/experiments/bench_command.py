@@ -13,16 +13,14 @@ from cyclopts import App, Parameter
 from analysis.trials import Trial, read_trials
 from benchmarks.programs.program import Placement, Program
 from benchmarks.programs.table import PROGRAMS
-from controller.attended import INTERRUPTED
-from controller.errors import LabError
+from controller.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
 from controller.experiments.experiment_file import Written, experiment_of
 from controller.experiments.session import BystanderOf, Wanted, run_new
 from controller.experiments.traffic import node_traffic, read_traffic
-from controller.inventory import find_lab, load_lab
+from controller.experiments.words import all_hosts, pairs
 from controller.store import read_events
 
 _TRAFFIC: Final = "traffic.json"
-_WRONG_USE: Final = 2
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
@@ -89,9 +87,13 @@ def app(bystander_of: BystanderOf) -> App:
             return _list(as_json=as_json)
         if not program:
             print("eeectl bench: name a program, or give --list to see them.", file=sys.stderr)
-            return _WRONG_USE
-        where = [one for word in hosts for one in word.split(",") if one] or _all_hosts(lab)
-        asked: dict[str, Any] = {"name": program, "parameters": _parameters(values), "hosts": where}
+            return WRONG_USE
+        where = [one for word in hosts for one in word.split(",") if one] or all_hosts(lab)
+        asked: dict[str, Any] = {
+            "name": program,
+            "parameters": dict(pairs(values, "--set sleep_us=100")),
+            "hosts": where,
+        }
         asked |= {"ranks_per_host": ranks_per_host, "timeout_s": timeout_s}
         content: dict[str, Any] = {"name": name or f"bench-{program}", "lab": lab, "measure": {"program": asked}}
         content |= {"blocks": 1, "repetitions": repetitions, "guards": {"retries": 0}}
@@ -107,7 +109,7 @@ def app(bystander_of: BystanderOf) -> App:
             raise told.outcome.cause
         if told.outcome.interrupted:
             return INTERRUPTED
-        return 0 if told.outcome.valid == repetitions else 1
+        return DONE if told.outcome.valid == repetitions else REFUSED
 
     return bench_app
 
@@ -141,20 +143,6 @@ def _plain_program(program: Program) -> dict[str, Any]:
         for name, told in schema.get("properties", {}).items()
     ]
     return {"name": program.name, "about": program.about, "parameters": parameters}
-
-
-def _all_hosts(lab: str) -> list[str]:
-    return [host.name for host in load_lab(find_lab(lab)).hosts]
-
-
-def _parameters(words: Sequence[str]) -> dict[str, str]:
-    found = {}
-    for word in words:
-        name, equals, text = word.partition("=")
-        if not equals or not name:
-            raise LabError(f"'{word}' says no value: write --set NAME=VALUE, such as --set sleep_us=100.")
-        found[name] = text
-    return found
 
 
 # -- what came of it

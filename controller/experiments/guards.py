@@ -4,8 +4,7 @@ A sample tells of the time since the one before it. So a complaint has an interv
 invalid what had counted already. Rows that were asked for while the lab is being changed are not looked at, as links go
 down then because we want it.
 
-Simplification: a link that goes down and up between two samples of its switch is not seen here; the probe's and the
-node sampler's own count of carrier changes (`carrier_changes`) would tell for hosts' links.
+A link that goes down and up between two samples of its switch shows by ifLastChange alone, where the switch keeps it.
 """
 
 import threading
@@ -20,6 +19,8 @@ from controller.runclock import RunClock
 from controller.sample_tables import Batch, Column
 
 _NS: Final = 1_000_000_000
+_CHANGED_STEP_MS: Final = 20
+"""Agents that work ifLastChange out anew each time waver by a tick of 10 ms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,23 @@ class Complaint:
     def spoils(self, begun_ns: int, ended_ns: int) -> bool:
         """Whether it may have happened in a window."""
         return self.from_ns < ended_ns and begun_ns < self.to_ns
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A port as it was last seen; `changed_ms` is None where the switch does not keep ifLastChange."""
+
+    up: bool
+    changed_ms: int | None
+    sent_ns: int
+
+    def becoming(self, now: "_Seen") -> str:
+        """What happened to its link until it was as it is now, in words; empty if nothing did."""
+        if now.up != self.up:
+            return "came up" if now.up else "went down"
+        if self.changed_ms is None or now.changed_ms is None:
+            return ""
+        return "changed and changed back" if abs(now.changed_ms - self.changed_ms) > _CHANGED_STEP_MS else ""
 
 
 class Bystander(Protocol):
@@ -55,7 +73,7 @@ class GuardSink:
         }
         self._lock = threading.Lock()
         self._calm_since_ns: int | None = None
-        self._links: dict[tuple[str, str], tuple[bool, int]] = {}
+        self._links: dict[tuple[str, str], _Seen] = {}
         self._up: dict[tuple[str, str], bool] = {}
         self._down_before: frozenset[tuple[str, str]] = frozenset()
         self._complaints: list[Complaint] = []
@@ -97,10 +115,11 @@ class GuardSink:
                 self._take_watts(batch)
 
     def _take_ports(self, batch: Batch) -> None:
-        for row in _rows(batch, ("switch", "port", "sent_ns", "received_ns", "up", "mark")):
+        for row in _rows(batch, ("switch", "port", "sent_ns", "received_ns", "up", "changed_ms", "mark")):
             sent_ns, place = row["sent_ns"], (row["switch"], row["port"])
             if row["mark"]:
-                before_ns = self._links.get(place, (False, sent_ns - _NS))[1]
+                known = self._links.get(place)
+                before_ns = known.sent_ns if known else sent_ns - _NS
                 words = "was reset" if row["mark"] == "reset" else "went round"
                 sentence = f"a counter of {place[0]}:{place[1]} {words}"
                 self._complain(Complaint("counters", before_ns, row["received_ns"], sentence))
@@ -108,12 +127,11 @@ class GuardSink:
                 self._up[place] = row["up"]
             if self._calm_since_ns is None or sent_ns < self._calm_since_ns or row["up"] is None:
                 continue
-            before = self._links.get(place)
-            if before is not None and before[0] != row["up"]:
-                words = "came up" if row["up"] else "went down"
+            before, now = self._links.get(place), _Seen(row["up"], row["changed_ms"], sent_ns)
+            self._links[place] = now
+            if before is not None and (words := before.becoming(now)):
                 sentence = f"the link at {self._names.get(place, ':'.join(place))} {words}"
-                self._complain(Complaint("flaps", before[1], row["received_ns"], sentence))
-            self._links[place] = (row["up"], sent_ns)
+                self._complain(Complaint("flaps", before.sent_ns, row["received_ns"], sentence))
 
     def _take_watts(self, batch: Batch) -> None:
         for row in _rows(batch, ("strip", "sent_ns", "received_ns", "power_watt", "unchanged_s", "mark")):

@@ -16,8 +16,8 @@ from agents.stream import AgentError, Recording
 from analysis.eee_policy import PolicyFit, fit_policy
 from analysis.probes import LATE_NS, Probes, TooLittle
 from analysis.trials import read_trials
-from controller.attended import INTERRUPTED
 from controller.errors import LabError
+from controller.exit_status import INTERRUPTED
 from controller.experiments.experiment_file import Written, experiment_of
 from controller.experiments.probing import ECHOES, medians_by_gap, read_lines
 from controller.experiments.session import BystanderOf, Wanted, run_new

@@ -3,20 +3,17 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from controller.attended import INTERRUPTED
-from controller.errors import LabError
+from controller.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
 from controller.experiments.experiment import Experiment
 from controller.experiments.experiment_file import Written, experiment_of, read_experiment
 from controller.experiments.fitting import order_for
 from controller.experiments.session import BystanderOf, Told, Wanted, fitting_lab, look, put_back, resume, run_new
+from controller.experiments.words import all_hosts, pairs, value
 from controller.exporters.attach import ViewOptions
-from controller.inventory import find_lab, load_lab
-
-_PENDING: Final = 3
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
@@ -154,7 +151,7 @@ def apps(bystander_of: BystanderOf) -> tuple[App, App]:
 
         """
         known = {"program": {"name": program, "parameters": _parameters(parameter), "ranks_per_host": ranks_per_host}}
-        known["program"] |= {"hosts": list(hosts) or _all_hosts(lab), "timeout_s": timeout_s}
+        known["program"] |= {"hosts": list(hosts) or all_hosts(lab), "timeout_s": timeout_s}
         content = {
             "name": name or f"{program}-sweep",
             "lab": lab,
@@ -217,8 +214,8 @@ def _end(told: Told, *, as_json: bool) -> int:
     if outcome.interrupted:
         return INTERRUPTED
     if outcome.cause is not None:
-        return 1
-    return _PENDING if outcome.missing else 0
+        return REFUSED
+    return PENDING if outcome.missing else DONE
 
 
 def _print_order(experiment: Experiment, *, as_json: bool) -> int:
@@ -233,14 +230,10 @@ def _print_order(experiment: Experiment, *, as_json: bool) -> int:
     return 0
 
 
-def _all_hosts(lab: str) -> list[str]:
-    return [host.name for host in load_lab(find_lab(lab)).hosts]
-
-
 def _factors(words: Sequence[str], links: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
-    for name, text in _pairs(words, "eee=on,off"):
-        levels: dict[str, Any] = {"levels": [_value(one) for one in text.split(",")]}
+    for name, text in pairs(words, "--factor eee=on,off"):
+        levels: dict[str, Any] = {"levels": [value(one) for one in text.split(",")]}
         if name in ("eee", "hold_us", "link", "speed_mbps"):
             levels["links"] = links if links in ("hosts", "trunks", "all") else links.split(",")
         found[name] = levels
@@ -248,24 +241,4 @@ def _factors(words: Sequence[str], links: str) -> dict[str, Any]:
 
 
 def _parameters(words: Sequence[str]) -> dict[str, Any]:
-    return {name: _value(text) for name, text in _pairs(words, "count=100")}
-
-
-def _pairs(words: Sequence[str], example: str) -> list[tuple[str, str]]:
-    found = []
-    for word in words:
-        name, equals, text = word.partition("=")
-        if not equals or not name or not text:
-            raise LabError(f"'{word}' says no value: write NAME=VALUE, such as {example}.")
-        found.append((name, text))
-    return found
-
-
-def _value(text: str) -> str | int | float | bool:
-    """A number where it is one; on and off stay words."""
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"true": True, "false": False}.get(text, text)
+    return {name: value(text) for name, text in pairs(words, "--parameter count=100")}

@@ -12,6 +12,7 @@ from controller.port_counters import (
     COUNTERS,
     DISCONTINUITY,
     HIGH_SPEED,
+    LAST_CHANGE,
     OPER_STATUS,
     SYS_UPTIME,
     Continuity,
@@ -79,7 +80,7 @@ class PortSource:
             events += self._find()
         found = {name: self._column(oid) for name, (oid, _) in self._oids.items()}
         speeds, states = self._column(HIGH_SPEED), self._column(OPER_STATUS)
-        broken = in_ms(self._column(DISCONTINUITY))
+        changed, broken = in_ms(self._column(LAST_CHANGE)), in_ms(self._column(DISCONTINUITY))
         received_ns = clock.now_ns()
         narrow = {name: is_narrow for name, (_, is_narrow) in self._oids.items()}
         reading = PortReading(found, narrow, speeds, broken, received_ns)
@@ -94,6 +95,7 @@ class PortSource:
             "switch": self.name,
             "port": self._ports,
             "up": states_of(states),
+            "changed_ms": changed,
             "rate_mbps": speeds,
             **stored,
         }

@@ -4,11 +4,9 @@ import signal
 import subprocess
 import sys
 from types import FrameType
-from typing import Final
 
 from controller.errors import LabError
-
-INTERRUPTED: Final = 130
+from controller.exit_status import INTERRUPTED
 
 
 def run_eeectl(*words: str) -> int:

@@ -2,19 +2,19 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 from cyclopts import App, Parameter
 from rich.console import Console
 
+from controller.exit_status import DONE, INTERRUPTED, PENDING
 from controller.inventory import find_lab, load_lab
-from controller.study.commands import INTERRUPTED, run_eeectl
+from controller.study.commands import run_eeectl
 from controller.study.design import FULL, QUICK, design
 from controller.study.folder import ROOT, StudyFolder
 
 study_app = App(name="study")
 
-_PENDING: Final = 3  # of `run`: some trials are missing
 _Flag = Annotated[bool, Parameter(negative="")]
 
 
@@ -69,7 +69,7 @@ def study(
         console.print(f"left out: {sentence}", style="yellow", markup=False)
     if only_design:
         print(folder.path)
-        return 0
+        return DONE
     study_it = _Study(folder, console)
     status = study_it.go(routing=any(True for _ in known.trunks()), yes=yes)
     if status == INTERRUPTED:
@@ -95,15 +95,15 @@ class _Study:
                 continue
             words = [str(folder.run_of(name)), "--resume"] if state == "begun" else [str(folder.experiment(name))]
             status = self._run("run", *words, "--runs", str(folder.runs))
-            if status not in (0, _PENDING):
+            if status not in (DONE, PENDING):
                 return status
-            missing = missing or status == _PENDING
+            missing = missing or status == PENDING
         runs = [str(run) for run in folder.finished_runs()]
         if status := self._run("fit", *runs, "--output", str(folder.calibration)):
             return status
         words = ["--calibration", str(folder.calibration), "--output", str(folder.report)]
         status = self._run("report", *runs, *words)
-        return status or (_PENDING if missing else 0)
+        return status or (PENDING if missing else DONE)
 
     def _run(self, *words: str) -> int:
         """One command, with this terminal; a Ctrl-C there is that command's."""

@@ -7,7 +7,7 @@ from controller.clock_offsets import Offset
 from controller.drivers.driver import SnmpValue
 from controller.errors import DeviceError, Unreachable
 from controller.model.lab import Port, Switch
-from controller.port_counters import COUNTERS, DISCONTINUITY, HIGH_SPEED, OPER_STATUS, SYS_UPTIME
+from controller.port_counters import COUNTERS, DISCONTINUITY, HIGH_SPEED, LAST_CHANGE, OPER_STATUS, SYS_UPTIME
 from controller.runclock import RunClock
 from controller.sample_tables import Batch
 from controller.sources.source import Reading, SourceKind
@@ -77,6 +77,7 @@ class ToyAgent:
             "1.3.6.1.2.1.31.1.1.1.1": {"11": b"gi1/0/1", "12": b"gi1/0/2"},
             OPER_STATUS: {"11": 1, "12": 2},
             HIGH_SPEED: {"11": 1000, "12": 0},
+            LAST_CHANGE: {"11": 300, "12": 300},
             DISCONTINUITY: {"11": 0, "12": 0},
         }
         for counter in COUNTERS:

@@ -12,9 +12,10 @@ _S = 1_000_000_000
 _ALL = Guards()
 
 
-def _ports(at_s: float, *, up: bool, mark: str = "", port: str = "gi1/0/1") -> Batch:
+def _ports(at_s: float, *, up: bool, mark: str = "", port: str = "gi1/0/1", changed_ms: int | None = None) -> Batch:
     times = {"sent_ns": round(at_s * _S), "received_ns": round((at_s + 0.1) * _S)}
-    return Batch("ports", 1, {"switch": "sw1", "port": [port], "up": [up], "mark": [mark], **times})
+    seen = {"up": [up], "changed_ms": [changed_ms], "mark": [mark]}
+    return Batch("ports", 1, {"switch": "sw1", "port": [port], **seen, **times})
 
 
 def _watts(at_s: float, mark: str = "", unchanged_s: float = 0.0) -> Batch:
@@ -38,6 +39,16 @@ def test_a_link_that_changes_between_two_samples_spoils_what_overlaps_them_and_n
     assert _why(sink, 1.0, 1.9) == ""
     assert _why(sink, 3.2, 4.5) == ""
     assert _why(sink, 2.5, 2.8, Guards(flaps=False)) == ""
+
+
+def test_a_link_that_goes_and_comes_between_two_samples_shows_by_the_time_of_its_last_change() -> None:
+    sink = GuardSink()
+    sink.calm(0)
+    for at_s, changed_ms in ((1, 500), (2, 510), (3, 500), (4, 3_400), (5, 3_400)):
+        sink.take(_ports(at_s, up=True, changed_ms=changed_ms))
+    assert _why(sink, 3.2, 3.8) == "the link at sw1:gi1/0/1 changed and changed back."
+    assert _why(sink, 1.0, 2.9) == ""
+    assert _why(sink, 4.2, 4.8) == ""
 
 
 def test_links_that_change_while_the_lab_is_changed_are_no_complaint() -> None:

@@ -27,7 +27,7 @@ def test_the_list_names_every_program_and_parameter(capsys: pytest.CaptureFixtur
         ("nonesuch --hosts n01", "there is no program nonesuch; known are alltoall"),
         ("alltoall --hosts n01,n99", "there is no host n99"),
         ("alltoall --set sleep=1", "known are array_byte"),
-        ("alltoall --set sleep_us", "says no value"),
+        ("alltoall --set sleep_us", "is not NAME=VALUE"),
         ("alltoall --set sleep_us=-1", "sleep_us"),
         ("alltoall --repetitions 0", "repetitions"),
         ("alltoall --lab nowhere", "nowhere"),
