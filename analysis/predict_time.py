@@ -2,7 +2,8 @@
 
 In order of trust:
 
-* our model (`analysis.run_time`), which knows gaps and policies, for any mode;
+* our models, which know gaps and policies, for any mode: rounds replayed (`analysis.round_replay`), or the closed form
+  (`analysis.run_time`) where it estimated configurations better that it was not fitted to;
 * Miwa's curve (2013, Eq. 3), for the policy that it was fitted under and no other;
 * neither fitted: a round waits at least as the direction does that waits longer, and at most for both, there and back.
   That is an interval and no estimate, and says so.
@@ -17,15 +18,18 @@ from typing import Final
 import numpy as np
 
 from analysis.asked_mode import AskedMode
-from analysis.calibration import Calibration, LinkPolicy, MiwaTime, ProgramTime, WakeTime
+from analysis.calibration import Calibration, LinkPolicy, MiwaTime, ProgramTime, RoundTime, WakeTime
 from analysis.interval import Floats
 from analysis.miwa import curve_us
+from analysis.probes import TooLittle
 from analysis.profile import Profile
+from analysis.round_replay import Replay
 from analysis.run_time import Waits, Way
 from analysis.sampling import Sampler
 from analysis.what_if import WhatIf
 
 _POINTS: Final = 8
+_REPLICAS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +142,12 @@ def run_time(
         return RunTime(base_s, base_s, tuple(warnings))
     if gaps.assumed:
         warnings.append("no gaps were recorded: all are taken to be the mean gap, which can be far off near the hold.")
-    wakes = None if fitted is None else fitted.wakes
-    if wakes is not None:
-        extra_us = _by_wakes(gaps, mode, wakes, ways, sampler)
+    model = None if fitted is None else better(fitted)
+    replay = _replay_of(profile) if isinstance(model, RoundTime) else None
+    if isinstance(model, RoundTime) and replay is not None:
+        extra_us = _by_rounds(replay, gaps, mode, model, ways, sampler)
+    elif fitted is not None and fitted.wakes is not None:
+        extra_us = _by_wakes(gaps, mode, fitted.wakes, ways, sampler)
     elif fitted is not None and fitted.miwa is not None and what_if.mode == "measured" and not what_if.phy:
         extra_us = _by_miwa(profile, fitted.miwa, sampler) * profile.ranks_per_host
     else:
@@ -151,6 +158,16 @@ def run_time(
         )
         extra_us = _by_bounds(gaps, mode, ways, sampler)
     return RunTime(base_s, base_s + gaps.rounds * extra_us * 1e-6, tuple(warnings))
+
+
+def better(fitted: ProgramTime) -> RoundTime | WakeTime | None:
+    """Which of our models is to be trusted: replayed rounds, unless the closed form's held-out errors are less."""
+    rounds, wakes = fitted.rounds, fitted.wakes
+    if rounds is None or wakes is None:
+        return rounds or wakes
+    if rounds.error is None or wakes.error is None:
+        return rounds
+    return wakes if wakes.error.mean_percent < rounds.error.mean_percent else rounds
 
 
 def _of_draw(rows: Floats, draw: int) -> Floats:
@@ -170,6 +187,27 @@ def seen_of_rounds(
         seen[draw] = waits.seen_us(float(number), float(hidden_us[draw]))
         share[draw] = min(float(waits.share[0]), 1.0) if waits.share.size else 0.0
     return seen, share
+
+
+def _replay_of(profile: Profile) -> Replay | None:
+    """None where the recording does not show all links' gaps."""
+    try:
+        return Replay.of(profile, _REPLICAS)
+    except TooLittle:
+        return None
+
+
+def _by_rounds(
+    replay: Replay, gaps: GapTable, mode: AskedMode, rounds: RoundTime, ways: tuple[Way, ...], sampler: Sampler
+) -> Floats:
+    """With the model's own residual, which is another for each configuration: it counts where rounds wait at all."""
+    waits = replay.overhead_us(dict.fromkeys(ways, mode.policy))
+    alone, none = np.ones(sampler.count), np.zeros(sampler.count)
+    _, share = seen_of_rounds(gaps, mode, ways, alone, none)
+    residual = sampler.normal("residual_us") * rounds.residual_us
+    residual[0] = 0.0
+    extra: Floats = np.maximum(sampler.of("round_serial_count", rounds.serial_count) * waits + residual * share, 0.0)
+    return extra
 
 
 def _by_wakes(gaps: GapTable, mode: AskedMode, wakes: WakeTime, ways: tuple[Way, ...], sampler: Sampler) -> Floats:

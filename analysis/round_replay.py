@@ -19,7 +19,7 @@ talk to few neighbours wait for fewer links, which `serial` takes up on average 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 import numpy as np
@@ -34,54 +34,86 @@ _REPLICAS: Final = 40
 _ROUNDS: Final = 400
 _BURN_IN: Final = 20
 _LEAST_RUNS: Final = 4
+_LEAST_NODES: Final = 2
 _BOOTSTRAPS: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class _Leading:
-    """Of one direction: draws of the gaps that lead a round, shape (rounds, replicas), and what the others wait, us."""
+    """Of one direction of a node's link: draws of the gaps that lead a round, shape (rounds, replicas), and the others.
+
+    `rest_us` and `rest_count`: middles of the bins of all other gaps, and how many of each a round has.
+    """
 
     gaps_us: Floats
-    rest_us: float
+    rest_us: Floats
+    rest_count: Floats
+
+    @classmethod
+    def of(cls, gaps: Gaps, rounds: float, replicas: int, random: np.random.Generator) -> "_Leading":
+        """The longest gaps lead, as many as there are rounds."""
+        low, high, count = (np.array(part, dtype=float) for part in (gaps.low_us, gaps.high_us, gaps.count))
+        longer = np.cumsum(count[::-1])[::-1] - count  # how many gaps are in higher bins
+        kept = np.clip(rounds - longer, 0.0, count)
+        if not kept.sum():
+            raise TooLittle("a link of the program saw no gaps: record them again, with the program running.")
+        chosen = random.choice(len(kept), size=(_ROUNDS, replicas), p=kept / kept.sum())
+        drawn = low[chosen] + (high - low)[chosen] * random.random((_ROUNDS, replicas))
+        return cls(drawn, (low + high) / 2, (count - kept) / rounds)
 
 
-def _leading(gaps: Gaps, rounds: float, policy: Policy | None, random: np.random.Generator) -> _Leading:
-    low, high, count = (np.array(part, dtype=float) for part in (gaps.low_us, gaps.high_us, gaps.count))
-    longer = np.cumsum(count[::-1])[::-1] - count  # how many gaps are in higher bins
-    kept = np.clip(rounds - longer, 0.0, count)
-    if not kept.sum():
-        raise TooLittle("a link of the program saw no gaps: record them again, with the program running.")
-    chosen = random.choice(len(kept), size=(_ROUNDS, _REPLICAS), p=kept / kept.sum())
-    drawn = low[chosen] + (high - low)[chosen] * random.random((_ROUNDS, _REPLICAS))
-    rest = 0.0 if policy is None else float(policy.delay_us((low + high) / 2) @ (count - kept)) / rounds
-    return _Leading(drawn, rest)
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """The rounds of a program, to be walked through under any policies."""
 
+    walk: "_Walk"
+    awake_us: float
+    leading: Mapping[Way, Sequence[_Leading]]
 
-def overhead_us(profile: Profile, policies: Mapping[Way, Policy], seed: int = 0) -> float:
-    """What a round waits, with `serial` 1; bins in rising order, at least two nodes.
+    @classmethod
+    def of(cls, profile: Profile, replicas: int = _REPLICAS, seed: int = 0) -> "Replay":
+        """From a profile: bins in rising order, at least two nodes; `replicas` walks, of which the mean counts.
 
-    TooLittle if no gaps were recorded, or the profile does not tell how often the program communicates.
-    """
-    rounds = profile.call_count / profile.ranks_per_host
-    nodes = list(profile.gaps.values())
-    if len(nodes) < 2 or not rounds:
-        raise TooLittle(
-            f"{profile.name} has gaps of {len(nodes)} nodes and {profile.call_count:g} communications: run it with "
-            "the gap recorder, without EEE."
+        TooLittle if no gaps were recorded, or the profile does not tell how often the program communicates.
+        """
+        rounds = profile.call_count / profile.ranks_per_host
+        nodes = list(profile.gaps.values())
+        if len(nodes) < _LEAST_NODES or not rounds:
+            raise TooLittle(
+                f"{profile.name} has gaps of {len(nodes)} nodes and {profile.call_count:g} communications: run it with "
+                "the gap recorder, without EEE."
+            )
+        random = np.random.default_rng(seed)
+        receive = [_Leading.of(node.receive, rounds, replicas, random) for node in nodes]
+        transmit = [_Leading.of(node.transmit, rounds, replicas, random) for node in nodes]
+        gaps_us = np.stack([one.gaps_us for one in receive], axis=-1)
+        recorded = _Walk(
+            scatter_us=gaps_us - np.median(gaps_us, axis=(0, 1)),
+            receive_us=np.median(gaps_us, axis=(0, 1)),
+            transmit_us=np.array([float(np.median(one.gaps_us)) for one in transmit]),
+            busy_us=np.array([node.receive.busy_us for node in nodes]) / rounds / (len(nodes) - 1),
         )
-    random = np.random.default_rng(seed)
-    receive = [_leading(node.receive, rounds, policies.get("receive"), random) for node in nodes]
-    transmit = [_leading(node.transmit, rounds, policies.get("transmit"), random) for node in nodes]
-    gaps_us = np.stack([one.gaps_us for one in receive], axis=-1)
-    walk = _Walk(
-        scatter_us=gaps_us - np.median(gaps_us, axis=(0, 1)),
-        receive_us=np.median(gaps_us, axis=(0, 1)),
-        transmit_us=np.array([float(np.median(one.gaps_us)) for one in transmit]),
-        busy_us=np.array([node.receive.busy_us for node in nodes]) / rounds / (len(nodes) - 1),
-    )
-    rest_us = float(np.mean([one.rest_us for one in receive]) + np.mean([one.rest_us for one in transmit]))
-    awake = walk.without_waits()
-    return max(awake.round_us(policies) - awake.round_us({}), 0.0) + rest_us
+        walk = recorded.without_waits()
+        return cls(walk, float(walk.round_us({})[0]), {"receive": receive, "transmit": transmit})
+
+    def overhead_us(self, policies: Mapping[Way, Policy]) -> Floats:
+        """What a round waits, with `serial` 1, shape (draws,).
+
+        Fields of a policy are numbers, or of shape (draws, 1); the same walks for each draw.
+        """
+        rest_us: Floats = np.zeros(1)
+        for way, policy in policies.items():
+            waits = [policy.delay_us(one.rest_us[None, :]) @ one.rest_count for one in self.leading[way]]
+            rest_us = rest_us + np.mean(waits, axis=0)
+        walked_us = self.walk.round_us({way: _deeper(policy) for way, policy in policies.items()})
+        found: Floats = np.maximum(walked_us - self.awake_us, 0.0) + rest_us
+        return found
+
+
+def _deeper(policy: Policy) -> Policy:
+    """With draws along the first of three axes: replicas and nodes follow."""
+    values = {one.name: np.asarray(getattr(policy, one.name), dtype=float) for one in fields(policy)}
+    return Policy(**{name: value[..., None] if value.ndim else value for name, value in values.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +135,10 @@ class _Walk:
         transmit_us = self.transmit_us - np.median(np.stack([step.transmit_us for step in steps]), axis=(0, 1))
         return replace(self, receive_us=self.receive_us + receive_us, transmit_us=self.transmit_us + transmit_us)
 
-    def round_us(self, policies: Mapping[Way, Policy]) -> float:
-        """By how much a round is longer than without scatter and waits."""
-        marks = [float(step.start_us.mean()) for step in self._steps(policies)]
-        return (marks[-1] - marks[_BURN_IN]) / (len(marks) - 1 - _BURN_IN)
+    def round_us(self, policies: Mapping[Way, Policy]) -> Floats:
+        """By how much a round is longer than without scatter and waits, shape (draws,)."""
+        marks = [step.start_us.mean(axis=(-2, -1)) for step in self._steps(policies)]
+        return np.atleast_1d((marks[-1] - marks[_BURN_IN]) / (len(marks) - 1 - _BURN_IN))
 
     def _steps(self, policies: Mapping[Way, Policy]) -> Iterator["_Step"]:
         """Round after round. Times are relative to a schedule without scatter and waits."""
@@ -120,13 +152,13 @@ class _Walk:
             sent = start
             if "transmit" in policies:
                 sent = start + policies["transmit"].delay_us(transmit_us)
-            arrivals = np.sort(sent[:, None, :] + offset_us, axis=2)
-            receive_us = self.receive_us + arrivals[:, :, 0] - ended
-            free = arrivals[:, :, 0] + self.busy_us
+            arrivals = np.sort(sent[..., None, :] + offset_us, axis=-1)
+            receive_us = self.receive_us + arrivals[..., 0] - ended
+            free = arrivals[..., 0] + self.busy_us
             if "receive" in policies:
                 free = free + policies["receive"].delay_us(receive_us)
             for sender in range(1, nodes - 1):
-                free = np.maximum(free, arrivals[:, :, sender]) + self.busy_us
+                free = np.maximum(free, arrivals[..., sender]) + self.busy_us
             ended = free - (nodes - 1) * self.busy_us
             start = np.maximum(ended, start)
             yield _Step(start, receive_us, transmit_us)
@@ -134,7 +166,7 @@ class _Walk:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """When the nodes are through a round, and the gaps before it; shape (replicas, nodes)."""
+    """When the nodes are through a round, and the gaps before it; shape (replicas, nodes), behind (draws,) if any."""
 
     start_us: Floats
     receive_us: Floats
@@ -154,7 +186,7 @@ class RoundRun:
 def round_run(profile: Profile, policies: Mapping[Way, Policy], eee_s: float = float("nan")) -> RoundRun:
     """From a program's profile and the policies of the directions that sleep."""
     rounds = profile.call_count / profile.ranks_per_host
-    return RoundRun(profile.base_s.value, rounds, overhead_us(profile, policies), eee_s)
+    return RoundRun(profile.base_s.value, rounds, float(Replay.of(profile).overhead_us(policies)[0]), eee_s)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Run time under EEE on a bench without engine, whose truth is known, and on data that cannot answer."""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,8 +11,8 @@ import pytest
 from analysis.path_delay import Policy
 from analysis.probes import TooLittle
 from analysis.profile import Profile
-from analysis.round_replay import RoundRun, fit_rounds, overhead_us, round_run
-from analysis.run_time import Waits, WakeRun, errors_of, fit_wakes, wake_run
+from analysis.round_replay import Replay, RoundRun, fit_rounds, round_run
+from analysis.run_time import Waits, WakeRun, Way, errors_of, fit_wakes, wake_run
 
 sys.path.insert(0, str(Path(__file__).parent))
 from alltoall_bench import Played, Shape, play, profile
@@ -19,6 +20,11 @@ from alltoall_bench import Played, Shape, play, profile
 HOLD = Policy(1000.0, 182.0, 60.0)
 NEVER = Policy(float("inf"), 0.0, 0.0)
 SLEEPS_US = (300.0, 700.0, 850.0, 900.0, 1000.0, 1100.0, 1300.0, 1800.0)
+
+
+def overhead_us(known: Profile, policies: Mapping[Way, Policy]) -> float:
+    """What a round waits, by the replay."""
+    return float(Replay.of(known).overhead_us(policies)[0])
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +64,17 @@ def test_cards_that_sleep_too_add_their_wake(measured: list[tuple[Profile, Playe
     known, _, _ = measured[-1]
     both = overhead_us(known, {"receive": HOLD, "transmit": HOLD})
     assert both == pytest.approx(overhead_us(known, {"receive": HOLD}) + 60, abs=12)
+
+
+def test_draws_of_a_policy_are_walked_through_as_each_alone(measured: list[tuple[Profile, Played, Shape]]) -> None:
+    replay = Replay.of(measured[4][0], replicas=6)
+    holds_us = (900.0, 1000.0, 1100.0, 1e6)
+    drawn = Policy(np.array(holds_us)[:, None], 182.0, np.full((4, 1), 60.0))
+    together = replay.overhead_us({"receive": drawn, "transmit": drawn})
+    alone = [Policy(hold_us, 182.0, 60.0) for hold_us in holds_us]
+    each = [float(replay.overhead_us({"receive": one, "transmit": one})[0]) for one in alone]
+    assert together == pytest.approx(each)
+    assert together[0] > together[2] > together[3] == 0.0
 
 
 def test_the_slowest_of_several_and_what_is_hidden() -> None:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from synthetic_run import HOLD_US, SLEEP_US, WAKE_US, about, calibration
 
 from analysis.asked_mode import asked_mode
-from analysis.calibration import Calibration, Estimate, PortPower, PowerPart
+from analysis.calibration import Calibration, Estimate, PortPower, PowerPart, RoundTime, RunTimeError
 from analysis.link_modes import LinkMode, spend
 from analysis.predict import Predictor
+from analysis.predict_time import sleeping_ways
 from analysis.profile import Gaps, NodeGaps, Profile
 from analysis.sampling import Sampler
 from analysis.site import Site
@@ -117,6 +118,54 @@ def test_the_slowest_of_links_that_wake_abreast_is_waited_for() -> None:
     several = known.model_copy(update={"run_time": {"x": program.model_copy(update={"wakes": wakes})}})
     half = {500: 500, 4_000: 500}
     assert seconds(half, "measured", several) == pytest.approx(3 * 1_000 * 0.75 * WAKE_US * 1e-6)
+
+
+def _both_ways(gap_us: float) -> Profile:
+    known = profile({gap_us: 1_000})
+    gaps = {host: NodeGaps(transmit=node.transmit, receive=node.transmit) for host, node in known.gaps.items()}
+    return known.model_copy(update={"gaps": gaps})
+
+
+def _with_rounds(serial: float, error_percent: float) -> Calibration:
+    """The closed form's held-out error is 2 %, and it would have each round wait ninefold."""
+    known = exact_calibration()
+    program = known.run_time["alltoall 4x1"]
+    assert program.wakes is not None
+    error = RunTimeError(mean_percent=2.0, worst_percent=3.0, configuration_count=9, held_out=True)
+    rounds = RoundTime(
+        serial_count=exactly(serial),
+        residual_us=0.0,
+        explained_fraction=1.0,
+        error=error.model_copy(update={"mean_percent": error_percent}),
+    )
+    wakes = program.wakes.model_copy(update={"serial_count": exactly(9.0), "error": error})
+    fitted = program.model_copy(update={"rounds": rounds, "wakes": wakes})
+    return known.model_copy(update={"run_time": {"alltoall 4x1": fitted}})
+
+
+@pytest.mark.parametrize("hold_us", [0, 100, 1_000, 2_500])
+def test_replayed_rounds_predict_holds_that_were_not_measured(hold_us: float) -> None:
+    predictor = Predictor(_both_ways(2_000), _with_rounds(1.5, 1.0), draws=3)
+    found = predictor.predict(parse_what_if(f"deep,hold_us={hold_us}"))
+    link = predictor.calibration.links["path n01 - n02"]
+    waits_us = WAKE_US * len(sleeping_ways(link, predictor.profile)) if hold_us < 2_000 else 0.0
+    assert found.time_s.value - predictor.profile.base_s.value == pytest.approx(1_000 * 1.5 * waits_us * 1e-6, rel=1e-3)
+
+
+def test_the_model_that_estimates_better_what_it_was_not_fitted_to_is_taken() -> None:
+    known = _both_ways(4_000)
+    by_rounds, by_wakes = (
+        Predictor(known, _with_rounds(1.0, error_percent), draws=3).predict(parse_what_if("measured")).time_s.value
+        for error_percent in (1.0, 2.5)
+    )
+    base_s = known.base_s.value
+    assert by_wakes - base_s > 4 * (by_rounds - base_s) > 0
+
+
+def test_without_all_links_gaps_rounds_are_not_replayed() -> None:
+    silent = Predictor(profile({4_000: 1_000}), _with_rounds(1.0, 1.0), draws=3)
+    added_s = silent.predict(parse_what_if("measured")).time_s.value - silent.profile.base_s.value
+    assert added_s == pytest.approx(9 * 1_000 * WAKE_US * 1e-6)
 
 
 @pytest.mark.parametrize(
