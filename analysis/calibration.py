@@ -24,8 +24,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from analysis.interval import Interval
+from controller.collecting.store import versions
 from controller.errors import LabError
-from controller.store import versions
 
 FORMAT: Final = 1
 

@@ -25,7 +25,7 @@ from analysis.round_replay import RoundFit, RoundRun, fit_rounds, round_run
 from analysis.run_lab import lab_of_run, link_mbps
 from analysis.run_time import Errors, WakeFit, WakeRun, Way, errors_of, fit_wakes, wake_run
 from analysis.trials import read_trials
-from controller.store import read_facts
+from controller.collecting.store import read_facts
 
 _PARTS: Final = 5
 _Time = TypeVar("_Time")

@@ -21,10 +21,10 @@ from analysis.run_lab import lab_of_run, link_mbps, run_folder
 from analysis.site import Site
 from analysis.topologies import topologies_named
 from analysis.what_if import WhatIf, parse_what_if
+from controller.collecting.store import read_facts
 from controller.errors import LabError
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 from controller.model.lab import Lab
-from controller.store import read_facts
 
 predict_app = App(name="predict")
 

@@ -24,7 +24,7 @@ from analysis.configurations import Configuration, Factors
 from analysis.interval import Floats, of_median
 from analysis.profile import Gaps, NodeGaps, Profile, ProfileError, Traffic
 from analysis.trials import Trial, read_trials
-from controller.store import read_facts
+from controller.collecting.store import read_facts
 
 WayName = Literal["transmit", "receive"]
 _T = TypeVar("_T")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from controller.errors import LabError
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 from controller.model.lab import Lab
 
 _USUAL_MBPS: Final = 1_000.0

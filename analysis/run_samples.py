@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from analysis.interval import Floats
-from controller.clock_offsets import Offset, between
-from controller.sample_tables import TABLES
-from controller.segments import read_table
-from controller.store import read_events, read_facts
+from controller.collecting.clock_offsets import Offset, between
+from controller.collecting.sample_tables import TABLES
+from controller.collecting.segments import read_table
+from controller.collecting.store import read_events, read_facts
 
 
 @dataclass(frozen=True, slots=True)

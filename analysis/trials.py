@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from controller.collecting.store import read_events
 from controller.experiments.trials import BEGUN, ENDED, Level, TrialState, What, trial_folder
-from controller.store import read_events
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,15 +22,19 @@ class Verb(NamedTuple):
 
 
 VERBS: Final = (
-    Verb("adopt", "controller.apply_commands:adopt_app", "Accept a lab as it is found; what was begun is forgotten."),
+    Verb(
+        "adopt",
+        "controller.commands.apply_commands:adopt_app",
+        "Accept a lab as it is found; what was begun is forgotten.",
+    ),
     Verb(
         "apply",
-        "controller.apply_commands:apply_app",
+        "controller.commands.apply_commands:apply_app",
         "Bring a lab to multi-tree routing: plan, prove, ask, send, read back; what goes wrong is taken back.",
     ),
     Verb(
         "bench",
-        "controller.bench_commands:bench_app",
+        "controller.commands.bench_commands:bench_app",
         "Run an MPI program on hosts of a lab: is its answer right, which figures, with everything sampled meanwhile.",
     ),
     Verb(
@@ -38,10 +42,10 @@ VERBS: Final = (
         "controller.experiments.compare_command:compare_app",
         "Compare two runs, or two levels of a factor within one run: medians, ratios, energy, with 95 % intervals.",
     ),
-    Verb("confirm", "controller.apply_commands:confirm_app", "Keep what an apply with --confirm-in did."),
+    Verb("confirm", "controller.commands.apply_commands:confirm_app", "Keep what an apply with --confirm-in did."),
     Verb(
         "eee",
-        "controller.eee_commands:eee_app",
+        "controller.commands.eee_commands:eee_app",
         "Energy-Efficient Ethernet at both ends of links: switch it, and see what it does.",
     ),
     Verb(
@@ -51,21 +55,23 @@ VERBS: Final = (
     ),
     Verb(
         "lab",
-        "controller.lab_commands:lab_app",
+        "controller.commands.lab_commands:lab_app",
         "Virtual labs: software switches, hosts and power strips that real tools can use.",
     ),
     Verb(
         "link",
-        "controller.link_commands:link_app",
+        "controller.commands.link_commands:link_app",
         "Turn links between switches off and on, and set their speed; traffic moves first.",
     ),
     Verb(
         "plan",
-        "controller.plan_commands:plan_app",
+        "controller.commands.plan_commands:plan_app",
         "Show how a lab would be brought to multi-tree routing, proved step by step; nothing is sent.",
     ),
     Verb(
-        "power", "controller.power_commands:power_app", "Metered power strips: read watts and joules, switch outlets."
+        "power",
+        "controller.commands.power_commands:power_app",
+        "Metered power strips: read watts and joules, switch outlets.",
     ),
     Verb(
         "predict",
@@ -74,12 +80,12 @@ VERBS: Final = (
     ),
     Verb(
         "probe",
-        "controller.probe_commands:probe_app",
+        "controller.commands.probe_commands:probe_app",
         "Send echoes from one host to another after pauses, and tell round trips by pause, and the links' EEE policy.",
     ),
     Verb(
         "recover",
-        "controller.apply_commands:recover_app",
+        "controller.commands.apply_commands:recover_app",
         "Bring a lab back to a state that was verified, after a crash or a switch that lost its settings.",
     ),
     Verb(
@@ -87,15 +93,15 @@ VERBS: Final = (
         "analysis.report_command:report_app",
         "Make a report of runs: an HTML file that opens offline, and figures as SVG and PDF in the first run's folder.",
     ),
-    Verb("rollback", "controller.apply_commands:rollback_app", "Take the last apply back, confirmed or not."),
+    Verb("rollback", "controller.commands.apply_commands:rollback_app", "Take the last apply back, confirmed or not."),
     Verb(
         "run",
-        "controller.run_commands:run_app",
+        "controller.commands.run_commands:run_app",
         "Run an experiment: trials in interleaved random blocks, everything sampled, the lab put back at the end.",
     ),
     Verb(
         "status",
-        "controller.apply_commands:status_app",
+        "controller.commands.apply_commands:status_app",
         "Show who works on a lab, what was done last, and whether the switches are still as they were left.",
     ),
     Verb(
@@ -105,7 +111,7 @@ VERBS: Final = (
     ),
     Verb(
         "sweep",
-        "controller.run_commands:sweep_app",
+        "controller.commands.run_commands:sweep_app",
         "Run a program of the table at all combinations of some factors' levels: `run` without a file.",
     ),
     Verb(

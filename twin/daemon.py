@@ -19,7 +19,7 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from controller.errors import LabError
-from controller.inventory import load_lab
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Lab
 from twin.cgroups import Hierarchy, find_hierarchy, lab_folder
 from twin.credentials import make_credentials

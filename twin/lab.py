@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from controller.errors import InventoryError, LabError, Problem
-from controller.inventory import find_lab, known_labs, load_lab
+from controller.inventory.lab_folder import find_lab, known_labs, load_lab
 from controller.model.lab import Lab
 from twin.control import ask
 from twin.families import check_face, check_ports

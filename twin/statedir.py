@@ -21,7 +21,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from controller.errors import LabError
-from controller.inventory import STATE_ROOT
+from controller.inventory.lab_folder import STATE_ROOT
 from twin.cgroups import remove_groups
 from twin.mgmt import remove_group
 

@@ -25,12 +25,12 @@ import numpy as np
 
 from benchmarks.speed.figures import Ratio, paired
 from benchmarks.speed.running_lab import eeectl
+from controller.applying.observe import observe_lab
 from controller.drivers.driver import Line, Order
 from controller.drivers.table import FAMILIES
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 from controller.model.lab import Lab, Link
 from controller.model.state import Change, PortChange, State, VlanChange, diff
-from controller.observe import observe_lab
 from controller.transports.port_watch import PortWatch
 from controller.transports.switches import open_session
 

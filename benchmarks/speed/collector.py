@@ -38,14 +38,14 @@ from pysnmp.hlapi.v3arch.asyncio import (
 from benchmarks.speed.figures import Ratio, paired
 from benchmarks.speed.snmp_agent import tree_cpu_s
 from benchmarks.speed.snmp_twins import COMMUNITY, PORTS, switches
-from controller.collect import Collector, Timed
-from controller.inventory import find_lab, load_lab
-from controller.lab_sources import sources_of
+from controller.collecting.collect import Collector, Timed
+from controller.collecting.lab_sources import sources_of
+from controller.collecting.port_counters import COUNTERS, DISCONTINUITY, HIGH_SPEED, LAST_CHANGE, OPER_STATUS
+from controller.collecting.runclock import RunClock
+from controller.collecting.store import Run
+from controller.inventory.lab_folder import find_lab, load_lab
 from controller.model.lab import Switch
-from controller.port_counters import COUNTERS, DISCONTINUITY, HIGH_SPEED, LAST_CHANGE, OPER_STATUS
-from controller.runclock import RunClock
 from controller.sources.ports import PortSource
-from controller.store import Run
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of
 

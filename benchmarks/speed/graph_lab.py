@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from controller.lags import lags_of
 from controller.model.lab import End, Host, Lab, Link, Port, Switch
+from controller.planning.lags import lags_of
 
 
 def graph_lab(

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import netmiko
 
-from controller.credentials import read_secret
 from controller.drivers.table import FAMILIES
-from controller.inventory import find_lab, load_lab
+from controller.inventory.credentials import read_secret
+from controller.inventory.lab_folder import find_lab, load_lab
 
 
 def main() -> None:

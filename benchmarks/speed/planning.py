@@ -16,13 +16,13 @@ from pathlib import Path
 import networkx as nx
 
 from benchmarks.speed.graph_lab import graph_lab
-from controller.check import check, check_plainly
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 from controller.model.lab import Lab
 from controller.model.state import factory_state
-from controller.plan import order_changes
-from controller.regulate import multi_tree
-from controller.trees import shortest_routes
+from controller.planning.check import check, check_plainly
+from controller.planning.plan import order_changes
+from controller.planning.regulate import multi_tree
+from controller.planning.trees import shortest_routes
 
 
 def large_lab() -> Lab:

@@ -24,7 +24,7 @@ from agents.pack import packed
 from agents.stream import Recording, read_stream
 from benchmarks.speed.figures import interval
 from benchmarks.speed.running_lab import eeectl
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 
 _EEECTL = (sys.executable, "-m", "controller.cli")
 _NANOSECOND_PCAP = 0xA1B23C4D

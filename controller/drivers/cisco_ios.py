@@ -42,9 +42,9 @@ from controller.drivers.driver import (
     Show,
 )
 from controller.errors import Unreadable
-from controller.limits import one_untagged
 from controller.model.lab import Switch, lag_port
 from controller.model.state import Change, PortState, SwitchState
+from controller.planning.limits import one_untagged
 
 RUNNING = Show("show running-config")
 SWITCHPORTS = Show("show interfaces switchport")

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from controller.drivers.cisco_ios_names import interface_name, vid_lists
 from controller.drivers.driver import Line, Order
 from controller.errors import NotExpressible
-from controller.limits import one_untagged
 from controller.model.lab import Switch
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
+from controller.planning.limits import one_untagged
 
 EXEC = r"[^)]#\s*$"
 CONFIG = r"\(config\)#\s*$"

@@ -7,7 +7,7 @@ whether it was taken. How the kernel's bridge is a `State`:
   making the bridge a member (`bridge vlan add dev br0 vid V self`), whose processor then hears the VLAN's floods.
 - The kernel keeps a PVID only where the port is a member of that VLAN, and knows no acceptable frame types: without a
   PVID untagged frames are dropped. Such a port is PVID 1 and acceptance "tagged" here, whatever else could be said of
-  it (`controller.limits.without_bare_pvid`); a port with a PVID accepts "all".
+  it (`controller.planning.limits.without_bare_pvid`); a port with a PVID accepts "all".
 - Ingress filtering comes with VLAN filtering and is always on. Spanning tree is of the whole bridge: ports have it on.
 - `lagN` is the bond `bondN`; who is in it is set up by hand.
 - Hold times have no mark that tells a device's own from one that was set: they are shown and set only on a switch
@@ -40,9 +40,9 @@ from controller.drivers.driver import (
 from controller.drivers.linux_answers import Interface, Membership, read_entries, read_interfaces, read_memberships
 from controller.drivers.linux_save import save_command
 from controller.errors import NotExpressible, Unreadable
-from controller.limits import without_bare_pvid
 from controller.model.lab import Switch
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, SwitchState, VlanChange
+from controller.planning.limits import without_bare_pvid
 
 _DEFAULT_VLAN = 1
 _LAG = re.compile(r"lag(\d+)")

@@ -13,12 +13,12 @@ from cyclopts import App, Parameter
 from analysis.trials import Trial, read_trials
 from benchmarks.programs.program import Placement, Program
 from benchmarks.programs.table import PROGRAMS
+from controller.collecting.store import read_events
 from controller.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
 from controller.experiments.experiment_file import Written, experiment_of
 from controller.experiments.session import BystanderOf, Wanted, run_new
 from controller.experiments.traffic import node_traffic, read_traffic
 from controller.experiments.words import all_hosts, pairs
-from controller.store import read_events
 
 _TRAFFIC: Final = "traffic.json"
 

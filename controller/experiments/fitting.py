@@ -12,11 +12,11 @@ from controller.errors import ExperimentError, NotExpressible, PlanError, Proble
 from controller.experiments.blocks import Levels, Slot, order_of
 from controller.experiments.experiment import OF_LINKS, Experiment, Factor, ProbeRun
 from controller.experiments.experiment_file import Written
-from controller.limits import abilities_of
 from controller.model.lab import Lab, Link
 from controller.model.state import factory_state
-from controller.regulate import eee
-from controller.wish import find_trunk
+from controller.planning.limits import abilities_of
+from controller.planning.regulate import eee
+from controller.planning.wish import find_trunk
 
 _SHOWN: Final = 12
 

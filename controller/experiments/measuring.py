@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final
 
+from controller.collecting.runclock import RunClock
 from controller.experiments.blocks import Slot
 from controller.experiments.experiment import Experiment
 from controller.experiments.fitting import probe_of, program_of
@@ -16,7 +17,6 @@ from controller.experiments.raw_files import RawFile
 from controller.experiments.recordings import recording
 from controller.experiments.trials import TrialBegun
 from controller.model.lab import Host, Lab
-from controller.runclock import RunClock
 from controller.transports.agent_streams import AgentStream
 
 _NS: Final = 1_000_000_000

@@ -8,7 +8,9 @@ repeats at most the trial that was under way. Whatever ends the run, the lab is 
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from controller.collect import Collector
+from controller.applying.rounds import Stop, Stopped
+from controller.collecting.collect import Collector
+from controller.collecting.store import Run, read_events
 from controller.errors import BrokenLab, JournalFailed, LabError, RunFolderFailed
 from controller.experiments.attention import Attention
 from controller.experiments.blocks import Slot
@@ -22,8 +24,6 @@ from controller.experiments.run_progress import RunProgress
 from controller.experiments.stage import Stage
 from controller.experiments.trials import BEGUN, ENDED, TrialEnded, TrialState, trial_folder
 from controller.model.lab import Lab
-from controller.rounds import Stop, Stopped
-from controller.store import Run, read_events
 
 _DISK_PATIENCE_S: Final = 60.0
 _NS: Final = 1_000_000_000

@@ -6,7 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from controller.collect import Collector
+from controller.applying.hands import real_hands
+from controller.applying.lock import Lock
+from controller.applying.statefolder import StateFolder, digest_of
+from controller.collecting.collect import Collector
+from controller.collecting.lab_sources import note_clocks, sources_of
+from controller.collecting.store import Run, read_events, read_facts
 from controller.errors import LabError, RunFolderFailed
 from controller.experiments.attention import Attention
 from controller.experiments.experiment import Experiment
@@ -18,13 +23,8 @@ from controller.experiments.running import Outcome, Runner
 from controller.experiments.stage import Stage
 from controller.experiments.trials import BEGUN
 from controller.exporters.attach import ViewOptions, attach
-from controller.hands import real_hands
-from controller.inventory import find_lab, load_lab
-from controller.lab_sources import note_clocks, sources_of
-from controller.lock import Lock
+from controller.inventory.lab_folder import find_lab, load_lab
 from controller.model.lab import Lab
-from controller.statefolder import StateFolder, digest_of
-from controller.store import Run, read_events, read_facts
 
 if TYPE_CHECKING:
     from analysis.preflight import Verdict

@@ -10,7 +10,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from controller.apply import Options, apply, require_rest
+from controller.applying.apply import Options, apply, require_rest
+from controller.applying.hands import driver_of
+from controller.applying.journal import Journal, read_journal
+from controller.applying.lock import Lock
+from controller.applying.recover import recover
+from controller.applying.rounds import Crew, Progress, Stop, Stopped
+from controller.applying.statefolder import StateFolder
+from controller.applying.switchboard import Switchboard
+from controller.applying.work import Hands, Intended, Work
+from controller.collecting.store import Run
 from controller.drivers.driver import aspects_of
 from controller.errors import AccessDenied, DeviceError, LabError
 from controller.experiments.blocks import Levels
@@ -19,21 +28,12 @@ from controller.experiments.fitting import links_of
 from controller.experiments.level_plans import ORDER, half_open, plan_of, set_with
 from controller.experiments.trials import ACTUATION, Level
 from controller.experiments.way_home import WayHome
-from controller.hands import driver_of
-from controller.journal import Journal, read_journal
-from controller.lock import Lock
 from controller.model.lab import Lab
 from controller.model.state import Change, PortChange, State, diff, replay
-from controller.plan import Plan
-from controller.recover import recover
-from controller.rounds import Crew, Progress, Stop, Stopped
-from controller.statefolder import StateFolder
-from controller.store import Run
-from controller.switchboard import Switchboard
+from controller.planning.plan import Plan
+from controller.planning.wayback import Position, way_back
+from controller.planning.wish import management_of
 from controller.transports.port_watch import PortWatch
-from controller.wayback import Position, way_back
-from controller.wish import management_of
-from controller.work import Hands, Intended, Work
 
 _UP_WITHIN_S: Final = 60.0
 

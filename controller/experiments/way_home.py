@@ -19,7 +19,7 @@ from controller.errors import LabError, RunFolderFailed
 from controller.experiments.trials import Level
 from controller.model.lab import Lab
 from controller.model.state import State, diff, replay
-from controller.plan import Plan, Step, invert, join_plans
+from controller.planning.plan import Plan, Step, invert, join_plans
 
 _NAME: Final = "way_home.json"
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from controller.errors import LabError
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 
 
 def all_hosts(lab: str) -> list[str]:

@@ -17,14 +17,14 @@ from typing import Any, Final
 
 from cyclopts import Parameter
 
-from controller.collect import SourceState
+from controller.collecting.collect import SourceState
+from controller.collecting.run_tail import News, RunTail
 from controller.errors import LabError
 from controller.exporters.influx import InfluxTarget, InfluxWriter, line_of
 from controller.exporters.latest import Latest
 from controller.exporters.prometheus import LabMetrics, PrometheusExporter
 from controller.exporters.run_metrics import RunMetrics
 from controller.model.lab import Lab, Secret
-from controller.run_tail import News, RunTail
 from controller.watch.event_words import words_of
 from controller.watch.source_book import SourceBook
 

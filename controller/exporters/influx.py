@@ -15,10 +15,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from controller.credentials import read_secret
+from controller.collecting.sample_tables import TABLES, Batch
 from controller.errors import LabError
+from controller.inventory.credentials import read_secret
 from controller.model.lab import NO_SECRET, Secret
-from controller.sample_tables import TABLES, Batch
 
 _HELD_BATCHES: Final = 36_000  # an hour of ten devices
 _LINES: Final = 5_000  # of one request, what InfluxDB's documentation advises

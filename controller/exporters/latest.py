@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from controller.sample_tables import TABLES, Batch
+from controller.collecting.sample_tables import TABLES, Batch
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ from prometheus_client import CollectorRegistry, start_http_server
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from controller.collect import SourceState
+from controller.collecting.collect import SourceState
+from controller.collecting.sample_tables import Batch
 from controller.errors import LabError
 from controller.exporters.latest import Latest
-from controller.sample_tables import Batch
 
 _PERIODS: Final = 5.0
 _LEAST_S: Final = 5.0

@@ -13,8 +13,8 @@ from typing import Any, Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from controller.collecting.run_tail import Echo, Event, News
 from controller.model.lab import Lab
-from controller.run_tail import Echo, Event, News
 from controller.watch.trial_book import levels_text
 
 BUCKETS_US: Final = (

@@ -76,12 +76,12 @@ class SnmpUser:
 
 
 Quirks = Mapping[str, bool | int | str]
-"""What sets one switch apart from its family, as `controller.quirks` allows it."""
+"""What sets one switch apart from its family, as `controller.inventory.quirks` allows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A managed switch, and how to reach it. Secrets are known by where they are, see `controller.credentials`.
+    """A managed switch, and how to reach it. Secrets are known by where they are (`controller.inventory.credentials`).
 
     Login is by `password`, by `key_file`, or by a key of the running SSH agent; `enable` is the password for
     privileged mode, where the switch asks for another. `known_hosts_file` empty: the user's own. SNMP is v3 if there

@@ -204,7 +204,7 @@ def replay(changes: Iterable[Change], state: State) -> State:
 def diff(before: State, after: State) -> tuple[Change, ...]:
     """One change for each thing that differs, ordered by name; PlanError if the two are not of the same switches.
 
-    VLANs are created first and destroyed last. This order says nothing about safety: `controller.plan` does.
+    VLANs are created first and destroyed last. This order says nothing about safety: `controller.planning.plan` does.
     """
     shape = {name: set(switch.ports) for name, switch in before.switches.items()}
     if shape != {name: set(switch.ports) for name, switch in after.switches.items()}:

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from controller.clock_offsets import Offset
+from controller.collecting.clock_offsets import Offset
+from controller.collecting.lpi_counters import LpiFamily
+from controller.collecting.runclock import RunClock
+from controller.collecting.sample_tables import Batch, Column
 from controller.drivers.driver import Answers, Query
-from controller.lpi_counters import LpiFamily
 from controller.model.lab import Switch
-from controller.runclock import RunClock
-from controller.sample_tables import Batch, Column
 from controller.sources.source import Reading, SourceKind
 
 

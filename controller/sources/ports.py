@@ -3,12 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
-from controller.clock_offsets import UPTIME_STEP_NS, Exchange, Offset, offset_of, uptime_exchange
-from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_NAME, places
-from controller.drivers.driver import Answers, SnmpValue
-from controller.errors import Unreadable
-from controller.model.lab import Switch
-from controller.port_counters import (
+from controller.collecting.clock_offsets import UPTIME_STEP_NS, Exchange, Offset, offset_of, uptime_exchange
+from controller.collecting.port_counters import (
     COUNTERS,
     DISCONTINUITY,
     HIGH_SPEED,
@@ -23,8 +19,12 @@ from controller.port_counters import (
     states_of,
     uptime_continuity,
 )
-from controller.runclock import RunClock
-from controller.sample_tables import Batch, Column
+from controller.collecting.runclock import RunClock
+from controller.collecting.sample_tables import Batch, Column
+from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_NAME, places
+from controller.drivers.driver import Answers, SnmpValue
+from controller.errors import Unreadable
+from controller.model.lab import Switch
 from controller.sources.source import Reading, SourceEvent, SourceKind
 
 _TICK_MS: Final = 10

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from controller.clock_offsets import Offset
-from controller.runclock import RunClock
-from controller.sample_tables import Batch
+from controller.collecting.clock_offsets import Offset
+from controller.collecting.runclock import RunClock
+from controller.collecting.sample_tables import Batch
 
 SourceKind = Literal["switch", "strip", "lpi"]
 

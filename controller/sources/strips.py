@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from controller.clock_offsets import Offset
+from controller.collecting.clock_offsets import Offset
+from controller.collecting.runclock import RunClock
+from controller.collecting.sample_tables import Batch, Column
 from controller.model.lab import Strip
 from controller.power.family import Channel, StripReading
-from controller.runclock import RunClock
-from controller.sample_tables import Batch, Column
 from controller.sources.source import Reading, SourceEvent, SourceKind
 
 _FROZEN_LEAST_S: Final = 10.0

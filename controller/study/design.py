@@ -14,7 +14,7 @@ from controller.drivers.table import FAMILIES
 from controller.errors import LabError
 from controller.model.lab import Lab, Link
 from controller.model.topology import Topology
-from controller.regulate import joined
+from controller.planning.regulate import joined
 
 Content = Mapping[str, Any]
 """An experiment, as its file has it."""

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
+from controller.collecting.store import read_facts
 from controller.errors import LabError
-from controller.store import read_facts
 from controller.study.design import Design
 
 ROOT: Final = Path("studies")

@@ -8,7 +8,7 @@ from cyclopts import App, Parameter
 from rich.console import Console
 
 from controller.exit_status import DONE, INTERRUPTED, PENDING
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 from controller.study.commands import run_eeectl
 from controller.study.design import FULL, QUICK, design
 from controller.study.folder import ROOT, StudyFolder

@@ -39,9 +39,9 @@ from gufo.snmp import (
 )
 from gufo.snmp.sync import SnmpSession
 
-from controller.credentials import read_secret
 from controller.drivers.driver import Put, SnmpValue
 from controller.errors import AccessDenied, Rejected, Unreachable, Unreadable
+from controller.inventory.credentials import read_secret
 from controller.transports.snmp_access import SnmpAccess
 from controller.transports.snmp_set import PysnmpSetter, Setter
 

@@ -7,8 +7,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Literal, Protocol
 
-from controller.credentials import read_secret
 from controller.errors import AccessDenied, Unreachable
+from controller.inventory.credentials import read_secret
 from controller.model.lab import SnmpUser
 from controller.transports.snmp_access import SnmpAccess
 

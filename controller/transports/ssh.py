@@ -15,9 +15,9 @@ import netmiko
 import paramiko
 from netmiko.exceptions import NetmikoAuthenticationException, NetmikoBaseException
 
-from controller.credentials import check_private, read_secret
 from controller.drivers.driver import Driver, Line
 from controller.errors import AccessDenied, DeviceError, Rejected, Unreachable
+from controller.inventory.credentials import check_private, read_secret
 from controller.model.lab import Switch
 from controller.transports.command_line import CommandLine
 from controller.transports.host_keys import changed, known_hosts_of, trusted_name

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from controller.sample_tables import Batch
+from controller.collecting.sample_tables import Batch
 
 
 def column_of(batch: Batch, name: str) -> Sequence[Any]:

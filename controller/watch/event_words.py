@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from controller.run_tail import Event
+from controller.collecting.run_tail import Event
 
 _PLAIN: Final[Mapping[str, str]] = {
     "begun": "the run began",

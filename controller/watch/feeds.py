@@ -7,15 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from controller.collect import Collector, Sink
+from controller.applying.observe import ask_switches, read_eee
+from controller.collecting.collect import Collector, Sink
+from controller.collecting.lab_sources import LPI_PERIOD_S, PERIOD_S, sources_of
+from controller.collecting.run_tail import Event, News, RunTail
+from controller.collecting.runclock import RunClock
+from controller.collecting.sample_tables import Batch
 from controller.errors import DeviceError
 from controller.exporters.attach import Views
-from controller.lab_sources import LPI_PERIOD_S, PERIOD_S, sources_of
 from controller.model.lab import Lab
-from controller.observe import ask_switches, read_eee
-from controller.run_tail import Event, News, RunTail
-from controller.runclock import RunClock
-from controller.sample_tables import Batch
 from controller.watch.picture import Picture
 from controller.watch.view import Alarm, LabView
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from controller.collecting.run_tail import Event, News
+from controller.collecting.sample_tables import Batch
 from controller.model.lab import Lab, Link
-from controller.run_tail import Event, News
-from controller.sample_tables import Batch
 from controller.watch.event_words import words_of
 from controller.watch.port_book import PortBook
 from controller.watch.power_book import PowerBook

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from controller.sample_tables import Batch
+from controller.collecting.sample_tables import Batch
 from controller.watch.columns import column_of, middle_ns
 from controller.watch.view import PortView
 

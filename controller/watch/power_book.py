@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from controller.sample_tables import Batch
+from controller.collecting.sample_tables import Batch
 from controller.watch.columns import column_of, middle_ns
 from controller.watch.view import DevicePower, PowerView
 

@@ -4,8 +4,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Final, cast
 
-from controller.collect import Outcome, SourceState
-from controller.sample_tables import Batch
+from controller.collecting.collect import Outcome, SourceState
+from controller.collecting.sample_tables import Batch
 from controller.sources.source import SourceKind
 from controller.watch.view import Alarm
 

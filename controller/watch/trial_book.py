@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any, Final
 
-from controller.run_tail import Echo, Event
+from controller.collecting.run_tail import Echo, Event
 from controller.watch.view import ProbeView, RunView, TrialView
 
 _SHOWN: Final = 40

@@ -13,11 +13,11 @@ from typing import Annotated, Final
 from cyclopts import App, Parameter
 from rich.console import Console
 
+from controller.collecting.store import read_facts
 from controller.errors import InventoryError, LabError
 from controller.exporters.attach import ViewOptions, Views
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 from controller.model.lab import Lab
-from controller.store import read_facts
 from controller.watch.feeds import Feed, LabFeed, RunFeed
 from controller.watch.once import as_text
 from controller.watch.view import LabView

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.calibration import Calibration, load_calibration
 from controller.cli import run as eeectl
-from controller.sample_tables import Batch
+from controller.collecting.sample_tables import Batch
 
 _HERE = Path(__file__).parent
 for folder in (_HERE, _HERE.parent / "report"):

@@ -9,10 +9,10 @@ import pytest
 from test_apply import run_apply, scene_of, story_of
 from toy_lab import ToyLab, small_lab, trees_state
 
-from controller import actuation
-from controller.actuation import Watcher, link_watch, timings
+from controller.applying import actuation
+from controller.applying.actuation import Watcher, link_watch, timings
+from controller.applying.journal import LinkSeen
 from controller.errors import Unreachable
-from controller.journal import LinkSeen
 from controller.model.lab import Lab, Switch
 from controller.model.state import PortChange, State, diff, factory_state, replay
 from controller.transports.port_watch import LinkEvent

@@ -10,18 +10,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from toy_lab import Quiet, ToyLab, Trouble, plan_trees, small_lab, trees_state
 
-from controller.apply import Options, Planner, Result, apply
+from controller.applying.apply import Options, Planner, Result, apply
+from controller.applying.journal import Acknowledged, Journal, Story, TakingBack, read_journal
+from controller.applying.recover import recover
+from controller.applying.statefolder import StateFolder
+from controller.applying.work import Hands, Intended, at_work
 from controller.errors import BrokenLab, Drift, Ignored, LabError, PlanError, Rejected, Unreachable, Unreadable
-from controller.journal import Acknowledged, Journal, Story, TakingBack, read_journal
 from controller.model.lab import Lab
 from controller.model.state import PortChange, State, diff, factory_state, replay
 from controller.model.topology import Topology
-from controller.recover import recover
-from controller.regulate import eee, link_off, link_speed
-from controller.statefolder import StateFolder
-from controller.wayback import Position, way_back
-from controller.wish import Wish
-from controller.work import Hands, Intended, at_work
+from controller.planning.regulate import eee, link_off, link_speed
+from controller.planning.wayback import Position, way_back
+from controller.planning.wish import Wish
 
 _TROUBLES: tuple[Trouble, ...] = (
     "refuse",

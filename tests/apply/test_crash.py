@@ -11,16 +11,16 @@ import pytest
 from test_apply import run_apply, run_recover, scene_of, story_of
 from toy_lab import Quiet, ToyLab, load, plan_trees, small_lab
 
-from controller.apply import Options, apply
+from controller.applying.apply import Options, apply
+from controller.applying.guardian import guardian, ring
+from controller.applying.journal import Journal, Sending, Verified, read_journal
+from controller.applying.lock import holder_of
+from controller.applying.recover import confirm
+from controller.applying.statefolder import StateFolder
+from controller.applying.work import at_work
 from controller.errors import JournalFailed, LabError
-from controller.guardian import guardian, ring
-from controller.journal import Journal, Sending, Verified, read_journal
-from controller.lock import holder_of
 from controller.model.lab import Lab
 from controller.model.state import diff, factory_state
-from controller.recover import confirm
-from controller.statefolder import StateFolder
-from controller.work import at_work
 
 _GUARDIAN = Path(__file__).parent / "toy_guardian.py"
 

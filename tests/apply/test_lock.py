@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from controller.applying.lock import Lock, holder_of
+from controller.applying.statefolder import StateFolder
 from controller.errors import LabError
-from controller.lock import Lock, holder_of
-from controller.statefolder import StateFolder
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from pathlib import Path
 
 from toy_lab import ToyDriver, ToyLab, ToySession, load
 
-from controller.guardian import main
+from controller.applying.guardian import main
+from controller.applying.work import Hands
 from controller.model.lab import Lab, Switch
-from controller.work import Hands
 
 _ONE = threading.Lock()
 

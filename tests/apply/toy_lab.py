@@ -1,7 +1,7 @@
 """Switches in memory that obey a toy driver, one small thing an order, and fail where a test says.
 
-Everything that they are told is replayed through `controller.check.Watch`, order by order: `harms` holds each fault
-that the orders made (not those that a reboot made).
+Everything that they are told is replayed through `controller.planning.check.Watch`, order by order: `harms` holds each
+fault that the orders made (not those that a reboot made).
 """
 
 # ruff: noqa: ARG002  (a protocol gives its methods what a toy does not need)
@@ -16,7 +16,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from controller.check import Watch, required_hosts
+from controller.applying.rounds import Stop
+from controller.applying.work import Hands
 from controller.drivers.driver import (
     Answers,
     Aspect,
@@ -30,8 +31,7 @@ from controller.drivers.driver import (
     project,
 )
 from controller.errors import Rejected, Unreachable, Unreadable
-from controller.inventory import load_lab
-from controller.limits import Abilities
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Lab, Switch
 from controller.model.state import (
     Change,
@@ -44,12 +44,12 @@ from controller.model.state import (
     factory_state,
 )
 from controller.model.topology import Topology
-from controller.regulate import multi_tree
-from controller.rounds import Stop
+from controller.planning.check import Watch, required_hosts
+from controller.planning.limits import Abilities
+from controller.planning.regulate import multi_tree
+from controller.planning.trees import shortest_routes
+from controller.planning.wish import Wish, work_out
 from controller.transports.session import Acknowledged
-from controller.trees import shortest_routes
-from controller.wish import Wish, work_out
-from controller.work import Hands
 
 _SWITCHES = 3
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from two_switches import eeectl, eeectl_environment, running_lab
 
-from controller.runclock import RunClock
-from controller.store import Run
+from controller.collecting.runclock import RunClock
+from controller.collecting.store import Run
 
 sys.path.insert(0, str(Path(__file__).parent))
 __all__ = ["eeectl", "eeectl_environment", "run", "running_lab"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.clock_offsets import (
+from controller.collecting.clock_offsets import (
     UPTIME_STEP_NS,
     Exchange,
     Offset,

@@ -10,12 +10,12 @@ from fake_clock import NS, FakeClock
 from toy_sources import ToyAgent, ToySource, silent, toy_switch
 
 from analysis.run_samples import RunSamples
-from controller.collect import Collector, Timed
+from controller.collecting.collect import Collector, Timed
+from controller.collecting.runclock import RunClock
+from controller.collecting.sample_tables import Batch
+from controller.collecting.store import Run
 from controller.errors import AccessDenied, LabError, RunFolderFailed, Unreadable
-from controller.runclock import RunClock
-from controller.sample_tables import Batch
 from controller.sources.ports import PortSource
-from controller.store import Run
 
 
 def _polls(run: Run, source: str) -> list[tuple[int, str, str]]:

@@ -17,12 +17,12 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from controller.collect import SourceState
+from controller.collecting.collect import SourceState
+from controller.collecting.sample_tables import PORTS, Batch
 from controller.errors import LabError
 from controller.exporters.influx import InfluxTarget, InfluxWriter, line_of, lines_of
 from controller.exporters.latest import Latest
 from controller.exporters.prometheus import LabMetrics, PrometheusExporter
-from controller.sample_tables import PORTS, Batch
 
 _NAMES = [name for name in PORTS.names if name.endswith(("_byte", "_frame"))]
 

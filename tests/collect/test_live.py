@@ -10,11 +10,11 @@ import pytest
 
 from analysis.energy import energy_of
 from analysis.run_samples import RunSamples
-from controller.collect import Collector, Timed
-from controller.inventory import load_lab
-from controller.lab_sources import note_clocks, sources_of
+from controller.collecting.collect import Collector, Timed
+from controller.collecting.lab_sources import note_clocks, sources_of
+from controller.collecting.store import Run
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Lab
-from controller.store import Run
 from controller.transports.hosts import ssh_command
 from twin import lab as labs
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.port_counters import PortMemory, PortReading, uptime_continuity
+from controller.collecting.port_counters import PortMemory, PortReading, uptime_continuity
 
 NS = 1_000_000_000
 _TURN = 2**32

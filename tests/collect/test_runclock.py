@@ -6,7 +6,7 @@ from fake_clock import NS, FakeClock
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.runclock import RunClock, Schedule, aligned
+from controller.collecting.runclock import RunClock, Schedule, aligned
 
 
 def test_a_step_of_the_systems_clock_does_not_move_the_runs() -> None:

@@ -14,10 +14,10 @@ import polars as pl
 import pytest
 
 from analysis.run_samples import RunSamples, increments
+from controller.collecting.sample_tables import PORTS, TABLES, WATTS, Batch, Table
+from controller.collecting.segments import SegmentWriter, read_table
+from controller.collecting.store import Run, read_events, read_facts
 from controller.errors import LabError, RunFolderFailed
-from controller.sample_tables import PORTS, TABLES, WATTS, Batch, Table
-from controller.segments import SegmentWriter, read_table
-from controller.store import Run, read_events, read_facts
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -84,7 +84,7 @@ _VICTIM = """
 import sys, time
 sys.path.insert(0, {tests!r})
 from pathlib import Path
-from controller.store import Run
+from controller.collecting.store import Run
 from test_store import _watts
 run = Run.create(Path({root!r}), "victim", {{}}, segment_s=0.2)
 print(run.folder, flush=True)
@@ -229,7 +229,7 @@ def test_a_disk_that_stays_full_is_said_in_one_sentence_and_what_is_there_is_rea
 
 
 def test_too_much_that_waits_ends_a_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("controller.store._HELD_ROWS", 10)
+    monkeypatch.setattr("controller.collecting.store._HELD_ROWS", 10)
     big = Batch("watts", 11, {"strip": "pdu1", "outlet": list(range(11))})
     real, gate = SegmentWriter.append, threading.Event()
 

@@ -2,9 +2,9 @@
 
 from fake_clock import FakeClock
 
+from controller.collecting.runclock import RunClock
 from controller.model.lab import Strip
 from controller.power.family import NOT_METERED, Channel, OutletReading, StripReading
-from controller.runclock import RunClock
 from controller.sources.source import Reading
 from controller.sources.strips import StripSource
 

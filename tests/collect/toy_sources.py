@@ -3,13 +3,20 @@
 import threading
 from collections.abc import Callable, Sequence
 
-from controller.clock_offsets import Offset
+from controller.collecting.clock_offsets import Offset
+from controller.collecting.port_counters import (
+    COUNTERS,
+    DISCONTINUITY,
+    HIGH_SPEED,
+    LAST_CHANGE,
+    OPER_STATUS,
+    SYS_UPTIME,
+)
+from controller.collecting.runclock import RunClock
+from controller.collecting.sample_tables import Batch
 from controller.drivers.driver import SnmpValue
 from controller.errors import DeviceError, Unreachable
 from controller.model.lab import Port, Switch
-from controller.port_counters import COUNTERS, DISCONTINUITY, HIGH_SPEED, LAST_CHANGE, OPER_STATUS, SYS_UPTIME
-from controller.runclock import RunClock
-from controller.sample_tables import Batch
 from controller.sources.source import Reading, SourceKind
 
 

@@ -1,6 +1,6 @@
 """Frames walked through a lab's settings one by one, after 802.1Q alone: what plans and their checks are judged by.
 
-Shares nothing with `controller.broadcast`. Spanning tree is not modelled: for states without.
+Shares nothing with `controller.planning.broadcast`. Spanning tree is not modelled: for states without.
 """
 
 from controller.model.lab import End, Lab, Link

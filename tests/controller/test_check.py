@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.speed.graph_lab import graph_lab
-from controller.check import Management, check, check_plainly, faults_of
 from controller.errors import PlanError, UnsafePlan
 from controller.model.lab import Lab
 from controller.model.state import (
@@ -24,9 +23,10 @@ from controller.model.state import (
     factory_state,
     replay,
 )
-from controller.plan import make_plan
-from controller.regulate import link_off, multi_tree
-from controller.trees import one_tree, shortest_routes
+from controller.planning.check import Management, check, check_plainly, faults_of
+from controller.planning.plan import make_plan
+from controller.planning.regulate import link_off, multi_tree
+from controller.planning.trees import one_tree, shortest_routes
 
 LAB = graph_lab(4, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (0, 1)], [1, 2, 1, 1])
 START = factory_state(LAB)

@@ -11,9 +11,9 @@ from benchmarks.speed.graph_lab import graph_lab
 from controller.errors import NotExpressible, NoTree, PlanError
 from controller.model.lab import Lab
 from controller.model.state import Change, Draft, PortChange, State, diff, factory_state, replay
-from controller.plan import Plan, make_plan
-from controller.regulate import eee, multi_tree
-from controller.trees import one_tree, shortest_routes
+from controller.planning.plan import Plan, make_plan
+from controller.planning.regulate import eee, multi_tree
+from controller.planning.trees import one_tree, shortest_routes
 
 LAB = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={1: 2})
 TRUNKS = list(LAB.trunks())

@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from controller.ansible import expand_range, read_ansible
 from controller.errors import InventoryError, LabError, Problem
-from controller.inventory import find_lab, known_labs, load_lab
+from controller.inventory.ansible import expand_range, read_ansible
+from controller.inventory.lab_folder import find_lab, known_labs, load_lab
 from controller.model.lab import Lab
 from controller.model.state import factory_state
-from controller.plan import make_plan
-from controller.regulate import multi_tree
-from controller.trees import shortest_routes
+from controller.planning.plan import make_plan
+from controller.planning.regulate import multi_tree
+from controller.planning.trees import shortest_routes
 from twin.lab import check_files
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from starts import tree_state
 
 from benchmarks.speed.graph_lab import graph_lab
-from controller.check import check, check_plainly, faults_of
 from controller.errors import InventoryError, NoTree, PlanError, UnsafePlan
-from controller.inventory import load_lab
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import End, Lab
 from controller.model.state import Draft, PortChange, PortState, State, factory_state, replay
 from controller.model.topology import Topology
-from controller.plan import Plan, invert, make_plan
-from controller.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
-from controller.tree_file import read_trees
-from controller.trees import one_tree, shortest_routes
+from controller.planning.check import check, check_plainly, faults_of
+from controller.planning.plan import Plan, invert, make_plan
+from controller.planning.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
+from controller.planning.tree_file import read_trees
+from controller.planning.trees import one_tree, shortest_routes
 
 VIRTUAL = Path(__file__).resolve().parents[2] / "inventory" / "virtual"
 TRIANGLE = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={0: 2})

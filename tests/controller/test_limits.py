@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from starts import CAN, tree_state
 
 from benchmarks.speed.graph_lab import graph_lab
-from controller.check import check_plainly
 from controller.errors import NotExpressible, NoTree, PlanError
-from controller.limits import abilities_of, one_untagged
 from controller.model.lab import Lab
 from controller.model.state import Draft, PortState, State, VlanChange, factory_state, replay
-from controller.plan import Plan, invert, make_plan
-from controller.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
-from controller.trees import shortest_routes
+from controller.planning.check import check_plainly
+from controller.planning.limits import abilities_of, one_untagged
+from controller.planning.plan import Plan, invert, make_plan
+from controller.planning.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
+from controller.planning.trees import shortest_routes
 
 NATIVE = replace(CAN, multi_untagged=False)
 ATLAS = [g for g in nx.graph_atlas_g()[1:] if nx.is_connected(g) and g.number_of_nodes() <= 5]

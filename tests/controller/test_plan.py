@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from starts import tree_state
 
 from benchmarks.speed.graph_lab import graph_lab
-from controller.check import check, check_plainly
-from controller.desired import live_trees
 from controller.errors import NoTree, PlanError
-from controller.inventory import load_lab
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Lab
 from controller.model.state import (
     Draft,
@@ -27,9 +25,11 @@ from controller.model.state import (
     factory_state,
     replay,
 )
-from controller.plan import Plan, invert, make_plan, order_changes
-from controller.regulate import link_off, link_on, link_speed, multi_tree, trunks_off
-from controller.trees import one_tree, shortest_routes
+from controller.planning.check import check, check_plainly
+from controller.planning.desired import live_trees
+from controller.planning.plan import Plan, invert, make_plan, order_changes
+from controller.planning.regulate import link_off, link_on, link_speed, multi_tree, trunks_off
+from controller.planning.trees import one_tree, shortest_routes
 
 INVENTORY = Path(__file__).resolve().parents[2] / "inventory"
 ATLAS = [g for g in nx.graph_atlas_g()[1:] if nx.is_connected(g) and g.number_of_nodes() <= 6]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from controller.cli import VERBS, app
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 from controller.reference import BEGIN, END, FAMILIES_BEGIN, FAMILIES_END, command_table, family_table
 
 README = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from controller.credentials import check_private, read_secret
 from controller.errors import AccessDenied, InventoryError, Problem
-from controller.inventory import load_lab
+from controller.inventory.credentials import check_private, read_secret
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import NO_SECRET, Lab, Secret, SnmpUser
 
 VIRTUAL = Path(__file__).resolve().parents[2] / "inventory" / "virtual"

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.speed.graph_lab import graph_lab
-from controller.assignment import assign_vlans, path_lengths, shared_learning_is_right
 from controller.errors import NoTree, PlanError
-from controller.inventory import load_lab
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Lab
 from controller.model.topology import Topology
 from controller.model.vlans import Route, Tree
-from controller.trees import one_tree, shortest_routes, shortest_tree, star_routes, written_routes
+from controller.planning.assignment import assign_vlans, path_lengths, shared_learning_is_right
+from controller.planning.trees import one_tree, shortest_routes, shortest_tree, star_routes, written_routes
 
 INVENTORY = Path(__file__).resolve().parents[2] / "inventory"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from controller.cli import run as eeectl
+from controller.collecting.sample_tables import Batch, Column
+from controller.collecting.store import Run
 from controller.experiments.trials import BEGUN, ENDED, TrialBegun, TrialEnded
-from controller.sample_tables import Batch, Column
-from controller.store import Run
 
 _S = 1_000_000_000
 _ZERO_NS = 1_700_000_000 * _S

@@ -9,7 +9,7 @@ from controller.experiments.experiment import Experiment
 from controller.experiments.experiment_file import read_experiment
 from controller.experiments.fitting import check_experiment, links_of, order_for, probe_of, program_of
 from controller.experiments.measuring import begun_of
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 
 _SHIPPED = sorted((Path(__file__).resolve().parents[2] / "experiments").glob("*.yaml"))
 

@@ -2,11 +2,11 @@
 
 import threading
 
+from controller.collecting.runclock import RunClock
+from controller.collecting.sample_tables import Batch
 from controller.experiments.experiment import Guards
 from controller.experiments.guards import GuardSink, Vigil, spoiled
 from controller.model.lab import End, Link
-from controller.runclock import RunClock
-from controller.sample_tables import Batch
 
 _S = 1_000_000_000
 _ALL = Guards()

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from analysis.trials import read_trials
+from controller.collecting.store import read_events, read_facts
 from controller.experiments.trials import BEGUN, ENDED
-from controller.store import read_events, read_facts
 from twin import lab as labs
 
 pytestmark = pytest.mark.lab

@@ -10,13 +10,13 @@ from controller.experiments.experiment import Experiment, Factor, Measure, Probe
 from controller.experiments.level_plans import plan_of, set_with
 from controller.experiments.raw_files import RawFile
 from controller.experiments.way_home import WayHome
-from controller.inventory import find_lab, load_lab
-from controller.limits import UNLIMITED
+from controller.inventory.lab_folder import find_lab, load_lab
 from controller.model.lab import Lab
 from controller.model.state import State, diff, factory_state, replay
-from controller.plan import Plan
-from controller.regulate import multi_tree
-from controller.trees import shortest_routes
+from controller.planning.limits import UNLIMITED
+from controller.planning.plan import Plan
+from controller.planning.regulate import multi_tree
+from controller.planning.trees import shortest_routes
 
 
 @pytest.fixture(scope="module")

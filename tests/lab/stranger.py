@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 
 import pexpect
 
-from controller.inventory import load_lab
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Lab
 from twin.lab import order, status
 

@@ -22,15 +22,15 @@ from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.models.dashboard import Dashboard
 from ruamel.yaml import YAML
 
-from controller.collect import Collector
+from controller.collecting.collect import Collector
+from controller.collecting.lab_sources import sources_of
+from controller.collecting.store import Run
 from controller.experiments.experiment import ProbeRun
 from controller.experiments.probing import probe
 from controller.experiments.trials import ACTUATION, BEGUN, ENDED, TrialBegun, TrialEnded, trial_folder
 from controller.exporters.attach import ViewOptions, attach
-from controller.inventory import load_lab
-from controller.lab_sources import sources_of
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Lab
-from controller.store import Run
 from playbooks.monitoring.dashboards import _ANNOTATION_KEYS, FOLDER, dashboards, text_of
 
 _FILES = FOLDER.parents[1]

@@ -13,11 +13,11 @@ from typing import get_args
 import pytest
 from ruamel.yaml import YAML
 
+from controller.collecting.runclock import RunClock
 from controller.experiments.experiment import ProbeRun
 from controller.experiments.probing import probe
-from controller.inventory import load_lab
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import SwitchFamily
-from controller.runclock import RunClock
 from controller.transports.hosts import ssh_command
 
 _PLAYBOOKS = Path(__file__).parents[2] / "playbooks"

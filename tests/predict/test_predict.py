@@ -20,7 +20,7 @@ from analysis.sampling import Sampler
 from analysis.site import Site
 from analysis.what_if import WhatIf, parse_what_if
 from controller.errors import LabError
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 
 SITE = Site.of(load_lab(find_lab("virtual")))
 ONE_SWITCH = SITE.only(["sw1"])

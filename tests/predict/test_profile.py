@@ -10,7 +10,7 @@ from analysis.profile import Profile, ProfileError, load_profile, save_profile
 from analysis.profile_reading import profiles_of, read_gaps
 from analysis.run_lab import link_mbps, run_folder
 from controller.errors import LabError
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 
 
 def _one(profiles: tuple[Profile, ...], sleep_us: int, array_byte: int) -> Profile:

@@ -18,11 +18,11 @@ import pytest
 from analysis.trials import read_trials
 from benchmarks.programs.program import Placement
 from benchmarks.programs.table import PROGRAMS
+from controller.collecting.store import read_facts
 from controller.errors import LabError, Unreachable
 from controller.experiments.launching import Launched, launch
-from controller.inventory import load_lab
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Lab
-from controller.store import read_facts
 from controller.transports.hosts import ssh_command
 from twin import lab as labs
 

@@ -11,10 +11,10 @@ from machine import Machine
 from small_lab import login, reachable, small_lab, spare_switch
 from traffic import Traffic, missed, path
 
+from controller.applying.observe import observe_switch
 from controller.drivers.driver import Line, aspects_of
 from controller.drivers.linux_bridge import FAMILY
 from controller.errors import Rejected
-from controller.limits import abilities_of, without_bare_pvid
 from controller.model.lab import Lab
 from controller.model.state import (
     Change,
@@ -25,11 +25,11 @@ from controller.model.state import (
     factory_state,
     replay,
 )
-from controller.observe import observe_switch
-from controller.plan import Plan, invert, make_plan
-from controller.regulate import link_off, multi_tree
+from controller.planning.limits import abilities_of, without_bare_pvid
+from controller.planning.plan import Plan, invert, make_plan
+from controller.planning.regulate import link_off, multi_tree
+from controller.planning.trees import shortest_routes
 from controller.transports.switches import SwitchSession
-from controller.trees import shortest_routes
 
 Sessions = Mapping[str, SwitchSession]
 PATIENCE_S = 30.0

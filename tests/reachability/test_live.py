@@ -12,10 +12,10 @@ from lab_files import ROOT
 from lab_numbers import reserve
 from two_trees import entry, write_lab
 
-from controller.host_check import check_hosts
-from controller.inventory import load_lab
+from controller.applying.host_check import check_hosts
+from controller.applying.reachability import Pair
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Lab
-from controller.reachability import Pair
 
 pytestmark = [pytest.mark.lab, pytest.mark.alone]
 NUMBER = reserve()

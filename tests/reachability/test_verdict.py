@@ -8,10 +8,10 @@ import pytest
 
 from agents.all_pairs import pack, udp_payload, unpack
 from benchmarks.speed.graph_lab import graph_lab
+from controller.applying.host_check import check_hosts
+from controller.applying.reachability import Flood, Pair, Report, SeenFlood, judge, read_report
 from controller.errors import DeviceError, Unreachable, Unreadable
-from controller.host_check import check_hosts
 from controller.model.lab import Host
-from controller.reachability import Flood, Pair, Report, SeenFlood, judge, read_report
 from controller.transports.hosts import Program
 
 HOSTS = ("a", "b", "c")

@@ -25,9 +25,9 @@ from analysis.calibration import (
 )
 from analysis.path_delay import Policy, echo_extra_us
 from analysis.probes import ECHO_WIRE_BYTE
+from controller.collecting.sample_tables import Batch
+from controller.collecting.store import Run
 from controller.experiments.trials import ACTUATION, BEGUN, ENDED, TrialBegun, TrialEnded, trial_folder
-from controller.sample_tables import Batch
-from controller.store import Run
 
 HOLD_US, SLEEP_US, WAKE_US = 1_000.0, 182.0, 60.0
 HOSTS = ("n01", "n02", "n03", "n04")

@@ -7,9 +7,9 @@ import pytest
 from controller.errors import LabError
 from controller.experiments.experiment_file import Written, experiment_of, read_experiment
 from controller.experiments.fitting import check_experiment, order_for
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 from controller.model.topology import Topology
-from controller.regulate import joined
+from controller.planning.regulate import joined
 from controller.study.design import FULL, QUICK, Effort, design
 from controller.study.folder import StudyFolder
 

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from controller.cabling import (
+from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_NAME
+from controller.drivers.driver import Answers, SnmpValue
+from controller.looking.cabling import (
     FDB_PORT,
     FDB_STATUS,
     IF_OPER_STATUS,
@@ -18,8 +20,6 @@ from controller.cabling import (
     read_sight,
     unlisted,
 )
-from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_NAME
-from controller.drivers.driver import Answers, SnmpValue
 from controller.model.lab import End, Host, Lab, Link, Port, Switch
 
 _PORTS = ("p1", "p2", "p3", "p4")

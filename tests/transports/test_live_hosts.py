@@ -18,7 +18,7 @@ import pytest
 
 from controller.drivers.driver import Line
 from controller.errors import AccessDenied, HostKeyChanged, Rejected, Unreachable, Unreadable
-from controller.inventory import load_lab
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Lab
 from controller.transports.command_line import CommandLine
 from controller.transports.hosts import Program, run_on_hosts
@@ -97,7 +97,7 @@ def test_ctrl_c_ends_what_was_started(lab: Lab) -> None:
     marker = f"7{os.getpid()}2"
     script = f"""
         from pathlib import Path
-        from controller.inventory import load_lab
+        from controller.inventory.lab_folder import load_lab
         from controller.transports.hosts import Program, run_on_hosts
         lab = load_lab(Path({lab.folder!r}))
         run_on_hosts(Program("sleep", {_SLEEP.format(marker)!r}), {{host: 0 for host in lab.hosts}}, timeout_s=60.0)

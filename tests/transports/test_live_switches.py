@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from controller.applying.observe import observe_lab
 from controller.drivers.bridge_mib import IF_ADMIN_STATUS
 from controller.drivers.driver import Line, Put, Show, Walk
 from controller.drivers.table import FAMILIES
 from controller.errors import AccessDenied, DeviceError, HostKeyChanged, Rejected, Unreachable
-from controller.inventory import load_lab
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Lab, Secret, SnmpUser, Switch
-from controller.observe import observe_lab
 from controller.transports.port_watch import PortWatch
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of

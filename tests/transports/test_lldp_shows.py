@@ -1,7 +1,7 @@
 """Tables of LLDP neighbours; the first is cut from a recording of an ICOS switch in ntc-templates (Apache-2.0)."""
 
-from controller.cabling import _whole_name
 from controller.drivers.lldp_shows import Neighbour, query, read
+from controller.looking.cabling import _whole_name
 
 _ICOS = """
 LLDP Remote Device Summary

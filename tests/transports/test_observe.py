@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
+from controller.applying.observe import ask_switches
 from controller.drivers.driver import Answers, Order, Query
 from controller.errors import DeviceError, Unreachable
 from controller.model.lab import Lab, Switch
-from controller.observe import ask_switches
 from controller.transports.session import Acknowledged
 
 

@@ -210,7 +210,7 @@ def test_two_labs_side_by_side_and_a_clash(
 
 
 def test_refusal_for_others_than_root(lab: Traces, eeectl_environment: dict[str, str]) -> None:
-    script = "import os, sys\nfrom controller import cli, lab_commands\n"
+    script = "import os, sys\nfrom controller import cli\nfrom controller.commands import lab_commands\n"
     script += "os.setuid(65534)\nsys.exit(cli.run(sys.argv[1:]))\n"
     for verb in ("up", "down"):
         done = subprocess.run(

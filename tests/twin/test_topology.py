@@ -2,7 +2,7 @@
 
 from twin_engine import VirtualEngine
 
-from controller.inventory import find_lab, load_lab
+from controller.inventory.lab_folder import find_lab, load_lab
 from twin.topology import lay_out
 from twin.truth import load_truth
 

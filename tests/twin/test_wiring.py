@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from controller.errors import LabError
-from controller.inventory import load_lab
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Lab
 from twin.mains import Mains
 from twin.strips import Strip

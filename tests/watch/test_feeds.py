@@ -16,15 +16,15 @@ import pytest
 from toy_view import LAB, begun, ended, event, poll, ports, watts
 
 from controller.cli import run as eeectl
-from controller.collect import Collector, Timed
+from controller.collecting.collect import Collector, Timed
+from controller.collecting.run_tail import Echo, News, RunTail
+from controller.collecting.runclock import RunClock
+from controller.collecting.sample_tables import TABLES, Batch
+from controller.collecting.segments import read_table
+from controller.collecting.store import Run
 from controller.errors import LabError
 from controller.exporters.attach import ViewOptions, Views, attach
-from controller.run_tail import Echo, News, RunTail
-from controller.runclock import RunClock
-from controller.sample_tables import TABLES, Batch
-from controller.segments import read_table
 from controller.sources.source import Reading
-from controller.store import Run
 from controller.watch import feeds
 from controller.watch.feeds import LabFeed, RunFeed
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from toy_view import FACTS, LAB, SECOND, T0, begun, ended, event, lpi, poll, ports, times, watts
 
-from controller.run_tail import Echo, News
-from controller.sample_tables import Batch
+from controller.collecting.run_tail import Echo, News
+from controller.collecting.sample_tables import Batch
 from controller.watch.picture import Picture
 from controller.watch.view import LinkView
 

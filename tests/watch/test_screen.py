@@ -10,8 +10,8 @@ from textual.pilot import Pilot
 from textual.widgets import DataTable
 from toy_view import FACTS, LAB, SECOND, T0, begun, ended, event, lpi, poll, ports, watts
 
+from controller.collecting.run_tail import Echo, News
 from controller.errors import LabError
-from controller.run_tail import Echo, News
 from controller.watch.app import WatchApp
 from controller.watch.drawing import bar, chart, rate_text, span_text, spark
 from controller.watch.once import as_text

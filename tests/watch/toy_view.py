@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from controller.collecting.sample_tables import PORTS, Batch
 from controller.model.lab import End, Host, Lab, Link, Outlet, Port, Strip, Switch
-from controller.sample_tables import PORTS, Batch
 
 SECOND = 1_000_000_000
 T0 = 1_750_000_000 * SECOND

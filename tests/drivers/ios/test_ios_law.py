@@ -10,7 +10,6 @@ from toy_ios import ToyIos
 from controller.drivers.cisco_ios import CiscoIos
 from controller.drivers.driver import ASPECTS, Line, Order, Show, aspects_of
 from controller.errors import NotExpressible
-from controller.limits import one_untagged
 from controller.model.lab import Port, Switch
 from controller.model.state import (
     Change,
@@ -23,6 +22,7 @@ from controller.model.state import (
     diff,
     replay,
 )
+from controller.planning.limits import one_untagged
 
 ALL = frozenset(ASPECTS)
 DRIVER = CiscoIos()

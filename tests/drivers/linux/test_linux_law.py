@@ -13,7 +13,6 @@ from controller.drivers.driver import ASPECTS, Answers, Aspect, Line, Query, Sho
 from controller.drivers.linux_bridge import FAMILY
 from controller.drivers.table import FAMILIES
 from controller.errors import NotExpressible, Unreadable
-from controller.limits import without_bare_pvid
 from controller.model.lab import Port, Switch
 from controller.model.state import (
     PortChange,
@@ -26,6 +25,7 @@ from controller.model.state import (
     diff,
     replay,
 )
+from controller.planning.limits import without_bare_pvid
 
 PORTS = ("swp1", "swp2", "swp3", "swp4")
 ALL = frozenset(ASPECTS)

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controller.drivers.linux_bridge import FAMILY
-from controller.limits import abilities_of, without_bare_pvid
 from controller.model.lab import End, Host, Lab, Link, Port, Switch
 from controller.model.state import (
     Change,
@@ -20,9 +19,10 @@ from controller.model.state import (
     diff,
     factory_state,
 )
-from controller.plan import Plan, invert, make_plan
-from controller.regulate import link_off, link_on, link_speed, multi_tree
-from controller.trees import one_tree, shortest_routes
+from controller.planning.limits import abilities_of, without_bare_pvid
+from controller.planning.plan import Plan, invert, make_plan
+from controller.planning.regulate import link_off, link_on, link_speed, multi_tree
+from controller.planning.trees import one_tree, shortest_routes
 
 NAMES = ("sw1", "sw2", "sw3", "sw4")
 

@@ -29,7 +29,7 @@ from controller.drivers.openvswitch import OpenVSwitch, set_up
 from controller.errors import Rejected
 from controller.model.lab import Lab, Switch
 from controller.model.state import Change, State, SwitchState, replay
-from controller.plan import Plan
+from controller.planning.plan import Plan
 from controller.transports.session import Acknowledged
 
 DRIVER = OpenVSwitch()

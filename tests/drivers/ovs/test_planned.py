@@ -11,13 +11,13 @@ from pathlib import Path
 from ovs_rack import Capture, Rack, Seen
 
 import agents.all_pairs
+from controller.applying.reachability import Verdict, judge, read_report
 from controller.model.state import State
 from controller.model.topology import Topology
 from controller.model.vlans import VlanPlan
-from controller.plan import make_plan
-from controller.reachability import Verdict, judge, read_report
-from controller.regulate import link_off, link_on, multi_tree
-from controller.trees import shortest_routes
+from controller.planning.plan import make_plan
+from controller.planning.regulate import link_off, link_on, multi_tree
+from controller.planning.trees import shortest_routes
 
 _AGENT = Path(agents.all_pairs.__file__)
 

@@ -7,7 +7,7 @@ import pytest
 
 from controller.drivers.driver import ASPECTS
 from controller.drivers.table import FAMILIES
-from controller.inventory import load_lab
+from controller.inventory.lab_folder import load_lab
 from controller.model.lab import Switch
 from controller.model.state import PortState, State, SwitchState, diff
 from controller.transports.session import Session

@@ -1,0 +1,1 @@
+"""Plans carried out: announced in a journal, sent, read back, taken back."""

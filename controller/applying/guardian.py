@@ -1,0 +1,169 @@
+"""The guardian of an apply that has to be confirmed: ``python -m controller.applying.guardian LAB``.
+
+A process of its own session, started before anything is sent. It waits for the end of the apply, told by the end of
+its standard input, which the kernel closes however the apply ends. An apply that died half-way is taken back at once;
+one that was verified is taken back at its deadline, unless the journal says before that it is confirmed, or somebody
+else took it back. It waits on descriptors, never by looking again and again: on its input, and on a FIFO that whoever
+writes to the journal rings.
+
+Simplification: an apply that is stopped (Ctrl-Z) has not ended, and is waited for. The deadline is of the machine's
+clock; a machine that sleeps or is switched off takes nothing back: `eeectl status` says so, `eeectl recover` does it.
+"""
+
+import contextlib
+import errno
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from controller.applying.hands import real_hands
+from controller.applying.journal import Journal, Story, read_journal
+from controller.applying.progress import Log
+from controller.applying.recover import recover, take_back
+from controller.applying.rounds import Stop
+from controller.applying.statefolder import StateFolder
+from controller.applying.work import Hands, at_work
+from controller.errors import LabError
+from controller.inventory.lab_folder import find_lab, load_lab
+from controller.model.lab import Lab
+
+_READY = b"ready\n"
+_START_S = 30.0
+
+
+def ring(folder: StateFolder) -> None:
+    """Tell a guardian, if there is one, to look at the journal."""
+    try:
+        bell = os.open(folder.doorbell, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno in (errno.ENXIO, errno.ENOENT):  # nobody listens
+            return
+        raise
+    with contextlib.closing(os.fdopen(bell, "wb", buffering=0)) as stream, contextlib.suppress(BlockingIOError):
+        stream.write(b"!")
+
+
+@contextmanager
+def guardian(lab: Lab, program: Sequence[str] = ("-m", "controller.applying.guardian")) -> Iterator[int]:
+    """A guardian for what is done in the context; its process number. LabError if it does not start."""
+    folder = StateFolder(lab.name)
+    folder.make()
+    read, lifeline = os.pipe()
+    try:
+        with folder.guardian_log.open("ab") as log:
+            process = subprocess.Popen(
+                [sys.executable, *program, lab.folder],
+                stdin=read,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,
+            )
+        os.close(read)
+        assert process.stdout is not None  # noqa: S101 - it was asked for
+        with process.stdout as told:
+            started = select.select([told], [], [], _START_S)[0] and told.readline() == _READY
+        if not started:
+            process.kill()
+            process.wait()
+            raise LabError(
+                f"no guardian could be started, so nothing was sent: see {folder.guardian_log}, or apply without "
+                "--confirm-in."
+            )
+        yield process.pid
+    finally:
+        os.close(lifeline)
+
+
+class Bell:
+    """The FIFO at which a guardian listens."""
+
+    def __init__(self, path: Path) -> None:
+        path.unlink(missing_ok=True)
+        os.mkfifo(path, 0o600)
+        self._descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+
+    def fileno(self) -> int:
+        """For poll."""
+        return self._descriptor
+
+    def drain(self) -> None:
+        """Forget the rings so far."""
+        with contextlib.suppress(BlockingIOError):
+            while os.read(self._descriptor, 4096):
+                pass
+
+
+def watch_over(
+    lab: Lab, hands: Hands, log: Log, stop: Stop, lifeline: int = 0, ready: Callable[[], None] = lambda: None
+) -> None:
+    """Wait for the apply's end, then for confirmation or the deadline; take it back if it has to be."""
+    folder = StateFolder(lab.name)
+    bell = Bell(folder.doorbell)
+    ready()
+    _wait_for_end(lifeline)
+    while True:
+        bell.drain()
+        story = read_journal(folder.journal)
+        left_s = _left_s(story)
+        if story is None or left_s is None:
+            return
+        if left_s <= 0:
+            break
+        select.select([bell], [], [], left_s)
+    with at_work(lab, hands, "guardian", log, stop, wait=True) as work:
+        left_s = _left_s(read_journal(folder.journal))
+        if left_s is None or left_s > 0:
+            return
+        with Journal(folder.journal) as journal:
+            if journal.story.waiting:
+                take_back(work, journal, "nobody confirmed it in time")
+                log.say("not confirmed in time: the lab is as it was before.")
+            else:
+                log.say(recover(work, journal))
+
+
+def _left_s(story: Story | None) -> float | None:
+    """Seconds until something is to be taken back; None if nothing is."""
+    if story is None or story.finished or story.broken:
+        return None
+    if not story.waiting or story.deadline is None:
+        return 0.0
+    return (story.deadline - datetime.now(UTC)).total_seconds()
+
+
+def _wait_for_end(lifeline: int) -> None:
+    while os.read(lifeline, 4096):
+        pass
+
+
+def main(argv: Sequence[str], hands_of: Callable[[Lab], Hands] = real_hands) -> int:
+    """Guard the lab in the folder given."""
+    stop = Stop()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: stop.ask())
+    lab = load_lab(find_lab(argv[0]))
+    log = Log(sys.stderr)
+
+    def ready() -> None:
+        sys.stdout.buffer.write(_READY)
+        sys.stdout.buffer.flush()
+        os.close(sys.stdout.fileno())
+
+    try:
+        watch_over(lab, hands_of(lab), log, stop, ready=ready)
+    except LabError as error:
+        log.say(str(error))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:])
+    sys.stdout = None  # its descriptor was closed when we were ready
+    raise SystemExit(code)

@@ -1,0 +1,83 @@
+"""Every host asks every other at once, and says what it saw besides: the check after each change of a lab.
+
+The agents start as SSH lets them, one long after the other where many share a processor; `meet_s` bounds how long each
+waits for one that it has not met, after the last that it has.
+"""
+
+import importlib.util
+import secrets
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from typing import Final
+
+from controller.applying.reachability import Report, Verdict, judge, read_report
+from controller.errors import DeviceError, LabError
+from controller.model.lab import Host, Lab
+from controller.model.topology import Topology
+from controller.transports.hosts import Json, Program, run_on_hosts
+
+_BURST: Final = 5
+_TIMEOUT_S: Final = 60.0
+_TURNS: Final = 24
+"""Most hosts that take turns, a few milliseconds for each pair; of more, only who suspects a flood is known."""
+
+
+Run = Callable[[Program, Mapping[Host, Json], float], Mapping[str, Json | DeviceError]]
+"""Runs a program on all hosts at once, each with its argument, for a number of seconds at most."""
+
+
+def over_ssh(program: Program, arguments: Mapping[Host, Json], timeout_s: float) -> Mapping[str, Json | DeviceError]:
+    """All at once: the agents wait for each other."""
+    return run_on_hosts(program, arguments, timeout_s=timeout_s, at_once=len(arguments))
+
+
+def check_hosts(
+    lab: Lab,
+    hosts: Collection[str] | None = None,
+    *,
+    run: Run = over_ssh,
+    burst: int = _BURST,
+    meet_s: float | None = None,
+) -> Verdict:
+    """Let the named hosts (all that are plugged in, if none are given) look for each other, and judge what they saw.
+
+    Hosts that answer with an error are `silent` in the verdict. Where hosts lack the right to see frames for others and
+    their NICs count too many, a second look takes turns, to tell whose they are. With fewer than two hosts there is
+    nothing to see.
+    `meet_s` None: 3 s, and 0.25 s for each host, since all share this machine's processors for their SSH sessions.
+    """
+    known = Topology.of(lab).hosts
+    wanted = {name: host for name, host in known.items() if hosts is None or name in hosts}
+    if len(wanted) < 2:
+        return judge([], {})
+    patience_s = 3.0 + 0.25 * len(wanted) if meet_s is None else meet_s
+    verdict = _look(wanted, run, burst, patience_s, turns=False)
+    return _look(wanted, run, burst, patience_s, turns=True) if verdict.suspects and len(wanted) <= _TURNS else verdict
+
+
+def _look(hosts: Mapping[str, Host], run: Run, burst: int, meet_s: float, *, turns: bool) -> Verdict:
+    given: dict[str, Json] = {
+        "burst": burst,
+        "meet_s": meet_s,
+        "run": secrets.randbits(63),
+        "turns": turns,
+        "hosts": {name: host.data_address for name, host in hosts.items()},
+    }
+    arguments = {host: {**given, "host": name, "interface": host.interface} for name, host in hosts.items()}
+    answers = run(_program(), arguments, _TIMEOUT_S + 2 * meet_s)
+    reports: list[Report] = []
+    silent: dict[str, str] = {}
+    for name in hosts:
+        answer = answers[name]
+        if isinstance(answer, DeviceError):
+            silent[name] = str(answer).removeprefix(f"{name}: ")
+        else:
+            reports.append(read_report(name, answer))
+    return judge(reports, silent)
+
+
+def _program() -> Program:
+    found = importlib.util.find_spec("agents.all_pairs")
+    if found is None or found.origin is None:
+        raise LabError("agents/all_pairs.py is not installed beside the controller: install the whole package.")
+    return Program("all_pairs.py", Path(found.origin).read_text(encoding="utf-8"))

@@ -1,0 +1,308 @@
+"""Going through a plan's steps: announce, send, read back, round after round. The one place that sends changes.
+
+Each round is announced in the journal, sent on all its switches at once, and read back where it touched them before
+the next one begins. Anything else than what was wanted stops it: DeviceError, Ignored, Drift, JournalFailed or
+Stopped; what was sent until then is in the journal.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, fields
+from itertools import groupby
+from typing import Protocol
+
+from controller.applying.journal import Acknowledged, Entry, LinkSeen, Sending, Taken, Verified
+from controller.applying.switchboard import Switchboard, require
+from controller.drivers.driver import ASPECTS, Aspect, Driver, Line, Order, aspects_of
+from controller.errors import DeviceError, Drift, Ignored, LabError
+from controller.model.lab import Lab, Switch
+from controller.model.state import (
+    Change,
+    PortChange,
+    PortState,
+    State,
+    StaticsChange,
+    StpChange,
+    SwitchState,
+    VlanChange,
+    diff,
+    replay,
+)
+from controller.planning.plan import Step
+from controller.planning.plan_text import target_of, words_of
+from controller.transports import session
+from controller.transports.session import Session
+
+ALL: frozenset[Aspect] = frozenset(ASPECTS)
+
+
+class Stopped(LabError):
+    """Somebody asked to stop; orders in flight were finished."""
+
+
+class Stop:
+    """How often a person asked to stop; any thread may look."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._news = threading.Condition()
+
+    def ask(self) -> None:
+        """Ask to stop."""
+        with self._news:
+            self._count += 1
+            self._news.notify_all()
+
+    def asked(self, times: int = 1) -> bool:
+        """Whether it was asked at least so often."""
+        return self._count >= times
+
+    def unless_asked(self, act: Callable[[], None]) -> None:
+        """Do something that may be left unfinished; Stopped if somebody asks to stop before it has ended."""
+        future: Future[None] = Future()
+
+        def do() -> None:
+            try:
+                act()
+            except BaseException as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
+                future.set_exception(error)
+            else:
+                future.set_result(None)
+            with self._news:
+                self._news.notify_all()
+
+        threading.Thread(target=do, name="may be left", daemon=True).start()
+        with self._news:
+            self._news.wait_for(lambda: future.done() or self.asked())
+        if not future.done():
+            raise Stopped("stopped while the hosts looked for each other.")
+        future.result()
+
+    def wait(self, times: int, timeout_s: float) -> bool:
+        """Wait until it was asked so often, or for the time given; whether it was."""
+        with self._news:
+            return self._news.wait_for(lambda: self.asked(times), timeout_s)
+
+
+class Progress(Protocol):
+    """Who hears how far a piece of work is."""
+
+    def begin(self, doing: str, rounds: int) -> None:
+        """A way of so many rounds begins."""
+
+    def step(self, doing: str) -> None:
+        """One round is done; `doing` says what the next one is for."""
+
+    def say(self, sentence: str) -> None:
+        """Something that a person wants to know."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReport:
+    """What was seen of the links that a round changes, and the ports whose link should be up and is not."""
+
+    seen: tuple[LinkSeen, ...]
+    missing: tuple[tuple[str, str], ...]
+
+
+class Links(Protocol):
+    """Links that are watched while a round is sent."""
+
+    def report(self) -> LinkReport:
+        """What was seen; waits for what is still to be seen, within the time that links may take."""
+
+
+WatchLinks = Callable[[int, State, State, Sequence[Change]], AbstractContextManager[Links]]
+"""From a round's number, the states before and after it and its changes to a watch on their links."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """Where entries of a journal go: `announce` must not fail silently, `note` may."""
+
+    announce: Callable[[Entry], None]
+    note: Callable[[Entry], None]
+
+
+class Crew:
+    """Acts on the switches of one lab through a switchboard."""
+
+    def __init__(self, lab: Lab, board: Switchboard, driver_of: Callable[[Switch], Driver]) -> None:
+        self._switches = {switch.name: switch for switch in lab.switches}
+        self._board = board
+        self._driver_of = driver_of
+
+    def observe(self) -> State:
+        """Every switch as it shows itself now; the first error if one does not."""
+        return State(require(self.try_observing()))
+
+    def try_observing(self) -> dict[str, SwitchState | DeviceError]:
+        """Every switch as it shows itself now, or what went wrong with it."""
+        return self._board.each({name: self._reader(name, ALL, None) for name in self._switches})
+
+    def save(self, names: Sequence[str]) -> None:
+        """Make running configurations startup configurations."""
+        orders = {name: self._driver_of(self._switches[name]).save(self._switches[name]) for name in names}
+        require(self._board.each({name: _sender(orders[name], lambda: False, lambda _: None) for name in names}))
+
+    def go(
+        self,
+        start: State,
+        steps: Sequence[Step],
+        sink: Sink,
+        *,
+        halt: Callable[[], bool],
+        progress: Progress,
+        between: Callable[[], None] = lambda: None,
+        watch: WatchLinks | None = None,
+        patient: bool = False,
+    ) -> State:
+        """Go through the steps from `start`; the state reached. `halt` is asked before each order.
+
+        A link that does not come up is a DeviceError, as hosts may be about to move there; `patient`: it is told only.
+        """
+        turns = [(number, tuple(step.change for step in turn), turn) for number, turn in _turns(steps)]
+        state = start
+        progress.begin(turns[0][2][0].reason if turns else "", len(turns))
+        for place, (number, changes, _) in enumerate(turns):
+            between()
+            if halt():
+                raise Stopped("stopped between two rounds.")
+            after = replay(changes, state)
+            with watch(number, state, after, changes) if watch else nullcontext() as links:
+                self._send(number, changes, sink, halt)
+                self._verify(changes, state, after)
+                if links is not None:
+                    _require_links(links.report(), sink, progress, patient=patient)
+            sink.announce(Verified(round=number))
+            state = after
+            progress.step(turns[place + 1][2][0].reason if place + 1 < len(turns) else "")
+        return state
+
+    def _send(self, number: int, changes: Sequence[Change], sink: Sink, halt: Callable[[], bool]) -> None:
+        orders = {
+            name: self._driver_of(self._switches[name]).render(self._switches[name], own)
+            for name, own in _by_switch(changes).items()
+        }
+        sink.announce(Sending(round=number, orders={name: tuple(map(_text, own)) for name, own in orders.items()}))
+        taken: dict[str, list[session.Acknowledged]] = {name: [] for name in orders}
+        failed = threading.Event()
+
+        def stop() -> bool:
+            return failed.is_set() or halt()
+
+        def guarded(name: str) -> Callable[[Session], None]:
+            sender = _sender(orders[name], stop, taken[name].append)
+
+            def send(line: Session) -> None:
+                try:
+                    sender(line)
+                except DeviceError:
+                    failed.set()
+                    raise
+
+            return send
+
+        found = self._board.each({name: guarded(name) for name in orders})
+        sink.note(Acknowledged(round=number, taken={name: tuple(map(_taken, own)) for name, own in taken.items()}))
+        require(found)
+        if any(len(taken[name]) < len(orders[name]) for name in orders):
+            raise Stopped("stopped between two orders.")
+
+    def _verify(self, changes: Sequence[Change], before: State, after: State) -> None:
+        """Read back what the changes touch."""
+        own = _by_switch(changes)
+        aspects = {name: frozenset[Aspect]().union(*map(aspects_of, made)) for name, made in own.items()}
+        shown = require(
+            self._board.each({name: self._reader(name, aspects[name], before.switches[name]) for name in own})
+        )
+        found = State({**after.switches, **shown})
+        differing = diff(found, after)
+        if differing:
+            raise _mismatch(differing, changes)
+
+    def _reader(
+        self, name: str, aspects: frozenset[Aspect], base: SwitchState | None
+    ) -> Callable[[Session], SwitchState]:
+        switch = self._switches[name]
+        driver = self._driver_of(switch)
+        return lambda line: driver.parse(switch, aspects, line.ask(driver.queries(switch, aspects)), base)
+
+
+def _require_links(report: LinkReport, sink: Sink, progress: Progress, *, patient: bool) -> None:
+    for seen in report.seen:
+        sink.note(seen)
+    for name, port in report.missing:
+        error = DeviceError(
+            name, f"the link at {port} does not come up: check its cable, and the port at its other end."
+        )
+        if not patient:
+            raise error
+        progress.say(str(error))
+
+
+def _turns(steps: Sequence[Step]) -> Iterator[tuple[int, tuple[Step, ...]]]:
+    for number, turn in groupby(steps, key=lambda step: step.round):
+        yield number, tuple(turn)
+
+
+def _by_switch(changes: Sequence[Change]) -> Mapping[str, list[Change]]:
+    own: dict[str, list[Change]] = {}
+    for change in changes:
+        own.setdefault(change.switch, []).append(change)
+    return own
+
+
+def _sender(
+    orders: Sequence[Order], stop: Callable[[], bool], took: Callable[[session.Acknowledged], None]
+) -> Callable[[Session], None]:
+    def send(line: Session) -> None:
+        for order in orders:
+            if stop():
+                return
+            took(line.send(order))
+
+    return send
+
+
+def _text(order: Order) -> str:
+    return order.text if isinstance(order, Line) else order.what
+
+
+def _taken(order: session.Acknowledged) -> Taken:
+    return Taken(order=_text(order.order), sent_ns=order.sent_ns, acknowledged_ns=order.acknowledged_ns)
+
+
+def _mismatch(differing: Sequence[Change], changes: Sequence[Change]) -> LabError:
+    """What to say if a round was read back and differs: of each thing that does, from what was found to what should be.
+
+    Ignored if a switch has what the round asked of it otherwise, Drift if something else changed.
+    """
+    asked = {target_of(change) for change in changes}
+    for change in differing:
+        target = target_of(change)
+        if target in asked:
+            return Ignored(change.switch, f"{target} {_end(change)}", f"{target} {_end(change.inverse)}")
+    return Drift(differing)
+
+
+def _end(change: Change) -> str:
+    """What a change leads to, in words."""
+    match change:
+        case VlanChange():
+            return "there" if change.after else "gone"
+        case StaticsChange():
+            return f"with {len(change.after)} static entries"
+        case StpChange():
+            return words_of(change)
+        case PortChange():
+            return _port_end(change)
+
+
+def _port_end(change: PortChange) -> str:
+    pairs = ((key.name, getattr(change.before, key.name), getattr(change.after, key.name)) for key in fields(PortState))
+    return ", ".join(
+        f"{name} {sorted(new) if isinstance(new, frozenset) else new}" for name, old, new in pairs if old != new
+    )

@@ -1,0 +1,98 @@
+"""A piece of work on one lab: whose lock is held, whose switches are spoken to, who hears how far it is."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+
+from controller.applying.lock import Lock
+from controller.applying.rounds import Crew, Progress, Stop, Stopped, WatchLinks
+from controller.applying.statefolder import StateFolder
+from controller.applying.switchboard import Switchboard
+from controller.drivers.driver import Driver
+from controller.errors import AccessDenied, DeviceError, HostKeyChanged, Unreachable
+from controller.model.lab import Lab, Switch
+from controller.model.state import State, SwitchState
+from controller.planning.check import Management
+from controller.planning.limits import Abilities
+from controller.planning.plan import Plan
+from controller.transports.session import Connect
+
+
+@dataclass(frozen=True, slots=True)
+class Hands:
+    """What acts on the world; tests give their own.
+
+    `check_hosts` raises a LabError if hosts do not reach each other, or hear what is not theirs. `guard` starts a
+    guardian before anything is sent; it is told of our death by leaving the context, and its number is what it gives.
+    `patience_s` is how long a way back waits for a switch that does not answer, such as one that boots.
+    """
+
+    connect: Connect
+    driver_of: Callable[[Switch], Driver]
+    abilities: Abilities
+    check_hosts: Callable[[Lab, State], None] | None = None
+    guard: Callable[[Lab], AbstractContextManager[int]] | None = None
+    watch_links: WatchLinks | None = None
+    patience_s: float = 240.0
+    pauses_s: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0, 4.0)
+    """Between attempts to reach it; the last one again and again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Intended:
+    """A proved plan, and the in-band management that it was proved with."""
+
+    plan: Plan
+    management: Management | None
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One person at work on one lab."""
+
+    lab: Lab
+    folder: StateFolder
+    hands: Hands
+    crew: Crew
+    lock: Lock
+    progress: Progress
+    stop: Stop
+
+    def observe_patiently(self, stops: int) -> State:
+        """Every switch as it is now; those that do not answer are waited for.
+
+        Stopped when somebody asks to stop for the `stops`-th time, Unreachable after `hands.patience_s`.
+        """
+        end_s = time.monotonic() + self.hands.patience_s
+        pauses = iter(self.hands.pauses_s)
+        waiting: frozenset[str] = frozenset()
+        while True:
+            found = self.crew.try_observing()
+            errors = {name: error for name, error in found.items() if isinstance(error, DeviceError)}
+            if not errors:
+                return State({name: seen for name, seen in found.items() if isinstance(seen, SwitchState)})
+            for error in errors.values():
+                if not isinstance(error, Unreachable) or isinstance(error, AccessDenied | HostKeyChanged):
+                    raise error
+            left_s = end_s - time.monotonic()
+            if left_s <= 0:
+                raise next(iter(errors.values()))
+            if errors.keys() != waiting:
+                waiting = frozenset(errors)
+                self.progress.say(f"waiting for {', '.join(sorted(waiting))} to answer, {left_s:.0f} s at most")
+            if self.stop.wait(stops, min(left_s, next(pauses, self.hands.pauses_s[-1]))):
+                raise Stopped("stopped while waiting for a switch.")
+
+
+@contextmanager
+def at_work(
+    lab: Lab, hands: Hands, command: str, progress: Progress, stop: Stop, *, wait: bool = False
+) -> Iterator[Work]:
+    """Hold a lab's lock, with a thread for each switch; LabError if somebody else has it."""
+    folder = StateFolder(lab.name)
+    with (
+        Lock(folder, command, wait=wait, tell=progress.say) as lock,
+        Switchboard(lab.switches, hands.connect) as board,
+    ):
+        yield Work(lab, folder, hands, Crew(lab, board, hands.driver_of), lock, progress, stop)

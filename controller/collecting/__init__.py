@@ -1,0 +1,1 @@
+"""Counters and watts of a run on one clock, and where they are kept."""

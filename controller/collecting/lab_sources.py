@@ -1,0 +1,80 @@
+"""What a lab has to sample, and how its nodes' clocks are told."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from controller.collecting.clock_offsets import Exchange, Offset, by_chrony, offset_of
+from controller.collecting.collect import Timed
+from controller.collecting.lpi_counters import LPI_FAMILIES
+from controller.collecting.store import Run
+from controller.errors import AccessDenied, DeviceError
+from controller.model.lab import Host, Lab, Strip, Switch
+from controller.power.outlets import Meter
+from controller.sources.lpi import LpiSource
+from controller.sources.ports import PortSource
+from controller.sources.strips import StripSource
+from controller.transports.host_clock import ClockReading, read_clocks, tracking_here
+from controller.transports.snmp import Agent
+from controller.transports.snmp_access import access_of
+from controller.transports.switches import open_session
+
+PERIOD_S: Final = 1.0
+LPI_PERIOD_S: Final = 10.0
+_PATIENCE: Final = ((0.3, 3), (1.0, 2))
+"""Sooner given up than a plan would: the next beat asks again."""
+
+
+def sources_of(lab: Lab, *, period_s: float = PERIOD_S, lpi_period_s: float = LPI_PERIOD_S) -> tuple[Timed, ...]:
+    """Every switch with an SNMP agent, every strip, and the LPI counters of families that show them.
+
+    `lpi_period_s` 0: no LPI counters. A switch without SNMP (Open vSwitch, Linux bridges) has no counters here.
+    """
+    strips = [Timed(_strip(lab, strip), period_s) for strip in lab.strips]
+    switches = [Timed(_ports(switch), period_s) for switch in lab.switches if _has_agent(switch)]
+    counting = [switch for switch in lab.switches if switch.family in LPI_FAMILIES and lpi_period_s]
+    return (*switches, *strips, *(Timed(_lpi(switch), lpi_period_s) for switch in counting))
+
+
+def _has_agent(switch: Switch) -> bool:
+    try:
+        access_of(switch)
+    except AccessDenied:
+        return False
+    return True
+
+
+def _ports(switch: Switch) -> PortSource:
+    return PortSource(switch, lambda: Agent(access_of(switch), _PATIENCE))
+
+
+def _strip(lab: Lab, strip: Strip) -> StripSource:
+    feeds = {outlet.number: outlet.feeds for outlet in lab.outlets if outlet.strip == strip.name}
+    return StripSource(strip, feeds, lambda: Meter(strip, Agent(access_of(strip), _PATIENCE)))
+
+
+def _lpi(switch: Switch) -> LpiSource:
+    return LpiSource(switch, LPI_FAMILIES[switch.family], lambda: open_session(switch))
+
+
+def note_clocks(run: Run, hosts: Sequence[Host]) -> dict[str, Offset]:
+    """Read the nodes' clocks now and note them in the run; what cannot be read is an event. To be called at both ends.
+
+    Of chrony's bound, where it runs here and there, and that of the round trips the smaller one is kept.
+    """
+    found: dict[str, Offset] = {}
+    here = tracking_here()
+    for name, reading in read_clocks(hosts).items():
+        if isinstance(reading, DeviceError):
+            run.event("clock_unknown", source=name, why=str(reading))
+        else:
+            found[name] = _offset(run, name, reading, here)
+    run.add_clocks([offset.plain() for offset in found.values()])
+    return found
+
+
+def _offset(run: Run, name: str, reading: ClockReading, here: str) -> Offset:
+    at_ns = run.clock.at_ns
+    exchanges = [Exchange(at_ns(sent), there, at_ns(received)) for sent, there, received in reading.exchanges]
+    over_ssh = offset_of(name, "ssh round trips", exchanges)
+    told = by_chrony(name, here, reading.tracking, over_ssh.time_ns, run.clock.system_ahead_ns())
+    return told if told is not None and told.bound_ns < over_ssh.bound_ns else over_ssh

@@ -1,0 +1,1 @@
+"""A lab's folder, read: hosts, switches, cables, outlets, credentials by reference."""

@@ -1,0 +1,1 @@
+"""Is a lab as its inventory says: contacts, capabilities, cables."""

@@ -1,0 +1,209 @@
+"""Where frames can go: what each cable carries between the VLANs of its two ends, and whether that closes a loop. Pure.
+
+Two views of a cable, each wrong on its safe side only.
+
+* `passes`: everything that may get through in either direction, for finding loops. A frame that leaves untagged is
+  in the PVID's VLAN at the other end, so a cable can join two VLANs; a port without ingress filtering takes tagged
+  frames of any VLAN; a VLAN that a switch lacks counts as if it were there; ends at different speeds count as up.
+* `carries`: VLANs that surely get through both ways under the same number, for finding cuts.
+
+A LAG counts as one cable, which is up if one of its cables is. Simplification: it carries as soon as one of them does;
+frames that a switch sends on a member whose other end is not one are lost in reality, and a mismatch of members is what
+`controller.planning.lags` refuses.
+
+A spanning-tree protocol runs on a cable if both ends and both switches have it on. It breaks every physical loop of
+such cables, nobody knows where.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import networkx as nx
+
+from controller.model.lab import Host, Link
+from controller.model.state import Draft, PortState
+from controller.model.topology import Topology
+
+Pair = tuple[int, int]
+"""A VLAN at the `a` end of a cable, and the VLAN that its frames are in at the `b` end (or came from there)."""
+
+
+def ends_of(topology: Topology, draft: Draft, number: int, *, surely: bool = False) -> tuple[PortState, PortState]:
+    """The settings of a trunk's two ends; those of a LAG are down unless one of its cables is up at both ends.
+
+    `surely`: nor is one that joins ports set to different speeds.
+    """
+    link = topology.trunks[number]
+    a, b = (draft.ports[end.device][end.port] for end in (link.a, link.b))
+    cables = topology.cables[number]
+    if cables != (link,) and not any(_is_up(draft, cable, surely=surely) for cable in cables):
+        a, b = replace(a, admin_up=False), replace(b, admin_up=False)
+    return a, b
+
+
+def is_up(topology: Topology, draft: Draft, number: int) -> bool:
+    """Whether a trunk's two ends are up."""
+    return all(end.admin_up for end in ends_of(topology, draft, number))
+
+
+def _is_up(draft: Draft, cable: Link, *, surely: bool) -> bool:
+    a, b = (draft.ports[end.device][end.port] for end in (cable.a, cable.b))
+    return a.admin_up and b.admin_up and not (surely and _disagree(a, b))
+
+
+def _disagree(a: PortState, b: PortState) -> bool:
+    return len({a.speed_mbps, b.speed_mbps} - {None}) > 1
+
+
+def _into(sender: PortState, receiver: PortState) -> set[Pair]:
+    """(VLAN at the sender, VLAN at the receiver) for all frames that get through, were both ports up."""
+    members = receiver.vids
+    found = {(vid, vid) for vid in sender.tagged_vids if vid in members or not receiver.ingress_filtering}
+    if receiver.acceptance == "all" and (receiver.pvid in members or not receiver.ingress_filtering):
+        found |= {(vid, receiver.pvid) for vid in sender.untagged_vids}
+    return found
+
+
+def passes(a: PortState, b: PortState) -> frozenset[Pair]:
+    """Everything that may get from one end to the other, in either direction."""
+    if not (a.admin_up and b.admin_up):
+        return frozenset()
+    return frozenset(_into(a, b) | {(here, there) for there, here in _into(b, a)})
+
+
+def carries(a: PortState, b: PortState) -> frozenset[int]:
+    """VLANs whose frames surely get through both ways; none if both ends are set to different speeds."""
+    if not (a.admin_up and b.admin_up) or _disagree(a, b):
+        return frozenset()
+    plain = a.untagged_vids & b.untagged_vids & {a.pvid} & {b.pvid}
+    if not a.acceptance == b.acceptance == "all":
+        plain = frozenset()
+    return (a.tagged_vids & b.tagged_vids) | plain
+
+
+def heard(host: Host, port: PortState) -> frozenset[int]:
+    """VLANs whose frames a host understands: those that its port untags, and the others too if it pops tags."""
+    return port.vids if host.pops_tags else port.untagged_vids
+
+
+class _Sets:
+    """Disjoint sets."""
+
+    def __init__(self) -> None:
+        self._up: dict[Hashable, Hashable] = {}
+
+    def find(self, item: Hashable) -> Hashable:
+        up = self._up.setdefault(item, item)
+        while up != item:
+            self._up[item] = self._up[up]
+            item, up = up, self._up[up]
+        return item
+
+    def join(self, one: Hashable, other: Hashable) -> bool:
+        """Make them one; False if they were."""
+        one, other = self.find(one), self.find(other)
+        self._up[one] = other
+        return one != other
+
+
+Edge = tuple[Hashable, Hashable, Link]
+
+
+def find_loop(safe: Iterable[Edge], bare: Sequence[Edge]) -> tuple[str, ...] | None:
+    """A loop with at least one cable that no spanning tree runs over, as the names of its cables, or None.
+
+    `safe` edges are those that a spanning-tree protocol runs over. Edges join places, such as a VLAN at a switch.
+    """
+    sets = _Sets()
+    passed: list[Edge] = []
+    for one, other, link in safe:
+        sets.join(one, other)
+        passed.append((one, other, link))
+    for one, other, link in bare:
+        if not sets.join(one, other):
+            return (*_way(passed, one, other), link.name)
+        passed.append((one, other, link))
+    return None
+
+
+def _way(edges: Iterable[Edge], start: Hashable, end: Hashable) -> Sequence[str]:
+    near: defaultdict[Hashable, list[tuple[Hashable, Link]]] = defaultdict(list)
+    for one, other, link in edges:
+        near[one].append((other, link))
+        near[other].append((one, link))
+    names: dict[Hashable, tuple[str, ...]] = {start: ()}
+    queue = [start]
+    for here in queue:
+        for there, link in near[here]:
+            if there not in names:
+                names[there] = (*names[here], link.name)
+                queue.append(there)
+    return names[end]
+
+
+@dataclass(frozen=True, slots=True)
+class SpanningTree:
+    """What a spanning-tree protocol may do to the cables that are up, by their numbers.
+
+    `guarded` cables have it at both ends and break loops; `blockable` ones have it at one end at least and may be
+    blocked if they are part of a physical loop. `blocks` are groups of cables that share physical loops.
+    """
+
+    guarded: frozenset[int]
+    blockable: frozenset[int]
+    blocks: tuple[tuple[Link, ...], ...]
+
+    @classmethod
+    def of(cls, draft: Draft, up: Sequence[Link]) -> "SpanningTree":
+        """Read it off a state; `up` are the cables whose two ends are up."""
+        runs = {
+            link.number: [draft.stp[end.device] and draft.ports[end.device][end.port].stp for end in (link.a, link.b)]
+            for link in up
+        }
+        blockable = frozenset(number for number, ends in runs.items() if any(ends))
+        blocks = _loops(up) if blockable else ()
+        return cls(frozenset(number for number, ends in runs.items() if all(ends)), blockable, blocks)
+
+    def certain(self, links: Sequence[Link]) -> list[Link]:
+        """Those of one VLAN's cables that surely join their switches, directly or around, whatever is blocked.
+
+        A cable in no physical loop is never blocked. Of a loop that only guarded cables make up, some way around
+        stays; it is known to be in the VLAN only if all of the loop's cables are.
+        """
+        inside = {link.number for link in links}
+        doubtful: set[int] = set()
+        for block in self.blocks:
+            numbers = {link.number for link in block}
+            if len(numbers) > 1 and not numbers <= (inside & self.guarded):
+                doubtful |= numbers & self.blockable
+        return [link for link in links if link.number not in doubtful]
+
+    @property
+    def unsettled(self) -> frozenset[int]:
+        """Cables of which nobody knows whether they are blocked."""
+        numbers = (link.number for block in self.blocks if len(block) > 1 for link in block)
+        return self.blockable.intersection(numbers)
+
+
+def _loops(links: Sequence[Link]) -> tuple[tuple[Link, ...], ...]:
+    plain = nx.Graph((link.a.device, link.b.device) for link in links if link.a.device != link.b.device)
+    parallel: defaultdict[frozenset[str], list[Link]] = defaultdict(list)
+    for link in links:
+        parallel[frozenset((link.a.device, link.b.device))].append(link)
+    return tuple(
+        tuple(link for one, other in block for link in parallel[frozenset((one, other))])
+        for block in nx.biconnected_component_edges(plain)
+    )
+
+
+def reach(start: str, joints: Mapping[str, Iterable[str]]) -> set[str]:
+    """Every switch that can be got to from `start`, with itself."""
+    found = {start}
+    queue = [start]
+    for here in queue:
+        for there in joints.get(here, ()):
+            if there not in found:
+                found.add(there)
+                queue.append(there)
+    return found

@@ -1,0 +1,341 @@
+"""Proof that a plan is safe: replay it, and look at every prefix. Pure.
+
+After every prefix: no frame can circle in any VLAN; each host reaches each other host in the VLAN that its frames
+take; the way to every switch's management stands, where that goes through the switches themselves. Hosts count if
+their port is up to begin with: to shut it is to cut the host off.
+
+A change that adds or takes away several memberships or entries is judged by its two ends. What is in between has no
+more ways for frames than the larger end and joins no less than the smaller, because the planner never mixes adding
+and taking away in one change; whoever writes a plan by hand has to do the same.
+
+Simplifications: links come up and ports learn in no time; static entries are believed to be obeyed everywhere in a
+VLAN that hosts send into, so an entry that points away from its host counts as a cut even at a switch that no frame
+to it passes. Neither makes an unsafe plan look safe; how long real links take is told by the disruption of a step.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from controller.errors import PlanError, UnsafePlan
+from controller.model.lab import Lab
+from controller.model.state import Change, Draft, PortChange, PortState, State, StaticsChange, StpChange, VlanChange
+from controller.model.topology import Topology
+from controller.planning.broadcast import (
+    Edge,
+    Pair,
+    SpanningTree,
+    carries,
+    ends_of,
+    find_loop,
+    heard,
+    is_up,
+    passes,
+    reach,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Management:
+    """In-band management: the switch where the controller is plugged in, and the VLAN that its frames are in."""
+
+    entry: str
+    vid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a state: a loop's cables, or the two ends of what is no longer joined."""
+
+    harm: str
+    path: tuple[str, ...]
+
+    @property
+    def parts_hosts(self) -> bool:
+        """Whether some hosts do not reach others, and nothing worse."""
+        return not self.harm.startswith((_LOOP, _NO_MANAGEMENT))
+
+
+_LOOP = "close a loop"
+_NO_MANAGEMENT = "cut off management"
+
+
+def required_hosts(topology: Topology, state: State) -> frozenset[str]:
+    """Hosts whose port is up."""
+    return frozenset(host for host, end in topology.homes.items() if state.port(end.device, end.port).admin_up)
+
+
+class Watch:
+    """A state under observation: `faults` after each change, looking again only at what the change touches."""
+
+    def __init__(
+        self, lab: Lab, state: State, hosts: Iterable[str] | None = None, management: Management | None = None
+    ) -> None:
+        self._topology = Topology.of(lab)
+        self._management = management
+        self._hosts = sorted(required_hosts(self._topology, state) if hosts is None else hosts)
+        self._at = {
+            (end.device, end.port): number
+            for number, link in self._topology.trunks.items()
+            for cable in (link, *self._topology.cables[number])
+            for end in (cable.a, cable.b)
+        }
+        self._host_at = {
+            (self._topology.homes[host].device, self._topology.homes[host].port): host for host in self._hosts
+        }
+        self.draft = Draft(state)
+        self._passes: dict[int, frozenset[Pair]] = {}
+        self._carries: dict[int, frozenset[int]] = {}
+        self._passing: defaultdict[int, set[int]] = defaultdict(set)  # VID -> trunks
+        self._carrying: defaultdict[int, set[int]] = defaultdict(set)
+        self._mixing: set[int] = set()  # trunks that join two VLANs
+        self._spanning = SpanningTree(frozenset(), frozenset(), ())
+        self._senders: defaultdict[int, set[str]] = defaultdict(set)
+        self._mute: set[str] = set()
+        self._loops: dict[int, Fault] = {}
+        self._cuts: dict[int, Fault] = {}
+        self._reached: dict[int, set[str]] = {}
+        self._vids: set[int] = set()
+        for number in self._topology.trunks:
+            self._refresh_trunk(number)
+        self._refresh_spanning()
+        for host in self._hosts:
+            self._refresh_sender(host)
+        self._judge_all()
+
+    def apply(self, change: Change) -> None:
+        """Make a change and judge again what it touches; PlanError if it takes a port into a LAG or out of one."""
+        if isinstance(change, PortChange) and change.before.lag != change.after.lag:
+            raise PlanError(
+                f"{change.switch}:{change.port} would have to join or leave a LAG, which is done by hand: set it up as "
+                "cables.csv has it first."
+            )
+        self.draft.apply(change)
+        match change:
+            case PortChange():
+                self._port_changed(change)
+            case VlanChange():
+                self._judge_joined({change.vid})
+            case StaticsChange():
+                self._judge_joined({change.vid})
+            case StpChange():
+                self._refresh_spanning()
+                self._judge_all()
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Everything wrong with the present state; loops first."""
+        mute = tuple(Fault("leave a host without a VLAN to send into", (host,)) for host in sorted(self._mute))
+        loops = tuple(self._loops[vid] for vid in sorted(self._loops))
+        return loops + mute + tuple(self._cuts[vid] for vid in sorted(self._cuts))
+
+    def _port_changed(self, change: PortChange) -> None:
+        key = change.switch, change.port
+        if key in self._at:
+            entangled = bool(self._spanning.blockable or self._mixing)
+            touched = self._refresh_trunk(self._at[key])
+            if change.before.admin_up != change.after.admin_up or change.before.stp != change.after.stp:
+                self._refresh_spanning()
+            if entangled or self._spanning.blockable or self._mixing:
+                self._judge_all()
+            else:
+                self._judge_loops(touched)
+                self._judge_joined(touched)
+        if key in self._host_at:
+            host = self._host_at[key]
+            touched = set(self._heard(host, change.before) ^ self._heard(host, change.after))
+            if change.before.admin_up != change.after.admin_up:
+                touched |= change.before.vids | change.after.vids
+            fresh = self._refresh_sender(host)
+            self._judge_joined(touched | fresh)
+
+    def _refresh_spanning(self) -> None:
+        up = [link for number, link in self._topology.trunks.items() if is_up(self._topology, self.draft, number)]
+        self._spanning = SpanningTree.of(self.draft, up)
+
+    def _refresh_trunk(self, number: int) -> set[int]:
+        """Read a trunk anew; return the VLANs for which it now counts otherwise."""
+        pairs = passes(*ends_of(self._topology, self.draft, number))
+        vids = carries(*ends_of(self._topology, self.draft, number, surely=True))
+        (self._mixing.add if any(one != other for one, other in pairs) else self._mixing.discard)(number)
+        gone = self._passes.get(number, frozenset()) - pairs
+        new = pairs - self._passes.get(number, frozenset())
+        for one, other in gone:
+            self._passing[one].discard(number)
+            self._passing[other].discard(number)
+        for one, other in pairs:
+            self._passing[one].add(number)
+            self._passing[other].add(number)
+        lost = self._carries.get(number, frozenset()) - vids
+        won = vids - self._carries.get(number, frozenset())
+        for vid in lost:
+            self._carrying[vid].discard(number)
+        for vid in won:
+            self._carrying[vid].add(number)
+        self._passes[number], self._carries[number] = pairs, vids
+        return {vid for pair in gone | new for vid in pair} | lost | won
+
+    def _refresh_sender(self, host: str) -> set[int]:
+        """Read anew what a host sends into; return the VLANs that have to be judged again for it."""
+        end = self._topology.homes[host]
+        port = self.draft.ports[end.device][end.port]
+        touched = {vid for vid, senders in self._senders.items() if host in senders and vid != port.pvid}
+        for vid in touched:
+            self._senders[vid].discard(host)
+        heard = port.acceptance == "all" and (port.pvid in port.vids or not port.ingress_filtering)
+        if port.admin_up and heard:
+            self._mute.discard(host)
+            known = self._senders[port.pvid]
+            sound = port.pvid in self._reached and port.pvid not in self._cuts
+            if host not in known and not (sound and end.device in self._reached[port.pvid]):
+                touched.add(port.pvid)
+            known.add(host)
+        else:
+            self._mute.add(host)
+            self._senders[port.pvid].discard(host)
+            touched.add(port.pvid)
+        # A VLAN with one sender less that is sound stays sound: it has less to do.
+        return {vid for vid in touched if not self._senders[vid] or vid in self._cuts or vid not in self._reached} | (
+            {port.pvid} & touched
+        )
+
+    def _judge_all(self) -> None:
+        vids = {vid for pairs in self._passes.values() for pair in pairs for vid in pair}
+        vids |= self._loops.keys() | self._cuts.keys() | self._senders.keys()
+        self._judge_loops(vids)
+        self._judge_joined(vids | ({self._management.vid} if self._management else set()))
+
+    def _judge_loops(self, vids: set[int]) -> None:
+        if self._mixing:
+            self._loops = {}
+            safe: list[Edge] = []
+            bare: list[Edge] = []
+            for number, pairs in self._passes.items():
+                link = self._topology.trunks[number]
+                edges = (((link.a.device, one), (link.b.device, other), link) for one, other in sorted(pairs))
+                (safe if number in self._spanning.guarded else bare).extend(edges)
+            loop = find_loop(safe, bare)
+            if loop:
+                self._loops[0] = Fault(f"{_LOOP} over cables that join VLANs", loop)
+            return
+        self._loops.pop(0, None)
+        for vid in vids:
+            self._loops.pop(vid, None)
+            links = [self._topology.trunks[number] for number in sorted(self._passing[vid])]
+            loop = find_loop(
+                [(link.a.device, link.b.device, link) for link in links if link.number in self._spanning.guarded],
+                [(link.a.device, link.b.device, link) for link in links if link.number not in self._spanning.guarded],
+            )
+            if loop:
+                self._loops[vid] = Fault(f"{_LOOP} in VLAN {vid}", loop)
+
+    def _judge_joined(self, vids: set[int]) -> None:
+        for vid in vids:
+            self._cuts.pop(vid, None)
+            self._reached.pop(vid, None)
+            if self._senders[vid] or (self._management and self._management.vid == vid):
+                fault = next(self._cuts_in(vid), None)
+                if fault:
+                    self._cuts[vid] = fault
+
+    def _joints(self, vid: int) -> dict[str, set[str]]:
+        near: defaultdict[str, set[str]] = defaultdict(set)
+        for link in self._spanning.certain([self._topology.trunks[number] for number in self._carrying[vid]]):
+            one, other = link.a.device, link.b.device
+            if vid in self.draft.vids[one] and vid in self.draft.vids[other]:
+                near[one].add(other)
+                near[other].add(one)
+        return near
+
+    def _cuts_in(self, vid: int) -> Iterator[Fault]:
+        near = self._joints(vid)
+        if self._management and self._management.vid == vid:
+            managed = reach(self._management.entry, near) if vid in self.draft.vids[self._management.entry] else set()
+            for name in self._topology.switches:
+                if name not in managed:
+                    yield Fault(f"{_NO_MANAGEMENT} in VLAN {vid}", (self._management.entry, name))
+        if not self._senders[vid]:
+            return
+        first = min(self._senders[vid])
+        start = self._topology.homes[first].device
+        reached = reach(start, near) if vid in self.draft.vids[start] else set()
+        self._reached[vid] = reached
+        harm = f"cut hosts apart in VLAN {vid}"
+        for host in sorted(self._senders[vid]):
+            if self._topology.homes[host].device not in reached:
+                yield Fault(harm, (host, self._edge(host), self._edge(first), first))
+        for host in self._hosts:
+            end = self._topology.homes[host]
+            port = self.draft.ports[end.device][end.port]
+            if end.device not in reached or not port.admin_up or vid not in self._heard(host, port):
+                yield Fault(harm, (first, self._edge(first), self._edge(host), host))
+        yield from self._strays(vid, reached)
+
+    def _heard(self, host: str, port: PortState) -> frozenset[int]:
+        """VLANs whose frames the host at the port understands."""
+        return heard(self._topology.hosts[host], port)
+
+    def _edge(self, host: str) -> str:
+        return str(self._topology.homes[host])
+
+    def _strays(self, vid: int, reached: set[str]) -> Iterator[Fault]:
+        """Static entries that point away from their host."""
+        macs = {self._topology.hosts[host].mac: host for host in self._hosts}
+        for name in sorted(reached):
+            table = self.draft.statics[name].get(vid)
+            if not table:
+                continue
+            way = self._exits(name, vid)
+            for mac, port in table.items():
+                host = macs.get(mac)
+                if host is None:
+                    continue
+                end = self._topology.homes[host]
+                right = end.port if end.device == name else way.get(end.device)
+                if port != right:
+                    harm = f"send frames in VLAN {vid} for {host} the wrong way"
+                    yield Fault(harm, (f"{name}:{port}", str(end), host))
+
+    def _exits(self, name: str, vid: int) -> dict[str, str]:
+        """For each switch that VLAN `vid` joins to this one, the port of this one that leads there."""
+        exits: dict[str, str] = {}
+        settled = self._carrying[vid] - self._spanning.unsettled
+        for there, (here, link) in self._topology.ways(name, settled).items():
+            exits[there] = exits[here] if here != name else link.other(there).port
+        return exits
+
+
+def faults_of(
+    lab: Lab, state: State, hosts: Iterable[str] | None = None, management: Management | None = None
+) -> tuple[Fault, ...]:
+    """Everything wrong with one state, looked at from nothing."""
+    return Watch(lab, state, hosts, management).faults
+
+
+def check(lab: Lab, state: State, changes: Sequence[Change], management: Management | None = None) -> None:
+    """Prove the changes safe, one after the other from `state`; UnsafePlan names the step and shows loop or cut.
+
+    Step 0 means that the state as found is unsafe already.
+    """
+    hosts = required_hosts(Topology.of(lab), state)
+    watch = Watch(lab, state, hosts, management)
+    _refuse(0, watch)
+    for step, change in enumerate(changes, start=1):
+        watch.apply(change)
+        _refuse(step, watch)
+
+
+def check_plainly(lab: Lab, state: State, changes: Sequence[Change], management: Management | None = None) -> None:
+    """The same verdict as `check`, every prefix judged from nothing: slow, and what `check` is tested against."""
+    hosts = required_hosts(Topology.of(lab), state)
+    draft = Draft(state)
+    _refuse(0, Watch(lab, state, hosts, management))
+    for step, change in enumerate(changes, start=1):
+        draft.apply(change)
+        _refuse(step, Watch(lab, draft.freeze(), hosts, management))
+
+
+def _refuse(step: int, watch: Watch) -> None:
+    faults = watch.faults
+    if faults:
+        raise UnsafePlan(step, faults[0].harm, faults[0].path)

@@ -1,0 +1,155 @@
+"""The state that a VLAN plan asks for, on top of the state that a lab is in. Pure.
+
+Host ports: untagged member of every VLAN, PVID of the VLAN that the host's frames take. Trunks: tagged member of the
+VLANs whose trees they are in, and of nothing else; only tagged frames get in. Spanning tree off. Koibuchi 2011, III.B.
+
+A switch that untags a port in one VLAN only sends its hosts the frames of the other VLANs with their tags, and the
+hosts pop them.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+
+from controller.errors import PlanError
+from controller.model.lab import End, Lab, Link
+from controller.model.state import Draft, PortState, State, SwitchState
+from controller.model.topology import Topology
+from controller.model.vlans import VlanPlan
+from controller.planning.broadcast import heard, is_up
+from controller.planning.lags import require_lags
+from controller.planning.limits import UNLIMITED, Abilities, as_held, one_untagged, untags_one
+
+DEFAULT_VLAN = 1
+"""Exists on every switch and cannot be destroyed."""
+
+Ports = dict[str, dict[str, PortState]]
+
+
+def desired_state(
+    lab: Lab,
+    plan: VlanPlan,
+    base: State,
+    *,
+    off: Collection[int] = (),
+    keep: Collection[int] = (),
+    abilities: Abilities = UNLIMITED,
+) -> State:
+    """What the lab should be set to.
+
+    `off` are the trunks, by number, to be shut; a trunk that is in a tree and was shut is woken; any other stays as it
+    is. Speed, EEE, flow control and ports without a cable stay as in `base`. VLANs in `keep` (that of in-band
+    management) stay on host ports and on trunks that are up. PlanError if a trunk that is not
+    switchable has to be shut or woken, or if the switches' LAGs are not the inventory's.
+    """
+    require_lags(lab, base)
+    topology = Topology.of(lab)
+    trees: defaultdict[int, set[int]] = defaultdict(set)
+    for vlan in plan.vlans:
+        for number in vlan.links:
+            trees[number].add(vlan.vid)
+    vids = frozenset(vlan.vid for vlan in plan.vlans)
+    kept = frozenset(keep)
+    ports: Ports = {name: dict(switch.ports) for name, switch in base.switches.items()}
+    for number, link in topology.trunks.items():
+        inside = trees[number]
+        if inside and number in off:
+            raise PlanError(f"{link.name} is to be off and in the trees of VLANs {sorted(inside)}: choose other trees.")
+        woken = True if inside else False if number in off else None
+        was_up = all(ports[end.device][end.port].admin_up for end in (link.a, link.b))
+        if woken is not None:
+            _set_cables(ports, link, topology.cables[number], up=woken)
+        for end in (link.a, link.b):
+            old = ports[end.device][end.port]
+            up = old.admin_up if woken is None else woken
+            _allow(link, old.admin_up, up)
+            made = _trunk(old, frozenset(inside), kept if was_up else frozenset(), admin_up=up)
+            native = _as_native(made) if untags_one(abilities, end.device) else made
+            ports[end.device][end.port] = as_held(abilities, end.device, native)
+    for host, end in topology.homes.items():
+        old = ports[end.device][end.port]
+        held = vids | (old.vids & kept)
+        tagged = held & old.tagged_vids if topology.hosts[host].pops_tags else old.tagged_vids & kept - vids
+        made = replace(old, untagged_vids=held - tagged, tagged_vids=tagged, pvid=plan.pvids[host], acceptance="all")
+        ports[end.device][end.port] = as_held(abilities, end.device, made)
+    switches = {}
+    for name, switch in base.switches.items():
+        held = frozenset[int]().union(*(port.vids for port in ports[name].values()))
+        gone = {vid for vid in _on_cables(topology, name, switch) if vid not in held | kept} - {DEFAULT_VLAN}
+        statics = {vid: table for vid, table in switch.statics.items() if vid in kept or vid not in gone | vids}
+        statics |= plan.statics.get(name, {})
+        switches[name] = SwitchState(ports[name], (switch.vids | vids) - gone, statics, stp=False)
+    return State(switches)
+
+
+def _on_cables(topology: Topology, name: str, switch: SwitchState) -> Iterator[int]:
+    """VLANs that a switch now has on cables of the lab: the ones that a plan may remove."""
+    for link in topology.trunks.values():
+        for end in (link.a, link.b):
+            if end.device == name:
+                yield from switch.ports[end.port].vids
+    for end in topology.homes.values():
+        if end.device == name:
+            yield from switch.ports[end.port].vids
+
+
+def _allow(link: Link, is_up: bool, up: bool) -> None:  # noqa: FBT001 - two states of one thing
+    if is_up != up and not link.switchable:
+        doing = "woken" if up else "shut"
+        raise PlanError(f"{link.name} would have to be {doing}, which the inventory forbids: make it switchable there.")
+
+
+def _set_cables(ports: Ports, link: Link, cables: Collection[Link], *, up: bool) -> None:
+    """Shut all cables of a LAG, or wake all if it has none that is up; those of one that works stay as they are."""
+
+    def at(end: End) -> PortState:
+        return ports[end.device][end.port]
+
+    members = [cable for cable in cables if cable != link]
+    if up and any(at(cable.a).admin_up and at(cable.b).admin_up for cable in members):
+        return
+    for cable in members:
+        for end in (cable.a, cable.b):
+            _allow(link, at(end).admin_up, up)
+            ports[end.device][end.port] = replace(at(end), admin_up=up)
+
+
+def _as_native(trunk: PortState) -> PortState:
+    """A trunk at a switch that untags the PVID's VLAN only: its PVID is none of the trees' VLANs."""
+    return one_untagged(replace(trunk, pvid=DEFAULT_VLAN) if trunk.pvid in trunk.tagged_vids else trunk)
+
+
+def _trunk(old: PortState, tagged: frozenset[int], kept: frozenset[int], *, admin_up: bool) -> PortState:
+    untagged = (old.untagged_vids & kept) - tagged
+    return replace(
+        old,
+        admin_up=admin_up,
+        untagged_vids=untagged,
+        tagged_vids=tagged | (old.tagged_vids & kept),
+        acceptance="all" if untagged else "tagged",
+        ingress_filtering=True,
+    )
+
+
+def live_trees(lab: Lab, state: State) -> dict[int, frozenset[int]]:
+    """VLANs that are built as a plan builds them, and their trees: tagged on trunks that are up, heard by all hosts.
+
+    Such a VLAN may be used again as it is; any other VID is left alone.
+    """
+    topology = Topology.of(lab)
+    links: defaultdict[int, set[int]] = defaultdict(set)
+    spoilt: set[int] = {DEFAULT_VLAN}
+    draft = Draft(state)
+    for number, link in topology.trunks.items():
+        one, other = (state.port(end.device, end.port) for end in (link.a, link.b))
+        for vid in one.tagged_vids & other.tagged_vids:
+            links[vid].add(number)
+        spoilt |= (one.tagged_vids ^ other.tagged_vids) | one.untagged_vids | other.untagged_vids
+        if not is_up(topology, draft, number):
+            spoilt |= one.vids | other.vids
+    shared: frozenset[int] | None = None
+    for host, end in topology.homes.items():
+        known = heard(topology.hosts[host], state.port(end.device, end.port))
+        shared = known if shared is None else shared & known
+    everywhere = (shared or frozenset()).intersection(*(switch.vids for switch in state.switches.values()))
+    return {vid: frozenset(links[vid]) for vid in sorted(everywhere - spoilt)}

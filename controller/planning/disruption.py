@@ -1,0 +1,79 @@
+"""What a change costs those who use the network while it is made. Pure.
+
+`hitless`: no frame of a host is lost. `flap`: a link that hosts use goes down and comes back, for the seconds given.
+`interruption`: hosts are apart for the seconds given, at most.
+
+The seconds are set, not measured: Koibuchi (2011, IV.D) says "a few seconds" for a change of speed; a spanning tree
+of 802.1D takes twice its forward delay, 15 s from the factory, to let frames through again. How long a lab's own
+switches take is for a measurement to say.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from controller.model.state import Change, Draft, PortChange, StpChange
+from controller.model.topology import Topology
+from controller.planning.broadcast import ends_of
+
+RENEGOTIATION_S = 3.0
+SPANNING_TREE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Disruption:
+    """Kind and length of what hosts notice."""
+
+    kind: Literal["hitless", "flap", "interruption"]
+    length_s: float = 0.0
+
+    def __str__(self) -> str:
+        return self.kind if not self.length_s else f"{self.kind} ≤ {self.length_s:g} s"
+
+
+HITLESS = Disruption("hitless")
+
+
+def disruption_of(topology: Topology, draft: Draft, change: Change) -> Disruption:
+    """What the change costs in the state that `draft` is in, before it is made."""
+    cost = HITLESS
+    if isinstance(change, StpChange) and change.after:
+        cost = Disruption("interruption", SPANNING_TREE_S)
+    elif isinstance(change, PortChange) and change.before.admin_up:
+        cost = _restart(change, guarded=change.before.stp and draft.stp[change.switch])
+        if cost != HITLESS and not _in_use(topology, draft, change):
+            cost = HITLESS
+    return cost
+
+
+def _restart(change: PortChange, *, guarded: bool) -> Disruption:
+    """What a change of a port that is up costs those who use it; `guarded`: a spanning tree finds another way."""
+    before, after = change.before, change.after
+    if not after.admin_up:
+        return Disruption("interruption", SPANNING_TREE_S if guarded else float("inf"))
+    if before.speed_mbps != after.speed_mbps:
+        return Disruption("interruption", RENEGOTIATION_S)
+    if (before.eee, before.hold_us, before.flow_control) != (after.eee, after.hold_us, after.flow_control):
+        return Disruption("flap", RENEGOTIATION_S)
+    if after.stp and not before.stp:
+        return Disruption("interruption", SPANNING_TREE_S)
+    return HITLESS
+
+
+def _in_use(topology: Topology, draft: Draft, change: PortChange) -> bool:
+    """Whether frames of hosts may be on the port's cable: a host's own, or a trunk in a VLAN that hosts send into.
+
+    Each cable of a LAG counts as all of it: that the others take over within the time is not relied upon.
+    """
+    pvids = set()
+    for end in topology.homes.values():
+        if (end.device, end.port) == (change.switch, change.port):
+            return True
+        port = draft.ports[end.device][end.port]
+        if port.admin_up:
+            pvids.add(port.pvid)
+    for number, link in topology.trunks.items():
+        for cable in (link, *topology.cables[number]):
+            if (change.switch, change.port) in {(end.device, end.port) for end in (cable.a, cable.b)}:
+                one, other = ends_of(topology, draft, number)
+                return one.admin_up and other.admin_up and bool(one.vids & other.vids & pvids)
+    return False

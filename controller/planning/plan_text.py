@@ -1,0 +1,132 @@
+"""A plan in words and in JSON, the same for every command that shows one."""
+
+from dataclasses import asdict
+from typing import Any
+
+from controller.model.lab import Lab
+from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
+from controller.planning.plan import Plan, Step
+from controller.planning.wish import Head, Room
+
+_SHOWN = 4
+
+
+def print_head(lab: Lab, head: Head) -> None:
+    """Print what a plan is about: trees, path lengths, and how much room the switches have for it."""
+    links = {link.number: link.name for link in lab.trunks()}
+    print(f"lab {head.lab}, policy {head.policy}")
+    print(f"start: {head.start}")
+    for vlan in head.vlans.vlans:
+        names = ", ".join(links[number] for number in sorted(vlan.links)) or "no cable between switches"
+        print(f"VLAN {vlan.vid} for hosts of {', '.join(vlan.roots)}: {names}")
+    print(
+        f"{len(head.vlans.vlans)} VLANs; switches between two hosts: {head.paths.mean_switches:.2f} on average "
+        f"(a host and itself included), {head.paths.longest_switches} at most"
+    )
+    print(f"VLANs at once, the default one included: {_room(head.vlan_room)}")
+    print(f"static entries: {_room(head.static_entry_room)}")
+    learning = "would find every host" if head.shared_learning else "would lose frames: keep it per VLAN"
+    print(f"one forwarding table for all VLANs (shared learning) {learning}")
+
+
+def _room(room: Room) -> str:
+    if room.limit is None:
+        return f"{room.needed} on {room.switch} at most; nobody knows how many it holds: what it takes is read back"
+    return f"{room.needed} of {room.limit} on {room.switch}, which has the least room"
+
+
+def print_steps(plan: Plan, *, every_step: bool = False) -> None:
+    """Print a plan's steps, one line for each kind of step, or for each step."""
+    if not plan.steps:
+        print("nothing to do")
+        return
+    if every_step:
+        for number, step in enumerate(plan.steps, start=1):
+            doing = f"{target_of(step.change)}: {words_of(step.change)}"
+            print(f"{number:5} {step.stage:5} {doing}; {step.reason}; {step.disruption}")
+    else:
+        kinds: dict[tuple[str, int, str, str], list[str]] = {}
+        for step in plan.steps:
+            kind = step.stage, step.round, step.reason, str(step.disruption)
+            kinds.setdefault(kind, []).append(target_of(step.change))
+        for (stage, turn, reason, cost), targets in kinds.items():
+            more = f" and {len(targets) - _SHOWN} more" if len(targets) > _SHOWN else ""
+            print(f"{stage:5} {turn:3} {len(targets):5} x {reason}; {cost}: {', '.join(targets[:_SHOWN])}{more}")
+    print(f"{len(plan.steps)} steps, each proved: no loop, no host cut off")
+
+
+def target_of(change: Change) -> str:
+    """What a change is made to, as people name it."""
+    match change:
+        case PortChange():
+            return f"{change.switch}:{change.port}"
+        case VlanChange() | StaticsChange():
+            return f"{change.switch} VLAN {change.vid}"
+        case StpChange():
+            return change.switch
+
+
+def words_of(change: Change) -> str:
+    """What a change does."""
+    match change:
+        case PortChange():
+            pairs = zip(_settings(change.before).items(), _settings(change.after).values(), strict=True)
+            return ", ".join(f"{key} {old} -> {new}" for (key, old), new in pairs if old != new)
+        case VlanChange():
+            return "create" if change.after else "destroy"
+        case StaticsChange():
+            new, old = dict(change.after), dict(change.before)
+            return f"{len(new.items() - old.items())} entries more, {len(old.items() - new.items())} fewer"
+        case StpChange():
+            return f"spanning tree {'on' if change.after else 'off'}"
+
+
+def _settings(state: PortState) -> dict[str, Any]:
+    return {key: sorted(v) if isinstance(v, frozenset) else v for key, v in asdict(state).items()}
+
+
+def plan_json(lab: Lab, head: Head, plan: Plan) -> dict[str, Any]:
+    """Everything about a plan, for `json.dumps`."""
+    links = {link.number: link.name for link in lab.trunks()}
+    return {
+        "lab": head.lab,
+        "policy": head.policy,
+        "start": head.start,
+        "off": [links[number] for number in head.off],
+        "vlans": [
+            {"vid": vlan.vid, "switches": vlan.roots, "links": [links[number] for number in sorted(vlan.links)]}
+            for vlan in head.vlans.vlans
+        ],
+        "pvids": dict(head.vlans.pvids),
+        "paths": asdict(head.paths),
+        "vlan_room": asdict(head.vlan_room),
+        "static_entry_room": asdict(head.static_entry_room),
+        "shared_learning": head.shared_learning,
+        "steps": [step_json(step) for step in plan.steps],
+    }
+
+
+def step_json(step: Step) -> dict[str, Any]:
+    """One step, for `json.dumps`; of a port only what changes."""
+    change = step.change
+    values = [_settings(v) if isinstance(v, PortState) else _table(v) for v in (change.before, change.after)]
+    if isinstance(change, PortChange):
+        values = [{key: value[key] for key in value if values[0][key] != values[1][key]} for value in values]
+    length_s = step.disruption.length_s
+    return {
+        "stage": step.stage,
+        "round": step.round,
+        "kind": type(change).__name__.removesuffix("Change").lower(),
+        "switch": change.switch,
+        "port": getattr(change, "port", None),
+        "vid": getattr(change, "vid", None),
+        "before": values[0],
+        "after": values[1],
+        "reason": step.reason,
+        "disruption": step.disruption.kind,
+        "length_s": None if length_s == float("inf") else length_s,
+    }
+
+
+def _table(value: object) -> Any:
+    return {mac.hex(":"): port for mac, port in value.items()} if isinstance(value, dict) else value

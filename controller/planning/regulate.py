@@ -1,0 +1,302 @@
+"""Link regulation on a multi-tree lab: a link off, on, to another speed, EEE, without hosts noticing. Pure.
+
+Koibuchi 2011, IV.B-D: away with the traffic first, back with it last. A VLAN whose tree the link is part of is never
+edited: its hosts move to a new VLAN with another tree.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+
+from controller.errors import NotExpressible, PlanError
+from controller.model.lab import Lab, Link
+from controller.model.state import Draft, State, replay
+from controller.model.topology import Topology
+from controller.model.vlans import Route, Tree, VlanPlan
+from controller.planning.assignment import Statics, assign_vlans
+from controller.planning.broadcast import is_up
+from controller.planning.check import Management
+from controller.planning.desired import desired_state, live_trees
+from controller.planning.limits import UNLIMITED, Abilities, as_held, reserved_vids
+from controller.planning.plan import Place, Plan, join_plans, make_plan
+from controller.planning.trees import shortest_routes, shortest_tree
+
+Policy = Callable[[Topology, Collection[int]], tuple[Route, ...]]
+"""A policy of `controller.planning.trees`, given the trunks that it may use."""
+
+Settings = Mapping[Place, Mapping[str, object]]
+"""Ports, and fields of `PortState` that they shall have."""
+
+
+def trunks_off(lab: Lab, state: State) -> frozenset[int]:
+    """Trunks with an end that is shut."""
+    topology, draft = Topology.of(lab), Draft(state)
+    return frozenset(number for number in topology.trunks if not is_up(topology, draft, number))
+
+
+def multi_tree(
+    lab: Lab,
+    state: State,
+    policy: Policy,
+    *,
+    off: Collection[int] = (),
+    keep: Collection[int] = (),
+    statics: Statics = "needed",
+    abilities: Abilities = UNLIMITED,
+) -> tuple[VlanPlan, State]:
+    """VLANs by a policy over all trunks but those in `off`, which are shut, and the state to be reached."""
+    topology = Topology.of(lab)
+    routes = policy(topology, [number for number in topology.trunks if number not in off])
+    live = _usable(lab, state, off, keep)
+    vlans = assign_vlans(topology, routes, live=live, taken=_taken(state, abilities), statics=statics)
+    return vlans, desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities)
+
+
+def link_off(
+    lab: Lab, state: State, link: Link, management: Management | None = None, abilities: Abilities = UNLIMITED
+) -> Plan:
+    """Move traffic off a trunk, then shut it; NoTree if some hosts have no other way.
+
+    VLANs whose trees do not use the link stay as they are. One that does is replaced by a shortest-path tree from the
+    same root over the links that are up. Of a LAG the whole is shut, and each of its cables.
+    """
+    _regulable(lab, link)
+    keep = _kept(management)
+    off = trunks_off(lab, state) | {link.number}
+    vlans = _around(lab, state, off, keep, abilities)
+    after = desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities)
+    return make_plan(lab, state, after, management, abilities)
+
+
+def link_on(
+    lab: Lab,
+    state: State,
+    link: Link,
+    policy: Policy = shortest_routes,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> Plan:
+    """Wake a trunk, then choose trees anew over all trunks that are up, and move the hosts whose trees are others."""
+    _regulable(lab, link)
+    keep = _kept(management)
+    off = trunks_off(lab, state) - {link.number}
+    _, after = multi_tree(lab, state, policy, off=off, keep=keep, abilities=abilities)
+    woken = {*_places(lab, link), *((end.device, end.port) for end in (link.a, link.b))}
+    after = _set_ports(after, {place: {"admin_up": True} for place in woken})
+    return make_plan(lab, state, after, management, abilities)
+
+
+def link_speed(
+    lab: Lab,
+    state: State,
+    link: Link,
+    speed_mbps: int | None,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> Plan:
+    """Move traffic off a trunk, set both ends to a speed (None: negotiate), and move the traffic back.
+
+    The VLANs that use the link stay while nobody sends into them, so that the way back is a change of PVIDs only. Of a
+    LAG each cable gets the speed.
+    """
+    _regulable(lab, link)
+    rate_mbps = lab.cables_of(link)[0].rate_mbps
+    if speed_mbps is not None and speed_mbps > rate_mbps:
+        raise PlanError(f"{link.name} carries {rate_mbps} Mb/s at most: choose a lower speed.")
+    settings: Settings = {place: {"speed_mbps": speed_mbps} for place in _places(lab, link)}
+    return _aside(lab, state, (link.number,), settings, management, abilities)
+
+
+def eee(
+    lab: Lab,
+    state: State,
+    links: Sequence[Link],
+    *,
+    on: bool,
+    hold_us: int | None = None,
+    may_flap: bool = False,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> Plan:
+    """Turn EEE on or off at the switch ends of links, and set the hold time where the switch can.
+
+    A change of EEE takes effect when the link comes up anew. So a trunk in use is treated as in `link_speed`: traffic
+    moves away, both ends are set, traffic comes back, and no host is apart from another. NoTree if hosts have no
+    other way (PlanError if their VLANs are no trees), unless `may_flap` lets that link go down under them. A host's
+    own link has no other way: it flaps, and its steps say so. Trunks that nobody uses come first, hosts' links last;
+    of those in use as many go together as can be spared.
+    NotExpressible if an end cannot do EEE, or neither end of a link can set a hold time.
+    """
+    trunks = {link.number for link in lab.trunks()}
+    ways: list[Plan] = []
+    idle: dict[Place, Mapping[str, object]] = {}
+    last: dict[Place, Mapping[str, object]] = {}
+    used = _in_use(lab, state)
+    aside: dict[int, Settings] = {}
+    for link in links:
+        settings = _eee_settings(lab, link, abilities, on=on, hold_us=hold_us)
+        if link.number not in trunks:
+            last |= settings
+        elif link.number not in used:
+            idle |= settings
+        elif _set_ports(state, settings) != state:
+            aside[link.number] = settings
+    ways.append(make_plan(lab, state, _set_ports(state, idle), management, abilities))
+    state = replay(ways[-1].changes, state)
+    for wave in _waves(Topology.of(lab), tuple(aside), trunks_off(lab, state)):
+        together = {place: values for number in wave for place, values in aside[number].items()}
+        try:
+            ways.append(_aside(lab, state, wave, together, management, abilities))
+        except PlanError:
+            if not may_flap:
+                raise
+            ways.append(make_plan(lab, state, _set_ports(state, together), management, abilities))
+        state = replay(ways[-1].changes, state)
+    ways.append(make_plan(lab, state, _set_ports(state, last), management, abilities))
+    return join_plans(ways)
+
+
+def _waves(topology: Topology, numbers: Sequence[int], off: Collection[int]) -> tuple[tuple[int, ...], ...]:
+    """Trunks in groups, each as large as it can be while the others join all hosts; one without a way around alone."""
+    waves: list[tuple[int, ...]] = []
+    left = list(numbers)
+    while left:
+        wave: list[int] = []
+        for number in left:
+            if joined(topology, topology.trunks.keys() - off - {*wave, number}):
+                wave.append(number)
+        wave = wave or left[:1]
+        waves.append(tuple(wave))
+        left = [number for number in left if number not in wave]
+    return tuple(waves)
+
+
+def joined(topology: Topology, links: Collection[int]) -> bool:
+    """Whether every two switches with hosts have a way."""
+    homes = [name for name, hosts in topology.residents.items() if hosts]
+    return not homes or {*homes[1:]} <= topology.ways(homes[0], links).keys()
+
+
+def _eee_settings(lab: Lab, link: Link, abilities: Abilities, *, on: bool, hold_us: int | None) -> Settings:
+    places = _places(lab, link)
+    able = {place for place in places if place[0] not in abilities or abilities[place[0]].hold_settable}
+    if hold_us is not None and not able:
+        switch = places[0][0]
+        raise NotExpressible(
+            switch, lab.switch(switch).family, f"a hold time that is set, at either end of {link.name}"
+        )
+    return {
+        place: {"eee": on} | ({"hold_us": hold_us} if hold_us is not None and place in able else {}) for place in places
+    }
+
+
+def _in_use(lab: Lab, state: State) -> frozenset[int]:
+    """Trunks that frames of hosts may be on: those of every VLAN that a host sends into."""
+    topology, draft = Topology.of(lab), Draft(state)
+    sent = {state.port(end.device, end.port).pvid for end in topology.homes.values()}
+    return frozenset(
+        number
+        for number, link in topology.trunks.items()
+        if is_up(topology, draft, number)
+        and sent & state.port(link.a.device, link.a.port).vids & state.port(link.b.device, link.b.port).vids
+    )
+
+
+def _aside(
+    lab: Lab,
+    state: State,
+    numbers: Collection[int],
+    settings: Settings,
+    management: Management | None,
+    abilities: Abilities,
+) -> Plan:
+    """Move traffic off trunks, change settings that restart them, and move the traffic back."""
+    keep = _kept(management)
+    off = trunks_off(lab, state)
+    vlans = _around(lab, state, off.union(numbers), keep, abilities)
+    around = _beside(state, desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities), abilities)
+    ways = ((state, around), (around, _set_ports(around, settings)))
+    away = [make_plan(lab, one, other, management, abilities) for one, other in ways]
+    back = make_plan(lab, _set_ports(around, settings), _set_ports(state, settings), management, abilities)
+    return join_plans((*away, back))
+
+
+def _around(lab: Lab, state: State, off: Collection[int], keep: Collection[int], abilities: Abilities) -> VlanPlan:
+    """The VLANs that hosts use now, with the trees that need a trunk of `off` replaced."""
+    topology = Topology.of(lab)
+    live = live_trees(lab, state)
+    users: dict[int, list[str]] = {}
+    for host, end in topology.homes.items():
+        users.setdefault(state.port(end.device, end.port).pvid, []).append(host)
+    if not users.keys() <= live.keys():
+        strange = sorted(users.keys() - live.keys())
+        raise PlanError(f"hosts send into VLANs {strange}, which are no trees of ours: apply a tree policy first.")
+    allowed = [number for number in topology.trunks if number not in off]
+    routes = []
+    for vid, hosts in users.items():
+        if live[vid].isdisjoint(off):
+            routes.append(Route(tuple(hosts), Tree(topology.homes[hosts[0]].device, live[vid])))
+            continue
+        for name in dict.fromkeys(topology.homes[host].device for host in hosts):
+            own = tuple(host for host in hosts if topology.homes[host].device == name)
+            routes.append(Route(own, shortest_tree(topology, name, allowed)))
+    return assign_vlans(topology, routes, live=_usable(lab, state, off, keep), taken=_taken(state, abilities))
+
+
+def _beside(old: State, new: State, abilities: Abilities) -> State:
+    """The new state with everything of the old one left in place beside it: VLANs, memberships, entries."""
+    switches = {}
+    for name, switch in new.switches.items():
+        was = old.switches[name]
+        ports = {}
+        for port, now in switch.ports.items():
+            both = replace(
+                now,
+                untagged_vids=now.untagged_vids | was.ports[port].untagged_vids,
+                tagged_vids=now.tagged_vids | was.ports[port].tagged_vids,
+                acceptance=was.ports[port].acceptance,
+            )
+            ports[port] = as_held(abilities, name, both)
+        statics = {
+            vid: {**was.statics.get(vid, {}), **switch.statics.get(vid, {})}
+            for vid in {**was.statics, **switch.statics}
+        }
+        switches[name] = replace(switch, ports=ports, vids=switch.vids | was.vids, statics=statics, stp=was.stp)
+    return State(switches)
+
+
+def _places(lab: Lab, link: Link) -> tuple[Place, ...]:
+    """The physical ports of a link at switches: of a LAG all members."""
+    switches = {switch.name for switch in lab.switches}
+    ends = (end for cable in lab.cables_of(link) for end in (cable.a, cable.b))
+    return tuple((end.device, end.port) for end in ends if end.device in switches)
+
+
+def _set_ports(state: State, settings: Settings) -> State:
+    switches = dict(state.switches)
+    for (name, port), values in settings.items():
+        ports = dict(switches[name].ports)
+        ports[port] = replace(ports[port], **values)  # type: ignore[arg-type]
+        switches[name] = replace(switches[name], ports=ports)
+    return State(switches)
+
+
+def _regulable(lab: Lab, link: Link) -> None:
+    if link not in tuple(lab.trunks()):
+        if link in tuple(lab.trunk_cables()):
+            raise PlanError(f"{link.name} is part of a LAG, which is regulated as a whole: name the LAG.")
+        raise PlanError(f"{link.name} is a host's only way: only links between switches can be regulated.")
+    if not link.switchable:
+        raise PlanError(f"{link.name} is not switchable: allow it in the inventory's cables, or choose another link.")
+
+
+def _kept(management: Management | None) -> tuple[int, ...]:
+    return (management.vid,) if management else ()
+
+
+def _taken(state: State, abilities: Abilities) -> frozenset[int]:
+    found = (switch.vids | switch.statics.keys() for switch in state.switches.values())
+    return reserved_vids(abilities).union(*found)
+
+
+def _usable(lab: Lab, state: State, off: Collection[int], keep: Collection[int]) -> dict[int, frozenset[int]]:
+    return {vid: links for vid, links in live_trees(lab, state).items() if links.isdisjoint(off) and vid not in keep}
