@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import Pair
+from agent_nodes import Pair
 
 from agents.lpi_counters import LpiCounter, lpi_counters
 from agents.netlink import attributes, parse_eee

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from conftest import NOBODY, PATIENCE_S, Node, Pair, Run, Running
+from agent_nodes import NOBODY, PATIENCE_S, Node, Pair, Run, Running
 
 from agents.pack import packed
 from agents.stream import read_stream

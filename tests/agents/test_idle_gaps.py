@@ -10,7 +10,7 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from conftest import NOBODY, Pair, Run, Running
+from agent_nodes import NOBODY, Pair, Run, Running
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Pair, Run, Running
+from agent_nodes import Pair, Run, Running
 
 from agents.exporter import Exporter, exposition
 from agents.metrics import Series
