@@ -89,7 +89,8 @@ class _Daemon:
         self.undo.callback(self.state.sweep, own_process=True)
         return bridge, hierarchy, journal
 
-    def make_hosts(self) -> KeyPair:
+    def make_hosts(self) -> tuple[KeyPair, str]:
+        """The lab user's key, and the folder of the hosts' control groups."""
         bridge, hierarchy, journal = self.prepare()
         user_key, self.host_keys = write_keys(self.lab, self.state)
         kits = outfit(self.lab, self.state, hierarchy, user_key, self.host_keys)
@@ -98,7 +99,7 @@ class _Daemon:
         start_hosts(kits, bridge, self.hosts, self.report.progress)
         journal = journal.model_copy(update={"hosts": {host.name: host.process for host in self.hosts}})
         self.state.save(journal)
-        return user_key
+        return user_key, journal.cgroups
 
     def write_client_files(self, rack: "Rack") -> None:
         lab, folder = self.lab, self.state.path
@@ -134,11 +135,11 @@ class _Daemon:
             await rack.stop()
 
     def run(self) -> None:
-        user_key = self.make_hosts()
+        user_key, groups = self.make_hosts()
         # Only now, as these start threads and hosts are forked from a process with one.
         from twin.rack import Rack  # noqa: PLC0415
 
-        rack = Rack(self.lab, self.state, self.hosts, make_credentials(self.state), user_key.public)
+        rack = Rack(self.lab, self.state, self.hosts, make_credentials(self.state), user_key.public, groups)
         self.write_client_files(rack)
         asyncio.run(self.serve(rack))
 

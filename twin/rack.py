@@ -69,8 +69,11 @@ class Rack:
         hosts: Sequence[RunningHost],
         credentials: Credentials,
         public_key: str,
+        groups: str,
     ) -> None:
+        """`groups` is the folder of the hosts' control groups."""
         self.lab = lab
+        self._groups = groups
         self.state = state
         self.hosts: Mapping[str, RunningHost] = {host.name: host for host in hosts}
         self.truth = load_truth(Path(lab.folder) / "twin" / "truth.yaml")
@@ -146,6 +149,7 @@ class Rack:
         for name, host in self.hosts.items():
             self.engine.attach(self.topology.nics[name], host.take_tap())
             self._watch(host)
+        self.engine.make_room(self._groups)
         self.engine.start()
         for device in self.devices.values():
             device.observe(self.trees.noticed)

@@ -1,6 +1,6 @@
 """What sampling costs: counters of a switch by the collector, by plain pysnmp, by Debian's prometheus-snmp-exporter.
 
-``python -m benchmarks.speed.collector`` polls the same software switch (48 ports, 15 columns of IF-MIB) with each of
+``python -m benchmarks.speed.collector`` polls the same software switch (48 ports, 16 columns of IF-MIB) with each of
 them in turns and prints one JSON object: varbinds per second of CPU time (user and system, all threads) of whoever
 polls, and ratios round by round with 95 % bootstrap intervals. The collector's includes judging every counter and
 writing rows to a run's folder; pysnmp's is its own ``bulk_walk_cmd`` without MIB look-ups and keeps nothing; the

@@ -9,11 +9,14 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from analysis.run_samples import RunSamples
 from analysis.trials import read_trials
 from controller.collecting.store import read_events, read_facts
 from controller.experiments.trials import BEGUN, ENDED
+from controller.inventory.lab_folder import load_lab
 from twin import lab as labs
 
 pytestmark = pytest.mark.lab
@@ -26,6 +29,7 @@ class Bench:
         self.lab = lab
         self.state = state
         self.folder = folder
+        self.switch_count = len(load_lab(lab).switches)
         self._environment = {**environment, "EEE_CONTROLLER_DIR": str(folder / "kept")}
 
     def start(self, *words: str) -> "subprocess.Popen[str]":
@@ -60,6 +64,18 @@ class Bench:
                 return folder
             time.sleep(0.02)  # a folder tells nobody when it grows
         raise AssertionError(self.done(process))
+
+    def await_samples_after(self, folder: Path, number: int) -> None:
+        """Wait until a trial counts, and every switch was sampled after its end: no later sample can tell of it."""
+        deadline_s = time.monotonic() + 60
+        while time.monotonic() < deadline_s:
+            trial = next(trial for trial in read_trials(folder) if trial.number == number)
+            ports = RunSamples(folder).table("ports")
+            later = ports.filter(pl.col("sent_ns") > trial.ended_ns)["switch"]
+            if trial.valid and later.n_unique() == self.switch_count:
+                return
+            time.sleep(0.05)  # as above
+        raise AssertionError(read_trials(folder))
 
     def eee(self) -> list[bool]:
         """Whether the switches' ends of the hosts' links have EEE on."""
@@ -141,8 +157,9 @@ def test_a_run_that_is_killed_and_then_stopped_goes_on_and_loses_nothing_and_the
 
 
 def test_a_node_that_is_lost_costs_its_trials_and_none_of_those_before(bench: Bench) -> None:
-    process = bench.start("run", bench.write("lost", "count: [50, 60]"), "--json")
+    process = bench.start("run", bench.write("lost", "count: [700, 800]"), "--json")
     folder = bench.await_trial("lost", 1, process)
+    bench.await_samples_after(folder, 0)
     labs.order(bench.lab.name, "fault", kind="power", target="n01", on=False)
     try:
         status, out, errors = bench.done(process)

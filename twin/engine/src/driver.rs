@@ -239,6 +239,7 @@ impl Driver {
         let now = self.now();
         self.notice_standstill(now);
         self.pace.rest(now);
+        self.control.seat.take(self.pace.own_core());
         let patience = self
             .pace
             .patience(now, self.next, !self.readable.is_empty());

@@ -28,6 +28,8 @@ pub mod py_fabric;
 pub mod py_read;
 pub mod py_show;
 pub mod py_virtual;
+pub mod room;
+pub mod sched;
 pub mod segment;
 pub mod tap;
 pub mod tcp;

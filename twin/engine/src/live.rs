@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::mpsc;
@@ -18,6 +19,7 @@ use crate::core::Core;
 use crate::driver::Driver;
 use crate::inherit::InheritMutex;
 use crate::lateness::Lateness;
+use crate::room::{Seat, make_room};
 use crate::tap::Tap;
 
 const MOST_ALARMS: usize = 1_000;
@@ -60,6 +62,7 @@ pub(crate) struct Control {
     pub(crate) core: Arc<Core>,
     pub(crate) stop: AtomicBool,
     pub(crate) lateness: InheritMutex<Lateness>,
+    pub(crate) seat: Arc<Seat>,
     commands: Mutex<Vec<Command>>,
     alarms: Mutex<VecDeque<(Ps, String)>>,
     /// Captures that ended: how many packets were lost.
@@ -111,15 +114,19 @@ pub struct Live {
     spin: Ps,
     phase: Mutex<Phase>,
     captures_made: AtomicU32,
+    keepers: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Live {
     /// An engine whose thread does not run yet. It spins for `spin` after each frame.
-    #[must_use]
-    pub fn new(core: Arc<Core>, spin: Ps) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// If the process has no descriptor left.
+    pub fn new(core: Arc<Core>, spin: Ps) -> io::Result<Self> {
+        Ok(Self {
             control: Arc::new(Control {
                 core,
+                seat: Arc::new(Seat::new()?),
                 stop: AtomicBool::new(false),
                 lateness: InheritMutex::new(Lateness::new()),
                 commands: Mutex::default(),
@@ -132,7 +139,22 @@ impl Live {
             spin,
             phase: Mutex::new(Phase::Made),
             captures_made: AtomicU32::new(0),
+            keepers: Mutex::default(),
+        })
+    }
+
+    /// Keep the processes of all control groups in a folder off the core that the live thread has for itself.
+    ///
+    /// # Errors
+    /// If the engine was stopped, or there is no thread to be had.
+    pub fn make_room(&self, groups: PathBuf) -> Result<(), LiveError> {
+        let phase = self.phase.lock();
+        if matches!(*phase, Phase::Stopped) {
+            return Err(LiveError::Stopped);
         }
+        let keeper = make_room(Arc::clone(&self.control.seat), groups)?;
+        self.keepers.lock().push(keeper);
+        Ok(())
     }
 
     /// Start the thread; nothing if it runs.
@@ -179,6 +201,10 @@ impl Live {
                 now,
                 "the live thread ended in a panic: its message is on standard error".into(),
             );
+        }
+        self.control.seat.end();
+        for keeper in self.keepers.lock().drain(..) {
+            drop(keeper.join());
         }
         drop(self.control.take_commands());
         self.control.waiting.lock().clear();

@@ -12,6 +12,9 @@
 use fabric::Ps;
 use fabric::time::{PS_PER_MS, PS_PER_S, PS_PER_US};
 
+use crate::room::own_core;
+use crate::sched::SchedAttr;
+
 /// Before this span is left the thread stops sleeping and spins towards the moment: it covers the time that a
 /// timer's wake-up takes.
 const SPIN_AHEAD: Ps = 120 * PS_PER_US;
@@ -96,6 +99,12 @@ impl Pace {
         }
     }
 
+    /// The core that the calling thread has for itself, if it has one.
+    #[must_use]
+    pub fn own_core(&self) -> Option<i32> {
+        (self.class == Class::Deadline).then(own_core)
+    }
+
     /// The thread slept until now.
     pub fn slept_until(&mut self, now: Ps) {
         self.last_sleep = now;
@@ -132,38 +141,24 @@ impl Pace {
     }
 }
 
-/// `struct sched_attr` of sched_setattr(2), first version.
-#[repr(C)]
-struct SchedAttr {
-    size: u32,
-    policy: u32,
-    flags: u64,
-    nice: i32,
-    priority: u32,
-    runtime_ns: u64,
-    deadline_ns: u64,
-    period_ns: u64,
-}
-
 /// Put the calling thread into a class; whether that was granted.
 fn set_class(class: Class) -> bool {
     const SCHED_DEADLINE: u32 = 6;
-    let (policy, nice, runtime_ns, period_ns) = match class {
-        Class::Deadline => (SCHED_DEADLINE, 0, SHARE_NS, PERIOD_NS),
-        Class::Ordinary => (libc::SCHED_OTHER as u32, NICE, 0, 0),
-    };
-    let attr = SchedAttr {
-        size: size_of::<SchedAttr>() as u32,
-        policy,
-        flags: 0,
-        nice,
-        priority: 0,
-        runtime_ns,
-        deadline_ns: period_ns,
-        period_ns,
-    };
-    // SAFETY: `attr` is read only and says its own size.
-    unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attr, 0) == 0 }
+    match class {
+        Class::Deadline => SchedAttr {
+            policy: SCHED_DEADLINE,
+            runtime_ns: SHARE_NS,
+            deadline_ns: PERIOD_NS,
+            period_ns: PERIOD_NS,
+            ..SchedAttr::default()
+        },
+        Class::Ordinary => SchedAttr {
+            policy: libc::SCHED_OTHER as u32,
+            nice: NICE,
+            ..SchedAttr::default()
+        },
+    }
+    .give(0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `Engine` in Python.
 
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use fabric::{CableId, Fabric, Ps};
@@ -48,7 +49,7 @@ impl PyEngine {
         let core = Arc::new(Core::new(fabric, Clock::Wall(WallClock::new()))?);
         Ok(
             PyClassInitializer::from(PyFabric::new(Arc::clone(&core))).add_subclass(Self {
-                live: Live::new(Arc::clone(&core), spin),
+                live: Live::new(Arc::clone(&core), spin)?,
                 core,
             }),
         )
@@ -60,6 +61,11 @@ impl PyEngine {
         let live = &slf.get().live;
         slf.py()
             .detach(|| live.attach(nic, fd))
+            .map_err(live_refused)
+    }
+
+    fn make_room(&self, py: Python<'_>, groups: PathBuf) -> PyResult<()> {
+        py.detach(|| self.live.make_room(groups))
             .map_err(live_refused)
     }
 

@@ -34,6 +34,17 @@ impl Wake {
         unsafe { libc::write(self.fd.as_raw_fd(), (&raw const one).cast(), 8) };
     }
 
+    /// Wait for a signal; one that is there already ends it at once.
+    pub fn wait(&self) {
+        let mut poll = libc::pollfd {
+            fd: self.fd.as_raw_fd(),
+            events: libc::POLLIN,
+            revents: 0,
+        };
+        // SAFETY: one entry is passed, which outlives the call.
+        while unsafe { libc::poll(&raw mut poll, 1, -1) } < 1 {}
+    }
+
     /// Take the signal away.
     pub fn clear(&self) {
         let mut count = 0_u64;

@@ -214,6 +214,8 @@ class Engine(_Fabric):
     def __init__(self, *, seed: int = 0, frame_budget_per_s: int = 2_000_000, spin_us: float = 6_000.0) -> None: ...
     def attach(self, host: int, tap_fd: int) -> None:
         """Bind a host's NIC to a TAP (IFF_NO_PI | IFF_VNET_HDR); takes ownership of the descriptor."""
+    def make_room(self, groups: str) -> None:
+        """Keep the processes of all control groups in a folder off the core that the live thread has for itself."""
     def start(self) -> None: ...
     def stop(self) -> None:
         """Stop the thread, close TAPs and captures; idempotent."""
