@@ -9,6 +9,8 @@ too long, which a card's own stamps could tell apart.
 
 from __future__ import annotations
 
+import itertools
+
 from agents.link_tap import OUTGOING
 from agents.packet_ring import Frames
 
@@ -23,6 +25,7 @@ _ETHERNET_BYTE = 14 + 4 + 20
 
 _LEAST_BYTE = 46
 _MTU_BYTE = 1500
+_NEVER_NS = 1 << 63
 
 
 def bin_of(gap_ns: int) -> int:
@@ -83,11 +86,14 @@ class GapHistogram:
             self._busy_ns[size_byte] = found
         return found
 
-    def add(self, frames: Frames) -> None:
-        """Take frames in, in their order."""
+    def add(self, frames: Frames, before_ns: int = _NEVER_NS) -> Frames | None:
+        """Take frames in, in their order, up to the first stamped at `before_ns` or later; what is left."""
         transmit, receive, known = self.transmit, self.receive, self._busy_ns
-        for seconds, rest_ns, size_byte, kind in frames:
+        coming = iter(frames)
+        for seconds, rest_ns, size_byte, kind in coming:
             stamped_ns = seconds * 1_000_000_000 + rest_ns
+            if stamped_ns >= before_ns:
+                return itertools.chain([(seconds, rest_ns, size_byte, kind)], coming)
             busy_ns = known.get(size_byte)
             if busy_ns is None:
                 busy_ns = self._busy(size_byte)
@@ -111,3 +117,4 @@ class GapHistogram:
                 else:
                     length = gap_ns.bit_length()
                     direction.bins[(length - 6 << 6) | (gap_ns >> length - 7) & 63] += 1  # `bin_of`, without a call
+        return None

@@ -3,6 +3,9 @@
     idle_gaps INTERFACE                       until Ctrl-C or SIGTERM
     idle_gaps INTERFACE --seconds 60 --cpu 1  for a minute, on one CPU
 
+With `--every-s 0.02 --share 0.002` rows are short at first and get longer, so that a part of a recording can be told
+apart to a few thousandths, and a long one stays small. A clock that is set back makes one row longer by as much.
+
 It reads the kernel's packet ring (one byte of each frame) and sees what the kernel sees: packets that the card cuts or
 joins are one. Needs CAP_NET_RAW. Prints JSON lines (agents/stream.py): a header with the bins' edges, a row an
 interval, and a summary with what the recorder itself cost.
@@ -25,6 +28,10 @@ from agents.stream import AgentError, Arguments, Column, Stop, Stream, start
 
 _BLOCK_BYTE = 1 << 18
 _RETIRE_MS = 100
+_HANDED_OVER_NS = 2 * _RETIRE_MS * 1_000_000
+"""After so long the kernel has handed over what it had seen."""
+
+_NEVER_NS = 1 << 63
 
 
 def _direction(name: str, what: str) -> tuple[Column, ...]:
@@ -38,7 +45,9 @@ def _direction(name: str, what: str) -> tuple[Column, ...]:
 
 
 COLUMNS = (
-    Column("start_ns", "ns", "start of the interval, CLOCK_REALTIME"),
+    Column(
+        "start_ns", "ns", "start of the interval, CLOCK_REALTIME; a frame is of the interval in which it was stamped"
+    ),
     Column("end_ns", "ns", "its end"),
     *_direction("transmit", "sent"),
     *_direction("receive", "received"),
@@ -51,6 +60,7 @@ def _arguments() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("interface", help="whose gaps")
     add("--every-s", type=float, default=1.0, help="a row each so many seconds (default %(default)s)")
+    add("--share", type=float, default=0.0, help="nor shorter than this share of the time since the start")
     add("--seconds", type=float, default=0.0, help="end after so many seconds (default: never)")
     add("--rate-mbps", type=int, default=0, help="the link's rate, if the driver does not tell it")
     add("--ring-mibyte", type=int, default=4, help="memory for frames that wait (default %(default)s)")
@@ -61,8 +71,8 @@ def _arguments() -> argparse.ArgumentParser:
 
 def _checked(words: Sequence[str]) -> argparse.Namespace:
     given = _arguments().parse_args(words)
-    if not 0.1 <= given.every_s <= 3_600 or given.seconds < 0:
-        raise AgentError("--every-s is 0.1 to 3600, --seconds is not negative.", 2)
+    if not 0.01 <= given.every_s <= 3_600 or given.seconds < 0 or not 0 <= given.share < 1:
+        raise AgentError("--every-s is 0.01 to 3600, --share 0 to 1, --seconds is not negative.", 2)
     if not 1 <= given.ring_mibyte <= 1_024 or given.rate_mbps < 0:
         raise AgentError("--ring-mibyte is 1 to 1024, --rate-mbps is not negative.", 2)
     if given.cpu is not None:
@@ -113,49 +123,55 @@ class Recorder:
         self._poll = select.poll()
         self._poll.register(ring.fileno(), select.POLLIN)
         self._poll.register(stop.wakeup, select.POLLIN)
-        self._start_ns = time.time_ns()
+        self._began_ns = self._start_ns = time.time_ns()
+        self._every_ns = 0
+        self._share = 0.0
+        self._end_ns = 0
         self._dropped = 0
 
-    def run(self, every_s: float, seconds: float) -> None:
-        """Until asked to stop, or for so many seconds; intervals follow an absolute schedule."""
-        began_s = time.monotonic()
-        number = 1
-        while not self._stop.asked_by and not (seconds and time.monotonic() >= began_s + seconds):
-            due_s = began_s + number * every_s
-            if seconds:
-                due_s = min(due_s, began_s + seconds)
-            self._fill_until(due_s)
-            if self._stop.asked_by or (seconds and due_s >= began_s + seconds):
-                self._await_last_block()
-            self._close_interval()
-            number = max(number + 1, int((time.monotonic() - began_s) / every_s) + 1)
-
-    def _fill_until(self, due_s: float) -> None:
-        while not self._stop.asked_by and (left_s := due_s - time.monotonic()) > 0:
-            self._poll.poll(left_s * 1_000 + 1)
+    def run(self, every_s: float, share: float, seconds: float) -> None:
+        """Until asked to stop, or for so many seconds."""
+        self._every_ns, self._share = round(every_s * 1e9), share
+        self._end_ns = self._began_ns + self._every_ns
+        last_ns = self._began_ns + round(seconds * 1e9) if seconds else _NEVER_NS
+        while not self._stop.asked_by and (now_ns := time.time_ns()) < last_ns:
+            wait_ns = min(self._end_ns + _HANDED_OVER_NS, last_ns) - now_ns
+            self._poll.poll(max(wait_ns, 0) / 1e6 + 1)
             self._drain()
+            while time.time_ns() > self._end_ns + _HANDED_OVER_NS:
+                self._close_interval()
+        self._await_last_block()
+        now_ns = time.time_ns()
+        while self._end_ns < now_ns:
+            self._close_interval()
+        self._end_ns = now_ns
+        self._close_interval()
 
     def _await_last_block(self) -> None:
         """Frames that the kernel has already seen lie in a block that it hands over when it is old enough."""
         ring = select.poll()
         ring.register(self._ring.fileno(), select.POLLIN)
-        due_s = time.monotonic() + 2 * _RETIRE_MS / 1_000
+        due_s = time.monotonic() + _HANDED_OVER_NS / 1e9
         while (left_s := due_s - time.monotonic()) > 0:
             ring.poll(left_s * 1_000 + 1)
             self._drain()
 
     def _drain(self) -> None:
+        """A frame is of the interval in which it was stamped, whenever it is read."""
         for frames in self._ring.blocks():
-            self._histogram.add(frames)
+            left = self._histogram.add(frames, self._end_ns)
+            while left is not None:
+                self._close_interval()
+                left = self._histogram.add(left, self._end_ns)
 
     def _close_interval(self) -> None:
-        self._drain()
-        end_ns = time.time_ns()
+        start_ns, end_ns = self._start_ns, self._end_ns
         dropped = self._ring.count_dropped()
         transmit, receive = self._histogram.transmit.take(), self._histogram.receive.take()
-        self._stream.row((self._start_ns, end_ns, *transmit, *receive, dropped - self._dropped))
+        self._stream.row((start_ns, end_ns, *transmit, *receive, dropped - self._dropped))
         self._stream.flush()
         self._start_ns, self._dropped = end_ns, dropped
+        self._end_ns += max(self._every_ns, round((end_ns - self._began_ns) * self._share))
 
 
 def main(words: Sequence[str]) -> int:
@@ -177,7 +193,7 @@ def main(words: Sequence[str]) -> int:
         weaker=[] if rate_mbps else ["the rate is unknown: gaps are from stamp to stamp; give --rate-mbps"],
     )
     began_s, began_cpu_s = time.monotonic(), time.process_time()
-    Recorder(ring, GapHistogram(rate_mbps), stream, stop).run(given.every_s, given.seconds)
+    Recorder(ring, GapHistogram(rate_mbps), stream, stop).run(given.every_s, given.share, given.seconds)
     stream.summary(
         stop.asked_by or "done",
         frames_dropped=ring.count_dropped(),

@@ -7,8 +7,9 @@ Where the numbers come from, the first that there is:
 * S: the figure `communication_size`; else bytes that a node sent to other nodes, by n: by Open MPI's count, else on the
   wire by the gap recorder.
 
-Simplification: gaps were recorded for the whole window, in rows of a second; a row counts if its middle is within, so
-the start and the end of the program are in it by up to half a second.
+Gaps are those of the program's own loop where it says when that ran, else of the whole window. A row of the recorder
+counts if its middle is within, or, where none is, if it overlaps. Simplification: so some gaps of the program's start
+and end are in it, of up to half a row; a row is 20 ms long, or a five-hundredth of the time since the start.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -136,7 +137,7 @@ def _traffic(trial: Trial) -> Traffic | None:
 def _all_gaps(trial: Trial) -> dict[str, NodeGaps]:
     found = {}
     for path in sorted(trial.folder.glob("gaps-*.jsonl")):
-        gaps = read_gaps(path, trial.begun_ns, trial.ended_ns)
+        gaps = read_gaps(path, *(trial.loop_ns or (trial.begun_ns, trial.ended_ns)))
         if gaps is not None:
             found[path.stem.removeprefix("gaps-")] = gaps
     return found
@@ -147,6 +148,7 @@ def read_gaps(path: Path, from_ns: int, to_ns: int) -> NodeGaps | None:
     told = read_agent_file(path, "idle_gaps")
     edges_us = np.array(told.header["lower_edges_ns"], dtype=float) / 1e3
     inside = [row for row in told.rows if from_ns <= (row["start_ns"] + row["end_ns"]) / 2 <= to_ns]
+    inside = inside or [row for row in told.rows if row["start_ns"] < to_ns and from_ns < row["end_ns"]]
     if not inside:
         return None
     window_us = sum(row["end_ns"] - row["start_ns"] for row in inside) / 1e3

@@ -44,6 +44,8 @@ class Trial:
     ended_ns: int
     figures: Mapping[str, TrialFigure]
     folder: Path
+    loop_ns: tuple[int, int] | None = None
+    """When the loop that a program measured began and ended, in UTC by its first node's clock, if it says so."""
 
     @property
     def valid(self) -> bool:
@@ -109,6 +111,7 @@ def _trial(folder: Path, told: Mapping[str, Any], end: Mapping[str, Any] | None)
         ended_ns=end["ended_ns"],
         figures={one["name"]: TrialFigure(one["value"], one["unit"]) for one in end.get("figures", ())},
         folder=trial_folder(folder, told["trial"]),
+        loop_ns=tuple(end["loop_ns"]) if "loop_ns" in end else None,
     )
 
 

@@ -17,7 +17,7 @@ from benchmarks.programs.program import Answer, Figure, Launch, Parameters, Plac
 _SCRIPT: Final = "alltoall_ranks.py"
 _MARK: Final = "alltoall "
 _INT_BYTE: Final = 4
-_TIMES: Final = {"time_ns", "processor_wait_ns", "iteration_ns", "call_ns", "mean_call_ns"}
+_TIMES: Final = {"time_ns", "begun_ns", "ended_ns", "processor_wait_ns", "iteration_ns", "call_ns", "mean_call_ns"}
 _KEYS: Final = {"ranks", "iterations", "array_byte", "wrong", "shares", *_TIMES}
 
 
@@ -77,7 +77,7 @@ class Alltoall:
         if (told["ranks"], told["iterations"]) != (placement.ranks, parameters.iterations):
             ran = f"it ran {told['iterations']} iterations on {told['ranks']} ranks"
             return Answer(False, f"{ran}, not {parameters.iterations} on {placement.ranks}.", figures)
-        return Answer(True, "", figures)
+        return Answer(True, "", figures, (told["begun_ns"], told["ended_ns"]))
 
 
 def _told(output_text: str) -> dict[str, Any] | None:

@@ -58,11 +58,14 @@ class Answer:
 
     `right`: whether its own check of its result passed; None for a program that has no such check, as any command.
     `why`: one sentence if it is not right. Figures of a wrong answer are given too, for whoever looks for the reason.
+    `loop_ns`: when the loop that is measured began and ended, in UTC by the clock of its first node, if it says so;
+    what comes before and after is starting and ending.
     """
 
     right: bool | None
     why: str = ""
     figures: tuple[Figure, ...] = ()
+    loop_ns: tuple[int, int] | None = None
 
     def figure(self, name: str) -> Figure:
         """The figure of this name; KeyError if there is none."""

@@ -32,6 +32,8 @@ class Measured:
     why: str = ""
     figures: tuple[tuple[str, float, str], ...] = ()
     notes: tuple[str, ...] = ()
+    loop_ns: tuple[int, int] | None = None
+    """As `benchmarks.programs.program.Answer` has it."""
 
 
 def begun_of(experiment: Experiment, slot: Slot, trial: int) -> TrialBegun:
@@ -83,7 +85,7 @@ def _program(experiment: Experiment, lab: Lab, slot: Slot, folder: Path, clock: 
     )
     figures = tuple((figure.name, figure.value, figure.unit) for figure in done.answer.figures)
     why = "" if done.answer.right is not False else f"the answer is wrong: {done.answer.why or 'it says no more'}"
-    return Measured(done.begun_ns, done.ended_ns, done.answer.right, why, figures, done.notes)
+    return Measured(done.begun_ns, done.ended_ns, done.answer.right, why, figures, done.notes, done.answer.loop_ns)
 
 
 def _probe(experiment: Experiment, lab: Lab, slot: Slot, folder: Path, clock: RunClock) -> Measured:

@@ -7,12 +7,16 @@ to leave out. What a recorder says it cannot do (no CAP_NET_RAW) is the trial's 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Final
 
 from controller.errors import DeviceError, Rejected
 from controller.experiments.experiment import Recordings
 from controller.experiments.raw_files import RawFile
 from controller.model.lab import Host
 from controller.transports.agent_streams import AgentStream
+
+_FINE: Final = ("--every-s", "0.02", "--share", "0.002")
+"""So that the gaps of a program's own loop can be told from those of its start and end."""
 
 
 @contextmanager
@@ -21,10 +25,13 @@ def recording(hosts: Sequence[Host], wanted: Recordings, folder: Path) -> Iterat
     with ExitStack() as stack:
         streams: list[AgentStream] = []
         for host in hosts:
-            for agent, name, on in (("idle_gaps", "gaps", wanted.gaps), ("node_sampler", "node", wanted.nodes)):
+            for agent, name, words, on in (
+                ("idle_gaps", "gaps", _FINE, wanted.gaps),
+                ("node_sampler", "node", (), wanted.nodes),
+            ):
                 if on:
                     file = stack.enter_context(RawFile(folder / f"{name}-{host.name}.jsonl"))
-                    stream = AgentStream(host, agent, [host.interface], file.append, wanted.user)
+                    stream = AgentStream(host, agent, [host.interface, *words], file.append, wanted.user)
                     stream.begin()
                     stack.callback(stream.end)
                     streams.append(stream)

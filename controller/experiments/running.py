@@ -166,7 +166,8 @@ class Runner:
             self.run.event("trial_note", trial=number, note=note)
         why = done.why or vigil.complaint() or self._spoiled(done)
         state: TrialState = "invalid" if why else "valid"
-        return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, done.answer_right, done.figures)
+        how = done.answer_right, done.figures, done.loop_ns
+        return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *how)
 
     def _spoiled(self, done: Measured) -> str:
         why = spoiled(self.experiment.guards, self.sink.complaints(), done.begun_ns, done.ended_ns)

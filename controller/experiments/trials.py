@@ -6,13 +6,15 @@
      "levels": {"eee": "on", "sleep_us": 500}, "what": "program", "program": "alltoall", "parameters": {...},
      "hosts": ["n1", "n2"], "ranks_per_host": 1}
     {"kind": "trial_ended", "trial": 3, "state": "valid", "why": "", "answer_right": true,
-     "figures": [{"name": "time", "value": 1.23, "unit": "s"}], "begun_ns": ..., "ended_ns": ...}
+     "figures": [{"name": "time", "value": 1.23, "unit": "s"}], "begun_ns": ..., "ended_ns": ...,
+     "loop_ns": [..., ...]}
     {"kind": "actuation", "what": "eee", "link": "sw1:gi1/0/11 - n1:eth0", "after": "on", "begun_ns": ...,
      "ended_ns": ...}
 
 `slot` is the trial's place in the order of the experiment, `trial` the number of the attempt: a slot whose trial was
 invalid or failed is tried again under a new number, with a folder of its own. `levels` are the experiment's factors;
-`parameters` all that the program was given. The window that was measured is begun_ns..ended_ns, on the run's clock.
+`parameters` all that the program was given. The window that was measured is begun_ns..ended_ns, on the run's clock;
+`loop_ns` is there if the program says when the loop ran that it measured, by the clock of its first node.
 Levels are text, whole numbers, numbers or booleans (`eee` is "on" or "off").
 
 An actuation is told when it is done, for each link that it touched; `what` is "eee", "link", "speed", "hold_us" or
@@ -74,12 +76,14 @@ class TrialEnded:
     ended_ns: int
     answer_right: bool | None = None
     figures: Sequence[tuple[str, float, str]] = ()
+    loop_ns: tuple[int, int] | None = None
 
     def plain(self) -> dict[str, Any]:
         """For an event, without its kind."""
         figures = [{"name": name, "value": value, "unit": unit} for name, value, unit in self.figures]
         told = {"trial": self.trial, "state": self.state, "why": self.why, "answer_right": self.answer_right}
-        return told | {"figures": figures, "begun_ns": self.begun_ns, "ended_ns": self.ended_ns}
+        whole = told | {"figures": figures, "begun_ns": self.begun_ns, "ended_ns": self.ended_ns}
+        return whole if self.loop_ns is None else whole | {"loop_ns": list(self.loop_ns)}
 
 
 def trial_folder(run_folder: Path, trial: int) -> Path:

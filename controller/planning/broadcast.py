@@ -19,8 +19,6 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import networkx as nx
-
 from controller.model.lab import Host, Link
 from controller.model.state import Draft, PortState
 from controller.model.topology import Topology
@@ -187,6 +185,9 @@ class SpanningTree:
 
 
 def _loops(links: Sequence[Link]) -> tuple[tuple[Link, ...], ...]:
+    # Only here, as it takes a tenth of a second, which a command on a lab without spanning tree need not wait for.
+    import networkx as nx  # noqa: PLC0415
+
     plain = nx.Graph((link.a.device, link.b.device) for link in links if link.a.device != link.b.device)
     parallel: defaultdict[frozenset[str], list[Link]] = defaultdict(list)
     for link in links:

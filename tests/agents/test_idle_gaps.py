@@ -114,6 +114,39 @@ def test_gaps_of_a_millisecond_are_seen_as_such(pair: Pair, run_agent: Run, star
     assert edges[seen_median - 1] <= true_gaps[149] <= edges[seen_median + 2]
 
 
+_SURE_NS = 300_000
+"""Between the probe's own stamp of a frame and the ring's."""
+
+
+def test_a_frame_is_of_the_row_in_which_it_was_stamped(pair: Pair, run_agent: Run, start_agent: Start) -> None:
+    """Although the kernel hands it over up to 100 ms later."""
+    recorder = start_agent(pair.a, "idle_gaps", pair.a.interface, "--every-s", "0.02")
+    recorder.line()
+    words = ("--gap-us", "5000:15000", "--count", "60", "--since", "echo")
+    sent_ns = run_agent(pair.a, "echo_probe", pair.b.address, *words).recording.column("sent_ns")
+    recorder.signal(signal.SIGTERM)
+    told = recorder.ended().recording
+    starts, ends, counts = (told.column(name) for name in ("start_ns", "end_ns", "transmit_frames"))
+    assert starts[1:] == ends[:-1]
+    assert sum(counts) == 60
+    assert sum(map(bool, counts)) > 20
+    for start_ns, end_ns, count in zip(starts, ends, counts, strict=True):
+        surely = sum(start_ns + _SURE_NS <= one < end_ns - _SURE_NS for one in sent_ns)
+        perhaps = sum(start_ns - _SURE_NS <= one < end_ns + _SURE_NS for one in sent_ns)
+        assert surely <= count <= perhaps
+
+
+def test_rows_get_longer_as_the_recording_does(pair: Pair, run_agent: Run) -> None:
+    words = ("--every-s", "0.01", "--share", "0.1", "--seconds", "1")
+    told = run_agent(pair.a, "idle_gaps", pair.a.interface, *words).recording
+    starts, ends = told.column("start_ns"), told.column("end_ns")
+    lengths = [end_ns - start_ns for start_ns, end_ns in zip(starts, ends, strict=True)][:-1]
+    assert lengths == sorted(lengths)
+    for start_ns, length_ns in zip(starts, lengths, strict=False):
+        assert length_ns == pytest.approx(max(1e7, 0.1 * (start_ns - starts[0])), abs=2)
+    assert len(lengths) < 60
+
+
 _FLOOD = (
     "import socket, sys\ns = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
     "for _ in range(int(sys.argv[2])): s.sendto(b'x' * 64, (sys.argv[1], 9))"
@@ -188,7 +221,7 @@ def test_it_ends_by_itself_and_tells_what_it_cost(pair: Pair, run_agent: Run) ->
     [
         (("nosuch0",), 2, "no interface nosuch0"),
         ((), 2, "interface"),
-        (("lo", "--every-s", "0.01"), 2, "--every-s"),
+        (("lo", "--every-s", "0.001"), 2, "--every-s"),
         (("lo", "--seconds", "-1"), 2, "--seconds"),
         (("lo", "--ring-mibyte", "0"), 2, "--ring-mibyte"),
         (("lo", "--cpu", "4096"), 2, "CPU 4096"),

@@ -84,6 +84,34 @@ def test_rows_outside_the_window_do_not_count(tmp_path: Path) -> None:
     assert read_gaps(path, 2_000_000_000, 3_000_000_000) is None
 
 
+def test_where_no_row_is_within_those_that_overlap_count(tmp_path: Path) -> None:
+    path = tmp_path / "gaps-n01.jsonl"
+    path.write_text(gaps_text({100.0: 7}, 1.0).replace("BEGUN", "1000000000").replace("ENDED", "2000000000"))
+    within = read_gaps(path, 1_900_000_000, 1_950_000_000)
+    assert within is not None
+    assert within.transmit.count == (7.0,)
+
+
+def test_gaps_are_those_of_the_programs_own_loop(tmp_path: Path) -> None:
+    """The recorder's rows are of the first second; a loop of later has none."""
+
+    def part(writer: Writer) -> None:
+        files = {"gaps-n01.jsonl": gaps_text({100.0: 7}, 1.0)}
+        writer.write({"eee": "off"}, 1.0, program="any", hosts=HOSTS, ranks_per_host=1, files=files)
+
+    folder = write_run(tmp_path, part)
+    (whole,) = profiles_of(folder)
+    assert whole.gaps
+    events = folder / "events.jsonl"
+    told = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
+    for event in told:
+        if event["kind"] == "trial_ended":
+            event["loop_ns"] = [event["ended_ns"] + 10**9, event["ended_ns"] + 2 * 10**9]
+    events.write_text("".join(json.dumps(event) + "\n" for event in told), encoding="utf-8")
+    (later,) = profiles_of(folder)
+    assert not later.gaps
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

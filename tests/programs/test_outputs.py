@@ -182,6 +182,7 @@ def test_alltoall() -> None:
     assert (value(answer, "time"), value(answer, "iteration_p50"), value(answer, "call_max")) == (0.002, 200.0, 30.0)
     assert (value(answer, "communications"), value(answer, "communication_size")) == (10, 3072)
     assert value(answer, "processor_wait") == 0.0015
+    assert answer.loop_ns == (1, 2)
 
 
 def test_alltoall_of_two_ranks_a_node() -> None:
