@@ -1,7 +1,7 @@
 """`eeectl fit`: from runs to `calibration.yaml`, every parameter with its 95 % interval."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args
@@ -171,28 +171,35 @@ def _measuring(
 
 def _print(found: Calibration, troubles: Sequence[str], output: Path | None) -> None:
     console = Console()
-    parts = (
-        ("links", found.links),
-        ("switches", found.power.switches),
-        ("nodes", found.power.nodes),
-        ("Andujar's model", {} if found.power.andujar is None else {"cluster": found.power.andujar}),
-        ("run time", found.run_time),
-    )
-    for title, members in parts:
-        for name, part in members.items():
-            table = Table("", "value", "95 % from", "to", title=f"{title}: {name}", title_justify="left")
-            for key, value in _rows(part):
-                if isinstance(value, Estimate):
-                    table.add_row(key, *(f"{number:.4g}" for number in (value.value, value.low, value.high)))
-                else:
-                    table.add_row(key, f"{value:.4g}" if isinstance(value, float) else str(value), "", "")
-            console.print(table)
-            for sentence in (*getattr(part, "unknown", ()), *getattr(part, "symptoms", ())):
-                console.print(f"  {sentence}", markup=False, highlight=False)
+    for name, link in found.links.items():
+        _print_part(console, f"links: {name}", _rows(link), (*link.unknown, *link.symptoms))
+    for name, switch in found.power.switches.items():
+        _print_part(console, f"switches: {name}", _rows(switch), switch.unknown)
+    nodes = [row for name, node in found.power.nodes.items() for row in _rows(node, f"{name}.")]
+    if nodes:
+        _print_part(console, "nodes", nodes)
+    if found.power.andujar is not None:
+        _print_part(console, "Andujar's model", _rows(found.power.andujar))
+    for name, program in found.run_time.items():
+        _print_part(console, f"run time: {name}", _rows(program))
     for sentence in troubles:
         console.print(f"not fitted: {sentence}", style="yellow", markup=False, highlight=False)
     if output is not None:
         console.print(f"written to {output}", markup=False, highlight=False)
+
+
+def _print_part(
+    console: Console, title: str, rows: Iterable[tuple[str, object]], sentences: Sequence[str] = ()
+) -> None:
+    table = Table("", "value", "95 % from", "to", title=title, title_justify="left")
+    for key, value in rows:
+        if isinstance(value, Estimate):
+            table.add_row(key, *(f"{number:.4g}" for number in (value.value, value.low, value.high)))
+        else:
+            table.add_row(key, f"{value:.4g}" if isinstance(value, float) else str(value), "", "")
+    console.print(table)
+    for sentence in sentences:
+        console.print(f"  {sentence}", markup=False, highlight=False)
 
 
 def _rows(part: BaseModel, prefix: str = "") -> Iterator[tuple[str, object]]:
