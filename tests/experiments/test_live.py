@@ -6,7 +6,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import polars as pl
@@ -63,6 +64,16 @@ class Bench:
             if folder is not None and (folder / "trials" / f"{number:04d}" / "echoes.jsonl").exists():
                 return folder
             time.sleep(0.02)  # a folder tells nobody when it grows
+        raise AssertionError(self.done(process))
+
+    def await_begun(self, name: str, number: int, process: "subprocess.Popen[str]") -> Path:
+        """Wait until a trial has begun."""
+        deadline_s = time.monotonic() + 90
+        while time.monotonic() < deadline_s and process.poll() is None:
+            folder = self.run_folder(name)
+            if folder is not None and any(trial.number == number for trial in read_trials(folder)):
+                return folder
+            time.sleep(0.05)  # as above
         raise AssertionError(self.done(process))
 
     def await_samples_after(self, folder: Path, number: int) -> None:
@@ -173,6 +184,68 @@ def test_a_node_that_is_lost_costs_its_trials_and_none_of_those_before(bench: Be
     assert all("n01" in trial.why for trial in failed), [trial.why for trial in failed]
     assert told["valid"] + len(told["missing"]) == 4
     assert told["valid"] >= 1
+
+
+def test_a_meter_that_stands_still_costs_its_trial_and_none_of_those_before(bench: Bench) -> None:
+    path = bench.folder / "still.yaml"
+    path.write_text(
+        f"name: still\nlab: {bench.lab}\nblocks: 1\nrepetitions: 2\nmeasure: {{idle: {{window_s: 16}}}}\n"
+        "guards: {retries: 0}\nsampling: {period_s: 0.5, lpi_period_s: 0}\n",
+        encoding="utf-8",
+    )
+    process = bench.start("run", str(path), "--json")
+    folder = bench.await_begun("still", 1, process)
+    labs.order(bench.lab.name, "fault", kind="freeze", target="pdu1")
+    try:
+        status, out, errors = bench.done(process)
+    finally:
+        labs.order(bench.lab.name, "clear")
+    assert status == 3, errors
+    told = json.loads(out)
+    assert (told["valid"], len(told["missing"])) == (1, 1)
+    first, second = read_trials(folder)
+    assert first.valid
+    assert second.why == "the meter pdu1 stood still."
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], check=True)
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_disk_that_is_full_ends_a_run_whose_lab_is_put_back_and_keeps_what_was_measured(
+    bench: Bench, small_disk: Path
+) -> None:
+    before = bench.eee()
+    (bench.folder / "runs").symlink_to(small_disk)
+    process = bench.start("run", bench.write("full", "eee: {links: [n01], levels: [off, on]}, count: [700, 800]"))
+    folder = bench.await_trial("full", 1, process)
+    bench.await_samples_after(folder, 0)
+    filler = small_disk / "filler"
+    with suppress(OSError), filler.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+    status, _, errors = bench.done(process)
+    assert status == 1
+    assert "No space left on device" in errors
+    assert "Traceback" not in errors
+    assert bench.eee() == before
+    assert not bench.agents()
+    first = read_trials(folder)[0]
+    assert first.valid
+    assert RunSamples(folder).table("ports").height > 0
+
+    filler.unlink()
+    status, out, errors = bench.done(bench.start("run", str(folder), "--resume"))
+    assert status == 0, (out, errors)
+    trials = read_trials(folder)
+    assert trials[0] == first
+    assert Counter(trial.slot for trial in trials if trial.valid) == Counter(range(8))
+    assert bench.eee() == before
 
 
 def test_a_host_that_is_not_there_is_told_before_anything_is_touched(bench: Bench) -> None:
