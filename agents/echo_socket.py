@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import socket
 import struct
+import time
 from dataclasses import dataclass
 
 from agents import ethtool
@@ -21,6 +22,7 @@ _SOL_RAW, _ICMP_FILTER, _SOL_IP, _IP_RECVERR = 255, 1, 0, 11
 _ORIGIN_TIMESTAMPING = 4
 _REPLY, _REQUEST = 0, 8
 _IP_BYTE, _ICMP_BYTE = 20, 8
+_STAMPED_WITHIN_S = 1.0
 MOST_PAYLOAD_BYTE = 65_535 - _IP_BYTE - _ICMP_BYTE
 
 
@@ -57,6 +59,27 @@ def stamps_of(ancillary: list[tuple[int, int, bytes]]) -> Stamps | None:
             hardware_ns = words[4] * 1_000_000_000 + words[5]
             return Stamps(software_ns or None, hardware_ns or None)
     return None
+
+
+def await_arrival_stamps() -> None:
+    """Wait until the kernel stamps what arrives: it begins some time after it was first asked (`net_enable_timestamp`).
+
+    A datagram to ourselves over loopback tells. Where loopback is down nothing does: the first answer may have no stamp
+    then, and counts as lost.
+    """
+    due_s = time.monotonic() + _STAMPED_WITHIN_S
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as own:
+        own.settimeout(_STAMPED_WITHIN_S)
+        own.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPING, ethtool.RX_SOFTWARE | ethtool.SOFTWARE)
+        try:
+            own.bind(("127.0.0.1", 0))
+            while time.monotonic() < due_s:
+                own.sendto(b"", own.getsockname())
+                stamps = stamps_of(own.recvmsg(1, 256)[1])
+                if stamps is not None and stamps.software_ns is not None:
+                    return
+        except OSError:
+            return
 
 
 def key_of(ancillary: list[tuple[int, int, bytes]]) -> int | None:
@@ -102,6 +125,7 @@ class EchoSocket:
             self._flags |= ethtool.TX_HARDWARE | ethtool.RX_HARDWARE | ethtool.RAW_HARDWARE | _OPT_TX_SWHW
         self._socket.setblocking(False)
         self._stamp()
+        await_arrival_stamps()
 
     def _stamp(self) -> None:
         """Ask for stamps, and have the kernel count sends from 0 again."""

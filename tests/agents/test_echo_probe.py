@@ -261,6 +261,13 @@ def test_cap_net_raw_is_all_it_needs(pair: Pair, run_agent: Run) -> None:
     assert ended.recording.summary["echoes_lost"] == 0
 
 
+def test_the_first_answer_is_stamped_too(pair: Pair, run_agent: Run) -> None:
+    """The kernel begins to stamp arrivals some time after the first socket asks: one probe in eight met that."""
+    for _ in range(20):
+        told = run_agent(pair.a, "echo_probe", pair.b.address, "--count", "2", "--gap-us", "100:200").recording
+        assert (told.summary["echoes_lost"], told.summary["answers_too_late"]) == (0, 0)
+
+
 def test_without_cap_net_raw_it_needs_a_ping_group_and_says_what_is_lost(own_pair: Pair, run_agent: Run) -> None:
     words = ("echo_probe", own_pair.b.address, "--count", "20", "--gap-us", "1000:2000")
     own_pair.a.sysctl("net.ipv4.ping_group_range", "1 0")
