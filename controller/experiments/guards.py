@@ -134,9 +134,15 @@ class GuardSink:
                 self._complain(Complaint("flaps", before.sent_ns, row["received_ns"], sentence))
 
     def _take_watts(self, batch: Batch) -> None:
-        for row in _rows(batch, ("strip", "sent_ns", "received_ns", "power_watt", "unchanged_s", "mark")):
+        """A batch is one look at a strip. What stands still did so since the last change of any of it.
+
+        An outlet whose watts stay the same, as when nothing is plugged in, is no sign of its own.
+        """
+        rows = list(_rows(batch, ("strip", "sent_ns", "received_ns", "power_watt", "unchanged_s", "mark")))
+        still_s = min((row["unchanged_s"] or 0.0 for row in rows if row["mark"] == "stale"), default=0.0)
+        for row in rows:
             if row["mark"] == "stale":
-                since_ns = row["sent_ns"] - round((row["unchanged_s"] or 0) * _NS)
+                since_ns = row["sent_ns"] - round(still_s * _NS)
                 sentence = f"the meter {row['strip']} stood still"
                 self._complain(Complaint("meters", since_ns, row["received_ns"], sentence))
             elif row["power_watt"] is not None and (not self._watts_ns or self._watts_ns[-1] != row["sent_ns"]):

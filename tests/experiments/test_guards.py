@@ -101,6 +101,15 @@ def test_a_meter_that_stands_still_spoils_back_to_when_it_stopped() -> None:
     assert len(sink.complaints()) == 1
 
 
+def test_an_outlet_that_never_changes_does_not_make_a_meter_stand_still_from_the_beginning() -> None:
+    sink = GuardSink()
+    times = {"sent_ns": round(30 * _S), "received_ns": round(30.1 * _S)}
+    rows = {"power_watt": [80.0, 80.0, 0.0], "unchanged_s": [11.0, 11.0, 30.0], "mark": ["stale"] * 3}
+    sink.take(Batch("watts", 3, {"strip": "pdu1", **rows, **times}))
+    assert _why(sink, 10, 18) == ""
+    assert _why(sink, 18, 20) == "the meter pdu1 stood still."
+
+
 class _Jumping:
     """A clock of which the system's time is set by the test."""
 
