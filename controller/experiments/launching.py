@@ -197,7 +197,8 @@ async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], tuple[str, ...]]:
         fetched = await _farewell(job, keepers)
     each = job.placement.ranks_per_host
     notes = tuple(
-        f"{name} has {told[name]['cpus']} processors for {each} ranks: they wait for each other." for name in crowded
+        f"{name} lets {each} ranks share {told[name]['cpus']} of its processors: they wait for each other."
+        for name in crowded
     )
     return window, fetched, notes
 

@@ -132,7 +132,7 @@ def _eventually(holds: Callable[[], bool], timeout_s: float = 15.0) -> bool:
 
 def test_a_run_that_is_killed_and_then_stopped_goes_on_and_loses_nothing_and_the_lab_is_put_back(bench: Bench) -> None:
     before = bench.eee()
-    process = bench.start("run", bench.write("killed"))
+    process = bench.start("run", bench.write("killed", "eee: {links: [n01], levels: [off, on]}, count: [700]"))
     folder = bench.await_trial("killed", 1, process)
     assert bench.agents()
     process.kill()

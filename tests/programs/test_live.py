@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -101,7 +102,12 @@ def test_ranks_of_one_host_are_numbered_together(start: Callable[..., Launched])
     told = start("command", ("n03", "n01"), each=each, words="sh -c 'echo $OMPI_COMM_WORLD_RANK $(hostname)'")
     seats = [f"{rank} {'n03' if rank < each else 'n01'}" for rank in range(2 * each)]
     assert sorted(told.output_text.split("\n")[:-1]) == sorted(seats)
-    assert told.notes[0] == f"n03 has {each - 1} processors for {each} ranks: they wait for each other."
+    # The engine may have a processor for itself just then.
+    note = re.fullmatch(
+        rf"n03 lets {each} ranks share (\d+) of its processors: they wait for each other\.", told.notes[0]
+    )
+    assert note is not None
+    assert each - 2 <= int(note[1]) <= each - 1
 
 
 def test_traffic_of_the_patterns(start: Callable[..., Launched]) -> None:
