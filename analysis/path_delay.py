@@ -13,7 +13,7 @@ between transmitters; where it does not, edges blur by a part of it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -38,6 +38,11 @@ class Policy:
     deep_after_us: Floats | float = float("nan")
     wait_us: Floats | float = 0.0
     wait_byte: Floats | float = 0.0
+
+    @property
+    def first(self) -> "Policy":
+        """The first candidate alone, in numbers."""
+        return Policy(*(float(np.ravel(getattr(self, one.name))[0]) for one in fields(self)))
 
     def delay_us(self, idle_us: Floats, burst_byte: Floats | float = 0.0, byte_us: float = 0.0) -> Floats:
         """Extra delay of the first frame of a burst of so many bytes that comes after so much idle time."""

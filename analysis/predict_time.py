@@ -29,7 +29,8 @@ from analysis.sampling import Sampler
 from analysis.what_if import WhatIf
 
 _POINTS: Final = 8
-_REPLICAS: Final = 12
+_REPLICAS: Final = 4
+"""Walks of each draw; the middle has as many as a fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +144,9 @@ def run_time(
     if gaps.assumed:
         warnings.append("no gaps were recorded: all are taken to be the mean gap, which can be far off near the hold.")
     model = None if fitted is None else better(fitted)
-    replay = _replay_of(profile) if isinstance(model, RoundTime) else None
-    if isinstance(model, RoundTime) and replay is not None:
-        extra_us = _by_rounds(replay, gaps, mode, model, ways, sampler)
+    waits_us = _replayed_us(profile, mode, ways) if isinstance(model, RoundTime) else None
+    if isinstance(model, RoundTime) and waits_us is not None:
+        extra_us = _by_rounds(waits_us, gaps, mode, model, ways, sampler)
     elif fitted is not None and fitted.wakes is not None:
         extra_us = _by_wakes(gaps, mode, fitted.wakes, ways, sampler)
     elif fitted is not None and fitted.miwa is not None and what_if.mode == "measured" and not what_if.phy:
@@ -189,24 +190,26 @@ def seen_of_rounds(
     return seen, share
 
 
-def _replay_of(profile: Profile) -> Replay | None:
-    """None where the recording does not show all links' gaps."""
+def _replayed_us(profile: Profile, mode: AskedMode, ways: tuple[Way, ...]) -> Floats | None:
+    """What a round waits in a replay, shape (draws,); None where the recording does not show all links' gaps."""
     try:
-        return Replay.of(profile, _REPLICAS)
+        draws_us = Replay.of(profile, _REPLICAS).overhead_us(dict.fromkeys(ways, mode.policy))
+        (middle_us,) = Replay.of(profile).overhead_us(dict.fromkeys(ways, mode.policy.first))
     except TooLittle:
         return None
+    found: Floats = np.maximum(draws_us + middle_us - draws_us[0], 0.0)
+    return found
 
 
 def _by_rounds(
-    replay: Replay, gaps: GapTable, mode: AskedMode, rounds: RoundTime, ways: tuple[Way, ...], sampler: Sampler
+    waits_us: Floats, gaps: GapTable, mode: AskedMode, rounds: RoundTime, ways: tuple[Way, ...], sampler: Sampler
 ) -> Floats:
     """With the model's own residual, which is another for each configuration: it counts where rounds wait at all."""
-    waits = replay.overhead_us(dict.fromkeys(ways, mode.policy))
     alone, none = np.ones(sampler.count), np.zeros(sampler.count)
     _, share = seen_of_rounds(gaps, mode, ways, alone, none)
     residual = sampler.normal("residual_us") * rounds.residual_us
     residual[0] = 0.0
-    extra: Floats = np.maximum(sampler.of("round_serial_count", rounds.serial_count) * waits + residual * share, 0.0)
+    extra: Floats = np.maximum(sampler.of("round_serial_count", rounds.serial_count) * waits_us + residual * share, 0.0)
     return extra
 
 

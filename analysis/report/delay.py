@@ -22,6 +22,8 @@ _PATHS = 8
 _DOTS = 1_500
 _BINS = 24
 _LEAST_IN_BIN = 5
+_SHOWN = 0.99
+_ROOM = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +163,22 @@ def binned(gap_us: Floats, value: Floats, bins: int = _BINS) -> tuple[Floats, Fl
     return middle, median, low, high
 
 
+def _top_us(path: _Path) -> float:
+    """Up to where delays are drawn: few that came late for other reasons would hide all others."""
+    delays = np.concatenate((path.on.rtt_us, path.off.rtt_us)) - path.base_us
+    delays = delays[np.isfinite(delays)]
+    if not delays.size:
+        return 1.0
+    usual = max(float(np.quantile(delays, _SHOWN)), 1.0)
+    if path.policy is not None:
+        usual = max(usual, float(np.max(passing_delay_us(_corners(path.policy), path_of(path.policy)), initial=0.0)))
+    return min(float(delays.max()), _ROOM * usual)
+
+
 def _drawing(number: int, path: _Path) -> Drawing:
     hosts = path.name
+    top_us = _top_us(path)
+    beyond = int(sum(np.sum(echoes.rtt_us - path.base_us > top_us) for echoes in (path.on, path.off)))
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
@@ -194,6 +210,8 @@ def _drawing(number: int, path: _Path) -> Drawing:
             expected = passing_delay_us(x, path_of(path.policy))
             axes.plot(x / 1e3, expected, color=look(2).colour, ls=look(2).line, label="fitted policy")
         logarithmic(axes, x=True)
+        if beyond:
+            axes.set_ylim(-top_us / 12, top_us)
         label(axes, "Idle time before the echo (ms)", "Response delay (µs)")
         axes.legend(loc="best")
 
@@ -203,6 +221,8 @@ def _drawing(number: int, path: _Path) -> Drawing:
         f"are medians of bins with at least {_LEAST_IN_BIN} echoes, bars their quartiles (spread, not error). Zero is "
         f"the {path.base_from}, {path.base_us:.1f} µs."
     )
+    if beyond:
+        caption += f" {beyond} echoes took longer than is drawn."
     return draw(f"delay-{number + 1}", f"Response delay, {hosts}", caption, paint)
 
 

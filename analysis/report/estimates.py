@@ -134,7 +134,7 @@ def _estimated(
         miwa_s = pair.profile.base_s.value + pair.profile.call_count * over_us * 1e-6
     hold_us = run.factors.hold_us(pair.configuration)
     asked = _MEASURED if hold_us is None else WhatIf(f"deep,hold_us={hold_us:g}", "deep", hold_us=hold_us)
-    ours = Predictor(pair.profile, calibration, site).predict(asked) if fitted.wakes is not None else None
+    ours = Predictor(pair.profile, calibration, site).predict(asked) if fitted.wakes or fitted.rounds else None
     measured = joules.get(pair.configuration.name)
     both = None
     if measured is not None and ours is not None and ours.network_joule is not None:
@@ -142,17 +142,22 @@ def _estimated(
     return Estimated(run, pair, on_s, miwa_s, ours, both)
 
 
-def _short(pair: Pair) -> str:
-    told = ", ".join(f"{value:,}" if isinstance(value, int) else str(value) for _, value in _varied(pair))
+def _short(pair: Pair, keys: Sequence[str]) -> str:
+    values = (value for key, value in pair.configuration.parameters if key in keys)
+    told = ", ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in values)
     return told or pair.configuration.placement
 
 
-def _varied(pair: Pair) -> list[tuple[str, object]]:
-    return [(key, value) for key, value in pair.configuration.parameters if key not in ("iterations", "sleep_by")]
+def _varied(group: Sequence[Estimated]) -> list[str]:
+    """Parameters in which configurations differ."""
+    first = group[0].pair.configuration.parameters
+    rest = [dict(one.pair.configuration.parameters) for one in group]
+    return [key for key, value in first if any(one.get(key) != value for one in rest)]
 
 
 def _times(name: str, group: Sequence[Estimated]) -> Drawing:
-    keys = ", ".join(key.replace("_", " ") for key, _ in _varied(group[0].pair))
+    varied = _varied(group)
+    keys = ", ".join(key.replace("_", " ") for key in varied)
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
@@ -167,7 +172,7 @@ def _times(name: str, group: Sequence[Estimated]) -> Drawing:
         if miwa:
             exact = [Interval(time, time, time) for _, time in miwa]
             _row(axes, np.array([row for row, _ in miwa]) - 0.24, exact, 3, "with EEE, Miwa's model")
-        axes.set_yticks(rows, [_short(one.pair) for one in group])
+        axes.set_yticks(rows, [_short(one.pair, varied) for one in group])
         axes.set_ylim(len(group) - 0.5, -0.5)
         axes.grid(visible=False, axis="y")
         for row in rows[1:]:
