@@ -2,12 +2,16 @@
 
 import base64
 import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from tempfile import NamedTemporaryFile, gettempdir
 
 import paramiko
 from paramiko.hostkeys import HostKeys
 
-from controller.errors import HostKeyChanged
+from controller.errors import HostKeyChanged, LabError
 from controller.model.lab import Switch
 
 
@@ -21,20 +25,55 @@ def fingerprint(key: paramiko.PKey) -> str:
     return "SHA256:" + base64.b64encode(hashlib.sha256(key.asbytes()).digest()).decode().rstrip("=")
 
 
-def trusted_name(switch: Switch) -> str:
-    """The name under which the switch's key is trusted: its own name, or its address; HostKeyChanged if none is."""
+@dataclass(frozen=True, slots=True)
+class Trusted:
+    """Under which `name` a switch's key is trusted, and a `file` with the keys of that name and no others."""
+
+    name: str
+    file: str
+
+
+@contextmanager
+def trusted(switch: Switch) -> Iterator[Trusted]:
+    """The switch's own name, or its address; HostKeyChanged if its key is trusted under neither.
+
+    Reading all keys of a large lab takes paramiko longer than logging in, so it is given those that matter.
+    """
     file = known_hosts_of(switch)
     address = switch.address if switch.ssh_port == 22 else f"[{switch.address}]:{switch.ssh_port}"
+    names = (switch.name, address)
     try:
-        known = HostKeys(str(file))
+        lines = file.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise HostKeyChanged(
             switch.name, f"its SSH host key cannot be checked, as {file} cannot be read ({error}): {_add(switch)}"
         ) from error
-    for name in (switch.name, address):
-        if known.lookup(name) is not None:
-            return name
+    with _written("".join(f"{line}\n" for line in lines if _may_be_of(line, names))) as few:
+        known = HostKeys(few)
+        for name in names:
+            if known.lookup(name) is not None:
+                yield Trusted(name, few)
+                return
     raise HostKeyChanged(switch.name, f"nobody has confirmed its SSH host key in {file} yet: {_add(switch)}")
+
+
+@contextmanager
+def _written(text: str) -> Iterator[str]:
+    """A file of ours with this text, for as long as the context."""
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(NamedTemporaryFile("w", encoding="utf-8", prefix="known_hosts."))
+            file.write(text)
+            file.flush()
+        except OSError as error:
+            raise LabError(f"no file can be written in {gettempdir()} ({error.strerror}): make room there.") from error
+        yield file.name
+
+
+def _may_be_of(line: str, names: Sequence[str]) -> bool:
+    """A line that has one of the names, or a hashed one."""
+    hosts = line.split(maxsplit=1)[:1]
+    return any(host.startswith("|") or not set(names).isdisjoint(host.split(",")) for host in hosts)
 
 
 def changed(switch: Switch, error: paramiko.BadHostKeyException) -> HostKeyChanged:

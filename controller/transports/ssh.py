@@ -20,7 +20,7 @@ from controller.errors import AccessDenied, DeviceError, Rejected, Unreachable
 from controller.inventory.credentials import check_private, read_secret
 from controller.model.lab import Switch
 from controller.transports.command_line import CommandLine
-from controller.transports.host_keys import changed, known_hosts_of, trusted_name
+from controller.transports.host_keys import Trusted, changed, trusted
 from controller.transports.terminal import PATIENCE_S, Terminal
 
 _ATTEMPTS: Final = 3
@@ -141,16 +141,16 @@ class ExecLine:
 
 def open_line(switch: Switch, driver: Driver, patience_s: float = PATIENCE_S) -> CommandLine:
     """Log in. AccessDenied and HostKeyChanged at once, Unreachable after some attempts."""
-    name = trusted_name(switch)
-    for attempt in range(_ATTEMPTS):
-        try:
-            if driver.netmiko_type:
-                return _open_terminal(switch, driver, name, patience_s)
-            return ExecLine(switch, driver, _open_linux(switch, name), patience_s)
-        except DeviceError as error:
-            if type(error) is not Unreachable or attempt == _ATTEMPTS - 1:
-                raise
-        time.sleep(_PAUSE_S)  # there is no event to wait for: the switch is not connected
+    with trusted(switch) as known:
+        for attempt in range(_ATTEMPTS):
+            try:
+                if driver.netmiko_type:
+                    return _open_terminal(switch, driver, known, patience_s)
+                return ExecLine(switch, driver, _open_linux(switch, known), patience_s)
+            except DeviceError as error:
+                if type(error) is not Unreachable or attempt == _ATTEMPTS - 1:
+                    raise
+            time.sleep(_PAUSE_S)  # there is no event to wait for: the switch is not connected
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -194,13 +194,13 @@ def _key_file(switch: Switch) -> str | None:
     return switch.key_file or None
 
 
-def _open_linux(switch: Switch, name: str) -> paramiko.SSHClient:
+def _open_linux(switch: Switch, known: Trusted) -> paramiko.SSHClient:
     client = paramiko.SSHClient()
-    client.load_host_keys(str(known_hosts_of(switch)))
+    client.load_host_keys(known.file)
     client.set_missing_host_key_policy(paramiko.RejectPolicy())
     try:
         client.connect(
-            name,
+            known.name,
             username=switch.user,
             password=_password(switch),
             key_filename=_key_file(switch),
@@ -214,9 +214,9 @@ def _open_linux(switch: Switch, name: str) -> paramiko.SSHClient:
     return client
 
 
-def _open_terminal(switch: Switch, driver: Driver, name: str, patience_s: float) -> TerminalLine:
+def _open_terminal(switch: Switch, driver: Driver, known: Trusted, patience_s: float) -> TerminalLine:
     password = _password(switch)
-    client, terminal = _dial(switch, driver, name, password, patience_s, none_first=not switch.key_file)
+    client, terminal = _dial(switch, driver, known, password, patience_s, none_first=not switch.key_file)
     try:
         _log_in(switch, terminal, password)
         _become_privileged(switch, terminal)
@@ -229,12 +229,12 @@ def _open_terminal(switch: Switch, driver: Driver, name: str, patience_s: float)
 
 
 def _dial(
-    switch: Switch, driver: Driver, name: str, password: str | None, patience_s: float, *, none_first: bool
+    switch: Switch, driver: Driver, known: Trusted, password: str | None, patience_s: float, *, none_first: bool
 ) -> tuple[paramiko.SSHClient, Terminal]:
     """Connect and authenticate as far as SSH itself asks for it."""
     line = netmiko.ConnectHandler(
         device_type=driver.netmiko_type,
-        host=name,
+        host=known.name,
         port=22,  # of the name in known_hosts; the socket is connected already
         sock=_connected(switch),
         username=switch.user,
@@ -244,7 +244,7 @@ def _dial(
         allow_agent=switch.ssh_agent or not none_first,
         ssh_strict=True,
         alt_host_keys=True,
-        alt_key_file=str(known_hosts_of(switch)),
+        alt_key_file=known.file,
         banner_timeout=patience_s,
         auth_timeout=patience_s,
         auto_connect=False,
@@ -257,7 +257,7 @@ def _dial(
         offers = refused.allowed_types if isinstance(refused, paramiko.BadAuthenticationType) else []
         if none_first and "password" in offers and password is not None:
             # The family's usual server asks inside the session; this one is set to ask before.
-            return _dial(switch, driver, name, password, patience_s, none_first=False)
+            return _dial(switch, driver, known, password, patience_s, none_first=False)
         raise _translated(switch, error) from error
     except (NetmikoBaseException, paramiko.SSHException, OSError, EOFError) as error:
         line.paramiko_cleanup()
