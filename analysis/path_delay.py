@@ -19,8 +19,8 @@ import numpy as np
 
 from analysis.interval import Floats
 
-_ROUNDS = 3
-"""Times that the delay of each frame's predecessor is put into its gap; a chain of more hardly occurs."""
+_MOST_ROUNDS = 100
+"""Times that the delay of each frame's predecessor is put into its gap, if a chain of frames is so long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +79,10 @@ def echo_extra_us(
         spacing = np.diff(start + number * share_us + total, axis=-1) - busy_us
         added = policy.delay_us(spacing, burst_byte[1:], byte_us)
         nothing = np.zeros((*added.shape[:-1], 1))
-        for _ in range(_ROUNDS):
+        for _ in range(_MOST_ROUNDS):
             before = np.concatenate((nothing, added[..., :-1]), axis=-1)
-            added = policy.delay_us(spacing - before, burst_byte[1:], byte_us)
+            known, added = added, policy.delay_us(spacing - before, burst_byte[1:], byte_us)
+            if np.array_equal(known, added):
+                break
         total = total + np.concatenate((nothing, added), axis=-1)
     return total
