@@ -98,14 +98,19 @@ def program_time(calibration: Calibration, profile: Profile) -> ProgramTime | No
 
 
 def link_of(calibration: Calibration, profile: Profile, fitted: ProgramTime | None) -> LinkPolicy | None:
-    """The policy of the links that a program ran on: that its run time was fitted with, else one at its hosts."""
+    """The policy of the links that a program ran on: that its time was fitted with, else of a path between its hosts.
+
+    If there is none, of one at some of its hosts; else any.
+    """
     if fitted is not None and fitted.link in calibration.links:
         return calibration.links[fitted.link]
     hosts = set(profile.hosts)
-    for name, link in calibration.links.items():
-        if hosts & ({end.split(":")[0] for end in link.ends} | set(name.replace("-", " ").split())):
-            return link
-    return next(iter(calibration.links.values()), None)
+
+    def common(entry: tuple[str, LinkPolicy]) -> int:
+        name, link = entry
+        return len(hosts & ({end.split(":")[0] for end in link.ends} | set(name.replace("-", " ").split())))
+
+    return max(calibration.links.items(), key=common, default=("", None))[1]
 
 
 def sleeping_ways(link: LinkPolicy | None, profile: Profile) -> tuple[Way, ...]:

@@ -14,7 +14,7 @@ from analysis.asked_mode import asked_mode
 from analysis.calibration import Calibration, Estimate, PortPower, PowerPart, RoundTime, RunTimeError
 from analysis.link_modes import LinkMode, spend
 from analysis.predict import Predictor
-from analysis.predict_time import sleeping_ways
+from analysis.predict_time import link_of, sleeping_ways
 from analysis.profile import Gaps, NodeGaps, Profile
 from analysis.sampling import Sampler
 from analysis.site import Site
@@ -141,6 +141,16 @@ def _with_rounds(serial: float, error_percent: float) -> Calibration:
     wakes = program.wakes.model_copy(update={"serial_count": exactly(9.0), "error": error})
     fitted = program.model_copy(update={"rounds": rounds, "wakes": wakes})
     return known.model_copy(update={"run_time": {"alltoall 4x1": fitted}})
+
+
+def test_the_policy_is_that_of_a_path_between_the_programs_hosts() -> None:
+    known = exact_calibration()
+    (link,) = known.links.values()
+    near, far = (link.model_copy(update={"ends": ends}) for ends in (("sw1:1", "sw1:2"), ("sw1:1", "sw2:1")))
+    paths = known.model_copy(update={"links": {"n01-n09": far, "n01-n02": near, "n02-n09": far}})
+    assert link_of(paths, profile({2_000: 1_000}), None) is near
+    elsewhere = profile({2_000: 1_000}, hosts=("n09", "n10"), gaps={})
+    assert link_of(paths, elsewhere, None) is far
 
 
 @pytest.mark.parametrize("hold_us", [0, 100, 1_000, 2_500])
