@@ -182,6 +182,13 @@ def _result(judge: Judge, kind: Model, walk: _Walk, evidence: float) -> PolicyFi
     values = np.median(chain if walk.middle is None else walk.middle, axis=0)
     times = {name: _about(values[2 + number], chain[:, 2 + number]) for number, name in enumerate(names)}
     times.pop("wait_byte", None)
+    base_us = of_samples(chain[:, 0])
+    if kind == "hold" and times["hold_us"].high < float(judge.gap_us.min()):
+        # No echo found the path awake: a round trip awake and a wake are told as their sum only.
+        wake_us = times["wake_us"].value
+        plateau_us = base_us.value + judge.sleepers * wake_us
+        base_us = Interval(base_us.value, 0.0, plateau_us)
+        times["wake_us"] = Interval(wake_us, 0.0, plateau_us / judge.sleepers)
     best = walk.best[None, :]
     parameters = {name: best[:, 2 + number, None] for number, name in enumerate(names)}
     extra = echo_extra_us(
@@ -199,7 +206,7 @@ def _result(judge: Judge, kind: Model, walk: _Walk, evidence: float) -> PolicyFi
         echoes=len(judge.rtt_us),
         lost=int(np.isnan(judge.probes.rtt_us).sum()),
         largest_gap_us=float(judge.gap_us.max()),
-        base_us=of_samples(chain[:, 0]),
+        base_us=base_us,
         noise_us=of_samples(np.exp(chain[:, 1])),
         explained=1.0 - left / spread if spread > 0 else 1.0,
         evidence=evidence,

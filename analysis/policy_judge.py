@@ -74,9 +74,14 @@ class Judge:
         self.sleepers = sleepers
         self.byte_us = byte_us
         self.kept = probes.usable
+        self.kept[np.flatnonzero(self.kept)[:1]] = False  # how long the one before it waited is not known
         self.rtt_us = probes.rtt_us[self.kept]
         self.gap_us = probes.gap_us[self.kept] - probes.burst_byte[np.flatnonzero(self.kept) - 1] * byte_us
         self.burst_byte = probes.burst_byte[self.kept]
+        before_us = probes.rtt_us[np.flatnonzero(self.kept) - 1]
+        self.rested_us = self.gap_us - np.nan_to_num(np.maximum(before_us - np.quantile(self.rtt_us, 0.02), 0.0))
+        """Gaps less what the echo before waited, seen roughly: the last transmitter rested for so long."""
+
         spread = np.ptp(self.rtt_us)
         self.bounds = {
             "hold_us": (0.0, float(self.gap_us.max())),

@@ -9,6 +9,8 @@ from analysis.policy_judge import LEAST_NOISE_US, Judge
 
 _HOLD_CANDIDATES: Final = 160
 _SLEEP_CANDIDATES: Final = 24
+_WAKE_CANDIDATES: Final = 64
+_ROUGH_US: Final = 5.0
 _CARD_SHARES: Final = np.linspace(0.02, 0.48, 12)
 """Of the whole path's wakes, each card's."""
 
@@ -24,8 +26,44 @@ def _log_noise(errors_us: Floats) -> float:
 
 
 def start_hold(judge: Judge) -> Floats:
+    """From the gaps as they are, or less what the echo before waited: where waits are as long as gaps, that counts.
+
+    Either there are gaps on both sides of the hold, or all of them are longer and no echo was ever awake.
+    """
+    gaps = judge.gap_us, judge.rested_us
+    starts = np.array([start(judge, gap_us) for gap_us in gaps for start in (_start_hold, _start_asleep)])
+    best: Floats = starts[int(np.argmax(judge.log_probability("hold", starts)))]
+    return best
+
+
+def _start_asleep(judge: Judge, gap: Floats) -> Floats:
+    """Every echo waits for wakes, and some for the end of Ts; the round trip awake was never seen.
+
+    How much of the plateau are wakes shows by the echoes that follow closely: what one waited, the next did not rest.
+    """
+    rtt, count = judge.rtt_us, judge.sleepers
+    plateau_us = float(np.median(rtt[gap >= np.median(gap)]))
+    edges = np.quantile(gap, np.linspace(0.0, 0.99, _HOLD_CANDIDATES))
+    errors = [float(np.abs(rtt - plateau_us - np.maximum(edge_us - gap, 0.0)).sum()) for edge_us in edges]
+    edge_us = float(edges[int(np.argmin(errors))])
+    log_noise = np.log(max(min(errors) / len(rtt), _ROUGH_US))
+    most_us = min(plateau_us / count, float(np.ptp(rtt)))
+    thetas = np.array(
+        [
+            [plateau_us - count * wake_us, log_noise, hold_us, max(edge_us - later * wake_us - hold_us, 0.0), wake_us]
+            for wake_us in np.linspace(0.02, 0.98, _WAKE_CANDIDATES) * most_us
+            for hold_us in np.array([0.3, 0.6, 0.9]) * max(float(gap.min()) - wake_us, 0.0)
+            for later in (0.0, 1.0)
+        ]
+    )
+    scores = np.concatenate([judge.log_probability("hold", part) for part in np.array_split(thetas, 16)])
+    best: Floats = thetas[int(np.argmax(scores))]
+    return best
+
+
+def _start_hold(judge: Judge, gap: Floats) -> Floats:
     """The least absolute error over a grid of holds and sleep times, with base and wake as medians."""
-    gap, rtt = judge.gap_us, judge.rtt_us
+    rtt = judge.rtt_us
     holds = np.unique(np.quantile(gap, np.linspace(0.01, 0.99, _HOLD_CANDIDATES)))
     found: list[tuple[float, Floats]] = []
     for hold_us in holds:
