@@ -25,7 +25,8 @@ _ETHERNET_BYTE = 14 + 4 + 20
 
 _LEAST_BYTE = 46
 _MTU_BYTE = 1500
-_NEVER_NS = 1 << 63
+NEVER_NS = 1 << 63
+"""Later than any stamp."""
 
 
 def bin_of(gap_ns: int) -> int:
@@ -86,7 +87,7 @@ class GapHistogram:
             self._busy_ns[size_byte] = found
         return found
 
-    def add(self, frames: Frames, before_ns: int = _NEVER_NS) -> Frames | None:
+    def add(self, frames: Frames, before_ns: int = NEVER_NS) -> Frames | None:
         """Take frames in, in their order, up to the first stamped at `before_ns` or later; what is left."""
         transmit, receive, known = self.transmit, self.receive, self._busy_ns
         coming = iter(frames)

@@ -21,7 +21,7 @@ import time
 from collections.abc import Sequence
 
 from agents.ethtool import Ethtool
-from agents.gap_histogram import GapHistogram, lower_edges_ns
+from agents.gap_histogram import NEVER_NS, GapHistogram, lower_edges_ns
 from agents.netlink import Link, Links
 from agents.packet_ring import PacketRing
 from agents.stream import AgentError, Arguments, Column, Stop, Stream, start
@@ -30,8 +30,6 @@ _BLOCK_BYTE = 1 << 18
 _RETIRE_MS = 100
 _HANDED_OVER_NS = 2 * _RETIRE_MS * 1_000_000
 """After so long the kernel has handed over what it had seen."""
-
-_NEVER_NS = 1 << 63
 
 
 def _direction(name: str, what: str) -> tuple[Column, ...]:
@@ -133,7 +131,7 @@ class Recorder:
         """Until asked to stop, or for so many seconds."""
         self._every_ns, self._share = round(every_s * 1e9), share
         self._end_ns = self._began_ns + self._every_ns
-        last_ns = self._began_ns + round(seconds * 1e9) if seconds else _NEVER_NS
+        last_ns = self._began_ns + round(seconds * 1e9) if seconds else NEVER_NS
         while not self._stop.asked_by and (now_ns := time.time_ns()) < last_ns:
             wait_ns = min(self._end_ns + _HANDED_OVER_NS, last_ns) - now_ns
             self._poll.poll(max(wait_ns, 0) / 1e6 + 1)

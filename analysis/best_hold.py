@@ -51,7 +51,7 @@ def holds_us(gaps: GapTable) -> list[float]:
 def best_hold(predictor: Predictor, mode: WhatIf, bound_percent: float) -> BestHold:
     """`mode` says how links sleep; its own hold does not count. The slowdown's value has to be within the bound."""
     quick = Predictor(predictor.profile, predictor.calibration, predictor.site, draws=_DRAWS)
-    tried = [_with_hold(mode, hold_us) for hold_us in holds_us(GapTable.of(predictor.profile))]
+    tried = [_with_hold(mode, hold_us) for hold_us in holds_us(predictor.gaps)]
     answers = [quick.predict(one) for one in tried]
     within = [one for one in answers if one.slowdown_percent.value <= bound_percent]
     best = min(within, key=_cost, default=None)

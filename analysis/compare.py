@@ -120,7 +120,7 @@ def _ratio(whole_a: Floats, whole_b: Floats, inner_a: Floats, inner_b: Floats) -
 
 def _about(value: float, drawn: Floats) -> Interval:
     low, high = np.percentile(drawn, (2.5, 97.5))
-    return Interval(value, min(float(low), value), max(float(high), value))
+    return Interval.about(value, low, high)
 
 
 def by_block(trials: Sequence[Trial], figure: str) -> dict[int, list[float]]:

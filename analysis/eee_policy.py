@@ -171,16 +171,14 @@ def _sample(judge: Judge, kind: Model, walkers: Floats, random: np.random.Genera
     return _Walk(chain, walk.get_last_sample().coords, best, float(np.max(heights)))
 
 
-def _about(value: float, draws: Floats) -> Interval:
-    """The draws' interval, about a value."""
-    whole = of_samples(draws)
-    return Interval(float(value), min(whole.low, float(value)), max(whole.high, float(value)))
-
-
 def _result(judge: Judge, kind: Model, walk: _Walk, evidence: float) -> PolicyFit:
     names, chain = KINDS[kind].names, walk.chain
     values = np.median(chain if walk.middle is None else walk.middle, axis=0)
-    times = {name: _about(values[2 + number], chain[:, 2 + number]) for number, name in enumerate(names)}
+    bounds = (of_samples(column) for column in chain.T[2:])
+    times = {
+        name: Interval.about(float(value), whole.low, whole.high)
+        for name, value, whole in zip(names, values[2:], bounds, strict=True)
+    }
     times.pop("wait_byte", None)
     base_us = of_samples(chain[:, 0])
     if kind == "hold" and times["hold_us"].high < float(judge.gap_us.min()):

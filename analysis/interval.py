@@ -19,6 +19,11 @@ class Interval:
     low: float
     high: float
 
+    @classmethod
+    def about(cls, value: float, low: float, high: float) -> "Interval":
+        """Of draws whose bounds need not lie about the value: as wide as to hold it."""
+        return cls(value, min(float(low), value), max(float(high), value))
+
     def __str__(self) -> str:
         return f"{self.value:.6g} ({self.low:.6g} - {self.high:.6g})"
 

@@ -12,7 +12,7 @@ Simplifications. One Tw, whether the wake was asked for in Ts or later: a PHY ma
 between transmitters; where it does not, edges blur by a part of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -39,10 +39,14 @@ class Policy:
     wait_us: Floats | float = 0.0
     wait_byte: Floats | float = 0.0
 
+    def shaped(self, change: Callable[[Floats], Floats | float]) -> "Policy":
+        """With every field changed, in whatever shape it is."""
+        return Policy(*(change(np.asarray(getattr(self, one.name), dtype=float)) for one in fields(self)))
+
     @property
     def first(self) -> "Policy":
         """The first candidate alone, in numbers."""
-        return Policy(*(float(np.ravel(getattr(self, one.name))[0]) for one in fields(self)))
+        return self.shaped(lambda values: float(values.flat[0]))
 
     def delay_us(self, idle_us: Floats, burst_byte: Floats | float = 0.0, byte_us: float = 0.0) -> Floats:
         """Extra delay of the first frame of a burst of so many bytes that comes after so much idle time."""

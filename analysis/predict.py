@@ -9,7 +9,8 @@ wake. With Ts = 0, as in fast wake, no longer hold ever costs more.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from analysis.asked_mode import asked_mode
 from analysis.calibration import Calibration
 from analysis.interval import Floats, Interval, of_samples
 from analysis.predict_power import Power, Rest, power_of, rest_of
-from analysis.predict_time import GapTable, RunTime, link_of, program_time, run_time, sleeping_ways
+from analysis.predict_time import GapTable, RunTime, Walks, link_of, program_time, run_time, sleeping_ways
 from analysis.profile import Profile
 from analysis.sampling import DRAWS, Sampler
 from analysis.site import Load, Site, load_of
@@ -60,7 +61,7 @@ class Answer:
     open_power: frozenset[str] = frozenset()
 
 
-@dataclass(slots=True)
+@dataclass
 class Predictor:
     """Answers about one program in one lab; without a lab, of its run time alone."""
 
@@ -68,7 +69,6 @@ class Predictor:
     calibration: Calibration
     site: Site | None = None
     draws: int = DRAWS
-    _base: Answer | None = field(default=None, init=False)
 
     def predict(self, what_if: WhatIf) -> Prediction:
         """LabError if the lab has no such link."""
@@ -77,12 +77,20 @@ class Predictor:
         where = self.site.name if self.site is not None else self.profile.lab
         return summary(what_if, where, answer, base)
 
-    @property
+    @cached_property
     def base(self) -> Answer:
         """Draws with EEE off and all links up."""
-        if self._base is None:
-            self._base = self.answer(_OFF)
-        return self._base
+        return self.answer(_OFF)
+
+    @cached_property
+    def gaps(self) -> GapTable:
+        """All gaps of the program's links."""
+        return GapTable.of(self.profile)
+
+    @cached_property
+    def walks(self) -> Walks | None:
+        """The program's rounds, replayed."""
+        return Walks.of(self.profile)
 
     def answer(self, what_if: WhatIf) -> Answer:
         """Draws for a question."""
@@ -90,9 +98,10 @@ class Predictor:
         link = link_of(self.calibration, self.profile, fitted)
         sampler = Sampler(self.draws)
         mode = asked_mode(what_if, link, sampler)
-        gaps = GapTable.of(self.profile)
+        gaps = self.gaps
         ways = sleeping_ways(link, self.profile)
-        time = run_time(self.profile, gaps, what_if, mode, fitted, ways, sampler)
+        walks = self.walks if fitted is not None and fitted.rounds is not None else None
+        time = run_time(self.profile, gaps, what_if, mode, fitted, ways, sampler, walks)
         warnings = [*self._doubts(), *mode.warnings, *time.warnings]
         if what_if.saves and link is not None and gaps.longest_us > link.largest_gap_us > 0:
             warnings.append(f"some gaps are longer than any that was probed ({link.largest_gap_us:.4g} us).")
@@ -200,4 +209,4 @@ def interval_of(samples: Floats, *, opened: bool, least: float = 0.0) -> Interva
     if opened:
         return Interval(value, min(least, value), float("inf"))
     found = of_samples(samples)
-    return Interval(value, min(found.low, value), max(found.high, value))
+    return Interval.about(value, found.low, found.high)

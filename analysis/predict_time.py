@@ -21,6 +21,7 @@ from analysis.asked_mode import AskedMode
 from analysis.calibration import Calibration, LinkPolicy, MiwaTime, ProgramTime, RoundTime, WakeTime
 from analysis.interval import Floats
 from analysis.miwa import curve_us
+from analysis.path_delay import Policy
 from analysis.probes import TooLittle
 from analysis.profile import Profile
 from analysis.round_replay import Replay
@@ -135,8 +136,9 @@ def run_time(
     fitted: ProgramTime | None,
     ways: tuple[Way, ...],
     sampler: Sampler,
+    walks: "Walks | None",
 ) -> RunTime:
-    """Draws of the run time."""
+    """Draws of the run time; `walks` are needed where replayed rounds were fitted."""
     base_s = sampler.of("base_s", profile.base_s)
     warnings: list[str] = []
     if profile.trial_count == 1:
@@ -149,9 +151,8 @@ def run_time(
     if gaps.assumed:
         warnings.append("no gaps were recorded: all are taken to be the mean gap, which can be far off near the hold.")
     model = None if fitted is None else better(fitted)
-    waits_us = _replayed_us(profile, mode, ways) if isinstance(model, RoundTime) else None
-    if isinstance(model, RoundTime) and waits_us is not None:
-        extra_us = _by_rounds(waits_us, gaps, mode, model, ways, sampler)
+    if isinstance(model, RoundTime) and walks is not None:
+        extra_us = _by_rounds(walks, gaps, mode, model, ways, sampler)
     elif fitted is not None and fitted.wakes is not None:
         extra_us = _by_wakes(gaps, mode, fitted.wakes, ways, sampler)
     elif fitted is not None and fitted.miwa is not None and what_if.mode == "measured" and not what_if.phy:
@@ -195,48 +196,58 @@ def seen_of_rounds(
     return seen, share
 
 
-def _replayed_us(profile: Profile, mode: AskedMode, ways: tuple[Way, ...]) -> Floats | None:
-    """What a round waits in a replay, shape (draws,); None where the recording does not show all links' gaps."""
-    try:
-        draws_us = Replay.of(profile, _REPLICAS).overhead_us(dict.fromkeys(ways, mode.policy))
-        (middle_us,) = Replay.of(profile).overhead_us(dict.fromkeys(ways, mode.policy.first))
-    except TooLittle:
-        return None
-    found: Floats = np.maximum(draws_us + middle_us - draws_us[0], 0.0)
+@dataclass(frozen=True, slots=True)
+class Walks:
+    """A program's rounds, replayed: a few walks for each draw, and as many for the middle as a fit has."""
+
+    few: Replay
+    many: Replay
+
+    @classmethod
+    def of(cls, profile: Profile) -> "Walks | None":
+        """None where the recording does not show all links' gaps."""
+        try:
+            return cls(Replay.of(profile, _REPLICAS), Replay.of(profile))
+        except TooLittle:
+            return None
+
+    def waits_us(self, policy: Policy, ways: tuple[Way, ...]) -> Floats:
+        """What a round waits, shape (draws,)."""
+        draws_us = self.few.overhead_us(dict.fromkeys(ways, policy))
+        (middle_us,) = self.many.overhead_us(dict.fromkeys(ways, policy.first))
+        found: Floats = np.maximum(draws_us + middle_us - draws_us[0], 0.0)
+        return found
+
+
+def _with_residual(extra: Floats, residual_us: float, share: Floats | float, sampler: Sampler, name: str) -> Floats:
+    """A model's own residual is another for each configuration: it counts where rounds wait at all, by their share."""
+    residual = sampler.normal(name) * residual_us
+    residual[0] = 0.0
+    found: Floats = np.maximum(extra + residual * share, 0.0)
     return found
 
 
 def _by_rounds(
-    waits_us: Floats, gaps: GapTable, mode: AskedMode, rounds: RoundTime, ways: tuple[Way, ...], sampler: Sampler
+    walks: Walks, gaps: GapTable, mode: AskedMode, rounds: RoundTime, ways: tuple[Way, ...], sampler: Sampler
 ) -> Floats:
-    """With the model's own residual, which is another for each configuration: it counts where rounds wait at all."""
-    alone, none = np.ones(sampler.count), np.zeros(sampler.count)
-    _, share = seen_of_rounds(gaps, mode, ways, alone, none)
-    residual = sampler.normal("residual_us") * rounds.residual_us
-    residual[0] = 0.0
-    extra: Floats = np.maximum(sampler.of("round_serial_count", rounds.serial_count) * waits_us + residual * share, 0.0)
-    return extra
+    _, share = seen_of_rounds(gaps, mode, ways, np.ones(sampler.count), np.zeros(sampler.count))
+    waits_us = walks.waits_us(mode.policy, ways)
+    extra = sampler.of("round_serial_count", rounds.serial_count) * waits_us
+    return _with_residual(extra, rounds.residual_us, share, sampler, "residual_us")
 
 
 def _by_wakes(gaps: GapTable, mode: AskedMode, wakes: WakeTime, ways: tuple[Way, ...], sampler: Sampler) -> Floats:
-    """With the model's own residual, which is another for each configuration: it counts where rounds wait at all."""
     abreast = np.maximum(sampler.of("abreast_count", wakes.abreast_count), 1.0)
     serial = sampler.of("serial_count", wakes.serial_count)
     seen, share = seen_of_rounds(gaps, mode, ways, abreast, sampler.of("hidden_us", wakes.hidden_us))
-    residual = sampler.normal("residual_us") * wakes.residual_us
-    residual[0] = 0.0
-    extra: Floats = np.maximum(serial * seen + residual * share, 0.0)
-    return extra
+    return _with_residual(serial * seen, wakes.residual_us, share, sampler, "residual_us")
 
 
 def _by_miwa(profile: Profile, fit: MiwaTime, sampler: Sampler) -> Floats:
     """f(I), Eq. 3, of each draw. The parameters of one fit go together, so only the residual and the plateau vary."""
     plateau = sampler.of("plateau_us", fit.plateau_us)
     shape = curve_us(profile.idle_us, 1.0, fit.alpha_per_us.value, fit.origin_us.value, fit.threshold_us.value)
-    residual = sampler.normal("miwa_residual_us") * fit.residual_us
-    residual[0] = 0.0
-    extra: Floats = np.maximum(plateau * float(shape) + residual * (float(shape) > 0), 0.0)
-    return extra
+    return _with_residual(plateau * float(shape), fit.residual_us, float(shape) > 0, sampler, "miwa_residual_us")
 
 
 def _by_bounds(gaps: GapTable, mode: AskedMode, ways: tuple[Way, ...], sampler: Sampler) -> Floats:

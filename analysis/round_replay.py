@@ -19,7 +19,7 @@ talk to few neighbours wait for fewer links, which `serial` takes up on average 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -105,15 +105,14 @@ class Replay:
         for way, policy in policies.items():
             waits = [policy.delay_us(one.rest_us[None, :]) @ one.rest_count for one in self.leading[way]]
             rest_us = rest_us + np.mean(waits, axis=0)
-        walked_us = self.walk.round_us({way: _deeper(policy) for way, policy in policies.items()})
+        # Draws along the first of three axes: replicas and nodes follow.
+        deeper = {
+            way: policy.shaped(lambda values: values[..., None] if values.ndim else values)
+            for way, policy in policies.items()
+        }
+        walked_us = self.walk.round_us(deeper)
         found: Floats = np.maximum(walked_us - self.awake_us, 0.0) + rest_us
         return found
-
-
-def _deeper(policy: Policy) -> Policy:
-    """With draws along the first of three axes: replicas and nodes follow."""
-    values = {one.name: np.asarray(getattr(policy, one.name), dtype=float) for one in fields(policy)}
-    return Policy(**{name: value[..., None] if value.ndim else value for name, value in values.items()})
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +226,7 @@ def fit_rounds(runs: Iterable[RoundRun], seed: int = 0) -> RoundFit:
     left_us = over_us - serial * np.array([run.wait_us for run in measured])
     spread = float(((over_us - over_us.mean()) ** 2).sum())
     return RoundFit(
-        Interval(serial, min(float(low), serial), max(float(high), serial)),
+        Interval.about(serial, low, high),
         float(np.sqrt((left_us**2).sum() / (len(measured) - 1))),
         1.0 - float((left_us**2).sum()) / spread if spread > 0 else 0.0,
         len(measured),

@@ -153,8 +153,7 @@ def fit_wakes(runs: Iterable[WakeRun], seed: int = 0) -> WakeFit:
     left_us = over_us - [overhead_s(run, *found) / run.rounds * 1e6 for run in measured]
     spread = float(((over_us - over_us.mean()) ** 2).sum())
     serial, abreast, hidden_us = (
-        Interval(value, min(float(low), value), max(float(high), value))
-        for value, low, high in zip(found, lows, highs, strict=True)
+        Interval.about(value, low, high) for value, low, high in zip(found, lows, highs, strict=True)
     )
     return WakeFit(
         serial,

@@ -9,7 +9,7 @@
 //! (3 ms) where it thinks that the other had its share; two ranks were seen to lose 8 ms in each of all iterations so.
 //!
 //! Measured on two cores, two ranks on two hosts, MPI_Alltoall and 500 µs of sleep, 600 times: 0.95 to 1.18 s without,
-//! 0.43 to 0.46 s with; 95 % of the iterations within 7 to 12 ms, and within 0.8 to 0.9 ms.
+//! 0.396 to 0.414 s with both; 95 % of the iterations within 7 to 12 ms, and within 0.69 to 0.88 ms.
 //!
 //! What a measurement could tell apart from nodes of their own: hosts share the cores that are left, and one that sets
 //! its processes' affinity itself does not keep it.
