@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from controller.errors import LabError
+from lab.errors import LabError
 
 
 @dataclass(frozen=True, slots=True)

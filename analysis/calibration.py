@@ -24,8 +24,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from analysis.interval import Interval
-from controller.collecting.store import versions
-from controller.errors import LabError
+from lab.errors import LabError
+from record.store import versions
 
 FORMAT: Final = 1
 
@@ -70,14 +70,14 @@ class Estimate(_Part):
 
 
 class LinkPolicy(_Part):
-    """EEE policy of the transmitters at `ends`, all alike, from echoes (`analysis.eee_policy`).
+    """EEE policy of the transmitters at `ends`, all alike, from echoes (`analysis.links.eee_policy`).
 
     `sleeper_count` transmitters of the probed path sleep. Kind "off": no sleep up to gaps of `largest_gap_us`; nothing
     is known beyond. `wake_us` is one transmitter's. `card_...` are of the two hosts' cards, where those sleep too.
     `base_us`, `noise_us`: the path's round trip awake, and the scale of its errors. `explained_fraction` is the share
     of the round trips' spread that the policy explains, `evidence` the difference of the information criterion to the
     next best kind (above 10: very strong). `symptoms` are sentences about what the path does beside
-    (`analysis.link_symptoms`), `unknown` about what nobody could tell.
+    (`analysis.links.link_symptoms`), `unknown` about what nobody could tell.
     """
 
     ends: tuple[str, ...]
@@ -120,7 +120,7 @@ class PortPower(_Part):
 
 
 class SwitchPower(_Part):
-    """A switch's power (`analysis.switch_power`): base + ports by speed in Mb/s + traffic.
+    """A switch's power (`analysis.power.switch_power`): base + ports by speed in Mb/s + traffic.
 
     `bit_picojoule` and `packet_nanojoule` are per bit and per packet that the switch forwards. `drift_watt` is the
     standard deviation of the drift that the fit took out, `noise_watt` of the readings about the fit.
@@ -174,7 +174,7 @@ class RunTimeError(_Part):
 
 
 class MiwaTime(_Part):
-    """Eq. 3 of Miwa et al. (2013): t, c, alpha, t0 (`analysis.miwa`)."""
+    """Eq. 3 of Miwa et al. (2013): t, c, alpha, t0 (`analysis.programs.miwa`)."""
 
     threshold_us: Estimate
     plateau_us: Estimate
@@ -186,7 +186,7 @@ class MiwaTime(_Part):
 
 
 class WakeTime(_Part):
-    """Our model (`analysis.run_time`): run time from the gaps' distribution and the policy of the links.
+    """Our model (`analysis.programs.run_time`): run time from the gaps' distribution and the policy of the links.
 
     A round waits for `serial_count` sleeping links one after the other, each time for the slowest of `abreast_count`;
     waits up to `hidden_us` are not seen.
@@ -201,7 +201,7 @@ class WakeTime(_Part):
 
 
 class RoundTime(_Part):
-    """Our model that replays rounds (`analysis.round_replay`): how many waits a round has one after the other."""
+    """Our model that replays rounds (`programs.round_replay`): how many waits a round has one after the other."""
 
     serial_count: Estimate
     residual_us: Finite

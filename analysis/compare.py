@@ -17,11 +17,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.energy import energy_of
 from analysis.interval import Floats, Interval
-from analysis.run_samples import PowerSeries, RunSamples
-from analysis.trials import Trial
-from controller.experiments.trials import Level
+from analysis.power.energy import energy_of
+from record.samples import PowerSeries, RunSamples
+from record.trial_events import Level
+from record.trials import Trial
 
 _ROUNDS: Final = 4000
 _FEW_BLOCKS: Final = 6

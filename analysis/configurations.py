@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from analysis.trials import Trial
-from controller.experiments.trials import Level
+from record.trial_events import Level
+from record.trials import Trial
 
 LAB_KINDS: Final = frozenset({"eee", "hold_us", "link", "speed_mbps", "routing"})
 _PLACE_KINDS: Final = frozenset({"host_count", "ranks_per_host"})

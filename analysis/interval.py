@@ -6,7 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lab.errors import LabError
+
 Floats = NDArray[np.float64]
+
+
+class TooLittle(LabError):
+    """The data cannot answer the question; the sentence says what to measure instead."""
+
 
 _TAILS_PERCENT = (2.5, 50.0, 97.5)
 

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from controller.errors import LabError
-from controller.inventory.lab_folder import find_lab, load_lab
-from controller.model.lab import Lab
+from lab.errors import LabError
+from lab.folder import find_lab, load_lab
+from lab.model import Lab
 
 _USUAL_MBPS: Final = 1_000.0
 

@@ -11,10 +11,10 @@ from analysis.agent_file import read_agent_file
 from analysis.calibration import LinkPolicy
 from analysis.configurations import State, state_told
 from analysis.interval import Floats
-from analysis.path_delay import passing_delay_us
-from analysis.policies import path_of
+from analysis.links.path_delay import passing_delay_us
+from analysis.links.policies import path_of
 from analysis.report.drawing import Drawing, draw, label, logarithmic, look
-from analysis.report.material import Material, RunMaterial
+from analysis.report.report_data import Material, RunMaterial
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 

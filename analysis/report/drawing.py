@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from controller.errors import LabError
+from lab.errors import LabError
 
 COLUMN_INCH: Final = 3.5
 PAGE_INCH: Final = 7.2

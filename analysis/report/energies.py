@@ -8,12 +8,12 @@ from statistics import median
 import numpy as np
 import polars as pl
 
-from analysis.energy import MeterTraits, energy_of
 from analysis.interval import Interval
-from analysis.profile_reading import time_of
-from analysis.report.material import RunMaterial, Spread, spread_of
-from analysis.run_samples import PowerSeries
-from analysis.trials import Trial
+from analysis.power.energy import MeterTraits, energy_of
+from analysis.programs.profile_reading import time_of
+from analysis.report.report_data import RunMaterial, Spread, spread_of
+from record.samples import PowerSeries
+from record.trials import Trial
 
 
 @dataclass(frozen=True, slots=True)

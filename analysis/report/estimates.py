@@ -9,17 +9,26 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.interval import Floats, Interval
-from analysis.miwa import curve_us
-from analysis.predict import Prediction, Predictor
-from analysis.predict_time import program_time
+from analysis.predict.predict_time import program_time
+from analysis.predict.prediction import Prediction, Predictor
+from analysis.predict.site import Site
+from analysis.predict.what_if import WhatIf
+from analysis.programs.miwa import curve_us
 from analysis.report.drawing import Drawing, draw, label, logarithmic, look
 from analysis.report.energies import energy_of_trial, meters_of, repeated
-from analysis.report.material import Material, Pair, RunMaterial, bars_told, file_name, pairs_of, short_names, spread_of
+from analysis.report.report_data import (
+    Material,
+    Pair,
+    RunMaterial,
+    bars_told,
+    file_name,
+    pairs_of,
+    short_names,
+    spread_of,
+)
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 from analysis.run_lab import lab_of_run
-from analysis.site import Site
-from analysis.what_if import WhatIf
 
 _FIT = "eeectl fit RUN -o calibration.yaml, then eeectl report RUN --calibration calibration.yaml"
 _MEASURE = "eeectl sweep EXPERIMENT.yaml, with the factor eee, then eeectl fit RUN"

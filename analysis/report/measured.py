@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.configurations import LAB_KINDS
-from analysis.report.material import Material, RunMaterial
+from analysis.report.report_data import Material, RunMaterial
 from analysis.report.section import Section
 from analysis.report.table import Cell, Column, Table
 

@@ -6,15 +6,15 @@ from typing import Final
 from matplotlib.figure import Figure
 
 from analysis.calibration import Calibration
-from analysis.predict import Prediction
-from analysis.predict_topology import PAPER_LINK, predict_topologies
-from analysis.profile import Profile
+from analysis.predict.predict_topology import PAPER_LINK, predict_topologies
+from analysis.predict.prediction import Prediction
+from analysis.predict.topologies import TABLE_3, TABLE_4, Topology
+from analysis.predict.what_if import parse_what_if
+from analysis.programs.profile import Profile
 from analysis.report.drawing import Drawing, draw, label, look
-from analysis.report.material import Material
+from analysis.report.report_data import Material
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
-from analysis.topologies import TABLE_3, TABLE_4, Topology
-from analysis.what_if import parse_what_if
 
 _ASKED: Final = tuple(
     parse_what_if(text) for text in ("off", f"deep,hold_us=10,phy={PAPER_LINK}", f"deep,hold_us=100,phy={PAPER_LINK}")

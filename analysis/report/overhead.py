@@ -4,10 +4,10 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from analysis.calibration import Calibration, ProgramTime
-from analysis.miwa import curve_us
-from analysis.predict_time import program_time
+from analysis.predict.predict_time import program_time
+from analysis.programs.miwa import curve_us
 from analysis.report.drawing import Drawing, draw, label, look
-from analysis.report.material import Material, Pair, bars_told, file_name, pairs_of, short_names
+from analysis.report.report_data import Material, Pair, bars_told, file_name, pairs_of, short_names
 from analysis.report.section import Missing, Section
 from analysis.report.table import Column, Table
 

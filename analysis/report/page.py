@@ -11,12 +11,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from analysis.report.delay import delay
 from analysis.report.drawing import Drawing
 from analysis.report.estimates import estimates
-from analysis.report.material import Material
 from analysis.report.measured import measured
 from analysis.report.networks import networks
 from analysis.report.overhead import overhead
 from analysis.report.parameters import parameters
 from analysis.report.power import power
+from analysis.report.report_data import Material
 from analysis.report.section import Missing, Section
 from analysis.report.trade import saving, trade
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pydantic import BaseModel
 
 from analysis.calibration import Calibration, Estimate
-from analysis.report.material import Material
+from analysis.report.report_data import Material
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 from analysis.interval import Floats
 from analysis.report.drawing import PAGE_INCH, Drawing, draw, label, look
 from analysis.report.energies import meters_of
-from analysis.report.material import Material, RunMaterial
+from analysis.report.report_data import Material, RunMaterial
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
-from analysis.run_samples import PowerSeries
+from record.samples import PowerSeries
 
 _COMMAND = "eeectl run EXPERIMENT.yaml, in a lab with power strips"
 _SERIES = 6

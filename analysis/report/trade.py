@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 
 from analysis.configurations import Configuration, State, state_told
 from analysis.interval import Interval
-from analysis.profile_reading import time_of
+from analysis.programs.profile_reading import time_of
 from analysis.report.drawing import LOOKS, Drawing, draw, label, logarithmic, look
 from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
-from analysis.report.material import Material, RunMaterial, Spread, bars_told, file_name, short_names, spread_of
+from analysis.report.report_data import Material, RunMaterial, Spread, bars_told, file_name, short_names, spread_of
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 

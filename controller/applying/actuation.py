@@ -18,12 +18,12 @@ from typing import Any, Final, Protocol
 from controller.applying.journal import Acknowledged, LinkSeen, Story, TakingBack
 from controller.applying.rounds import LinkReport, Links, WatchLinks
 from controller.drivers.driver import aspects_of
-from controller.errors import LabError
-from controller.model.lab import Lab, Switch
 from controller.model.state import Change, PortChange, State
-from controller.model.topology import Topology
 from controller.planning.plan_text import target_of, words_of
 from controller.transports.port_watch import LinkEvent, PortWatch
+from lab.errors import LabError
+from lab.model import Lab, Switch
+from lab.topology import Topology
 
 _MOST_LINKS: Final = 4
 _GOING_S: Final = 2.0

@@ -15,12 +15,12 @@ from controller.applying.recover import finish, take_back
 from controller.applying.rounds import Sink, Stopped
 from controller.applying.statefolder import digest_of
 from controller.applying.work import Work
-from controller.errors import Drift, JournalFailed, LabError
 from controller.model.state import State, diff
 from controller.planning.check import Management, check
 from controller.planning.limits import require_expressible
 from controller.planning.plan import Plan
 from controller.planning.plan_text import target_of, words_of
+from lab.errors import Drift, JournalFailed, LabError
 
 
 class Intention(Protocol):

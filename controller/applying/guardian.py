@@ -22,16 +22,16 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from controller.applying.hands import real_hands
+from controller.applying.backend import real_hands
 from controller.applying.journal import Journal, Story, read_journal
 from controller.applying.progress import Log
 from controller.applying.recover import recover, take_back
 from controller.applying.rounds import Stop
 from controller.applying.statefolder import StateFolder
 from controller.applying.work import Hands, at_work
-from controller.errors import LabError
-from controller.inventory.lab_folder import find_lab, load_lab
-from controller.model.lab import Lab
+from lab.errors import LabError
+from lab.folder import find_lab, load_lab
+from lab.model import Lab
 
 _READY = b"ready\n"
 _START_S = 30.0

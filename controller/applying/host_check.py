@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from controller.applying.reachability import Report, Verdict, judge, read_report
-from controller.errors import DeviceError, LabError
-from controller.model.lab import Host, Lab
-from controller.model.topology import Topology
 from controller.transports.hosts import Json, Program, run_on_hosts
+from lab.errors import DeviceError, LabError
+from lab.model import Host, Lab
+from lab.topology import Topology
 
 _BURST: Final = 5
 _TIMEOUT_S: Final = 60.0

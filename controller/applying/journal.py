@@ -18,10 +18,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from controller.errors import JournalFailed, LabError
 from controller.model.state import State, replay
 from controller.planning.check import Management
 from controller.planning.plan import Step
+from lab.errors import JournalFailed, LabError
 
 Outcome = Literal["applied", "taken back", "adopted"]
 

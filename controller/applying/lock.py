@@ -19,7 +19,7 @@ from typing import Self
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from controller.applying.statefolder import StateFolder
-from controller.errors import LabError
+from lab.errors import LabError
 
 LIFE_S = 1800.0
 """How long a holder that gives no sign is believed to be alive."""

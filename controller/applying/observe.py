@@ -5,12 +5,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
 from controller.drivers.driver import ASPECTS, Aspect, EeeStatus, Identity
-from controller.drivers.table import FAMILIES
-from controller.errors import DeviceError
-from controller.model.lab import Lab, Switch
+from controller.drivers.table import driver_of
 from controller.model.state import State, SwitchState
 from controller.transports.session import Connect, Session
 from controller.transports.switches import open_session
+from lab.errors import DeviceError
+from lab.model import Lab, Switch
 
 ALL: Final[frozenset[Aspect]] = frozenset(ASPECTS)
 
@@ -26,7 +26,7 @@ def observe_switch(
 
     Unreachable, Rejected or Unreadable name the switch.
     """
-    driver = FAMILIES[switch.family].driver
+    driver = driver_of(switch)
     return driver.parse(switch, aspects, session.ask(driver.queries(switch, aspects)), base)
 
 
@@ -85,11 +85,11 @@ def ask_switches(
 
 def read_eee(switch: Switch, session: Session) -> Mapping[str, EeeStatus]:
     """EEE of each port as the switch shows it."""
-    driver = FAMILIES[switch.family].driver
+    driver = driver_of(switch)
     return driver.eee(switch, session.ask(driver.eee_queries(switch)))
 
 
 def read_identity(switch: Switch, session: Session) -> Identity:
     """What a switch says that it is."""
-    driver = FAMILIES[switch.family].driver
+    driver = driver_of(switch)
     return driver.identity(switch, session.ask(driver.identity_queries(switch)))

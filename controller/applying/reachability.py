@@ -10,7 +10,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from controller.errors import Unreadable
+from lab.errors import Unreadable
 
 Count = Annotated[int, Field(ge=0)]
 

@@ -20,9 +20,9 @@ from controller.applying.lock import Holder
 from controller.applying.rounds import Sink, Stopped
 from controller.applying.statefolder import digest_of
 from controller.applying.work import Work
-from controller.errors import BrokenLab, Drift, LabError
 from controller.model.state import State, diff
-from controller.planning.wayback import Position, position, way_back
+from controller.planning.rollback import Position, position, way_back
+from lab.errors import BrokenLab, Drift, LabError
 
 _ATTEMPTS = 3
 

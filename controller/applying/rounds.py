@@ -16,8 +16,6 @@ from typing import Protocol
 from controller.applying.journal import Acknowledged, Entry, LinkSeen, Sending, Taken, Verified
 from controller.applying.switchboard import Switchboard, require
 from controller.drivers.driver import ASPECTS, Aspect, Driver, Line, Order, aspects_of
-from controller.errors import DeviceError, Drift, Ignored, LabError
-from controller.model.lab import Lab, Switch
 from controller.model.state import (
     Change,
     PortChange,
@@ -34,6 +32,8 @@ from controller.planning.plan import Step
 from controller.planning.plan_text import target_of, words_of
 from controller.transports import session
 from controller.transports.session import Session
+from lab.errors import DeviceError, Drift, Ignored, LabError
+from lab.model import Lab, Switch
 
 ALL: frozenset[Aspect] = frozenset(ASPECTS)
 

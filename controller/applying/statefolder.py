@@ -10,8 +10,8 @@ import os
 import time
 from pathlib import Path
 
-from controller.errors import LabError
-from controller.model.lab import Lab
+from lab.errors import LabError
+from lab.model import Lab
 
 _SYSTEM = Path("/var/lib/eee-testbed")
 _LOCKS = Path("/run/lock")

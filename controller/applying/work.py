@@ -10,13 +10,13 @@ from controller.applying.rounds import Crew, Progress, Stop, Stopped, WatchLinks
 from controller.applying.statefolder import StateFolder
 from controller.applying.switchboard import Switchboard
 from controller.drivers.driver import Driver
-from controller.errors import AccessDenied, DeviceError, HostKeyChanged, Unreachable
-from controller.model.lab import Lab, Switch
 from controller.model.state import State, SwitchState
 from controller.planning.check import Management
 from controller.planning.limits import Abilities
 from controller.planning.plan import Plan
 from controller.transports.session import Connect
+from lab.errors import AccessDenied, DeviceError, HostKeyChanged, Unreachable
+from lab.model import Lab, Switch
 
 
 @dataclass(frozen=True, slots=True)

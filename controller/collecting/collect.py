@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, Protocol, Self
 
-from controller.collecting.runclock import RunClock, Schedule, aligned
-from controller.collecting.sample_tables import Batch, Column
-from controller.errors import AccessDenied, HostKeyChanged, LabError, RunFolderFailed
-from controller.sources.source import Reading, Source, SourceKind
+from controller.collecting.source import Reading, Source, SourceKind
+from lab.errors import AccessDenied, HostKeyChanged, LabError, RunFolderFailed
+from record.run_clock import RunClock, Schedule, aligned
+from record.sample_tables import Batch, Column
 
 _NS: Final = 1_000_000_000
 _LATE_SHARE: Final = 10  # a beat is late from a tenth of its period

@@ -3,20 +3,20 @@
 from collections.abc import Sequence
 from typing import Final
 
-from controller.collecting.clock_offsets import Exchange, Offset, by_chrony, offset_of
 from controller.collecting.collect import Timed
 from controller.collecting.lpi_counters import LPI_FAMILIES
-from controller.collecting.store import Run
-from controller.errors import AccessDenied, DeviceError
-from controller.model.lab import Host, Lab, Strip, Switch
+from controller.collecting.lpi_source import LpiSource
+from controller.collecting.port_source import PortSource
+from controller.collecting.strip_source import StripSource
 from controller.power.outlets import Meter
-from controller.sources.lpi import LpiSource
-from controller.sources.ports import PortSource
-from controller.sources.strips import StripSource
 from controller.transports.host_clock import ClockReading, read_clocks, tracking_here
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of
 from controller.transports.switches import open_session
+from lab.errors import AccessDenied, DeviceError
+from lab.model import Host, Lab, Strip, Switch
+from record.clock_offsets import Exchange, Offset, by_chrony, offset_of
+from record.store import Run
 
 PERIOD_S: Final = 1.0
 LPI_PERIOD_S: Final = 10.0

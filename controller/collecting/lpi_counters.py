@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from controller.drivers.driver import Answers, Query, Show
-from controller.drivers.fastpath_shows import GREEN, fields
-from controller.errors import Unreadable
-from controller.model.lab import Switch, SwitchFamily
+from controller.drivers.fastpath.shows import GREEN, fields
+from lab.errors import Unreadable
+from lab.model import Switch, SwitchFamily
 
 _LABELS: Final = (
     "Tx Low Power Idle Event Count",

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from controller.drivers.driver import Answers, Aspect, Put, SnmpValue, Walk
-from controller.errors import NotExpressible, Unreadable
-from controller.model.lab import Switch
 from controller.model.state import Acceptance, StaticTable
+from lab.errors import NotExpressible, Unreadable
+from lab.model import Switch
 
 IF_NAME = Walk("1.3.6.1.2.1.31.1.1.1.1")
 IF_HIGH_SPEED = Walk("1.3.6.1.2.1.31.1.1.1.15")

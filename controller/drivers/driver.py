@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from controller.model.lab import RATES_MBPS, Switch
+from controller.model.capabilities import Capabilities
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, SwitchState, VlanChange
+from lab.model import Switch
 
 Aspect = Literal["link", "vlan", "statics", "stp", "energy"]
 """Parts of a switch's state that are read apart: admin status, speed and flow control; VLANs that exist and
@@ -98,36 +99,6 @@ SnmpValue = int | bytes | str
 
 Answers = Mapping[Query, str | Mapping[str, SnmpValue]]
 """Text for `Show`, a mapping from index to value for `Walk`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Capabilities:
-    """What a family can express. None where nobody knows: then it is tried, and read back."""
-
-    multi_untagged: bool
-    """A port may be an untagged member of many VLANs (`facts`: decisive for host ports that untag)."""
-
-    eee_settable: bool
-    hold_settable: bool
-    flow_control_settable: bool
-    static_entries: int | None
-    """Most static unicast entries of a switch."""
-
-    static_entries_per_port: int | None
-    vlans: int | None
-    """Most VLANs at once, the default one included."""
-
-    eee_restarts_link: bool
-    """A change of EEE takes effect only when the link comes up anew; the driver's orders bounce it."""
-
-    reserved_vids: frozenset[int] = frozenset()
-    """VIDs that the family keeps for itself and does not let anybody use."""
-
-    speeds_mbps: tuple[int, ...] = RATES_MBPS
-    """Speeds that a port can be fixed to, if it is not slower than that."""
-
-    bare_pvid: bool = True
-    """A port has a PVID even if it is no member of that VLAN, or takes tagged frames only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from controller.drivers.driver import EeeStatus
-from controller.errors import Unreadable
 from controller.model.state import PortState
+from lab.errors import Unreadable
 
 _UNSUPPORTED = ("Operation not supported", "not supported", "No data available")
 _MODE = re.compile(r"\b(\d+)base\S+/(?:Full|Half)")

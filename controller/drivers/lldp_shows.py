@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from controller.drivers.driver import Show
-from controller.model.lab import SwitchFamily
+from lab.model import SwitchFamily
 
 _RULE: Final = re.compile(r"\s*-{2,}(?:\s+-{2,})+\s*")
 _MAC: Final = re.compile(r"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}")

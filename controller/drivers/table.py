@@ -2,9 +2,15 @@
 
 from collections.abc import Mapping
 
-from controller.drivers import cisco_ios, fastpath, linux_bridge, openvswitch, ros
-from controller.drivers.driver import Family
-from controller.model.lab import SwitchFamily
+from controller.drivers.cisco_ios import driver as cisco_ios
+from controller.drivers.driver import Driver, Family
+from controller.drivers.fastpath import driver as fastpath
+from controller.drivers.linux_bridge import driver as linux_bridge
+from controller.drivers.openvswitch import driver as openvswitch
+from controller.drivers.ros import driver as ros
+from controller.model.capabilities import Capabilities
+from lab.errors import PlanError
+from lab.model import Switch, SwitchFamily
 
 FAMILIES: Mapping[SwitchFamily, Family] = {
     "dell_powerconnect_55xx": ros.DELL_55XX_FAMILY,
@@ -16,3 +22,15 @@ FAMILIES: Mapping[SwitchFamily, Family] = {
     "linux_bridge": linux_bridge.FAMILY,
     "openvswitch": openvswitch.FAMILY,
 }
+
+
+def driver_of(switch: Switch) -> Driver:
+    """The driver of a switch's family; PlanError if the table has none."""
+    if switch.family not in FAMILIES:
+        raise PlanError(f"{switch.name}: family {switch.family} has no driver; use one of {', '.join(FAMILIES)}.")
+    return FAMILIES[switch.family].driver
+
+
+def capabilities_of(switch: Switch) -> Capabilities:
+    """What a switch's family can express; PlanError if it has no driver."""
+    return driver_of(switch).capabilities

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr, model_validator
 
-from controller.experiments.trials import What
+from record.trial_events import What
 
 FORMAT: Final = 1
 

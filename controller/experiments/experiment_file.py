@@ -8,8 +8,8 @@ from pydantic import ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from controller.errors import ExperimentError, Problem
 from controller.experiments.experiment import Experiment
+from lab.errors import ExperimentError, Problem
 
 Place = Sequence[str | int]
 

@@ -5,18 +5,18 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from benchmarks.programs.program import Parameters, Placement, Program, Unfit
-from benchmarks.programs.table import PROGRAMS
-from controller.drivers.table import FAMILIES
-from controller.errors import ExperimentError, NotExpressible, PlanError, Problem
+from benchmarks.program import Parameters, Placement, Program, Unfit
+from benchmarks.table import PROGRAMS
+from controller.drivers.table import capabilities_of
 from controller.experiments.blocks import Levels, Slot, order_of
 from controller.experiments.experiment import OF_LINKS, Experiment, Factor, ProbeRun
 from controller.experiments.experiment_file import Written
-from controller.model.lab import Lab, Link
 from controller.model.state import factory_state
 from controller.planning.limits import abilities_of
 from controller.planning.regulate import eee
-from controller.planning.wish import find_trunk
+from controller.planning.routing_options import find_trunk
+from lab.errors import ExperimentError, NotExpressible, PlanError, Problem
+from lab.model import Lab, Link
 
 _SHOWN: Final = 12
 
@@ -115,7 +115,7 @@ def _of_links(experiment: Experiment, lab: Lab, written: Written) -> Iterator[Pr
 
 def _of_abilities(lab: Lab, written: Written, name: str, factor: Factor, links: tuple[Link, ...]) -> Iterator[Problem]:
     """Whether the switches can say it; what else is in the way depends on what the lab is then."""
-    abilities, hold_us = abilities_of(lab, FAMILIES), 1 if factor.kind == "hold_us" else None
+    abilities, hold_us = abilities_of(lab, capabilities_of), 1 if factor.kind == "hold_us" else None
     try:
         eee(lab, factory_state(lab), links, on=True, hold_us=hold_us, may_flap=True, abilities=abilities)
     except NotExpressible as error:

@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
-from controller.collecting.runclock import RunClock
-from controller.collecting.sample_tables import Batch, Column
-from controller.errors import LabError, TwinLate
 from controller.experiments.experiment import Guards
-from controller.model.lab import Link
+from lab.errors import LabError, TwinLate
+from lab.model import Link
+from record.run_clock import RunClock
+from record.sample_tables import Batch, Column
 
 _NS: Final = 1_000_000_000
 _CHANGED_STEP_MS: Final = 20

@@ -21,15 +21,15 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from agents.pack import packed
-from benchmarks.programs.program import Answer, Figure, Launch, Parameters, Placement, Program, Unfit
-from controller.errors import DeviceError, LabError, Unreachable
+from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Program, Unfit
 from controller.experiments.mpirun import complaint, mpirun_argv
 from controller.experiments.raw_files import RawFile
 from controller.experiments.traffic import PREFIX, Traffic, monitored
-from controller.model.lab import Host, Lab
 from controller.transports.hosts import Json
 from controller.transports.hosts import Program as NodeProgram
 from controller.transports.node_session import NodeSession, stream_from
+from lab.errors import DeviceError, LabError, Unreachable
+from lab.model import Host, Lab
 
 _HELLO_S: Final = 30.0
 _GOODBYE_S: Final = 20.0

@@ -7,13 +7,13 @@ from typing import Final
 from controller.experiments.blocks import Levels
 from controller.experiments.experiment import Experiment, Factor, Kind
 from controller.experiments.fitting import links_of
-from controller.model.lab import Lab, Link
 from controller.model.state import State, diff, replay
 from controller.planning.check import Management
 from controller.planning.limits import Abilities
 from controller.planning.plan import Plan, join_plans, make_plan
 from controller.planning.regulate import eee, link_off, link_on, link_speed
-from controller.planning.wish import Wish, work_out
+from controller.planning.routing_options import Wish, work_out
+from lab.model import Lab, Link
 
 ORDER: Final[tuple[Kind, ...]] = ("routing", "link", "speed_mbps", "eee", "hold_us")
 """In which factors of the lab are set: what moves traffic first, what restarts single links last."""

@@ -7,7 +7,6 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final
 
-from controller.collecting.runclock import RunClock
 from controller.experiments.blocks import Slot
 from controller.experiments.experiment import Experiment
 from controller.experiments.fitting import probe_of, program_of
@@ -15,9 +14,10 @@ from controller.experiments.launching import launch
 from controller.experiments.probing import probe
 from controller.experiments.raw_files import RawFile
 from controller.experiments.recordings import recording
-from controller.experiments.trials import TrialBegun
-from controller.model.lab import Host, Lab
 from controller.transports.agent_streams import AgentStream
+from lab.model import Host, Lab
+from record.run_clock import RunClock
+from record.trial_events import TrialBegun
 
 _NS: Final = 1_000_000_000
 
@@ -33,7 +33,7 @@ class Measured:
     figures: tuple[tuple[str, float, str], ...] = ()
     notes: tuple[str, ...] = ()
     loop_ns: tuple[int, int] | None = None
-    """As `benchmarks.programs.program.Answer` has it."""
+    """As `benchmarks.program.Answer` has it."""
 
 
 def begun_of(experiment: Experiment, slot: Slot, trial: int) -> TrialBegun:

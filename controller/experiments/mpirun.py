@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from benchmarks.programs.program import Launch, Placement
+from benchmarks.program import Launch, Placement
 from controller.experiments.traffic import PREFIX
 
 _ABORTED: Final = re.compile(r"process rank (\d+) with PID \d+ on node (\S+) exited on signal (\d+)")

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from agents.stream import Recording, read_stream
-from controller.errors import Unreadable
 from controller.experiments.experiment import ProbeRun
 from controller.experiments.raw_files import RawFile
-from controller.model.lab import Host
 from controller.transports.agent_streams import AgentStream
+from lab.errors import Unreadable
+from lab.model import Host
 
 ECHOES: Final = "echoes.jsonl"
 _PATIENCE_S: Final = 60.0

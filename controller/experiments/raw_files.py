@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 from typing import Self
 
-from controller.errors import RunFolderFailed
+from lab.errors import RunFolderFailed
 
 
 class RawFile:

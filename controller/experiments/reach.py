@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
-from controller.errors import DeviceError, Unreachable
-from controller.model.lab import Host
 from controller.transports.hosts import Program, run_on_hosts
+from lab.errors import DeviceError, Unreachable
+from lab.model import Host
 
 _PATIENCE_S: Final = 60
 _PROGRAM: Final = Program(

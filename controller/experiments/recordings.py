@@ -9,11 +9,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
-from controller.errors import DeviceError, Rejected
 from controller.experiments.experiment import Recordings
 from controller.experiments.raw_files import RawFile
-from controller.model.lab import Host
 from controller.transports.agent_streams import AgentStream
+from lab.errors import DeviceError, Rejected
+from lab.model import Host
 
 _FINE: Final = ("--every-s", "0.02", "--share", "0.002")
 """So that the gaps of a program's own loop can be told from those of its start and end."""

@@ -10,20 +10,20 @@ from typing import Final
 
 from controller.applying.rounds import Stop, Stopped
 from controller.collecting.collect import Collector
-from controller.collecting.store import Run, read_events
-from controller.errors import BrokenLab, JournalFailed, LabError, RunFolderFailed
-from controller.experiments.attention import Attention
 from controller.experiments.blocks import Slot
 from controller.experiments.experiment import Experiment
 from controller.experiments.fitting import order_for
 from controller.experiments.guards import Bystander, GuardSink, Vigil, spoiled
+from controller.experiments.lab_controller import Stage
 from controller.experiments.measuring import Measured, begun_of, hosts_of, measure
 from controller.experiments.queue_of_slots import SlotQueue
 from controller.experiments.reach import await_reach
 from controller.experiments.run_progress import RunProgress
-from controller.experiments.stage import Stage
-from controller.experiments.trials import BEGUN, ENDED, TrialEnded, TrialState, trial_folder
-from controller.model.lab import Lab
+from controller.experiments.signal_handling import Attention
+from lab.errors import BrokenLab, JournalFailed, LabError, RunFolderFailed
+from lab.model import Lab
+from record.store import Run, read_events
+from record.trial_events import BEGUN, ENDED, TrialEnded, TrialState, trial_folder
 
 _DISK_PATIENCE_S: Final = 60.0
 _NS: Final = 1_000_000_000

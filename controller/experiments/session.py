@@ -6,28 +6,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from controller.applying.hands import real_hands
+from controller.applying.backend import real_hands
 from controller.applying.lock import Lock
 from controller.applying.statefolder import StateFolder, digest_of
 from controller.collecting.collect import Collector
 from controller.collecting.lab_sources import note_clocks, sources_of
-from controller.collecting.store import Run, read_events, read_facts
-from controller.errors import LabError, RunFolderFailed
-from controller.experiments.attention import Attention
 from controller.experiments.experiment import Experiment
 from controller.experiments.experiment_file import Written
 from controller.experiments.fitting import check_experiment, order_for
 from controller.experiments.guards import Bystander, GuardSink
+from controller.experiments.lab_controller import Stage
 from controller.experiments.run_progress import RunProgress
 from controller.experiments.running import Outcome, Runner
-from controller.experiments.stage import Stage
-from controller.experiments.trials import BEGUN
-from controller.exporters.attach import ViewOptions, attach
-from controller.inventory.lab_folder import find_lab, load_lab
-from controller.model.lab import Lab
+from controller.experiments.signal_handling import Attention
+from controller.live.export.attach import ViewOptions, attach
+from lab.errors import LabError, RunFolderFailed
+from lab.folder import find_lab, load_lab
+from lab.model import Lab
+from record.store import Run, read_events, read_facts
+from record.trial_events import BEGUN
 
 if TYPE_CHECKING:
-    from analysis.preflight import Verdict
+    from analysis.power.preflight import Verdict
 
 ROOT: Final = Path("runs")
 _NS: Final = 1_000_000_000
@@ -123,8 +123,8 @@ def look(experiment: Experiment, written: Written, wanted: Wanted) -> "Verdict":
 
 def judge(experiment: Experiment, run: Run, collector: Collector) -> "Verdict":
     """Look for `look_s`, then say what these meters can see; LabError if there are none."""
-    from analysis.preflight import looks_of, preflight  # noqa: PLC0415 - statistics take seconds to load
-    from analysis.run_samples import RunSamples  # noqa: PLC0415
+    from analysis.power.preflight import looks_of, preflight  # noqa: PLC0415 - statistics take seconds to load
+    from record.samples import RunSamples  # noqa: PLC0415
 
     run.clock.wait_until(run.clock.now_ns() + round(experiment.expect.look_s * _NS), collector.ending)
     collector.check()

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.programs.program import Placement
-from controller.errors import LabError
+from benchmarks.program import Placement
+from lab.errors import LabError
 
 PREFIX: Final = "monitor"
 """Each rank writes its counts to PREFIX.RANK.prof."""

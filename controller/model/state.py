@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
-from controller.errors import PlanError
-from controller.model.lab import Lab
+from lab.errors import PlanError
+from lab.model import Lab
 
 Acceptance = Literal["all", "tagged"]
 """Which frames a port lets in: all, or only tagged ones (802.1Q, acceptable frame types)."""

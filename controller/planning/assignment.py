@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
-from controller.errors import PlanError
-from controller.model.lab import Link
-from controller.model.topology import Topology
 from controller.model.vlans import PathLengths, Route, Vlan, VlanPlan
+from lab.errors import PlanError
+from lab.model import Link
+from lab.topology import Topology
 
 FIRST_VID = 11
 LAST_VID = 4094

@@ -17,10 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from controller.errors import PlanError, UnsafePlan
-from controller.model.lab import Lab
 from controller.model.state import Change, Draft, PortChange, PortState, State, StaticsChange, StpChange, VlanChange
-from controller.model.topology import Topology
 from controller.planning.broadcast import (
     Edge,
     Pair,
@@ -33,6 +30,9 @@ from controller.planning.broadcast import (
     passes,
     reach,
 )
+from lab.errors import PlanError, UnsafePlan
+from lab.model import Lab
+from lab.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)

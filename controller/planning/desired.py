@@ -11,14 +11,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from controller.errors import PlanError
-from controller.model.lab import End, Lab, Link
+from controller.model.port_forms import one_untagged
 from controller.model.state import Draft, PortState, State, SwitchState
-from controller.model.topology import Topology
 from controller.model.vlans import VlanPlan
 from controller.planning.broadcast import heard, is_up
 from controller.planning.lags import require_lags
-from controller.planning.limits import UNLIMITED, Abilities, as_held, one_untagged, untags_one
+from controller.planning.limits import UNLIMITED, Abilities, as_held, untags_one
+from lab.errors import PlanError
+from lab.model import End, Lab, Link
+from lab.topology import Topology
 
 DEFAULT_VLAN = 1
 """Exists on every switch and cannot be destroyed."""

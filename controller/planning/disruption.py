@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from controller.model.state import Change, Draft, PortChange, StpChange
-from controller.model.topology import Topology
 from controller.planning.broadcast import ends_of
+from lab.topology import Topology
 
 RENEGOTIATION_S = 3.0
 SPANNING_TREE_S = 30.0

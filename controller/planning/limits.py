@@ -6,15 +6,16 @@ knows is no limit here: the switch is asked, and what it took is read back.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from controller.drivers.driver import Capabilities, Family
-from controller.errors import NotExpressible, PlanError
-from controller.model.lab import Host, Lab, Switch, SwitchFamily
+from controller.model.capabilities import Capabilities
+from controller.model.port_forms import one_untagged, without_bare_pvid
 from controller.model.state import Change, Draft, PortChange, PortState, State, StaticsChange, VlanChange
-from controller.model.topology import Topology
+from lab.errors import NotExpressible
+from lab.model import Host, Lab, Switch
+from lab.topology import Topology
 
 Abilities = Mapping[str, Capabilities]
 """What each switch can express, by name. A switch that is not in it can do everything."""
@@ -23,14 +24,9 @@ UNLIMITED: Abilities = MappingProxyType({})
 """Every switch can do everything."""
 
 
-def abilities_of(lab: Lab, families: Mapping[SwitchFamily, Family]) -> Abilities:
-    """The capabilities of each switch's family, with its quirks in place of them; PlanError if there is no driver."""
-    found = {}
-    for switch in lab.switches:
-        if switch.family not in families:
-            raise PlanError(f"{switch.name} is a {switch.family}, for which there is no driver: choose another family.")
-        found[switch.name] = _with_quirks(families[switch.family].driver.capabilities, switch)
-    return found
+def abilities_of(lab: Lab, capabilities_of: Callable[[Switch], Capabilities]) -> Abilities:
+    """The capabilities of each switch, by name: its family's, overridden by its quirks."""
+    return {switch.name: _with_quirks(capabilities_of(switch), switch) for switch in lab.switches}
 
 
 def _with_quirks(can: Capabilities, switch: Switch) -> Capabilities:
@@ -50,32 +46,6 @@ def reserved_vids(abilities: Abilities) -> frozenset[int]:
 def untags_one(abilities: Abilities, switch: str) -> bool:
     """Whether the switch untags a port in one VLAN only: that of its PVID."""
     return switch in abilities and not abilities[switch].multi_untagged
-
-
-def one_untagged(port: PortState) -> PortState:
-    """A port as a switch has it that untags the PVID's VLAN only: a trunk with a native VLAN.
-
-    Same memberships and PVID. Untagged frames come in if, and only if, it is a member of the PVID's VLAN; frames of
-    VLANs that it is no member of never do.
-    """
-    inside = port.vids & {port.pvid}
-    return replace(
-        port,
-        untagged_vids=inside,
-        tagged_vids=port.vids - inside,
-        acceptance="all" if inside else "tagged",
-        ingress_filtering=True,
-    )
-
-
-def without_bare_pvid(port: PortState) -> PortState:
-    """A port as a switch has it that keeps a PVID only where it takes untagged frames: any other is PVID 1, "tagged".
-
-    Same memberships. It takes the same frames: ingress filtering drops those of a PVID that it is no member of.
-    """
-    if port.acceptance == "all" and port.pvid in port.vids:
-        return replace(port, ingress_filtering=True)
-    return replace(port, pvid=1, acceptance="tagged", ingress_filtering=True)
 
 
 def as_held(abilities: Abilities, switch: str, port: PortState) -> PortState:

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from controller.errors import PlanError
-from controller.model.lab import Lab
 from controller.model.state import (
     Change,
     Draft,
@@ -26,11 +24,13 @@ from controller.model.state import (
     VlanChange,
     diff,
 )
-from controller.model.topology import Topology
 from controller.planning.broadcast import is_up
 from controller.planning.check import Management, check
 from controller.planning.disruption import Disruption, disruption_of
 from controller.planning.limits import UNLIMITED, Abilities, as_held, require_expressible
+from lab.errors import PlanError
+from lab.model import Lab
+from lab.topology import Topology
 
 Stage = Literal["wake", "move", "sleep"]
 Place = tuple[str, str]

@@ -3,10 +3,10 @@
 from dataclasses import asdict
 from typing import Any
 
-from controller.model.lab import Lab
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
 from controller.planning.plan import Plan, Step
-from controller.planning.wish import Head, Room
+from controller.planning.routing_options import Head, Room
+from lab.model import Lab
 
 _SHOWN = 4
 

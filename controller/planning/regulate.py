@@ -7,10 +7,7 @@ edited: its hosts move to a new VLAN with another tree.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
-from controller.errors import NotExpressible, PlanError
-from controller.model.lab import Lab, Link
 from controller.model.state import Draft, State, replay
-from controller.model.topology import Topology
 from controller.model.vlans import Route, Tree, VlanPlan
 from controller.planning.assignment import Statics, assign_vlans
 from controller.planning.broadcast import is_up
@@ -19,6 +16,9 @@ from controller.planning.desired import desired_state, live_trees
 from controller.planning.limits import UNLIMITED, Abilities, as_held, reserved_vids
 from controller.planning.plan import Place, Plan, join_plans, make_plan
 from controller.planning.trees import shortest_routes, shortest_tree
+from lab.errors import NotExpressible, PlanError
+from lab.model import Lab, Link
+from lab.topology import Topology
 
 Policy = Callable[[Topology, Collection[int]], tuple[Route, ...]]
 """A policy of `controller.planning.trees`, given the trunks that it may use."""

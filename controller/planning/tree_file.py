@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from controller.errors import InventoryError, PlanError, Problem
-from controller.model.lab import Lab
+from lab.errors import InventoryError, PlanError, Problem
+from lab.model import Lab
 
 
 class WrittenTree(BaseModel):

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from controller.drivers.driver import Put
-from controller.errors import Unreadable
-from controller.model.lab import Strip
 from controller.power.family import NOT_METERED, Channel, Found, OutletReading, StripReading
+from lab.errors import Unreadable
+from lab.model import Strip
 
 WATT_HOUR_JOULE = 3_600.0
 TENTH_KWH_JOULE = 360_000.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from controller.drivers.driver import Put, SnmpValue
-from controller.model.lab import Strip
+from lab.model import Strip
 
 Found = Mapping[str, SnmpValue]
 """Full OID in dotted form to value; objects that the strip does not have are missing."""

@@ -8,9 +8,9 @@ taken where it agrees with the watts that are shown; it is as much too small or 
 from dataclasses import dataclass
 
 from controller.drivers.driver import Put
-from controller.model.lab import Strip
 from controller.power.columns import WATT_HOUR_JOULE, number_at
 from controller.power.family import NOT_METERED, Channel, FamilyRow, Found, OutletReading, StripReading
+from lab.model import Strip
 
 _GUDE = "1.3.6.1.4.1.28507"
 _BRANCHES = (("8221", 56), ("8226", 58))

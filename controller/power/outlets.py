@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from controller.drivers.driver import Put, SnmpValue
-from controller.errors import Ignored, LabError
-from controller.model.lab import Lab, Outlet, Strip
 from controller.power.family import MeterFamily, StripReading
 from controller.power.table import METER_FAMILIES
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of
+from lab.errors import Ignored, LabError
+from lab.model import Lab, Outlet, Strip
 
 _AT_ONCE = 24  # objects of one request: answers of more do not fit into one datagram with every agent
 _PATIENCE_S = 15.0

@@ -6,9 +6,9 @@ Each sensor says itself how many of its digits are behind the point. Sensors: 5 
 from dataclasses import dataclass
 
 from controller.drivers.driver import Put
-from controller.model.lab import Strip
 from controller.power.columns import WATT_HOUR_JOULE, number_at
 from controller.power.family import NOT_METERED, Channel, FamilyRow, Found, OutletReading, StripReading
+from lab.model import Strip
 
 _PDU2 = "1.3.6.1.4.1.13742.6"
 _POWER, _ENERGY = 5, 8

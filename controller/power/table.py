@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from controller.model.lab import StripFamily
 from controller.power import apc, cyberpower, eaton, gude, raritan, servertech
 from controller.power.family import FamilyRow
+from lab.model import StripFamily
 
 METER_FAMILIES: Mapping[StripFamily, FamilyRow] = {
     "apc_rpdu": apc.RPDU_FAMILY,

@@ -14,9 +14,9 @@ from types import TracebackType
 from typing import Final, Self
 
 from agents.pack import packed
-from controller.errors import DeviceError, LabError, Rejected, Unreachable
-from controller.model.lab import Host
 from controller.transports.hosts import NO_SSH, TAKE, Program, failure, lasting_command
+from lab.errors import DeviceError, LabError, Rejected, Unreachable
+from lab.model import Host
 
 _BOOT: Final = (
     TAKE

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from controller.errors import DeviceError, LabError, Unreachable, Unreadable
-from controller.model.lab import Host
 from controller.transports.hosts import NO_SSH, ssh_command
+from lab.errors import DeviceError, LabError, Unreachable, Unreadable
+from lab.model import Host
 
 _EXCHANGES: Final = 24
 _PATIENCE_S: Final = 20.0

@@ -11,8 +11,8 @@ from tempfile import NamedTemporaryFile, gettempdir
 import paramiko
 from paramiko.hostkeys import HostKeys
 
-from controller.errors import HostKeyChanged, LabError
-from controller.model.lab import Switch
+from lab.errors import HostKeyChanged, LabError
+from lab.model import Switch
 
 
 def known_hosts_of(switch: Switch) -> Path:

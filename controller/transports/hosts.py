@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from controller.errors import AccessDenied, DeviceError, HostKeyChanged, LabError, Rejected, Unreachable, Unreadable
-from controller.model.lab import Host
+from lab.errors import AccessDenied, DeviceError, HostKeyChanged, LabError, Rejected, Unreachable, Unreadable
+from lab.model import Host
 
 Json = Any
 """What `json.loads` returns."""

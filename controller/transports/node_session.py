@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Final, Self
 
-from controller.errors import LabError, Unreachable, Unreadable
-from controller.model.lab import Host
 from controller.transports.hosts import NO_SSH, SSH_FAILED, TAKE, Json, Program, failure, lasting_command
+from lab.errors import LabError, Unreachable, Unreadable
+from lab.model import Host
 
 _LONGEST_LINE: Final = 1 << 27
 _PIECE_BYTE: Final = 1 << 16

@@ -6,10 +6,10 @@ import time
 from types import TracebackType
 from typing import Final, Self
 
-from controller.errors import DeviceError, LabError, Rejected, Unreachable
-from controller.model.lab import Host
 from controller.transports.host_clock import read_clocks
 from controller.transports.hosts import NO_SSH, ssh_command
+from lab.errors import DeviceError, LabError, Rejected, Unreachable
+from lab.model import Host
 
 INTERVAL_S: Final = 0.01
 _FIRST_WITHIN_S: Final = 20.0

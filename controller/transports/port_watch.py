@@ -9,10 +9,10 @@ from typing import Final, Self
 
 from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_NAME, places
 from controller.drivers.driver import Answers, SnmpValue
-from controller.errors import LabError, Unreadable
-from controller.model.lab import Switch
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of
+from lab.errors import LabError, Unreadable
+from lab.model import Switch
 
 _OPER_STATUS: Final = "1.3.6.1.2.1.2.2.1.8"
 _UP: Final = 1

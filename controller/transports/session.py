@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from controller.drivers.driver import Answers, Order, Query
-from controller.model.lab import Switch
+from lab.model import Switch
 
 
 @dataclass(frozen=True, slots=True)

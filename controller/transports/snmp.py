@@ -40,10 +40,10 @@ from gufo.snmp import (
 from gufo.snmp.sync import SnmpSession
 
 from controller.drivers.driver import Put, SnmpValue
-from controller.errors import AccessDenied, Rejected, Unreachable, Unreadable
-from controller.inventory.credentials import read_secret
 from controller.transports.snmp_access import SnmpAccess
 from controller.transports.snmp_set import PysnmpSetter, Setter
+from lab.credentials import read_secret
+from lab.errors import AccessDenied, Rejected, Unreachable, Unreadable
 
 _PATIENCE: Final = ((0.5, 6), (2.0, 3))
 """(seconds, tries): first as agents usually answer, then as an agent with a busy processor does."""

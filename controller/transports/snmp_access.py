@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from controller.errors import AccessDenied
-from controller.model.lab import Secret, SnmpUser, Strip, Switch
+from lab.errors import AccessDenied
+from lab.model import Secret, SnmpUser, Strip, Switch
 
 
 @dataclass(frozen=True, slots=True)

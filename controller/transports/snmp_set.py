@@ -7,10 +7,10 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, Literal, Protocol
 
-from controller.errors import AccessDenied, Unreachable
-from controller.inventory.credentials import read_secret
-from controller.model.lab import SnmpUser
 from controller.transports.snmp_access import SnmpAccess
+from lab.credentials import read_secret
+from lab.errors import AccessDenied, Unreachable
+from lab.model import SnmpUser
 
 _ANSWER_S: Final = 1.0
 

@@ -16,12 +16,12 @@ import paramiko
 from netmiko.exceptions import NetmikoAuthenticationException, NetmikoBaseException
 
 from controller.drivers.driver import Driver, Line
-from controller.errors import AccessDenied, DeviceError, Rejected, Unreachable
-from controller.inventory.credentials import check_private, read_secret
-from controller.model.lab import Switch
 from controller.transports.command_line import CommandLine
 from controller.transports.host_keys import Trusted, changed, trusted
 from controller.transports.terminal import PATIENCE_S, Terminal
+from lab.credentials import check_private, read_secret
+from lab.errors import AccessDenied, DeviceError, Rejected, Unreachable
+from lab.model import Switch
 
 _ATTEMPTS: Final = 3
 _CONNECT_S: Final = 5.0

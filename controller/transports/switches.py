@@ -6,14 +6,14 @@ A plan that only shuts ports over SNMP so never pays for a login.
 from collections.abc import Callable, Sequence
 
 from controller.drivers.driver import Answers, Driver, Line, Order, Put, Query, Show, SnmpValue, Walk
-from controller.drivers.table import FAMILIES
-from controller.errors import LabError, Unreachable
-from controller.model.lab import Switch
+from controller.drivers.table import driver_of
 from controller.transports.command_line import CommandLine
 from controller.transports.session import Acknowledged
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of
 from controller.transports.terminal import PATIENCE_S
+from lab.errors import Unreachable
+from lab.model import Switch
 
 OpenLine = Callable[[Switch, Driver, float], CommandLine]
 
@@ -90,6 +90,4 @@ def open_session(switch: Switch, *, patience_s: float = PATIENCE_S) -> SwitchSes
 
     `patience_s` is how long a command line may be silent before it counts as hanging.
     """
-    if switch.family not in FAMILIES:
-        raise LabError(f"{switch.name} is a {switch.family}, for which there is no driver: choose another family.")
-    return SwitchSession(switch, FAMILIES[switch.family].driver, patience_s=patience_s)
+    return SwitchSession(switch, driver_of(switch), patience_s=patience_s)

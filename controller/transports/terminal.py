@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import Protocol
 
-from controller.errors import Unreachable, Unreadable
+from lab.errors import Unreachable, Unreadable
 
 PATIENCE_S = 30.0
 """How long a switch may be silent before it counts as hanging; saving a configuration takes real ones ten seconds."""

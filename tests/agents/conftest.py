@@ -5,9 +5,9 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
-from agent_nodes import PATIENCE_S, Ended, Node, Pair, Run, Running, agent_argv, nodes
 
 from agents.pack import packed
+from tests.support.nodes.agent_nodes import PATIENCE_S, Ended, Node, Pair, Run, Running, agent_argv, nodes
 
 
 @pytest.fixture(scope="module")

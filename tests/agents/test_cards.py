@@ -8,10 +8,10 @@ import subprocess
 import sys
 
 import pytest
-from agent_nodes import Pair
 
 from agents.lpi_counters import LpiCounter, lpi_counters
 from agents.netlink import attributes, parse_eee
+from tests.support.nodes.agent_nodes import Pair
 
 _ASK = """
 import json, sys

@@ -5,7 +5,6 @@ import struct
 import subprocess
 import sys
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -15,6 +14,7 @@ from agents.echo_book import Echo, Tally, quantiles
 from agents.echo_plan import drawn_ns, parse_range, parse_steps, stepped_ns
 from agents.echo_socket import checksum, echo_request, key_of, stamps_of
 from agents.stream import AgentError
+from tests.support import ROOT
 
 
 @settings(max_examples=60)
@@ -100,7 +100,6 @@ def test_a_row_of_an_echo_stamped_by_the_card_too() -> None:
 
 _LEAVE = """
 import os, sys
-sys.path.insert(0, sys.argv[1])
 from agents.quiet_cpu import QuietCpu
 allowed = os.sched_getaffinity(0)
 cpu = QuietCpu(None, 0)
@@ -116,4 +115,4 @@ assert pinned.leave() is None
 
 
 def test_a_busy_cpu_is_left_unless_the_program_is_pinned() -> None:
-    subprocess.run([sys.executable, "-c", _LEAVE, str(Path(__file__).resolve().parents[2])], check=True)
+    subprocess.run([sys.executable, "-c", _LEAVE], check=True, cwd=ROOT)

@@ -12,10 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from agent_nodes import NOBODY, PATIENCE_S, Node, Pair, Run, Running
 
 from agents.pack import packed
 from agents.stream import read_stream
+from tests.support import ROOT
+from tests.support.nodes.agent_nodes import NOBODY, PATIENCE_S, Node, Pair, Run, Running
 
 pytestmark = pytest.mark.alone
 Start = Callable[..., Running]
@@ -27,7 +28,7 @@ MS = 1_000_000
 def slow_answers(node: Node, *delays_ms: int) -> Iterator[None]:
     """The node's kernel answers no echo, a program does."""
     node.sysctl("net.ipv4.icmp_echo_ignore_all", "1")
-    argv = node.inside(sys.executable, str(Path(__file__).with_name("slow_responder.py")), *map(str, delays_ms))
+    argv = node.inside(sys.executable, str(ROOT / "tests/support/nodes/slow_responder.py"), *map(str, delays_ms))
     with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as child:
         try:
             assert child.stdout is not None

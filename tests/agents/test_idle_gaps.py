@@ -10,12 +10,12 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
-from agent_nodes import NOBODY, Pair, Run, Running
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.gap_histogram import GapHistogram, bin_of, busy_ns, lower_edges_ns
 from agents.packet_ring import frames_in
+from tests.support.nodes.agent_nodes import NOBODY, Pair, Run, Running
 
 Start = Callable[..., Running]
 SENTENCE = re.compile(r"idle_gaps: [^\n]+\.\n")

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from agent_nodes import Pair, Run, Running
 
 from agents.exporter import Exporter, exposition
 from agents.metrics import Series
 from agents.power_sources import Background, parse_dcmi, parse_redfish, rapl_source, redfish_source
 from agents.stream import AgentError
+from tests.support.nodes.agent_nodes import Pair, Run, Running
 
 Start = Callable[..., Running]
 SENTENCE = re.compile(r"node_sampler: [^\n]+\.\n")

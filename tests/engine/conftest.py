@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from twin_engine import Engine
+from eee_engine import Engine
 
 _TUNSETIFF: Final = 0x400454CA
 _TAP_WITH_HEADER: Final = 0x0002 | 0x1000 | 0x4000  # IFF_TAP | IFF_NO_PI | IFF_VNET_HDR

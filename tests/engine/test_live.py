@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from twin_engine import Engine, FabricError
+from eee_engine import Engine, FabricError
 
 if TYPE_CHECKING:
     from tests.engine.conftest import Bed, Host

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from twin_engine import FabricError, VirtualEngine, phy_profiles
+from eee_engine import FabricError, VirtualEngine, phy_profiles
 
 US = 1_000_000
 MS = 1_000 * US

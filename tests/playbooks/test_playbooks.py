@@ -13,16 +13,17 @@ from typing import get_args
 import pytest
 from ruamel.yaml import YAML
 
-from controller.collecting.runclock import RunClock
 from controller.experiments.experiment import ProbeRun
 from controller.experiments.probing import probe
-from controller.inventory.lab_folder import load_lab
-from controller.model.lab import SwitchFamily
 from controller.transports.hosts import ssh_command
+from lab.folder import load_lab
+from lab.model import SwitchFamily
+from record.run_clock import RunClock
+from tests.support import ROOT
 
-_PLAYBOOKS = Path(__file__).parents[2] / "playbooks"
+_PLAYBOOKS = ROOT / "playbooks"
 _ANSIBLE = Path(sys.executable).with_name("ansible-playbook")
-_EXAMPLE = Path(__file__).parents[2] / "inventory" / "example" / "hosts.yml"
+_EXAMPLE = ROOT / "inventory" / "example" / "hosts.yml"
 
 pytestmark = pytest.mark.skipif(not _ANSIBLE.exists(), reason="ansible-core is not installed")
 

@@ -9,12 +9,12 @@ banks, which the larger ones have; dates of peaks, as the twin keeps no calendar
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from twin.meters import MeterTraits
+from twin.power.meters import MeterTraits
 from twin.strips.mib import SystemGroup, Writable, number, text
 from twin.strips.strip import Outlet, Strip, StripFamily, StripModel
 
 if TYPE_CHECKING:
-    from twin_engine import VarBind
+    from eee_engine import VarBind
 
 _ROOT = "1.3.6.1.4.1.318.1.1.26"
 _OUTLETS, _C13 = 24, 21  # the last three are C19

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from twin.meters import Meter, MeterTraits
+from twin.power.meters import Meter, MeterTraits
 from twin.strips.mib import SystemGroup, Writable, number, text
 from twin.strips.strip import Outlet, Strip, StripFamily, StripModel
 
 if TYPE_CHECKING:
-    from twin_engine import VarBind
+    from eee_engine import VarBind
 
 _GUDE = "1.3.6.1.4.1.28507"
 _OUTLETS, _BANKS = 12, ((1, 2, 3, 4, 5, 6), (7, 8, 9, 10, 11, 12))

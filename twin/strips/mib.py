@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from twin_engine import VarBind
+    from eee_engine import VarBind
 
 # error-status of RFC 3416, section 3
 WRONG_TYPE, WRONG_LENGTH, WRONG_VALUE = 7, 8, 10
@@ -15,7 +15,7 @@ SYSTEM = "1.3.6.1.2.1.1"
 
 
 class Agent(Protocol):
-    """The part of `twin_engine.SnmpAgent` that is written to here."""
+    """The part of `eee_engine.SnmpAgent` that is written to here."""
 
     def put(self, values: "Sequence[VarBind]") -> None: ...  # noqa: D102
 

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
-from twin.meters import MeterTraits
+from twin.power.meters import MeterTraits
 from twin.strips.mib import SystemGroup, Writable, number, text
 from twin.strips.strip import Outlet, Strip, StripFamily, StripModel
 
 if TYPE_CHECKING:
-    from twin_engine import VarBind
+    from eee_engine import VarBind
 
 _ROOT = "1.3.6.1.4.1.1718.4.1"
 _CONFIG, _UNIT, _CORD, _OUTLET = f"{_ROOT}.1.1", f"{_ROOT}.2", f"{_ROOT}.3", f"{_ROOT}.8"

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from controller.errors import LabError
-from twin.meters import Meter, MeterTraits
+from lab.errors import LabError
+from twin.power.meters import Meter, MeterTraits
+from twin.power.wander import stream
 from twin.strips.mib import SYSTEM, Agent, Face, SystemGroup, Writable, refusal
-from twin.truth import StripTruth
-from twin.wander import stream
+from twin.truth.truth import StripTruth
 
 if TYPE_CHECKING:
-    from twin_engine import VarBind
+    from eee_engine import VarBind
 
 
 _EARLY_S = 1e-3

@@ -1,0 +1,162 @@
+"""What a path does beside sleeping, from echoes: symptoms that users of EEE report, as sentences.
+
+* A flap: nothing comes back for a while, then all is well again (MT7530 and others: two to three seconds).
+* Loss after idle: echoes are lost when the link was idle for long, and not otherwise; error counters stay at zero.
+* EEE on one side only: one end asks for LPI, or says it is active, and the other end cannot.
+
+A symptom is told if it is beyond chance; nothing is told of what was not tried (gaps that were never long).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy.stats import hypergeom
+
+from analysis.links.probes import Probes
+
+_FLAP_S: Final = 0.3
+_FLAP_ECHOES: Final = 3
+_CHANCE: Final = 1e-3
+_LEAST_EACH: Final = 30
+_MOST_EDGES: Final = 60
+_LEAST_LPI_EVENTS: Final = 3
+
+
+def symptoms_of(probes: Probes) -> tuple[str, ...]:
+    """Sentences about flaps and loss after idle; none if the path does nothing but what its policy says."""
+    found = [*_flaps(probes)]
+    after_idle = _loss_after_idle(probes)
+    return tuple([*found, after_idle] if after_idle else found)
+
+
+def _outages(probes: Probes) -> list[tuple[int, int]]:
+    """Stretches [first, end) of lost echoes that are long in echoes and in time."""
+    lost = np.isnan(probes.rtt_us)
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], lost, [False])).astype(int)))
+    return [
+        (int(first), int(end))
+        for first, end in zip(edges[::2], edges[1::2], strict=True)
+        if end - first >= _FLAP_ECHOES and _lasted_s(probes, int(first), int(end)) >= _FLAP_S
+    ]
+
+
+def _lasted_s(probes: Probes, first: int, end: int) -> float:
+    """From the first echo that was lost to the first one that was answered again, or the last one."""
+    until = min(end, len(probes.sent_us) - 1)
+    return float(probes.sent_us[until] - probes.sent_us[first]) / 1e6
+
+
+def _flaps(probes: Probes) -> list[str]:
+    outages = _outages(probes)
+    if not outages:
+        return []
+    lasted = max(_lasted_s(probes, *one) for one in outages)
+    times = "once" if len(outages) == 1 else f"{len(outages)} times"
+    what = f"the path was dead {times}, for up to {lasted:.1f} s, as of a link that goes down"
+    return [f"{what}: look for carrier changes, and try it with EEE off."]
+
+
+def _loss_after_idle(probes: Probes) -> str:
+    """The gap from which on echoes are lost more often than by chance; empty if there is none."""
+    dead = np.zeros(len(probes.sent_us), dtype=bool)
+    for first, end in _outages(probes):
+        dead[first:end] = True
+    kept = ~dead
+    kept[0] = False
+    gap_us, lost = probes.gap_us[kept], np.isnan(probes.rtt_us[kept])
+    if gap_us.size < 2 * _LEAST_EACH or not lost.any():
+        return ""
+    order = np.argsort(gap_us)
+    fewer = np.unique(np.linspace(_LEAST_EACH, gap_us.size - _LEAST_EACH, _MOST_EDGES).astype(int))
+    lost_before = np.cumsum(lost[order])[fewer - 1]
+    after, lost_after = gap_us.size - fewer, lost.sum() - lost_before
+    # Fisher's exact test: so many of all losses among the echoes after longer gaps.
+    chances = hypergeom.sf(lost_after - 1, gap_us.size, int(lost.sum()), after)
+    best = int(np.argmin(chances))
+    if float(chances[best]) * len(fewer) > _CHANCE:
+        return ""
+    edge = float(gap_us[order][fewer[best] - 1])
+    share, otherwise = lost_after[best] / after[best], lost_before[best] / fewer[best]
+    return (
+        f"after gaps above {edge:.0f} us {100 * share:.1f} % of the echoes are lost, after shorter ones "
+        f"{100 * otherwise:.1f} %: the link loses what wakes it; try it with EEE off."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EndView:
+    """What one end of a link says: whether EEE is on and active there, and how often it entered LPI, if it counts."""
+
+    end: str
+    on: bool
+    active: bool | None = None
+    sent_lpi_count: int | None = None
+    received_lpi_count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkView:
+    """Which ends' transmitters sleep (None: nobody knows), and what is odd about it."""
+
+    sleeping: tuple[bool | None, bool | None]
+    symptoms: tuple[str, ...]
+
+
+def look_at_link(first: EndView, second: EndView) -> LinkView:
+    """Both ends' views held against each other; a receiver's count tells of the other end's transmitter."""
+    ends = (first, second)
+    sleeping = (_sleeps(first, second), _sleeps(second, first))
+    symptoms = []
+    for own, other in ((first, second), (second, first)):
+        if own.active and other.active is False:
+            symptoms.append(
+                f"EEE is active at {own.end} and not at {other.end}: one side only; turn it off at both ends."
+            )
+        if own.on and not other.on:
+            symptoms.append(f"EEE is on at {own.end} and off at {other.end}: set both ends alike.")
+    if all(end.on for end in ends) and sorted(map(str, sleeping)) == ["False", "True"]:
+        which, idle = (first, second) if sleeping[0] else (second, first)
+        symptoms.append(
+            f"EEE is on at both ends, and only {which.end} ever asks for low power: {idle.end} has no LPI in its MAC, "
+            "or its hold is longer than any gap."
+        )
+    return LinkView(sleeping, tuple(symptoms))
+
+
+def _sleeps(own: EndView, other: EndView) -> bool | None:
+    counts = [count for count in (own.sent_lpi_count, other.received_lpi_count) if count is not None]
+    if counts:
+        return max(counts) >= _LEAST_LPI_EVENTS
+    return False if not own.on or own.active is False else None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkWake:
+    """What the sleeping transmitters of one host's link add together to a round trip, with a 95 % half width; us."""
+
+    host: str
+    wake_us: float
+    half_us: float
+
+
+def wakes_by_link(pairs: Sequence[tuple[str, str, float, float]]) -> tuple[LinkWake, ...]:
+    """Whose links sleep, from probes of pairs: (host, other host, extra round trip, 95 % half width), microseconds.
+
+    A round trip passes both hosts' links, so three hosts' pairs tell each link's share. Weighted least squares.
+    ValueError if the pairs do not tell links apart: a pair alone, or pairs in two camps that never meet within.
+    """
+    hosts = sorted({host for pair in pairs for host in pair[:2]})
+    design = np.array([[float(host in pair[:2]) for host in hosts] for pair in pairs])
+    if not pairs or np.linalg.matrix_rank(design) < len(hosts):
+        raise ValueError("these pairs do not tell whose link sleeps: probe each pair of three hosts")
+    weights = 1.0 / np.maximum(np.array([pair[3] for pair in pairs]), 1e-9)
+    extra = np.array([pair[2] for pair in pairs])
+    covariance = np.linalg.inv((design * weights[:, None] ** 2).T @ design)
+    found = covariance @ (design.T @ (weights**2 * extra))
+    left = (extra - design @ found) * weights
+    spare = len(pairs) - len(hosts)
+    widened = max(1.0, float(np.sqrt(left @ left / spare))) if spare else 1.0
+    halves = np.sqrt(np.diag(covariance)) * widened
+    return tuple(LinkWake(host, float(w), float(h)) for host, w, h in zip(hosts, found, halves, strict=True))

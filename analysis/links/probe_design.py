@@ -1,0 +1,47 @@
+"""Where to look next: gaps that tell more about a policy than gaps at random do.
+
+A hold is known to within the distance of the gaps around it, and a sleep time only from echoes that come in it. So the
+first echoes take gaps over the whole range, and the next ones, after a first fit, half of theirs about the edges.
+"""
+
+import numpy as np
+
+from analysis.interval import Floats, Interval
+from analysis.links.eee_policy import PolicyFit
+
+_MARGIN = 0.5
+"""Part of an uncertain stretch that is added on both sides of it."""
+
+
+def first_gaps(count: int, low_us: float, high_us: float, random: np.random.Generator) -> Floats:
+    """Gaps over a whole range, spread evenly over its logarithm, in random order; shape (count,)."""
+    gaps = np.geomspace(low_us, high_us, count)
+    return random.permutation(gaps * (high_us / low_us) ** (random.uniform(-0.5, 0.5, size=count) / count))
+
+
+def next_gaps(fit: PolicyFit, count: int, low_us: float, high_us: float, random: np.random.Generator) -> Floats:
+    """Half of the gaps where the fit is uncertain, half over the whole range, in random order; shape (count,).
+
+    The edges of the policy: about the hold, from there to the end of the sleep time, and the same about deep sleep.
+    """
+    stretches = [_about(edge, fit.sleep_us) for edge in _edges(fit)]
+    whole = first_gaps(count - count // 2 if stretches else count, low_us, high_us, random)
+    near = [random.uniform(*stretches[number % len(stretches)]) for number in range(count - len(whole))]
+    return random.permutation(np.concatenate((whole, np.clip(near, low_us, high_us))))
+
+
+def _edges(fit: PolicyFit) -> list[Interval]:
+    if fit.hold_us is None:
+        return []
+    edges = [fit.hold_us]
+    if fit.deep_after_us is not None:
+        later = fit.deep_after_us
+        hold_us = fit.hold_us.value
+        edges.append(Interval(hold_us + later.value, hold_us + later.low, hold_us + later.high))
+    return edges
+
+
+def _about(edge: Interval, sleep_us: Interval | None) -> tuple[float, float]:
+    last = edge.high + (sleep_us.high if sleep_us is not None else 0.0)
+    margin = _MARGIN * max(last - edge.low, edge.half_width)
+    return edge.low - min(margin, 4 * edge.half_width + 1.0), last + margin

@@ -1,0 +1,1 @@
+"""Watts and joules: windows of a meter, and the powers of switches, ports and nodes that explain them."""

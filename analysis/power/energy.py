@@ -1,0 +1,185 @@
+"""Joules from a meter's watts, with an error bar that says where it comes from. Pure.
+
+A meter shows what was drawn a while ago (its lag), in steps, with noise, when it was asked. The integral over a window
+is that of the straight lines between readings, each moved back by the lag. Its error has independent parts:
+
+* noise: of each reading, as neighbouring readings show it. A change of load between two readings counts as such too,
+  as nobody knows where in between it was.
+* resolution: rounding to steps is the same error in every reading unless noise moves the readings over several steps.
+  With Gaussian noise s the mean of rounded readings is off by a sum of waves with amplitudes
+  step / (pi k) * exp(-2 (pi k s / step)^2), k = 1, 2, ...; where the load stands in a step is unknown, so the
+  variances of the waves add up: step^2 / 12 without noise, next to nothing from s = step / 2 (Sheppard's).
+* lag and clock: the window may lie as much too early or too late as their bounds say.
+* gaps: where readings are missing for long, the straight line may be off by as much as the power varied in the window.
+* accuracy: a meter's gain, if its class is given. A difference of two runs on one meter does not have it.
+
+Simplification: the noise of readings that are one refresh apart is taken as independent. A meter with a long average
+shows correlated ones, and repeated runs would then scatter more than their bars.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy.stats import t as student
+
+from analysis.interval import Floats, Interval
+from record.samples import PowerSeries
+
+_NORMAL_95: Final = 1.959964
+_LEVELS: Final = 3
+_SHARE: Final = 0.025  # of the readings that make a level count
+_WAVES: Final = 200
+_GAP: Final = 2.5  # times the usual distance of readings
+_UNIFORM: Final = math.sqrt(3.0)
+
+
+@dataclass(frozen=True, slots=True)
+class MeterTraits:
+    """What is known of a meter beside its readings. Bounds are the most that a figure may be off."""
+
+    lag_s: float = 0.0
+    lag_bound_s: float = 0.0
+    refresh_s: float = 0.0
+    accuracy_share: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Energy:
+    """Energy of a window with its 95 % interval; `parts_joule` are standard uncertainties by what causes them.
+
+    `gap_s` of the window's `window_s` lie between readings that are too far apart.
+    """
+
+    energy_joule: Interval
+    window_s: float
+    gap_s: float
+    parts_joule: Mapping[str, float]
+
+    @property
+    def mean_watt(self) -> Interval:
+        """The energy by the window's length."""
+        joule = self.energy_joule
+        return Interval(joule.value / self.window_s, joule.low / self.window_s, joule.high / self.window_s)
+
+
+def energy_of(
+    series: PowerSeries, from_ns: int, to_ns: int, traits: MeterTraits | None = None, clock_bound_ns: int = 0
+) -> Energy:
+    """The energy drawn between two times of the run's clock.
+
+    `clock_bound_ns` is what the window's own times may be off. ValueError if the window is empty, or has no reading
+    within its length before its start or after its end.
+    """
+    traits = MeterTraits() if traits is None else traits
+    window_s = (to_ns - from_ns) / 1e9
+    if window_s <= 0:
+        raise ValueError("a window for energy ends after it begins")
+    sent_s, received_s = (series.sent_ns - from_ns) / 1e9, (series.received_ns - from_ns) / 1e9
+    time_s, watt = (sent_s + received_s) / 2 - traits.lag_s, series.power_watt
+    near = (time_s >= -window_s) & (time_s <= 2 * window_s)
+    if near.sum() < 2 or time_s[near].min() > window_s or time_s[near].max() < 0:
+        raise ValueError("no readings of the meter around that window")
+    value = _integral(time_s, watt, 0.0, window_s)
+    usual_s = float(np.median(np.diff(time_s)))
+    knots_s, levels = _inside(time_s, watt, window_s)
+    lengths_s, jumps_watt = np.diff(knots_s), np.diff(levels)
+    open_ = lengths_s > _GAP * max(usual_s, traits.refresh_s)
+    beyond_s = max(0.0, time_s.min()) + max(0.0, window_s - time_s.max())
+    gap_s = float(lengths_s[open_].sum()) + (beyond_s if beyond_s > _GAP * usual_s else 0.0)
+    spread_watt = max(float(np.ptp(levels)), series.step_watt)
+    asking_s = float(np.mean(received_s - sent_s)) / 2
+    parts = {
+        "noise": _noise_joule(jumps_watt[~open_], lengths_s[~open_], traits.refresh_s),
+        "resolution": rounding_watt(watt[(time_s >= 0) & (time_s <= window_s)], series.step_watt) * window_s,
+        "lag": _shift_joule(time_s, watt, window_s, traits.lag_bound_s),
+        "clock": _shift_joule(time_s, watt, window_s, clock_bound_ns / 1e9 + asking_s),
+        "gaps": gap_s * spread_watt / math.sqrt(12.0),
+        "accuracy": abs(value) * traits.accuracy_share / _UNIFORM,
+    }
+    half = _NORMAL_95 * math.sqrt(sum(part * part for part in parts.values()))
+    return Energy(Interval(value, value - half, value + half), window_s, gap_s, parts)
+
+
+def energy_of_counter(time_s: Floats, joule: Floats, step_joule: float, window_s: float, shift_s: float) -> Energy:
+    """The energy of a window [0, `window_s`] by a meter's energy counter, which counts whole steps.
+
+    `time_s` of each reading in the window's time, `shift_s` the bound of clock and lag together. Both ends are rounded
+    down by up to a step each: the standard uncertainty of their difference is step / sqrt(6). ValueError if the
+    readings do not reach over the window.
+    """
+    if window_s <= 0 or time_s.size < 2 or time_s[0] > 0 or time_s[-1] < window_s:
+        raise ValueError("the energy counter was not read before and after that window")
+    first, last = (float(joule[_last_before(time_s, at_s)]) for at_s in (0.0, window_s))
+    value = last - first
+    mean_watt = float(joule[-1] - joule[0]) / float(time_s[-1] - time_s[0])
+    late_s = [at_s - float(time_s[_last_before(time_s, at_s)]) for at_s in (0.0, window_s)]
+    parts = {
+        "resolution": step_joule / math.sqrt(6.0),
+        "clock": abs(mean_watt) * math.sqrt(2.0) * (shift_s + max(late_s)) / _UNIFORM,
+    }
+    half = _NORMAL_95 * math.sqrt(sum(part * part for part in parts.values()))
+    return Energy(Interval(value, value - half, value + half), window_s, 0.0, parts)
+
+
+def _last_before(time_s: Floats, at_s: float) -> int:
+    return int(np.searchsorted(time_s, at_s, side="right")) - 1
+
+
+def _integral(time_s: Floats, watt: Floats, from_s: float, to_s: float) -> float:
+    """Of the straight lines between readings; beyond the first and the last one their level is carried on."""
+    inside = (time_s > from_s) & (time_s < to_s)
+    knots = np.concatenate(([from_s], time_s[inside], [to_s]))
+    return float(np.trapezoid(np.interp(knots, time_s, watt), knots))
+
+
+def _inside(time_s: Floats, watt: Floats, window_s: float) -> tuple[Floats, Floats]:
+    """The readings in the window, and those next to it on both sides."""
+    first = max(int(np.searchsorted(time_s, 0.0)) - 1, 0)
+    last = min(int(np.searchsorted(time_s, window_s)) + 1, time_s.size)
+    return time_s[first:last], watt[first:last]
+
+
+def _noise_joule(jumps_watt: Floats, lengths_s: Floats, refresh_s: float) -> float:
+    """Standard uncertainty by what neighbouring readings differ; widened where few of them tell (Student).
+
+    A meter that is asked more often than it refreshes repeats itself: the jumps then are as rare as its refreshes, and
+    each lasts for one.
+    """
+    if jumps_watt.size == 0:
+        return 0.0
+    lasting_s = np.maximum(lengths_s, refresh_s)
+    variance = float(np.sum(jumps_watt**2 * lasting_s**2)) / 2.0
+    told = max(1, int(np.count_nonzero(jumps_watt)))
+    return math.sqrt(variance) * float(student.ppf(0.975, told)) / _NORMAL_95
+
+
+def rounding_watt(watt: Floats, step_watt: float) -> float:
+    """Standard uncertainty of the mean of rounded readings."""
+    if step_watt <= 0:
+        return 0.0
+    noise_watt = 0.0
+    if watt.size > _LEVELS:
+        counts = np.unique(np.round(watt / step_watt), return_counts=True)[1]
+        if np.count_nonzero(counts >= max(2.0, _SHARE * watt.size)) >= _LEVELS:
+            seen = float(np.mean(np.diff(watt) ** 2)) / 2.0
+            noise_watt = math.sqrt(max(0.0, seen - step_watt**2 / 12.0))
+    return rounding_sigma(step_watt, noise_watt)
+
+
+def rounding_sigma(step_watt: float, noise_watt: float) -> float:
+    """Standard uncertainty of the mean of readings that are rounded to steps (> 0), with Gaussian noise before that."""
+    k = np.arange(1, _WAVES + 1)
+    amplitudes = step_watt / (np.pi * k) * np.exp(-2.0 * (np.pi * k * noise_watt / step_watt) ** 2)
+    return math.sqrt(float(np.sum(amplitudes**2)) / 2.0)
+
+
+def _shift_joule(time_s: Floats, watt: Floats, window_s: float, bound_s: float) -> float:
+    """Standard uncertainty if the window may lie anywhere up to `bound_s` to both sides."""
+    if bound_s <= 0:
+        return 0.0
+    here = _integral(time_s, watt, 0.0, window_s)
+    away = [_integral(time_s, watt, shift, window_s + shift) - here for shift in (-bound_s, bound_s)]
+    return max(abs(joule) for joule in away) / _UNIFORM

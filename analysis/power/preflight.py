@@ -1,0 +1,148 @@
+"""Before an experiment: can these meters see this effect, in how many blocks? Pure, from a short look at the meters.
+
+A window's mean power is known from as many independent readings as the meter refreshed in it. Two windows of a block
+are compared, and the differences of all blocks together: a difference d is called seen if d exceeds
+(t + z) standard errors, with Student's t for 95 % and z for finding it four times in five (power 80 %). Rounding to
+steps does not average out over blocks where noise does not carry the readings over several steps; it is added.
+
+Simplification: the meter's noise is that of the look, at its load then; a drift from block to block is not foreseen.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from analysis.power.energy import rounding_watt
+from record.samples import PowerSeries, RunSamples
+
+_MOST_BLOCKS: Final = 1000
+_FOUND: Final = float(norm.ppf(0.8))
+_SURE: Final = 0.975
+
+
+@dataclass(frozen=True, slots=True)
+class MeterLook:
+    """What a meter shows while its load is steady.
+
+    `noise_watt`: standard deviation of a fresh reading. `refresh_s`: how often it shows a new one. `rounding_watt`:
+    standard uncertainty of the mean by rounding, which repetition does not lessen. `level_watt`: the mean.
+    """
+
+    name: str
+    level_watt: float
+    step_watt: float
+    noise_watt: float
+    refresh_s: float
+    rounding_watt: float
+
+    @classmethod
+    def of(cls, name: str, series: PowerSeries) -> "MeterLook":
+        """From readings; ValueError if there are fewer than four."""
+        watt = series.power_watt
+        if watt.size < 4:
+            raise ValueError(f"{name}: {watt.size} readings are too few to know a meter, look for longer")
+        time_s = (series.sent_ns - series.sent_ns[0]) / 1e9
+        beat_s = float(np.median(np.diff(time_s)))
+        jumps = np.diff(watt)
+        changed = np.flatnonzero(jumps)
+        refresh_s = beat_s
+        if changed.size >= 2:  # a noisy meter's readings change whenever it refreshes
+            refresh_s = max(beat_s, float(np.median(np.diff(time_s[changed + 1]))))
+        noise = math.sqrt(float(np.mean(jumps[changed] ** 2)) / 2) if changed.size else 0.0
+        rare = changed.size < _rarely(time_s[-1], refresh_s)
+        noise = noise * math.sqrt(changed.size / max(time_s[-1] / refresh_s, 1.0)) if rare else noise
+        rounding = rounding_watt(watt, series.step_watt)
+        return cls(name, float(watt.mean()), series.step_watt, noise, refresh_s, rounding)
+
+    def window_watt(self, window_s: float) -> float:
+        """Standard error of a window's mean power by noise."""
+        return self.noise_watt / math.sqrt(max(window_s / self.refresh_s, 1.0))
+
+
+def _rarely(length_s: float, refresh_s: float) -> float:
+    return 0.5 * length_s / refresh_s
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What can be seen. `blocks_needed` None: no number of blocks (up to 1000) shows the effect; or none was named."""
+
+    smallest_watt: float
+    effect_watt: float | None
+    blocks: int
+    blocks_needed: int | None
+    sentence: str
+
+    @property
+    def seen(self) -> bool:
+        """Whether the effect will be seen in the blocks that are planned; yes, if none is expected."""
+        return self.effect_watt is None or self.smallest_watt <= self.effect_watt
+
+
+def smallest_watt(meters: Sequence[MeterLook], window_s: float, blocks: int, trials: int = 1) -> float:
+    """The smallest difference that is seen with `trials` windows a level in each block."""
+    noise_watt = math.hypot(*(meter.window_watt(window_s) for meter in meters)) * math.sqrt(2 / trials)
+    rounding = math.hypot(*(meter.rounding_watt for meter in meters)) * math.sqrt(2)
+    spread = float(student.ppf(_SURE, blocks - 1)) if blocks > 1 else float(norm.ppf(_SURE))
+    return math.hypot((spread + _FOUND) * noise_watt / math.sqrt(blocks), float(norm.ppf(_SURE)) * rounding)
+
+
+def preflight(
+    meters: Sequence[MeterLook], *, window_s: float, blocks: int, trials: int = 1, effect_watt: float | None = None
+) -> Verdict:
+    """Judge an experiment by its meters together; ValueError without any."""
+    if not meters:
+        raise ValueError("no meter was looked at: name devices that are fed by one")
+    least = smallest_watt(meters, window_s, blocks, trials)
+    needed = None
+    if effect_watt is not None:
+        counts = (n for n in range(2, _MOST_BLOCKS + 1) if smallest_watt(meters, window_s, n, trials) <= effect_watt)
+        needed = next(counts, None)
+    return Verdict(least, effect_watt, blocks, needed, _sentence(meters, window_s, blocks, least, effect_watt, needed))
+
+
+def _sentence(
+    meters: Sequence[MeterLook], window_s: float, blocks: int, least: float, effect: float | None, needed: int | None
+) -> str:
+    names = ", ".join(meter.name for meter in meters[:4]) + (f" and {len(meters) - 4} more" if len(meters) > 4 else "")
+    steps = max(meter.step_watt for meter in meters)
+    noise = max(meter.noise_watt for meter in meters)
+    seen = (
+        f"{names}: steps of {steps:g} W, noise of {noise:.2g} W a reading; windows of {window_s:g} s in {blocks} "
+        f"{'blocks' if blocks > 1 else 'block'} show differences from {least:.2g} W on"
+    )
+    if effect is None:
+        return f"{seen}."
+    if least <= effect:
+        return f"{seen}, and {effect:g} W are expected: that can be seen."
+    if needed is None:
+        longer = "no number of blocks helps, as readings are rounded: use a finer meter or a larger effect"
+        return f"{seen}, but {effect:g} W are expected; {longer}."
+    return f"{seen}, but {effect:g} W are expected: use {needed} blocks, or longer windows."
+
+
+def looks_of(samples: RunSamples, devices: Sequence[str] = ()) -> tuple[MeterLook, ...]:
+    """The meters of devices (of all, if none are named) as a run shows them.
+
+    Outlets one by one where a strip measures them; else the whole strip, whatever else it feeds.
+    """
+    watts = samples.table("watts")
+    places = watts.select("strip", "outlet", "feeds").unique(maintain_order=True).rows()
+    single = {strip for strip, outlet, _ in places if outlet > 0}
+    wanted = [
+        (strip, outlet, feeds or strip)
+        for strip, outlet, feeds in places
+        if (outlet > 0 and (feeds in devices or (not devices and feeds))) or (outlet == 0 and strip not in single)
+    ]
+    found = []
+    for strip, outlet, name in wanted:
+        try:
+            found.append(MeterLook.of(name, samples.power(strip, outlet)))
+        except ValueError:
+            continue  # an outlet that shows no watts, or has not long enough
+    return tuple(found)

@@ -1,0 +1,78 @@
+"""The hold that saves most of the network's energy without slowing a program down by more than a bound.
+
+Nodes draw power for longer while the program is slower: whether the whole still saves is told beside it, as in Andujar
+et al. (2023), where it decides. Holds are tried over the whole range of gaps. Slowdown need not fall with a longer hold
+(`predict.prediction`), so all are tried. Where no power was fitted, the hold under which links sleep longest is taken
+to save most.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from analysis.predict.predict_time import GapTable
+from analysis.predict.prediction import Prediction, Predictor
+from analysis.predict.what_if import WhatIf
+
+_TRIED = 60
+_DRAWS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class BestHold:
+    """`prediction` of the best hold; None: EEE off is best. `surely`: the slowdown's upper end is within the bound.
+
+    `whole_percent` is by how much the energy of network and nodes together changes; None if no node's power is known.
+    """
+
+    bound_percent: float
+    tried: int
+    within: int
+    prediction: Prediction | None
+    whole_percent: float | None = None
+
+    @property
+    def surely(self) -> bool:
+        """Whether the whole interval of the slowdown is within the bound."""
+        found = self.prediction
+        return found is None or found.slowdown_percent.high <= self.bound_percent
+
+
+def holds_us(gaps: GapTable) -> list[float]:
+    """Holds worth trying: none, and evenly over the logarithm of the gaps."""
+    longest_us = gaps.longest_us
+    if longest_us <= 0:
+        return [0.0]
+    kept = np.concatenate([gap[gap > 0] for gap in gaps.gap_us.values()])
+    shortest_us = max(min(float(kept.min(initial=longest_us)), longest_us / 10), longest_us / 1e5)
+    return [0.0, *np.geomspace(shortest_us, longest_us * 1.05, _TRIED).tolist()]
+
+
+def best_hold(predictor: Predictor, mode: WhatIf, bound_percent: float) -> BestHold:
+    """`mode` says how links sleep; its own hold does not count. The slowdown's value has to be within the bound."""
+    quick = Predictor(predictor.profile, predictor.calibration, predictor.site, draws=_DRAWS)
+    tried = [_with_hold(mode, hold_us) for hold_us in holds_us(predictor.gaps)]
+    answers = [quick.predict(one) for one in tried]
+    within = [one for one in answers if one.slowdown_percent.value <= bound_percent]
+    best = min(within, key=_cost, default=None)
+    off = predictor.predict(WhatIf("off", "off"))
+    if best is None or _cost(best) >= _cost(off):
+        return BestHold(bound_percent, len(tried), len(within), None)
+    found = predictor.predict(best.what_if)
+    whole_percent = None
+    if found.all_joule is not None and off.all_joule is not None:
+        whole_percent = 100 * (found.all_joule.value / off.all_joule.value - 1)
+    return BestHold(bound_percent, len(tried), len(within), found, whole_percent)
+
+
+def _with_hold(mode: WhatIf, hold_us: float) -> WhatIf:
+    asked = "deep" if mode.mode in ("off", "measured") else mode.mode
+    hold_us = float(f"{hold_us:.4g}")
+    return replace(mode, mode=asked, hold_us=hold_us, text=f"{asked},hold_us={hold_us:g}")
+
+
+def _cost(one: Prediction) -> float:
+    """Joules of the network; without any the share of time at rest, negative."""
+    if one.network_joule is not None:
+        return one.network_joule.value
+    return -one.rest_percent.value

@@ -1,0 +1,224 @@
+"""Power of a lab's switches and nodes while a program runs, from the calibration. Draws, shape (draws,).
+
+A switch draws its base, what each cabled port adds stage by stage, and what traffic adds (NetPowerBench's model; see
+`analysis.power.switch_power`). Of a port's `link_watt` the share of time in low power is taken off.
+
+Simplifications, each widening the interval or named in a warning:
+
+* A port's share of low power is the mean of its directions that sleep, as its fraction in low power was fitted with
+  these. 1000BASE-T rests only while both do, which gaps by direction cannot tell. The nodes' own cards are not in a
+  switch's power, and nodes are not taken to save by EEE.
+* Links between switches carry many nodes' frames; their gaps were not recorded. Their share is drawn evenly between
+  none and that of the node that rests longest.
+* Nodes that take no part rest all the time.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from analysis.calibration import Calibration, PortPower, SwitchPower
+from analysis.interval import Floats
+from analysis.predict.asked_mode import AskedMode
+from analysis.predict.predict_time import GapTable
+from analysis.predict.sampling import Sampler
+from analysis.predict.site import Load, Site, SitePort
+from analysis.predict.what_if import WhatIf
+from analysis.programs.profile import Profile
+from analysis.programs.run_time import Way
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Share of the time that a link spends in low power, by kind: deep sleep and fast wake; draws."""
+
+    deep: Floats
+    fast: Floats
+
+    @property
+    def share(self) -> Floats:
+        """Both."""
+        return self.deep + self.fast
+
+
+def rest_of(gaps: GapTable, mode: AskedMode, time_s: Floats, ways: tuple[Way, ...] = ("transmit", "receive")) -> Rest:
+    """Of the nodes' links, mean of the directions that sleep, over the whole run."""
+    deep, fast = np.zeros(time_s.size), np.zeros(time_s.size)
+    for way in ways:
+        slept_us = mode.low_power_us(gaps.gap_us[way][None, :])
+        deep += np.broadcast_to(slept_us[0] @ gaps.count[way], time_s.shape) / len(ways)
+        fast += np.broadcast_to(slept_us[1] @ gaps.count[way], time_s.shape) / len(ways)
+    scale = gaps.link_count * time_s * 1e6
+    share = (deep + fast) / scale
+    # Bins have a middle, so gaps may add up to more than the run.
+    most = np.maximum(share, 1.0)
+    return Rest(deep / scale / most, fast / scale / most)
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """Watts of all switches, and of all nodes; None where nothing was fitted."""
+
+    network_watt: Floats | None
+    nodes_watt: Floats | None
+    warnings: tuple[str, ...]
+
+
+def power_of(
+    site: Site,
+    profile: Profile,
+    calibration: Calibration,
+    what_if: WhatIf,
+    mode: AskedMode,
+    rest: Rest,
+    load: Load,
+    time_s: Floats,
+    sampler: Sampler,
+) -> Power:
+    """While the program runs."""
+    warnings: dict[str, None] = {}
+    off = {link.number for link in site.links_named(what_if.off_links)}
+    total: Floats | None = None
+    unknown: list[str] = []
+    doubts: dict[str, list[str]] = {}
+    for name, ports in site.switches.items():
+        known = _switch_power(calibration, name, site.families[name])
+        if known is None:
+            unknown.append(name)
+            continue
+        watt = sampler.of(f"{name} base_watt", known.base_watt)
+        for port in ports:
+            watt = watt + _port_watt(port, known, profile, what_if, mode, rest, sampler, off=off, warnings=warnings)
+        for sentence in known.unknown:
+            doubts.setdefault(sentence, []).append(name)
+        total = watt if total is None else total + watt
+    warnings |= dict.fromkeys(f"{', '.join(names)}: {sentence}" for sentence, names in doubts.items())
+    if unknown:
+        verb = "is" if len(unknown) == 1 else "are"
+        warnings[f"no power was fitted for {', '.join(unknown)}, which {verb} left out."] = None
+    if total is not None:
+        total = total + _traffic_watt(site, profile, calibration, load, time_s, sampler, warnings)
+    nodes = _nodes_watt(site, profile, calibration, sampler, warnings)
+    return Power(total, nodes, tuple(warnings))
+
+
+def _switch_power(calibration: Calibration, name: str, family: str) -> SwitchPower | None:
+    """Of that switch, else of another of its family."""
+    switches = calibration.power.switches
+    if name in switches:
+        return switches[name]
+    return next((one for key, one in switches.items() if family and family in (one.family, key)), None)
+
+
+def _port_watt(
+    port: SitePort,
+    known: SwitchPower,
+    profile: Profile,
+    what_if: WhatIf,
+    mode: AskedMode,
+    rest: Rest,
+    sampler: Sampler,
+    *,
+    off: set[int],
+    warnings: dict[str, None],
+) -> Floats:
+    rate = min(port.rate_mbps, what_if.speed_mbps or port.rate_mbps)
+    stages = known.port_by_mbps.get(rate)
+    if stages is None:
+        if not known.port_by_mbps:
+            warnings["what a port draws was not fitted: ports are left out."] = None
+            return np.zeros(sampler.count)
+        nearest = min(known.port_by_mbps, key=lambda mbps: abs(mbps - port.rate_mbps))
+        warnings[f"a port at {rate} Mb/s was not measured: it is taken as at {nearest} Mb/s."] = None
+        rate, stages = nearest, known.port_by_mbps[nearest]
+
+    def draws(key: str) -> Floats:
+        return sampler.of(f"{rate} {key}", getattr(stages, key))
+
+    if port.link in off:
+        return _shut_watt(stages, draws, warnings)
+    for key in ("cable_watt", "enabled_watt", "link_watt"):
+        if getattr(stages, key) is None:
+            warnings[f"{key.removesuffix('_watt')} power of a port was not measured: it is taken as none."] = None
+    link = draws("link_watt")
+    return draws("cable_watt") + draws("enabled_watt") + link - _saved(port, stages, profile, mode, rest, link, sampler)
+
+
+def _shut_watt(stages: PortPower, draws: Callable[[str], Floats], warnings: dict[str, None]) -> Floats:
+    if stages.residual_watt is not None:
+        return draws("residual_watt")
+    warnings["what a port still draws when it is shut was not measured: it is taken as its cable's power."] = None
+    return draws("cable_watt")
+
+
+def _saved(
+    port: SitePort, stages: PortPower, profile: Profile, mode: AskedMode, rest: Rest, link: Floats, sampler: Sampler
+) -> Floats:
+    """What low power takes off."""
+    if port.role == "trunk":
+        part = sampler.uniform("trunk", 0.0, 1.0)
+        deep, fast = rest.deep * part, rest.fast * part
+    elif port.peer in profile.hosts:
+        deep, fast = rest.deep, rest.fast
+    else:
+        asleep = (np.asarray(mode.policy.hold_us) < np.inf).astype(float).ravel()
+        only_fast = np.isinf(np.asarray(mode.policy.deep_after_us)).astype(float).ravel()
+        deep, fast = asleep * (1 - only_fast), asleep * only_fast
+    fitted = np.clip(sampler.of("lpi_fraction", stages.lpi_fraction, missing=1.0), 0.0, 1.0)
+    deep_fraction = fitted if mode.deep_fraction is None else mode.deep_fraction[:, 0]
+    fast_fraction = fitted if mode.fast_fraction is None else mode.fast_fraction[:, 0]
+    saved: Floats = link * (deep * (1 - deep_fraction) + fast * (1 - fast_fraction))
+    return saved
+
+
+def _traffic_watt(
+    site: Site,
+    profile: Profile,
+    calibration: Calibration,
+    load: Load,
+    time_s: Floats,
+    sampler: Sampler,
+    warnings: dict[str, None],
+) -> Floats:
+    """Bits and packets, at every switch that they pass; a mean over the switches' fits.
+
+    A fit that does not tell what a bit costs from nothing has no word in it: its value is noise.
+    """
+    fits = [_switch_power(calibration, name, site.families[name]) for name in site.switches]
+    known = [fit for fit in fits if fit is not None and fit.bit_picojoule is not None]
+    seen = [fit for fit in known if fit.bit_picojoule is not None and fit.bit_picojoule.low > 0]
+    if known and not seen:
+        warnings["what traffic adds was not seen above the meters' noise: it is left out."] = None
+    if not seen:
+        return np.zeros(sampler.count)
+    sent_byte = sum(node.transmit.size_byte for node in profile.gaps.values())
+    if not sent_byte:
+        sent_byte = profile.call_count * profile.message_byte * len(profile.hosts)
+    frames = sum(node.transmit.frame_count for node in profile.gaps.values())
+    passes = max(load.mean_switches, 1.0)
+    picojoule = np.mean([sampler.of("bit_picojoule", fit.bit_picojoule) for fit in seen], axis=0)
+    nanojoule = np.mean([sampler.of("packet_nanojoule", fit.packet_nanojoule) for fit in seen], axis=0)
+    watt: Floats = passes * (8 * sent_byte * picojoule * 1e-12 + frames * nanojoule * 1e-9) / time_s
+    return watt
+
+
+def _nodes_watt(
+    site: Site, profile: Profile, calibration: Calibration, sampler: Sampler, warnings: dict[str, None]
+) -> Floats | None:
+    nodes = calibration.power.nodes
+    if not nodes:
+        warnings["no node's power was fitted: energy is of the network alone."] = None
+        return None
+    total: Floats = np.zeros(sampler.count)
+    for host in site.hosts:
+        known = nodes.get(host)
+        if known is None:
+            name, known = next(iter(nodes.items()))
+            warnings[f"not every node was measured: others are taken to draw what {name} does."] = None
+        loaded = known.loaded_watt
+        if host in profile.hosts and loaded is None:
+            warnings["no node was measured under load: idle power is taken."] = None
+        of_interest = loaded if host in profile.hosts and loaded is not None else known.idle_watt
+        total = total + sampler.of(f"{host} node_watt", of_interest)
+    return total

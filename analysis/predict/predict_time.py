@@ -1,0 +1,228 @@
+"""Run time of a program under a mode of its links: by what was fitted for the program, else by bounds.
+
+In order of trust:
+
+* our models, which know gaps and policies, for any mode: rounds replayed (`programs.round_replay`), or the closed form
+  (`analysis.programs.run_time`) where it estimated configurations better that it was not fitted to;
+* Miwa's curve (2013, Eq. 3), for the policy that it was fitted under and no other;
+* neither fitted: a round waits at least as the direction does that waits longer, and at most for both, there and back.
+  That is an interval and no estimate, and says so.
+
+Where a profile has no gaps, all of them are taken to be the mean gap (Miwa's I), which the paper names as its weakness.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from analysis.calibration import Calibration, MiwaTime, ProgramTime, RoundTime, WakeTime
+from analysis.interval import Floats, TooLittle
+from analysis.links.path_delay import Policy
+from analysis.predict.asked_mode import AskedMode
+from analysis.predict.sampling import Sampler
+from analysis.predict.what_if import WhatIf
+from analysis.programs.miwa import curve_us
+from analysis.programs.profile import Profile
+from analysis.programs.round_replay import Replay
+from analysis.programs.run_time import Waits, Way
+
+_POINTS: Final = 8
+_REPLICAS: Final = 4
+"""Walks of each draw; the middle has as many as a fit."""
+
+
+@dataclass(frozen=True, slots=True)
+class GapTable:
+    """All gaps of a program's links, by direction as the nodes see them; equal bins of all nodes together."""
+
+    gap_us: Mapping[Way, Floats]
+    count: Mapping[Way, Floats]
+    link_count: int
+    rounds: float
+    assumed: bool
+    """Whether they are the mean gap, for want of a recording."""
+
+    @classmethod
+    def of(cls, profile: Profile) -> "GapTable":
+        """From a profile; without gaps, every round has one of the mean length."""
+        rounds = profile.call_count / profile.ranks_per_host
+        ways: tuple[Way, ...] = ("transmit", "receive")
+        if not profile.gaps:
+            idle_us = max(profile.idle_us * profile.ranks_per_host, 0.0)
+            only = np.array([idle_us if np.isfinite(idle_us) else profile.base_s.value * 1e6])
+            links = len(profile.hosts)
+            count = np.array([max(rounds, 1.0) * links])
+            return cls(dict.fromkeys(ways, only), dict.fromkeys(ways, count), links, rounds, assumed=True)
+        gaps: dict[Way, Floats] = {}
+        counts: dict[Way, Floats] = {}
+        for way in ways:
+            bins: dict[tuple[float, float], float] = {}
+            for node in profile.gaps.values():
+                seen = node.transmit if way == "transmit" else node.receive
+                for low, high, number in zip(seen.low_us, seen.high_us, seen.count, strict=True):
+                    bins[low, high] = bins.get((low, high), 0.0) + number
+            edges = np.array(sorted(bins), dtype=float).reshape(-1, 2)
+            places = (np.arange(_POINTS) + 0.5) / _POINTS
+            gaps[way] = (edges[:, :1] + (edges[:, 1:] - edges[:, :1]) * places).ravel()
+            counts[way] = np.repeat([bins[low, high] / _POINTS for low, high in edges.tolist()], _POINTS)
+        return cls(gaps, counts, len(profile.gaps), rounds, assumed=False)
+
+    @property
+    def longest_us(self) -> float:
+        """The longest gap of all."""
+        return max(float(gaps.max(initial=0.0)) for gaps in self.gap_us.values())
+
+
+@dataclass(frozen=True, slots=True)
+class RunTime:
+    """Draws of base and whole run time, seconds, shape (draws,)."""
+
+    base_s: Floats
+    time_s: Floats
+    warnings: tuple[str, ...]
+
+    @property
+    def slowdown_percent(self) -> Floats:
+        """Of the base."""
+        return 100 * (self.time_s / self.base_s - 1)
+
+
+def program_time(calibration: Calibration, profile: Profile) -> ProgramTime | None:
+    """What was fitted for this program at this placement."""
+    for one in calibration.run_time.values():
+        if (one.program, one.node_count, one.rank_count) == (profile.program, len(profile.hosts), profile.rank_count):
+            return one
+    return None
+
+
+def run_time(
+    profile: Profile,
+    gaps: GapTable,
+    what_if: WhatIf,
+    mode: AskedMode,
+    fitted: ProgramTime | None,
+    ways: tuple[Way, ...],
+    sampler: Sampler,
+    walks: "Walks | None",
+) -> RunTime:
+    """Draws of the run time; `walks` are needed where replayed rounds were fitted."""
+    base_s = sampler.of("base_s", profile.base_s)
+    warnings: list[str] = []
+    if profile.trial_count == 1:
+        warnings.append("the run time without EEE is of a single trial: its error is not known.")
+    if not what_if.saves:
+        return RunTime(base_s, base_s, tuple(warnings))
+    if not gaps.rounds:
+        warnings.append(f"{profile.name} does not say how often it communicates: its run time is taken as unchanged.")
+        return RunTime(base_s, base_s, tuple(warnings))
+    if gaps.assumed:
+        warnings.append("no gaps were recorded: all are taken to be the mean gap, which can be far off near the hold.")
+    model = None if fitted is None else better(fitted)
+    if isinstance(model, RoundTime) and walks is not None:
+        extra_us = _by_rounds(walks, gaps, mode, model, ways, sampler)
+    elif fitted is not None and fitted.wakes is not None:
+        extra_us = _by_wakes(gaps, mode, fitted.wakes, ways, sampler)
+    elif fitted is not None and fitted.miwa is not None and what_if.mode == "measured" and not what_if.phy:
+        extra_us = _by_miwa(profile, fitted.miwa, sampler) * profile.ranks_per_host
+    else:
+        warnings.append(
+            f"no run-time model was fitted for {profile.program} on {len(profile.hosts)} nodes with "
+            f"{profile.rank_count} ranks that covers this: the interval is from one sleeping link a round to all "
+            "of a way there and back."
+        )
+        extra_us = _by_bounds(gaps, mode, ways, sampler)
+    return RunTime(base_s, base_s + gaps.rounds * extra_us * 1e-6, tuple(warnings))
+
+
+def better(fitted: ProgramTime) -> RoundTime | WakeTime | None:
+    """Which of our models is to be trusted: replayed rounds, unless the closed form's held-out errors are less."""
+    rounds, wakes = fitted.rounds, fitted.wakes
+    if rounds is None or wakes is None:
+        return rounds or wakes
+    if rounds.error is None or wakes.error is None:
+        return rounds
+    return wakes if wakes.error.mean_percent < rounds.error.mean_percent else rounds
+
+
+def _of_draw(rows: Floats, draw: int) -> Floats:
+    found: Floats = rows[draw if len(rows) > 1 else 0]
+    return found
+
+
+def seen_of_rounds(
+    gaps: GapTable, mode: AskedMode, ways: tuple[Way, ...], abreast: Floats, hidden_us: Floats
+) -> tuple[Floats, Floats]:
+    """(what is seen of a round's wait for the slowest link, share of rounds that wait), each of shape (draws,)."""
+    delays = np.concatenate([mode.policy.delay_us(gaps.gap_us[way][None, :]) for way in ways], axis=1)
+    counts = np.concatenate([gaps.count[way] for way in ways])
+    seen, share = np.zeros(abreast.size), np.zeros(abreast.size)
+    for draw, number in enumerate(abreast):
+        waits = Waits.of(_of_draw(delays, draw), counts, gaps.rounds * gaps.link_count)
+        seen[draw] = waits.seen_us(float(number), float(hidden_us[draw]))
+        share[draw] = min(float(waits.share[0]), 1.0) if waits.share.size else 0.0
+    return seen, share
+
+
+@dataclass(frozen=True, slots=True)
+class Walks:
+    """A program's rounds, replayed: a few walks for each draw, and as many for the middle as a fit has."""
+
+    few: Replay
+    many: Replay
+
+    @classmethod
+    def of(cls, profile: Profile) -> "Walks | None":
+        """None where the recording does not show all links' gaps."""
+        try:
+            return cls(Replay.of(profile, _REPLICAS), Replay.of(profile))
+        except TooLittle:
+            return None
+
+    def waits_us(self, policy: Policy, ways: tuple[Way, ...]) -> Floats:
+        """What a round waits, shape (draws,)."""
+        draws_us = self.few.overhead_us(dict.fromkeys(ways, policy))
+        (middle_us,) = self.many.overhead_us(dict.fromkeys(ways, policy.first))
+        found: Floats = np.maximum(draws_us + middle_us - draws_us[0], 0.0)
+        return found
+
+
+def _with_residual(extra: Floats, residual_us: float, share: Floats | float, sampler: Sampler, name: str) -> Floats:
+    """A model's own residual is another for each configuration: it counts where rounds wait at all, by their share."""
+    residual = sampler.normal(name) * residual_us
+    residual[0] = 0.0
+    found: Floats = np.maximum(extra + residual * share, 0.0)
+    return found
+
+
+def _by_rounds(
+    walks: Walks, gaps: GapTable, mode: AskedMode, rounds: RoundTime, ways: tuple[Way, ...], sampler: Sampler
+) -> Floats:
+    _, share = seen_of_rounds(gaps, mode, ways, np.ones(sampler.count), np.zeros(sampler.count))
+    waits_us = walks.waits_us(mode.policy, ways)
+    extra = sampler.of("round_serial_count", rounds.serial_count) * waits_us
+    return _with_residual(extra, rounds.residual_us, share, sampler, "residual_us")
+
+
+def _by_wakes(gaps: GapTable, mode: AskedMode, wakes: WakeTime, ways: tuple[Way, ...], sampler: Sampler) -> Floats:
+    abreast = np.maximum(sampler.of("abreast_count", wakes.abreast_count), 1.0)
+    serial = sampler.of("serial_count", wakes.serial_count)
+    seen, share = seen_of_rounds(gaps, mode, ways, abreast, sampler.of("hidden_us", wakes.hidden_us))
+    return _with_residual(serial * seen, wakes.residual_us, share, sampler, "residual_us")
+
+
+def _by_miwa(profile: Profile, fit: MiwaTime, sampler: Sampler) -> Floats:
+    """f(I), Eq. 3, of each draw. The parameters of one fit go together, so only the residual and the plateau vary."""
+    plateau = sampler.of("plateau_us", fit.plateau_us)
+    shape = curve_us(profile.idle_us, 1.0, fit.alpha_per_us.value, fit.origin_us.value, fit.threshold_us.value)
+    return _with_residual(plateau * float(shape), fit.residual_us, float(shape) > 0, sampler, "miwa_residual_us")
+
+
+def _by_bounds(gaps: GapTable, mode: AskedMode, ways: tuple[Way, ...], sampler: Sampler) -> Floats:
+    """Anything from the direction that waits longer, once, to both directions, there and back."""
+    alone, none = np.ones(sampler.count), np.zeros(sampler.count)
+    waits = [seen_of_rounds(gaps, mode, (way,), alone, none)[0] for way in ways]
+    least, most = np.max(waits, axis=0), 2 * np.sum(waits, axis=0)
+    between: Floats = least + (most - least) * sampler.uniform("bounds", 0.0, 1.0)
+    return between

@@ -1,0 +1,142 @@
+"""A program on a network that nobody here has: Andujar's topologies with the paper's power model (2023, Eq. 1-7).
+
+The equations are those of `analysis.power.andujar_power`, over draws; a test holds both together.
+
+The program is taken to run on every node as it ran on those where it was measured: same run time without EEE, same
+communications, same gaps on each node's link. A communication passes as many links as the network's mean way has, and
+waits at each that sleeps. All ports rest as much as the nodes' links do.
+
+Simplifications, all of which a simulation of the network could tell: no contention, so topologies differ in hops and
+port counts alone, not in throughput; a larger machine changes neither gaps nor run time; frames of other nodes that
+keep inner links awake, or make them wake more often, are not there; links of one way sleep all at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from analysis.calibration import AndujarPower, Calibration, Estimate
+from analysis.interval import Floats, Interval
+from analysis.predict.asked_mode import AskedMode, asked_mode
+from analysis.predict.predict_power import rest_of
+from analysis.predict.predict_time import GapTable, seen_of_rounds
+from analysis.predict.prediction import Prediction, interval_of
+from analysis.predict.sampling import DRAWS, Sampler
+from analysis.predict.topologies import Topology
+from analysis.predict.what_if import WhatIf
+from analysis.programs.profile import Profile
+
+
+def _exactly(value: float) -> Estimate:
+    return Estimate(value=value, low=value, high=value)
+
+
+PAPER_POWER: Final = AndujarPower(
+    port_watt=_exactly(5.0),
+    ports_fraction=_exactly(0.816),
+    sleeping_port_fraction=_exactly(0.1),
+    node_watt=_exactly(300.0),
+    idle_node_fraction=_exactly(0.5),
+)
+"""The paper's Table 2, which has no errors."""
+
+PAPER_LINK: Final = "andujar-10G"
+"""Ts and Tw of its section 3.1."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPower:
+    """Watts of a network and of its nodes; draws."""
+
+    network_watt: Floats
+    nodes_watt: Floats
+
+
+def cluster_power(topology: Topology, power: AndujarPower, port_on: Floats, node_on: float, s: Sampler) -> ClusterPower:
+    """Eq. 1-5 where every port is on for the share `port_on` of the time, and every node busy for `node_on`.
+
+    Eq. 4's fixed term is summed over the nodes, as the text around it has it; as printed it is not.
+    """
+    port = s.of("port_watt", power.port_watt)
+    ports, sleeping = s.of("ports_fraction", power.ports_fraction), s.of("sleeping", power.sleeping_port_fraction)
+    relative = sleeping + (1 - sleeping) * port_on  # Eq. 1
+    network = topology.network_ports * port * ((1 - ports) + ports * relative)  # Eq. 2 and 3
+    idle = s.of("idle_node_fraction", power.idle_node_fraction)
+    nodes = topology.nodes * s.of("node_watt", power.node_watt) * (idle + (1 - idle) * node_on)  # Eq. 4
+    return ClusterPower(network, nodes)
+
+
+def predict_topologies(
+    profile: Profile,
+    calibration: Calibration,
+    topologies: Sequence[Topology],
+    what_ifs: Sequence[WhatIf],
+    draws: int = DRAWS,
+) -> tuple[Prediction, ...]:
+    """Every question on every network, each against the same network with EEE off."""
+    return tuple(_predict(profile, calibration, one, asked, draws) for one in topologies for asked in what_ifs)
+
+
+def _rest(
+    gaps: GapTable, mode: AskedMode, time_s: Floats, power: AndujarPower, watts: Sampler
+) -> tuple[Floats, Floats]:
+    """Share of the time at rest, and how much deep sleep saves as much: the model does not know fast wake."""
+    found = rest_of(gaps, mode, time_s)
+    if mode.fast_fraction is None:
+        return found.share, found.share
+    sleeping = watts.of("sleeping", power.sleeping_port_fraction)
+    return found.share, found.deep + found.fast * (1 - mode.fast_fraction[:, 0]) / (1 - sleeping)
+
+
+def _predict(profile: Profile, calibration: Calibration, where: Topology, asked: WhatIf, draws: int) -> Prediction:
+    warnings = [
+        "these networks were not measured: contention, and what a larger machine does to the program, are left out."
+    ]
+    if asked.off_links or asked.speed_mbps:
+        warnings.append("links off or slower are not predicted on other networks: all are taken as up, at full speed.")
+    power = calibration.power.andujar
+    if power is None:
+        power = PAPER_POWER
+        warnings.append("no power of ports and nodes was fitted for this model: the paper's, without errors, is taken.")
+    if not asked.phy and asked.mode != "off":
+        warnings.append(f"links are taken to behave as this lab's; phy={PAPER_LINK} gives the paper's.")
+    times, watts = Sampler(draws), Sampler(draws)
+    link = next(iter(calibration.links.values()), None)
+    mode = asked_mode(asked, link, times)
+    warnings += mode.warnings
+    gaps = GapTable.of(profile)
+    base_s = times.of("base_s", profile.base_s)
+    extra_s: Floats = np.zeros(draws)
+    if asked.saves and gaps.rounds:
+        if gaps.assumed:
+            warnings.append("no gaps were recorded: all are taken to be the mean gap.")
+        seen_us, _ = seen_of_rounds(gaps, mode, ("transmit",), np.ones(draws), np.zeros(draws))
+        extra_s = gaps.rounds * where.mean_links * seen_us * 1e-6
+    time_s = base_s + extra_s
+    rested: Floats = np.zeros(draws)
+    saved_share: Floats = np.zeros(draws)
+    if asked.saves:
+        rested, saved_share = _rest(gaps, mode, time_s, power, watts)
+    now = cluster_power(where, power, 1 - saved_share, 1.0, watts)
+    before = cluster_power(where, power, np.ones(draws), 1.0, watts)
+    open_time = bool(times.unbounded)
+
+    def told(samples: Floats, least: float = 0.0) -> Interval:
+        return interval_of(samples, opened=open_time or bool(watts.unbounded), least=least)
+
+    joule = now.network_watt * time_s
+    saved = 100 * (1 - joule / (before.network_watt * base_s))
+    return Prediction(
+        asked,
+        where.name,
+        interval_of(time_s, opened=open_time),
+        interval_of(100 * (time_s / base_s - 1), opened=open_time),
+        interval_of(100 * rested, opened=open_time),
+        told(now.network_watt),
+        told(joule),
+        told((now.network_watt + now.nodes_watt) * time_s),
+        told(saved, float("-inf")),
+        tuple(dict.fromkeys(warnings)),
+    )

@@ -1,0 +1,112 @@
+"""A lab as power and traffic see it: which ports of which switches are cabled, to whom, at which speed. Pure."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+import networkx as nx
+
+from lab.errors import LabError
+from lab.model import Lab, Link
+
+Role = Literal["node", "trunk"]
+
+
+@dataclass(frozen=True, slots=True)
+class SitePort:
+    """A cabled port of a switch. `peer` is the device at the cable's other end, `link` the cable's number."""
+
+    port: str
+    role: Role
+    peer: str
+    rate_mbps: int
+    link: int
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """`switches` by name, with their cabled ports; `families` says of which family each is; `hosts` are all of them."""
+
+    name: str
+    switches: Mapping[str, tuple[SitePort, ...]]
+    families: Mapping[str, str]
+    hosts: tuple[str, ...]
+    lab: Lab
+
+    @classmethod
+    def of(cls, lab: Lab) -> "Site":
+        """From an inventory."""
+        hosts = {host.name for host in lab.hosts}
+        found: dict[str, list[SitePort]] = {switch.name: [] for switch in lab.switches}
+        for link in lab.links:
+            for end, other in ((link.a, link.b), (link.b, link.a)):
+                if end.device in found:
+                    role: Role = "node" if other.device in hosts else "trunk"
+                    found[end.device].append(SitePort(end.port, role, other.device, link.rate_mbps, link.number))
+        families = {switch.name: str(switch.family) for switch in lab.switches}
+        ports = {name: tuple(ports) for name, ports in found.items()}
+        return cls(lab.name, ports, families, tuple(host.name for host in lab.hosts), lab)
+
+    def only(self, switches: Iterable[str]) -> "Site":
+        """The same lab, with the power of some of its switches alone."""
+        kept = set(switches)
+        ports = {name: ports for name, ports in self.switches.items() if name in kept}
+        return replace(self, switches=ports)
+
+    def links_named(self, names: Iterable[str]) -> tuple[Link, ...]:
+        """Links to be turned off; LabError if there is none of a name, or it is a node's only one."""
+        found = []
+        for name in names:
+            try:
+                link = self.lab.find_link(name)
+            except KeyError:
+                raise LabError(f"lab {self.name} has no link '{name}': name it by a number or an end.") from None
+            if {link.a.device, link.b.device} & set(self.hosts):
+                raise LabError(f"{link.name} is a node's only link: turn off links between switches.")
+            found.append(link)
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What traffic does to a network: how long the most loaded link is busy, and how many switches a byte passes.
+
+    `cut` is true if some of the nodes cannot reach each other.
+    """
+
+    busiest_s: float
+    mean_switches: float
+    cut: bool = False
+
+
+def load_of(
+    site: Site, byte_by_pair: Mapping[tuple[str, str], float], off: Iterable[Link] = (), speed_mbps: int | None = None
+) -> Load:
+    """Traffic over shortest ways, shared evenly by parallel cables; links of `off` are not there.
+
+    Simplification: multi-tree routing takes one of the shortest ways for a pair, where a choice of them here would not
+    be shared; `eeectl plan` shows the ways taken.
+    """
+    numbers = {link.number for link in off}
+    network: nx.Graph[str] = nx.Graph()
+    network.add_nodes_from([*site.families, *site.hosts])
+    for link in site.lab.links:
+        if link.number not in numbers:
+            rate = min(link.rate_mbps, speed_mbps or link.rate_mbps)
+            known = network.get_edge_data(link.a.device, link.b.device, {"rate_mbps": 0})["rate_mbps"]
+            network.add_edge(link.a.device, link.b.device, rate_mbps=known + rate)
+    busy_s: dict[tuple[str, str], float] = {}
+    passed = total = 0.0
+    for (source, target), size_byte in byte_by_pair.items():
+        if source == target or not size_byte:
+            continue
+        if not nx.has_path(network, source, target):
+            return Load(float("inf"), 0.0, cut=True)
+        way = nx.shortest_path(network, source, target)
+        passed += size_byte * (len(way) - 2)
+        total += size_byte
+        for a, b in pairwise(way):
+            rate = network.edges[a, b]["rate_mbps"]
+            busy_s[a, b] = busy_s.get((a, b), 0.0) + 8 * size_byte / (rate * 1e6)
+    return Load(max(busy_s.values(), default=0.0), passed / total if total else 1.0)

@@ -1,0 +1,218 @@
+"""Run time under EEE from a run's trials of programs, for a calibration: Miwa's model and ours, with held-out errors.
+
+Trials are grouped by program and placement; each configuration in a group has a run time without and one with EEE. How
+good a model is, is told by configurations that it was not fitted to: they are dealt out in five parts, and each part is
+estimated by what was fitted to the others. The parameters that are kept are fitted to all of them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Protocol, TypeVar
+
+import numpy as np
+
+from analysis.calibration import Calibration, Estimate, MiwaTime, ProgramTime, RoundTime, RunTimeError, WakeTime
+from analysis.configurations import Configuration, Factors
+from analysis.interval import TooLittle
+from analysis.links.path_delay import Policy
+from analysis.links.policies import policy_of
+from analysis.programs.miwa import MiwaFit, Run, fit_miwa
+from analysis.programs.profile import Profile
+from analysis.programs.profile_reading import profiles_of, time_of
+from analysis.programs.round_replay import RoundFit, RoundRun, fit_rounds, round_run
+from analysis.programs.run_time import Errors, WakeFit, WakeRun, Way, errors_of, fit_wakes, wake_run
+from analysis.programs.sleeping_links import link_of, sleeping_ways
+from analysis.run_lab import lab_of_run, link_mbps
+from record.store import read_facts
+from record.trials import read_trials
+
+_PARTS: Final = 5
+_Time = TypeVar("_Time")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A configuration with both of its run times; `wake` and `round` are missing without gaps or the links' policy."""
+
+    profile: Profile
+    eee_s: float
+    miwa: Run
+    wake: WakeRun | None
+    round: RoundRun | None
+
+
+def cases_of(folder: Path, calibration: Calibration) -> Mapping[str, tuple[Case, ...]]:
+    """By placement ("alltoall 4x1"), every configuration that ran with and without EEE, all else alike."""
+    facts = read_facts(folder)
+    factors = Factors.of_run(facts)
+    times: dict[Configuration, list[float]] = {}
+    for trial in read_trials(folder):
+        if trial.what == "program" and trial.valid and factors.with_eee(factors.state_of(trial)):
+            times.setdefault(factors.configuration_of(trial), []).append(time_of(trial))
+    by_name = {configuration.name: configuration for configuration in times}
+    found: dict[str, list[Case]] = {}
+    for profile in profiles_of(folder, link_mbps(lab_of_run(facts))):
+        configuration = by_name.get(profile.name)
+        if configuration is not None and profile.call_count:
+            eee_s = float(np.median(times[configuration]))
+            found.setdefault(configuration.placement, []).append(_case(profile, eee_s, calibration))
+    return {placement: tuple(cases) for placement, cases in found.items()}
+
+
+def _case(profile: Profile, eee_s: float, calibration: Calibration) -> Case:
+    link = link_of(calibration, profile, None)
+    if link is None or link.kind == "off":
+        return case_of(profile, eee_s, {})
+    return case_of(profile, eee_s, dict.fromkeys(sleeping_ways(link, profile), policy_of(link)))
+
+
+def case_of(profile: Profile, eee_s: float, policies: Mapping[Way, Policy]) -> Case:
+    """A configuration for all models; no policies: what sleeps is not known."""
+    wake = wake_run(profile, policies, eee_s) if policies and profile.gaps else None
+    several = round_run(profile, policies, eee_s) if policies and len(profile.gaps) > 1 else None
+    miwa = Run(profile.base_s.value, profile.call_count, profile.message_byte, profile.link_mbps * 1e6, eee_s)
+    return Case(profile, eee_s, miwa, wake, several)
+
+
+def fit_run_time(
+    placement: str, cases: Sequence[Case], calibration: Calibration
+) -> tuple[ProgramTime, tuple[str, ...]]:
+    """All models of one placement, and sentences about those that could not be fitted.
+
+    TooLittle if none could.
+    """
+    troubles: list[str] = []
+
+    def tried(name: str, make: Callable[[], _Time]) -> _Time | None:
+        try:
+            return make()
+        except TooLittle as error:
+            troubles.append(f"{placement}, {name}: {error}")
+            return None
+
+    miwa = tried("Miwa's model", lambda: miwa_time(fit_miwa([case.miwa for case in cases]), miwa_errors(cases)))
+    wakes: WakeTime | None = None
+    rounds: RoundTime | None = None
+    if any(case.wake is not None for case in cases):
+        wakes = tried("gaps and wakes", lambda: wake_time(fit_wakes(_wakes(cases)), wake_errors(cases)))
+        rounds = tried("replayed rounds", lambda: round_time(fit_rounds(_rounds(cases)), round_errors(cases)))
+    else:
+        troubles.append(f"{placement}, models of gaps: record gaps, and probe the links so that their policy is known.")
+    if miwa is None and wakes is None and rounds is None:
+        raise TooLittle(" ".join(troubles))
+    first = cases[0].profile
+    link = link_of(calibration, first, None)
+    names = [name for name, one in calibration.links.items() if one == link]
+    found = ProgramTime(
+        program=first.program,
+        node_count=len(first.hosts),
+        rank_count=first.rank_count,
+        configuration_count=len(cases),
+        link=names[0] if names and (wakes is not None or rounds is not None) else "",
+        miwa=miwa,
+        wakes=wakes,
+        rounds=rounds,
+    )
+    return found, tuple(troubles)
+
+
+def _wakes(cases: Iterable[Case]) -> list[WakeRun]:
+    return [case.wake for case in cases if case.wake is not None]
+
+
+def _rounds(cases: Iterable[Case]) -> list[RoundRun]:
+    return [case.round for case in cases if case.round is not None]
+
+
+def miwa_errors(cases: Sequence[Case]) -> Errors | None:
+    """Held-out errors of Miwa's model; None if there are too few to fit it."""
+    return _held_out([case.miwa for case in cases], fit_miwa)
+
+
+def wake_errors(cases: Sequence[Case]) -> Errors | None:
+    """The same of our closed form."""
+    return _held_out(_wakes(cases), fit_wakes)
+
+
+def round_errors(cases: Sequence[Case]) -> Errors | None:
+    """The same of our replay."""
+    return _held_out(_rounds(cases), fit_rounds)
+
+
+class _Ran(Protocol):
+    """A configuration as a model takes it."""
+
+    @property
+    def eee_s(self) -> float: ...
+
+
+_OfModel = TypeVar("_OfModel", bound=_Ran)
+_OfModel_contra = TypeVar("_OfModel_contra", bound=_Ran, contravariant=True)
+
+
+class _Fit(Protocol[_OfModel_contra]):
+    """A fitted model."""
+
+    def time_s(self, run: _OfModel_contra) -> float: ...
+
+
+def _held_out(runs: Sequence[_OfModel], fit: Callable[[Sequence[_OfModel]], _Fit[_OfModel]]) -> Errors | None:
+    estimated: list[float] = []
+    measured: list[float] = []
+    for part in range(_PARTS):
+        judged = runs[part::_PARTS]
+        fitted = [run for number, run in enumerate(runs) if number % _PARTS != part]
+        try:
+            found = fit(fitted)
+        except TooLittle:
+            return None
+        estimated += [found.time_s(run) for run in judged]
+        measured += [run.eee_s for run in judged]
+    return errors_of(estimated, measured) if measured else None
+
+
+def _error(errors: Errors | None) -> RunTimeError | None:
+    if errors is None:
+        return None
+    return RunTimeError(
+        mean_percent=errors.mean_percent,
+        worst_percent=errors.worst_percent,
+        configuration_count=errors.runs,
+        held_out=True,
+    )
+
+
+def miwa_time(fit: MiwaFit, errors: Errors | None) -> MiwaTime:
+    """For a calibration."""
+    return MiwaTime(
+        threshold_us=Estimate.of(fit.threshold_us),
+        plateau_us=Estimate.of(fit.plateau_us),
+        alpha_per_us=Estimate.of(fit.alpha_per_us),
+        origin_us=Estimate.of(fit.origin_us),
+        residual_us=fit.residual_us,
+        explained_fraction=fit.explained,
+        error=_error(errors),
+    )
+
+
+def wake_time(fit: WakeFit, errors: Errors | None) -> WakeTime:
+    """For a calibration."""
+    return WakeTime(
+        serial_count=Estimate.of(fit.serial),
+        abreast_count=Estimate.of(fit.abreast),
+        hidden_us=Estimate.of(fit.hidden_us),
+        residual_us=fit.residual_us,
+        explained_fraction=fit.explained,
+        error=_error(errors),
+    )
+
+
+def round_time(fit: RoundFit, errors: Errors | None) -> RoundTime:
+    """For a calibration."""
+    return RoundTime(
+        serial_count=Estimate.of(fit.serial),
+        residual_us=fit.residual_us,
+        explained_fraction=fit.explained,
+        error=_error(errors),
+    )

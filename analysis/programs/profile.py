@@ -1,0 +1,155 @@
+"""A program's profile: what a prediction has to know of it. `analysis.programs.profile_reading` makes it from a run.
+
+`n` and `S` are Miwa's (2013, section 4.2): communications per node, and mean size of one. Beyond them it has the whole
+distribution of gaps on each node's link, by direction, and who sent how much to whom. A profile is a file of its own
+(YAML), so a program that was measured once can be predicted for ever.
+"""
+
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from analysis.calibration import Estimate
+from analysis.interval import Floats
+from lab.errors import LabError
+
+FORMAT: Final = 1
+
+
+class ProfileError(LabError):
+    """A profile that cannot be read or made; the text says file, key and what would be right."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Gaps(_Part):
+    """Gaps of one direction of one node's link: `count` gaps between `low_us` and `high_us`, the recorder's bins."""
+
+    low_us: tuple[float, ...]
+    high_us: tuple[float, ...]
+    count: tuple[float, ...]
+    frame_count: float = 0.0
+    size_byte: float = 0.0
+    busy_us: float = 0.0
+    window_us: float = Field(gt=0)
+
+    @model_validator(mode="after")
+    def _same_length(self) -> "Gaps":
+        if not len(self.low_us) == len(self.high_us) == len(self.count):
+            raise ValueError("each bin of gaps needs its two edges and its count")
+        return self
+
+    def spread(self, points: int = 4) -> tuple[Floats, Floats]:
+        """(gaps in us, how many of each): the gaps of a bin are taken to lie evenly between its edges."""
+        low, high = np.array(self.low_us, dtype=float), np.array(self.high_us, dtype=float)
+        places = (np.arange(points) + 0.5) / points
+        gaps = low[:, None] + (high - low)[:, None] * places
+        return gaps.ravel(), np.repeat(np.array(self.count, dtype=float) / points, points)
+
+    @property
+    def idle_us(self) -> float:
+        """All gaps together."""
+        gaps, counts = self.spread()
+        return float(gaps @ counts)
+
+
+class NodeGaps(_Part):
+    """Both directions of a node's link, as the node sees them."""
+
+    transmit: Gaps
+    receive: Gaps
+
+
+class Traffic(_Part):
+    """Messages and bytes from each rank (row) to each rank (column) by Open MPI's own count."""
+
+    messages: tuple[tuple[float, ...], ...]
+    bytes: tuple[tuple[float, ...], ...]
+
+    @model_validator(mode="after")
+    def _square(self) -> "Traffic":
+        for matrix in (self.messages, self.bytes):
+            if any(len(row) != len(self.messages) for row in matrix) or len(matrix) != len(self.messages):
+                raise ValueError("the traffic matrix is ranks x ranks")
+        return self
+
+
+class Profile(_Part):
+    """One program at one placement with one set of parameters, without EEE.
+
+    `base_s` is the median over `trial_count` trials, with its interval by bootstrap; a single trial has no width.
+    `call_count` is n, `message_byte` S (mean over nodes). `gaps` by host, from the last trial that recorded them.
+    """
+
+    format: Literal[1] = FORMAT
+    name: str
+    program: str
+    parameters: Mapping[str, Any] = Field(default_factory=dict)
+    hosts: tuple[str, ...]
+    ranks_per_host: int = Field(ge=1)
+    lab: str = ""
+    runs: tuple[str, ...] = ()
+    trial_count: int = Field(ge=1)
+    base_s: Estimate
+    call_count: float = Field(ge=0)
+    message_byte: float = Field(ge=0)
+    link_mbps: float = Field(gt=0)
+    gaps: Mapping[str, NodeGaps] = Field(default_factory=dict)
+    traffic: Traffic | None = None
+
+    @property
+    def rank_count(self) -> int:
+        """Ranks in all."""
+        return len(self.hosts) * self.ranks_per_host
+
+    @property
+    def idle_us(self) -> float:
+        """Miwa's I (Eq. 4), microseconds; infinite for a program that does not communicate."""
+        if not self.call_count:
+            return float("inf")
+        return (self.base_s.value / self.call_count - 8 * self.message_byte / (self.link_mbps * 1e6)) * 1e6
+
+
+def save_profile(path: Path, profile: Profile) -> None:
+    """Write a file, whole or not at all; ProfileError if it cannot be written."""
+    text = io.StringIO()
+    yaml = YAML()
+    yaml.default_flow_style = None
+    yaml.width = 120
+    yaml.dump(json.loads(profile.model_dump_json(exclude_none=True)), text)
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        fresh.write_text(text.getvalue(), encoding="utf-8")
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise ProfileError(f"{path} cannot be written ({error.strerror}): choose another place.") from error
+
+
+def load_profile(path: Path) -> Profile:
+    """Read a file; ProfileError says what is wrong with it and where."""
+    try:
+        content = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ProfileError(f"{path}: {error.strerror}; make one with `eeectl predict RUN --save FILE`.") from error
+    except (YAMLError, UnicodeDecodeError) as error:
+        raise ProfileError(f"{path} is not YAML: make it again with `eeectl predict RUN --save FILE`.") from error
+    if not isinstance(content, dict) or "format" not in content:
+        raise ProfileError(f"{path} is no profile: make one with `eeectl predict RUN --save FILE`.")
+    if content["format"] != FORMAT:
+        raise ProfileError(f"{path} is of format {content['format']}, not {FORMAT}: read it with what wrote it.")
+    try:
+        return Profile.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise ProfileError(f"{path}, {key}: {first['msg']}; make it again from its run.") from error

@@ -1,0 +1,176 @@
+"""Profiles of the programs of a run, from its trials without EEE.
+
+Where the numbers come from, the first that there is:
+
+* run time: the figure `time`; else the measured window.
+* n: the figure `communications`; else messages that a node sent to others (`traffic.json`).
+* S: the figure `communication_size`; else bytes that a node sent to other nodes, by n: by Open MPI's count, else on the
+  wire by the gap recorder.
+
+Gaps are those of the program's own loop where it says when that ran, else of the whole window. A row of the recorder
+counts if its middle is within, or, where none is, if it overlaps. Simplification: so some gaps of the program's start
+and end are in it, of up to half a row; a row is 20 ms long, or a five-hundredth of the time since the start.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from pydantic import ValidationError
+
+from analysis.agent_file import read_agent_file
+from analysis.calibration import Estimate
+from analysis.configurations import Configuration, Factors
+from analysis.interval import Floats, of_median
+from analysis.programs.profile import Gaps, NodeGaps, Profile, ProfileError, Traffic
+from record.store import read_facts
+from record.trials import Trial, read_trials
+
+WayName = Literal["transmit", "receive"]
+_T = TypeVar("_T")
+
+
+def time_of(trial: Trial) -> float:
+    """Run time of a trial, seconds: what the program told, else its window."""
+    figure = trial.figures.get("time")
+    return figure.value if figure is not None and figure.unit == "s" else trial.window_s
+
+
+def profiles_of(folder: Path, link_mbps: float = 1_000.0) -> tuple[Profile, ...]:
+    """A profile of each configuration of a run that has valid trials without EEE; ProfileError if there is none."""
+    facts = read_facts(folder)
+    factors = Factors.of_run(facts)
+    groups: dict[Configuration, list[Trial]] = {}
+    trials = read_trials(folder)
+    for trial in trials:
+        if trial.what == "program" and trial.valid and factors.saves_nothing(factors.state_of(trial)):
+            groups.setdefault(factors.configuration_of(trial), []).append(trial)
+    if not groups:
+        ran = sum(trial.what == "program" for trial in trials)
+        raise ProfileError(
+            f"{folder} has no valid trial of a program with EEE off among its {ran}: measure one with "
+            "`eeectl sweep` and the factor eee."
+        )
+    lab = str(facts.get("lab", ""))
+    return tuple(_profile(config, group, folder.name, lab, link_mbps) for config, group in groups.items())
+
+
+def _profile(config: Configuration, trials: Sequence[Trial], run: str, lab: str, link_mbps: float) -> Profile:
+    traffic = _last(trials, _traffic)
+    gaps = _last(trials, _all_gaps) or {}
+    count = _call_count(trials, config, traffic)
+    return Profile(
+        name=config.name,
+        program=config.program,
+        parameters=dict(config.parameters),
+        hosts=config.hosts,
+        ranks_per_host=max(config.ranks_per_host, 1),
+        lab=lab,
+        runs=(run,),
+        trial_count=len(trials),
+        base_s=Estimate.of(of_median([time_of(trial) for trial in trials])),
+        call_count=count,
+        message_byte=_message_byte(trials, config, traffic, gaps, count),
+        link_mbps=link_mbps,
+        gaps=gaps,
+        traffic=traffic,
+    )
+
+
+def _last(trials: Sequence[Trial], read: Callable[[Trial], _T | None]) -> _T | None:
+    """What the last trial that has it gives."""
+    for trial in reversed(trials):
+        found = read(trial)
+        if found:
+            return found
+    return None
+
+
+def _call_count(trials: Sequence[Trial], config: Configuration, traffic: Traffic | None) -> float:
+    told = _figures(trials, "communications")
+    if told:
+        return float(np.median(told))
+    return 0.0 if traffic is None else _between_nodes(traffic.messages, config.ranks_per_host) / len(config.hosts)
+
+
+def _figures(trials: Sequence[Trial], name: str) -> list[float]:
+    return [trial.figures[name].value for trial in trials if name in trial.figures]
+
+
+def _message_byte(
+    trials: Sequence[Trial],
+    config: Configuration,
+    traffic: Traffic | None,
+    gaps: Mapping[str, NodeGaps],
+    call_count: float,
+) -> float:
+    told = _figures(trials, "communication_size")
+    if told:
+        return float(np.median(told))
+    return _sent_byte(config, traffic, gaps) / call_count if call_count else 0.0
+
+
+def _sent_byte(config: Configuration, traffic: Traffic | None, gaps: Mapping[str, NodeGaps]) -> float:
+    """Bytes that a node sent to others, mean over nodes."""
+    if traffic is not None:
+        return _between_nodes(traffic.bytes, config.ranks_per_host) / len(config.hosts)
+    return float(np.mean([one.transmit.size_byte for one in gaps.values()])) if gaps else 0.0
+
+
+def _between_nodes(matrix: Iterable[Iterable[float]], ranks_per_host: int) -> float:
+    values = np.array([list(row) for row in matrix], dtype=float)
+    node = np.arange(len(values)) // max(ranks_per_host, 1)
+    return float(values[node[:, None] != node[None, :]].sum())
+
+
+def _traffic(trial: Trial) -> Traffic | None:
+    path = trial.folder / "traffic.json"
+    if not path.exists():
+        return None
+    try:
+        return Traffic.model_validate_json(path.read_bytes())
+    except (ValidationError, OSError) as error:
+        raise ProfileError(f"{path} is no traffic matrix: run the program again with --traffic.") from error
+
+
+def _all_gaps(trial: Trial) -> dict[str, NodeGaps]:
+    found = {}
+    for path in sorted(trial.folder.glob("gaps-*.jsonl")):
+        gaps = read_gaps(path, *(trial.loop_ns or (trial.begun_ns, trial.ended_ns)))
+        if gaps is not None:
+            found[path.stem.removeprefix("gaps-")] = gaps
+    return found
+
+
+def read_gaps(path: Path, from_ns: int, to_ns: int) -> NodeGaps | None:
+    """What the gap recorder told of a window; None if it has no row in it. LabError if it is another file."""
+    told = read_agent_file(path, "idle_gaps")
+    edges_us = np.array(told.header["lower_edges_ns"], dtype=float) / 1e3
+    inside = [row for row in told.rows if from_ns <= (row["start_ns"] + row["end_ns"]) / 2 <= to_ns]
+    inside = inside or [row for row in told.rows if row["start_ns"] < to_ns and from_ns < row["end_ns"]]
+    if not inside:
+        return None
+    window_us = sum(row["end_ns"] - row["start_ns"] for row in inside) / 1e3
+    return NodeGaps(
+        transmit=_direction("transmit", inside, edges_us, window_us),
+        receive=_direction("receive", inside, edges_us, window_us),
+    )
+
+
+def _direction(way: WayName, rows: Sequence[Mapping[str, Any]], edges_us: Floats, window_us: float) -> Gaps:
+    bins: dict[int, float] = {}
+    for row in rows:
+        for number, count in row[f"{way}_gaps"]:
+            bins[number] = bins.get(number, 0.0) + count
+    upper_us = np.append(edges_us[1:], 2 * edges_us[-1] - edges_us[-2])
+    numbers = sorted(bins)
+    return Gaps(
+        low_us=tuple(float(edges_us[number]) for number in numbers),
+        high_us=tuple(float(upper_us[number]) for number in numbers),
+        count=tuple(bins[number] for number in numbers),
+        frame_count=float(sum(row[f"{way}_frames"] for row in rows)),
+        size_byte=float(sum(row[f"{way}_byte"] for row in rows)),
+        busy_us=sum(row[f"{way}_busy_ns"] for row in rows) / 1e3,
+        window_us=window_us,
+    )

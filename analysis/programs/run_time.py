@@ -1,0 +1,210 @@
+"""Our model of run time under EEE: from the distribution of a program's gaps and the policy of the links that sleep.
+
+It mends what Miwa's (2013) is known to lack. A gap is not taken to be the mean gap: every gap that the recorder saw,
+in the run without EEE, on the link of each node, has the delay that the link's policy gives it, hold, Ts and Tw as the
+probe found them, and one that ends in Ts too. Ranks of one node that call together share their node's gaps, and time
+inside MPI is no gap: what is counted is what the link saw. In a round (all ranks communicate once) with the share
+S(x) of gaps that wait longer than x, averaged over the links,
+
+    T = T_base + rounds * serial * integral over x of [1 - (1 - min(S, 1))^abreast + max(S - 1, 0)] * [x > hidden] dx
+
+`abreast` links wake at once and the slowest is waited for; that happens `serial` times, one after the other; more than
+one sleepy gap in a round adds up. A link is woken by the first frame, while the round ends with the last one: what of
+a wait goes by in between is hidden, up to `hidden`. The three are fitted. They belong to the program's pattern and
+placement, not to sizes, sleeps or policies: what was fitted with one hold predicts another.
+
+Simplifications: the gaps are those without EEE. Links that waited less in one round are idle for longer before the
+next, which near the hold makes some more of them sleep; a recording with EEE would show it. Links are taken to sleep
+independently of each other where they wake abreast. `analysis.programs.round_replay` knows both.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from scipy.optimize import minimize
+
+from analysis.interval import Floats, Interval, TooLittle
+from analysis.links.path_delay import Policy
+from analysis.programs.profile import Profile
+
+Way = Literal["transmit", "receive"]
+"""As the node sees it: what a switch's port sends to a node is received."""
+
+_LEAST_RUNS: Final = 8
+_MOST_SERIAL: Final = 64.0
+_HIDDEN_US: Final = (0.1, 1000.0)
+_SEARCH: Final = {"xatol": 1e-3, "fatol": 1e-12, "maxiter": 80}
+_BOOTSTRAPS: Final = 100
+_POINTS: Final = 16
+_LEAST_WAIT_US: Final = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """How long gaps would wait, in rising order, and how many a round wait longer than the one before: S(x), stepwise.
+
+    `step_us` and `share` have shape (n,): S is share[i] over a stretch of step_us[i].
+    """
+
+    step_us: Floats
+    share: Floats
+
+    @classmethod
+    def of(cls, delays_us: Floats, counts: Floats, rounds_by_links: float) -> "Waits":
+        """From each gap's delay and how often it was seen, over `rounds_by_links` rounds of all links together."""
+        sleepy = delays_us > _LEAST_WAIT_US
+        order = np.argsort(delays_us[sleepy])
+        rising = delays_us[sleepy][order]
+        longer = counts[sleepy][order][::-1].cumsum()[::-1] / rounds_by_links
+        return cls(np.diff(rising, prepend=0.0), longer)
+
+    def seen_us(self, abreast: float, hidden_us: float) -> float:
+        """What is seen, on average, of a round's wait for the slowest of so many links."""
+        share = np.minimum(self.share, 1.0)
+        together = 1.0 - (1.0 - share) ** abreast + np.maximum(self.share - 1.0, 0.0)
+        waits_us = self.step_us.cumsum()
+        seen_us = np.maximum(waits_us - hidden_us, 0.0)
+        return float(together @ np.diff(seen_us, prepend=0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class WakeRun:
+    """One configuration of a program: run time without EEE, rounds, what its gaps would wait; with EEE if it ran so."""
+
+    base_s: float
+    rounds: float
+    waits: Waits
+    eee_s: float = float("nan")
+    links: int = 64
+
+
+def wake_run(profile: Profile, policies: Mapping[Way, Policy], eee_s: float = float("nan")) -> WakeRun:
+    """From a program's profile and the policies of the directions that sleep.
+
+    TooLittle if no gaps were recorded, or the profile does not tell how often the program communicates.
+    """
+    rounds = profile.call_count / profile.ranks_per_host
+    if not profile.gaps or not rounds:
+        raise TooLittle(
+            f"{profile.name} has no gaps or no count of communications: run it with the gap recorder, without EEE."
+        )
+    delays: list[Floats] = [np.empty(0)]
+    counts: list[Floats] = [np.empty(0)]
+    for node in profile.gaps.values():
+        for way, policy in policies.items():
+            gaps = node.transmit if way == "transmit" else node.receive
+            gap_us, count = gaps.spread(_POINTS)
+            delays.append(policy.delay_us(gap_us))
+            counts.append(count)
+    links = len(profile.gaps)
+    waits = Waits.of(np.concatenate(delays), np.concatenate(counts), rounds * links)
+    return WakeRun(profile.base_s.value, rounds, waits, eee_s, links)
+
+
+@dataclass(frozen=True, slots=True)
+class WakeFit:
+    """The parameters with 95 % intervals (bootstrap over configurations).
+
+    `residual_us` is the standard deviation of a round's overhead about the model; `explained` is R2 of the overheads.
+    """
+
+    serial: Interval
+    abreast: Interval
+    hidden_us: Interval
+    residual_us: float
+    explained: float
+    runs: int
+
+    def time_s(self, run: WakeRun) -> float:
+        """T."""
+        return run.base_s + overhead_s(run, self.serial.value, self.abreast.value, self.hidden_us.value)
+
+
+def overhead_s(run: WakeRun, serial: float, abreast: float, hidden_us: float) -> float:
+    """What EEE adds to a run."""
+    return run.rounds * serial * run.waits.seen_us(abreast, hidden_us) * 1e-6
+
+
+def fit_wakes(runs: Iterable[WakeRun], seed: int = 0) -> WakeFit:
+    """Least squares of the relative errors of run times.
+
+    TooLittle with fewer than eight configurations, or if the policy lets no gap sleep in any: serial would be anything.
+    """
+    measured = [run for run in runs if np.isfinite(run.eee_s)]
+    if len(measured) < _LEAST_RUNS:
+        raise TooLittle(
+            f"{len(measured)} configurations with and without EEE are too few for three parameters: measure at least "
+            f"{_LEAST_RUNS}, with gaps on both sides of the hold."
+        )
+    if not any(run.waits.share.size for run in measured):
+        raise TooLittle("no gap of any configuration is longer than the hold: sleep longer between communications.")
+    found = _least(measured)
+    random = np.random.default_rng(seed)
+    drawn: list[_Found] = []
+    while len(drawn) < _BOOTSTRAPS:
+        chosen = [measured[number] for number in random.integers(len(measured), size=len(measured))]
+        if any(run.waits.share.size for run in chosen):
+            drawn.append(_least(chosen, start=found))
+    lows, highs = np.percentile(np.array(drawn), (2.5, 97.5), axis=0)
+    over_us = np.array([(run.eee_s - run.base_s) / run.rounds * 1e6 for run in measured])
+    left_us = over_us - [overhead_s(run, *found) / run.rounds * 1e6 for run in measured]
+    spread = float(((over_us - over_us.mean()) ** 2).sum())
+    serial, abreast, hidden_us = (
+        Interval.about(value, low, high) for value, low, high in zip(found, lows, highs, strict=True)
+    )
+    return WakeFit(
+        serial,
+        abreast,
+        hidden_us,
+        float(np.sqrt((left_us**2).sum() / (len(measured) - len(found)))),
+        1.0 - float((left_us**2).sum()) / spread if spread > 0 else 0.0,
+        len(measured),
+    )
+
+
+_Found = tuple[float, float, float]
+
+
+def _least(runs: Sequence[WakeRun], start: _Found | None = None) -> _Found:
+    """The best serial for each abreast and hidden is a quotient; those two are searched, from a grid or `start`."""
+    wanted = np.array([1.0 - run.base_s / run.eee_s for run in runs])
+    lowest = np.log([1.0, _HIDDEN_US[0]])
+    highest = np.log([max([1, *(run.links for run in runs)]), _HIDDEN_US[1]])
+
+    def judged(point: Floats) -> tuple[float, float]:
+        """Sum of squares, and the best serial."""
+        abreast, hidden_us = np.exp(np.clip(point, lowest, highest))
+        shape = np.array([overhead_s(run, 1.0, float(abreast), float(hidden_us)) / run.eee_s for run in runs])
+        norm = float(shape @ shape)
+        serial = min(max(float(shape @ wanted) / norm, 0.0), _MOST_SERIAL) if norm > 0 else 0.0
+        left = wanted - serial * shape
+        return float(left @ left), serial
+
+    if start is None:
+        abreasts, hiddens = (np.linspace(low, high, 8) for low, high in zip(lowest, highest, strict=True))
+        grid = [np.array([abreast, hidden]) for abreast in abreasts for hidden in hiddens]
+        first = min(grid, key=lambda point: judged(point)[0])
+    else:
+        first = np.log(start[1:])
+    best = minimize(lambda point: judged(point)[0], first, method="Nelder-Mead", options=_SEARCH).x
+    abreast, hidden_us = np.exp(np.clip(best, lowest, highest))
+    return judged(best)[1], float(abreast), float(hidden_us)
+
+
+@dataclass(frozen=True, slots=True)
+class Errors:
+    """How far estimated run times are from measured ones, in percent of the measured (Miwa 2013, section 5.2.2)."""
+
+    mean_percent: float
+    worst_percent: float
+    runs: int
+
+
+def errors_of(estimated_s: Sequence[float], measured_s: Sequence[float]) -> Errors:
+    """Mean and worst absolute relative error; ValueError without any."""
+    if not len(estimated_s) == len(measured_s) > 0:
+        raise ValueError("errors need as many estimated as measured run times, and one at least")
+    away = 100 * np.abs(np.asarray(estimated_s) / np.asarray(measured_s) - 1.0)
+    return Errors(float(away.mean()), float(away.max()), len(away))

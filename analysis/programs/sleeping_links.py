@@ -1,0 +1,35 @@
+"""Which fitted link policy a program's links have, and in which directions they sleep."""
+
+from analysis.calibration import Calibration, LinkPolicy, ProgramTime
+from analysis.programs.profile import Profile
+from analysis.programs.run_time import Way
+
+
+def link_of(calibration: Calibration, profile: Profile, fitted: ProgramTime | None) -> LinkPolicy | None:
+    """The policy of the links that a program ran on: that its time was fitted with, else of a path between its hosts.
+
+    If there is none, of one at some of its hosts; else any.
+    """
+    if fitted is not None and fitted.link in calibration.links:
+        return calibration.links[fitted.link]
+    hosts = set(profile.hosts)
+
+    def common(entry: tuple[str, LinkPolicy]) -> int:
+        name, link = entry
+        return len(hosts & ({end.split(":")[0] for end in link.ends} | set(name.replace("-", " ").split())))
+
+    return max(calibration.links.items(), key=common, default=("", None))[1]
+
+
+def sleeping_ways(link: LinkPolicy | None, profile: Profile) -> tuple[Way, ...]:
+    """Directions of a node's link in which it sleeps: the node's own end transmits, the switch's is received."""
+    if link is None or not link.ends:
+        return ("transmit", "receive")
+    hosts = set(profile.hosts)
+    devices = {end.split(":")[0] for end in link.ends}
+    ways: list[Way] = []
+    if devices & hosts:
+        ways.append("transmit")
+    if devices - hosts:
+        ways.append("receive")
+    return tuple(ways)

@@ -1,0 +1,190 @@
+"""What a report is made of: runs with their trials, and a calibration, each read once."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis.calibration import Calibration
+from analysis.configurations import Configuration, Factors
+from analysis.interval import Interval, of_median
+from analysis.programs.profile import Profile, ProfileError
+from analysis.programs.profile_reading import profiles_of, time_of
+from analysis.run_lab import lab_of_run, link_mbps
+from record.samples import RunSamples
+from record.trials import Trial, read_trials
+
+_FEW = 6
+
+
+@dataclass(frozen=True, slots=True)
+class RunMaterial:
+    """One run's folder."""
+
+    folder: Path
+    facts: dict[str, Any]
+    events: tuple[dict[str, Any], ...]
+    trials: tuple[Trial, ...]
+    watts: pl.DataFrame
+    profiles: tuple[Profile, ...]
+    hosts: frozenset[str]
+    """Nodes of its lab; without its inventory, those that took part. What feeds anything else feeds the network."""
+
+    @property
+    def name(self) -> str:
+        """Of its folder."""
+        return self.folder.name
+
+    @property
+    def factors(self) -> Factors:
+        """Of its experiment."""
+        return Factors.of_run(self.facts)
+
+    @property
+    def samples(self) -> RunSamples:
+        """Its tables."""
+        return RunSamples(self.folder)
+
+    def programs(self) -> Iterator[Trial]:
+        """Valid trials of programs."""
+        return (trial for trial in self.trials if trial.valid and trial.what == "program")
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """All of it; `calibration_file` is empty without a calibration."""
+
+    runs: tuple[RunMaterial, ...]
+    calibration: Calibration | None = None
+    calibration_file: str = ""
+
+    @property
+    def several(self) -> bool:
+        """Whether names of runs have to be told apart."""
+        return len(self.runs) > 1
+
+
+def read_material(folders: Sequence[Path], calibration: Calibration | None, calibration_file: str) -> Material:
+    """Read runs; LabError if a folder is none."""
+    return Material(tuple(_read(folder) for folder in folders), calibration, calibration_file)
+
+
+def _read(folder: Path) -> RunMaterial:
+    samples = RunSamples(folder)
+    facts = samples.facts
+    lab, trials = lab_of_run(facts), read_trials(folder)
+    try:
+        profiles = profiles_of(folder, link_mbps(lab))
+    except ProfileError:
+        profiles = ()
+    known = () if lab is None else (host.name for host in lab.hosts)
+    hosts = frozenset((*known, *(host for trial in trials for host in trial.hosts)))
+    return RunMaterial(folder, facts, tuple(samples.events), trials, samples.table("watts"), profiles, hosts)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A median of `count` values with its bar.
+
+    From six values on that is a 95 % interval (bootstrap), below that from the least to the most, of one value nothing.
+    """
+
+    interval: Interval
+    count: int
+
+    @property
+    def below(self) -> float:
+        """Length of the bar downwards."""
+        return self.interval.value - self.interval.low
+
+    @property
+    def above(self) -> float:
+        """Length of the bar upwards."""
+        return self.interval.high - self.interval.value
+
+
+def spread_of(values: Sequence[float]) -> Spread:
+    """Median and bar of some values; ValueError of none."""
+    if not values:
+        raise ValueError("no values have no median")
+    if len(values) >= _FEW:
+        return Spread(of_median(values), len(values))
+    ordered = sorted(values)
+    middle = of_median(values, rounds=1).value
+    return Spread(Interval(middle, ordered[0], ordered[-1]), len(values))
+
+
+def bars_told(counts: Sequence[int]) -> str:
+    """The sentence of a caption that says what bars are."""
+    if not counts:
+        return ""
+    least, most = min(counts), max(counts)
+    n = f"n = {least}" if least == most else f"n = {least} to {most}"
+    if most == 1:
+        return f"Single trials ({n}): nothing is known about their spread."
+    if least >= _FEW:
+        return f"Medians with 95 % bootstrap intervals, {n} trials each."
+    if most < _FEW:
+        return f"Medians; bars go from the least to the most of {n} trials, too few for a 95 % interval."
+    return f"Medians, {n} trials each; bars are 95 % bootstrap intervals from 6 trials on, else least to most."
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A program's configuration with EEE off and on, and its profile."""
+
+    configuration: Configuration
+    profile: Profile
+    off_s: tuple[float, ...]
+    on_s: tuple[float, ...]
+
+    @property
+    def overhead_us(self) -> Spread:
+        """What EEE added to a call (Miwa's Eq. 1 and 2 solved for f): each time under EEE less the median without."""
+        base_s = spread_of(self.off_s).interval
+        change_s = [time_s - base_s.value for time_s in self.on_s]
+        found = spread_of([change / self.profile.call_count * 1e6 for change in change_s])
+        # The base has an error too; both are independent, so their bars add in squares.
+        share = 1e6 / self.profile.call_count
+        below = (found.below**2 + ((base_s.high - base_s.value) * share) ** 2) ** 0.5
+        above = (found.above**2 + ((base_s.value - base_s.low) * share) ** 2) ** 0.5
+        middle = found.interval.value
+        return Spread(Interval(middle, middle - below, middle + above), min(len(self.off_s), len(self.on_s)))
+
+
+def pairs_of(run: RunMaterial) -> tuple[Pair, ...]:
+    """Configurations that were measured with EEE off and with EEE on, all else the same."""
+    profiles = {profile.name: profile for profile in run.profiles}
+    times: dict[Configuration, tuple[list[float], list[float]]] = {}
+    for trial in run.programs():
+        eee = run.factors.with_eee(run.factors.state_of(trial))
+        if eee is not None:
+            times.setdefault(run.factors.configuration_of(trial), ([], []))[eee].append(time_of(trial))
+    found = []
+    for config, (off, on) in times.items():
+        profile = profiles.get(config.name)
+        if off and on and profile is not None and profile.call_count:
+            found.append(Pair(config, profile, tuple(off), tuple(on)))
+    return tuple(sorted(found, key=lambda pair: pair.profile.idle_us))
+
+
+def file_name(text: str) -> str:
+    """A name for a file and for an element of the page."""
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())
+
+
+def short_names(configurations: Sequence[Configuration]) -> dict[Configuration, str]:
+    """Names that tell these apart: placement where there are several, and the parameters that are not all the same."""
+    placements = {one.placement for one in configurations}
+    values: dict[str, set[object]] = {}
+    for one in configurations:
+        for key, value in one.parameters:
+            values.setdefault(key, set()).add(value)
+    varied = {key for key, found in values.items() if len(found) > 1}
+    names = {}
+    for one in configurations:
+        told = [f"{key}={value}" for key, value in one.parameters if key in varied]
+        names[one] = " ".join([one.placement, *told] if len(placements) > 1 or not told else told)
+    return names

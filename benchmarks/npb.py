@@ -1,0 +1,65 @@
+"""NAS Parallel Benchmarks (MPI versions 3.3 and 3.4), from binaries that you built: Debian has none.
+
+Built in NPB's own way (`make cg CLASS=B`), 3.4 gives `bin/cg.B.x` for any number of ranks, and 3.3 `bin/cg.B.4` for
+four. The folder has to be the same on all nodes.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from pydantic import Field
+
+from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
+
+_PAIR: Final = re.compile(r"^ ([A-Z][\w/ ]*?) *= +(\S.*?) *$", re.MULTILINE)
+_MEGA: Final = 1e6
+_SQUARES: Final = ("bt", "sp")
+_POWERS: Final = ("cg", "ft", "is", "mg", "lu")
+
+
+class NpbParameters(Parameters):
+    """Which benchmark, of which class, in which folder on the nodes."""
+
+    folder: str = Field(min_length=1)
+    benchmark: Literal["bt", "cg", "ep", "ft", "is", "lu", "mg", "sp"]
+    problem_class: Literal["S", "W", "A", "B", "C", "D", "E", "F"] = "A"
+    version: Literal["3.3", "3.4"] = "3.4"
+
+
+@dataclass(frozen=True, slots=True)
+class Npb:
+    """The program. Figures: `time`, `operations` a second in all, and of each rank."""
+
+    name: str = "npb"
+    about: str = "NAS Parallel Benchmarks, from a folder of binaries on the nodes"
+    parameters: type[NpbParameters] = NpbParameters
+
+    def launch(self, parameters: NpbParameters, placement: Placement) -> Launch:
+        """The binary of this name; bt and sp want a square number of ranks, the others (but ep) a power of two."""
+        ranks = placement.ranks
+        if parameters.benchmark in _SQUARES and int(ranks**0.5) ** 2 != ranks:
+            raise Unfit(f"{parameters.benchmark} runs on a square number of ranks, not on {ranks}: choose other hosts.")
+        if parameters.benchmark in _POWERS and ranks & (ranks - 1):
+            raise Unfit(f"{parameters.benchmark} runs on a power of two of ranks, not on {ranks}: choose other hosts.")
+        ending = "x" if parameters.version == "3.4" else str(ranks)
+        return Launch((f"{parameters.folder}/{parameters.benchmark}.{parameters.problem_class}.{ending}",))
+
+    def read(self, parameters: NpbParameters, placement: Placement, output_text: str) -> Answer:
+        """Right if it says Verification = SUCCESSFUL, for the class and number of ranks that were asked for."""
+        told = dict(_PAIR.findall(output_text))
+        ranks = told.get("Total processes", told.get("Total number of processes", ""))
+        try:
+            figures = (
+                Figure("time", float(told["Time in seconds"]), "s"),
+                Figure("operations", float(told["Mop/s total"]) * _MEGA, "op/s"),
+                Figure("operations_each", float(told["Mop/s/process"]) * _MEGA, "op/s"),
+            )
+            verified, solved = told["Verification"], told["Class"]
+        except (KeyError, ValueError):
+            return Answer(right=False, why="it ended before its results.")
+        if verified != "SUCCESSFUL":
+            return Answer(False, f"its verification says {verified}.", figures)
+        if solved != parameters.problem_class or (ranks and int(ranks) != placement.ranks):
+            return Answer(False, f"it solved class {solved} on {ranks or '?'} ranks: look at the binary.", figures)
+        return Answer(True, "", figures)

@@ -1,0 +1,1 @@
+"""Compares an inventory with its devices: contacts, capabilities, cables."""

@@ -1,0 +1,195 @@
+"""Is every cable where cables.csv says? What switches see of their neighbours, compared with the inventory. Pure.
+
+Three witnesses, the surest first: LLDP names the neighbour's port (LLDP-MIB, IEEE 802.1AB, or a table of the command
+line, `controller.drivers.lldp_shows`); a node's MAC address is
+learned at the port that it is plugged into (Q-BRIDGE-MIB, dot1qTpFdbTable); a cable with link at one end has link at
+the other. A cable that no witness speaks of is unseen, which is no fault: an idle node was not learned, and a port that
+is shut sees nobody.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_NAME, Place, places
+from controller.drivers.driver import Answers, SnmpValue, Walk
+from controller.drivers.lldp_shows import Neighbour
+from lab.model import End, Lab, Link, Switch
+
+IF_OPER_STATUS: Final = Walk("1.3.6.1.2.1.2.2.1.8")
+FDB_PORT: Final = Walk("1.3.6.1.2.1.17.7.1.2.2.1.2")
+FDB_STATUS: Final = Walk("1.3.6.1.2.1.17.7.1.2.2.1.3")
+LLDP_OWN_CHASSIS: Final = Walk("1.0.8802.1.1.2.1.3.2")
+LLDP_OWN_PORT: Final = Walk("1.0.8802.1.1.2.1.3.7.1.3")
+LLDP_CHASSIS: Final = Walk("1.0.8802.1.1.2.1.4.1.1.5")
+LLDP_PORT: Final = Walk("1.0.8802.1.1.2.1.4.1.1.7")
+LLDP_NAME: Final = Walk("1.0.8802.1.1.2.1.4.1.1.9")
+
+QUERIES: Final = (
+    *(BASE_PORT_IF_INDEX, IF_NAME, IF_ADMIN_STATUS, IF_OPER_STATUS, FDB_PORT, FDB_STATUS),
+    *(LLDP_OWN_CHASSIS, LLDP_OWN_PORT, LLDP_CHASSIS, LLDP_PORT, LLDP_NAME),
+)
+
+_UP, _LEARNED = 1, 3
+
+Witness = Literal["lldp", "address", "link", ""]
+Finding = Literal["confirmed", "wrong", "unseen"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What one switch sees. Ports by the inventory's names; `link` only of ports that are not shut."""
+
+    link: Mapping[str, bool]
+    learned: Mapping[bytes, frozenset[str]]
+    """MAC address to the ports where it was learned, in whichever VLAN."""
+
+    neighbours: Mapping[str, Neighbour]
+    chassis: bytes
+    """Its own, as its neighbours would hear it; empty if it does not speak LLDP."""
+
+    port_ids: Mapping[bytes, str]
+    """Its ports by what its neighbours would hear."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What was found out about one cable; `sentence` says what is wrong, empty otherwise."""
+
+    link: Link
+    finding: Finding
+    witness: Witness
+    sentence: str = ""
+
+
+def read_sight(switch: Switch, answers: Answers, shown: Mapping[str, Neighbour] | None = None) -> Sight:
+    """What a switch's answers to `QUERIES` say; Unreadable if its ports cannot be told apart.
+
+    `shown` are neighbours as its command line shows them, for ports of which the LLDP-MIB says nothing.
+    """
+    at = places(switch, answers)
+    admin, oper = _column(answers, IF_ADMIN_STATUS), _column(answers, IF_OPER_STATUS)
+    link = {place.name: oper.get(str(place.if_index)) == _UP for place in at if admin.get(str(place.if_index)) == _UP}
+    own_ports = {index: _octets(value) for index, value in _column(answers, LLDP_OWN_PORT).items()}
+    local = _lldp_ports(at, own_ports, _column(answers, IF_NAME))
+    return Sight(
+        link=link,
+        learned=_learned(at, answers),
+        neighbours={**(shown or {}), **dict(_neighbours(answers, local))},
+        chassis=next(
+            (_octets(value) for index, value in _column(answers, LLDP_OWN_CHASSIS).items() if index == "0"), b""
+        ),
+        port_ids={
+            **{place.name.encode(): place.name for place in at},
+            **{own_ports[number]: port for number, port in local.items() if number in own_ports},
+        },
+    )
+
+
+def compare(lab: Lab, sights: Mapping[str, Sight]) -> tuple[Verdict, ...]:
+    """A verdict on each cable, in the order of cables.csv. Switches that could not be asked are not in `sights`."""
+    cables = {end: link for link in lab.links for end in (link.a, link.b)}
+    return tuple(_verdict(lab, link, sights, cables) for link in lab.links)
+
+
+def unlisted(lab: Lab, sights: Mapping[str, Sight]) -> tuple[End, ...]:
+    """Ports with link that have no cable in the inventory."""
+    listed = {end for link in lab.links for end in (link.a, link.b)}
+    ends = (End(name, port) for name, sight in sights.items() for port, up in sight.link.items() if up)
+    return tuple(end for end in ends if end not in listed)
+
+
+def _verdict(lab: Lab, link: Link, sights: Mapping[str, Sight], cables: Mapping[End, Link]) -> Verdict:
+    for end, other in ((link.a, link.b), (link.b, link.a)):
+        found = _by_lldp(link, end, other, sights)
+        if found:
+            return found
+    for end, other in ((link.a, link.b), (link.b, link.a)):
+        found = _by_address(lab, link, end, other, sights, cables)
+        if found:
+            return found
+    up = [sights[end.device].link.get(end.port) for end in (link.a, link.b) if end.device in sights]
+    if set(up) == {True, False}:
+        return Verdict(link, "wrong", "link", f"{link.name} has link at one end only")
+    return Verdict(link, "unseen", "")
+
+
+def _by_lldp(link: Link, end: End, other: End, sights: Mapping[str, Sight]) -> Verdict | None:
+    if end.device not in sights or end.port not in sights[end.device].neighbours:
+        return None
+    heard = sights[end.device].neighbours[end.port]
+    by_chassis = {sight.chassis: name for name, sight in sights.items() if sight.chassis}
+    device = by_chassis.get(heard.chassis) or _whole_name(heard.name, sights)
+    port = sights[device].port_ids.get(heard.port, "") if device in sights else ""
+    if device == other.device and port in ("", other.port):
+        return Verdict(link, "confirmed", "lldp")
+    if device not in sights and other.device not in sights:
+        return None  # a node that speaks LLDP, under a name of its own choice
+    where = f"{device or heard.chassis.hex(':')}:{port or heard.port.decode('utf-8', 'replace')}"
+    return Verdict(link, "wrong", "lldp", f"{end} is plugged into {where} (LLDP), not into {other}")
+
+
+def _whole_name(name: str, sights: Mapping[str, Sight]) -> str:
+    """The switch of that name, or of a name that begins so if it was cut; else the name as it is."""
+    start = name.removesuffix(" ...")
+    whole = [switch for switch in sights if switch == name or (start != name and switch.startswith(start))]
+    return whole[0] if len(whole) == 1 else name
+
+
+def _by_address(
+    lab: Lab, link: Link, end: End, other: End, sights: Mapping[str, Sight], cables: Mapping[End, Link]
+) -> Verdict | None:
+    host = next((host for host in lab.hosts if host.name == other.device), None)
+    if host is None:
+        return None
+    switches = {switch.name for switch in lab.switches}
+    seen_at = [End(name, port) for name, sight in sights.items() for port in sorted(sight.learned.get(host.mac, ()))]
+    if end in seen_at:
+        return Verdict(link, "confirmed", "address")
+    for place in seen_at:
+        cable = cables.get(place)
+        if cable is None or not {cable.a.device, cable.b.device} <= switches:  # between switches everybody is learned
+            return Verdict(link, "wrong", "address", f"{host.name} was heard at {place}, not at {end}")
+    return None
+
+
+def _learned(at: tuple[Place, ...], answers: Answers) -> dict[bytes, frozenset[str]]:
+    names = {place.bridge_port: place.name for place in at}
+    status = _column(answers, FDB_STATUS)
+    found: dict[bytes, set[str]] = {}
+    for index, number in _column(answers, FDB_PORT).items():
+        if status.get(index) == _LEARNED and isinstance(number, int) and number in names:
+            mac = bytes(int(part) & 0xFF for part in index.split(".")[-6:])
+            found.setdefault(mac, set()).add(names[number])
+    return {mac: frozenset(ports) for mac, ports in found.items()}
+
+
+def _lldp_ports(at: tuple[Place, ...], own: Mapping[str, bytes], names: Mapping[str, SnmpValue]) -> dict[str, str]:
+    """LLDP's port numbers to the inventory's names: by what LLDP calls the port, else taken for an ifIndex.
+
+    IEEE 802.1AB leaves the numbering to the agent; most use ifIndex.
+    """
+    by_index = {str(place.if_index): place.name for place in at}
+    by_name = {_octets(names[str(place.if_index)]): place.name for place in at if str(place.if_index) in names}
+    numbers = {*own, *by_index}
+    found = {number: by_name.get(own.get(number, b""), by_index.get(number, "")) for number in numbers}
+    return {number: port for number, port in found.items() if port}
+
+
+def _neighbours(answers: Answers, local: Mapping[str, str]) -> Iterator[tuple[str, Neighbour]]:
+    """Index: TimeMark, local port number, neighbour's number."""
+    ports, names = _column(answers, LLDP_PORT), _column(answers, LLDP_NAME)
+    for index, chassis in _column(answers, LLDP_CHASSIS).items():
+        parts = index.split(".")
+        if len(parts) == 3 and parts[1] in local:
+            name = _octets(names.get(index, b"")).decode("utf-8", "replace")
+            yield local[parts[1]], Neighbour(_octets(chassis), _octets(ports.get(index, b"")), name)
+
+
+def _column(answers: Answers, walk: Walk) -> Mapping[str, SnmpValue]:
+    found = answers.get(walk, {})
+    return {} if isinstance(found, str) else found
+
+
+def _octets(value: SnmpValue) -> bytes:
+    return value if isinstance(value, bytes) else str(value).encode()

@@ -1,0 +1,138 @@
+"""What each switch of a lab can do, how much of it is left, and whether it is who the inventory says.
+
+Reading alone tells what the family can do and how full the switch's tables are. Whether a model really takes what its
+family can is tried only when asked for (`probe_switch`), as that writes: on a port that has neither a cable in the
+inventory nor link, in VLANs that nobody has; read back, taken back, and read back once more.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from controller.applying.observe import observe_switch, read_identity
+from controller.drivers.driver import Aspect, Driver, Identity, aspects_of
+from controller.drivers.table import capabilities_of, driver_of
+from controller.model.capabilities import Capabilities
+from controller.model.state import Change, PortState, State, SwitchState, diff
+from controller.planning.limits import abilities_of
+from controller.transports.session import Session
+from lab.errors import BrokenLab, DeviceError, NotExpressible
+from lab.model import Lab, Switch
+
+_HOLD_US: Final = 200
+_MAC: Final = bytes.fromhex("02eeee000001")  # locally administered, nobody's
+
+
+@dataclass(frozen=True, slots=True)
+class Abilities:
+    """What a switch says and can. Counts are of what is in use now; None where nobody knows a limit."""
+
+    identity: Identity
+    family: Capabilities
+    vlan_count: int
+    static_count: int
+
+    @property
+    def vlans_left(self) -> int | None:
+        """VLANs that can still be made."""
+        return None if self.family.vlans is None else max(0, self.family.vlans - self.vlan_count)
+
+    @property
+    def statics_left(self) -> int | None:
+        """Static entries that can still be made."""
+        limit = self.family.static_entries
+        return None if limit is None else max(0, limit - self.static_count)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One thing that was tried on a switch: what, whether it worked, and if not, what the switch said or did."""
+
+    what: str
+    worked: bool
+    said: str = ""
+
+
+def read_abilities(lab: Lab, switch: Switch, session: Session) -> Abilities:
+    """Ask a switch who it is and how full it is. Raises what the session and the driver raise."""
+    identity = read_identity(switch, session)
+    state = observe_switch(switch, session)
+    return Abilities(
+        identity=identity,
+        family=abilities_of(replace(lab, switches=(switch,)), capabilities_of)[switch.name],
+        vlan_count=len(state.vids),
+        static_count=sum(map(len, state.statics.values())),
+    )
+
+
+def spare_port(lab: Lab, switch: Switch, link: Mapping[str, bool]) -> str | None:
+    """A port to try things on: no cable in the inventory, and no link (`link`: ports that are not shut). Or none."""
+    used = {end.port for cable in lab.links for end in (cable.a, cable.b) if end.device == switch.name}
+    free = [port.name for port in switch.ports if port.name not in used and not link.get(port.name, False)]
+    return free[-1] if free else None
+
+
+def probe_switch(switch: Switch, port: str, session: Session) -> tuple[Trial, ...]:
+    """Try on a spare port what the family may or may not be able to do, and take it back.
+
+    BrokenLab if the switch could not be brought back: a person has to look at it.
+    """
+    driver = driver_of(switch)
+    before = observe_switch(switch, session)
+    free = [vid for vid in range(4000, 1, -1) if vid not in before.vids | driver.capabilities.reserved_vids][:2]
+    trials = (_try(driver, switch, session, what, before, after) for what, after in _wishes(before, port, free))
+    return tuple(trial for trial in trials if trial is not None)
+
+
+def _wishes(before: SwitchState, port: str, vids: list[int]) -> Iterator[tuple[str, SwitchState]]:
+    """What is tried, each from the state that was found: words, and the state wished for."""
+    held = before.ports[port]
+    with_vlans = replace(before, vids=before.vids | set(vids))
+    # Names of the trials are those of `Capabilities`.
+    untagged = replace(held, untagged_vids=frozenset(vids), tagged_vids=frozenset(), pvid=vids[0], acceptance="all")
+    yield "multi_untagged", _with_port(with_vlans, port, untagged)
+    member = _with_port(with_vlans, port, replace(untagged, untagged_vids=frozenset(vids[:1])))
+    yield "static_entries", replace(member, statics={**before.statics, vids[0]: {_MAC: port}})
+    yield "eee_settable", _with_port(before, port, replace(held, eee=not held.eee))
+    yield "hold_settable", _with_port(before, port, replace(held, eee=True, hold_us=_HOLD_US))
+    yield "flow_control_settable", _with_port(before, port, replace(held, flow_control=not held.flow_control))
+
+
+def _with_port(state: SwitchState, port: str, settings: PortState) -> SwitchState:
+    return replace(state, ports={**state.ports, port: settings})
+
+
+def _try(
+    driver: Driver, switch: Switch, session: Session, what: str, before: SwitchState, after: SwitchState
+) -> Trial | None:
+    changes = _changes(switch, before, after)
+    try:
+        _send(driver, switch, session, changes)
+        found = observe_switch(switch, session, frozenset[Aspect]().union(*map(aspects_of, changes)), before)
+        left = _changes(switch, found, after)
+        return Trial(what, worked=not left, said="it took the change and did something else" if left else "")
+    except NotExpressible:
+        return None  # the driver has no words for it, so nothing was tried
+    except DeviceError as error:
+        return Trial(what, worked=False, said=str(error))
+    finally:
+        _restore(driver, switch, session, before)
+
+
+def _restore(driver: Driver, switch: Switch, session: Session, before: SwitchState) -> None:
+    try:
+        _send(driver, switch, session, _changes(switch, observe_switch(switch, session), before))
+        left = _changes(switch, observe_switch(switch, session), before)
+    except DeviceError as error:
+        raise BrokenLab(f"{switch.name} is not as it was before the probe ({error}): look at it.") from error
+    if left:
+        raise BrokenLab(f"{switch.name} keeps {len(left)} settings of the probe: look at its VLANs and spare port.")
+
+
+def _changes(switch: Switch, before: SwitchState, after: SwitchState) -> tuple[Change, ...]:
+    return diff(State({switch.name: before}), State({switch.name: after}))
+
+
+def _send(driver: Driver, switch: Switch, session: Session, changes: tuple[Change, ...]) -> None:
+    for order in driver.render(switch, changes):
+        session.send(order)

@@ -1,0 +1,70 @@
+"""LPI counters of a switch's ports, by its command line."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
+
+from controller.collecting.lpi_counters import LpiFamily
+from controller.collecting.source import Reading, SourceKind
+from controller.drivers.driver import Answers, Query
+from lab.model import Switch
+from record.clock_offsets import Offset
+from record.run_clock import RunClock
+from record.sample_tables import Batch, Column
+
+
+class Asking(Protocol):
+    """The part of a session that LPI counters need."""
+
+    def ask(self, queries: Sequence[Query], /) -> Answers:
+        """Answers to queries."""
+
+    def close(self) -> None:
+        """End it."""
+
+
+class LpiSource:
+    """LPI counters of a switch's ports, by its command line."""
+
+    kind: SourceKind = "lpi"
+
+    def __init__(self, switch: Switch, family: LpiFamily, open_session: Callable[[], Asking]) -> None:
+        self.switch = switch
+        self._family = family
+        self._open_session = open_session
+        self._session: Asking | None = None
+        self._last: Mapping[str, tuple[int, ...]] = {}
+
+    @property
+    def name(self) -> str:
+        """Of the switch."""
+        return self.switch.name
+
+    def read(self, clock: RunClock) -> Reading:
+        """All ports, one after the other."""
+        queries = self._family.queries(self.switch)
+        sent_ns = clock.now_ns()
+        if self._session is None:
+            self._session = self._open_session()
+        answers = self._session.ask(queries)
+        received_ns = clock.now_ns()
+        found = self._family.read(self.switch, answers)
+        marks = [
+            "reset" if any(a < b for a, b in zip(counts, self._last.get(port, counts), strict=True)) else ""
+            for port, counts in found.items()
+        ]
+        self._last = found
+        names = ("tx_lpi_event", "tx_lpi_us", "rx_lpi_event", "rx_lpi_us")
+        columns: dict[str, Column] = {"switch": self.name, "port": list(found), "mark": marks}
+        for place, name in enumerate(names):
+            columns[name] = [counts[place] for counts in found.values()]
+        return Reading(Batch("lpi", len(found), columns), sent_ns, received_ns)
+
+    def offsets(self) -> tuple[Offset, ...]:
+        """None: the switch's clock is read with its ports."""
+        return ()
+
+    def close(self) -> None:
+        """End the session."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None

@@ -1,0 +1,296 @@
+"""Driver of Cisco IOS and IOS XE on Catalyst switches. Pure.
+
+A port untags one VLAN only, its native one, so hosts' ports are trunks and the hosts pop tags (`pops_tags` in the
+inventory). Everything goes over the command line: IOS has no writable Q-BRIDGE-MIB.
+
+What is looked at, and refused rather than guessed: routed, private-VLAN and tunnel ports; a native VLAN that is tagged;
+static entries that drop frames or name several ports. VLANs 1002-1005 are left out of everything. LAGs count whatever
+protocol made them. Flow control is reception of PAUSE only: Catalyst ports do not send it [M].
+
+Quirks: `trunk_encapsulation` (models that also know ISL have to be told dot1q before trunk mode); `eee_default` (EEE is
+on unless the configuration says otherwise).
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from controller.drivers.cisco_ios.names import interface_key, interface_name
+from controller.drivers.cisco_ios.read import (
+    UNUSABLE_VIDS,
+    Configured,
+    Key,
+    Switchport,
+    read_configuration,
+    read_switchports,
+    read_vlans,
+    statics,
+    stp_off,
+)
+from controller.drivers.cisco_ios.render import COPY_REPLY, EXEC, render
+from controller.drivers.driver import Answers, Aspect, EeeStatus, Family, Identity, Line, Order, Query, Show
+from controller.model.capabilities import Capabilities
+from controller.model.port_forms import one_untagged
+from controller.model.state import Change, PortState, SwitchState
+from lab.errors import Unreadable
+from lab.model import Switch, lag_port
+
+RUNNING = Show("show running-config")
+SWITCHPORTS = Show("show interfaces switchport")
+VLANS = Show("show vlan brief")
+VERSION = Show("show version")
+
+_QUERIES: Mapping[Aspect, tuple[Query, ...]] = {
+    "link": (RUNNING,),
+    "vlan": (RUNNING, SWITCHPORTS, VLANS),
+    "statics": (RUNNING,),
+    "stp": (RUNNING,),
+    "energy": (RUNNING,),
+}
+_CHANNEL = re.compile(r"channel-group (\d+) mode \S+")
+_NO_SHOW = re.compile(r"^% ?(Invalid|Incomplete|Ambiguous|Unrecognized|Unknown|Authorization|Command)", re.IGNORECASE)
+_HARMLESS = re.compile(r"% Access VLAN does not exist|%[A-Z0-9_]+-\d-[A-Z0-9_]+:|% ?Warning", re.IGNORECASE)
+_REFUSED = re.compile(r"^\s*%|^Command rejected|^ERROR|not allowed when|^\s*\^\s*$|^Bad |^Invalid ", re.IGNORECASE)
+
+_Found = TypeVar("_Found")
+
+
+class CiscoIos:
+    """See `controller.drivers.driver.Driver`."""
+
+    @property
+    def netmiko_type(self) -> str:
+        """The device type that netmiko logs in with."""
+        return "cisco_ios"
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the family can express; how many VLANs and entries a model holds is for its `quirks` to say."""
+        return Capabilities(
+            multi_untagged=False,
+            eee_settable=True,
+            hold_settable=False,
+            flow_control_settable=True,
+            static_entries=None,
+            static_entries_per_port=None,
+            vlans=None,
+            eee_restarts_link=False,  # the change itself restarts the link [M]
+            reserved_vids=UNUSABLE_VIDS,
+            speeds_mbps=(10, 100, 1000),
+        )
+
+    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
+        """What makes the changes, in their order; NotExpressible if the family cannot say one of them."""
+        return render(switch, changes)
+
+    def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
+        """What to ask to know these aspects."""
+        del switch
+        return tuple(dict.fromkeys(query for aspect in _QUERIES if aspect in aspects for query in _QUERIES[aspect]))
+
+    def parse(
+        self, switch: Switch, aspects: frozenset[Aspect], answers: Answers, base: SwitchState | None
+    ) -> SwitchState:
+        """`base` with these aspects as the answers have them; None: all aspects are there."""
+        if not aspects and base is not None:
+            return base
+        configured = _read(switch, RUNNING, answers, read_configuration)
+        names = {key: port.name for port in switch.ports if (key := interface_key(port.name))}
+        lags = {key: lag_port(int(key[1])) for key in configured.interfaces if key[0] == "po"}
+        missing = [name for key, name in names.items() if key not in configured.interfaces]
+        if missing or len(names) != len(switch.ports):
+            lacking = ", ".join(missing) or "a port of the inventory"
+            raise Unreadable(switch.name, RUNNING.command, f"there is no interface {lacking}")
+        members = _members(configured, names)
+        names |= {key: name for key, name in lags.items() if int(key[1]) in members.values()}
+        reading = _Reading(switch, configured, names, members)
+        state = base or SwitchState({name: PortState() for name in names.values()})
+        ports = {name: state.ports.get(name, PortState()) for name in names.values()}
+        for key, name in names.items():
+            ports[name] = reading.port(ports[name], key, aspects)
+        state = replace(state, ports=ports)
+        if "vlan" in aspects:
+            vids = _read(switch, VLANS, answers, read_vlans)
+            switchports = _read(switch, SWITCHPORTS, answers, read_switchports)
+            state = replace(state, ports=reading.memberships(ports, switchports), vids=vids)
+        if "stp" in aspects:
+            state = replace(state, stp=not _understood(switch, configured, stp_off))
+        if "statics" in aspects:
+            state = replace(state, statics=reading.statics())
+        return state
+
+    def refusal(self, line: Line, output: str) -> str:
+        """What the switch says is wrong with a line; empty if it took it."""
+        refused = _NO_SHOW if line.text.startswith("show ") else _REFUSED
+        wrong = [text for text in output.splitlines() if refused.search(text) and not _HARMLESS.search(text)]
+        return "\n".join(wrong)
+
+    def save(self, switch: Switch) -> tuple[Order, ...]:
+        """What makes the running configuration the startup configuration."""
+        del switch
+        return (Line("copy running-config startup-config", COPY_REPLY, EXEC),)
+
+    def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
+        """What to ask for `eee`: the configuration, and two shows for each port."""
+        names = [interface_name(port.name) for port in switch.ports]
+        kinds = ("capabilities", "status")
+        return (RUNNING, *(Show(f"show eee {kind} interface {name}") for name in names for kind in kinds))
+
+    def eee(self, switch: Switch, answers: Answers) -> Mapping[str, EeeStatus]:
+        """EEE of each port as the switch shows it. The layout rests on memory [M]; what is not found is unknown."""
+        configured = _read(switch, RUNNING, answers, read_configuration)
+        found = {}
+        for port in switch.ports:
+            full = interface_name(port.name)
+            able = _field_of(answers, f"show eee capabilities interface {full}", "EEE(efficient-ethernet)")
+            partner = _field_of(answers, f"show eee capabilities interface {full}", "Link Partner")
+            status = _field_of(answers, f"show eee status interface {full}", "EEE(efficient-ethernet)")
+            lines = configured.interfaces.get(interface_key(port.name) or ("", ""), [])
+            found[port.name] = EeeStatus(
+                supported=_says_yes(able),
+                enabled=_eee_on(switch, lines),
+                active=None if status is None else status.lower().startswith("operational"),
+                partner=_says_yes(partner),
+                hold_us=None,
+                wake_us=None,
+            )
+        return found
+
+    def identity_queries(self, switch: Switch) -> tuple[Query, ...]:
+        """What to ask for `identity`."""
+        del switch
+        return (VERSION,)
+
+    def identity(self, switch: Switch, answers: Answers) -> Identity:
+        """What the switch says that it is."""
+        text = _text(switch, VERSION, answers)
+        patterns = (
+            r"^Model [Nn]umber\s*:\s*(\S+)|^[Cc]isco (\S+) \(.*processor",
+            r"\bVersion ([^,\s]+)",
+            r"^System [Ss]erial [Nn]umber\s*:\s*(\S+)|^Processor board ID (\S+)",
+        )
+        matches = [re.search(pattern, text, re.MULTILINE) for pattern in patterns]
+        if not matches[1]:
+            raise Unreadable(switch.name, VERSION.command, text)
+        return Identity(*(next(filter(None, found.groups()), "") if found else "" for found in matches))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One reading of a switch: `names` of the lab's ports by interface, and the LAG that each member is in."""
+
+    switch: Switch
+    configured: Configured
+    names: Mapping[Key, str]
+    members: Mapping[Key, int]
+
+    def port(self, port: PortState, key: Key, aspects: frozenset[Aspect]) -> PortState:
+        lines = self.configured.interfaces[key]
+        if "link" in aspects:
+            speeds = [line.removeprefix("speed ") for line in lines if line.startswith("speed ")]
+            speed = next((int(text) for text in speeds if text.isdecimal()), None)
+            receives = any(line in {"flowcontrol receive on", "flowcontrol receive desired"} for line in lines)
+            port = replace(port, admin_up="shutdown" not in lines, speed_mbps=speed, flow_control=receives)
+        if "stp" in aspects:
+            port = replace(port, stp="spanning-tree bpdufilter enable" not in lines)
+        if "energy" in aspects:
+            port = replace(port, eee=_eee_on(self.switch, lines) and key[0] != "po", hold_us=None)
+        return port
+
+    def memberships(
+        self, ports: Mapping[str, PortState], switchports: Mapping[Key, Switchport]
+    ) -> Mapping[str, PortState]:
+        made = {}
+        for key, name in self.names.items():
+            plain = PortState()
+            if key in self.members:
+                held = replace(plain, lag=self.members[key])
+            elif key not in switchports:
+                raise Unreadable(self.switch.name, SWITCHPORTS.command, f"{name} is not there as a port that switches")
+            else:
+                held = _held(switchports[key])
+            made[name] = replace(
+                ports[name],
+                untagged_vids=held.untagged_vids,
+                tagged_vids=held.tagged_vids,
+                pvid=held.pvid,
+                acceptance=held.acceptance,
+                ingress_filtering=held.ingress_filtering,
+                lag=held.lag,
+            )
+        return made
+
+    def statics(self) -> dict[int, dict[bytes, str]]:
+        tables: dict[int, dict[bytes, str]] = {}
+        for vid, mac, key in _understood(self.switch, self.configured, lambda found: list(statics(found))):
+            if key is not None and key in self.names:
+                tables.setdefault(vid, {})[mac] = self.names[key]
+        return tables
+
+
+def _held(port: Switchport) -> PortState:
+    if not port.is_trunk:
+        return PortState(untagged_vids=frozenset({port.access_vid}), pvid=port.access_vid)
+    return one_untagged(PortState(untagged_vids=frozenset(), tagged_vids=port.allowed_vids, pvid=port.native_vid))
+
+
+def _members(configured: Configured, names: Mapping[Key, str]) -> dict[Key, int]:
+    found = {}
+    for key in names:
+        for line in configured.interfaces[key]:
+            channel = _CHANNEL.fullmatch(line)
+            if channel:
+                found[key] = int(channel[1])
+    return found
+
+
+def _eee_on(switch: Switch, lines: Sequence[str]) -> bool:
+    if "no power efficient-ethernet auto" in lines:
+        return False
+    return "power efficient-ethernet auto" in lines or bool(switch.quirks.get("eee_default"))
+
+
+def _says_yes(text: str | None) -> bool | None:
+    return None if text is None else text.lower().startswith("yes")
+
+
+def _field_of(answers: Answers, command: str, name: str) -> str | None:
+    answer = answers.get(Show(command))
+    if not isinstance(answer, str):
+        return None
+    found = re.search(rf"^\s*{re.escape(name)}\s*:\s*(.+?)\s*$", answer, re.MULTILINE)
+    return found[1] if found else None
+
+
+def _text(switch: Switch, query: Show, answers: Answers) -> str:
+    answer = answers.get(query)
+    if not isinstance(answer, str):
+        raise Unreadable(switch.name, query.command, "")
+    return answer
+
+
+def _read(switch: Switch, query: Show, answers: Answers, reader: Callable[[str], _Found]) -> _Found:
+    text = _text(switch, query, answers)
+    try:
+        return reader(text)
+    except ValueError as error:
+        raise Unreadable(switch.name, query.command, f"{error}: {text}") from error
+
+
+def _understood(switch: Switch, configured: Configured, reader: Callable[[Configured], _Found]) -> _Found:
+    try:
+        return reader(configured)
+    except ValueError as error:
+        raise Unreadable(switch.name, RUNNING.command, str(error)) from error
+
+
+FAMILY = Family(
+    title="Cisco IOS",
+    driver=CiscoIos(),
+    verified="a toy switch written from Cisco's command references, and published samples of shows; no device",
+    from_memory=(
+        "layout of `show eee`; that a change of EEE restarts the link by itself; `spanning-tree bpdufilter` as a port "
+        "without spanning tree; that PAUSE is received only; length of a list of VLANs in a line"
+    ),
+)

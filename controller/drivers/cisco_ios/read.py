@@ -1,0 +1,151 @@
+"""What Cisco IOS shows, as settings. Pure; ValueError says what cannot be understood.
+
+Layouts of `show interfaces switchport` and `show vlan brief` are those of the samples in the ntc-templates collection;
+the configuration is read by its lines, whatever else stands there.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from controller.drivers.cisco_ios.names import interface_key, read_vids
+
+Key = tuple[str, str]
+
+UNUSABLE_VIDS = frozenset(range(1002, 1006))
+"""VLANs of FDDI and Token Ring, which exist on every switch and carry nothing."""
+
+EVERY_VID = frozenset(range(1, 4095)) - UNUSABLE_VIDS
+
+_VLAN_HEAD = re.compile(r"^VLAN\s+Name\s+Status\b", re.MULTILINE)
+_VLAN_ROW = re.compile(r"^(\d+)\s+.*?\s(active|act/lshut|suspended|sus/lshut|sus/ishut|act/unsup|act/ishut)\b")
+_STATIC = re.compile(r"^mac[ -]address-table static (\S+) vlan (\d+) (?:interface (.+)|drop)$")
+_STP_OFF = re.compile(r"^no spanning-tree vlan (\S+)$")
+
+
+@dataclass(slots=True)
+class Configured:
+    """What the running configuration says of the whole switch, and of each interface, as lines."""
+
+    lines: list[str] = field(default_factory=list)
+    interfaces: dict[Key, list[str]] = field(default_factory=dict)
+
+
+def read_configuration(text: str) -> Configured:
+    """Split a running configuration; ValueError if it is none, or not whole."""
+    if not re.search(r"^interface ", text, re.MULTILINE) or text.rsplit(maxsplit=1)[-1] != "end":
+        raise ValueError("it is no whole running configuration")
+    found = Configured()
+    inside: list[str] | None = None
+    for line in text.splitlines():
+        if line.startswith("interface "):
+            key = interface_key(line.removeprefix("interface "))
+            inside = found.interfaces.setdefault(key, []) if key else []
+        elif line.startswith(" "):
+            if inside is not None:
+                inside.append(line.strip())
+        else:
+            inside = None
+            found.lines.append(line.strip())
+    return found
+
+
+def stp_off(configured: Configured) -> bool:
+    """Whether spanning tree is off in every VLAN; off in some is not."""
+    off: set[int] = set()
+    for line in configured.lines:
+        found = _STP_OFF.fullmatch(line)
+        if found:
+            off |= read_vids(found[1])
+    return off >= EVERY_VID
+
+
+def statics(configured: Configured) -> Iterator[tuple[int, bytes, Key | None]]:
+    """VLAN, MAC address and interface of each static entry. Entries that drop, or of several ports, are refused."""
+    for line in configured.lines:
+        if not re.match(r"mac[ -]address-table static ", line):
+            continue
+        found = _STATIC.fullmatch(line)
+        digits = found[1].replace(".", "") if found else ""
+        if not found or not re.fullmatch(r"[0-9a-f]{12}", digits.lower()):
+            raise ValueError(f"'{line}' is no static entry that is known")
+        if found[3] is None or (" " in found[3].strip() and interface_key(found[3]) is None):
+            raise ValueError(f"'{line}' does something else than to name one port: remove it")
+        yield int(found[2]), bytes.fromhex(digits), interface_key(found[3])
+
+
+def read_vlans(text: str) -> frozenset[int]:
+    """The VLANs that exist, from `show vlan brief`; suspended ones count."""
+    if not _VLAN_HEAD.search(text):
+        raise ValueError("it has no table of VLANs")
+    vids = {int(found[1]) for line in text.splitlines() if (found := _VLAN_ROW.match(line))}
+    if 1 not in vids:
+        raise ValueError("VLAN 1 is missing")
+    return frozenset(vids) - UNUSABLE_VIDS
+
+
+@dataclass(frozen=True, slots=True)
+class Switchport:
+    """The memberships of a port."""
+
+    is_trunk: bool
+    access_vid: int
+    native_vid: int
+    allowed_vids: frozenset[int]
+
+
+def read_switchports(text: str) -> Mapping[Key, Switchport]:
+    """Every port of `show interfaces switchport` that switches.
+
+    A port in a dynamic mode is what it has become; one that is down counts as access. Simplification: it may come up
+    as a trunk if its partner asks for one, which nothing shows beforehand; ports that a plan sets are set to a mode.
+    """
+    found: dict[Key, Switchport] = {}
+    for block in re.split(r"^(?=Name: )", text, flags=re.MULTILINE)[1:]:
+        fields = _fields(block)
+        key = interface_key(fields["Name"])
+        if key is not None and fields.get("Switchport") == "Enabled":
+            found[key] = _switchport(fields)
+    if not found:
+        raise ValueError("it names no port that switches")
+    return found
+
+
+def _fields(block: str) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    last = ""
+    for line in block.splitlines():
+        name, colon, value = line.partition(":")
+        if line.startswith(" ") and last:
+            fields[last] += line.strip()
+        elif colon:
+            last = name.strip()
+            fields[last] = value.strip()
+    return fields
+
+
+def _switchport(fields: Mapping[str, str]) -> Switchport:
+    name = fields["Name"]
+    try:
+        mode, state = fields["Administrative Mode"], fields["Operational Mode"]
+        access, native = fields["Access Mode VLAN"], fields["Trunking Native Mode VLAN"]
+        allowed = fields["Trunking VLANs Enabled"]
+    except KeyError as error:
+        raise ValueError(f"{name} lacks {error}") from error
+    if fields.get("Administrative Native VLAN tagging") == "enabled":
+        raise ValueError(f"{name} tags its native VLAN: remove `vlan dot1q tag native`")
+    if mode not in {"trunk", "static access", "dynamic auto", "dynamic desirable"}:
+        raise ValueError(f"{name} is in mode '{mode}', which no plan can work with")
+    if allowed.upper() == "ALL":
+        vids = EVERY_VID
+    else:
+        vids = frozenset[int]() if allowed.upper() == "NONE" else read_vids(allowed)
+    is_trunk = mode == "trunk" or (mode.startswith("dynamic") and state.startswith("trunk"))
+    return Switchport(is_trunk, _vid(access, name), _vid(native, name), vids)
+
+
+def _vid(text: str, name: str) -> int:
+    found = re.match(r"(\d+)\b", text)
+    if not found:
+        raise ValueError(f"{name} has no VLAN in '{text}'")
+    return int(found[1])

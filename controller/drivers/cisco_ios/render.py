@@ -1,0 +1,124 @@
+"""From changes to the lines that make them on Cisco IOS. Pure.
+
+A port is in access mode if it is an untagged member of its PVID's VLAN and of nothing else; any other is a trunk whose
+native VLAN is the PVID. Lines of the mode that a port is not in are stored and have no effect, so the lines of the mode
+to come are typed first, and the mode last: what frames see is one end or the other. A trunk that surely is one already
+is changed by what is added and removed.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from controller.drivers.cisco_ios.names import interface_name, vid_lists
+from controller.drivers.driver import Line, Order
+from controller.model.port_forms import one_untagged
+from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
+from lab.errors import NotExpressible
+from lab.model import Switch
+
+EXEC = r"[^)]#\s*$"
+CONFIG = r"\(config\)#\s*$"
+INTERFACE = r"\(config-if\)#\s*$"
+VLAN = r"\(config-vlan\)#\s*$"
+
+ALL_VLANS = "1-4094"
+COPY_REPLY = ((r"Destination filename \[startup-config\]\?", "\n"),)
+
+
+def render(switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
+    """What makes the changes, in their order, from privileged mode and back to it."""
+    lines = [line for change in changes for line in _lines(switch, change)]
+    if not lines:
+        return ()
+    return (Line("configure terminal", prompt=CONFIG), *lines, Line("end", prompt=EXEC))
+
+
+def _lines(switch: Switch, change: Change) -> Iterator[Line]:
+    match change:
+        case PortChange():
+            texts = list(_port(switch, change))
+            if texts:
+                yield Line(f"interface {interface_name(change.port)}", prompt=INTERFACE)
+                yield from (Line(text, prompt=INTERFACE) for text in texts)
+                yield Line("exit", prompt=CONFIG)
+        case VlanChange(after=True):
+            yield Line(f"vlan {change.vid}", prompt=VLAN)
+            yield Line("exit", prompt=CONFIG)
+        case VlanChange():
+            yield Line(f"no vlan {change.vid}", prompt=CONFIG)
+        case StaticsChange():
+            yield from (Line(text, prompt=CONFIG) for text in _statics(change))
+        case StpChange():
+            yield Line(f"{'' if change.after else 'no '}spanning-tree vlan {ALL_VLANS}", prompt=CONFIG)
+
+
+def _port(switch: Switch, change: PortChange) -> Iterator[str]:
+    before, after = change.before, change.after
+    if before.lag != after.lag:
+        raise NotExpressible(switch.name, switch.family, f"taking {change.port} into a LAG or out of it by a plan")
+    if before.hold_us != after.hold_us:
+        raise NotExpressible(switch.name, switch.family, f"a hold time that is set, as port {change.port} needs it")
+    if not after.admin_up and before.admin_up:
+        yield "shutdown"
+    yield from _membership(switch, change)
+    if before.speed_mbps != after.speed_mbps:
+        yield f"speed {after.speed_mbps or 'auto'}"
+    if before.flow_control != after.flow_control:
+        yield f"flowcontrol receive {'on' if after.flow_control else 'off'}"
+    if before.eee != after.eee:
+        yield f"{'' if after.eee else 'no '}power efficient-ethernet auto"
+    if before.stp != after.stp:
+        # A port cannot leave the spanning tree; it can be made deaf and mute to it. Simplification: one that hears
+        # no BPDU forwards, which is what "without spanning tree" means here; a capture would show no BPDU. [M]
+        yield f"{'no ' if after.stp else ''}spanning-tree bpdufilter{'' if after.stp else ' enable'}"
+    if after.admin_up and not before.admin_up:
+        yield "no shutdown"
+
+
+def _membership(switch: Switch, change: PortChange) -> Iterator[str]:
+    before, after = change.before, change.after
+    if _form(before) == _form(after):
+        return
+    if after != one_untagged(after):
+        feature = f"port {change.port} in these VLANs: it untags the native VLAN only, and filters what comes in"
+        raise NotExpressible(switch.name, switch.family, feature)
+    if is_access(after):
+        yield f"switchport access vlan {after.pvid}"
+        yield "switchport mode access"
+        return
+    if before.tagged_vids:  # surely a trunk
+        yield from (f"switchport trunk allowed vlan add {vids}" for vids in vid_lists(after.vids - before.vids))
+        if before.pvid != after.pvid:
+            yield f"switchport trunk native vlan {after.pvid}"
+        yield from (f"switchport trunk allowed vlan remove {vids}" for vids in vid_lists(before.vids - after.vids))
+        return
+    first, *more = vid_lists(after.vids, first=before.untagged_vids) or ["none"]
+    yield f"switchport trunk allowed vlan {first}"
+    yield from (f"switchport trunk allowed vlan add {vids}" for vids in more)
+    yield f"switchport trunk native vlan {after.pvid}"
+    if switch.quirks.get("trunk_encapsulation"):
+        yield "switchport trunk encapsulation dot1q"
+    yield "switchport mode trunk"
+    yield "switchport nonegotiate"
+
+
+def is_access(port: PortState) -> bool:
+    """Whether the port is one of access mode."""
+    return port.untagged_vids == {port.pvid} and not port.tagged_vids
+
+
+def _form(port: PortState) -> tuple[object, ...]:
+    return port.untagged_vids, port.tagged_vids, port.pvid, port.acceptance, port.ingress_filtering
+
+
+def _statics(change: StaticsChange) -> Iterator[str]:
+    """Entries that go or move are taken away before others are made, so that the table never holds more."""
+    gone = [(mac, port) for mac, port in change.before.items() if change.after.get(mac) != port]
+    made = [(mac, port) for mac, port in change.after.items() if change.before.get(mac) != port]
+    yield from (f"no {_static(change.vid, mac, port)}" for mac, port in gone)
+    yield from (_static(change.vid, mac, port) for mac, port in made)
+
+
+def _static(vid: int, mac: bytes, port: str) -> str:
+    digits = mac.hex()
+    dotted = ".".join(digits[place : place + 4] for place in range(0, 12, 4))
+    return f"mac address-table static {dotted} vlan {vid} interface {interface_name(port)}"

@@ -1,0 +1,125 @@
+"""Drivers of the FASTPATH families: Netgear M4300, Dell PowerConnect 62xx, Dell N-series (OS6). Pure.
+
+One code base; what differs is data (`fastpath_dialect`). Changes go as command lines (`fastpath_render`), but for admin
+status alone, which goes by SNMP: on this code base SNMP writes to VLANs were seen accepted and forgotten (M4250).
+FASTPATH answers a line that it took with nothing: any text is a refusal.
+
+M4300: unicast entries exist as port security only (`macfilter` takes destinations for multicast addresses; CLI manual
+202-11997, and 202-11166 of its kin). So a port with entries is locked: it learns at most `max-dynamic` addresses (600
+from the factory [M]) and drops frames from others, and stays locked when its entries go. It holds 20 entries.
+
+Dell: whole-switch flow control is read and not set. 62xx has no EEE; N-series' EEE words are those of the M4300 [M].
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from controller.drivers.driver import Answers, Aspect, EeeStatus, Family, Identity, Line, Order, Query, Show
+from controller.drivers.fastpath import read as fastpath_read
+from controller.drivers.fastpath import shows as fastpath_shows
+from controller.drivers.fastpath.config import RUNNING, read_config
+from controller.drivers.fastpath.dialect import EXEC_PROMPT, M4300, N_SERIES, POWERCONNECT_62XX, Dialect
+from controller.drivers.fastpath.render import render
+from controller.model.capabilities import Capabilities
+from controller.model.state import Change, SwitchState
+from lab.model import Switch
+
+
+@dataclass(frozen=True, slots=True)
+class FastpathDriver:
+    """See `controller.drivers.driver.Driver`."""
+
+    dialect: Dialect
+
+    @property
+    def netmiko_type(self) -> str:
+        """The device type that netmiko logs in with."""
+        return self.dialect.netmiko_type
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the family can express."""
+        return self.dialect.capabilities
+
+    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
+        """What makes the changes, in their order; NotExpressible if the family cannot say one of them."""
+        return render(self.dialect, switch, changes)
+
+    def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
+        """What to ask to know these aspects."""
+        del switch
+        return fastpath_read.queries(aspects)
+
+    def parse(
+        self, switch: Switch, aspects: frozenset[Aspect], answers: Answers, base: SwitchState | None
+    ) -> SwitchState:
+        """`base` with these aspects as the answers have them; None: all aspects are there."""
+        return fastpath_read.parse(self.dialect, switch, aspects, answers, base)
+
+    def refusal(self, line: Line, output: str) -> str:
+        """What the switch says is wrong with a line; empty if it took it."""
+        return fastpath_shows.refusal(line, output, self.dialect.save)
+
+    def save(self, switch: Switch) -> tuple[Order, ...]:
+        """What makes the running configuration the startup configuration."""
+        del switch
+        return (Line(self.dialect.save, replies=((r"\(y/n\)", "y"),), prompt=EXEC_PROMPT),)
+
+    def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
+        """``show green-mode`` of each port; nothing where there is no EEE."""
+        if self.dialect.eee is None:
+            return ()
+        return tuple(Show(f"{fastpath_shows.GREEN} {port.name}") for port in switch.ports)
+
+    def eee(self, switch: Switch, answers: Answers) -> Mapping[str, EeeStatus]:
+        """EEE of each port as the switch shows it."""
+        if self.dialect.eee is None:
+            none = EeeStatus(supported=False, enabled=False, active=False, partner=None, hold_us=None, wake_us=None)
+            return {port.name: none for port in switch.ports}
+        found = {}
+        for port in switch.ports:
+            text = fastpath_read.show(switch, answers, f"{fastpath_shows.GREEN} {port.name}")
+            found[port.name] = fastpath_shows.eee_of_port(switch, port.name, text)
+        return found
+
+    def identity_queries(self, switch: Switch) -> tuple[Query, ...]:
+        """``show version``; Dell's heading of the running configuration, as its shows differ between firmwares."""
+        del switch
+        return (Show(fastpath_shows.VERSION if self.dialect.identity == "version" else RUNNING),)
+
+    def identity(self, switch: Switch, answers: Answers) -> Identity:
+        """What the switch says that it is."""
+        if self.dialect.identity == "version":
+            text = fastpath_read.show(switch, answers, fastpath_shows.VERSION)
+            return fastpath_shows.identity_of_version(switch, text)
+        config = read_config(self.dialect, switch, fastpath_read.show(switch, answers, RUNNING))
+        return Identity(model=config.description.split(",")[0], firmware=config.version, serial="")
+
+
+NETGEAR_M4300 = FastpathDriver(M4300)
+DELL_POWERCONNECT_62XX = FastpathDriver(POWERCONNECT_62XX)
+DELL_N_SERIES = FastpathDriver(N_SERIES)
+
+NETGEAR_M4300_FAMILY = Family(
+    title="Netgear M4300 (FASTPATH)",
+    driver=NETGEAR_M4300,
+    verified="the twin's M4300: every kind of change from any mode, by what the switch shows and by what frames meet, "
+    "after each line; published outputs of ICOS and EdgeSwitch boxes; no real M4300",
+    from_memory="`switchport trunk allowed vlan remove` for VLANs to come; that a change of EEE restarts the link by "
+    "itself; that a locked port learns up to 600 addresses",
+)
+DELL_POWERCONNECT_62XX_FAMILY = Family(
+    title="Dell PowerConnect 62xx (FASTPATH)",
+    driver=DELL_POWERCONNECT_62XX,
+    verified="a toy switch written from published transcripts of a PowerConnect 6224P and what its manual's kin say; "
+    "no real switch",
+    from_memory="ingress filtering, acceptable frames, fixed speed, static entries (`bridge address`), the factory's "
+    "flow control, and what Q-BRIDGE-MIB shows of access and trunk mode",
+)
+DELL_N_SERIES_FAMILY = Family(
+    title="Dell N-series (OS6, FASTPATH)",
+    driver=DELL_N_SERIES,
+    verified="a toy switch written from published configurations and what the manual's kin say; no real switch",
+    from_memory="as for PowerConnect 62xx, and `green-mode eee`, that lines of general mode wait in other modes, that "
+    "trunks join new VLANs, `mac address-table static`",
+)

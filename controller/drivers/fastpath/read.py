@@ -1,0 +1,167 @@
+"""From what a FASTPATH switch answers to its state. Pure.
+
+SNMP says what works (admin status, VLANs and memberships as they are in force), the running configuration says what
+SNMP does not: modes, LAGs, speed, flow control, spanning tree, EEE, static entries. A port in access or trunk mode
+filters and takes untagged frames whatever its dormant lines say, and is read so.
+
+Refused before anything can be sent are ports from which `fastpath_render` could not come safely to what is wanted:
+dormant lines that would come to life, ports that join every new VLAN by themselves, entries that wait.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from controller.drivers import bridge_mib
+from controller.drivers.bridge_mib import Place
+from controller.drivers.driver import Answers, Aspect, Query, Show
+from controller.drivers.fastpath.config import RUNNING, Config, PortLines, read_config
+from controller.drivers.fastpath.dialect import Dialect
+from controller.drivers.fastpath.render import sets_admin, vid_lists
+from controller.model.state import PortState, StaticTable, SwitchState
+from lab.errors import Unreadable
+from lab.model import Switch
+
+_FINDERS = (bridge_mib.IF_NAME, bridge_mib.BASE_PORT_IF_INDEX)
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """One reading: the dialect, the switch, its configuration, its ports, what it answered."""
+
+    dialect: Dialect
+    switch: Switch
+    config: Config
+    at: tuple[Place, ...]
+    answers: Answers
+
+    def refuse(self, why: str) -> Unreadable:
+        return Unreadable(self.switch.name, RUNNING, why)
+
+
+def queries(aspects: frozenset[Aspect]) -> tuple[Query, ...]:
+    """What to ask to know these aspects."""
+    walks = bridge_mib.walks(aspects & {"vlan"})
+    admin = (*(() if walks else _FINDERS), bridge_mib.IF_ADMIN_STATUS) if aspects & {"link", "vlan"} else ()
+    finders = () if walks or admin else _FINDERS
+    return (Show(RUNNING), *finders, *walks, *admin)
+
+
+def parse(
+    dialect: Dialect, switch: Switch, aspects: frozenset[Aspect], answers: Answers, base: SwitchState | None
+) -> SwitchState:
+    """`base` with these aspects as the answers have them."""
+    config = read_config(dialect, switch, show(switch, answers, RUNNING))
+    lags = sorted({lag for port in switch.ports if (lag := config.port(port.name).lag) is not None})
+    names = {f"lag{lag}": dialect.lag_if_name.format(name=lag) for lag in lags}
+    at = bridge_mib.places(switch, answers, names)
+    view = _View(dialect, switch, config, at, answers)
+    state = base if base is not None else SwitchState({place.name: PortState() for place in at})
+    ports = {place.name: state.ports.get(place.name, PortState()) for place in at}
+    if "link" in aspects:
+        ports = _link(view, ports)
+    if "vlan" in aspects:
+        table = bridge_mib.vlan_table(switch, at, answers)
+        ports = _vlans(view, ports, table)
+        state = replace(state, vids=table.vids)
+    if "stp" in aspects:
+        ports = {name: replace(port, stp=config.port(name).stp) for name, port in ports.items()}
+        state = replace(state, stp=config.stp)
+    if "energy" in aspects:
+        ports = {name: _energy(port, config.port(name)) for name, port in ports.items()}
+    if "statics" in aspects:
+        state = replace(state, statics=_statics(view))
+    return replace(state, ports=ports)
+
+
+def show(switch: Switch, answers: Answers, command: str) -> str:
+    """The text of a show; Unreadable if it was not answered."""
+    answer = answers.get(Show(command))
+    if not isinstance(answer, str):
+        raise Unreadable(switch.name, command, "no answer")
+    return answer
+
+
+def _link(view: _View, ports: Mapping[str, PortState]) -> dict[str, PortState]:
+    numbers = {port.name for port in view.switch.ports}
+    for place in view.at if sets_admin(view.switch) else ():
+        if place.name in numbers and place.bridge_port != place.if_index:
+            raise view.refuse(
+                f"{place.name} is bridge port {place.bridge_port} and ifIndex {place.if_index}, which this family has "
+                "equal: forbid SNMP writes to this switch in the inventory"
+            )
+    admin = bridge_mib.admin_up(view.switch, view.at, view.answers)
+    found = {}
+    for name, port in ports.items():
+        lines = view.config.port(name)
+        alone = name in numbers and lines.lag is None
+        up = admin[name] if alone else not lines.shut  # what a LAG and its members show depends on one another
+        if not lines.negotiates and lines.speed_mbps is None:
+            raise view.refuse(f"{name} neither negotiates nor has a speed: give it one")
+        flow_control = lines.flow_control or view.config.flow_control
+        found[name] = replace(port, admin_up=up, speed_mbps=lines.speed_mbps, flow_control=flow_control)
+    return found
+
+
+def _energy(port: PortState, lines: PortLines) -> PortState:
+    return replace(port, eee=lines.eee, hold_us=lines.hold_us)
+
+
+def _vlans(view: _View, ports: Mapping[str, PortState], table: bridge_mib.VlanTable) -> dict[str, PortState]:
+    admin = bridge_mib.admin_up(view.switch, view.at, view.answers)
+    factory = PortState()
+    found = {}
+    for name, port in ports.items():
+        lines, works = view.config.port(name), table.ports[name]
+        in_lag = lines.lag is not None
+        general = lines.mode == "general"
+        found[name] = replace(
+            port,
+            untagged_vids=factory.untagged_vids if in_lag else works.untagged_vids,
+            tagged_vids=factory.tagged_vids if in_lag else works.tagged_vids,
+            pvid=factory.pvid if in_lag else works.pvid,
+            acceptance=works.acceptance if general and not in_lag else "all",
+            ingress_filtering=works.ingress_filtering if general and not in_lag else True,
+            lag=lines.lag,
+        )
+        if not in_lag and not general:
+            _need_a_way(view, name, lines, found[name], table.vids, shut=not admin[name])
+    return found
+
+
+def _need_a_way(view: _View, name: str, lines: PortLines, port: PortState, vids: frozenset[int], *, shut: bool) -> None:
+    """Refuse a port in access or trunk mode that could not get to general mode, or that new VLANs would spill into."""
+    dialect = view.dialect
+    if lines.mode == "trunk" and not lines.allowed_vids <= vids:
+        trimmed = dialect.trim_trunks and not name.startswith("lag")
+        if dialect.trunks_follow and not trimmed:
+            kept = ",".join(vid_lists(lines.allowed_vids & vids)) or "none"
+            raise view.refuse(
+                f"trunk {name} would join every new VLAN: allow it only the VLANs that there are ({kept})"
+            )
+    if dialect.lines_wait:
+        dormant = (lines.member_vids & vids) - port.vids - {1}
+        if dormant:
+            raise view.refuse(
+                f"{name} is in {lines.mode} mode, and lines of general mode for VLAN {','.join(vid_lists(dormant))} "
+                "would come to life: take them away first"
+            )
+    elif not shut and (port.untagged_vids, port.tagged_vids, port.pvid) != (frozenset({1}), frozenset(), 1):
+        raise view.refuse(
+            f"{name} is in {lines.mode} mode, from which this family passes through VLAN 1: shut it first, "
+            "or put it into general mode"
+        )
+
+
+def _statics(view: _View) -> Mapping[int, StaticTable]:
+    entries = dict(view.config.statics)
+    for place in view.at:
+        lines = view.config.port(place.name)
+        if lines.locked_macs and not (lines.locked and view.config.port_security):
+            raise view.refuse(
+                f"{place.name} holds static addresses that wait for port-security: turn it on, or remove them"
+            )
+        entries |= dict.fromkeys(sorted(lines.locked_macs), place.name)
+    found: dict[int, dict[bytes, str]] = {}
+    for (vid, mac), name in sorted(entries.items()):
+        found.setdefault(vid, {})[mac] = name
+    return found

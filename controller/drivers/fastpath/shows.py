@@ -1,0 +1,91 @@
+"""What FASTPATH switches say besides their configuration: refusals, EEE of a port, who they are. Pure.
+
+``show green-mode`` by the CLI manual 202-11997 ("Green Ethernet Commands"), ``show version`` by M4300, ICOS and
+EdgeSwitch recordings.
+"""
+
+import re
+from collections.abc import Mapping
+
+from controller.drivers.driver import EeeStatus, Identity, Line
+from controller.drivers.fastpath.config import clean
+from lab.errors import Unreadable
+from lab.model import Switch
+
+SAVED = "Configuration Saved!"
+_NO_REFUSALS = (
+    re.compile(r"Warning: The use of large numbers of VLANs or interfaces may cause significant"),
+    re.compile(r"delays in applying the configuration\."),
+)
+"""What a PowerConnect 62xx says to every list of VLANs that it takes (its transcripts)."""
+
+_REFUSED_SHOW = re.compile(r"% |Error\b|Command not found|Incomplete command|Ambiguous command", re.IGNORECASE)
+_FIELD = re.compile(r"(?P<label>[^.].*?)\.{2,}\s*(?P<value>.*)")
+GREEN = "show green-mode"
+VERSION = "show version"
+
+
+def refusal(line: Line, output: str, save: str) -> str:
+    """What is wrong with a line: any text at all, but for warnings; of saving, that nothing says it was done.
+
+    Of a show, what begins as refusals do.
+    """
+    said = [text for text in clean(output) if not any(known.match(text) for known in _NO_REFUSALS)]
+    if line.text == save:
+        return "" if SAVED in said else "\n".join(said) or "no word that the configuration was saved"
+    if line.text.startswith("show "):
+        return "\n".join(text for text in said if _REFUSED_SHOW.match(text))
+    return "\n".join(said)
+
+
+def fields(switch: Switch, command: str, text: str) -> Mapping[str, str]:
+    """``Label......... value`` lines; the first of a label counts. Unreadable if there are none."""
+    found: dict[str, str] = {}
+    for line in clean(text):
+        match = _FIELD.fullmatch(line)
+        if match:
+            found.setdefault(match["label"], match["value"])
+    if not found:
+        raise Unreadable(switch.name, command, text)
+    return found
+
+
+def eee_of_port(switch: Switch, port: str, text: str) -> EeeStatus:
+    """``show green-mode PORT``.
+
+    It does not say whether EEE is in force. The partner's wake time is what LLDP told of it: none told says nothing.
+    """
+    command = f"{GREEN} {port}"
+    said = fields(switch, command, text)
+    mode = said.get("EEE Admin Mode", "")
+    if mode not in {"Enabled", "Disabled"}:
+        raise Unreadable(switch.name, command, text)
+    idle_us = _whole(switch, command, said, "Transmit Idle Time")
+    partner_us = _whole(switch, command, said, "Remote Tw_sys_tx (usec)")
+    return EeeStatus(
+        supported=True,
+        enabled=mode == "Enabled",
+        active=None,
+        partner=True if partner_us else None,
+        hold_us=idle_us or None,
+        wake_us=_whole(switch, command, said, "Tw_sys_tx (usec)"),
+    )
+
+
+def _whole(switch: Switch, command: str, said: Mapping[str, str], label: str) -> int | None:
+    text = said.get(label)
+    if text is None:
+        return None
+    if not text.isdecimal():
+        raise Unreadable(switch.name, command, f"{label}: {text}")
+    return int(text)
+
+
+def identity_of_version(switch: Switch, text: str) -> Identity:
+    """``show version``: fields with dots."""
+    said = fields(switch, VERSION, text)
+    model = said.get("Machine Model") or said.get("Machine Type") or said.get("System Description", "")
+    firmware = said.get("Software Version", "")
+    if not model or not firmware:
+        raise Unreadable(switch.name, VERSION, text)
+    return Identity(model=model, firmware=firmware, serial=said.get("Serial Number", ""))

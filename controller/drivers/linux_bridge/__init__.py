@@ -1,0 +1,1 @@
+"""The Linux bridge, with iproute2 and ethtool over SSH."""

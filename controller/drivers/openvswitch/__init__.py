@@ -1,0 +1,1 @@
+"""Open vSwitch with OpenFlow rules."""

@@ -1,1 +1,0 @@
-"""Views of a run for others: they are told of every batch, and never hold the sampling up."""

@@ -1,1 +1,0 @@
-"""A lab's folder, read: hosts, switches, cables, outlets, credentials by reference."""

@@ -1,0 +1,1 @@
+"""A run or a lab while it runs: in a terminal, for Prometheus and for InfluxDB."""

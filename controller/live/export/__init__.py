@@ -1,0 +1,1 @@
+"""Exporters: live samples for Prometheus and InfluxDB."""

@@ -1,0 +1,168 @@
+"""What a lab does now, for Prometheus to scrape: base units, counters ending in `_total`. On loopback unless asked.
+
+A sample that is older than a few periods is not shown: Prometheus then knows that there is none, and draws a gap. Names
+and labels are here and nowhere else. Nothing is computed until somebody asks.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from controller.collecting.collect import SourceState
+from controller.live.export.latest import Latest
+from lab.errors import LabError
+from record.sample_tables import Batch
+
+_PERIODS: Final = 5.0
+_LEAST_S: Final = 5.0
+_MBPS_BYTE: Final = 1e6 / 8
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """A metric: one column of a table, times a factor, with labels that are other columns and fixed ones."""
+
+    name: str
+    help: str
+    table: str
+    column: str
+    labels: tuple[str, ...]
+    fixed: tuple[tuple[str, str], ...] = ()
+    factor: float = 1.0
+    counter: bool = True
+    whole: bool | None = None
+    """Of `watts`: True the row of the whole strip, False those of outlets."""
+
+
+def _frames(direction: str, cast: str) -> _Family:
+    way = "in" if direction == "receive" else "out"
+    labels = (("direction", direction), ("cast", cast))
+    return _Family(
+        "eee_port_frames", "Frames by destination.", "ports", f"{way}_{cast}_frame", ("switch", "port"), labels
+    )
+
+
+def _both(name: str, means: str, table: str, columns: tuple[str, str], factor: float = 1.0) -> tuple[_Family, ...]:
+    """The same of both directions: (received, sent)."""
+    directions = zip(("receive", "transmit"), columns, strict=True)
+    labels = ("switch", "port")
+    return tuple(
+        _Family(name, means, table, column, labels, (("direction", way),), factor) for way, column in directions
+    )
+
+
+_FAMILIES: Final = (
+    *_both("eee_port_bytes", "Bytes of frames.", "ports", ("in_byte", "out_byte")),
+    *(_frames(way, cast) for way in ("receive", "transmit") for cast in ("unicast", "multicast", "broadcast")),
+    *_both("eee_port_discarded_frames", "Discarded.", "ports", ("in_discard_frame", "out_discard_frame")),
+    *_both("eee_port_error_frames", "With errors.", "ports", ("in_error_frame", "out_error_frame")),
+    _Family("eee_port_up", "Whether the link is up.", "ports", "up", ("switch", "port"), counter=False),
+    _Family(
+        "eee_port_speed_bytes_per_second",
+        "Speed of the link.",
+        "ports",
+        "rate_mbps",
+        ("switch", "port"),
+        factor=_MBPS_BYTE,
+        counter=False,
+    ),
+    *_both("eee_port_lpi_seconds", "Time in Low Power Idle.", "lpi", ("rx_lpi_us", "tx_lpi_us"), 1e-6),
+    *_both("eee_port_lpi_events", "Times that Low Power Idle began.", "lpi", ("rx_lpi_event", "tx_lpi_event")),
+    *(
+        _Family(name, means, "watts", column, labels, counter=column == "energy_joule", whole=whole)
+        for name, means, column, labels, whole in (
+            ("eee_outlet_power_watts", "Power of an outlet.", "power_watt", ("strip", "outlet", "feeds"), False),
+            ("eee_outlet_energy_joules", "Energy of an outlet.", "energy_joule", ("strip", "outlet", "feeds"), False),
+            ("eee_outlet_on", "Whether an outlet is on.", "on", ("strip", "outlet", "feeds"), False),
+            ("eee_strip_power_watts", "Power of a strip.", "power_watt", ("strip",), True),
+            ("eee_strip_energy_joules", "Energy of a strip.", "energy_joule", ("strip",), True),
+        )
+    ),
+)
+
+
+class LabMetrics(Collector):
+    """Metrics of a lab, made anew for each scrape."""
+
+    def __init__(self, lab: str, latest: Latest, states: Callable[[], Sequence[SourceState]]) -> None:
+        self._lab = lab
+        self._latest = latest
+        self._states = states
+
+    def collect(self) -> Iterator[Metric]:
+        """All families."""
+        states = self._states()
+        oldest_s = {kind: _oldest_s(states, kind) for kind in ("switch", "strip", "lpi")}
+        of_table = {"ports": oldest_s["switch"], "watts": oldest_s["strip"], "lpi": oldest_s["lpi"]}
+        batches = {name: [one.batch for one in self._latest.batches(name, age)] for name, age in of_table.items()}
+        made: dict[str, Metric] = {}
+        for family in _FAMILIES:
+            metric = made.get(family.name)
+            if metric is None:
+                labels = ["lab", *family.labels, *(key for key, _ in family.fixed)]
+                kind = CounterMetricFamily if family.counter else GaugeMetricFamily
+                metric = made[family.name] = kind(family.name, family.help, labels=labels)
+            for batch in batches[family.table]:
+                self._fill(metric, family, batch)
+        yield from made.values()
+        yield from self._sources(states)
+
+    def _fill(self, metric: Any, family: _Family, batch: Batch) -> None:
+        columns = [_values(batch, name) for name in family.labels]
+        values = _values(batch, family.column)
+        outlets = _values(batch, "outlet") if family.whole is not None else [None] * batch.row_count
+        stale = [mark == "stale" for mark in _values(batch, "mark")]
+        fixed = [value for _, value in family.fixed]
+        for row, value in enumerate(values):
+            if value is None or stale[row] or (family.whole is not None and (outlets[row] == 0) != family.whole):
+                continue
+            labels = [self._lab, *(str(column[row]) for column in columns), *fixed]
+            metric.add_metric(labels, float(value) * family.factor)
+
+    def _sources(self, states: Sequence[SourceState]) -> Iterator[Metric]:
+        up = GaugeMetricFamily("eee_source_up", "Whether it answered last.", labels=["lab", "source", "kind"])
+        when = GaugeMetricFamily(
+            "eee_source_last_sample_timestamp_seconds", "When it answered last.", labels=["lab", "source", "kind"]
+        )
+        for state in states:
+            up.add_metric([self._lab, state.name, state.kind], float(state.outcome == "ok"))
+            if state.received_ns:
+                when.add_metric([self._lab, state.name, state.kind], state.received_ns / 1e9)
+        polls = CounterMetricFamily("eee_polls", "Polls.", labels=["lab", "source", "kind", "outcome"])
+        for (source, kind, outcome), count in sorted(self._latest.polls().items()):
+            polls.add_metric([self._lab, source, kind, outcome], count)
+        yield from (up, when, polls)
+
+
+def _oldest_s(states: Sequence[SourceState], kind: str) -> float:
+    return max((_PERIODS * state.period_s for state in states if state.kind == kind), default=_LEAST_S) or _LEAST_S
+
+
+def _values(batch: Batch, name: str) -> Sequence[Any]:
+    """A column, with one value for each row."""
+    column = batch.columns[name]
+    return column if isinstance(column, list) else [column] * batch.row_count
+
+
+class PrometheusExporter:
+    """Serves /metrics from its making to `close`. LabError if the port is taken."""
+
+    def __init__(self, *metrics: Collector, address: str = "127.0.0.1", port: int = 0) -> None:
+        registry = CollectorRegistry(auto_describe=False)
+        for one in metrics:
+            registry.register(one)
+        try:
+            self._server, self._thread = start_http_server(port, addr=address, registry=registry)
+        except OSError as error:
+            raise LabError(f"metrics cannot be served at {address}:{port} ({error.strerror}): take another.") from error
+        self.url = f"http://{address}:{self._server.server_port}/metrics"
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()

@@ -1,0 +1,1 @@
+"""Panels as text, and the terminal application that shows them."""

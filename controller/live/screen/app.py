@@ -1,0 +1,192 @@
+"""The live view in a terminal. It draws what a feed tells once a second, and knows nothing else."""
+
+from typing import Any, ClassVar, Final
+
+from textual import work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.coordinate import Coordinate
+from textual.widgets import DataTable, Footer, Static
+from textual.worker import get_current_worker
+
+from controller.live.feeds import Feed
+from controller.live.screen import panels
+from controller.live.screen.link_table import COLUMNS, FILTERS, ORDERS, cells, chosen
+from controller.live.screen.topology_panel import topology
+from controller.live.state.view import LabView
+from lab.errors import LabError
+
+_LOOK_S: Final = 1.0
+_WIDE: Final = 140
+_MOST_LINES: Final = {"topology": 16, "power": 8, "devices": 9, "progress": 8, "alarms": 6, "events": 8}
+"""Of panels that are as high as what they show."""
+
+_RIGHT: Final = frozenset({"speed", "a→b", "b→a", "LPI %"})
+_WIDTHS: Final = {"state": 5, "speed": 5, "a→b": 6, "b→a": 6, "load": 8, "LPI %": 8, "EEE": 6}
+
+
+class WatchApp(App[str]):
+    """Shows a feed until somebody ends it; what is returned is why it ended by itself, else nothing."""
+
+    TITLE = "eeectl watch"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (_WIDE, "-wide")]  # noqa: RUF012 - as the base class declares it
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("q", "quit", "quit"),
+        Binding("ctrl+c", "quit", show=False, priority=True),
+        Binding("v", "step_view", "view"),
+        Binding("f", "step_filter", "filter"),
+        Binding("s", "step_order", "sort"),
+    ]
+    CSS = """
+    Screen { layout: vertical; }
+    #head { height: 1; background: $panel; }
+    #body, #left { height: 1fr; }
+    Static { text-wrap: nowrap; text-overflow: ellipsis; }
+    .panel, #links { border-top: solid $primary-darken-2; border-title-color: $text-muted; height: auto; }
+    #links { height: 1fr; background: $background; }
+    DataTable > .datatable--header { background: $background; color: $text-muted; text-style: none; }
+    DataTable { scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; scrollbar-color: $primary-darken-2;
+                scrollbar-background: $background; }
+    .-no-run #progress { display: none; }
+
+    .-narrow #body { layout: vertical; }
+    .-narrow #right { height: auto; }
+    .-narrow #devices, .-narrow #events, .-narrow #topology { display: none; }
+    .-narrow #power, .-narrow #progress { height: 4; }
+    .-narrow #alarms { height: 3; }
+    .-narrow.-show-topology #topology { display: block; height: 1fr; }
+    .-narrow.-show-topology #links, .-narrow.-show-events #links { display: none; }
+    .-narrow.-show-events #left { height: auto; }
+    .-narrow.-show-events #right, .-narrow.-show-events #events { display: block; height: 1fr; }
+
+    .-wide .panel, .-wide #links { border: round $primary-darken-2; border-title-color: $text-muted; }
+    .-wide #left { width: 80; }
+    .-wide #right { width: 1fr; height: 1fr; }
+    .-wide #power { height: 10; }
+    .-wide #progress, .-wide #events { height: 1fr; }
+    """
+    _VIEWS: ClassVar[tuple[str, ...]] = ("", "-show-topology", "-show-events")
+
+    def __init__(self, feed: Feed, first: LabView) -> None:
+        super().__init__()
+        self._feed = feed
+        self._seen = first
+        self._filter = next(iter(FILTERS))
+        self._order = next(iter(ORDERS))
+        self._place = 0
+        self._shown: list[str] = []
+        self._cells: list[tuple[Any, ...]] = []
+
+    def compose(self) -> ComposeResult:
+        """Every panel; which of them are seen depends on the size."""
+        yield Static(id="head")
+        with Horizontal(id="body"):
+            with Vertical(id="left"):
+                yield Static(id="topology", classes="panel")
+                yield DataTable(id="links", cursor_type="none", cell_padding=0)
+            with Vertical(id="right"):
+                yield Static(id="power", classes="panel")
+                yield Static(id="devices", classes="panel")
+                yield Static(id="progress", classes="panel")
+                yield Static(id="alarms", classes="panel")
+                yield Static(id="events", classes="panel")
+        yield Footer()
+
+    def on_mount(self) -> None:
+        """Titles, columns, and the first picture."""
+        for name in ("topology", "power", "devices", "progress", "alarms", "events"):
+            self.query_one(f"#{name}").border_title = {"devices": "watts by device", "progress": "trials"}.get(
+                name, name
+            )
+        table = self.query_one(DataTable)
+        for name in COLUMNS:
+            width = _WIDTHS.get(name)
+            table.add_column(_head(name), key=name, width=width + 1 if width is not None else None)
+        self.call_after_refresh(self._draw)
+        self.set_interval(_LOOK_S, self._look)
+
+    def on_resize(self) -> None:
+        """Panels are drawn for their sizes."""
+        self.call_after_refresh(self._draw)
+
+    @work(thread=True, exclusive=True, group="look")
+    def _look(self) -> None:
+        """Look in a thread, as files and devices take their time."""
+        try:
+            seen = self._feed.look()
+        except LabError as error:
+            self.call_from_thread(self.exit, str(error), 1)
+            return
+        if not get_current_worker().is_cancelled:
+            self.call_from_thread(self._show, seen)
+
+    def _show(self, seen: LabView) -> None:
+        self._seen = seen
+        self._draw()
+
+    def _draw(self) -> None:
+        seen = self._seen
+        self.query_one("#head", Static).update(panels.head(seen, self.size.width))
+        self.screen.set_class(seen.run is None, "-no-run")
+        for name, draw in (
+            ("topology", topology),
+            ("power", panels.power),
+            ("devices", panels.devices),
+            ("progress", panels.progress),
+            ("alarms", panels.alarms),
+            ("events", panels.events),
+        ):
+            panel = self.query_one(f"#{name}", Static)
+            room = panel.content_size
+            free = panel.styles.height is not None and panel.styles.height.is_auto
+            panel.update(draw(seen, room.width or self.size.width, (_MOST_LINES[name] if free else room.height) or 1))
+        self._fill()
+
+    def _fill(self) -> None:
+        """Only cells that changed are drawn again."""
+        table = self.query_one(DataTable)
+        table.border_title = f"links: {self._filter}, {self._order}"
+        rows = chosen(self._seen, self._filter, self._order)
+        names = [link.name for link in rows]
+        drawn = [cells(link) for link in rows]
+        if names != self._shown:
+            at = table.scroll_offset.y
+            table.clear()
+            for row in drawn:
+                table.add_row(*row)
+            table.scroll_to(y=at, animate=False)
+        else:
+            for number, (row, before) in enumerate(zip(drawn, self._cells, strict=True)):
+                for place, cell in enumerate(row):
+                    if cell != before[place]:
+                        table.update_cell_at(Coordinate(number, place), cell)
+        self._shown, self._cells = names, drawn
+
+    def action_step_view(self) -> None:
+        """On a narrow terminal: links, topology, events in turn."""
+        self._place = (self._place + 1) % len(self._VIEWS)
+        for name in self._VIEWS[1:]:
+            self.screen.set_class(name == self._VIEWS[self._place], name)
+        self.call_after_refresh(self._draw)
+
+    def action_step_filter(self) -> None:
+        """The next choice of links."""
+        self._filter = _after(list(FILTERS), self._filter)
+        self._draw()
+
+    def action_step_order(self) -> None:
+        """The next order of links."""
+        self._order = _after(list(ORDERS), self._order)
+        self._draw()
+
+
+def _head(name: str) -> str:
+    if name in _RIGHT:
+        return name.rjust(_WIDTHS[name])
+    return name if name in _WIDTHS else f" {name}"
+
+
+def _after(names: list[str], name: str) -> str:
+    return names[(names.index(name) + 1) % len(names)]

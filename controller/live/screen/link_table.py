@@ -1,0 +1,51 @@
+"""Rows of the table of links: which are shown, in which order, and their cells."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from rich.text import Text
+
+from controller.live.screen.drawing import rate_text, share_text, spark, speed_text
+from controller.live.state.view import LabView, LinkView
+
+COLUMNS: Final = ("link", "state", "speed", "a→b", "b→a", "load", "LPI %", "EEE")
+_SPARK: Final = 8
+
+FILTERS: Final[Mapping[str, Callable[[LinkView], bool]]] = {
+    "all links": lambda _: True,
+    "trunks": lambda link: link.trunk,
+    "hosts' links": lambda link: not link.trunk,
+    "links that are up": lambda link: bool(link.up),
+    "links that carry frames": lambda link: bool(link.load_share),
+}
+"""By what they are called; a key steps through them."""
+
+ORDERS: Final[Mapping[str, Callable[[LinkView], float]]] = {
+    "as in the inventory": lambda _: 0.0,
+    "by load": lambda link: -(link.load_share or 0.0),
+    "by LPI": lambda link: -(link.lpi_share if link.lpi_share is not None else -1.0),
+}
+
+
+def chosen(view: LabView, which: str, order: str) -> Sequence[LinkView]:
+    """The links to show."""
+    return sorted(filter(FILTERS[which], view.links), key=ORDERS[order])
+
+
+def cells(link: LinkView) -> tuple[Text, ...]:
+    """One row, with a cell for each of `COLUMNS`."""
+    state, style = {True: ("up", "green"), False: ("down", "bright_black"), None: ("?", "")}[link.up]
+    sleeping = "-"
+    if link.ab_lpi_share is not None or link.ba_lpi_share is not None:
+        sleeping = f"{share_text(link.ab_lpi_share)}/{share_text(link.ba_lpi_share)}"
+    eee_style = {"on": "green", "off": "", "one-sided": "yellow", "": ""}[link.eee]
+    return (
+        Text(f" {link.name} ", style="" if link.up else "bright_black"),
+        Text(state, style=style),
+        Text(f"{speed_text(link.rate_mbps) if link.up else '-':>5}"),
+        Text(f"{rate_text(link.ab_bps) if link.up else '':>6}"),
+        Text(f"{rate_text(link.ba_bps) if link.up else '':>6}"),
+        Text(spark(link.recent_share, _SPARK), style="green"),
+        Text(f"{sleeping if link.up else '':>8}", style="cyan"),
+        Text({"one-sided": "1 side"}.get(link.eee, link.eee), style=eee_style),
+    )

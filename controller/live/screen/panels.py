@@ -1,0 +1,160 @@
+"""Panels of the live view: a frozen view in, text of a given size out. Nothing here knows a terminal."""
+
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Final
+
+from rich.text import Text
+
+from controller.live.screen.drawing import bar, chart, energy_text, line, span_text
+from controller.live.state.view import LabView, PowerView, RunView, TrialView
+
+_SEVERITY: Final = {"bad": ("✖ ", "bold red"), "odd": ("! ", "yellow")}
+_STATES: Final = {"running": "cyan", "valid": "green", "invalid": "yellow", "failed": "red"}
+_NEWLINE: Final = Text("\n", no_wrap=True, overflow="ellipsis")
+_AXIS: Final = 9  # characters of the chart's scale
+
+
+def _clock(time_ns: int) -> str:
+    return datetime.fromtimestamp(time_ns / 1e9, UTC).strftime("%H:%M:%S")
+
+
+def _line(*parts: tuple[str, str] | str) -> Text:
+    return Text.assemble(*parts, no_wrap=True, overflow="ellipsis")
+
+
+def head(view: LabView, width: int) -> Text:
+    """One line: what is watched, how it does, the time."""
+    answering, of = view.answering
+    right = f"{answering}/{of} answer  {_clock(view.now_ns)} UTC"
+    left = f" {view.lab}"
+    if view.run is not None:
+        left += f" · {view.run.name} · {view.run.state} {span_text((view.now_ns - view.run.begun_ns) / 1e9)}"
+    else:
+        left += " · live, nothing is kept"
+    gap = max(1, width - len(left) - len(right) - 1)
+    return _line((left, "bold"), " " * gap, (right, "bold" if answering == of else "bold red"), " ")
+
+
+def power(view: LabView, width: int, height: int) -> Text:
+    """Watts now, over the run, and their integral."""
+    seen = view.power
+    lines = [_power_figures(seen)]
+    rows, low, high = chart(seen.history, max(1, width - _AXIS), max(0, height - 1))
+    for number, row in enumerate(rows):
+        scale = f"{high:7.1f} ┤" if number == 0 else f"{low:7.1f} ┤" if number == len(rows) - 1 else "        │"
+        lines.append(_line((scale if seen.history else "", "dim"), (row, "green")))
+    return _NEWLINE.join(lines)
+
+
+def _power_figures(seen: PowerView) -> Text:
+    if seen.power_watt is None and not seen.history:
+        return _line((" no watts yet", "dim"))
+    now = "?" if seen.power_watt is None else f"{seen.power_watt:.1f}"
+    values = [watt for _, watt in seen.history]
+    mean = sum(values) / len(values) if values else 0.0
+    span_s = (seen.history[-1][0] - seen.begun_ns) / 1e9 if seen.history else 0.0
+    told = f" W   mean {mean:.1f}   {energy_text(seen.energy_joule)} in {span_text(span_s)}"
+    return _line(" ", (now, "bold green" if seen.power_watt is not None else "bold red"), told)
+
+
+def devices(view: LabView, width: int, height: int) -> Text:
+    """What each device draws, as bars; the hungriest where there is no room for all."""
+    seen = view.power.devices
+    ordered = seen if len(seen) <= height else tuple(sorted(seen, key=lambda one: -one.power_watt)[: height - 1])
+    most = max((one.power_watt for one in seen), default=0.0) or 1.0
+    name = max((len(one.device) for one in seen), default=0)
+    room = max(1, width - name - 10)
+    lines = []
+    for one in ordered:
+        style = "red" if one.stale else "green"
+        figure = f" {one.device:<{name}} {one.power_watt:6.1f} "
+        lines.append(_line(figure, (line(one.power_watt / most, room), style)))
+    if len(ordered) < len(seen):
+        rest = sum(one.power_watt for one in seen) - sum(one.power_watt for one in ordered)
+        lines.append(_line((f" {len(seen) - len(ordered)} others draw {rest:.1f} W", "dim")))
+    return _NEWLINE.join(lines)
+
+
+def progress(view: LabView, width: int, height: int) -> Text:
+    """The run's trials: how many are done and left, the one that runs, how the last ones went."""
+    run = view.run
+    if run is None:
+        return _line((" no run: samples are shown and not kept", "dim"))
+    lines = [_counts(run, width)]
+    if run.probe is not None:
+        lines.append(_probe_line(run))
+    lines += [_trial_line(trial) for trial in run.trials[: max(0, height - len(lines))]]
+    return _NEWLINE.join(lines)
+
+
+def _counts(run: RunView, width: int) -> Text:
+    if not run.planned_count and not run.trials:
+        return _line((" no trials", "dim"))
+    told = f" {run.done_count}/{run.planned_count or '?'} done"
+    tail = [("   ", ""), (f"{run.valid_count} valid", "green")]
+    if run.invalid_count:
+        tail.append((f"  {run.invalid_count} invalid", "yellow"))
+    if run.failed_count:
+        tail.append((f"  {run.failed_count} failed", "red"))
+    if run.left_s is not None and run.state == "running":
+        tail.append((f"   about {span_text(run.left_s)} left", ""))
+    if not run.planned_count:
+        return _line(told, *tail)
+    room = max(6, min(40, width - len(told) - sum(len(text) for text, _ in tail) - 3))
+    share = run.done_count / run.planned_count
+    return _line(told, " ", (bar(share, room).ljust(room, "░"), "cyan"), *tail)
+
+
+def _probe_line(run: RunView) -> Text:
+    probe = run.probe
+    if probe is None or probe.median_us is None or probe.p99_us is None:
+        return _line((" probe: no answers yet", "dim"))
+    lost = (f", {probe.lost_count} lost", "red") if probe.lost_count else ("", "")
+    told = f" probe of trial {probe.trial}: RTT median {probe.median_us:.0f} us, p99 {probe.p99_us:.0f} us"
+    return _line(told, f", {probe.echo_count} echoes", lost)
+
+
+def _trial_line(trial: TrialView) -> Text:
+    what = f"{trial.what} {trial.levels}".strip()
+    more = trial.figures if trial.state == "valid" else trial.why
+    state = _STATES.get(trial.state, "")
+    return _line(f" {trial.trial:>4} ", (f"{trial.state:<8}", state), f"{trial.took_s:7.1f} s  {what}  ", (more, "dim"))
+
+
+def alarms(view: LabView, width: int, height: int) -> Text:
+    """What a person should look at, the bad first; equal ones of many links are put together where room is short."""
+    del width  # long ones are cut by whoever shows them
+    ordered = sorted(view.alarms, key=lambda one: one.severity != "bad")
+    told: list[tuple[str, str]] = [(one.severity, one.text) for one in ordered]
+    if len(told) > height:
+        told = _gathered(told)
+    lines = []
+    for severity, text in told[: height if len(told) <= height else height - 1]:
+        sign, style = _SEVERITY[severity]
+        lines.append(_line(" ", (sign + text, style)))
+    if len(told) > height:
+        lines.append(_line((f"   and {len(told) - height + 1} more", "yellow")))
+    return _NEWLINE.join(lines) if lines else _line((" ✔ nothing to look at", "green"))
+
+
+def _gathered(told: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Alarms that differ only in what they are about, as one."""
+
+    def sentence(one: tuple[str, str]) -> tuple[bool, str]:
+        return one[0] != "bad", one[1].partition(": ")[2] or one[1]
+
+    found = []
+    for (_, text), group in groupby(sorted(told, key=sentence), key=sentence):
+        members = list(group)
+        who = members[0][1].partition(": ")[0]
+        more = f" and {len(members) - 1} more" if len(members) > 1 else ""
+        found.append((members[0][0], f"{who}{more}: {text}" if who != text else text))
+    return found
+
+
+def events(view: LabView, width: int, height: int) -> Text:
+    """What happened, the newest first."""
+    del width
+    lines = [_line((f" {_clock(one.time_ns)} ", "dim"), one.text) for one in view.events[:height]]
+    return _NEWLINE.join(lines) if lines else _line((" nothing yet", "dim"))

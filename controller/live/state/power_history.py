@@ -1,0 +1,117 @@
+"""What the strips show: watts now and over the time, by device and together."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from controller.live.state.view import DevicePower, PowerView
+from record.columns import column_of, middle_ns
+from record.sample_tables import Batch
+
+_MOST_POINTS: Final = 4_096
+_SILENT_NS: Final = 10_000_000_000
+_SILENT_BEATS: Final = 3
+_GAP_NS: Final = 30_000_000_000
+"""Over longer pauses between readings no energy is counted: nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outlet:
+    feeds: str
+    power_watt: float
+    stale: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Strip:
+    time_ns: int
+    power_watt: float
+    between_ns: int
+    """Since the reading before."""
+
+    def speaks(self, now_ns: int) -> bool:
+        """Whether its last reading still tells what is drawn."""
+        return now_ns - self.time_ns < max(_SILENT_NS, _SILENT_BEATS * self.between_ns)
+
+
+class PowerBook:
+    """Adds up readings of `strips`. There is a total only while each of them tells its own."""
+
+    def __init__(self, strips: Iterable[str] = ()) -> None:
+        self._expected = frozenset(strips)
+        self._strips: dict[str, _Strip] = {}
+        self._outlets: dict[tuple[str, int], _Outlet] = {}
+        self._history: list[tuple[int, float]] = []
+        self._last: tuple[int, float] | None = None
+        self._each = 1
+        self._waiting: list[tuple[int, float]] = []
+        self._energy_joule = 0.0
+        self._begun_ns = 0
+
+    @property
+    def stale(self) -> tuple[str, ...]:
+        """Outlets whose meter has stopped, as STRIP:NUMBER; the whole strip is number 0."""
+        return tuple(f"{strip}:{number}" for (strip, number), one in sorted(self._outlets.items()) if one.stale)
+
+    def take(self, batch: Batch) -> None:
+        """Rows of `watts`; others are passed over."""
+        time_ns = middle_ns(batch)
+        if batch.table != "watts" or time_ns is None:
+            return
+        strip = str(batch.columns["strip"])
+        columns = zip(*(column_of(batch, name) for name in ("outlet", "feeds", "power_watt", "mark")), strict=True)
+        by_outlet = 0.0
+        whole: float | None = None
+        for number, feeds, watt, mark in columns:
+            if watt is None:
+                self._outlets.pop((strip, number), None)
+                continue
+            self._outlets[strip, number] = _Outlet(feeds or "", watt, mark == "stale")
+            if number:
+                by_outlet += watt
+            else:
+                whole = watt
+        before = self._strips.get(strip)
+        between_ns = time_ns - before.time_ns if before is not None else 0
+        self._strips[strip] = _Strip(time_ns, by_outlet if whole is None else whole, between_ns)
+        if (total := self._total(time_ns)) is not None:
+            self._add(time_ns, total)
+
+    def _total(self, now_ns: int) -> float | None:
+        if self._expected - self._strips.keys() or not all(one.speaks(now_ns) for one in self._strips.values()):
+            return None
+        return sum(one.power_watt for one in self._strips.values()) if self._strips else None
+
+    def view(self, now_ns: int) -> PowerView:
+        """Everything, as it is now."""
+        devices: dict[str, DevicePower] = {}
+        for (_, number), outlet in sorted(self._outlets.items()):
+            if number and outlet.feeds:
+                before = devices.get(outlet.feeds, DevicePower(outlet.feeds, 0.0, stale=False))
+                watt, stale = before.power_watt + outlet.power_watt, before.stale or outlet.stale
+                devices[outlet.feeds] = DevicePower(outlet.feeds, watt, stale)
+        return PowerView(
+            power_watt=self._total(now_ns),
+            history=(*self._history, *([self._last] if self._last is not None and self._waiting else [])),
+            energy_joule=self._energy_joule,
+            begun_ns=self._begun_ns,
+            devices=tuple(devices.values()),
+        )
+
+    def _add(self, time_ns: int, watt: float) -> None:
+        if self._last is None:
+            self._begun_ns = time_ns
+        elif 0 < time_ns - self._last[0] < _GAP_NS:
+            self._energy_joule += (self._last[1] + watt) / 2 * (time_ns - self._last[0]) / 1e9
+        self._last = (time_ns, watt)
+        self._waiting.append(self._last)
+        if len(self._waiting) >= self._each:
+            self._history.append(_mean(self._waiting))
+            self._waiting = []
+        if len(self._history) > _MOST_POINTS:
+            self._history = [_mean(self._history[n : n + 2]) for n in range(0, len(self._history), 2)]
+            self._each *= 2
+
+
+def _mean(points: list[tuple[int, float]]) -> tuple[int, float]:
+    return points[-1][0], sum(watt for _, watt in points) / len(points)

@@ -1,0 +1,125 @@
+"""A run and its trials, from its facts and events, and what the probe of a trial told."""
+
+import statistics
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, Final
+
+from controller.live.state.view import ProbeView, RunView, TrialView
+from record.run_tail import Echo, Event
+
+_SHOWN: Final = 40
+_ECHOES: Final = 20_000
+_DURATIONS: Final = 20
+
+
+class TrialBook:
+    """Trials of one run; facts are those of its run.yaml."""
+
+    def __init__(self) -> None:
+        self._begun: dict[int, Event] = {}
+        self._ended: deque[tuple[Event, Event]] = deque(maxlen=_SHOWN)
+        self._counts = {"valid": 0, "invalid": 0, "failed": 0}
+        self._slots_done: set[int] = set()
+        self._durations_s: deque[float] = deque(maxlen=_DURATIONS)
+        self._probe_trial = 0
+        self._rtts_us: deque[float] = deque(maxlen=_ECHOES)
+        self._echo_count = self._lost_count = 0
+
+    def note(self, event: Event) -> None:
+        """An event of the run; those of other kinds are passed over."""
+        if event["kind"] == "trial_begun":
+            self._begun[event["trial"]] = event
+        elif event["kind"] == "trial_ended":
+            begun = self._begun.pop(event["trial"], event)
+            self._ended.append((begun, event))
+            self._counts[event["state"]] = self._counts.get(event["state"], 0) + 1
+            self._durations_s.append((event["time_ns"] - begun["time_ns"]) / 1e9)
+            if event["state"] == "valid":
+                self._slots_done.add(begun.get("slot", begun["trial"]))
+        elif event["kind"] == "resumed":
+            self._begun.clear()  # what ran when the writer was killed
+
+    def hear(self, echo: Echo) -> None:
+        """An echo; those of a new trial take the place of the ones before."""
+        if echo.trial != self._probe_trial:
+            self._probe_trial, self._echo_count, self._lost_count = echo.trial, 0, 0
+            self._rtts_us.clear()
+        self._echo_count += 1
+        if echo.rtt_ns is None:
+            self._lost_count += 1
+        else:
+            self._rtts_us.append(echo.rtt_ns / 1e3)
+
+    def view(self, facts: Mapping[str, Any], now_ns: int, begun_ns: int) -> RunView:
+        """The run as it is now."""
+        running = [_running(begun, now_ns) for begun in self._begun.values()] if facts["state"] == "running" else []
+        ended = [_ended(begun, end) for begun, end in reversed(self._ended)]
+        experiment = facts.get("experiment")
+        planned_count = int(facts.get("slot_count", 0))
+        return RunView(
+            name=str(facts["name"]),
+            state=str(facts["state"]),
+            begun_ns=begun_ns,
+            experiment=str(experiment.get("name", "") if isinstance(experiment, Mapping) else experiment or ""),
+            planned_count=planned_count,
+            done_count=len(self._slots_done),
+            valid_count=self._counts["valid"],
+            invalid_count=self._counts["invalid"],
+            failed_count=self._counts["failed"],
+            left_s=self._left_s(planned_count, now_ns),
+            trials=(*running, *ended),
+            probe=self._probe(),
+        )
+
+    def _left_s(self, planned_count: int, now_ns: int) -> float | None:
+        """The trials that are missing at the pace of the last ones, with what passed between them."""
+        missing = planned_count - len(self._slots_done)
+        if not planned_count or not self._durations_s:
+            return None
+        if len(self._ended) >= 2:
+            first, last = self._ended[0][0], self._ended[-1][1]
+            each_s = float(last["time_ns"] - first["time_ns"]) / 1e9 / len(self._ended)
+        else:
+            each_s = statistics.fmean(self._durations_s)
+        began_ns = min((int(one["time_ns"]) for one in self._begun.values()), default=now_ns)
+        return max(0.0, missing * each_s - min((now_ns - began_ns) / 1e9, each_s))
+
+    def _probe(self) -> ProbeView | None:
+        if not self._echo_count:
+            return None
+        ordered = sorted(self._rtts_us)
+        median_us, p99_us = (ordered[int(share * (len(ordered) - 1))] if ordered else None for share in (0.5, 0.99))
+        return ProbeView(self._probe_trial, self._echo_count, self._lost_count, median_us, p99_us)
+
+
+def levels_text(levels: Mapping[str, Any]) -> str:
+    """Factors and their levels, in words."""
+    return " ".join(f"{factor}={level}" for factor, level in levels.items())
+
+
+def _what(begun: Event) -> str:
+    return str(begun.get("program") or begun.get("what", ""))
+
+
+def _running(begun: Event, now_ns: int) -> TrialView:
+    took_s = (now_ns - begun["time_ns"]) / 1e9
+    return TrialView(begun["trial"], _what(begun), levels_text(begun["levels"]), "running", "", "", took_s)
+
+
+def _ended(begun: Event, end: Event) -> TrialView:
+    figures = ", ".join(map(_figure, end.get("figures", ())[:3]))
+    return TrialView(
+        trial=end["trial"],
+        what=_what(begun),
+        levels=levels_text(begun.get("levels", {})),
+        state=str(end["state"]),
+        why=str(end.get("why", "")),
+        figures=figures,
+        took_s=(end["ended_ns"] - end["begun_ns"]) / 1e9,
+    )
+
+
+def _figure(told: Mapping[str, Any]) -> str:
+    unit = f" {told['unit']}" if told["unit"] not in {"", "1"} else ""
+    return f"{told['name']} {told['value']:.4g}{unit}"

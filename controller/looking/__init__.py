@@ -1,1 +1,0 @@
-"""Is a lab as its inventory says: contacts, capabilities, cables."""

@@ -1,0 +1,35 @@
+"""What a switch family can express, as data."""
+
+from dataclasses import dataclass
+
+from lab.model import RATES_MBPS
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a family can express. None where nobody knows: then it is tried, and read back."""
+
+    multi_untagged: bool
+    """A port may be an untagged member of many VLANs (`facts`: decisive for host ports that untag)."""
+
+    eee_settable: bool
+    hold_settable: bool
+    flow_control_settable: bool
+    static_entries: int | None
+    """Most static unicast entries of a switch."""
+
+    static_entries_per_port: int | None
+    vlans: int | None
+    """Most VLANs at once, the default one included."""
+
+    eee_restarts_link: bool
+    """A change of EEE takes effect only when the link comes up anew; the driver's orders bounce it."""
+
+    reserved_vids: frozenset[int] = frozenset()
+    """VIDs that the family keeps for itself and does not let anybody use."""
+
+    speeds_mbps: tuple[int, ...] = RATES_MBPS
+    """Speeds that a port can be fixed to, if it is not slower than that."""
+
+    bare_pvid: bool = True
+    """A port has a PVID even if it is no member of that VLAN, or takes tagged frames only."""

@@ -1,0 +1,183 @@
+"""What a person wants a lab to be: the options that `plan` and `apply` share, and the plan that they lead to."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from controller.model.state import State, VlanChange
+from controller.model.vlans import PathLengths, Route, VlanPlan
+from controller.planning.assignment import Statics, path_lengths, shared_learning_is_right
+from controller.planning.check import Management
+from controller.planning.limits import Abilities
+from controller.planning.plan import Plan, make_plan
+from controller.planning.regulate import multi_tree
+from controller.planning.tree_file import read_trees
+from controller.planning.trees import one_tree, shortest_routes, star_routes, written_routes
+from lab.errors import PlanError
+from lab.model import Lab, Link
+from lab.topology import Topology
+
+PolicyName = Literal["shortest", "star", "one", "file"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """Which trees, and what else shall hold.
+
+    Parameters
+    ----------
+    policy
+        `shortest`: a shortest-path tree for each switch; `star`: a tree for each of --roots; `one`: one tree for all;
+        `file`: the trees written in --trees.
+    roots
+        Switches to root trees at, for `star` and `one`.
+    trees_per_switch
+        Trees among which a switch's hosts are divided, for `shortest`: more parallel links in use, more VLANs.
+    trees
+        YAML file of hand-written trees.
+    off
+        Links to keep out of all trees and shut, by number or end (sw1:gi1/0/11).
+    statics
+        Static entries: those `needed` against flooding for ever, `all` hosts in each VLAN, or `none`.
+    management
+        In-band management as SWITCH:VLAN, the switch where this machine is plugged in; left out: the inventory's
+        `way_in`, else out of band.
+
+    """
+
+    policy: PolicyName = "shortest"
+    roots: tuple[str, ...] = ()
+    trees_per_switch: int = 1
+    trees: Path | None = None
+    off: tuple[str, ...] = ()
+    statics: Statics = "needed"
+    management: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """The switch with the least room for something: how much of it the plan needs there, and how much it holds.
+
+    `limit` None: no switch's limit is known, and this is the one that needs most.
+    """
+
+    switch: str
+    needed: int
+    limit: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """What a plan is about, before its steps. `off` are numbers of trunks, `start` says where the state came from."""
+
+    lab: str
+    policy: str
+    start: str
+    vlans: VlanPlan
+    paths: PathLengths
+    vlan_room: Room
+    static_entry_room: Room
+    shared_learning: bool
+    off: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A wish, worked out: the state to be reached and the proved way there."""
+
+    head: Head
+    after: State
+    plan: Plan
+    management: Management | None
+
+
+def work_out(lab: Lab, state: State, wish: Wish, abilities: Abilities, start: str) -> Planned:
+    """Choose trees and VLANs, and plan the way there; PlanError if the wish cannot be had."""
+    way = management_of(lab, wish.management)
+    off = tuple(sorted(find_trunk(lab, name).number for name in wish.off))
+    vlans, after = multi_tree(
+        lab,
+        state,
+        lambda topology, links: _routes(topology, lab, links, wish),
+        off=off,
+        keep=(way.vid,) if way else (),
+        statics=wish.statics,
+        abilities=abilities,
+    )
+    plan = make_plan(lab, state, after, way, abilities)
+    topology = Topology.of(lab)
+    head = Head(
+        lab.name,
+        wish.policy,
+        start,
+        vlans,
+        path_lengths(topology, vlans),
+        _least_room(_most_vlans(state, plan), {name: can.vlans for name, can in abilities.items()}),
+        _least_room(
+            {name: sum(map(len, switch.statics.values())) for name, switch in after.switches.items()},
+            {name: can.static_entries for name, can in abilities.items()},
+        ),
+        shared_learning_is_right(topology, vlans),
+        off,
+    )
+    return Planned(head, after, plan, way)
+
+
+def management_of(lab: Lab, text: str | None) -> Management | None:
+    """In-band management as a person wrote it, or as the inventory has it; PlanError if there is no such switch."""
+    if text is None:
+        return Management(*lab.way_in) if lab.way_in else None
+    switch, _, vid = text.rpartition(":")
+    if switch not in {known.name for known in lab.switches} or not vid.isdecimal() or not 1 <= int(vid) <= 4094:
+        raise PlanError(
+            f"'{text}' is no way in: give a switch of the lab and a VLAN, such as {lab.switches[0].name}:1."
+        )
+    return Management(switch, int(vid))
+
+
+def find_trunk(lab: Lab, name: str) -> Link:
+    """The link between two switches that a person named; PlanError if it is none."""
+    try:
+        link = lab.find_trunk(name)
+    except KeyError:
+        raise PlanError(f"no link '{name}': name one by its number or an end, such as sw1:gi1/0/11.") from None
+    if link not in tuple(lab.trunks()):
+        raise PlanError(f"{link.name} is a host's only way: only links between switches can be off.")
+    return link
+
+
+def _routes(topology: Topology, lab: Lab, links: Collection[int], wish: Wish) -> tuple[Route, ...]:
+    if (wish.policy == "file") != (wish.trees is not None):
+        raise PlanError("hand-written trees need both: --policy file and --trees FILE.")
+    if wish.policy == "file" and wish.trees is not None:
+        return written_routes(topology, read_trees(wish.trees, lab))
+    if wish.policy == "star":
+        return star_routes(topology, links, wish.roots)
+    if wish.policy == "one":
+        if len(wish.roots) > 1:
+            raise PlanError("one tree has one root: give --roots once, or use --policy star.")
+        return one_tree(topology, links, *wish.roots)
+    if wish.roots:
+        raise PlanError("shortest-path trees have every switch as a root: leave --roots out, or use --policy star.")
+    return shortest_routes(topology, links, wish.trees_per_switch)
+
+
+def _most_vlans(state: State, plan: Plan) -> dict[str, int]:
+    """VLANs that each switch has at once at most while the plan is carried out."""
+    count = {name: len(switch.vids) for name, switch in state.switches.items()}
+    most = dict(count)
+    for change in plan.changes:
+        if isinstance(change, VlanChange):
+            count[change.switch] += 1 if change.after else -1
+            most[change.switch] = max(most[change.switch], count[change.switch])
+    return most
+
+
+def _least_room(needed: dict[str, int], limits: dict[str, int | None]) -> Room:
+    def share(name: str) -> tuple[float, int]:
+        limit = limits.get(name)
+        return (needed[name] / max(limit, 1) if limit is not None else -1.0), needed[name]
+
+    name = max(needed, key=share)
+    return Room(name, needed[name], limits.get(name))

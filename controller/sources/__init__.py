@@ -1,1 +1,0 @@
-"""Devices that are sampled, one module for each kind of sample."""

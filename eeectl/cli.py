@@ -1,0 +1,194 @@
+"""`eeectl`: the command line. Exit status: 0 done, 1 refused or failed, 2 wrong use, 3 changes or trials pending."""
+
+import os
+import sys
+import threading
+import traceback
+from typing import Final, NamedTuple, NoReturn
+
+from cyclopts import App
+from cyclopts.exceptions import CycloptsError
+
+from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
+from lab.errors import LabError
+
+
+class Verb(NamedTuple):
+    """A verb, where it is, and the first line of its help."""
+
+    name: str
+    place: str
+    help: str
+
+
+VERBS: Final = (
+    Verb(
+        "adopt",
+        "eeectl.verbs.apply:adopt_app",
+        "Accept a lab as it is found; what was begun is forgotten.",
+    ),
+    Verb(
+        "apply",
+        "eeectl.verbs.apply:apply_app",
+        "Bring a lab to multi-tree routing: plan, prove, ask, send, read back; what goes wrong is taken back.",
+    ),
+    Verb(
+        "bench",
+        "eeectl.verbs.bench:bench_app",
+        "Run an MPI program on hosts of a lab: is its answer right, which figures, with everything sampled meanwhile.",
+    ),
+    Verb(
+        "compare",
+        "eeectl.verbs.compare:compare_app",
+        "Compare two runs, or two levels of a factor within one run: medians, ratios, energy, with 95 % intervals.",
+    ),
+    Verb("confirm", "eeectl.verbs.apply:confirm_app", "Keep what an apply with --confirm-in did."),
+    Verb(
+        "eee",
+        "eeectl.verbs.eee:eee_app",
+        "Energy-Efficient Ethernet at both ends of links: switch it, and see what it does.",
+    ),
+    Verb(
+        "fit",
+        "eeectl.verbs.fit:fit_app",
+        "Fit links' EEE policies, power of switches and nodes, and run time under EEE to runs; write a calibration.",
+    ),
+    Verb(
+        "lab",
+        "eeectl.verbs.lab:lab_app",
+        "Virtual labs: software switches, hosts and power strips that real tools can use.",
+    ),
+    Verb(
+        "link",
+        "eeectl.verbs.link:link_app",
+        "Turn links between switches off and on, and set their speed; traffic moves first.",
+    ),
+    Verb(
+        "plan",
+        "eeectl.verbs.plan:plan_app",
+        "Show how a lab would be brought to multi-tree routing, proved step by step; nothing is sent.",
+    ),
+    Verb(
+        "power",
+        "eeectl.verbs.power:power_app",
+        "Metered power strips: read watts and joules, switch outlets.",
+    ),
+    Verb(
+        "predict",
+        "eeectl.verbs.predict:predict_app",
+        "Predict a measured program's run time and energy: any EEE, links off or slower, in this lab or elsewhere.",
+    ),
+    Verb(
+        "probe",
+        "eeectl.verbs.probe:probe_app",
+        "Send echoes from one host to another after pauses, and tell round trips by pause, and the links' EEE policy.",
+    ),
+    Verb(
+        "recover",
+        "eeectl.verbs.apply:recover_app",
+        "Bring a lab back to a state that was verified, after a crash or a switch that lost its settings.",
+    ),
+    Verb(
+        "report",
+        "eeectl.verbs.report:report_app",
+        "Make a report of runs: an HTML file that opens offline, and figures as SVG and PDF in the first run's folder.",
+    ),
+    Verb("rollback", "eeectl.verbs.apply:rollback_app", "Take the last apply back, confirmed or not."),
+    Verb(
+        "run",
+        "eeectl.verbs.run:run_app",
+        "Run an experiment: trials in interleaved random blocks, everything sampled, the lab put back at the end.",
+    ),
+    Verb(
+        "status",
+        "eeectl.verbs.apply:status_app",
+        "Show who works on a lab, what was done last, and whether the switches are still as they were left.",
+    ),
+    Verb(
+        "study",
+        "eeectl.verbs.study:study_app",
+        "Measure a lab from its links' EEE policy to its watts, fit the models, and write a report of it.",
+    ),
+    Verb(
+        "sweep",
+        "eeectl.verbs.run:sweep_app",
+        "Run a program of the table at all combinations of some factors' levels: `run` without a file.",
+    ),
+    Verb(
+        "watch",
+        "eeectl.verbs.watch:watch_app",
+        "See a run or a lab live: links, watts, LPI, trials, alarms; and show it to Prometheus and InfluxDB.",
+    ),
+)
+"""Only the module of the verb that is used is loaded, as all together take half a second."""
+
+app = App(
+    name="eeectl",
+    help="Set up, measure and predict Energy-Efficient Ethernet on a cluster of switches, real or virtual.",
+    result_action="return_value",
+    suppress_keyboard_interrupt=False,
+)
+for _verb in VERBS:
+    app.command(_verb.place, name=_verb.name, help=_verb.help)
+
+
+def run(tokens: list[str]) -> int:
+    """Obey one command line and return the exit status; LabErrors become one sentence on standard error."""
+    debug = "--debug" in tokens[: tokens.index("--")] if "--" in tokens else "--debug" in tokens
+    if debug:
+        tokens.remove("--debug")
+    try:
+        result = app(tokens, exit_on_error=False, print_error=True)
+    except CycloptsError:
+        return WRONG_USE
+    except LabError as error:
+        if debug:
+            traceback.print_exc()
+        print(f"eeectl: {error}", file=sys.stderr)
+        return REFUSED
+    except KeyboardInterrupt:
+        if debug:
+            traceback.print_exc()
+        print("eeectl: interrupted; what was begun has been undone.", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        return DONE  # the reader, such as `head`, has seen enough
+    except Exception as error:  # noqa: BLE001 - the one place that catches everything: a person reads this
+        if debug:
+            traceback.print_exc()
+        print(
+            f"eeectl: unexpected {type(error).__name__}: {error}; run it again with --debug and report the trace.",
+            file=sys.stderr,
+        )
+        return REFUSED
+    return result if isinstance(result, int) else DONE
+
+
+def main() -> None:
+    """Entry point of the command `eeectl`."""
+    status = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        sys.stderr.close()
+    _leave(status)
+
+
+def _leave(status: int) -> NoReturn:
+    """End; without the interpreter's own ending if a device that hangs, or Ctrl-C, left a thread in a library.
+
+    That ending unwinds such a thread wherever it is, and where that is native code the whole process aborts.
+    """
+    others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
+    for thread in others:
+        if not thread.daemon:
+            thread.join()
+    if any(thread.is_alive() for thread in others):
+        if not sys.stderr.closed:
+            sys.stderr.flush()
+        os._exit(status)
+    sys.exit(status)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,121 @@
+"""`make demo`: a virtual lab up, the main job done on it as on any other lab, and the lab down.
+
+The main job is `eeectl study LAB --quick`: routing planned, proved and applied, echoes after pauses, an MPI program
+with EEE on and off, links off and on, a switch's watts by stages, fits, the report. It knows the lab by its inventory
+alone. At the end what it found is put beside what only the twin knows.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from eee_engine import phy_profiles
+from rich.console import Console
+from rich.table import Table
+from ruamel.yaml import YAML
+
+from eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
+from eeectl.study.commands import run_eeectl
+from lab.errors import LabError
+
+LAB: Final = "virtual"
+ROOT: Final = Path("studies")
+_EEECTL: Final = (sys.executable, "-m", "eeectl.cli")
+
+
+class _Stopped(Exception):
+    """Somebody pressed Ctrl-C, and the command under way has obeyed."""
+
+
+def _eeectl(*arguments: str, accepted: tuple[int, ...] = (DONE,)) -> None:
+    """Run eeectl at this terminal."""
+    status = run_eeectl(*arguments)
+    if status == INTERRUPTED:
+        raise _Stopped
+    if status not in accepted:
+        raise LabError(f"`eeectl {' '.join(arguments)}` ended with exit status {status}; see above.")
+
+
+def _truth() -> dict[str, Any]:
+    done = subprocess.run([*_EEECTL, "lab", "truth", LAB, "--json"], check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise LabError(f"`eeectl lab truth` failed: {done.stderr.strip()}")
+    told: dict[str, Any] = json.loads(done.stdout)
+    return told
+
+
+def _wake_us(truth: dict[str, Any], device: str) -> float:
+    """A transmitter's wake at 1 Gb/s; what the lab does not say is as in the standard."""
+    wake_us = truth["timing"][device]["lpi"]["wake_us"]
+    return float(phy_profiles()["1000BASE-T"]["wake_us"] if wake_us is None else wake_us)
+
+
+def _rows(calibration: dict[str, Any], truth: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+    """What, as fitted with its interval, in truth: of the path between two hosts at one switch."""
+    switch_of = {name: {end.split(":")[0] for end in one["ends"]} for name, one in calibration["links"].items()}
+    path = next(name for name, switches in switch_of.items() if len(switches) == 1)
+    policy, (switch,) = calibration["links"][path], switch_of[path]
+    if policy["kind"] != "hold":
+        yield f"{path}: policy", policy["kind"], "hold"
+        return
+    lpi = truth["timing"][switch]["lpi"]
+    yield f"{path}: hold, us", _told(policy["hold_us"]), f"{lpi['hold_us']:g}"
+    yield f"{path}: Ts, us", _told(policy["sleep_us"]), f"{lpi['sleep_us']:g}"
+    wakes_us = 2 * _wake_us(truth, switch) + sum(_wake_us(truth, host) for host in path.split("-"))
+    found_us = (
+        policy["sleeper_count"] * policy["wake_us"]["value"] + 2 * policy.get("card_wake_us", {"value": 0})["value"]
+    )
+    yield f"{path}: wakes of a round trip, us", f"{found_us:.4g}", f"{wakes_us:g}"
+
+
+def _told(estimate: dict[str, float]) -> str:
+    return "{value:.4g} ({low:.4g} - {high:.4g})".format(**estimate)
+
+
+def _beside_the_truth(console: Console, study: Path) -> None:
+    calibration = YAML(typ="safe").load((study / "calibration.yaml").read_text(encoding="utf-8"))
+    truth = _truth()
+    table = Table(title="found, and what only the twin knows")
+    for heading in ("", "fitted (95 % interval)", "truth"):
+        table.add_column(heading, justify="left" if not heading else "right")
+    for row in _rows(calibration, truth):
+        table.add_row(*row)
+    console.print(table)
+    late = truth["engine"]["lateness"]
+    console.print(
+        f"{late['count']} frames were delivered late by {late['p50_us']:.1f} us (median), {late['p90_us']:.1f} us "
+        f"(p90), {late['p99_us']:.1f} us (p99), {late['max_us']:.0f} us at most"
+    )
+
+
+def main() -> int:
+    """Bring the lab up, do the main job, take the lab down whatever happens; the exit status is 0 if all went well."""
+    console = Console()
+    begun_s = time.monotonic()
+    try:
+        _eeectl("lab", "up", LAB)
+        try:
+            words = ("--quick", "--yes", "--agent-user", "root", "--root", str(ROOT))
+            _eeectl("study", LAB, *words, accepted=(DONE, PENDING))
+            study = max(ROOT.glob(f"*Z-{LAB}"))
+            _beside_the_truth(console, study)
+        finally:
+            console.rule("lab down")
+            _eeectl("lab", "down", LAB)
+    except LabError as error:
+        console.print(f"demo: {error}", style="red", markup=False)
+        return REFUSED
+    except (_Stopped, KeyboardInterrupt):
+        console.print("demo: stopped; the lab is down.", style="red")
+        return INTERRUPTED
+    minutes = (time.monotonic() - begun_s) / 60
+    console.print(f"the report, after {minutes:.1f} minutes: {study.resolve() / 'report.html'}", soft_wrap=True)
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

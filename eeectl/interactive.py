@@ -1,0 +1,155 @@
+"""Work that a person attends: shows the plan, asks, hears Ctrl-C, prints how it ended."""
+
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, replace
+from types import FrameType
+from typing import Any
+
+from controller.applying.actuation import first_order_ns, timings
+from controller.applying.apply import Intention, Planner, Result, apply
+from controller.applying.backend import real_hands
+from controller.applying.guardian import guardian, ring
+from controller.applying.path_probe import PathLoss, path_loss
+from controller.applying.progress import Bars
+from controller.applying.rounds import Stop
+from controller.applying.work import Work, at_work
+from controller.planning.plan_text import print_steps, step_json
+from controller.transports.ping import INTERVAL_S, Ping
+from eeectl.apply_options import How
+from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
+from lab.errors import LabError
+from lab.folder import find_lab, load_lab
+from lab.model import Lab
+from record.clock_offsets import Exchange, offset_of
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Signals:
+    """Ctrl-C, a terminal that goes away, and `kill` ask to stop; the third time, the program ends where it is."""
+
+    def __init__(self, stop: Stop) -> None:
+        self._stop = stop
+        self._before: dict[int, Any] = {}
+
+    def arm(self) -> None:
+        """From now on signals ask; before, Ctrl-C ends the program at once, as nothing was sent."""
+        for number in _SIGNALS:
+            self._before.setdefault(number, signal.signal(number, self._heard))
+
+    def disarm(self) -> None:
+        """As it was before."""
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+        self._before.clear()
+
+    def _heard(self, _number: int, _frame: FrameType | None) -> None:
+        self._stop.ask()
+        if self._stop.asked(3):
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def attended(lab_name: str, command: str, *, guard: bool = False) -> Iterator[tuple[Work, Signals]]:
+    """Work on a lab with everything real: its lock is held, Ctrl-C is heard once the signals are armed."""
+    lab = load_lab(find_lab(lab_name))
+    stop = Stop()
+    signals = Signals(stop)
+    with Bars() as bars:
+        hands = real_hands(lab, guard=guardian if guard else None, say=bars.say)
+        try:
+            with at_work(lab, hands, command, bars, stop) as work:
+                try:
+                    yield work, signals
+                finally:
+                    ring(work.folder)
+        finally:
+            signals.disarm()
+
+
+def carry_out(
+    lab_name: str,
+    planner_of: Callable[[Work], Planner],
+    command: str,
+    how: How,
+    *,
+    show: Callable[[Lab, Intention], None] = lambda _lab, _intention: None,
+    proved: bool = False,
+) -> int:
+    """Plan, show, ask and apply; the exit status. `proved`: the planner proves its plans itself."""
+    options = replace(how.options(command), proved=proved)
+    if how.json and not how.yes:
+        raise LabError("--json asks nobody: give --yes with it, or look at `eeectl plan --json` first.")
+    with attended(lab_name, command, guard=options.confirm_s is not None) as (work, signals):
+
+        def ask(intention: Intention) -> bool:
+            if not how.json:
+                show(work.lab, intention)
+                print_steps(intention.plan)
+            agreed = how.yes or ask_person("apply this?")
+            if agreed:
+                signals.arm()
+            return agreed
+
+        with ExitStack() as stack:
+            probe = stack.enter_context(_probed(work.lab, how.probe)) if how.probe else None
+            result = apply(work, planner_of(work), ask, options)
+            loss = _loss(probe, how.probe, result) if probe and how.probe else None
+    print_result(result, loss, as_json=how.json)
+    return status_of(result)
+
+
+def _probed(lab: Lab, pair: str) -> Ping:
+    known = {host.name: host for host in lab.hosts}
+    first, _, second = pair.partition(":")
+    if first not in known or second not in known or first == second:
+        raise LabError(f"'{pair}' are no two hosts of the lab: write FROM:TO, such as {':'.join(list(known)[:2])}.")
+    return Ping(known[first], known[second])
+
+
+def _loss(probe: Ping, pair: str, result: Result) -> PathLoss:
+    exchanges = [Exchange(*one) for one in probe.exchanges]
+    offset = offset_of(pair, "ssh round trips", exchanges)
+    first_ns = first_order_ns(result.story) if result.story else None
+    there_ns = None if first_ns is None else first_ns + offset.offset_ns
+    return path_loss(pair, INTERVAL_S, probe.lines(), there_ns, offset.bound_ns)
+
+
+def ask_person(question: str) -> bool:
+    """Ask on the terminal; LabError if there is nobody to ask."""
+    if not sys.stdin.isatty():
+        raise LabError("nobody is there to be asked: give --yes if this is what you want; nothing was sent.")
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def status_of(result: Result) -> int:
+    """The exit status that a result stands for."""
+    if result.interrupted:
+        return INTERRUPTED
+    return DONE if result.ending in ("nothing to do", "applied", "to be confirmed") else REFUSED
+
+
+def print_result(result: Result, loss: PathLoss | None = None, *, as_json: bool) -> None:
+    """How it ended: a sentence on standard output if well, on standard error if not; or JSON."""
+    if as_json:
+        story = result.story
+        told = {
+            "ending": result.ending,
+            "sentence": result.sentence,
+            "cause": str(result.cause) if result.cause else None,
+            "deadline": story.deadline.isoformat() if story and story.deadline else None,
+            "steps": [step_json(step) for step in story.begun.steps] if story else [],
+            "times": timings(story) if story else [],
+            "probe": asdict(loss) if loss else None,
+        }
+        print(json.dumps(told, indent=1))
+        return
+    if loss is not None:
+        print(f"probe {loss}")
+    well = status_of(result) == DONE
+    print(result.sentence if well else f"eeectl: {result.sentence}", file=sys.stdout if well else sys.stderr)

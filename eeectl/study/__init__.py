@@ -1,0 +1,1 @@
+"""A study: the experiments that measure a whole lab, made from its inventory."""

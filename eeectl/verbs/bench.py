@@ -1,0 +1,206 @@
+"""`eeectl bench`: one program of the table on some hosts, once or a few times, as a run of its own."""
+
+import json
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cyclopts import App, Parameter
+
+from benchmarks.program import Placement, Program
+from benchmarks.table import PROGRAMS
+from controller.experiments.experiment_file import Written, experiment_of
+from controller.experiments.session import Wanted, run_new
+from controller.experiments.traffic import node_traffic, read_traffic
+from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
+from eeectl.set_options import all_hosts, pairs
+from record.store import read_events
+from record.trials import Trial, read_trials
+from twin.lab.lateness import Lateness
+
+_TRAFFIC: Final = "traffic.json"
+
+_Flag = Annotated[bool, Parameter(negative="")]
+_Json = Annotated[bool, Parameter(name="--json", negative="")]
+
+
+bench_app = App(name="bench")
+
+
+@bench_app.default
+def bench(
+    program: str = "",
+    /,
+    *,
+    listed: Annotated[bool, Parameter(name="--list", negative="")] = False,
+    lab: str = "virtual",
+    hosts: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
+    ranks_per_host: int = 1,
+    values: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
+    repetitions: int = 1,
+    timeout_s: float = 600.0,
+    traffic: _Flag = False,
+    gaps: _Flag = False,
+    agent_user: str = "",
+    name: str = "",
+    runs: Path = Path("runs"),
+    as_json: _Json = False,
+) -> int:
+    """Run an MPI program on hosts of a lab: is its answer right, which figures, with everything sampled meanwhile.
+
+    Parameters
+    ----------
+    program
+        Its name in the table of programs.
+    listed
+        Only show the programs and their parameters.
+    lab
+        Name of a lab, or a folder.
+    hosts
+        Where it runs, n01,n02 or n01 n02; Open MPI is started on the first. Left out: all hosts of the lab.
+    ranks_per_host
+        Ranks on each host.
+    values
+        NAME=VALUE: a parameter of the program, as often as there are some.
+    repetitions
+        How often.
+    timeout_s
+        How long one repetition may take.
+    traffic
+        Count messages and bytes between ranks, with Open MPI's monitoring component.
+    gaps
+        Record the idle gaps of the hosts' links beside it; needs CAP_NET_RAW there.
+    agent_user
+        Who runs agents on nodes, if not the inventory's user.
+    name
+        Of the run; left out: the program's.
+    runs
+        Folder in which the run gets its own.
+    as_json
+        Print JSON.
+
+    """
+    if listed:
+        return _list(as_json=as_json)
+    if not program:
+        print("eeectl bench: name a program, or give --list to see them.", file=sys.stderr)
+        return WRONG_USE
+    where = [one for word in hosts for one in word.split(",") if one] or all_hosts(lab)
+    asked: dict[str, Any] = {
+        "name": program,
+        "parameters": dict(pairs(values, "--set sleep_us=100")),
+        "hosts": where,
+    }
+    asked |= {"ranks_per_host": ranks_per_host, "timeout_s": timeout_s}
+    content: dict[str, Any] = {"name": name or f"bench-{program}", "lab": lab, "measure": {"program": asked}}
+    content |= {"blocks": 1, "repetitions": repetitions, "guards": {"retries": 0}}
+    content |= {"recordings": {"traffic": traffic, "gaps": gaps, "user": agent_user}}
+    written = Written("the command line", content)
+    told = run_new(experiment_of(written), written, Wanted(runs, quiet=as_json), Lateness.of)
+    trials = read_trials(told.folder)
+    report = _Report(program, told.folder, trials, asked, Placement(tuple(where), ranks_per_host), _notes(told.folder))
+    print(json.dumps(report.plain(), indent=1) if as_json else report.text())
+    if told.outcome.cause is not None:
+        raise told.outcome.cause
+    if told.outcome.interrupted:
+        return INTERRUPTED
+    return DONE if told.outcome.valid == repetitions else REFUSED
+
+
+# -- the table
+
+
+def _list(*, as_json: bool) -> int:
+    if as_json:
+        print(json.dumps([_plain_program(program) for program in PROGRAMS.values()], indent=1))
+        return 0
+    for program in PROGRAMS.values():
+        print(f"{program.name:18} {program.about}")
+        for told in _plain_program(program)["parameters"]:
+            default = "has to be given" if told["required"] else f"{told['default']!r}".replace("'", "")
+            choice = f" ({' | '.join(map(str, told['choices']))})" if told["choices"] else ""
+            print(f"    {told['name']:22} {default}{choice}")
+    return 0
+
+
+def _plain_program(program: Program) -> dict[str, Any]:
+    schema = program.parameters.model_json_schema()
+    required = schema.get("required", [])
+    parameters = [
+        {
+            "name": name,
+            "required": name in required,
+            "default": told.get("default"),
+            "choices": told.get("enum", []),
+        }
+        for name, told in schema.get("properties", {}).items()
+    ]
+    return {"name": program.name, "about": program.about, "parameters": parameters}
+
+
+# -- what came of it
+
+
+def _notes(folder: Path) -> tuple[str, ...]:
+    """What makes figures doubtful, each once."""
+    return tuple(dict.fromkeys(event["note"] for event in read_events(folder) if event["kind"] == "trial_note"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    program: str
+    folder: Path
+    trials: Sequence[Trial]
+    asked: Mapping[str, Any]
+    placement: Placement
+    notes: Sequence[str]
+
+    def plain(self) -> dict[str, Any]:
+        """For --json: every repetition with its figures, and n and S of every node where traffic was counted."""
+        told: dict[str, Any] = {"folder": str(self.folder), "program": self.program}
+        told |= {"hosts": list(self.placement.hosts), "ranks_per_host": self.placement.ranks_per_host}
+        told["parameters"] = dict(self.trials[0].parameters if self.trials else self.asked["parameters"])
+        told["notes"] = list(self.notes)
+        told["repetitions"] = [self._plain_trial(trial) for trial in self.trials]
+        return told
+
+    def _plain_trial(self, trial: Trial) -> dict[str, Any]:
+        figures = [{"name": name, "value": one.value, "unit": one.unit} for name, one in trial.figures.items()]
+        told: dict[str, Any] = {
+            "state": trial.state,
+            "why": trial.why,
+            "answer_right": trial.answer_right,
+            "figures": figures,
+        }
+        path = trial.folder / _TRAFFIC
+        if path.exists():
+            nodes = node_traffic(read_traffic(path), self.placement)
+            told["traffic"] = {one.host: {"messages": one.count, "mean_byte": one.size_byte} for one in nodes}
+        return told
+
+    def text(self) -> str:
+        """For people: figures of the repetitions that count, and why others do not."""
+        valid = [trial for trial in self.trials if trial.valid]
+        lines = [f"{self.program} on {len(self.placement.hosts)} hosts, {self.placement.ranks} ranks: {self.folder}"]
+        lines += [
+            f"repetition {trial.number} is {trial.state}: {trial.why}" for trial in self.trials if not trial.valid
+        ]
+        lines += self.notes
+        if valid:
+            right = {trial.answer_right for trial in valid}
+            lines.append("the answer is right" if right == {True} else "it has no check of its answer")
+            lines += [_figure_line(name, valid) for name in valid[-1].figures]
+        for trial in valid[-1:]:
+            for host, told in self._plain_trial(trial).get("traffic", {}).items():
+                lines.append(f"{host:24} {told['messages']} messages to other hosts, {told['mean_byte']:.6g} byte each")
+        return "\n".join(lines)
+
+
+def _figure_line(name: str, trials: Sequence[Trial]) -> str:
+    values = [trial.figures[name].value for trial in trials if name in trial.figures]
+    unit = trials[-1].figures[name].unit
+    spread = f"   [{min(values):.6g}, {max(values):.6g}] in {len(values)} repetitions" if len(values) > 1 else ""
+    return f"{name:24} {statistics.median(values):.6g}{'' if unit == '1' else f' {unit}'}{spread}"

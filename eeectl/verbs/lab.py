@@ -1,0 +1,207 @@
+"""`eeectl lab ...`: virtual labs up and down, a look inside, a hand on their devices."""
+
+import json
+import os
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from eeectl import lab_text as show
+from eeectl.lab_name import LabName, chosen
+from eeectl.verbs.lab_fault import fault_app
+from lab.errors import LabError
+from twin.lab import lifecycle as labs
+from twin.lab.recording import record
+
+lab_app = App(name="lab", help="Virtual labs: software switches, hosts and power strips that real tools can use.")
+lab_app.command(fault_app)
+lab_app.command("eeectl.verbs.lab_check:check", name="check")
+
+_Json = Annotated[bool, Parameter(name="--json", negative="")]
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=1, sort_keys=False))
+
+
+@lab_app.command
+def up(lab: str = "virtual", /) -> int:
+    """Bring a virtual lab up.
+
+    Parameters
+    ----------
+    lab
+        Name of a lab in ./inventory or among the shipped ones (virtual, miwa, koibuchi), or a folder.
+
+    """
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description:<24}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        tasks: dict[str, Any] = {}
+
+        def progress(doing: str, done: int, of: int) -> None:
+            if doing not in tasks:
+                tasks[doing] = bar.add_task(doing, total=of)
+            bar.update(tasks[doing], completed=done, total=of)
+
+        made = labs.up(lab, progress)
+    print(
+        f"lab {made.name} is up: {len(made.switches)} switches, {len(made.hosts)} hosts, {len(made.links)} cables, "
+        f"{len(made.strips)} power strips; `eeectl lab status {made.name}` shows how to use it."
+    )
+    return 0
+
+
+@lab_app.command
+def down(lab: str = "", /) -> int:
+    """Take a virtual lab down and remove everything that it made; a crashed one too.
+
+    Parameters
+    ----------
+    lab
+        Its name; the one that runs, if only one does.
+
+    """
+    name = chosen(lab)
+    existed = labs.down(name)
+    print(f"lab {name} is down." if existed else f"lab {name} was not up: nothing to do.")
+    return 0
+
+
+@lab_app.command(name="list")
+def list_labs(*, as_json: _Json = False) -> int:
+    """Show every lab that is known by name or runs.
+
+    Parameters
+    ----------
+    as_json
+        Print JSON.
+
+    """
+    found = labs.listing()
+    if as_json:
+        _print_json([{"lab": lab.name, "state": lab.state, "folder": lab.folder} for lab in found])
+        return 0
+    table = Table("LAB", "STATE", "FOLDER", box=None)
+    for lab in found:
+        table.add_row(lab.name, lab.state, lab.folder)
+    show.console().print(table)
+    return 0
+
+
+@lab_app.command
+def status(lab: str = "", /, *, as_json: _Json = False) -> int:
+    """Show what a lab does now, and how to reach its devices.
+
+    Parameters
+    ----------
+    lab
+        Its name; the one that runs, if only one does.
+    as_json
+        Print JSON.
+
+    """
+    told = labs.status(chosen(lab))
+    if as_json:
+        _print_json(told)
+    else:
+        show.print_status(told)
+    return 0 if told["state"] == "up" else 1
+
+
+@lab_app.command(name="exec")
+def execute(
+    host: str,
+    /,
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    lab: LabName = "",
+    root: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Run a command on a host, as the host's user `lab`; its exit status is ours.
+
+    Parameters
+    ----------
+    host
+        The host.
+    command
+        The command, after `--`.
+    lab
+        The lab, if several run.
+    root
+        Run it as root.
+
+    """
+    if not command:
+        raise LabError("there is no command: write it after `--`, such as `eeectl lab exec n01 -- ping -c 3 n02`.")
+    return labs.exec_in_host(chosen(lab), host, list(command), as_root=root)
+
+
+@lab_app.command
+def shell(device: str, /, *, lab: LabName = "") -> int:
+    """Open a terminal on a host or a switch, over SSH with the lab's key.
+
+    Parameters
+    ----------
+    device
+        A host or a switch.
+    lab
+        The lab, if several run.
+
+    """
+    argv = labs.login_argv(chosen(lab), device)
+    sys.stdout.flush()
+    os.execvp(argv[0], argv)  # noqa: S606 - argv is ours, and no shell is wanted
+
+
+@lab_app.command
+def truth(lab: str = "", /, *, as_json: _Json = False) -> int:
+    """Show what no real lab could tell: true timing, true power, and how late the twin delivered.
+
+    Parameters
+    ----------
+    lab
+        Its name; the one that runs, if only one does.
+    as_json
+        Print JSON.
+
+    """
+    told = labs.order(chosen(lab), "truth")
+    if as_json:
+        _print_json(told)
+    else:
+        show.print_truth(told)
+    return 0
+
+
+@lab_app.command
+def capture(
+    cable: str, /, *, write: Annotated[Path | None, Parameter(name=["-w", "--write"])] = None, lab: LabName = ""
+) -> int:
+    """Capture both directions of a cable as a pcap with nanoseconds, until Ctrl-C or the reader ends.
+
+    `eeectl lab capture n01 | tcpdump -nner -` shows it as it comes.
+
+    Parameters
+    ----------
+    cable
+        A host (its cable), an end such as sw1:gi1/0/11, or a line number of cables.csv.
+    write
+        File to write; standard output without it.
+    lab
+        The lab, if several run.
+
+    """
+    name = chosen(lab)
+    if write is None and sys.stdout.isatty():
+        raise LabError("a capture is no text: pipe it (`| tcpdump -nner -`) or name a file with -w.")
+    with write.open("wb", buffering=0) if write is not None else nullcontext(sys.stdout.buffer) as stream:
+        lost = record(name, cable, stream)
+    if lost:
+        print(f"{lost} packets were lost, as the reader was too slow.", file=sys.stderr)
+    return 0

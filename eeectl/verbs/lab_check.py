@@ -1,0 +1,164 @@
+"""`eeectl lab check`: the inventory, and whether the lab is what it says."""
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+from rich.console import Console
+from rich.table import Table
+
+from controller.checking.lab_check import LabReport, SwitchReport, look_at
+from lab.folder import find_lab, load_lab
+from lab.model import Lab
+
+_PIPE_COLUMNS = 200
+
+
+def check(
+    lab: str = "virtual",
+    /,
+    *,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    files_only: Annotated[bool, Parameter(negative="")] = False,
+    probe: Annotated[bool, Parameter(negative="")] = False,
+) -> int:
+    """Validate an inventory, real or virtual, reach every device in it, and compare both.
+
+    Logs in everywhere, reads what each switch can do and how much of it is left, and compares the cables with LLDP,
+    learned addresses and link states. Exit status 1 if anything disagrees.
+
+    Parameters
+    ----------
+    lab
+        Name of a lab or a folder.
+    as_json
+        Print JSON.
+    files_only
+        Look at the files only, send nothing.
+    probe
+        Also try on a port without cable and link what the model really takes, and take it back. This writes to the
+        switches; without it nothing is written.
+
+    """
+    known = load_lab(find_lab(lab))
+    report = None if files_only else look_at(known, probe=probe)
+    if as_json:
+        print(json.dumps(_json(known, report), indent=1))
+    else:
+        print(
+            f"{known.folder}: {len(known.switches)} switches, {len(known.hosts)} hosts, {len(known.links)} cables, "
+            f"{len(known.strips)} power strips, {len(known.outlets)} outlets in use; no mistake found."
+        )
+        if report is not None:
+            _print(report)
+    return 1 if report is not None and report.problems else 0
+
+
+def _json(lab: Lab, report: LabReport | None) -> dict[str, Any]:
+    told: dict[str, Any] = {
+        "lab": lab.name,
+        "switches": len(lab.switches),
+        "hosts": len(lab.hosts),
+        "links": len(lab.links),
+        "strips": len(lab.strips),
+    }
+    if report is None:
+        return {**told, "devices": []}
+    return {
+        **told,
+        "devices": [asdict(contact) for contact in report.contacts],
+        "abilities": {name: _abilities_json(found) for name, found in report.switches.items() if found.abilities},
+        "cables": [
+            {"cable": found.link.name, "finding": found.finding, "witness": found.witness, "problem": found.sentence}
+            for found in report.cables
+        ],
+        "unlisted": [str(end) for end in report.unlisted],
+        "problems": list(report.problems),
+    }
+
+
+def _abilities_json(report: SwitchReport) -> dict[str, Any]:
+    found = report.abilities
+    if found is None:
+        return {}
+    return {
+        **asdict(found.identity),
+        "multi_untagged": found.family.multi_untagged,
+        "eee_settable": found.family.eee_settable,
+        "hold_settable": found.family.hold_settable,
+        "flow_control_settable": found.family.flow_control_settable,
+        "vlans_in_use": found.vlan_count,
+        "vlans_left": found.vlans_left,
+        "static_entries_in_use": found.static_count,
+        "static_entries_left": found.statics_left,
+        "trials": [asdict(trial) for trial in report.trials],
+    }
+
+
+def _print(report: LabReport) -> None:
+    console = Console(highlight=False)
+    console = console if console.is_terminal else Console(highlight=False, width=_PIPE_COLUMNS)
+    headings = (
+        "SWITCH",
+        "MODEL",
+        "FIRMWARE",
+        "UNTAGS MANY",
+        "EEE",
+        "HOLD",
+        "FLOW CONTROL",
+        "VLANS LEFT",
+        "STATICS LEFT",
+    )
+    table = Table(*headings, box=None, pad_edge=False, header_style="bold")
+    for name, found in report.switches.items():
+        table.add_row(name, *_row(found))
+    console.print(table)
+    for name, found in report.switches.items():
+        for trial in found.trials:
+            if not trial.worked:
+                print(f"{name} was tried, and does not do {trial.what}: {trial.said}")
+    reached = sum(not contact.problem for contact in report.contacts)
+    print(f"{reached} of {len(report.contacts)} services answer and let us in.")
+    found_out = Counter(verdict.witness for verdict in report.cables if verdict.finding == "confirmed")
+    by = ", ".join(f"{count} by {_WITNESSES[witness]}" for witness, count in found_out.items())
+    unseen = sum(verdict.finding == "unseen" for verdict in report.cables)
+    print(
+        f"{found_out.total()} of {len(report.cables)} cables are seen where cables.csv has them"
+        f"{f' ({by})' if by else ''}; of {unseen} nobody said anything."
+    )
+    if report.unlisted:
+        print(f"Ports with link that cables.csv does not list: {', '.join(map(str, report.unlisted))}.")
+    for problem in report.problems:
+        print(problem)
+
+
+_WITNESSES = {"lldp": "LLDP", "address": "learned addresses", "link": "link", "": "nobody"}
+
+
+def _row(report: SwitchReport) -> tuple[str, ...]:
+    """Cells after the name; what was tried is shown as tried."""
+    found = report.abilities
+    if found is None:
+        return ("?",) * 8
+    worked = {trial.what: trial.worked for trial in report.trials}
+
+    def can(what: str) -> str:
+        if what in worked:
+            return "yes, tried" if worked[what] else "no, tried"
+        return "yes" if getattr(found.family, what) else "no"
+
+    def left(count: int | None) -> str:
+        return "unknown" if count is None else str(count)
+
+    return (
+        found.identity.model or "?",
+        found.identity.firmware or "?",
+        can("multi_untagged"),
+        can("eee_settable"),
+        can("hold_settable"),
+        can("flow_control_settable"),
+        left(found.vlans_left),
+        left(found.statics_left),
+    )

@@ -1,0 +1,119 @@
+"""`eeectl link off|on|speed`: one link between switches, without hosts noticing."""
+
+from collections.abc import Callable
+from typing import Literal
+
+from cyclopts import App
+
+from controller.applying.work import Intended, Work
+from controller.model.state import State
+from controller.planning.check import Management
+from controller.planning.limits import Abilities
+from controller.planning.plan import Plan
+from controller.planning.regulate import link_off, link_on, link_speed
+from controller.planning.routing_options import find_trunk, management_of
+from eeectl.apply_options import How
+from eeectl.interactive import carry_out
+from lab.model import Lab, Link
+
+link_app = App(name="link", help="Turn links between switches off and on, and set their speed; traffic moves first.")
+
+_Regulate = Callable[[Lab, State, Link, Management | None, Abilities], Plan]
+
+
+@link_app.command
+def off(
+    link: str,
+    /,
+    *,
+    lab: str = "virtual",
+    how: How = How(),  # noqa: B008 - frozen
+    management: str | None = None,
+) -> int:
+    """Move traffic off a link between switches, then shut it at both ends.
+
+    Parameters
+    ----------
+    link
+        Its number in cables.csv, or an end such as sw1:gi1/0/11.
+    lab
+        Name of a lab, or a folder.
+    how
+        How it is applied.
+    management
+        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
+
+    """
+    return _carry_out(lab, f"link off {link}", link, link_off, how, management)
+
+
+@link_app.command
+def on(
+    link: str,
+    /,
+    *,
+    lab: str = "virtual",
+    how: How = How(),  # noqa: B008 - frozen
+    management: str | None = None,
+) -> int:
+    """Wake a link between switches, and give it to hosts that are nearer to each other over it.
+
+    Parameters
+    ----------
+    link
+        Its number in cables.csv, or an end such as sw1:gi1/0/11.
+    lab
+        Name of a lab, or a folder.
+    how
+        How it is applied.
+    management
+        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
+
+    """
+
+    def regulate(known: Lab, state: State, trunk: Link, way: Management | None, abilities: Abilities) -> Plan:
+        return link_on(known, state, trunk, management=way, abilities=abilities)
+
+    return _carry_out(lab, f"link on {link}", link, regulate, how, management)
+
+
+@link_app.command
+def speed(
+    link: str,
+    mbps: Literal["auto", "10", "100", "1000", "2500", "5000", "10000"],
+    /,
+    *,
+    lab: str = "virtual",
+    how: How = How(),  # noqa: B008 - frozen
+    management: str | None = None,
+) -> int:
+    """Move traffic off a link between switches, set both ends to a speed, and move the traffic back.
+
+    Parameters
+    ----------
+    link
+        Its number in cables.csv, or an end such as sw1:gi1/0/11.
+    mbps
+        The speed in Mb/s, or `auto` to let the ends negotiate.
+    lab
+        Name of a lab, or a folder.
+    how
+        How it is applied.
+    management
+        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
+
+    """
+    wanted_mbps = None if mbps == "auto" else int(mbps)
+
+    def regulate(known: Lab, state: State, trunk: Link, way: Management | None, abilities: Abilities) -> Plan:
+        return link_speed(known, state, trunk, wanted_mbps, way, abilities)
+
+    return _carry_out(lab, f"link speed {link} {mbps}", link, regulate, how, management)
+
+
+def _carry_out(lab: str, command: str, link: str, regulate: _Regulate, how: How, management: str | None) -> int:
+    def planner(work: Work) -> Callable[[State], Intended]:
+        trunk, way = find_trunk(work.lab, link), management_of(work.lab, management)
+        return lambda state: Intended(regulate(work.lab, state, trunk, way, work.hands.abilities), way)
+
+    return carry_out(lab, planner, command, how)

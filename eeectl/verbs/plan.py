@@ -1,0 +1,67 @@
+"""`eeectl plan`: what would be done to a lab, in which order, and what it costs. Sends nothing."""
+
+import json
+from typing import Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from controller.applying.observe import observe_lab
+from controller.drivers.table import capabilities_of
+from controller.model.state import factory_state
+from controller.planning.limits import abilities_of
+from controller.planning.plan_text import plan_json, print_head, print_steps
+from controller.planning.routing_options import Wish, work_out
+from lab.folder import find_lab, load_lab
+
+PENDING = 3
+"""Exit status if there is something to do."""
+
+ASSUMED = "as from the factory: every port up, untagged in VLAN 1, spanning tree on (assumed, nothing was observed)"
+OBSERVED = "as the switches are now"
+
+Start = Literal["observed", "factory"]
+
+plan_app = App(name="plan", default_parameter=Parameter(consume_multiple=True, negative=""))
+
+
+@plan_app.default
+def plan(
+    lab: str = "virtual",
+    /,
+    *,
+    wish: Annotated[Wish, Parameter(name="*")] = Wish(),  # noqa: B008 - frozen
+    start: Start = "observed",
+    every_step: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Show how a lab would be brought to multi-tree routing, proved step by step; nothing is sent.
+
+    Exit status 3 means that there is something to do, 0 that there is not.
+
+    Parameters
+    ----------
+    lab
+        Name of a lab in ./inventory or among the shipped ones, or a folder.
+    wish
+        Which trees, and what else shall hold.
+    start
+        `observed`: as the switches are now, which asks them; `factory`: as from the factory, which asks nobody.
+    every_step
+        Print one line for each step, not for each kind of step.
+    as_json
+        Print JSON.
+
+    """
+    known = load_lab(find_lab(lab))
+    abilities = abilities_of(known, capabilities_of)
+    if start == "factory":
+        planned = work_out(known, factory_state(known), wish, abilities, ASSUMED)
+    else:
+        planned = work_out(known, observe_lab(known), wish, abilities, OBSERVED)
+    if as_json:
+        print(json.dumps(plan_json(known, planned.head, planned.plan), indent=1))
+    else:
+        print_head(known, planned.head)
+        print_steps(planned.plan, every_step=every_step)
+        print("nothing was sent")
+    return PENDING if planned.plan.steps else 0

@@ -1,0 +1,217 @@
+"""`eeectl power ...`: what the lab draws, and its outlets on and off."""
+
+import json
+import sys
+from typing import Annotated, Any
+
+from cyclopts import App, Parameter
+from rich.console import Console
+from rich.table import Table
+
+from controller.power.family import Channel, StripReading
+from controller.power.outlets import Meter, Switched, outlets_named
+from lab.errors import LabError
+from lab.folder import find_lab, load_lab
+from lab.model import Lab, Outlet
+
+power_app = App(name="power", help="Metered power strips: read watts and joules, switch outlets.")
+
+_Json = Annotated[bool, Parameter(name="--json", negative="")]
+_Yes = Annotated[bool, Parameter(negative="")]
+_STATES = {True: "on", False: "off", None: "?"}
+_JOULE_PER_WH = 3_600.0
+
+
+@power_app.command
+def read(outlet: str = "", /, *, lab: str = "virtual", as_json: _Json = False) -> int:
+    """Show what outlets and strips draw now, and in which steps their meters show it.
+
+    Parameters
+    ----------
+    outlet
+        STRIP:NUMBER or a device that is fed; all strips with every outlet in use if none is named.
+    lab
+        Name of a lab or a folder.
+    as_json
+        Print JSON.
+
+    """
+    known = load_lab(find_lab(lab))
+    wanted = set(outlets_named(known, outlet)) if outlet else set(known.outlets)
+    strips = [strip for strip in known.strips if not outlet or strip.name in {one.strip for one in wanted}]
+    readings: dict[str, StripReading] = {}
+    for strip in strips:
+        meter = Meter(strip)
+        try:
+            readings[strip.name] = meter.read()
+        finally:
+            meter.close()
+    shown = sorted(wanted, key=lambda one: (one.strip, one.number))
+    if as_json:
+        print(json.dumps(_as_json(readings, shown, totals=not outlet), indent=1))
+    else:
+        _print(readings, shown, totals=not outlet)
+    return 0
+
+
+@power_app.command
+def on(outlet: str, /, *, lab: str = "virtual", as_json: _Json = False) -> int:
+    """Switch an outlet on, and wait until the strip says so.
+
+    Parameters
+    ----------
+    outlet
+        STRIP:NUMBER, or a device: all outlets that feed it.
+    lab
+        Name of a lab or a folder.
+    as_json
+        Print JSON.
+
+    """
+    known = load_lab(find_lab(lab))
+    return _told([_switch(known, one, on=True) for one in outlets_named(known, outlet)], as_json=as_json)
+
+
+@power_app.command
+def off(outlet: str, /, *, lab: str = "virtual", yes: _Yes = False, as_json: _Json = False) -> int:
+    """Switch an outlet off, and wait until the strip says so.
+
+    Parameters
+    ----------
+    outlet
+        STRIP:NUMBER, or a device: all outlets that feed it.
+    lab
+        Name of a lab or a folder.
+    yes
+        Do not ask.
+    as_json
+        Print JSON.
+
+    """
+    known = load_lab(find_lab(lab))
+    chosen = outlets_named(known, outlet)
+    _ask(chosen, "off", yes=yes)
+    return _told([_switch(known, one, on=False) for one in chosen], as_json=as_json)
+
+
+@power_app.command
+def cycle(
+    outlet: str, /, *, lab: str = "virtual", off_s: float = 5.0, yes: _Yes = False, as_json: _Json = False
+) -> int:
+    """Switch an outlet off and, after a pause, on again; an interruption does not leave it off.
+
+    Parameters
+    ----------
+    outlet
+        STRIP:NUMBER, or a device: all outlets that feed it, one after the other.
+    lab
+        Name of a lab or a folder.
+    off_s
+        The pause, seconds.
+    yes
+        Do not ask.
+    as_json
+        Print JSON.
+
+    """
+    if not 0 <= off_s <= 3_600:
+        raise LabError(f"a pause of {off_s:g} s is none: 0 to 3600.")
+    known = load_lab(find_lab(lab))
+    chosen = outlets_named(known, outlet)
+    _ask(chosen, "off and on again", yes=yes)
+    done = []
+    for one in chosen:
+        meter = Meter(known.strip(one.strip))
+        try:
+            done.append(meter.cycle(one, off_s))
+        finally:
+            meter.close()
+    return _told(done, as_json=as_json)
+
+
+def _switch(lab: Lab, outlet: Outlet, *, on: bool) -> Switched:
+    meter = Meter(lab.strip(outlet.strip))
+    try:
+        return meter.switch(outlet, on=on)
+    finally:
+        meter.close()
+
+
+def _name(outlet: Outlet) -> str:
+    return f"{outlet.strip}:{outlet.number}" + (f" ({outlet.feeds})" if outlet.feeds else "")
+
+
+def _ask(outlets: tuple[Outlet, ...], what: str, *, yes: bool) -> None:
+    """Cutting power needs a yes: on the command line or from a person."""
+    if yes:
+        return
+    names = ", ".join(map(_name, outlets))
+    if not sys.stdin.isatty():
+        raise LabError(f"{names} would go {what}: nobody is here to say yes; give --yes.")
+    if input(f"switch {names} {what}? [y/N] ").strip().lower() not in {"y", "yes"}:
+        raise LabError("nothing was switched.")
+
+
+def _told(done: list[Switched], *, as_json: bool) -> int:
+    if as_json:
+        rows = [
+            {
+                "strip": one.outlet.strip,
+                "outlet": one.outlet.number,
+                "feeds": one.outlet.feeds,
+                "on": one.on,
+                "acknowledged_s": (one.acknowledged_ns - one.sent_ns) / 1e9,
+                "seen_s": (one.seen_ns - one.sent_ns) / 1e9,
+            }
+            for one in done
+        ]
+        print(json.dumps(rows, indent=1))
+        return 0
+    for one in done:
+        print(f"{_name(one.outlet)} is {_STATES[one.on]}, {(one.seen_ns - one.sent_ns) / 1e9:.2f} s after the order.")
+    return 0
+
+
+def _channel_json(channel: Channel) -> dict[str, Any]:
+    return {
+        "power_watt": channel.power_watt,
+        "power_step_watt": channel.power_step_watt,
+        "energy_joule": channel.energy_joule,
+        "energy_step_joule": channel.energy_step_joule,
+    }
+
+
+def _as_json(readings: dict[str, StripReading], outlets: list[Outlet], *, totals: bool) -> dict[str, Any]:
+    rows = []
+    for one in outlets:
+        reading = readings[one.strip].outlet(one.number)
+        row = {"strip": one.strip, "outlet": one.number, "feeds": one.feeds, "on": reading.on}
+        rows.append({**row, **_channel_json(reading.meter)})
+    told: dict[str, Any] = {"outlets": rows}
+    if totals:
+        told["strips"] = {name: _channel_json(reading.total) for name, reading in readings.items()}
+    return told
+
+
+def _cells(channel: Channel) -> tuple[str, str]:
+    watt, step, joule = channel.power_watt, channel.power_step_watt, channel.energy_joule
+    power = "-" if watt is None or step is None else f"{watt:.{_digits(step)}f} W in steps of {step:.2g}"
+    return power, "-" if joule is None else f"{joule / _JOULE_PER_WH:.0f}"
+
+
+def _digits(step: float) -> int:
+    return 0 if step >= 1 else 1 if step >= 0.1 else 2
+
+
+def _print(readings: dict[str, StripReading], outlets: list[Outlet], *, totals: bool) -> None:
+    table = Table("OUTLET", "FEEDS", "STATE", "POWER", "ENERGY, Wh", box=None)
+    for one in outlets:
+        reading = readings[one.strip].outlet(one.number)
+        table.add_row(f"{one.strip}:{one.number}", one.feeds, _STATES[reading.on], *_cells(reading.meter))
+    if totals:
+        for name, whole in readings.items():
+            table.add_row(name, "all", "", *_cells(whole.total))
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=200)
+    console.print(table)

@@ -1,0 +1,262 @@
+"""`eeectl predict`: run time and energy of a measured program under EEE that was not measured, or elsewhere."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cyclopts import App, Parameter
+from rich.console import Console
+from rich.table import Table
+
+from analysis.calibration import Calibration, load_calibration
+from analysis.predict.best_hold import BestHold, best_hold
+from analysis.predict.predict_topology import PAPER_LINK, predict_topologies
+from analysis.predict.prediction import Prediction, Predictor
+from analysis.predict.site import Site
+from analysis.predict.topologies import topologies_named
+from analysis.predict.what_if import WhatIf, parse_what_if
+from analysis.programs.profile import Profile, load_profile, save_profile
+from analysis.programs.profile_reading import profiles_of
+from analysis.report.table import told
+from analysis.run_lab import lab_of_run, link_mbps, run_folder
+from lab.errors import LabError
+from lab.folder import find_lab, load_lab
+from lab.model import Lab
+from record.store import read_facts
+
+predict_app = App(name="predict")
+
+_Words = Annotated[tuple[str, ...], Parameter(negative="")]
+_Told = tuple[Profile, Sequence[Prediction], BestHold | None]
+_HERE: Final = ("off", "measured")
+_ELSEWHERE: Final = ("off", f"deep,hold_us=10,phy={PAPER_LINK}", f"deep,hold_us=100,phy={PAPER_LINK}")
+
+
+@predict_app.default
+def predict(
+    profile: str,
+    /,
+    *,
+    calibration: Path,
+    what_if: _Words = (),
+    at: _Words = (),
+    lab: str = "",
+    topology: _Words = (),
+    bound_slowdown: str = "",
+    save: Path | None = None,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Predict a measured program's run time and energy: any EEE, links off or slower, in this lab or elsewhere.
+
+    Parameters
+    ----------
+    profile
+        A profile's file, or a run with trials without EEE.
+    calibration
+        What was fitted: a file of `eeectl fit`.
+    what_if
+        What is asked, such as off, measured, deep,hold_us=100, fast,hold_us=10,phy=100GBASE-R,
+        hybrid,hold_us=1,deep_after_us=10, coalescing,wait_us=100, off_links=5+6, speed_mbps=100; more than one if given
+        again. Left out: off and measured.
+    at
+        Which configuration of a run, as KEY=VALUE of its parameters; left out: all.
+    lab
+        Lab whose switches draw power; left out: where the program ran.
+    topology
+        Networks to predict for instead: names such as torus-4x4x4, table-3, table-4, all.
+    bound_slowdown
+        Find the hold that saves most without a greater slowdown, such as 1%.
+    save
+        Write the profile to a file; one configuration has to be chosen.
+    as_json
+        Print JSON.
+
+    """
+    known = load_calibration(calibration)
+    measured, home = _profiles(profile)
+    profiles = _chosen(measured, at)
+    asked = [parse_what_if(text) for text in what_if]
+    bound_percent = _percent(bound_slowdown) if bound_slowdown else None
+    if save is not None:
+        if len(profiles) > 1:
+            raise LabError(f"{profile} has {len(profiles)} configurations: choose one with --at, {_choices(profiles)}.")
+        save_profile(save, profiles[0])
+    answered: list[_Told] = []
+    for one in profiles:
+        if topology:
+            if bound_percent is not None:
+                raise LabError("--bound-slowdown looks for a hold in a lab: leave --topology out.")
+            networks = [each for name in topology for each in topologies_named(name)]
+            answers = predict_topologies(one, known, networks, asked or [parse_what_if(text) for text in _ELSEWHERE])
+            answered.append((one, answers, None))
+        else:
+            predictor = Predictor(one, known, _site(lab, home))
+            here = tuple(predictor.predict(each) for each in asked or [parse_what_if(text) for text in _HERE])
+            best = None
+            if bound_percent is not None:
+                mode = next((each for each in asked if each.saves), WhatIf("deep", "deep"))
+                best = best_hold(predictor, mode, bound_percent)
+            answered.append((one, here, best))
+    if as_json:
+        print(json.dumps({"predictions": [_plain(*each) for each in answered]}, indent=1))
+    else:
+        for each in answered:
+            _print(*each, known)
+    return 0
+
+
+def _profiles(name: str) -> tuple[tuple[Profile, ...], Lab | None]:
+    """What was measured, and in which lab, if its inventory is here."""
+    if Path(name).is_file():
+        one = load_profile(Path(name))
+        return (one,), lab_of_run({"lab": one.lab})
+    try:
+        folder = run_folder(name)
+    except LabError:
+        raise LabError(f"{name} is neither a profile's file nor a run's folder: name one below runs/.") from None
+    lab = lab_of_run(read_facts(folder))
+    return profiles_of(folder, link_mbps(lab)), lab
+
+
+def _chosen(profiles: Sequence[Profile], at: Sequence[str]) -> tuple[Profile, ...]:
+    wanted = {}
+    for word in at:
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise LabError(f"'{word}' chooses nothing: write KEY=VALUE, {_choices(profiles)}.")
+        wanted[key] = value
+    found = tuple(
+        one
+        for one in profiles
+        if all(str({**one.parameters, "program": one.program}.get(key)) == value for key, value in wanted.items())
+    )
+    if not found:
+        raise LabError(f"no configuration has {' '.join(at)}: {_choices(profiles)}.")
+    return found
+
+
+def _choices(profiles: Sequence[Profile]) -> str:
+    """What differs between them, with its values."""
+    keys = dict.fromkeys(key for one in profiles for key in one.parameters)
+    words = []
+    programs = list(dict.fromkeys(one.program for one in profiles))
+    if len(programs) > 1:
+        words.append(f"program is one of {', '.join(programs)}")
+    for key in keys:
+        values = list(dict.fromkeys(str(one.parameters[key]) for one in profiles if key in one.parameters))
+        if len(values) > 1:
+            words.append(f"{key} is one of {', '.join(values)}")
+    return "; ".join(words) or "there is one configuration only"
+
+
+def _site(lab: str, home: Lab | None) -> Site | None:
+    """The lab to predict for; without --lab that where the program ran."""
+    if lab:
+        return Site.of(load_lab(find_lab(lab)))
+    return None if home is None else Site.of(home)
+
+
+def _percent(text: str) -> float:
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1_000:
+        raise LabError(f"'{text}' is no bound on slowdown: give percent, as in 1%.")
+    return value
+
+
+def _plain(profile: Profile, answers: Sequence[Prediction], best: BestHold | None) -> dict[str, Any]:
+    plain: dict[str, Any] = {"profile": profile.name, "answers": [_plain_one(one) for one in answers]}
+    if best is not None:
+        plain["best_hold"] = {
+            "bound_percent": best.bound_percent,
+            "tried": best.tried,
+            "within": best.within,
+            "surely": best.surely,
+            "whole_percent": best.whole_percent,
+            "prediction": None if best.prediction is None else _plain_one(best.prediction),
+        }
+    return plain
+
+
+def _plain_one(one: Prediction) -> dict[str, Any]:
+    plain: dict[str, Any] = {"what_if": one.what_if.text, "where": one.where, "warnings": list(one.warnings)}
+    for key in _FIGURES:
+        interval = getattr(one, key)
+        plain[key] = None if interval is None else {name: _finite(value) for name, value in asdict(interval).items()}
+    return plain
+
+
+def _finite(value: float) -> float | None:
+    """JSON knows no infinity."""
+    return value if abs(value) < float("inf") else None
+
+
+_FIGURES: Final = {
+    "time_s": "RUN TIME, s",
+    "slowdown_percent": "SLOWER, %",
+    "rest_percent": "AT REST, %",
+    "network_watt": "NETWORK, W",
+    "network_joule": "NETWORK, J",
+    "all_joule": "WITH NODES, J",
+    "saved_percent": "NETWORK SAVES, %",
+}
+
+
+def _print(profile: Profile, answers: Sequence[Prediction], best: BestHold | None, calibration: Calibration) -> None:
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=240)
+    console.print(f"{profile.name}, by the calibration of {calibration.lab} made {calibration.made}", markup=False)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("WHAT IF")
+    table.add_column("WHERE")
+    shown = [key for key in _FIGURES if any(getattr(one, key) is not None for one in answers)]
+    for key in shown:
+        table.add_column(_FIGURES[key], justify="right")
+    for one in answers:
+        table.add_row(one.what_if.text, one.where, *(told(getattr(one, key)) for key in shown))
+    console.print(table)
+    if best is not None:
+        _print_best(console, best)
+    for warning, about in _warnings(answers).items():
+        console.print(f"warning{about}: {warning}", markup=False, soft_wrap=True)
+
+
+def _warnings(answers: Sequence[Prediction]) -> dict[str, str]:
+    """Each once, with the questions that it is about unless it is about all."""
+    questions = list(dict.fromkeys(one.what_if.text for one in answers))
+    found: dict[str, list[str]] = {}
+    for one in answers:
+        for warning in one.warnings:
+            about = found.setdefault(warning, [])
+            if one.what_if.text not in about:
+                about.append(one.what_if.text)
+    return {
+        warning: "" if len(about) == len(questions) else f" about {' and '.join(about)}"
+        for warning, about in found.items()
+    }
+
+
+def _print_best(console: Console, best: BestHold) -> None:
+    if best.prediction is None:
+        sentence = (
+            f"of {best.tried} holds none saves energy within {best.bound_percent:g} % of slowdown: EEE off is best."
+        )
+    else:
+        found = best.prediction
+        saves = "" if found.saved_percent is None else f", the network saves {told(found.saved_percent)} %"
+        surely = "surely within" if best.surely else "its upper end is beyond"
+        whole = ""
+        if best.whole_percent is not None:
+            verb = "rises" if best.whole_percent > 0 else "falls"
+            whole = f"; with the nodes, energy {verb} by {abs(best.whole_percent):.2g} %"
+        sentence = (
+            f"best hold within {best.bound_percent:g} %: {found.what_if.hold_us:g} us, slower by "
+            f"{told(found.slowdown_percent)} % ({surely} the bound){saves}{whole}; {best.within} of {best.tried} "
+            "holds are within."
+        )
+    console.print(sentence, markup=False, soft_wrap=True)

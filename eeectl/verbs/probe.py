@@ -1,0 +1,198 @@
+"""`eeectl probe A B`: what a pause before an echo does to its round trip, as a table, and the link's policy from it."""
+
+import itertools
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import numpy as np
+from cyclopts import App, Parameter
+from rich.console import Console
+from rich.table import Table
+
+from agents.echo_plan import parse_range, parse_steps
+from agents.stream import AgentError, Recording
+from analysis.interval import TooLittle
+from analysis.links.eee_policy import PolicyFit, fit_policy
+from analysis.links.probes import LATE_NS, Probes
+from controller.experiments.experiment_file import Written, experiment_of
+from controller.experiments.probing import ECHOES, medians_by_gap, read_lines
+from controller.experiments.session import Wanted, run_new
+from eeectl.exit_status import INTERRUPTED
+from lab.errors import LabError
+from record.trial_events import trial_folder
+from record.trials import read_trials
+from twin.lab.lateness import Lateness
+
+_MOST_US: Final = 60e6
+_BINS: Final = 16
+
+
+probe_app = App(name="probe")
+
+
+@probe_app.default
+def probe(
+    a: str,
+    b: str,
+    /,
+    *,
+    lab: str = "virtual",
+    gap_us: str = "50:100000",
+    steps_us: str = "",
+    count: int = 1000,
+    per_step: int = 1000,
+    draw: str = "log",
+    since: str = "answer",
+    payload_byte: int = 64,
+    sleepers: int = 4,
+    seed: int = 1,
+    agent_user: str = "",
+    runs: Path = Path("runs"),
+    no_fit: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Send echoes from one host to another after pauses, and tell round trips by pause, and the links' EEE policy.
+
+    Parameters
+    ----------
+    a
+        The host that asks.
+    b
+        The host that answers.
+    lab
+        Name of a lab, or a folder.
+    gap_us
+        Pauses are drawn from LOW:HIGH, in microseconds.
+    steps_us
+        Pauses A,B,C or LOW:HIGH:COUNT instead of random ones, each for --per-step echoes (Miwa 2013, Fig. 3).
+    count
+        Echoes, where pauses are drawn.
+    per_step
+        Echoes at each step.
+    draw
+        `log`: evenly in the logarithm; `uniform`: evenly.
+    since
+        `answer`: a pause counts from the last answer; `echo`: from the last echo, as `ping -i` does.
+    payload_byte
+        Of the echoes.
+    sleepers
+        Transmitters on the way there and back that may sleep: 4 for two hosts at one switch.
+    seed
+        Of the pauses.
+    agent_user
+        Who runs the agent on the node, if not the inventory's user.
+    runs
+        Folder in which the run gets its own.
+    no_fit
+        Do not look for the policy.
+    as_json
+        Print JSON.
+
+    """
+    measured: dict[str, Any] = {"from": a, "to": b, "count": count, "draw": draw, "since": since}
+    measured |= {"payload_byte": payload_byte, "per_step": per_step}
+    try:
+        if steps_us:
+            measured["steps_us"] = list(parse_steps(steps_us, _MOST_US))
+        else:
+            measured["gap_us"] = list(parse_range(gap_us, _MOST_US))
+    except AgentError as error:
+        raise LabError(str(error)) from error
+    content = {"name": f"probe-{a}-{b}", "lab": lab, "measure": {"probe": measured}, "blocks": 1, "seed": seed}
+    content |= {"guards": {"retries": 0}, "recordings": {"user": agent_user}, "sampling": {"lpi_period_s": 0}}
+    written = Written("the command line", content)
+    told = run_new(experiment_of(written), written, Wanted(runs), Lateness.of)
+    path = trial_folder(told.folder, 0) / ECHOES
+    trial = next(iter(read_trials(told.folder)), None)
+    if trial is None or trial.state == "failed":
+        why = (trial.why if trial else "") or str(told.outcome.cause or "it was stopped")
+        where = f" What came until then is in {path}." if path.exists() else ""
+        print(f"eeectl: the probe does not count: {why}{where}", file=sys.stderr)
+        return INTERRUPTED if told.outcome.interrupted else 1
+    recording = read_lines(a, path.read_bytes())
+    rows = medians_by_gap(recording, _edges(recording))
+    fit, why = (None, "") if no_fit or not trial.valid else _policy(recording, sleepers)
+    if as_json:
+        print(json.dumps(_plain(told.folder, recording, rows, fit, why or trial.why), indent=1))
+    else:
+        _print(a, b, recording, rows, fit, why)
+        print(f"run {told.folder}")
+    if not trial.valid:
+        print(f"eeectl: the probe does not count: {trial.why}", file=sys.stderr)
+    return 0 if trial.valid else 1
+
+
+def _edges(recording: Recording) -> list[float]:
+    """Bins of true gaps, evenly in the logarithm; of steps, one for each."""
+    wanted = sorted({gap / 1000 for gap in recording.column("wanted_ns")})
+    if len(wanted) <= 2 * _BINS:  # between two steps the middle, in the logarithm
+        middles = [float(np.sqrt(low * high)) for low, high in itertools.pairwise(wanted)]
+        return [wanted[0] / 2, *middles, wanted[-1] * 2]
+    gaps = [gap / 1000 for gap in recording.column("idle_transmit_ns") if gap is not None and gap > 0]
+    low, high = np.quantile(gaps or wanted, [0.0, 0.99])
+    return [float(edge) for edge in np.geomspace(low, max(high, low * 1.01), _BINS + 1)]
+
+
+def _policy(recording: Recording, sleepers: int) -> tuple[PolicyFit | None, str]:
+    """The policy, or why none can be told."""
+    columns = (recording.column(name) for name in ("sent_ns", "rtt_ns", "late_ns"))
+    left = [(sent, rtt, late or 0) for sent, rtt, late in zip(*columns, strict=True) if sent is not None]
+    if not left:
+        return None, "no echo left the host: look at its link."
+    zero = left[0][0]
+    sent_us = np.array([(sent - zero) / 1000 for sent, _, _ in left])
+    rtt_us = np.array([np.nan if rtt is None else rtt / 1000 for _, rtt, _ in left])
+    punctual = np.array([late < LATE_NS for _, _, late in left])
+    try:
+        probes = Probes.of(sent_us, rtt_us, punctual=punctual)
+        return fit_policy(probes, sleepers=sleepers, cards=True), ""
+    except TooLittle as error:
+        return None, str(error)
+
+
+def _plain(
+    folder: Path, recording: Recording, rows: list[tuple[float, float, int, float]], fit: PolicyFit | None, why: str
+) -> dict[str, Any]:
+    told = [{"from_us": low, "to_us": high, "echoes": count, "rtt_us": rtt} for low, high, count, rtt in rows]
+    facts: dict[str, Any] = {"folder": str(folder), "gaps": told, "summary": dict(recording.summary)}
+    return facts | {"weaker": recording.header.get("weaker", []), "policy": _fit_plain(fit), "no_policy": why}
+
+
+def _fit_plain(fit: PolicyFit | None) -> dict[str, Any] | None:
+    if fit is None:
+        return None
+    told: dict[str, Any] = {"kind": fit.kind}
+    for name in ("base_us", "hold_us", "sleep_us", "wake_us"):
+        interval = getattr(fit, name, None)
+        told[name] = None if interval is None else {"value": interval.value, "low": interval.low, "high": interval.high}
+    return told
+
+
+def _print(
+    a: str, b: str, recording: Recording, rows: list[tuple[float, float, int, float]], fit: PolicyFit | None, why: str
+) -> None:
+    table = Table(title=f"round trip {a} - {b} by the pause before the echo", title_justify="left", box=None)
+    for heading in ("PAUSE US", "ECHOES", "MEDIAN RTT US"):
+        table.add_column(heading, justify="right")
+    table.add_column("")
+    least = min((rtt for *_, rtt in rows), default=0.0)
+    most = max((rtt for *_, rtt in rows), default=0.0)
+    for low, high, count, rtt in rows:
+        bar = "#" * round(40 * (rtt - least) / (most - least)) if most > least else ""
+        table.add_row(f"{low:.0f} - {high:.0f}", str(count), f"{rtt:.1f}", bar)
+    console = Console(highlight=False)
+    console.print(table)
+    summary = recording.summary
+    print(f"{summary['echoes_sent']} echoes, {summary['echoes_lost']} lost, {summary['echoes_unsent']} never left")
+    for sentence in recording.header.get("weaker", []):
+        print(f"weaker: {sentence}")
+    if fit is not None:
+        words = [f"policy: {fit.kind}"]
+        for name, interval in (("hold", fit.hold_us), ("sleep", fit.sleep_us), ("wake", fit.wake_us)):
+            if interval is not None:
+                words.append(f"{name} {interval.value:.1f} us ({interval.low:.1f} - {interval.high:.1f})")
+        print(", ".join(words))
+    elif why:
+        print(f"no policy: {why}")

@@ -1,0 +1,347 @@
+"""From a lab's files to a `Lab`: every mistake is found in one go and said with file, line, key and remedy.
+
+A lab is a folder with ``hosts.yml`` (an Ansible inventory with the groups `switches`, `nodes` and `strips`),
+``cables.csv`` (end_a, end_b, rate_mbps, kind, switchable and, if there are LAGs, lag) and, if it has strips,
+``outlets.csv`` (strip, outlet, feeds).
+Variables whose names begin with ``ansible_`` and that nothing here needs are left to Ansible.
+"""
+
+import ipaddress
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from lab.ansible import Entry, Inventory, Variable, expand_range, read_ansible
+from lab.cables import CableRow, OutletRow, read_cables, read_outlets
+from lab.clear_text import IN_CLEAR_REMEDY, clear_text_secrets
+from lab.errors import InventoryError, LabError, Problem
+from lab.lags import lags_of
+from lab.model import End, Host, Lab, Lag, Link, Outlet, Port, Strip, Switch
+from lab.variables import STATE_ROOT, LabVars, NodeVars, StripVars, SwitchVars
+
+__all__ = ["STATE_ROOT", "find_lab", "inventories", "known_labs", "load_lab"]
+
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
+_LAB_KEYS = ("management_network", "data_network", "way_in")
+
+_AnyVars = TypeVar("_AnyVars", bound=BaseModel)
+
+
+class _Loader:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.hosts_file = str(folder / "hosts.yml")
+        self.problems: list[Problem] = []
+
+    def complain(self, file: str, line: int, key: str, sentence: str, remedy: str) -> None:
+        self.problems.append(Problem(file, line, key, sentence, remedy))
+
+    def parse(self, model: type[_AnyVars], variables: Mapping[str, Variable], line: int, who: str) -> _AnyVars | None:
+        known = model.model_fields
+        given = {
+            key: var
+            for key, var in variables.items()
+            if (key in known or not key.startswith("ansible_")) and not any(clear_text_secrets({key: var}))
+        }
+        try:
+            return model.model_validate({key: var.value for key, var in given.items()})
+        except ValidationError as error:
+            for found in error.errors():
+                key = str(found["loc"][0]) if found["loc"] else ""
+                at = given[key].line if key in given else line
+                missing = found["type"] == "missing"
+                said = found["msg"].removeprefix("Value error, ")
+                sentence = f"{who} lacks it" if missing else f"{said} (found {found['input']!r})"
+                remedy = "add it" if missing else f"known are {', '.join(known)}" if key not in known else "correct it"
+                if found["type"] == "extra_forbidden":
+                    sentence = f"{who} has no such variable"
+                elif not found["loc"]:  # how several variables go together; the sentence brings its own remedy
+                    sentence, _, remedy = said.partition(": ")
+                    sentence = f"{who}: {sentence}"
+                self.complain(self.hosts_file, at, key, sentence, remedy)
+            return None
+
+    def secrets(self, inventory: Inventory) -> None:
+        """Complain once about each secret in clear text; the secret itself is not repeated."""
+        seen: set[tuple[int, str]] = set()
+        for variables in (inventory.variables, *(entry.variables for entry in inventory.entries)):
+            for key, variable in clear_text_secrets(variables):
+                if (variable.line, key) not in seen:
+                    seen.add((variable.line, key))
+                    self.complain(self.hosts_file, variable.line, key, "holds a secret in clear text", IN_CLEAR_REMEDY)
+
+    def ports(self, entry: Entry, patterns: Mapping[str, int]) -> tuple[Port, ...]:
+        names: list[tuple[str, int]] = []
+        line = entry.variables["ports"].line
+        for pattern, rate_mbps in patterns.items():
+            try:
+                names += [(name, rate_mbps) for name in expand_range(pattern)]
+            except ValueError as error:
+                self.complain(self.hosts_file, line, "ports", str(error), "write it as gi1/0/[1:24]")
+        for name, count in Counter(name for name, _ in names).items():
+            if count > 1:
+                self.complain(self.hosts_file, line, "ports", f"{entry.name} has {name} twice", "remove one")
+        return tuple(Port(entry.name, name, n + 1, rate) for n, (name, rate) in enumerate(names))
+
+    def switch(self, entry: Entry) -> Switch | None:
+        found = self.parse(SwitchVars, entry.variables, entry.line, entry.name)
+        if found is None:
+            return None
+        return Switch(
+            name=entry.name,
+            family=found.family,
+            model=found.model,
+            address=found.ansible_host,
+            ssh_port=found.ansible_port,
+            snmp_port=found.snmp_port,
+            user=found.ansible_user,
+            password_file=found.password_file,
+            community_file=found.community_file,
+            ports=self.ports(entry, found.ports),
+            password_variable=found.password_env,
+            community_variable=found.community_env,
+            enable=found.enable,
+            key_file=found.ansible_ssh_private_key_file,
+            ssh_agent=found.ssh_agent,
+            known_hosts_file=found.known_hosts_file,
+            snmp_user=found.snmp_v3.user_of() if found.snmp_v3 else None,
+            snmp_write=found.snmp_write,
+            quirks=found.quirks,
+        )
+
+    def host(self, entry: Entry) -> Host | None:
+        found = self.parse(NodeVars, entry.variables, entry.line, entry.name)
+        if found is None:
+            return None
+        return Host(
+            name=entry.name,
+            user=found.ansible_user,
+            management_address=found.ansible_host,
+            ssh_port=found.ansible_port,
+            data_address=found.data_address,
+            mac=bytes.fromhex(found.mac.replace(":", "")),
+            interface=found.interface,
+            rate_mbps=found.rate_mbps,
+            mtu_byte=found.mtu_byte,
+            ssh_arguments=found.ansible_ssh_common_args,
+            key_file=found.ansible_ssh_private_key_file,
+            pops_tags=found.pops_tags,
+            agent_python=found.agent_python,
+        )
+
+    def strip(self, entry: Entry) -> Strip | None:
+        found = self.parse(StripVars, entry.variables, entry.line, entry.name)
+        if found is None:
+            return None
+        return Strip(
+            name=entry.name,
+            family=found.family,
+            model=found.model,
+            address=found.ansible_host,
+            snmp_port=found.snmp_port,
+            community_file=found.community_file,
+            outlet_count=found.outlets,
+            community_variable=found.community_env,
+            snmp_user=found.snmp_v3.user_of() if found.snmp_v3 else None,
+        )
+
+    def members(self, entries: Iterable[Entry], group: str) -> list[Entry]:
+        found = []
+        for entry in entries:
+            if group not in entry.groups:
+                continue
+            others = {"switches", "nodes", "strips"} & entry.groups - {group}
+            if not _NAME.fullmatch(entry.name):
+                remedy = "use lower-case letters, digits and dashes, at most 32"
+                self.complain(self.hosts_file, entry.line, entry.name, "is not a host name", remedy)
+            elif others and group < min(others):
+                sentence = f"is both in {group} and in {', '.join(sorted(others))}"
+                self.complain(self.hosts_file, entry.line, entry.name, sentence, "leave it in one group")
+            entry_vars = {key: var for key, var in entry.variables.items() if key not in _LAB_KEYS}
+            found.append(Entry(entry.name, entry.line, entry.groups, entry_vars))
+        return found
+
+    def unique(self, entries: Iterable[Entry], keys: tuple[str, ...], what: str) -> None:
+        seen: dict[tuple[Any, ...], str] = {}
+        for entry in entries:
+            if keys[0] not in entry.variables:
+                continue
+            value = tuple(entry.variables[key].value if key in entry.variables else None for key in keys)
+            first = seen.setdefault(value, entry.name)
+            if first != entry.name:
+                sentence = f"{entry.name} has the {what} {value[0]} that {first} has already"
+                self.complain(self.hosts_file, entry.variables[keys[0]].line, keys[0], sentence, "give it its own")
+
+    def inside(self, entries: Iterable[Entry], key: str, network: str) -> None:
+        held = ipaddress.IPv4Network(network)
+        for entry in entries:
+            variable = entry.variables.get(key)
+            if variable is None:
+                continue
+            try:
+                address = ipaddress.IPv4Address(variable.value)
+            except ValueError:
+                continue  # said already
+            if address not in held or address in (held.network_address, held.broadcast_address):
+                sentence = f"{entry.name} has {address}, which is no host address of {network}"
+                self.complain(self.hosts_file, variable.line, key, sentence, "change the address or the network")
+
+    def load(self) -> Lab:
+        inventory = read_ansible(self.folder / "hosts.yml")
+        self.secrets(inventory)
+        lab_vars = self.parse(LabVars, {k: v for k, v in inventory.variables.items() if k in _LAB_KEYS}, 1, "all")
+        switch_entries = self.members(inventory.entries, "switches")
+        node_entries = self.members(inventory.entries, "nodes")
+        strip_entries = self.members(inventory.entries, "strips")
+        if not switch_entries:
+            remedy = "list at least one switch below all: children: switches: hosts:"
+            self.complain(self.hosts_file, 1, "switches", "the lab has no switch", remedy)
+        switches = tuple(filter(None, map(self.switch, switch_entries)))
+        hosts = tuple(filter(None, map(self.host, node_entries)))
+        strips = tuple(filter(None, map(self.strip, strip_entries)))
+        self.unique((*switch_entries, *node_entries, *strip_entries), ("ansible_host", "ansible_port"), "address")
+        self.unique(node_entries, ("data_address",), "data address")
+        self.unique(node_entries, ("mac",), "MAC address")
+        if lab_vars is not None:
+            self.networks(lab_vars, node_entries, inventory.variables)
+            if lab_vars.way_in and lab_vars.way_in.rpartition(":")[0] not in {entry.name for entry in switch_entries}:
+                sentence = f"there is no switch {lab_vars.way_in.rpartition(':')[0]}"
+                line = inventory.variables["way_in"].line
+                self.complain(
+                    self.hosts_file, line, "way_in", sentence, "name the switch where this machine is plugged in"
+                )
+        cables = read_cables(self.folder / "cables.csv", self.problems)
+        outlets = read_outlets(self.folder / "outlets.csv", self.problems, needed=bool(strip_entries))
+        devices_broken = bool(self.problems)
+        if devices_broken or lab_vars is None:  # cables and outlets of devices that could not be read would mislead
+            raise InventoryError(self.problems)
+        links = self.links(cables, switches, hosts)
+        lags = self.lags(cables, links, hosts)
+        fed = self.outlets(outlets, strips, {switch.name for switch in switches} | {host.name for host in hosts})
+        if self.problems:
+            raise InventoryError(self.problems)
+        return Lab(
+            name=self.folder.name,
+            folder=str(self.folder),
+            management_network=lab_vars.management_network,
+            data_network=lab_vars.data_network,
+            switches=switches,
+            hosts=hosts,
+            links=links,
+            strips=strips,
+            outlets=fed,
+            lags=lags,
+            way_in=_way_in(lab_vars.way_in),
+        )
+
+    def networks(self, found: LabVars, nodes: list[Entry], variables: Mapping[str, Variable]) -> None:
+        management = ipaddress.IPv4Network(found.management_network)
+        if management.overlaps(ipaddress.IPv4Network(found.data_network)):
+            sentence = f"overlaps the management network {management}"
+            self.complain(self.hosts_file, variables["data_network"].line, "data_network", sentence, "choose another")
+        self.inside(nodes, "ansible_host", found.management_network)
+        self.inside(nodes, "data_address", found.data_network)
+
+    def links(self, rows: list[CableRow], switches: tuple[Switch, ...], hosts: tuple[Host, ...]) -> tuple[Link, ...]:
+        file = str(self.folder / "cables.csv")
+        rates = {End(port.switch, port.name): port.rate_mbps for switch in switches for port in switch.ports}
+        rates.update({End(host.name, host.interface): host.rate_mbps for host in hosts})
+        devices = {end.device for end in rates}
+        used: dict[End, int] = {}
+        links: list[Link] = []
+        for row in rows:
+            a, b = End(*row.end_a.split(":", 1)), End(*row.end_b.split(":", 1))
+            for key, end in (("end_a", a), ("end_b", b)):
+                if end not in rates:
+                    known = (
+                        f"{end.device} has no port {end.port}" if end.device in devices else f"no device {end.device}"
+                    )
+                    self.complain(file, row.line, key, known, "name a port that hosts.yml lists")
+                elif end in used:
+                    sentence = f"{end} holds the cable of line {used[end]} already"
+                    self.complain(file, row.line, key, sentence, "a port takes one cable")
+                elif row.rate_mbps > rates[end]:
+                    sentence = f"{end} can do {rates[end]} Mb/s at most, not {row.rate_mbps}"
+                    self.complain(file, row.line, "rate_mbps", sentence, "lower the rate or choose another port")
+                used.setdefault(end, row.line)
+            if a.device == b.device:
+                self.complain(file, row.line, "end_b", f"both ends are at {a.device}", "join two devices")
+            if {a.device, b.device} <= {host.name for host in hosts} and a.device != b.device:
+                self.complain(file, row.line, "end_b", "joins two nodes", "one end must be at a switch")
+            links.append(Link(len(links) + 1, a, b, row.rate_mbps, row.kind, row.switchable))
+        for host in hosts:
+            if End(host.name, host.interface) not in used:
+                sentence = f"{host.name}:{host.interface} has no cable"
+                self.complain(file, 0, "", sentence, "add a line that joins it to a switch")
+        return tuple(links)
+
+    def lags(self, rows: list[CableRow], links: tuple[Link, ...], hosts: tuple[Host, ...]) -> tuple[Lag, ...]:
+        file = str(self.folder / "cables.csv")
+        return lags_of(
+            [(link, row.lag, row.line) for row, link in zip(rows, links, strict=True)],
+            frozenset(host.name for host in hosts),
+            lambda line, key, sentence, remedy: self.complain(file, line, key, sentence, remedy),
+        )
+
+    def outlets(self, rows: list[OutletRow], strips: tuple[Strip, ...], devices: set[str]) -> tuple[Outlet, ...]:
+        file = str(self.folder / "outlets.csv")
+        counts = {strip.name: strip.outlet_count for strip in strips}
+        used: dict[tuple[str, int], int] = {}
+        for row in rows:
+            if row.strip not in counts:
+                self.complain(file, row.line, "strip", f"no strip {row.strip}", "name one that hosts.yml lists")
+            elif row.outlet > counts[row.strip]:
+                sentence = f"{row.strip} has {counts[row.strip]} outlets, not {row.outlet}"
+                self.complain(file, row.line, "outlet", sentence, "choose a free one")
+            elif (row.strip, row.outlet) in used:
+                sentence = f"outlet {row.outlet} is in use in line {used[row.strip, row.outlet]}"
+                self.complain(file, row.line, "outlet", sentence, "choose a free one")
+            used.setdefault((row.strip, row.outlet), row.line)
+            if row.feeds not in devices:
+                remedy = "name a switch or a node of hosts.yml"
+                self.complain(file, row.line, "feeds", f"no device {row.feeds}", remedy)
+        return tuple(Outlet(row.strip, row.outlet, row.feeds) for row in rows)
+
+
+def _way_in(text: str | None) -> tuple[str, int] | None:
+    if text is None:
+        return None
+    switch, _, vid = text.rpartition(":")
+    return switch, int(vid)
+
+
+def load_lab(folder: Path) -> Lab:
+    """Read and check a lab's folder; InventoryError holds all problems found."""
+    return _Loader(folder.resolve()).load()
+
+
+def inventories() -> tuple[Path, ...]:
+    """Folders that hold labs: ./inventory first, then what came with the package."""
+    package = Path(__file__).resolve().parent
+    return tuple(
+        path for path in (Path("inventory"), package / "shipped", package.parent / "inventory") if path.is_dir()
+    )
+
+
+def known_labs() -> dict[str, Path]:
+    """Every lab found by name; of two with one name the nearer wins."""
+    found: dict[str, Path] = {}
+    for root in inventories():
+        for hosts_file in sorted(root.glob("*/hosts.yml")):
+            found.setdefault(hosts_file.parent.name, hosts_file.parent.resolve())
+    return found
+
+
+def find_lab(name: str) -> Path:
+    """Return the folder of a lab given as a path or by name; LabError names the labs that there are."""
+    if Path(name).is_dir() and (Path(name) / "hosts.yml").exists():
+        return Path(name).resolve()
+    labs = known_labs()
+    if name not in labs:
+        known = ", ".join(sorted(labs)) or "none"
+        raise LabError(f"no lab '{name}': give a folder with a hosts.yml, or one of these: {known}.")
+    return labs[name]

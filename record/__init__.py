@@ -1,0 +1,1 @@
+"""A run's folder: its clock, tables, writer and readers."""

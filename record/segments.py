@@ -1,0 +1,151 @@
+"""Tables on disk that grow and survive a kill: an open segment of JSON lines, closed ones in Parquet.
+
+``<table>-00003.open.jsonl`` takes one line for each batch of rows, written at once with one `write`. From time to time
+it is made ``<table>-00003.parquet`` (written beside it, fsynced, renamed) and removed. Readers take both kinds; where a
+crash left both of one number, Parquet is whole and wins. A last line without an end was being written when the writer
+died, and is not read. What was written survives a killed process; what was fsynced, a power cut.
+"""
+
+import errno
+import io
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from record.sample_tables import Batch, Kind, Table
+
+_TYPES: Final[dict[Kind, Any]] = {"int": pl.Int64, "float": pl.Float64, "text": pl.String, "bool": pl.Boolean}
+_NAME: Final = re.compile(r"(?P<table>[a-z]+)-(?P<number>\d{5})\.(?P<kind>open\.jsonl|parquet)")
+_OPEN, _CLOSED = "open.jsonl", "parquet"
+
+
+def schema_of(table: Table) -> dict[str, Any]:
+    """Column to Polars type."""
+    return {column.name: _TYPES[column.kind] for column in table.columns}
+
+
+def segments_of(folder: Path, table: str) -> dict[int, Path]:
+    """The file to read of each segment, by number."""
+    found: dict[int, Path] = {}
+    for path in sorted(folder.glob(f"{table}-*"), reverse=True):  # Parquet first
+        match = _NAME.fullmatch(path.name)
+        if match and match["table"] == table:
+            found.setdefault(int(match["number"]), path)
+    return dict(sorted(found.items()))
+
+
+def _rows(table: Table, lines: Iterable[bytes]) -> pl.DataFrame:
+    """Batches of an open segment as one table."""
+    columns: dict[str, list[Any]] = {name: [] for name in table.names}
+    for line in lines:
+        if not line.endswith(b"\n"):
+            break
+        told = json.loads(line)
+        count, given = told["rows"], told["columns"]
+        for name, kept in columns.items():
+            value = given.get(name)
+            kept.extend(value if isinstance(value, list) else [value] * count)
+    return pl.DataFrame(columns, schema=schema_of(table))
+
+
+def read_table(folder: Path, table: Table) -> pl.DataFrame:
+    """All rows of a table, in the order in which they were written; also while somebody writes."""
+    parts = [_read_segment(path, table) for path in segments_of(folder, table.name).values()]
+    return pl.concat(parts) if parts else pl.DataFrame(schema=schema_of(table))
+
+
+def _read_segment(path: Path, table: Table) -> pl.DataFrame:
+    if path.name.endswith(_CLOSED):
+        return pl.read_parquet(path)
+    try:
+        with path.open("rb") as lines:
+            return _rows(table, lines)
+    except FileNotFoundError:  # it was closed in between
+        return pl.read_parquet(path.with_name(path.name.replace(_OPEN, _CLOSED)))
+
+
+def sync_folder(folder: Path) -> None:
+    """Make what was created, renamed or removed in a folder last."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+class SegmentWriter:
+    """Writes one table. Every method raises OSError as the disk does, and leaves whole lines behind."""
+
+    def __init__(self, folder: Path, table: Table) -> None:
+        self._folder = folder
+        self._table = table
+        self._number = max(segments_of(folder, table.name), default=0)
+        self._file: int | None = None
+        self._size_byte = 0
+        self.batch_count = 0
+
+    def recover(self) -> None:
+        """Close the open segments that a writer before left behind."""
+        for path in self._folder.glob(f"{self._table.name}-*.{_OPEN}"):
+            self._close_segment(path)
+        for path in self._folder.glob(f"{self._table.name}-*.new"):
+            path.unlink()
+
+    def append(self, batches: Sequence[Batch]) -> None:
+        """Write batches, all or none of them."""
+        data = b"".join(
+            json.dumps({"rows": batch.row_count, "columns": batch.columns}, separators=(",", ":")).encode() + b"\n"
+            for batch in batches
+        )
+        if self._file is None:
+            self._number += 1
+            path = self._folder / f"{self._table.name}-{self._number:05d}.{_OPEN}"
+            self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            self._size_byte = 0
+        written = 0
+        try:
+            while written < len(data):
+                written += os.write(self._file, data[written:])
+        except OSError:
+            os.ftruncate(self._file, self._size_byte)
+            raise
+        self._size_byte += len(data)
+        self.batch_count += len(batches)
+
+    def close_segment(self) -> None:
+        """Turn the open segment into Parquet. If there is no room for both, it stays as it is, and another begins."""
+        if self._file is None:
+            return
+        os.fsync(self._file)
+        os.close(self._file)
+        self._file, self.batch_count = None, 0
+        self._close_segment(self._folder / f"{self._table.name}-{self._number:05d}.{_OPEN}")
+
+    def _close_segment(self, path: Path) -> None:
+        closed = path.with_name(path.name.replace(_OPEN, _CLOSED))
+        if closed.exists():
+            path.unlink()
+            return
+        fresh = path.with_name(path.name.replace(_OPEN, "new"))
+        try:
+            with path.open("rb") as lines:
+                rows = _rows(self._table, lines)
+            made = io.BytesIO()
+            rows.write_parquet(made, compression="zstd")
+            with fresh.open("wb") as file:
+                file.write(made.getbuffer())
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.rename(closed)
+            sync_folder(self._folder)
+        except OSError as error:
+            fresh.unlink(missing_ok=True)
+            if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+                raise
+            return
+        path.unlink()

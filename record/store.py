@@ -1,0 +1,351 @@
+"""A run's folder: `run.yaml`, `events.jsonl`, `samples/*`. The folder is the truth; everything else is a view of it.
+
+One process writes a folder at a time. What is given to it goes through a queue to a thread of its own, so that a slow
+disk delays no sample, and is on its way to the disk within milliseconds. A disk that takes nothing is tried again every
+second while what was measured waits in memory; when a limit is reached, or at the end, the run says so.
+"""
+
+import contextlib
+import fcntl
+import getpass
+import io
+import json
+import os
+import platform
+import queue
+import re
+import socket
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Final, Self, TextIO
+
+from ruamel.yaml import YAML
+
+from lab.errors import LabError, RunFolderFailed
+from record.run_clock import RunClock
+from record.sample_tables import TABLES, Batch
+from record.segments import SegmentWriter, sync_folder
+
+FORMAT: Final = 1
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
+_PACKAGES: Final = ("eee-testbed", "gufo-snmp", "polars", "numpy", "netmiko")
+_SEGMENT_S: Final = 60.0
+_RETRY_S: Final = 1.0
+_HELD_ROWS: Final = 1_000_000  # what waits in memory for a full disk: 50 minutes of 300 ports, a few hundred megabytes
+_NS: Final = 1_000_000_000
+
+Facts = Mapping[str, Any]
+"""Plain data for YAML or JSON: what the run is about."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    line: str
+
+
+_Item = Batch | _Event | None
+
+
+def versions() -> dict[str, str]:
+    """What took part, for run.yaml."""
+    found = {"python": platform.python_version(), "kernel": platform.release()}
+    for package in _PACKAGES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found
+
+
+def read_facts(folder: Path) -> dict[str, Any]:
+    """`run.yaml` of a run; LabError if the folder is none."""
+    path = folder / "run.yaml"
+    try:
+        facts = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise LabError(f"{folder} is no run's folder ({path.name}: {error.strerror}): name one below runs/.") from error
+    if not isinstance(facts, dict) or facts.get("format") != FORMAT:
+        raise LabError(f"{path} is not of format {FORMAT}: read it with the version that wrote it.")
+    return facts
+
+
+def read_events(folder: Path) -> list[dict[str, Any]]:
+    """What happened in a run, in order; a last line that was being written at a crash is left out."""
+    path = folder / "events.jsonl"
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+
+class Run:
+    """A run's folder, to be written. Made by `create` or `resume`; closed by its context."""
+
+    def __init__(self, folder: Path, facts: dict[str, Any], clock: RunClock, *, segment_s: float = _SEGMENT_S) -> None:
+        self.folder = folder
+        self.clock = clock
+        self._facts = facts
+        self._segment_s = segment_s
+        self._lock = _lock(folder)
+        self._tables = {name: SegmentWriter(folder / "samples", table) for name, table in TABLES.items()}
+        self._queue: queue.SimpleQueue[_Item] = queue.SimpleQueue()
+        self._held_rows = 0
+        self._counting = threading.Lock()
+        self._trouble = ""
+        self._events: int | None = None
+        self._writer = threading.Thread(target=self._write, name=f"write {folder.name}")
+
+    @classmethod
+    def create(cls, root: Path, name: str, facts: Facts, clock: RunClock | None = None, **options: Any) -> "Run":
+        """A new folder below `root` with the time and a name; `facts` go into run.yaml.
+
+        LabError if it cannot be made. Keys of its own in run.yaml: format, name, state, begun, actor, host, versions,
+        clock, clocks.
+        """
+        if not _NAME.fullmatch(name):
+            raise LabError(f"'{name}' is no name for a run: use small letters, digits, '-', '_' and '.'.")
+        clock = RunClock() if clock is None else clock
+        begun = _iso(clock.now_ns())
+        folder = root / f"{begun.replace('-', '').replace(':', '').split('.')[0]}Z-{name}"
+        own = {"format": FORMAT, "name": name, "state": "running", "begun": begun}
+        who = {"actor": getpass.getuser(), "host": socket.gethostname(), "versions": versions()}
+        anchors = {"clock": [_anchor_facts(clock)], "clocks": []}
+        try:
+            (folder / "samples").mkdir(parents=True)
+            (folder / "figures").mkdir()
+            run = cls(folder, {**own, **who, **anchors, **facts}, clock, **options)
+            run._write_facts()
+        except OSError as error:
+            raise LabError(
+                f"a run's folder {folder} cannot be made ({error.strerror}): choose another place."
+            ) from error
+        run._begin()
+        run.event("begun")
+        return run
+
+    @classmethod
+    def resume(cls, folder: Path, clock: RunClock | None = None, **options: Any) -> "Run":
+        """Go on with a run that ended or was killed; what it measured is closed first. LabError if somebody writes."""
+        facts = read_facts(folder)
+        clock = RunClock() if clock is None else clock
+        facts["clock"] = [*facts["clock"], _anchor_facts(clock)]
+        run = cls(folder, {**facts, "state": "running"}, clock, **options)
+        try:
+            for table in run._tables.values():
+                table.recover()
+            _cut_torn_line(folder / "events.jsonl")
+            run._write_facts()
+        except OSError as error:
+            run._lock.close()
+            raise RunFolderFailed(str(folder), error.strerror or str(error)) from error
+        run._begin()
+        run.event("resumed", state_before=str(facts.get("state")))
+        return run
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self.close("finished" if kind is None else "interrupted")
+
+    @property
+    def trouble(self) -> str:
+        """What keeps the disk from taking anything, in words; empty if nothing does."""
+        return self._trouble
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is in run.yaml."""
+        return dict(self._facts)
+
+    def event(self, kind: str, **facts: Any) -> None:
+        """Note that something happened, now or at `time_ns`."""
+        told = {"time_ns": facts.pop("time_ns", self.clock.now_ns()), "kind": kind, **facts}
+        self._put(_Event(json.dumps(told) + "\n"), 1)
+
+    def append(self, batch: Batch) -> None:
+        """Rows for a table. RunFolderFailed if the disk takes nothing and too much waits for it."""
+        self._put(batch, batch.row_count)
+
+    def add_facts(self, facts: Facts) -> None:
+        """Add to run.yaml, or replace there, and write it."""
+        self._facts.update(facts)
+        try:
+            self._write_facts()
+        except OSError as error:
+            self._trouble = error.strerror or str(error)  # it is written again at the end
+
+    def add_clocks(self, offsets: Sequence[Mapping[str, Any]]) -> None:
+        """Add estimates of other clocks."""
+        self.add_facts({"clocks": [*self._facts["clocks"], *offsets]})
+
+    def flush(self, timeout_s: float = 10.0) -> bool:
+        """Wait until all that was given is on its way to the disk; whether it is."""
+        deadline_ns = self.clock.clock.monotonic_ns() + round(timeout_s * _NS)
+        written = threading.Event()
+        while self._held() and self.clock.clock.monotonic_ns() < deadline_ns and self._writer.is_alive():
+            self.clock.clock.wait(written, 0.005)
+        return not self._held()
+
+    def close(self, state: str = "finished") -> None:
+        """Write what waits, close all segments, note the end; RunFolderFailed if that fails. Harmless when closed."""
+        if self._lock.closed:
+            return
+        self._queue.put(None)
+        self._writer.join()
+        reason = ""
+        try:
+            for table in self._tables.values():
+                table.close_segment()
+            self._facts |= {"state": state, "ended": _iso(self.clock.now_ns())}
+            self._facts["clock"][-1]["system_ahead_at_end_ns"] = self.clock.system_ahead_ns()
+            self._write_facts()
+        except OSError as error:
+            reason = error.strerror or str(error)
+        if self._events is not None:
+            os.close(self._events)
+            self._events = None
+        self._lock.close()
+        if self._held():
+            raise RunFolderFailed(str(self.folder), f"{self._trouble}; {self._held()} rows are lost")
+        if reason:
+            raise RunFolderFailed(str(self.folder), reason)
+
+    # -- the writer
+
+    def _begin(self) -> None:
+        self._writer.start()
+
+    def _held(self) -> int:
+        with self._counting:
+            return self._held_rows
+
+    def _put(self, item: _Item, rows: int) -> None:
+        with self._counting:
+            if self._held_rows > _HELD_ROWS:
+                raise RunFolderFailed(str(self.folder), self._trouble or "the disk is too slow")
+            self._held_rows += rows
+        self._queue.put(item)
+
+    def _write(self) -> None:
+        waiting: list[Batch | _Event] = []
+        ending = False
+        segment_ns = self.clock.clock.monotonic_ns() + round(self._segment_s * _NS)
+        while not ending:
+            try:
+                item = self._queue.get(timeout=_RETRY_S)
+            except queue.Empty:
+                # A run that nobody closed must not keep its program from ending; what it holds is written first.
+                ending = not threading.main_thread().is_alive()
+            else:
+                ending = item is None
+                waiting += [item] if item is not None else []
+            with contextlib.suppress(queue.Empty):
+                while not ending:
+                    item = self._queue.get_nowait()
+                    ending = item is None
+                    waiting += [item] if item is not None else []
+            waiting = self._written(waiting)
+            if self.clock.clock.monotonic_ns() >= segment_ns:
+                segment_ns += round(self._segment_s * _NS)
+                self._close_segments()
+
+    def _written(self, waiting: list[Batch | _Event]) -> list[Batch | _Event]:
+        """What is left of it."""
+        try:
+            for name, table in self._tables.items():
+                batches = [item for item in waiting if isinstance(item, Batch) and item.table == name]
+                if batches:
+                    table.append(batches)
+                    waiting = [item for item in waiting if not isinstance(item, Batch) or item.table != name]
+                    self._took(sum(batch.row_count for batch in batches))
+            events = [item for item in waiting if isinstance(item, _Event)]
+            if events:
+                self._append_events("".join(event.line for event in events).encode())
+                waiting = [item for item in waiting if not isinstance(item, _Event)]
+                self._took(len(events))
+        except OSError as error:
+            if not self._trouble:
+                self._trouble = error.strerror or str(error)
+            return waiting
+        if self._trouble:
+            self._append_trouble()
+        return waiting
+
+    def _append_trouble(self) -> None:
+        told = {"time_ns": self.clock.now_ns(), "kind": "disk_recovered", "why": self._trouble}
+        with contextlib.suppress(OSError):
+            self._append_events((json.dumps(told) + "\n").encode())
+            self._trouble = ""
+
+    def _append_events(self, data: bytes) -> None:
+        if self._events is None:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+            self._events = os.open(self.folder / "events.jsonl", flags, 0o644)
+        size_byte, written = os.fstat(self._events).st_size, 0
+        try:
+            while written < len(data):
+                written += os.write(self._events, data[written:])
+            os.fsync(self._events)
+        except OSError:
+            os.ftruncate(self._events, size_byte)
+            raise
+
+    def _took(self, rows: int) -> None:
+        with self._counting:
+            self._held_rows -= rows
+
+    def _close_segments(self) -> None:
+        try:
+            for table in self._tables.values():
+                table.close_segment()
+        except OSError as error:
+            self._trouble = self._trouble or error.strerror or str(error)
+
+    def _write_facts(self) -> None:
+        text = io.StringIO()
+        yaml = YAML()
+        yaml.default_flow_style = False
+        yaml.dump(self._facts, text)
+        fresh = self.folder / "run.yaml.new"
+        try:
+            with fresh.open("w", encoding="utf-8") as file:
+                file.write(text.getvalue())
+                file.flush()
+                os.fsync(file.fileno())
+            fresh.rename(self.folder / "run.yaml")
+            sync_folder(self.folder)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
+
+
+def _iso(time_ns: int) -> str:
+    return datetime.fromtimestamp(time_ns / _NS, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
+
+
+def _anchor_facts(clock: RunClock) -> dict[str, int]:
+    anchor = clock.anchor
+    return {"utc_ns": anchor.utc_ns, "monotonic_ns": anchor.monotonic_ns, "bound_ns": anchor.bound_ns}
+
+
+def _lock(folder: Path) -> TextIO:
+    """Held while a process writes; the kernel lets go of it when that process ends, however it ends."""
+    file = (folder / "writer.lock").open("a+", encoding="utf-8")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        file.close()
+        raise LabError(f"{folder} is being written by another process: wait for it or end it.") from error
+    return file
+
+
+def _cut_torn_line(path: Path) -> None:
+    """Remove a last line without an end."""
+    if path.exists():
+        data = path.read_bytes()
+        whole = data.rfind(b"\n") + 1
+        if whole < len(data):
+            os.truncate(path, whole)

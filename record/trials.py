@@ -1,0 +1,142 @@
+"""Trials of an experiment, as its run's folder tells them. All analysis of experiments reads through here.
+
+The schema of the events is in `record/trial_events.py`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from record.store import read_events
+from record.trial_events import BEGUN, ENDED, Level, TrialState, What, trial_folder
+
+
+@dataclass(frozen=True, slots=True)
+class TrialFigure:
+    """A figure of a trial, in its unit."""
+
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One attempt at one slot of an experiment; times in ns of the run's clock.
+
+    A trial that was cut short (its process was killed) is `failed`, and ends when it began.
+    """
+
+    number: int
+    slot: int
+    block: int
+    repetition: int
+    levels: Mapping[str, Level]
+    what: What
+    program: str
+    parameters: Mapping[str, Any]
+    hosts: tuple[str, ...]
+    ranks_per_host: int
+    state: TrialState
+    why: str
+    answer_right: bool | None
+    begun_ns: int
+    ended_ns: int
+    figures: Mapping[str, TrialFigure]
+    folder: Path
+    loop_ns: tuple[int, int] | None = None
+    """When the loop that a program measured began and ended, in UTC by its first node's clock, if it says so."""
+
+    @property
+    def valid(self) -> bool:
+        """Whether it counts."""
+        return self.state == "valid"
+
+    @property
+    def window_s(self) -> float:
+        """How long the measured window is."""
+        return (self.ended_ns - self.begun_ns) / 1e9
+
+    @property
+    def rank_count(self) -> int:
+        """Ranks of its program; 0 if it had none."""
+        return len(self.hosts) * self.ranks_per_host
+
+    def figure(self, name: str) -> TrialFigure:
+        """One of its figures; KeyError with the names of those there are."""
+        try:
+            return self.figures[name]
+        except KeyError:
+            there = ", ".join(self.figures) or "none"
+            raise KeyError(f"trial {self.number} has no figure '{name}', it has: {there}") from None
+
+    def path(self, name: str) -> Path:
+        """A raw file of its folder, such as `echoes.jsonl`; FileNotFoundError if it was not recorded."""
+        path = self.folder / name
+        if not path.exists():
+            raise FileNotFoundError(f"trial {self.number} has no {name}: it was not recorded ({path})")
+        return path
+
+
+def read_trials(folder: Path) -> tuple[Trial, ...]:
+    """Every trial of a run, in the order in which they began; also of a run that is going on."""
+    begun: dict[int, Mapping[str, Any]] = {}
+    ended: dict[int, Mapping[str, Any]] = {}
+    for event in read_events(folder):
+        if event["kind"] == BEGUN:
+            begun[event["trial"]] = event
+        elif event["kind"] == ENDED:
+            ended[event["trial"]] = event
+    return tuple(_trial(folder, told, ended.get(number)) for number, told in begun.items())
+
+
+def _trial(folder: Path, told: Mapping[str, Any], end: Mapping[str, Any] | None) -> Trial:
+    cut = {"state": "failed", "why": "it was cut short", "begun_ns": told["time_ns"], "ended_ns": told["time_ns"]}
+    end = cut if end is None else end
+    return Trial(
+        number=told["trial"],
+        slot=told.get("slot", told["trial"]),
+        block=told["block"],
+        repetition=told["repetition"],
+        levels=told["levels"],
+        what=told["what"],
+        program=told.get("program", ""),
+        parameters=told.get("parameters", {}),
+        hosts=tuple(told.get("hosts", ())),
+        ranks_per_host=told.get("ranks_per_host", 0),
+        state=end["state"],
+        why=end["why"],
+        answer_right=end.get("answer_right"),
+        begun_ns=end["begun_ns"],
+        ended_ns=end["ended_ns"],
+        figures={one["name"]: TrialFigure(one["value"], one["unit"]) for one in end.get("figures", ())},
+        folder=trial_folder(folder, told["trial"]),
+        loop_ns=tuple(end["loop_ns"]) if "loop_ns" in end else None,
+    )
+
+
+def valid_trials(trials: Iterable[Trial], **levels: Level | Sequence[Level]) -> tuple[Trial, ...]:
+    """Those that count and have the levels: `valid_trials(trials, eee="on", sleep_us=(0, 100))`."""
+    wanted = {
+        factor: (level,) if isinstance(level, str | int | float) else tuple(level) for factor, level in levels.items()
+    }
+    return tuple(
+        trial
+        for trial in trials
+        if trial.valid and all(trial.levels.get(factor) in allowed for factor, allowed in wanted.items())
+    )
+
+
+def levels_of(trials: Iterable[Trial], factor: str) -> tuple[Level, ...]:
+    """The levels that a factor has in trials, numbers before text; trials without the factor are passed over."""
+    found = {trial.levels[factor] for trial in trials if factor in trial.levels}
+    return tuple(sorted(found, key=lambda level: (isinstance(level, str), level)))
+
+
+def by_levels(trials: Iterable[Trial], factors: Sequence[str]) -> dict[tuple[Level, ...], tuple[Trial, ...]]:
+    """Trials that count, grouped by their levels of some factors, which all of them must have."""
+    groups: dict[tuple[Level, ...], list[Trial]] = {}
+    for trial in trials:
+        if trial.valid:
+            groups.setdefault(tuple(trial.levels[factor] for factor in factors), []).append(trial)
+    return {levels: tuple(group) for levels, group in groups.items()}

@@ -1,0 +1,63 @@
+"""Kill `eeectl apply` with SIGKILL at every line of its journal, recover, and look at the switches.
+
+``python -m tests.accuracy.every_step`` takes some minutes, too long for a test. It prints how long each recovery
+took, and ends with status 1 at the first one that does not lead to what the lab was before, or if frames went round in
+a loop.
+"""
+
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.support.labs.engineer import Engineer
+from tests.support.labs.lab_numbers import reserve
+from tests.support.labs.stranger import Stranger, eeectl
+from tests.support.labs.triangle import write_lab
+
+
+def _killed_at(engineer: Engineer, line: int) -> str:
+    """Apply until the journal has so many lines, kill; the last thing that it says. Empty: it was done before."""
+    engineer.forget()
+    applying = engineer.start_apply()
+    while len(engineer.kinds()) < line:
+        if applying.process.poll() is not None:
+            applying.end()
+            return ""
+        time.sleep(0.001)
+    applying.kill()
+    return str(engineer.kinds()[-1])
+
+
+def main() -> int:
+    """Go through the lines."""
+    taken_s = []
+    with tempfile.TemporaryDirectory() as kept:
+        folder = write_lab(Path(kept), reserve())
+        eeectl("lab", "up", str(folder))
+        try:
+            with Engineer(Stranger.of(folder, Path("/run/eee-testbed")), Path(kept) / "kept") as engineer:
+                frames = engineer.frames()
+                line = 1
+                while last := _killed_at(engineer, line):
+                    since_s = time.monotonic()
+                    done = engineer.eeectl("recover", "--yes")
+                    taken_s.append(time.monotonic() - since_s)
+                    finished = last == "done"
+                    assert done.returncode == 0, done.stderr
+                    kept_it = "as it was to be" in done.stdout
+                    (engineer.require_after if kept_it or finished else engineer.require_before)()
+                    print(f"{line:3} {last:14} {taken_s[-1]:5.1f} s  {done.stdout.strip()}", flush=True)
+                    engineer.restore()
+                    line += 1
+                engineer.require_no_loop_since(frames)
+                engineer.restore()
+        finally:
+            eeectl("lab", "down", folder.name)
+    print(f"{len(taken_s)} kills; recover: median {statistics.median(taken_s):.1f} s, longest {max(taken_s):.1f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

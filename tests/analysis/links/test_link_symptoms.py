@@ -1,0 +1,82 @@
+"""Symptoms in echoes and in what the ends of a link say."""
+
+import numpy as np
+import pytest
+
+from analysis.links.link_symptoms import EndView, look_at_link, symptoms_of, wakes_by_link
+from analysis.links.probes import Probes
+
+
+def _probes(count: int = 600, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    random = np.random.default_rng(seed)
+    gaps = random.uniform(100, 5000, size=count)
+    return gaps.cumsum(), 150 + random.exponential(3, size=count), random
+
+
+def test_a_sound_path_has_no_symptoms() -> None:
+    sent, rtt, _ = _probes()
+    assert symptoms_of(Probes.of(sent, rtt)) == ()
+
+
+def test_losses_at_random_are_no_symptom() -> None:
+    told = 0
+    for seed in range(30):
+        sent, rtt, random = _probes(seed=seed)
+        rtt[random.random(len(rtt)) < 0.05] = np.nan
+        told += bool(symptoms_of(Probes.of(sent, rtt)))
+    assert told == 0
+
+
+def test_a_flap_is_told_with_its_length_and_is_no_loss_after_idle() -> None:
+    sent, rtt, _ = _probes()
+    dead = (sent > 400_000) & (sent < 1_000_000)
+    rtt[dead] = np.nan
+    (told,) = symptoms_of(Probes.of(sent, rtt))
+    assert "dead once, for up to 0.6 s" in told
+
+
+def test_loss_after_idle_is_told_with_its_gap() -> None:
+    sent, rtt, random = _probes()
+    gaps = np.diff(sent, prepend=sent[0])
+    rtt[(gaps > 2000) & (random.random(len(rtt)) < 0.12)] = np.nan
+    (told,) = symptoms_of(Probes.of(sent, rtt))
+    assert "loses what wakes it" in told
+    assert 1500 < float(told.split("above ")[1].split(" us")[0]) < 2500
+
+
+def test_few_echoes_tell_nothing() -> None:
+    sent, rtt, _ = _probes(count=20)
+    rtt[5:7] = np.nan
+    assert symptoms_of(Probes.of(sent, rtt)) == ()
+
+
+def test_one_sided_eee() -> None:
+    told = look_at_link(EndView("sw1:1", on=True, active=True), EndView("n01:eth0", on=True, active=False))
+    assert told.sleeping == (None, False)
+    assert "one side only" in told.symptoms[0]
+    told = look_at_link(EndView("sw1:1", on=True), EndView("n01:eth0", on=False))
+    assert "set both ends alike" in told.symptoms[0]
+
+
+def test_which_end_sleeps_by_either_ends_counters() -> None:
+    switch = EndView("sw1:1", on=True, sent_lpi_count=5000, received_lpi_count=0)
+    told = look_at_link(switch, EndView("n01:eth0", on=True))
+    assert told.sleeping == (True, False)
+    assert "only sw1:1 ever asks" in told.symptoms[0]
+    both = look_at_link(EndView("a", on=True, sent_lpi_count=90, received_lpi_count=80), EndView("b", on=True))
+    assert (both.sleeping, both.symptoms) == ((True, True), ())
+    assert look_at_link(EndView("a", on=True), EndView("b", on=True)).sleeping == (None, None)
+
+
+def test_pairs_of_three_hosts_tell_whose_link_sleeps() -> None:
+    wakes = {"n1": 60.0, "n2": 60.0, "n3": 0.0}
+    pairs = [
+        (a, b, wakes[a] + wakes[b] + e, 2.0) for a, b, e in (("n1", "n2", 1.0), ("n1", "n3", -1.0), ("n2", "n3", 0.5))
+    ]
+    for found in wakes_by_link(pairs):
+        assert abs(found.wake_us - wakes[found.host]) <= found.half_us
+        assert found.half_us < 5
+    with pytest.raises(ValueError, match="each pair of three hosts"):
+        wakes_by_link([("n1", "n2", 120.0, 1.0)])
+    with pytest.raises(ValueError, match="each pair of three hosts"):
+        wakes_by_link([("n1", "n2", 120.0, 1.0), ("n2", "n3", 60.0, 1.0)])

@@ -1,0 +1,327 @@
+"""Whatever goes wrong, at whichever order: the lab is wholly before or wholly after, and was safe all the time."""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from controller.applying.apply import Options, Planner, Result, apply
+from controller.applying.journal import Acknowledged, Journal, Story, TakingBack, read_journal
+from controller.applying.recover import recover
+from controller.applying.statefolder import StateFolder
+from controller.applying.work import Hands, Intended, at_work
+from controller.model.state import PortChange, State, diff, factory_state, replay
+from controller.planning.regulate import eee, link_off, link_speed
+from controller.planning.rollback import Position, way_back
+from controller.planning.routing_options import Wish
+from lab.errors import BrokenLab, Drift, Ignored, LabError, PlanError, Rejected, Unreachable, Unreadable
+from lab.model import Lab
+from lab.topology import Topology
+from tests.support.labs.toy_lab import Quiet, ToyLab, Trouble, plan_trees, small_lab, trees_state
+
+_TROUBLES: tuple[Trouble, ...] = (
+    "refuse",
+    "ignore",
+    "drop before",
+    "drop after",
+    "reboot",
+    "hang",
+    "Ctrl-C",
+    "stranger",
+)
+_SCENES = ("trees", "one tree", "link off", "link speed", "eee")
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
+    return small_lab(tmp_path_factory.mktemp("labs") / "toys")
+
+
+def scene_of(lab: Lab, name: str) -> tuple[State, Callable[[ToyLab], Planner]]:
+    """Where a lab starts, and what is to be done with it."""
+    factory, trees = factory_state(lab), trees_state(lab)
+    link = next(lab.trunks())
+    match name:
+        case "trees":
+            return factory, lambda toys: plan_trees(lab, toys)
+        case "one tree":
+            return trees, lambda toys: plan_trees(lab, toys, Wish(policy="one"))
+        case "link off":
+            return (
+                trees,
+                lambda toys: lambda state: Intended(link_off(lab, state, link, abilities=toys.abilities), None),
+            )
+        case "link speed":
+            return (
+                trees,
+                lambda toys: lambda state: Intended(link_speed(lab, state, link, 100, abilities=toys.abilities), None),
+            )
+        case "eee":
+            return (
+                trees,
+                lambda toys: (
+                    lambda state: Intended(
+                        eee(lab, state, lab.links, on=True, hold_us=300, may_flap=True, abilities=toys.abilities), None
+                    )
+                ),
+            )
+    raise KeyError(name)
+
+
+def run_apply(toys: ToyLab, planner: Planner, hands: Hands | None = None, options: Options | None = None) -> Result:
+    with at_work(toys.lab, hands or toys.hands(), "apply", Quiet(), toys.stop) as work:
+        return apply(work, planner, lambda _: True, options or Options("apply"))
+
+
+def run_recover(toys: ToyLab) -> str:
+    with (
+        at_work(toys.lab, toys.hands(), "recover", Quiet(), toys.stop) as work,
+        Journal(work.folder.journal) as journal,
+    ):
+        return recover(work, journal)
+
+
+def story_of(lab: Lab) -> Story:
+    story = read_journal(StateFolder(lab.name).journal)
+    assert story is not None
+    return story
+
+
+@pytest.mark.parametrize("scene", _SCENES)
+def test_an_apply_leads_where_the_plan_says_over_one_session_a_switch(lab: Lab, scene: str) -> None:
+    start, planner = scene_of(lab, scene)
+    toys = ToyLab(lab, start)
+    result = run_apply(toys, planner(toys))
+    assert result.ending == "applied"
+    assert not toys.harms
+    assert toys.dials == dict.fromkeys(("sw1", "sw2", "sw3"), 1)
+    assert story_of(lab).finished
+    assert story_of(lab).rest == toys.state != start
+
+
+def test_the_second_time_there_is_nothing_to_do(lab: Lab) -> None:
+    toys = ToyLab(lab, factory_state(lab))
+    run_apply(toys, plan_trees(lab, toys))
+    orders = toys.orders
+    assert run_apply(toys, plan_trees(lab, toys)).ending == "nothing to do"
+    assert toys.orders == orders
+    assert story_of(lab).outcome == "applied"
+
+
+@pytest.mark.parametrize("trouble", _TROUBLES)
+@pytest.mark.parametrize("scene", ["trees", "link off"])
+def test_each_trouble_at_every_order_leaves_the_lab_wholly_before(lab: Lab, scene: str, trouble: Trouble) -> None:
+    start, planner = scene_of(lab, scene)
+    whole = ToyLab(lab, start)
+    run_apply(whole, planner(whole))
+    for number in range(0, whole.orders, 3 if scene == "trees" else 1):
+        toys = ToyLab(lab, start, factory_state(lab), {number: trouble})
+        result = run_apply(toys, planner(toys))
+        assert result.ending == "taken back", (number, result)
+        assert not diff(toys.state, start), number
+        assert not toys.harms, (number, toys.harms[:3])
+        assert story_of(lab).outcome == "taken back"
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    scene=st.sampled_from(_SCENES),
+    troubles=st.dictionaries(st.integers(0, 120), st.sampled_from(_TROUBLES), min_size=1, max_size=2),
+    garbage=st.frozensets(st.integers(12, 60), max_size=1),
+)
+def test_troubles_on_the_way_back_too(
+    lab: Lab, scene: str, troubles: dict[int, Trouble], garbage: frozenset[int]
+) -> None:
+    """Two troubles at once, of which the second may well hit the way back."""
+    start, planner = scene_of(lab, scene)
+    toys = ToyLab(lab, start, factory_state(lab), dict(troubles), garbage)
+    if list(troubles.values()).count("Ctrl-C") == 2:
+        toys.troubles.popitem()
+    try:
+        result = run_apply(toys, planner(toys))
+    except Drift:
+        assert toys.orders == 0
+        return
+    assert result.ending in ("applied", "taken back")
+    aim = start if result.ending == "taken back" else story_of(lab).after
+    assert not diff(toys.state, aim)
+    assert not toys.harms
+
+
+@pytest.mark.parametrize(
+    ("trouble", "error", "words"),
+    [
+        ("refuse", Rejected, "not today"),
+        ("ignore", Ignored, "accepted a change and ignored it"),
+        ("drop after", Unreachable, "session ended"),
+        ("stranger", LabError, "differ"),
+    ],
+)
+def test_what_went_wrong_is_told(lab: Lab, trouble: Trouble, error: type[LabError], words: str) -> None:
+    toys = ToyLab(lab, factory_state(lab), troubles={20: trouble})
+    result = run_apply(toys, plan_trees(lab, toys))
+    assert isinstance(result.cause, error)
+    assert words in str(result.cause)
+    assert "as it was before" in result.sentence
+
+
+def test_garbage_at_every_question_is_no_false_done(lab: Lab) -> None:
+    start, planner = scene_of(lab, "link off")
+    whole = ToyLab(lab, start)
+    run_apply(whole, planner(whole))
+    for number in range(whole.questions):
+        toys = ToyLab(lab, start, garbage_at=frozenset({number}))
+        if number < 6:  # before anything is sent
+            with pytest.raises(Unreadable):
+                run_apply(toys, planner(toys))
+            assert toys.orders == 0
+            continue
+        result = run_apply(toys, planner(toys))
+        assert (result.ending, diff(toys.state, start)) == ("taken back", ()), number
+
+
+def test_somebody_elses_change_between_plan_and_apply_is_refused(lab: Lab) -> None:
+    toys = ToyLab(lab, factory_state(lab))
+    hands = toys.hands()
+    with at_work(lab, hands, "apply", Quiet(), toys.stop) as work:
+
+        def ask(_: object) -> bool:
+            toys.meddle("sw2")
+            return True
+
+        with pytest.raises(Drift) as caught:
+            apply(work, plan_trees(lab, toys), ask, Options("apply"))
+    assert [change.switch for change in caught.value.changes] == ["sw2"]  # type: ignore[attr-defined]
+    assert toys.orders == 0
+    assert read_journal(StateFolder(lab.name).journal) is None
+
+
+def test_a_refusal_by_the_hosts_takes_everything_back(lab: Lab) -> None:
+    def cut(_: Lab, __: State) -> None:
+        raise LabError("n1 does not reach n2")
+
+    toys = ToyLab(lab, factory_state(lab))
+    result = run_apply(toys, plan_trees(lab, toys), toys.hands(check_hosts=cut))
+    assert (result.ending, str(result.cause)) == ("taken back", "n1 does not reach n2")
+    assert not diff(toys.state, toys.initial)
+    without = Options("apply", check_hosts=False)
+    assert run_apply(toys, plan_trees(lab, toys), toys.hands(check_hosts=cut), without).ending == "applied"
+
+
+def test_ctrl_c_does_not_wait_for_the_hosts(lab: Lab) -> None:
+    toys = ToyLab(lab, factory_state(lab))
+    ever = threading.Event()
+
+    def look(_: Lab, __: State) -> None:
+        toys.stop.ask()
+        ever.wait()
+
+    result = run_apply(toys, plan_trees(lab, toys), toys.hands(check_hosts=look))
+    ever.set()
+    assert result.interrupted
+    assert not diff(toys.state, toys.initial)
+
+
+def test_a_switch_that_never_comes_back_is_told_and_recover_waits_for_it(lab: Lab) -> None:
+    start, planner = scene_of(lab, "link off")
+    toys = ToyLab(lab, start, factory_state(lab), {9: "drop before"})
+    hands = toys.hands(patience_s=0.05)
+    toys.vanish_at = 9
+    with pytest.raises(BrokenLab, match="eeectl recover"):
+        run_apply(toys, planner(toys), hands)
+    assert story_of(lab).broken
+    with pytest.raises(LabError, match="eeectl recover"):
+        run_apply(toys, planner(toys))
+    toys.gone.clear()
+    assert "as it was before" in run_recover(toys)
+    assert not diff(toys.state, start)
+    assert not toys.harms
+
+
+def test_a_second_ctrl_c_leaves_the_journal_to_recover(lab: Lab) -> None:
+    start, planner = scene_of(lab, "link off")
+    whole = ToyLab(lab, start)
+    run_apply(whole, planner(whole))
+    for number in range(1, whole.orders):
+        toys = ToyLab(lab, start, troubles={number: "Ctrl-C twice"})
+        result = run_apply(toys, planner(toys))
+        assert result.ending == "left between"
+        assert result.interrupted
+        fresh = ToyLab(lab, toys.state)
+        run_recover(fresh)
+        assert not diff(fresh.state, start)
+        assert not toys.harms + fresh.harms
+
+
+def test_ctrl_c_finishes_the_orders_in_flight_and_no_more(lab: Lab) -> None:
+    for number in (0, 20, 60):
+        toys = ToyLab(lab, factory_state(lab), troubles={number: "Ctrl-C"})
+        run_apply(toys, plan_trees(lab, toys))
+        entries = story_of(lab).entries
+        way = entries[: next(place for place, entry in enumerate(entries) if isinstance(entry, TakingBack))]
+        taken = [own for entry in way if isinstance(entry, Acknowledged) for own in entry.taken.values()]
+        assert sum(map(len, taken)) <= number + len(lab.switches)
+
+
+def test_a_way_that_parts_hosts_is_no_way_back_where_none_are_apart(lab: Lab) -> None:
+    trees = trees_state(lab)
+    topology = Topology.of(lab)
+    home = topology.homes["n1"]
+    up = trees.port(home.device, home.port)
+    cut = PortChange(home.device, home.port, up, replace(up, pvid=12, untagged_vids=up.untagged_vids - {12}))
+    with pytest.raises(PlanError, match="VLAN"):
+        way_back(lab, trees, Position(trees, trees, ()), replay([cut], trees))
+
+
+def test_a_switch_that_restarts_after_all_is_done_is_brought_back_by_its_journal(lab: Lab) -> None:
+    toys = ToyLab(lab, factory_state(lab))
+    run_apply(toys, plan_trees(lab, toys))
+    aim = toys.state
+    toys.reboot("sw2")
+    toys.away.clear()
+    with at_work(lab, toys.hands(), "recover", Quiet(), toys.stop) as work:
+
+        def planner(found: State) -> Intended:
+            return Intended(way_back(lab, found, Position(aim, aim, ()), aim), None)
+
+        result = apply(work, planner, lambda _: True, Options("recover", proved=True))
+    assert result.ending == "applied"
+    assert not diff(toys.state, aim)
+    assert not toys.harms
+
+
+def test_nothing_is_saved_unless_asked_and_verified(lab: Lab) -> None:
+    toys = ToyLab(lab, factory_state(lab))
+    run_apply(toys, plan_trees(lab, toys))
+    assert toys.startup == factory_state(lab)
+    toys = ToyLab(lab, factory_state(lab))
+    run_apply(toys, plan_trees(lab, toys), options=Options("apply", save=True))
+    assert toys.startup == toys.state
+    assert story_of(lab).saved
+    toys = ToyLab(lab, factory_state(lab), troubles={30: "refuse"})
+    run_apply(toys, plan_trees(lab, toys), options=Options("apply", save=True))
+    assert toys.startup == factory_state(lab)
+
+
+def test_two_at_once(lab: Lab) -> None:
+    toys = ToyLab(lab, factory_state(lab))
+    with (
+        at_work(lab, toys.hands(), "link off 3", Quiet(), toys.stop),
+        pytest.raises(LabError, match=r"held by .*link off 3"),
+    ):
+        run_apply(toys, plan_trees(lab, toys))
+    assert toys.orders == 0
+
+
+def test_a_changed_inventory_does_not_recover(tmp_path: Path) -> None:
+    own = small_lab(tmp_path / "toys")
+    toys = ToyLab(own, factory_state(own), troubles={20: "Ctrl-C twice"})
+    run_apply(toys, plan_trees(own, toys))
+    cables = tmp_path / "toys" / "cables.csv"
+    cables.write_text(cables.read_text(encoding="utf-8").replace(",yes", ",no", 1), encoding="utf-8")
+    with pytest.raises(LabError, match="inventory of lab toys has changed"):
+        run_recover(replace(toys))

@@ -1,0 +1,69 @@
+"""Asking many switches at once, with sessions of a toy: all are asked, all are closed, whatever happens in between."""
+
+import _thread
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from controller.applying.observe import ask_switches
+from controller.drivers.driver import Answers, Order, Query
+from controller.transports.session import Acknowledged
+from lab.errors import DeviceError, Unreachable
+from lab.model import Lab, Switch
+
+
+def _lab(count: int) -> Lab:
+    switches = tuple(
+        Switch(f"s{n}", "cisco_sg", "SG", f"192.0.2.{n}", 22, 161, "admin", "", "", ()) for n in range(1, count + 1)
+    )
+    return Lab("toy", "/", "192.0.2.0/24", "198.51.100.0/24", switches, (), (), (), ())
+
+
+class _Session:
+    def __init__(self) -> None:
+        self.closed = threading.Event()
+
+    def ask(self, queries: Sequence[Query]) -> Answers:
+        raise NotImplementedError
+
+    def send(self, order: Order) -> Acknowledged:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+def test_each_switch_s_answer_or_fault_stands_under_its_name() -> None:
+    opened: dict[str, _Session] = {}
+
+    def connect(switch: Switch) -> _Session:
+        if switch.name == "s2":
+            raise Unreachable("s2", "nobody there.")
+        return opened.setdefault(switch.name, _Session())
+
+    def question(switch: Switch, _: object) -> str:
+        if switch.name == "s3":
+            raise Unreachable("s3", "gone.")
+        return switch.address
+
+    found = ask_switches(_lab(4), question, connect)
+    assert list(found) == ["s1", "s2", "s3", "s4"]
+    assert [found["s1"], found["s4"]] == ["192.0.2.1", "192.0.2.4"]
+    assert [found[name].device for name in ("s2", "s3") if isinstance(found[name], DeviceError)] == ["s2", "s3"]
+    assert all(session.closed.is_set() for session in opened.values())
+
+
+def test_ctrl_c_closes_every_session_and_so_ends_the_waiting() -> None:
+    sessions = {name: _Session() for name in ("s1", "s2", "s3")}
+    asking = threading.Barrier(len(sessions))
+
+    def question(switch: Switch, _: object) -> str:
+        if asking.wait() == 0:
+            _thread.interrupt_main()
+        assert sessions[switch.name].closed.wait(20.0), "nobody closed it"
+        raise Unreachable(switch.name, "closed.")
+
+    with pytest.raises(KeyboardInterrupt):
+        ask_switches(_lab(3), question, lambda switch: sessions[switch.name])
+    assert all(session.closed.is_set() for session in sessions.values())

@@ -1,0 +1,127 @@
+"""What reports add up to, and that an agent's words are judged at the border."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from agents.all_pairs import pack, udp_payload, unpack
+from controller.applying.host_check import check_hosts
+from controller.applying.reachability import Flood, Pair, Report, SeenFlood, judge, read_report
+from controller.transports.hosts import Program
+from lab.errors import DeviceError, Unreachable, Unreadable
+from lab.model import Host
+from tests.support.graph_lab import graph_lab
+
+HOSTS = ("a", "b", "c")
+
+
+def sound(name: str, **other: Any) -> Report:
+    far = [host for host in HOSTS if host != name]
+    fields: dict[str, Any] = {
+        "host": name,
+        "burst": 5,
+        "lacks": (),
+        "heard": dict.fromkeys(far, 5),
+        "answered": dict.fromkeys(far, 5),
+        "copies": {},
+        "floods": (),
+        "excess": 0,
+        "hails": 3,
+        "hailed": tuple(far),
+        "strangers": 0,
+    }
+    return Report(**{**fields, **other})
+
+
+def test_sound_hosts_have_no_complaint() -> None:
+    verdict = judge(map(sound, HOSTS), {})
+    assert verdict.healthy
+    assert verdict.complaints == ()
+
+
+def test_one_way_is_cut_and_another_loses() -> None:
+    verdict = judge(
+        [sound("a", heard={"b": 0, "c": 5}, hailed=("c",)), sound("b", heard={"a": 5, "c": 3}), sound("c")], {}
+    )
+    assert verdict.cut == (Pair("b", "a"),)
+    assert verdict.lossy == {Pair("c", "b"): (2, 5)}
+    assert verdict.unhailed == ()
+    assert verdict.complaints == ("b to a: cut", "c to b: 2 of 5 frames lost")
+
+
+def test_a_flood_is_named_by_pair_and_those_who_saw_it() -> None:
+    verdict = judge(
+        [sound("a", floods=(SeenFlood(sender="b", receiver="c", frames=9),)), sound("b"), sound("c", copies={"b": 1})],
+        {},
+    )
+    assert verdict.floods == (Flood(Pair("b", "c"), ("a",), 9),)
+    assert verdict.copied == {"b": ("c",)}
+    assert verdict.complaints == ("frames of b came more than once to c: a loop", "b to c: 9 frames flooded to a")
+
+
+def test_counters_make_a_suspect_only_from_a_burst_on() -> None:
+    blind = ("CAP_NET_RAW",)
+    verdict = judge([sound("a", lacks=blind, excess=4), sound("b", lacks=blind, excess=5), sound("c")], {})
+    assert verdict.suspects == {"b": 5}
+    assert verdict.blind == {"a": blind, "b": blind}
+    assert not verdict.healthy
+
+
+def test_pairs_of_a_silent_host_are_not_called_cut() -> None:
+    verdict = judge([sound("a", heard={"b": 5, "c": 0}), sound("b", heard={"a": 5, "c": 0})], {"c": "does not answer"})
+    assert verdict.cut == ()
+    assert verdict.complaints == ("c did not report: does not answer",)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        {},
+        [],
+        sound("b").model_dump(),
+        {**sound("a").model_dump(), "burst": -1},
+        {**sound("a").model_dump(), "x": 1},
+    ],
+)
+def test_what_is_no_report_of_this_host_is_unreadable(answer: object) -> None:
+    with pytest.raises(Unreadable):
+        read_report("a", answer)
+
+
+def test_suspicion_leads_to_a_second_look_in_turns() -> None:
+    lab = graph_lab(1, (), (3,))
+    names = [host.name for host in lab.hosts]
+    looks: list[bool] = []
+
+    def run(program: Program, arguments: Mapping[Host, Any], timeout_s: float) -> Mapping[str, Any | DeviceError]:
+        assert "def main()" in program.text
+        assert timeout_s > 0
+        looks.append(next(iter(arguments.values()))["turns"])
+        found: dict[str, Any] = {}
+        for name in names[:2]:
+            far = [other for other in names if other != name]
+            heard = dict.fromkeys(far, 5)
+            report = sound(name, heard=heard, answered=heard, hailed=tuple(far), excess=0 if looks[-1] else 30)
+            found[name] = report.model_dump()
+        return {**found, names[2]: Unreachable(names[2], "is not there.")}
+
+    verdict = check_hosts(lab, run=run)
+    assert looks == [False, True]
+    assert verdict.silent == {names[2]: "is not there."}
+    assert replace(verdict, silent={}).healthy
+    assert check_hosts(lab, names[:1], run=run).healthy
+    assert len(looks) == 2
+
+
+def test_probes_are_found_in_frames_tagged_or_not() -> None:
+    seen = (1, 0, 3, 4, 5)
+    probe = pack(9, seen)
+    udp = b"\x45" + bytes(8) + b"\x11" + bytes(10) + bytes(8) + probe
+    for head in (b"\x08\x00", b"\x81\x00\x00\x0b\x08\x00", b"\x88\xa8\x00\x0b\x81\x00\x00\x0c\x08\x00"):
+        assert unpack(9, udp_payload(bytes(12) + head + udp)) == seen
+    assert unpack(8, probe) is None
+    assert unpack(9, b"") is None
+    assert udp_payload(bytes(12) + b"\x08\x06" + udp) == b""

@@ -1,0 +1,271 @@
+"""Sampling: nobody waits for anybody, nothing is invented, and what happened is written down."""
+
+import threading
+import time
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from controller.collecting.collect import Collector, Timed
+from controller.collecting.port_source import PortSource
+from lab.errors import AccessDenied, LabError, RunFolderFailed, Unreadable
+from record.run_clock import RunClock
+from record.sample_tables import Batch
+from record.samples import RunSamples
+from record.store import Run
+from tests.support.measured.fake_clock import NS, FakeClock
+from tests.support.measured.toy_sources import ToyAgent, ToySource, silent, toy_switch
+
+
+def _polls(run: Run, source: str) -> list[tuple[int, str, str]]:
+    rows = RunSamples(run.folder).table("polls").filter(pl.col("source") == source)
+    return rows.select("tick", "outcome", "mark").rows()
+
+
+def test_a_source_that_hangs_delays_no_other_and_its_beats_are_missed_not_made_up(run: Run) -> None:
+    let_go = threading.Event()
+    slow = ToySource("slow", lambda number: let_go.wait(20.0) and None if number == 1 else None)
+    quick = ToySource("quick")
+    with Collector([Timed(slow, 0.1), Timed(quick, 0.1)], run):
+        slow.wait_for(1)
+        quick.wait_for(12)
+        let_go.set()
+        slow.wait_for(4)
+    run.flush()
+    assert [tick for tick, *_ in _polls(run, "quick")] == list(range(quick.readings))
+    told = _polls(run, "slow")
+    assert [tick for tick, *_ in told] == list(range(len(told)))  # every beat has a row, once
+    missed = [tick for tick, outcome, _ in told if outcome == "missed"]
+    assert len(missed) >= 5
+    assert missed == list(range(2, 2 + len(missed)))
+    watts = RunSamples(run.folder).table("watts").filter(pl.col("strip") == "slow")
+    assert watts["power_watt"].to_list() == [float(n) for n in range(slow.readings)]
+    assert not set(watts["tick"].to_list()) & set(missed)
+
+
+def test_beats_stay_where_they_are_due_whatever_a_reading_takes(run: Run) -> None:
+    source = ToySource("pdu1", lambda number: time.sleep(0.02 * (number % 3)))
+    with Collector([Timed(source, 0.1)], run):
+        source.wait_for(12)
+    rows = RunSamples(run.folder).table("watts")
+    assert set((rows["due_ns"] - rows["due_ns"][0]).to_list()) <= {n * NS // 10 for n in range(1000)}
+    assert (rows["due_ns"] % (NS // 10) == 0).all()
+    assert (rows["sent_ns"] >= rows["due_ns"]).all()
+    assert (rows["received_ns"] >= rows["sent_ns"]).all()
+
+
+def test_a_beat_that_begins_late_is_marked(tmp_path: Path) -> None:
+    system = FakeClock()
+    run = Run.create(tmp_path, "late", {}, RunClock(system))
+    source = ToySource("pdu1", lambda number: system.advance(1.3) if number == 0 else None)
+    with run, Collector([Timed(source, 1.0)], run) as collector:
+        system.advance(1.0)  # the first beat, which takes until 0.3 s after the second is due
+        source.wait_for(2)
+        system.advance(0.7)
+        source.wait_for(3)
+        assert collector.states[0].late_count == 1
+    assert _polls(run, "pdu1") == [(0, "ok", ""), (1, "ok", "late"), (2, "ok", "")]
+
+
+def test_a_failing_source_is_asked_again_by_a_new_connection_and_said_once(run: Run) -> None:
+    def act(number: int) -> None:
+        if 2 <= number < 5:
+            raise silent("pdu1")
+
+    source = ToySource("pdu1", act)
+    with Collector([Timed(source, 0.05)], run):
+        source.wait_for(8)
+    outcomes = [outcome for _, outcome, _ in _polls(run, "pdu1")]
+    assert outcomes[:7] == ["ok", "ok", "failed", "failed", "failed", "ok", "ok"]
+    assert source.closings == 4  # three failures and the end
+    kinds = [event["kind"] for event in RunSamples(run.folder).events]
+    assert kinds == ["begun", "sampling_begun", "failed", "answers_again", "sampling_ended"]
+    why = RunSamples(run.folder).table("polls").filter(pl.col("outcome") == "failed")["why"].to_list()
+    assert why == ["pdu1: does not answer: check it."] * 3
+
+
+def test_a_device_that_lets_us_not_in_is_left_alone(run: Run) -> None:
+    def act(number: int) -> None:
+        raise AccessDenied("sw1", f"wrong password, try {number}.")
+
+    source, other = ToySource("sw1", act), ToySource("pdu1")
+    with Collector([Timed(source, 0.05), Timed(other, 0.05)], run) as collector:
+        other.wait_for(6)
+        assert collector.states[0].outcome == "gave up"
+    assert source.readings == 1
+    assert any(event["kind"] == "gave_up" for event in RunSamples(run.folder).events)
+
+
+def test_a_strip_of_another_family_than_told_stops_no_other(run: Run) -> None:
+    def act(_: int) -> None:
+        raise LabError("pdu1 has no object of a Gude: correct its `family` in hosts.yml.")
+
+    source, other = ToySource("pdu1", act), ToySource("pdu2")
+    with Collector([Timed(source, 0.05), Timed(other, 0.05)], run):
+        other.wait_for(6)
+    assert {outcome for _, outcome, _ in _polls(run, "pdu1")} == {"failed"}
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_mistake_in_a_source_ends_the_sampling_aloud(run: Run) -> None:
+    source = ToySource("pdu1", lambda number: 1 // (2 - number) and None)
+    collector = Collector([Timed(source, 0.05)], run)
+    collector.start()
+    assert collector.ending.wait(10.0)
+    with pytest.raises(LabError, match="mistake in this program"):
+        collector.stop()
+    run.flush()
+    assert RunSamples(run.folder).table("watts").height == 2  # what was measured is kept
+
+
+def test_sampling_ends_in_a_sentence_when_nothing_can_be_kept_any_more(run: Run) -> None:
+    collector = Collector([Timed(ToySource("pdu1"), 0.05), Timed(ToySource("pdu2"), 0.05)], run)
+
+    def full(_: Batch) -> None:
+        raise RunFolderFailed(str(run.folder), "No space left on device")
+
+    run.append = full  # type: ignore[method-assign]
+    collector.start()
+    assert collector.ending.wait(10.0)
+    with pytest.raises(RunFolderFailed, match="No space left on device"):
+        collector.stop()
+
+
+def test_a_jump_of_the_systems_clock_is_an_event_and_leaves_no_jump_in_the_series(tmp_path: Path) -> None:
+    system = FakeClock()
+    run = Run.create(tmp_path, "jump", {}, RunClock(system))
+    source = ToySource("pdu1")
+    with run, Collector([Timed(source, 1.0)], run):
+        for beat in range(1, 7):
+            if beat == 3:
+                system.step(7_200.0)
+            system.advance(1.0)
+            source.wait_for(beat)
+    rows = RunSamples(run.folder).table("watts")
+    assert rows["sent_ns"].diff().drop_nulls().to_list() == [NS] * 5
+    jumps = [event for event in RunSamples(run.folder).events if event["kind"] == "clock_jump"]
+    assert [event["jump_ns"] for event in jumps] == [7_200 * NS]
+    assert RunSamples(run.folder).facts["clock"][0]["system_ahead_at_end_ns"] == 7_200 * NS
+
+
+def test_sinks_are_told_of_every_batch(run: Run) -> None:
+    class Ears:
+        def __init__(self) -> None:
+            self.heard: list[Batch] = []
+
+        def take(self, batch: Batch) -> None:
+            self.heard.append(batch)
+
+    ears, source = Ears(), ToySource("pdu1")
+    with Collector([Timed(source, 0.05)], run, [ears]):
+        source.wait_for(3)
+    assert sum(batch.table == "watts" for batch in ears.heard) == source.readings
+
+
+@pytest.mark.parametrize("period_s", [0.0, -1.0, 1e9])
+def test_a_period_that_is_none_is_refused(run: Run, period_s: float) -> None:
+    with pytest.raises(LabError, match="cannot be asked every"):
+        Collector([Timed(ToySource("pdu1"), period_s)], run)
+
+
+# -- ports of a switch
+
+
+def _source(agent: ToyAgent) -> tuple[PortSource, RunClock, FakeClock]:
+    system = FakeClock()
+    return PortSource(toy_switch(), lambda: agent), RunClock(system), system
+
+
+def test_a_sweep_has_all_ports_of_the_inventory() -> None:
+    source, clock, _ = _source(ToyAgent())
+    batch = source.read(clock).batch
+    assert batch.columns["port"] == ["gi1/0/1", "gi1/0/2"]
+    assert batch.columns["up"] == [True, False]
+    assert batch.columns["in_byte"] == [100, 200]
+    assert batch.columns["mark"] == ["", ""]
+
+
+def test_a_switch_that_restarts_is_marked_and_its_ports_are_found_anew() -> None:
+    agent = ToyAgent()
+    source, clock, system = _source(agent)
+    source.read(clock)
+    system.advance(20.0)
+    agent.uptime_ticks = 500
+    agent.columns["1.3.6.1.2.1.17.1.4.1.2"] = {"1": 12, "2": 11}
+    agent.columns["1.3.6.1.2.1.31.1.1.1.1"] = {"12": b"gi1/0/1", "11": b"gi1/0/2"}
+    reading = source.read(clock)
+    assert reading.mark == "restarted"
+    assert [event.kind for event in reading.events] == ["restarted"]
+    assert reading.batch.columns["in_byte"] == [200, 100]  # by the new numbers
+    assert reading.batch.columns["mark"] == ["reset", "reset"]
+    system.advance(1.0)
+    agent.uptime_ticks = 600
+    after = source.read(clock)
+    assert (after.mark, after.batch.columns["mark"]) == ("", ["", ""])
+
+
+def test_a_restart_is_not_forgotten_if_the_switch_falls_silent_again() -> None:
+    agent = ToyAgent()
+    source, clock, system = _source(agent)
+    source.read(clock)
+    system.advance(20.0)
+    agent.uptime_ticks = 500
+    numbers = agent.columns.pop("1.3.6.1.2.1.17.1.4.1.2")  # still booting: no ports yet
+    with pytest.raises(Unreadable):
+        source.read(clock)
+    system.advance(1.0)
+    agent.uptime_ticks, agent.columns["1.3.6.1.2.1.17.1.4.1.2"] = 600, numbers
+    reading = source.read(clock)
+    assert (reading.mark, reading.batch.columns["mark"]) == ("restarted", ["reset", "reset"])
+
+
+def test_an_agent_whose_time_stands_still_is_stale() -> None:
+    agent = ToyAgent()
+    source, clock, system = _source(agent)
+    source.read(clock)
+    system.advance(5.0)
+    reading = source.read(clock)
+    assert reading.mark == "stale"
+    assert reading.batch.columns["mark"] == ["stale", "stale"]
+
+
+def test_narrow_counters_are_taken_where_wide_ones_are_missing() -> None:
+    agent = ToyAgent(narrow=True)
+    source, clock, system = _source(agent)
+    agent.set_counter("in_byte", 2**32 - 10, 0)
+    source.read(clock)
+    agent.set_counter("in_byte", 5, 0)
+    system.advance(1.0)
+    agent.uptime_ticks += 100
+    batch = source.read(clock).batch
+    assert batch.columns["in_byte"] == [2**32 + 5, 0]
+    assert batch.columns["mark"] == ["wrap", ""]
+
+
+def test_counters_that_a_switch_lacks_are_said_once_and_are_no_zeros() -> None:
+    agent = ToyAgent()
+    agent.columns = {oid: rows for oid, rows in agent.columns.items() if not oid.startswith("1.3.6.1.2.1.2.2.1.1")}
+    source, clock, system = _source(agent)
+    first = source.read(clock)
+    assert [event.kind for event in first.events] == ["counters_missing"]
+    assert "in_discard_frame" in str(first.events[0].facts["columns"])
+    assert first.batch.columns.get("in_discard_frame") is None
+    system.advance(1.0)
+    agent.uptime_ticks += 100
+    assert source.read(clock).events == ()
+
+
+def test_offsets_of_uptime_are_told_at_both_ends() -> None:
+    agent = ToyAgent()
+    source, clock, system = _source(agent)
+    for _ in range(60):
+        source.read(clock)
+        system.advance(1.0)
+        agent.uptime_ticks += 100
+    first, last = source.offsets()
+    zero_ns = 100_000 * 10_000_000 - 1_700_000_000 * NS
+    for offset in (first, last):
+        assert offset.consistent
+        assert abs(offset.offset_ns - zero_ns) <= offset.bound_ns
+    assert last.time_ns - first.time_ns == 40 * NS

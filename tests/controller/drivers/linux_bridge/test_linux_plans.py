@@ -1,0 +1,113 @@
+"""Plans for Linux switches ask for nothing that the kernel refuses: whatever order, on the way there and back."""
+
+from collections.abc import Sequence
+from itertools import combinations, count
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controller.drivers.linux_bridge.driver import FAMILY
+from controller.model.port_forms import without_bare_pvid
+from controller.model.state import (
+    Change,
+    Draft,
+    PortChange,
+    PortState,
+    State,
+    StaticsChange,
+    diff,
+    factory_state,
+)
+from controller.planning.limits import abilities_of
+from controller.planning.plan import Plan, invert, make_plan
+from controller.planning.regulate import link_off, link_on, link_speed, multi_tree
+from controller.planning.trees import one_tree, shortest_routes
+from lab.model import End, Host, Lab, Link, Port, Switch
+
+NAMES = ("sw1", "sw2", "sw3", "sw4")
+
+
+def linux_lab() -> Lab:
+    """Each switch cabled to each other and with two hosts."""
+    free = {name: count(1) for name in NAMES}
+    pairs = [(name, f"{name}h{n}") for name in NAMES for n in (1, 2)]
+    ends = [(End(name, f"swp{next(free[name])}"), End(host, "eth0")) for name, host in pairs]
+    ends += [(End(a, f"swp{next(free[a])}"), End(b, f"swp{next(free[b])}")) for a, b in combinations(NAMES, 2)]
+    switches = []
+    for name in NAMES:
+        ports = tuple(Port(name, f"swp{n}", n, 1000) for n in range(1, next(free[name])))
+        switches.append(Switch(name, "linux_bridge", "", "127.0.0.1", 22, 161, "root", "", "", ports))
+    return Lab(
+        name="linux",
+        folder="",
+        management_network="127.0.0.0/8",
+        data_network="198.18.0.0/24",
+        switches=tuple(switches),
+        hosts=tuple(
+            Host(host, "root", "127.0.0.1", 22, f"198.18.0.{n}", bytes((2, 0, 0, 0, 0, n)), "eth0", 1000, 1500)
+            for n, (_, host) in enumerate(pairs, 1)
+        ),
+        links=tuple(Link(n, a, b, 1000, "copper", switchable=True) for n, (a, b) in enumerate(ends, 1)),
+        strips=(),
+        outlets=(),
+    )
+
+
+LAB = linux_lab()
+CAN = abilities_of(LAB, lambda _: FAMILY.driver.capabilities)
+
+
+def require_taken(start: State, changes: Sequence[Change]) -> State:
+    """What the kernel wants: no PVID without its VLAN, entries set and deleted only where the port is a member."""
+    draft = Draft(start)
+    for change in changes:
+        match change:
+            case PortChange():
+                assert change.after == without_bare_pvid(change.after)
+            case StaticsChange():
+                entries = set(change.before.items()) ^ set(change.after.items())
+                for _, port in entries:
+                    assert change.vid in draft.ports[change.switch][port].vids, change
+        draft.apply(change)
+        FAMILY.driver.render(LAB.switch(change.switch), [change])
+    return draft.freeze()
+
+
+def there_and_back(start: State, plan: Plan) -> State:
+    end = require_taken(start, plan.changes)
+    back = invert(LAB, start, plan)
+    assert diff(require_taken(end, back.changes), start) == ()
+    return end
+
+
+@pytest.mark.parametrize("statics", ["needed", "all"])
+def test_plans_and_their_ways_back_are_taken(statics: str) -> None:
+    factory = factory_state(LAB)
+    _, aim = multi_tree(LAB, factory, shortest_routes, statics=statics, abilities=CAN)  # type: ignore[arg-type]
+    trees = there_and_back(factory, make_plan(LAB, factory, aim, abilities=CAN))
+    link = next(iter(LAB.trunks()))
+    off = there_and_back(trees, link_off(LAB, trees, link, abilities=CAN))
+    there_and_back(off, link_on(LAB, off, link, abilities=CAN))
+    there_and_back(trees, link_speed(LAB, trees, link, 100, abilities=CAN))
+    _, other = multi_tree(LAB, trees, one_tree, statics=statics, abilities=CAN)  # type: ignore[arg-type]
+    there_and_back(trees, make_plan(LAB, trees, other, abilities=CAN))
+
+
+vids = st.integers(1, 4)
+
+
+@given(st.frozensets(vids), st.frozensets(vids), vids, st.sampled_from(("all", "tagged")))
+def test_the_same_frames_get_in_without_a_bare_pvid(
+    untagged: frozenset[int], tagged: frozenset[int], pvid: int, acceptance: str
+) -> None:
+    port = PortState(untagged_vids=untagged, tagged_vids=tagged - untagged, pvid=pvid, acceptance=acceptance)  # type: ignore[arg-type]
+    held = without_bare_pvid(port)
+    assert held.vids == port.vids
+    assert without_bare_pvid(held) == held
+    assert {v for v in range(1, 5) if _enters(port, v)} == {v for v in range(1, 5) if _enters(held, v)}
+
+
+def _enters(port: PortState, vid: int) -> bool:
+    """Whether an untagged frame gets into a VLAN by the port."""
+    return port.acceptance == "all" and port.pvid == vid and vid in port.vids

@@ -1,0 +1,53 @@
+"""Tables of LLDP neighbours; the first is cut from a recording of an ICOS switch in ntc-templates (Apache-2.0)."""
+
+from controller.checking.cabling import _whole_name
+from controller.drivers.lldp_shows import Neighbour, query, read
+
+_ICOS = """
+LLDP Remote Device Summary
+
+Local
+Interface  RemID   Chassis ID            Port ID             System Name
+--------- -------  --------------------  ------------------  ------------------
+0/1        17      84:3D:C6:00:12:E0     Gi0                 abc-1-00001.y ...
+0/5        20      F4:DB:E6:00:AC:FE     Te2/1               abc-1-00005M
+0/25
+0/35       8       6C:00:C5:4D:86:3A     6C:00:C5:4D:86:3B   abc-aa-acc-sw ...
+"""
+
+_ROS = """
+System capability legend:
+B - Bridge; R - Router; W - Wlan Access Point; T - telephone;
+
+  Port        Device ID        Port ID       System Name    Capabilities  TTL
+--------- ----------------- ------------- ----------------- ------------ -----
+gi1/0/11  02:5c:78:c8:01:00     1/0/11           sw2             B        120
+te1/0/1     10.0.0.7 unit   a-long-port-n                        B        120
+"""
+
+
+def test_what_an_icos_switch_was_recorded_to_show_is_read() -> None:
+    assert read("netgear_m4300", _ICOS) == {
+        "0/1": Neighbour(bytes.fromhex("843dc60012e0"), b"Gi0", "abc-1-00001.y ..."),
+        "0/5": Neighbour(bytes.fromhex("f4dbe600acfe"), b"Te2/1", "abc-1-00005M"),
+        "0/35": Neighbour(bytes.fromhex("6c00c54d863a"), b"6C:00:C5:4D:86:3B", "abc-aa-acc-sw ..."),
+    }
+
+
+def test_a_ros_table_is_read_by_its_rule_not_by_its_words() -> None:
+    assert read("dell_powerconnect_55xx", _ROS) == {
+        "gi1/0/11": Neighbour(bytes.fromhex("025c78c80100"), b"1/0/11", "sw2"),
+        "te1/0/1": Neighbour(b"10.0.0.7 unit", b"a-long-port-n", ""),
+    }
+
+
+def test_text_without_a_table_has_no_neighbours() -> None:
+    assert read("cisco_sg", "LLDP is disabled.\n") == {}
+    assert query("linux_bridge") is None
+
+
+def test_a_name_that_was_cut_is_the_only_one_that_begins_so() -> None:
+    sights = dict.fromkeys(("switch-in-rack-1", "switch-in-rack-2", "sw1", "sw10"))
+    assert _whole_name("sw1", sights) == "sw1"  # type: ignore[arg-type]
+    assert _whole_name("switch-in-rac ...", sights) == "switch-in-rac ..."  # type: ignore[arg-type]
+    assert _whole_name("switch-in-rack-2 ...", sights) == "switch-in-rack-2"  # type: ignore[arg-type]

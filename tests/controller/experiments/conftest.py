@@ -1,0 +1,33 @@
+"""The small lab of two switches, with links that come up as fast as a test would like."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.labs.lab_numbers import reserve
+from tests.support.labs.two_switches import Eeectl, write_two_switches
+
+
+@pytest.fixture(scope="module")
+def quick_lab(
+    eeectl: Eeectl,
+    eeectl_environment: dict[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Path, Path]]:
+    """A lab that is up: (its folder, its state folder)."""
+    if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
+        pytest.skip("a lab needs root and /dev/net/tun")
+    number = reserve()
+    folder = write_two_switches(tmp_path_factory.mktemp("labs"), f"m{number}", number)
+    truth = folder / "twin" / "truth.yaml"
+    text = truth.read_text(encoding="utf-8")
+    text = re.sub(r"interruption_s: \{.*\}", "interruption_s: {10: 0.3, 100: 0.3, 1000: 0.4, 10000: 0.4}", text)
+    truth.write_text(re.sub(r"interruption_s: [\d.]+", "interruption_s: 0.3", text), encoding="utf-8")
+    done = eeectl("lab", "up", str(folder))
+    assert done.returncode == 0, done.stderr
+    yield folder, Path(eeectl_environment["EEE_STATE_DIR"]) / folder.name
+    done = eeectl("lab", "down", folder.name)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,244 @@
+"""Programs on a live lab: right answers, the traffic matrix, and nothing left behind however a program ends."""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.program import Placement
+from benchmarks.table import PROGRAMS
+from controller.experiments.launching import Launched, launch
+from controller.transports.hosts import ssh_command
+from lab.errors import LabError, Unreachable
+from lab.folder import load_lab
+from lab.model import Lab
+from record.store import read_facts
+from record.trials import read_trials
+from twin.lab import lifecycle as labs
+
+pytestmark = pytest.mark.lab
+FOUR = ("n01", "n02", "n03", "n04")
+WAIT_S = 45.0
+# What a job leaves, on one line: folders, and processes that carry its mark.
+_TRACES = "ls -d /tmp/eee-* 2>/dev/null; grep -lsz ^EEE_JOB= /proc/[0-9]*/environ; true"
+
+
+@pytest.fixture
+def lab(running_lab: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> Lab:
+    folder, state = running_lab
+    monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
+    return load_lab(folder)
+
+
+@pytest.fixture
+def start(lab: Lab, tmp_path: Path) -> Callable[..., Launched]:
+    """Launch a program of the table, its output in `tmp_path`."""
+
+    def run(name: str, hosts: Sequence[str] = FOUR, *, each: int = 1, **options: Any) -> Launched:
+        known = PROGRAMS[name]
+        given = {
+            "timeout_s": 60.0,
+            "traffic": False,
+            **{key: options.pop(key) for key in ("timeout_s", "traffic") if key in options},
+        }
+        placement = Placement(tuple(hosts), each)
+        return launch(lab, known, known.parameters.model_validate(options), placement, folder=tmp_path, **given)
+
+    return run
+
+
+def on(lab: Lab, host: str, words: str) -> str:
+    """What a shell command prints on a host."""
+    (known,) = [one for one in lab.hosts if one.name == host]
+    argv = ssh_command(known, ["sh", "-c", words])
+    return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+def until(what: str, done: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + WAIT_S
+    while not done():
+        assert time.monotonic() < deadline_s, what
+        time.sleep(0.2)  # a node tells nobody when its processes end
+
+
+def nothing_is_left(lab: Lab, *hosts: str) -> None:
+    for host in hosts or FOUR:
+        until(f"traces on {host}", lambda host=host: not on(lab, host, _TRACES).strip())
+
+
+def test_alltoall_and_its_traffic(lab: Lab, start: Callable[..., Launched], tmp_path: Path) -> None:
+    done = start("alltoall", iterations=20, warm_up_iterations=0, array_byte=4096, sleep_us=0, traffic=True)
+    assert done.answer.right is True
+    assert done.begun_ns < done.ended_ns
+    told = json.loads((tmp_path / "traffic.json").read_text(encoding="utf-8"))
+    for source in range(4):
+        for target in range(4):
+            if source == target:
+                assert (told["messages"][source][target], told["bytes"][source][target]) == (0, 0)
+            else:
+                # 20 exchanges of 1,024 byte each, beside a barrier and two small reductions
+                assert 20 <= told["messages"][source][target] <= 40
+                assert 20 * 1024 <= told["bytes"][source][target] <= 20 * 1024 + 1000
+    assert (tmp_path / "program.out").read_text(encoding="utf-8").startswith("alltoall {")
+    nothing_is_left(lab)
+
+
+def test_ranks_of_one_host_are_numbered_together(start: Callable[..., Launched]) -> None:
+    done = start("alltoall", ("n02", "n03"), each=2, iterations=10, sleep_us=0)
+    assert done.answer.right is True
+    assert done.answer.figure("communication_size").value == 2048
+    each = len(os.sched_getaffinity(0)) + 1
+    told = start("command", ("n03", "n01"), each=each, words="sh -c 'echo $OMPI_COMM_WORLD_RANK $(hostname)'")
+    seats = [f"{rank} {'n03' if rank < each else 'n01'}" for rank in range(2 * each)]
+    assert sorted(told.output_text.split("\n")[:-1]) == sorted(seats)
+    # The engine may have a processor for itself just then.
+    note = re.fullmatch(
+        rf"n03 lets {each} ranks share (\d+) of its processors: they wait for each other\.", told.notes[0]
+    )
+    assert note is not None
+    assert each - 2 <= int(note[1]) <= each - 1
+
+
+def test_traffic_of_the_patterns(start: Callable[..., Launched]) -> None:
+    tcp = start("bit-reversal", transport="tcp", duration_s=0.3)
+    assert (tcp.answer.right, tcp.answer.figure("pairs").value) == (True, 2)
+    udp = start("matrix-transpose", duration_s=0.3, rate_mbps=5, traffic=True)
+    assert udp.answer.right is True
+    assert udp.answer.figure("throughput").value > 0
+    assert udp.traffic is None
+    assert "no traffic matrix" in udp.notes[0]
+
+
+@pytest.mark.skipif(shutil.which("NPopenmpi") is None, reason="this release of Debian or Ubuntu has no NetPIPE")
+def test_netpipe(start: Callable[..., Launched]) -> None:
+    done = start("netpipe", ("n01", "n03"), most_byte=16, repeats=1, integrity=True)
+    assert done.answer.right is True
+    assert done.answer.figure("sizes").value > 2
+
+
+def test_who_is_not_there_and_who_lacks_something(lab: Lab, start: Callable[..., Launched]) -> None:
+    with pytest.raises(LabError, match="has no host 'n99': it has n01, n02"):
+        start("alltoall", ("n01", "n99"))
+    with pytest.raises(LabError, match="named twice"):
+        start("alltoall", ("n01", "n01"))
+    on(lab, "n01", "printf '#!/bin/sh\\n' >only_here; chmod +x only_here")
+    with pytest.raises(LabError, match=r"^n02: lacks /home/lab/only_here, which command needs: install it"):
+        start("command", ("n01", "n02"), words="/home/lab/only_here")
+    nothing_is_left(lab)
+
+
+def test_a_rank_that_fails_is_named(lab: Lab, start: Callable[..., Launched]) -> None:
+    with pytest.raises(LabError, match=r"ended with status 3 \(no room here\)"):
+        start("command", words="sh -c 'echo no room here >&2; exit 3'")
+    with pytest.raises(LabError, match=r"was ended (there )?by signal 9"):
+        start("command", ("n01", "n02"), words="sh -c 'test $OMPI_COMM_WORLD_RANK = 0 && sleep 50; kill -9 $$'")
+    nothing_is_left(lab)
+
+
+def test_what_does_not_end_is_killed_everywhere(lab: Lab, start: Callable[..., Launched]) -> None:
+    # The first leaves its process group and its parent, and is found all the same.
+    start("command", ("n01", "n02"), words="sh -c 'setsid -f sleep 500 </dev/null >/dev/null 2>&1'")
+    with pytest.raises(LabError, match="did not end within 3 s and was killed on all nodes"):
+        start("command", words="sleep 500", timeout_s=3.0)
+    nothing_is_left(lab)
+
+
+def test_a_node_that_is_lost_meanwhile(lab: Lab, start: Callable[..., Launched], eeectl: Callable[..., Any]) -> None:
+    def link(state: str) -> None:
+        done = eeectl("lab", "exec", "n03", "--lab", lab.name, "--root", "--", "ip", "link", "set", "mgmt0", state)
+        assert done.returncode == 0, done.stderr
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(start, "command", words="sleep 500")
+        until("it runs on n03", lambda: "/proc" in on(lab, "n03", _TRACES))
+        link("down")
+        try:
+            with pytest.raises(Unreachable, match="n03: was lost while the program ran"):
+                running.result(WAIT_S)
+        finally:
+            link("up")
+    nothing_is_left(lab)
+
+
+def test_a_cut_cable_is_told_when_the_time_is_over(lab: Lab, start: Callable[..., Launched]) -> None:
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(start, "alltoall", ("n01", "n02"), sleep_us=1000, iterations=1_000_000, timeout_s=8.0)
+        until("it runs on n02", lambda: "/proc" in on(lab, "n02", _TRACES))
+        labs.order(lab.name, "fault", kind="cut", target="n02")
+        try:
+            with pytest.raises(Unreachable, match=r"^n02: n01 does not reach it any more, and alltoall did not end"):
+                running.result(WAIT_S)
+        finally:
+            labs.order(lab.name, "clear")
+    nothing_is_left(lab, "n01", "n02")
+
+
+@pytest.fixture
+def bench(lab: Lab, tmp_path: Path, eeectl_environment: dict[str, str]) -> Iterator[Callable[..., Any]]:
+    """Start `eeectl bench` in a process group of its own."""
+    begun: list[subprocess.Popen[str]] = []
+
+    def run(*words: str) -> subprocess.Popen[str]:
+        environment = {**eeectl_environment, "EEE_CONTROLLER_DIR": str(tmp_path / "state")}
+        argv = [sys.executable, "-m", "eeectl.cli", "bench", *words, "--lab", lab.folder, "--runs", str(tmp_path)]
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        begun.append(subprocess.Popen(argv, env=environment, start_new_session=True, **pipes))
+        return begun[-1]
+
+    yield run
+    for process in begun:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def test_bench(bench: Callable[..., Any]) -> None:
+    words = shlex.split("alltoall --hosts n01,n03 --set iterations=10 --set sleep_us=0 --traffic --json")
+    process = bench(*words)
+    output, errors = process.communicate(timeout=120)
+    told = json.loads(output)
+    (trial,) = read_trials(Path(told["folder"]))
+    (repetition,) = told["repetitions"]
+    assert process.returncode == (0 if repetition["state"] == "valid" else 1), errors
+    assert trial.answer_right is True
+    assert repetition["traffic"]["n03"]["messages"] >= 10
+    assert trial.path("program.out").exists()
+    assert read_facts(Path(told["folder"]))["state"] == "finished"
+
+
+def test_ctrl_c_leaves_no_process_and_keeps_what_there_is(lab: Lab, bench: Callable[..., Any], tmp_path: Path) -> None:
+    process = bench("command", "--set", "words=sleep 500", "--hosts", "n02,n04")
+    until("it runs on n04", lambda: "/proc" in on(lab, "n04", _TRACES))
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    nothing_is_left(lab, "n02", "n04")
+    (folder,) = tmp_path.glob("*-bench-command")
+    (trial,) = read_trials(folder)
+    assert (trial.state, trial.why) == ("failed", "it was cut short")
+
+
+def test_who_launched_is_killed(lab: Lab, start: Callable[..., Launched]) -> None:
+    child = os.fork()
+    if not child:
+        try:
+            start("command", ("n01", "n02"), words="sleep 500")
+        finally:
+            os._exit(1)
+    try:
+        until("it runs on n02", lambda: "/proc" in on(lab, "n02", _TRACES))
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    nothing_is_left(lab, "n01", "n02")

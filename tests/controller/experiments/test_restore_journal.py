@@ -1,0 +1,137 @@
+"""The way back of a run: short, durable, and leading through the states that were passed."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from controller.experiments.experiment import Experiment, Factor, Measure, ProbeRun
+from controller.experiments.level_plans import plan_of, set_with
+from controller.experiments.raw_files import RawFile
+from controller.experiments.restore_journal import WayHome
+from controller.model.state import State, diff, factory_state, replay
+from controller.planning.limits import UNLIMITED
+from controller.planning.plan import Plan
+from controller.planning.regulate import multi_tree
+from controller.planning.trees import shortest_routes
+from lab.errors import LabError, RunFolderFailed
+from lab.folder import find_lab, load_lab
+from lab.model import Lab
+
+
+@pytest.fixture(scope="module")
+def lab() -> Lab:
+    return load_lab(find_lab("virtual"))
+
+
+@pytest.fixture(scope="module")
+def home(lab: Lab) -> State:
+    """Multi-tree, as `apply` leaves it."""
+    return multi_tree(lab, factory_state(lab), shortest_routes)[1]
+
+
+def _experiment() -> Experiment:
+    factors = {
+        "link": Factor(kind="link", links=("sw1:gi1/0/11",), levels=("on", "half", "off")),
+        "eee": Factor(kind="eee", links=("n01",), levels=("on", "off")),
+        "hold_us": Factor(kind="hold_us", links=("n01",), levels=(0, 100)),
+    }
+    measure = Measure(probe=ProbeRun.model_validate({"from": "n01", "to": "n02"}))
+    return Experiment(name="x", factors=factors, measure=measure)
+
+
+def _plan(lab: Lab, state: State, name: str, **levels: str | int) -> Plan:
+    wanted = {"link": "on", "eee": "on", "hold_us": 0, **levels}
+    return plan_of(_experiment(), name, wanted, lab, state, None, UNLIMITED)
+
+
+def test_a_link_is_off_on_or_enabled_at_one_end(lab: Lab, home: State) -> None:
+    ends = (("sw1", "gi1/0/11"), ("sw2", "gi1/0/11"))
+    ups = {}
+    for level in ("on", "half", "off"):
+        after = replay(_plan(lab, home, "link", link=level).changes, home)
+        ups[level] = tuple(after.port(*end).admin_up for end in ends)
+    assert ups == {"on": (True, True), "half": (True, False), "off": (False, False)}
+
+
+def test_eee_of_a_link_is_set_and_a_hold_time_with_it(lab: Lab, home: State) -> None:
+    on = replay(_plan(lab, home, "eee", eee="on").changes, home)
+    assert (on.port("sw1", "gi1/0/1").eee, on.port("sw1", "gi1/0/1").hold_us) == (True, 0)
+    held = replay(_plan(lab, on, "hold_us", hold_us=100).changes, on)
+    assert (held.port("sw1", "gi1/0/1").eee, held.port("sw1", "gi1/0/1").hold_us) == (True, 100)
+    assert not replay(_plan(lab, on, "eee", eee="off").changes, on).port("sw1", "gi1/0/1").eee
+    assert set_with(_experiment(), "eee") == ("eee", "hold_us")
+    assert set_with(_experiment(), "link") == ("link",)
+
+
+def test_the_way_back_leads_home_and_stays_as_short_as_there_are_states(lab: Lab, home: State, tmp_path: Path) -> None:
+    way = WayHome(tmp_path, home)
+    way.settle(home, {"link": "on"})
+    state = home
+    for turn in range(3):
+        for level in ("off", "on"):
+            plan = _plan(lab, state, "link", link=level)
+            way.add(plan)
+            state = replay(plan.changes, state)
+            way.settle(state, {"link": level, "turn": turn})
+    assert way.length <= 2
+    kept = WayHome.load(tmp_path)
+    assert kept is not None
+    assert kept.length == way.length
+    back = kept.back(lab, 0)
+    assert not diff(replay(back.changes, state), home)
+
+
+def test_levels_that_were_there_are_found_again_and_a_leg_that_was_not_gone_is_forgotten(
+    lab: Lab, home: State, tmp_path: Path
+) -> None:
+    way = WayHome(tmp_path, home)
+    way.settle(home, {"eee": "off"})
+    plan = _plan(lab, home, "eee", eee="on")
+    way.add(plan)
+    on = replay(plan.changes, home)
+    way.settle(on, {"eee": "on"})
+    assert (way.index_of({"eee": "off"}), way.index_of({"eee": "on"})) == (0, 1)
+    assert way.index_of({"eee": "half"}) is None
+    killed = WayHome.load(tmp_path)
+    assert killed is not None
+    killed.settle(home)  # the change was taken back by whoever came after
+    assert killed.length == 0
+    assert WayHome.load(tmp_path / "nowhere") is None
+
+
+def test_nothing_is_sent_that_could_not_be_written_down(lab: Lab, home: State, tmp_path: Path) -> None:
+    way = WayHome(tmp_path / "gone", home)
+    with pytest.raises(RunFolderFailed, match="make room"):
+        way.add(_plan(lab, home, "eee", eee="on"))
+    assert way.length == 0
+    way.settle(home)  # a shorter way that is not kept is no failure
+    (tmp_path / "way_home.json").write_text("{", encoding="utf-8")
+    with pytest.raises(LabError, match="by hand"):
+        WayHome.load(tmp_path)
+
+
+def test_a_raw_file_keeps_in_memory_what_a_full_disk_refuses(tmp_path: Path) -> None:
+    path = tmp_path / "trials" / "echoes.jsonl"
+    path.parent.mkdir()
+    path.symlink_to("/dev/full")
+    file = RawFile(path)
+    file.append(b"one\n")
+    file.append(b"two\n")
+    with pytest.raises(RunFolderFailed, match="No space left"):
+        file.close()
+    path.unlink()
+    file.append(b"three\n")
+    file.close()
+    assert path.read_bytes() == b"one\ntwo\nthree\n"
+
+
+def test_a_home_with_other_settings_is_not_taken_for_the_same(lab: Lab, home: State, tmp_path: Path) -> None:
+    way = WayHome(tmp_path, home)
+    plan = _plan(lab, home, "link", link="off")
+    way.add(plan)
+    port = home.port("sw1", "gi1/0/11")
+    ports = {**home.switches["sw1"].ports, "gi1/0/11": replace(port, eee=not port.eee)}
+    other = State({**home.switches, "sw1": replace(home.switches["sw1"], ports=ports)})
+    way.settle(other)
+    assert way.length == 1

@@ -1,0 +1,348 @@
+"""Views: what they show, that nothing waits for them, and that Debian's own servers take it."""
+
+import json
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from controller.collecting.collect import SourceState
+from controller.live.export.influx import InfluxTarget, InfluxWriter, line_of, lines_of
+from controller.live.export.latest import Latest
+from controller.live.export.prometheus import LabMetrics, PrometheusExporter
+from lab.errors import LabError
+from record.sample_tables import PORTS, Batch
+
+_NAMES = [name for name in PORTS.names if name.endswith(("_byte", "_frame"))]
+
+
+def _times(at_ns: int) -> dict[str, Any]:
+    return {"tick": 1, "due_ns": at_ns, "sent_ns": at_ns, "received_ns": at_ns + 1_000}
+
+
+def _ports(at_ns: int, in_byte: int = 1_000, mark: str = "") -> Batch:
+    counts = {name: [in_byte if name == "in_byte" else 7, None] for name in _NAMES}
+    own = {"port": ["gi1/0/1", "gi1/0/2"], "up": [True, False], "rate_mbps": [1000, 0], "discontinuity_ms": [0, 0]}
+    return Batch("ports", 2, {"switch": "sw1", **_times(at_ns), **own, **counts, "mark": [mark, mark]})
+
+
+def _watts(at_ns: int, watt: float = 41.25) -> Batch:
+    own = {"outlet": [0, 1, 2], "feeds": ["", 'a "b" c', "n01"], "on": [None, True, False], "mark": ["", "", "stale"]}
+    shown = {"power_watt": [50.0, watt, 3.0], "energy_joule": [7_200.0, 3_600.0, None]}
+    steps = {"power_step_watt": 0.1, "energy_step_joule": 3_600.0, "unchanged_s": 0.0}
+    return Batch("watts", 3, {"strip": "pdu1", **_times(at_ns), **own, **shown, **steps})
+
+
+def _lpi(at_ns: int) -> Batch:
+    own = {"port": ["1/0/1"], "tx_lpi_event": [5], "tx_lpi_us": [2_500_000], "rx_lpi_event": [6], "rx_lpi_us": [0]}
+    return Batch("lpi", 1, {"switch": "sw2", **_times(at_ns), **own, "mark": [""]})
+
+
+def _poll(at_ns: int, outcome: str = "ok") -> Batch:
+    who = {"source": "sw1", "kind": "switch", "outcome": outcome, "mark": "", "uptime_ms": 5, "why": ""}
+    return Batch("polls", 1, {**who, **_times(at_ns)})
+
+
+_STATES = (
+    SourceState("sw1", "switch", 1.0, "ok", received_ns=1_700_000_000_500_000_000),
+    SourceState("pdu1", "strip", 1.0, "failed"),
+    SourceState("sw2", "lpi", 10.0, "ok"),
+)
+
+
+def _exporter(latest: Latest) -> PrometheusExporter:
+    return PrometheusExporter(LabMetrics("toy", latest, lambda: _STATES))
+
+
+def _scraped(url: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    with urllib.request.urlopen(url, timeout=5) as answer:  # noqa: S310 - ours
+        text = answer.read().decode()
+    return {
+        (sample.name, tuple(sorted((k, v) for k, v in sample.labels.items() if k != "lab"))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def test_metrics_have_base_units_and_no_value_that_is_missing_or_stale() -> None:
+    latest = Latest()
+    for batch in (_ports(1), _watts(1), _lpi(1), _poll(1), _poll(2), _poll(3, "missed")):
+        latest.take(batch)
+    exporter = _exporter(latest)
+    try:
+        shown = _scraped(exporter.url)
+    finally:
+        exporter.close()
+    one = (("port", "gi1/0/1"), ("switch", "sw1"))
+    assert shown["eee_port_bytes_total", (("direction", "receive"), *one)] == 1_000
+    assert shown["eee_port_frames_total", (("cast", "unicast"), ("direction", "transmit"), *one)] == 7
+    assert shown["eee_port_up", one] == 1
+    assert shown["eee_port_speed_bytes_per_second", one] == 125e6
+    assert shown["eee_port_lpi_seconds_total", (("direction", "transmit"), ("port", "1/0/1"), ("switch", "sw2"))] == 2.5
+    assert shown["eee_outlet_power_watts", (("feeds", 'a "b" c'), ("outlet", "1"), ("strip", "pdu1"))] == 41.25
+    assert shown["eee_strip_energy_joules_total", (("strip", "pdu1"),)] == 7_200
+    assert shown["eee_source_up", (("kind", "strip"), ("source", "pdu1"))] == 0
+    assert shown["eee_polls_total", (("kind", "switch"), ("outcome", "ok"), ("source", "sw1"))] == 2
+    names = {(name, labels) for name, labels in shown if "outlet" in name}
+    assert not [labels for _, labels in names if ("outlet", "2") in labels]  # stale
+    assert not [labels for _, labels in names if ("outlet", "0") in labels]  # the strip itself
+    other = (("direction", "receive"), ("port", "gi1/0/2"), ("switch", "sw1"))
+    assert ("eee_port_bytes_total", other) not in shown  # null
+
+
+def test_what_is_old_is_not_shown() -> None:
+    now_s = 100.0
+    latest = Latest(lambda: now_s)
+    latest.take(_ports(1))
+    exporter = _exporter(latest)
+    try:
+        now_s = 104.9
+        assert any(name == "eee_port_up" for name, _ in _scraped(exporter.url))
+        now_s = 105.1
+        assert not any(name == "eee_port_up" for name, _ in _scraped(exporter.url))
+    finally:
+        exporter.close()
+
+
+def test_a_port_that_is_taken_is_a_sentence() -> None:
+    exporter = _exporter(Latest())
+    try:
+        taken = int(exporter.url.rpartition(":")[2].partition("/")[0])
+        with pytest.raises(LabError, match="metrics cannot be served"):
+            PrometheusExporter(LabMetrics("toy", Latest(), lambda: ()), port=taken)
+    finally:
+        exporter.close()
+
+
+# -- line protocol
+
+
+def test_lines_escape_what_has_a_meaning() -> None:
+    lines = list(lines_of(_watts(2_000), {"lab": "a=b, c"}))
+    assert lines[1].startswith(
+        'eee_watts,lab=a\\=b\\,\\ c,strip=pdu1,outlet=1,feeds=a\\ "b"\\ c on=true,power_watt=41.25,'
+    )
+    assert lines[1].endswith(" 2500")
+    assert "energy_joule=3600.0" in lines[1]
+    assert ",feeds=" not in lines[0]  # an empty tag is none
+    assert "energy_joule" not in lines[2]  # null
+    assert "in_byte=1000i" in next(iter(lines_of(_ports(1), {})))
+
+
+def test_polls_that_were_missed_have_no_time_and_no_line() -> None:
+    missed = Batch(
+        "polls", 1, {"source": "a", "kind": "strip", "outcome": "missed", "sent_ns": None, "received_ns": None}
+    )
+    assert list(lines_of(missed, {})) == []
+
+
+class _Server:
+    """An InfluxDB that answers as it is told."""
+
+    def __init__(self) -> None:
+        server = self
+        self.status = 204
+        self.bodies: list[str] = []
+        self.came = threading.Condition()
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"])).decode()
+                with server.came:
+                    server.bodies.append(body)
+                    server.came.notify_all()
+                self.send_response(server.status)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.http.server_address[1]
+        threading.Thread(target=self.http.serve_forever, daemon=True).start()
+
+    def wait_for(self, requests: int) -> None:
+        with self.came:
+            assert self.came.wait_for(lambda: len(self.bodies) >= requests, 20.0), self.bodies
+
+
+@pytest.fixture
+def server() -> Iterator[_Server]:
+    made = _Server()
+    yield made
+    made.http.shutdown()
+    made.http.server_close()
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("controller.live.export.influx._FLUSH_S", 0.02)
+    monkeypatch.setattr("controller.live.export.influx._PAUSES_S", (0.02, 0.05))
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_a_server_refuses_for_now_is_sent_again_in_order_and_what_is_wrong_is_not(server: _Server) -> None:
+    server.status = 503
+    writer = InfluxWriter(InfluxTarget(f"http://127.0.0.1:{server.port}", "b"), {})
+    writer.take(_lpi(2_000))
+    server.wait_for(2)
+    assert "refuses samples with 503" in writer.trouble
+    server.status = 204
+    writer.take(_lpi(4_000))
+    server.wait_for(len(server.bodies) + 1)
+    writer.close()
+    sent = [int(line.rpartition(" ")[2]) for body in server.bodies for line in body.splitlines()]
+    assert sent[-2:] == [2_500, 4_500]
+    assert (writer.written_lines, writer.dropped_batches, writer.trouble) == (2, 0, "")
+    server.status = 400
+    again = InfluxWriter(InfluxTarget(f"http://127.0.0.1:{server.port}", "b"), {})
+    before = len(server.bodies)
+    again.take(_lpi(6_000))
+    again.close()
+    assert (len(server.bodies) - before, again.refused_batches) == (1, 1)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_server_that_is_away_holds_nobody_up_and_the_oldest_goes() -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    writer = InfluxWriter(InfluxTarget(f"http://127.0.0.1:{port}", "b"), {}, held_batches=5)
+    for n in range(50):
+        writer.take(_lpi(n))
+    writer.close()
+    assert not writer._thread.is_alive()
+    assert "does not answer" in writer.trouble
+    assert 45 <= writer.dropped_batches <= 50
+    assert [batch.columns["sent_ns"] for batch in writer._held] == list(range(50 - len(writer._held), 50))
+
+
+@pytest.mark.parametrize("url", ["localhost:8086", "ftp://x/", "http://"])
+def test_an_address_that_is_none_is_refused(url: str) -> None:
+    with pytest.raises(LabError, match="no address of a server"):
+        InfluxWriter(InfluxTarget(url, "b"), {})
+
+
+# -- Debian's own servers
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., None]]:
+    """Start a server and wait until it answers; it is ended with the test."""
+    running: list[subprocess.Popen[bytes]] = []
+
+    def begin(program: str, ready: str, *arguments: str) -> None:
+        if shutil.which(program) is None:
+            pytest.skip(f"{program} is not installed")
+        with (tmp_path / f"{program}.log").open("wb") as log:
+            running.append(subprocess.Popen([program, *arguments], stdout=log, stderr=log))
+        for _ in range(300):
+            assert running[-1].poll() is None, (tmp_path / f"{program}.log").read_text()
+            try:
+                urllib.request.urlopen(ready, timeout=1).close()  # noqa: S310 - ours
+            except OSError:
+                time.sleep(0.1)  # it tells nobody when it is ready
+            else:
+                return
+        pytest.fail(f"{program} does not answer")
+
+    yield begin
+    for process in running:
+        process.terminate()
+        process.wait(20)
+
+
+def _asked(url: str, **query: str) -> list[dict[str, Any]]:
+    with urllib.request.urlopen(f"{url}?{urllib.parse.urlencode(query)}", timeout=5) as answer:  # noqa: S310
+        return json.load(answer)["data"]["result"]  # type: ignore[no-any-return]
+
+
+def _until(found: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    for _ in range(150):
+        if rows := found():
+            return rows
+        time.sleep(0.1)  # a server shows what it took when it likes
+    pytest.fail("nothing came")
+
+
+def test_prometheus_scrapes_it(tmp_path: Path, start: Callable[..., None]) -> None:
+    latest, port = Latest(lambda: 0.0), _free_port()
+    for batch in (_ports(1), _watts(1), _lpi(1)):
+        latest.take(batch)
+    exporter = _exporter(latest)
+    try:
+        target = exporter.url.split("/")[2]
+        scrape = f"scrape_configs: [{{job_name: eee, static_configs: [{{targets: ['{target}']}}]}}]\n"
+        (tmp_path / "prometheus.yml").write_text(f"global: {{scrape_interval: 1s}}\n{scrape}")
+        base = f"http://127.0.0.1:{port}"
+        start(
+            "prometheus",
+            f"{base}/-/ready",
+            f"--config.file={tmp_path}/prometheus.yml",
+            f"--storage.tsdb.path={tmp_path}/data",
+            f"--web.listen-address=127.0.0.1:{port}",
+        )
+        rows = _until(lambda: _asked(f"{base}/api/v1/query", query='eee_port_bytes_total{direction="receive"}'))
+        assert [(row["metric"]["port"], row["value"][1]) for row in rows] == [("gi1/0/1", "1000")]
+        assert (
+            _asked(f"{base}/api/v1/query", query='eee_outlet_power_watts{feeds="a \\"b\\" c"}')[0]["value"][1]
+            == "41.25"
+        )
+        assert _asked(f"{base}/api/v1/query", query="up")[0]["value"][1] == "1"
+    finally:
+        exporter.close()
+
+
+def test_victoria_metrics_takes_it(tmp_path: Path, start: Callable[..., None]) -> None:
+    port = _free_port()
+    base = f"http://127.0.0.1:{port}"
+    writer = InfluxWriter(InfluxTarget(base, "lab", "us"), {"lab": "toy, it's"})
+    now_ns = time.time_ns()
+    writer.take(_watts(now_ns - 30 * 10**9, 1.5))  # while the server is not there yet
+    start(
+        "victoria-metrics",
+        f"{base}/health",
+        f"-storageDataPath={tmp_path}/vm",
+        f"-httpListenAddr=127.0.0.1:{port}",
+        "-retentionPeriod=1",
+        "-search.latencyOffset=0s",
+    )
+    writer.take(_watts(now_ns, 41.25))
+    writer.take(_ports(now_ns))
+    writer.take(line_of("eee_probe", {"trial": "3", "run": ""}, {"rtt_ns": 123_456, "lost": False, "x": None}, now_ns))
+    writer.take(line_of("eee_events", {"kind": "actuation"}, {"text": 'eee of "sw1": on'}, now_ns))
+    for _ in range(200):
+        if writer.written_lines >= 10:
+            break
+        time.sleep(0.1)  # the writer's own pause after a failure
+    writer.close()
+    assert (writer.written_lines, writer.dropped_batches, writer.refused_batches) == (10, 0, 0)
+    ask = {"query": 'eee_watts_power_watt{outlet="1"}[5m]', "time": f"{now_ns / 1e9 + 1:.3f}"}
+    rows = _until(lambda: _asked(f"{base}/api/v1/query", **ask))
+    assert [value for _, value in rows[0]["values"]] == ["1.5", "41.25"]
+    assert rows[0]["metric"]["feeds"] == 'a "b" c'
+    assert rows[0]["metric"]["lab"] == "toy, it's"
+    ask = {"query": 'eee_probe_rtt_ns{trial="3"}', "time": f"{now_ns / 1e9 + 1:.3f}"}
+    assert _until(lambda: _asked(f"{base}/api/v1/query", **ask))[0]["value"][1] == "123456"
+    ask = {"query": "eee_ports_in_byte", "time": f"{now_ns / 1e9 + 1:.3f}"}
+    assert _until(lambda: _asked(f"{base}/api/v1/query", **ask))[0]["value"][1] == "1000"

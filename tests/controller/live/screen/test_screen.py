@@ -1,0 +1,178 @@
+"""What is drawn, at the sizes that people have. `pytest --snapshot-update` takes the pictures of text again."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from rich.console import Console
+from syrupy.assertion import SnapshotAssertion
+from textual.pilot import Pilot
+from textual.widgets import DataTable
+
+from controller.live.screen.app import WatchApp
+from controller.live.screen.drawing import bar, chart, rate_text, span_text, spark
+from controller.live.screen.once import as_text
+from controller.live.state.live_state import Picture
+from controller.live.state.view import LabView
+from lab.errors import LabError
+from record.run_tail import Echo, News
+from tests.support.labs.toy_view import FACTS, LAB, SECOND, T0, begun, ended, event, lpi, poll, ports, watts
+
+
+def _busy(second: int = 30) -> LabView:
+    """Something of everything."""
+    picture = Picture(LAB)
+    known = {"p1": {"eee": True}, "p2": {"eee": True}, "p3": {"eee": None}}
+    picture.note(event(0.0, "ports_set", ports={"sw1": known, "sw2": {"p2": {"eee": False}}}))
+    picture.note(event(1.0, "preflight", sentence="these meters can see the effect"))
+    for now in range(second):
+        picture.take(ports("sw1", now, [now * 30_000_000, now * 50_000, 0], [True, True, False]))
+        picture.take(ports("sw2", now, [0, 0, 0], [now != 20, True, False]))
+        picture.take(watts(now, 25.0 + now % 7, 60.0 + now / 10))
+        picture.take(poll("sw1", "switch", now))
+        picture.take(poll("pdu1", "strip", now, mark="late" if now == 12 else ""))
+    picture.take(lpi(0.0, 0, 0))
+    picture.take(lpi(10.0, 9_500_000, 9_900_000))
+    for told in (begun(1.0, 1, eee="on"), ended(6.0, 1), begun(7.0, 2, eee="off"), ended(12.0, 2, "invalid", "flap")):
+        picture.note(told)
+    picture.note(begun(20.0, 3, eee="off"))
+    picture.take_all(News(echoes=tuple(Echo(3, T0, 500_000, 100_000 + n * 1_000) for n in range(100))))
+    return picture.view(T0 + (second - 1) * SECOND, FACTS)
+
+
+class _Toy:
+    """A feed with a new look each time, or a mistake."""
+
+    def __init__(self, view: LabView, error: str = "") -> None:
+        self.view, self.error, self.looks = view, error, 0
+
+    def look(self) -> LabView:
+        self.looks += 1
+        if self.error:
+            raise LabError(self.error)
+        return self.view
+
+    def close(self) -> None:
+        pass
+
+
+def _screen(app: WatchApp) -> str:
+    """The characters on the screen."""
+    strips = app.screen._compositor.render_strips()
+    return "\n".join(strip.text.rstrip() for strip in strips)
+
+
+def _drive(feed: _Toy, size: tuple[int, int], *keys: str) -> tuple[WatchApp, str]:
+    app = WatchApp(feed, feed.view)
+
+    async def run() -> str:
+        async with app.run_test(size=size) as pilot:
+            await _settled(pilot)
+            for key in keys:
+                await pilot.press(key)
+                await _settled(pilot)
+            return _screen(app)
+
+    return app, asyncio.run(run())
+
+
+async def _settled(pilot: Pilot[Any]) -> None:
+    for _ in range(4):  # a drawing is asked for after a layout, which asks for one
+        await pilot.pause()
+
+
+def test_a_look_as_text(snapshot: SnapshotAssertion) -> None:
+    console = Console(width=100, color_system=None, force_terminal=False)
+    with console.capture() as said:
+        console.print(as_text(_busy(), 100))
+    assert "\n".join(line.rstrip() for line in said.get().splitlines()) == snapshot
+
+
+@pytest.mark.parametrize(
+    ("size", "keys"), [((80, 24), ""), ((80, 24), "v"), ((80, 24), "vv"), ((160, 50), "")], ids=str
+)
+def test_screens(size: tuple[int, int], keys: str, snapshot: SnapshotAssertion) -> None:
+    assert _drive(_Toy(_busy()), size, *keys)[1] == snapshot
+
+
+def test_a_screen_of_nothing_stands() -> None:
+    _, shown = _drive(_Toy(Picture(LAB).view(T0)), (80, 24))
+    assert "no watts yet" in shown
+    assert "live, nothing is kept" in shown
+    assert "trials" not in shown
+
+
+def test_filters_and_orders_step_on_and_cells_follow_the_feed() -> None:
+    feed = _Toy(_busy())
+    app = WatchApp(feed, feed.view)
+
+    async def run() -> tuple[int, int, str, str]:
+        async with app.run_test(size=(80, 24)) as pilot:
+            await _settled(pilot)
+            table = app.query_one(DataTable)
+            everything = table.row_count
+            await pilot.press("f")
+            await _settled(pilot)
+            trunks = table.row_count
+            await pilot.press("f", "f", "f", "f", "s")
+            await _settled(pilot)
+            busiest = str(table.get_row_at(0)[0])
+            feed.view = Picture(LAB).view(T0)
+            await pilot.pause(1.3)
+            return everything, trunks, busiest, str(table.get_row_at(0)[1])
+
+    everything, trunks, busiest, state = asyncio.run(run())
+    assert (everything, trunks) == (4, 2)
+    assert busiest.strip() == "sw1:p1--n01:eth0"
+    assert state == "?"
+
+
+def test_a_feed_that_ends_ends_the_screen_with_its_reason() -> None:
+    feed = _Toy(_busy(), error="the disk is gone: mount it.")
+    app = WatchApp(feed, feed.view)
+
+    async def run() -> None:
+        async with app.run_test(size=(80, 24)) as pilot:
+            await pilot.pause(1.3)
+
+    asyncio.run(run())
+    assert app.return_value == "the disk is gone: mount it."
+
+
+def test_q_quits_without_a_reason() -> None:
+    app, _ = _drive(_Toy(_busy()), (80, 24), "q")
+    assert app.return_value is None
+
+
+@pytest.mark.parametrize(
+    ("bps", "text"),
+    [
+        (None, "-"),
+        (0, "0"),
+        (640, "640"),
+        (999.6, "1k"),
+        (12_340, "12.3k"),
+        (999_600, "1M"),
+        (1e9, "1G"),
+        (2.5e11, "250G"),
+    ],
+)
+def test_rates_have_five_characters_at_most(bps: float | None, text: str) -> None:
+    assert rate_text(bps) == text
+    assert len(text) <= 5
+
+
+def test_small_drawings() -> None:
+    assert span_text(3_723) == "1:02:03"
+    assert spark((0.0, 0.001, 0.5, 1.0), 5) == "  ▁▄█"
+    assert bar(0.5, 4) == "██"
+    rows, low, high = chart([(n * SECOND, float(n)) for n in range(8)], 8, 1)
+    assert (rows, low, high) == (["▁▂▃▄▅▆▇█"], 0.0, 7.0)
+
+
+def test_a_pause_in_the_samples_is_a_hole_in_the_chart() -> None:
+    points = [(n * SECOND, 1.0) for n in range(20)] + [((60 + n) * SECOND, 2.0) for n in range(20)]
+    row = chart(points, 40, 1)[0][0]
+    assert " " in row[15:30]
+    assert " " not in row[:9]
+    assert " " not in row[32:]

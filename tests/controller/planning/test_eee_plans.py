@@ -1,0 +1,120 @@
+"""EEE and hold time on links: away with the traffic first; what has no other way flaps and says so."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+from controller.model.state import Change, Draft, PortChange, State, diff, factory_state, replay
+from controller.planning.plan import Plan, make_plan
+from controller.planning.regulate import eee, multi_tree
+from controller.planning.trees import one_tree, shortest_routes
+from lab.errors import NotExpressible, NoTree, PlanError
+from lab.model import Lab
+from tests.support.graph_lab import graph_lab
+from tests.support.labs.frame_walk import harms
+from tests.support.labs.starts import CAN
+
+LAB = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={1: 2})
+TRUNKS = list(LAB.trunks())
+
+
+def _up(lab: Lab) -> State:
+    start = factory_state(lab)
+    return multi_tree(lab, start, shortest_routes if lab is LAB else one_tree)[1]
+
+
+def _settings(lab: Lab, before: State, after: State) -> dict[tuple[str, str], tuple[bool, int | None]]:
+    return {
+        (sw.name, port): (now.eee, now.hold_us)
+        for sw in lab.switches
+        for port, now in after.switches[sw.name].ports.items()
+        if now != before.port(sw.name, port)
+    }
+
+
+def _turns_eee(change: Change) -> bool:
+    return isinstance(change, PortChange) and change.before.eee != change.after.eee
+
+
+def _walk(lab: Lab, state: State, plan: Plan) -> State:
+    draft = Draft(state)
+    for step in plan.steps:
+        draft.apply(step.change)
+        assert not harms(lab, draft.freeze())
+    return draft.freeze()
+
+
+def test_trunks_in_use_get_eee_without_anybody_noticing() -> None:
+    state = _up(LAB)
+    plan = eee(LAB, state, TRUNKS, on=True, hold_us=600)
+    assert all(step.disruption.kind == "hitless" for step in plan.steps)
+    assert [step.round for step in plan.steps] == sorted(step.round for step in plan.steps)
+    after = _walk(LAB, state, plan)
+    places = {(end.device, end.port) for cable in LAB.trunk_cables() for end in (cable.a, cable.b)}
+    assert _settings(LAB, state, after) == dict.fromkeys(places, (True, 600))
+    assert eee(LAB, after, TRUNKS, on=True, hold_us=600) == Plan(())
+    off = replay(eee(LAB, after, TRUNKS, on=False).changes, after)
+    assert set(_settings(LAB, after, off).values()) == {(False, 600)}
+
+
+def test_as_many_trunks_go_together_as_can_be_spared() -> None:
+    """Of the complete graph of five, four trunks can carry all: six go at first, of the last star all but one."""
+    lab = graph_lab(5, list(combinations(range(5), 2)), [1] * 5)
+    state = multi_tree(lab, factory_state(lab), shortest_routes)[1]
+    plan = eee(lab, state, list(lab.trunks()), on=True)
+    after = _walk(lab, state, plan)
+    assert set(_settings(lab, state, after).values()) == {(True, None)}
+    woken: dict[int, list[Change]] = {}
+    for step in plan.steps:
+        if _turns_eee(step.change):
+            woken.setdefault(step.round, []).append(step.change)
+    assert len(plan.steps) < sum(len(eee(lab, state, [link], on=True).steps) for link in lab.trunks()) / 2
+    assert [len(woken[number]) for number in sorted(woken)] == [12, 6, 2]
+
+
+def test_a_hosts_link_flaps_and_says_so() -> None:
+    state = _up(LAB)
+    plan = eee(LAB, state, [LAB.find_link("n01")], on=True)
+    assert [str(step.disruption) for step in plan.steps] == ["flap ≤ 3 s"]
+    assert _settings(LAB, state, replay(plan.changes, state)) == {("sw1", "h1"): (True, None)}
+
+
+def test_the_only_way_flaps_only_if_that_is_allowed() -> None:
+    line = graph_lab(2, [(0, 1)], [1, 1])
+    state = _up(line)
+    trunk = next(line.trunks())
+    with pytest.raises(NoTree):
+        eee(line, state, [trunk], on=True)
+    plan = eee(line, state, [trunk], on=True, may_flap=True)
+    assert [step.disruption.kind for step in plan.steps] == ["flap", "flap"]
+    assert len(diff(state, replay(plan.changes, state))) == 2
+
+
+def test_hosts_in_vlans_that_are_no_trees_flap_only_if_that_is_allowed() -> None:
+    state = factory_state(LAB)
+    off = {name: replace(switch, stp=False) for name, switch in state.switches.items()}
+    for end in (TRUNKS[0].a, TRUNKS[0].b):
+        ports = dict(off[end.device].ports)
+        ports[end.port] = replace(ports[end.port], admin_up=False)
+        off[end.device] = replace(off[end.device], ports=ports)
+    quiet = State(off)
+    with pytest.raises(PlanError, match="apply a tree policy first"):
+        eee(LAB, quiet, [TRUNKS[1]], on=True)
+    assert eee(LAB, quiet, [TRUNKS[1]], on=True, may_flap=True).steps
+    idle = eee(LAB, quiet, [TRUNKS[0]], on=True)
+    assert [step.disruption.kind for step in idle.steps] == ["hitless", "hitless"]
+
+
+def test_hold_is_set_where_the_family_can_and_refused_where_neither_end_can() -> None:
+    state = _up(LAB)
+    rigid = replace(CAN, hold_settable=False)
+    plan = eee(LAB, state, [TRUNKS[0]], on=True, hold_us=50, abilities={"sw1": rigid, "sw2": CAN, "sw3": CAN})
+    after = replay(plan.changes, state)
+    assert after.port("sw1", TRUNKS[0].a.port).hold_us is None
+    assert after.port("sw2", TRUNKS[0].b.port).hold_us == 50
+    with pytest.raises(NotExpressible, match="hold time"):
+        eee(LAB, state, [TRUNKS[0]], on=True, hold_us=50, abilities={"sw1": rigid, "sw2": rigid})
+    with pytest.raises(NotExpressible, match="EEE"):
+        eee(LAB, state, [TRUNKS[0]], on=True, abilities={"sw1": replace(CAN, eee_settable=False)})
+    assert make_plan(LAB, state, state) == Plan(())

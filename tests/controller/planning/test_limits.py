@@ -1,0 +1,202 @@
+"""What families cannot express: hosts pop tags where ports cannot untag; refusals before anything is sent."""
+
+from dataclasses import replace
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.model.port_forms import one_untagged
+from controller.model.state import Draft, PortState, State, VlanChange, factory_state, replay
+from controller.planning.check import check_plainly
+from controller.planning.plan import Plan, invert, make_plan
+from controller.planning.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
+from controller.planning.trees import shortest_routes
+from lab.errors import NotExpressible, NoTree, PlanError
+from lab.model import Lab
+from tests.support.graph_lab import graph_lab
+from tests.support.labs.frame_walk import harms
+from tests.support.labs.starts import CAN, tree_state
+
+NATIVE = replace(CAN, multi_untagged=False)
+ATLAS = [g for g in nx.graph_atlas_g()[1:] if nx.is_connected(g) and g.number_of_nodes() <= 5]
+TRIANGLE = graph_lab(3, [(0, 1), (1, 2), (2, 0), (0, 1)], [2, 1, 1])
+
+
+def _walk(lab: Lab, state: State, plan: Plan, native: set[str]) -> State:
+    """Frames after every prefix, and every port of a `native` switch as such a switch has it."""
+    draft = Draft(state)
+    for step in plan.steps:
+        draft.apply(step.change)
+        now = draft.freeze()
+        for name in native:
+            assert all(len(port.untagged_vids) <= 1 for port in now.switches[name].ports.values()), step
+            assert all(one_untagged(port) == port for port in now.switches[name].ports.values()), step
+        if not any(switch.stp for switch in now.switches.values()):
+            assert not harms(lab, now), step
+    return draft.freeze()
+
+
+def test_over_all_small_graphs_switches_with_one_native_vlan_carry_every_plan() -> None:
+    for graph in ATLAS:
+        count = graph.number_of_nodes()
+        lab = graph_lab(count, graph.edges, [1] * count, pops_tags=True)
+        for native in ({f"sw{n + 1}" for n in range(count)}, {f"sw{n + 1}" for n in range(0, count, 2)}):
+            abilities = dict.fromkeys(native, NATIVE)
+            start = factory_state(lab)
+            _, after = multi_tree(lab, start, shortest_routes, abilities=abilities)
+            plan = make_plan(lab, start, after, abilities=abilities)
+            assert replay(plan.changes, start) == after
+            if count <= 4:
+                check_plainly(lab, start, plan.changes)
+                _walk(lab, start, plan, native)
+                back = invert(lab, start, plan)
+                assert _walk(lab, after, back, native) == start
+            again = multi_tree(lab, after, shortest_routes, abilities=abilities)[1]
+            assert make_plan(lab, after, again, abilities=abilities) == Plan(())
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_any_sequence_of_regulation_on_mixed_switches_keeps_all_hosts_joined(data: st.DataObject) -> None:
+    count = data.draw(st.integers(2, 4))
+    edges = [(data.draw(st.integers(0, n - 1)), n) for n in range(1, count)]
+    place = st.integers(0, count - 1)
+    edges += [e for e in data.draw(st.lists(st.tuples(place, place), max_size=4)) if e[0] != e[1]]
+    lab = graph_lab(count, edges, [1] * count, pops_tags=True)
+    native = set(data.draw(st.lists(st.sampled_from([s.name for s in lab.switches]), min_size=1, unique=True)))
+    abilities = dict.fromkeys(native, NATIVE)
+    start = tree_state(lab)
+    after = multi_tree(lab, start, shortest_routes, abilities=abilities)[1]
+    plan = make_plan(lab, start, after, abilities=abilities)
+    assert all(step.disruption.kind == "hitless" for step in plan.steps)
+    state = _walk(lab, start, plan, native)
+    for _ in range(data.draw(st.integers(1, 3))):
+        link = data.draw(st.sampled_from(sorted(lab.trunks(), key=lambda link: link.number)))
+        try:
+            if link.number in trunks_off(lab, state):
+                plan = link_on(lab, state, link, abilities=abilities)
+            elif data.draw(st.booleans()):
+                plan = link_off(lab, state, link, abilities=abilities)
+            elif data.draw(st.booleans()):
+                plan = link_speed(lab, state, link, data.draw(st.sampled_from([10, None])), abilities=abilities)
+            else:
+                plan = eee(lab, state, [link], on=data.draw(st.booleans()), abilities=abilities)
+        except NoTree:
+            continue
+        assert all(step.disruption.kind == "hitless" for step in plan.steps)
+        state = _walk(lab, state, plan, native)
+
+
+def test_trunks_that_allow_every_vlan_are_pruned_before_new_vlans_exist() -> None:
+    lab = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], pops_tags=True)
+    native = {"sw1", "sw2", "sw3"}
+    abilities = dict.fromkeys(native, NATIVE)
+    start = factory_state(lab)
+    for link in lab.trunks():
+        for end in (link.a, link.b):
+            switch = start.switches[end.device]
+            ports = {**switch.ports, end.port: replace(switch.ports[end.port], tagged_vids=frozenset(range(2, 4095)))}
+            start = State({**start.switches, end.device: replace(switch, ports=ports)})
+    after = multi_tree(lab, start, shortest_routes, abilities=abilities)[1]
+    plan = make_plan(lab, start, after, abilities=abilities)
+    assert _walk(lab, start, plan, native) == after
+
+
+def test_a_host_that_does_not_pop_tags_is_named() -> None:
+    start = tree_state(TRIANGLE)
+    abilities = {"sw2": NATIVE}
+    _, after = multi_tree(TRIANGLE, start, shortest_routes, abilities=abilities)
+    with pytest.raises(NotExpressible, match=r"sw2 is a netgear_m4300.*port h1, and n03 .*pops_tags"):
+        make_plan(TRIANGLE, start, after, abilities=abilities)
+
+
+def test_a_state_that_a_native_vlan_cannot_express_is_refused() -> None:
+    start = tree_state(TRIANGLE)
+    _, after = multi_tree(TRIANGLE, start, shortest_routes)  # planned as if all could untag
+    with pytest.raises(PlanError):
+        make_plan(TRIANGLE, start, after, abilities={"sw2": NATIVE})
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"vlans": 3}, r"4 VLANs at once \(it holds 3"),
+        ({"reserved_vids": frozenset({11})}, "VLAN 11, which it keeps for itself"),
+        ({"static_entries": 1}, r"static entries \(it holds 1; `--statics needed`"),
+        ({"static_entries_per_port": 1}, r"static entries on port \w+ \(it holds 1"),
+    ],
+)
+def test_what_a_switch_cannot_hold_is_refused(limits: dict[str, object], words: str) -> None:
+    start = tree_state(TRIANGLE)
+    after = multi_tree(TRIANGLE, start, shortest_routes, statics="all")[1]
+    abilities = {"sw1": replace(CAN, **limits)}  # type: ignore[arg-type]
+    assert make_plan(TRIANGLE, start, after).steps
+    with pytest.raises(NotExpressible, match=words):
+        make_plan(TRIANGLE, start, after, abilities=abilities)
+
+
+@pytest.mark.parametrize("limits", [{"vlans": 4}, {"static_entries": 12}, {"static_entries_per_port": 12}])
+def test_limits_that_suffice_are_no_limits(limits: dict[str, object]) -> None:
+    start = tree_state(TRIANGLE)
+    after = multi_tree(TRIANGLE, start, shortest_routes, statics="all")[1]
+    assert make_plan(TRIANGLE, start, after, abilities={"sw1": replace(CAN, **limits)}).steps  # type: ignore[arg-type]
+
+
+def test_the_limit_holds_while_old_and_new_vlans_stand_side_by_side() -> None:
+    start = tree_state(TRIANGLE)
+    state = replay(make_plan(TRIANGLE, start, multi_tree(TRIANGLE, start, shortest_routes)[1]).changes, start)
+    link = next(k for k in TRIANGLE.trunks() if state.port(k.a.device, k.a.port).tagged_vids)
+    most = max(
+        len(replay(link_off(TRIANGLE, state, link).changes[:n], state).switches["sw1"].vids)
+        for n in range(len(link_off(TRIANGLE, state, link).changes) + 1)
+    )
+    assert link_off(TRIANGLE, state, link, abilities={"sw1": replace(CAN, vlans=most)}).steps
+    with pytest.raises(NotExpressible, match="at once"):
+        link_off(TRIANGLE, state, link, abilities={"sw1": replace(CAN, vlans=most - 1)})
+
+
+def test_reserved_vids_are_not_given_to_trees() -> None:
+    abilities = {"sw3": replace(CAN, reserved_vids=frozenset({11, 13}))}
+    vlans, _ = multi_tree(TRIANGLE, tree_state(TRIANGLE), shortest_routes, abilities=abilities)
+    assert [vlan.vid for vlan in vlans.vlans] == [12, 14, 15]
+
+
+@pytest.mark.parametrize(
+    ("limits", "settings_", "words"),
+    [
+        ({"eee_settable": False}, {"eee": True}, "EEE"),
+        ({"hold_settable": False}, {"hold_us": 600}, "hold time"),
+        ({"flow_control_settable": False}, {"flow_control": True}, "flow control"),
+        ({"speeds_mbps": (10, 100)}, {"speed_mbps": 1000}, "can fix 10, 100"),
+        ({}, {"speed_mbps": 10_000}, "fastest is 1000"),
+    ],
+)
+def test_settings_of_a_port_that_a_family_lacks(
+    limits: dict[str, object], settings_: dict[str, object], words: str
+) -> None:
+    start = tree_state(TRIANGLE)
+    ports = dict(start.switches["sw1"].ports)
+    ports["h1"] = replace(ports["h1"], **settings_)  # type: ignore[arg-type]
+    after = State({**start.switches, "sw1": replace(start.switches["sw1"], ports=ports)})
+    with pytest.raises(NotExpressible, match=words):
+        make_plan(TRIANGLE, start, after, abilities={"sw1": replace(CAN, **limits)})  # type: ignore[arg-type]
+    assert make_plan(TRIANGLE, after, start, abilities={"sw1": CAN}).steps
+
+
+def test_what_a_switch_was_found_with_is_not_judged() -> None:
+    start = tree_state(TRIANGLE)
+    full = State({**start.switches, "sw1": replace(start.switches["sw1"], vids=frozenset(range(1, 50)))})
+    less = replay([VlanChange("sw1", 49, before=True, after=False)], full)
+    assert make_plan(TRIANGLE, full, less, abilities={"sw1": replace(CAN, vlans=5)}).steps
+
+
+@given(st.frozensets(st.integers(1, 6)), st.frozensets(st.integers(1, 6)), st.integers(1, 6))
+def test_a_port_with_one_untagged_vlan_keeps_its_memberships(u: frozenset[int], t: frozenset[int], pvid: int) -> None:
+    port = PortState(untagged_vids=u, tagged_vids=t - u, pvid=pvid)
+    made = one_untagged(port)
+    assert made.vids == port.vids
+    assert made.pvid == pvid
+    assert len(made.untagged_vids) <= 1
+    assert one_untagged(made) == made

@@ -1,0 +1,51 @@
+"""One lab for the whole session. Every test starts from the factory's settings, and leaves them behind."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.labs.engineer import Engineer
+from tests.support.labs.lab_numbers import reserve
+from tests.support.labs.stranger import Stranger, eeectl
+from tests.support.labs.triangle import write_lab
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    able = os.geteuid() == 0 and Path("/dev/net/tun").exists()
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.lab)
+            if not able:
+                item.add_marker(pytest.mark.skip(reason="a virtual lab needs root and /dev/net/tun"))
+
+
+@pytest.fixture(scope="session")
+def engineer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engineer]:
+    """Somebody with eeectl, at a lab in which hosts of all switches broadcast all the time."""
+    folder = write_lab(tmp_path_factory.mktemp("labs"), reserve())
+    eeectl("lab", "up", str(folder))
+    try:
+        with Engineer(Stranger.of(folder, Path("/run/eee-testbed")), tmp_path_factory.mktemp("kept")) as somebody:
+            yield somebody
+    finally:
+        eeectl("lab", "down", folder.name)
+
+
+@pytest.fixture(autouse=True)
+def safe(engineer: Engineer) -> Iterator[None]:
+    """Whatever a test does: no loop, and the factory's settings in the end."""
+    engineer.forget()
+    before = engineer.frames()
+    yield
+    engineer.require_no_loop_since(before)
+    engineer.restore()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if Engineer.figures:
+        terminalreporter.section("how long it took (on this machine, beside whatever else it did)")
+        for what, taken_s in Engineer.figures:
+            terminalreporter.line(f"{taken_s:6.1f} s  {what}")

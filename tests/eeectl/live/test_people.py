@@ -1,0 +1,193 @@
+"""People, processes and machines that get in the way of an apply."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from tests.support.labs.engineer import Engineer
+from tests.support.labs.stranger import EEECTL, ROOT, eventually, run
+
+ROUNDS = (1, 9)
+"""Of twelve, announced when a test strikes; `every_step.py` strikes at each line of the journal."""
+
+
+@pytest.mark.parametrize("number", ROUNDS)
+def test_killed_and_recovered(engineer: Engineer, number: int) -> None:
+    applying = engineer.start_apply()
+    engineer.await_round(applying, number)
+    applying.kill()
+    assert engineer.eeectl("status", "--offline").returncode == 3
+    refused = engineer.apply()
+    assert refused.returncode == 1
+    assert "eeectl recover" in refused.stderr
+    done = engineer.timed(f"recover after kill -9 in round {number}", "recover", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "as it was before" in done.stdout
+    engineer.require_before()
+    assert engineer.eeectl("status").returncode == 0
+
+
+def test_killed_twice(engineer: Engineer) -> None:
+    applying = engineer.start_apply()
+    engineer.await_round(applying, 8)
+    applying.kill()
+    recovering = engineer.start("recover", "--yes")
+    engineer.await_round(recovering, 8 + 3)
+    recovering.kill()
+    done = engineer.timed("recover after a recover that was killed", "recover", "--yes")
+    assert done.returncode == 0, done.stderr
+    engineer.require_before()
+
+
+def test_killed_under_a_guardian(engineer: Engineer) -> None:
+    applying = engineer.start_apply("--confirm-in", "10m")
+    engineer.await_round(applying, 6)
+    applying.kill()
+    eventually("the guardian takes it back", lambda: engineer.kinds()[-1] == "done", patience_s=90.0)
+    assert engineer.entries()[-1]["outcome"] == "taken back"
+    engineer.require_before()
+
+
+def test_interrupted_before_anything_was_sent(engineer: Engineer) -> None:
+    applying = engineer.start_apply()
+    eventually("the lock is taken", (engineer.kept / engineer.lab.name / "lock").exists)
+    applying.interrupt()
+    done = applying.end()
+    assert done.returncode == 130, done.stderr
+    assert engineer.kinds() == []
+    engineer.require_before()
+
+
+def test_interrupted_in_the_middle(engineer: Engineer) -> None:
+    applying = engineer.start_apply()
+    engineer.await_round(applying, 6)
+    applying.interrupt()
+    done = applying.end()
+    assert done.returncode == 130, done.stderr
+    assert "everything was taken back" in done.stderr
+    engineer.require_before()
+
+
+def test_interrupted_twice(engineer: Engineer) -> None:
+    applying = engineer.start_apply()
+    engineer.await_round(applying, 8)
+    applying.interrupt()
+    eventually("it is being taken back", lambda: "taking back" in engineer.kinds())
+    applying.interrupt()
+    done = applying.end()
+    assert done.returncode == 130, done.stderr
+    assert "eeectl recover" in done.stderr
+    assert engineer.eeectl("status", "--offline").returncode == 3
+    assert engineer.eeectl("recover", "--yes").returncode == 0
+    engineer.require_before()
+
+
+def test_a_colleague_between_the_look_and_the_answer(engineer: Engineer) -> None:
+    argv = engineer.argv("apply", "--no-host-check")
+    child = pexpect.spawn(argv[0], argv[1:], env=engineer.environment(), cwd=str(ROOT), encoding="utf-8", timeout=60)
+    child.expect("apply this")
+    engineer.lab.configure("sw3", "interface gi1/0/20", "shutdown", "exit")
+    child.sendline("y")
+    child.expect(pexpect.EOF)
+    said = str(child.before)
+    child.close()
+    assert child.exitstatus == 1, said
+    assert "1 setting differs" in said
+    assert re.search(r"changed meanwhile by somebody else: sw3:gi1/0/20: admin_up True -> False", said), said
+    assert engineer.kinds() == []
+    engineer.lab.configure("sw3", "interface gi1/0/20", "no shutdown", "exit")
+    engineer.require_before()
+
+
+def test_two_at_once(engineer: Engineer) -> None:
+    first = engineer.start_apply()
+    engineer.await_round(first, 1)
+    second = engineer.apply()
+    assert second.returncode == 1
+    assert f"is held by {_me()}" in second.stderr
+    assert str(first.process.pid) in second.stderr
+    done = first.end()
+    assert done.returncode == 0, done.stderr
+    engineer.require_after()
+
+
+def _me() -> str:
+    return run(["id", "-un"]).stdout.strip()
+
+
+def test_nobody_is_there_to_be_asked(engineer: Engineer) -> None:
+    done = engineer.eeectl("apply")
+    assert done.returncode == 1
+    assert "nothing was sent" in done.stderr
+    engineer.require_before()
+
+
+def test_a_wrong_password(engineer: Engineer) -> None:
+    engineer.fault("password", "sw2")
+    done = engineer.apply()
+    assert done.returncode == 1
+    assert "sw2: does not let admin in" in done.stderr
+    assert engineer.kinds() == []
+    engineer.fault("clear")
+    engineer.require_before()
+
+
+def test_a_password_that_is_changed_in_the_middle(engineer: Engineer) -> None:
+    engineer.fault("password", "sw1", "--at-change", "5")
+    engineer.fault("drop", "sw1", "--at-change", "8")
+    done = engineer.apply()
+    assert done.returncode == 1
+    assert "between two states" in done.stderr, done.stderr
+    engineer.fault("clear")
+    assert engineer.eeectl("recover", "--yes").returncode == 0
+    engineer.require_before()
+
+
+def test_another_host_key(engineer: Engineer) -> None:
+    engineer.fault("rekey", "sw1")
+    done = engineer.apply()
+    assert done.returncode == 1
+    assert "sw1: " in done.stderr
+    assert "host key" in done.stderr
+    assert engineer.kinds() == []
+    engineer.fault("clear")
+    engineer.require_before()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system that somebody else has filled but for 4 kB."""
+    run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(tmp_path)])
+    yield tmp_path
+    subprocess.run(["umount", "-l", str(tmp_path)], check=True)
+
+
+def test_no_room_for_a_journal(engineer: Engineer, small_disk: Path) -> None:
+    done = engineer.apply(kept=small_disk)
+    assert done.returncode == 1
+    assert "could not be written" in done.stderr, done.stderr
+    engineer.require_before()
+    assert "nothing was ever" in engineer.eeectl("recover", kept=small_disk).stderr
+
+
+def test_the_disk_fills_up_in_the_middle(engineer: Engineer, small_disk: Path) -> None:
+    run(["mount", "-o", f"remount,size={engineer.head_byte // 4096 * 4 + 16}k", str(small_disk)])
+    done = engineer.apply(kept=small_disk)
+    assert done.returncode == 1, done.stdout
+    assert "everything was taken back" in done.stderr, done.stderr
+    assert "make room" in done.stderr
+    engineer.require_before()
+    run(["mount", "-o", "remount,size=10m", str(small_disk)])
+    recovered = engineer.eeectl("recover", "--yes", kept=small_disk)
+    assert recovered.returncode == 0, recovered.stderr
+    engineer.require_before()
+
+
+def test_an_unknown_lab(engineer: Engineer) -> None:
+    done = run([*EEECTL, "apply", "nowhere", "--yes"], check=False, env=engineer.environment())
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,86 @@
+"""The verbs that change a lab, on switches that do as they are told."""
+
+import json
+from pathlib import Path
+
+from tests.support.labs.engineer import Engineer
+from tests.support.labs.stranger import eventually
+
+TRUNK = "sw1:gi1/0/5"
+FAR = "sw2:1/0/5"
+
+
+def test_an_apply_a_second_one_and_the_way_back(engineer: Engineer) -> None:
+    done = engineer.timed("apply with a check by the hosts", "apply", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "read back and verified" in done.stdout
+    engineer.require_after()
+    again = engineer.eeectl("apply", "--yes")
+    assert again.returncode == 0
+    assert "nothing to do" in again.stdout
+    assert engineer.eeectl("status").returncode == 0
+    back = engineer.timed("rollback", "rollback", "--yes")
+    assert back.returncode == 0
+    assert "as it was before" in back.stdout
+    engineer.require_before()
+    twice = engineer.eeectl("rollback", "--yes")
+    assert twice.returncode == 1
+    assert "nothing to take back" in twice.stderr
+
+
+def test_what_nobody_confirms_is_taken_back_by_itself(engineer: Engineer) -> None:
+    done = engineer.program("apply", "--yes", "--no-host-check", "--confirm-in", "2s")
+    assert done.returncode == 0
+    assert "eeectl confirm" in done.stdout
+    eventually("it is taken back", lambda: engineer.kinds()[-1] == "done")
+    assert engineer.entries()[-1]["outcome"] == "taken back"
+    engineer.require_before()
+    late = engineer.eeectl("confirm")
+    assert late.returncode == 1
+    assert "nothing waits to be confirmed" in late.stderr
+
+
+def test_what_is_confirmed_stays(engineer: Engineer) -> None:
+    assert engineer.program("apply", "--yes", "--no-host-check", "--confirm-in", "5m").returncode == 0
+    assert engineer.eeectl("status").returncode == 3
+    refused = engineer.apply()
+    assert refused.returncode == 1
+    assert "waits to be confirmed" in refused.stderr
+    done = engineer.eeectl("confirm")
+    assert done.returncode == 0
+    guardian = next(entry["pid"] for entry in engineer.entries() if entry["kind"] == "guarded")
+    eventually("the guardian leaves", lambda: not Path(f"/proc/{guardian}/cmdline").exists())
+    assert engineer.eeectl("status").returncode == 0
+    engineer.require_after()
+
+
+def _do(engineer: Engineer, group: str, verb: str, *options: str) -> None:
+    done = engineer.on_link(verb, TRUNK, *options, group=group)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_link_is_put_to_sleep_woken_and_slowed_and_its_eee_switched(engineer: Engineer) -> None:
+    lab = engineer.lab
+    assert engineer.apply().returncode == 0
+
+    def speeds() -> set[int]:
+        return {lab.truth()["ports"][end]["speed_mbps"] for end in (TRUNK, FAR)}
+
+    def active() -> set[bool]:
+        return {lab.truth()["ports"][end]["eee_active"] for end in (TRUNK, FAR)}
+
+    _do(engineer, "link", "off")
+    assert lab.link_state(TRUNK) == "shut"
+    _do(engineer, "link", "on", "--no-host-check")
+    lab.await_link(TRUNK, "up")
+    _do(engineer, "link", "speed", "100", "--no-host-check")
+    eventually("the link is slow", lambda: speeds() == {100})
+    _do(engineer, "link", "speed", "auto", "--no-host-check")
+    eventually("the link is fast", lambda: speeds() == {1000})
+    _do(engineer, "eee", "on", "--no-host-check")
+    eventually("EEE is active", lambda: active() == {True})
+    done = engineer.eeectl("eee show", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)
+    _do(engineer, "eee", "off", "--no-host-check")
+    eventually("EEE is off", lambda: active() == {False})

@@ -1,0 +1,69 @@
+"""A study's experiments fit the lab that they are made for."""
+
+from pathlib import Path
+
+import pytest
+
+from controller.experiments.experiment_file import Written, experiment_of, read_experiment
+from controller.experiments.fitting import check_experiment, order_for
+from controller.planning.regulate import joined
+from eeectl.study.design import FULL, QUICK, Effort, design
+from eeectl.study.folder import StudyFolder
+from lab.errors import LabError
+from lab.folder import find_lab, load_lab
+from lab.topology import Topology
+
+
+@pytest.mark.parametrize("effort", [QUICK, FULL])
+@pytest.mark.parametrize("name", ["virtual", "koibuchi", "miwa", "example"])
+def test_every_experiment_can_be_run_on_its_lab(name: str, effort: Effort) -> None:
+    lab = load_lab(find_lab(name))
+    made = design(lab, effort)
+    assert len(made.experiments) + len(made.left_out) >= 4
+    for content in made.experiments:
+        written = Written(content["name"], content)
+        experiment = experiment_of(written)
+        check_experiment(experiment, lab, written)
+        assert order_for(experiment)
+
+
+@pytest.mark.parametrize("name", ["virtual", "koibuchi", "example"])
+def test_links_that_go_off_leave_all_hosts_joined(name: str) -> None:
+    lab = load_lab(find_lab(name))
+    topology = Topology.of(lab)
+    for content in design(lab, QUICK).experiments:
+        links = content["factors"].get("link", {"links": ()})["links"]
+        off = {lab.find_link(link).number for link in links}
+        assert joined(topology, topology.trunks.keys() - off)
+        assert all(topology.trunks[number].switchable for number in off)
+
+
+def test_echoes_go_between_two_hosts_at_one_switch_first() -> None:
+    lab = load_lab(find_lab("virtual"))
+    probe = design(lab, QUICK).experiments[0]
+    homes = Topology.of(lab).homes
+    pair = (probe["measure"]["probe"]["from"], probe["measure"]["probe"]["to"])
+    assert len({homes[host].device for host in pair}) == 1
+    assert [homes[host].device for host in probe["factors"]["to"]][1] != homes[pair[0]].device
+
+
+def test_named_hosts_take_part_and_strange_ones_are_refused() -> None:
+    lab = load_lab(find_lab("virtual"))
+    program = design(lab, QUICK, hosts=("n05", "n06")).experiments[1]["measure"]["program"]
+    assert program["hosts"] == ["n05", "n06"]
+    with pytest.raises(LabError, match="no host n99"):
+        design(lab, QUICK, hosts=("n99",))
+
+
+def test_a_folder_is_found_again_with_its_experiments(tmp_path: Path) -> None:
+    lab = load_lab(find_lab("virtual"))
+    made = StudyFolder.create(tmp_path, "virtual", lab.name, design(lab, QUICK))
+    found = StudyFolder.open(made.path)
+    assert found == made
+    for name in found.names:
+        experiment, _ = read_experiment(found.experiment(name))
+        assert experiment.name == name
+        assert found.state_of(name) == "none"
+    assert list(found.finished_runs()) == []
+    with pytest.raises(LabError, match="no study"):
+        StudyFolder.open(tmp_path)

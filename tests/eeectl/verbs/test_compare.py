@@ -1,0 +1,105 @@
+"""`eeectl compare` on a run that was made up: two levels of one run, paired by block, with energy from a meter."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from eeectl.cli import run as eeectl
+from record.sample_tables import Batch, Column
+from record.store import Run
+from record.trial_events import BEGUN, ENDED, TrialBegun, TrialEnded
+
+_S = 1_000_000_000
+_ZERO_NS = 1_700_000_000 * _S
+_WINDOW_S, _BLOCKS = 20, 6
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """EEE on takes 2 % longer and 10 % less power; every block has 3 % more of both than the one before."""
+    with Run.create(tmp_path / "runs", "made-up", {"lab": "toy"}) as run:
+        at_ns = _ZERO_NS
+        for number in range(2 * _BLOCKS):
+            block, eee = number // 2, ("on", "off")[number % 2]
+            drift = 1.03**block
+            watt, time_s = drift * (18.0 if eee == "on" else 20.0), drift * (1.02 if eee == "on" else 1.0)
+            begun = TrialBegun(number, number, block, 0, {"eee": eee, "n": 4}, "program", "alltoall")
+            run.event(BEGUN, **begun.plain())
+            _meter(run, at_ns, watt)
+            ended = TrialEnded(
+                number, "valid", "", at_ns, at_ns + _WINDOW_S * _S, True, (("time", time_s, "s"), ("lost", 0.0, "1"))
+            )
+            run.event(ENDED, **ended.plain())
+            at_ns += (_WINDOW_S + 5) * _S
+        return run.folder
+
+
+def _meter(run: Run, at_ns: int, watt: float) -> None:
+    sent = [at_ns + n * _S for n in range(-2, _WINDOW_S + 3)]
+    empty: dict[str, Column] = dict.fromkeys(("on", "energy_joule", "energy_step_joule"))
+    times: dict[str, Column] = {"tick": 0, "due_ns": sent, "sent_ns": sent, "received_ns": [one + 1000 for one in sent]}
+    shown: dict[str, Column] = {"power_watt": watt, "power_step_watt": 0.01, "unchanged_s": 0.0, "mark": ""}
+    who: dict[str, Column] = {"strip": "pdu1", "outlet": 3, "feeds": "sw1"}
+    run.append(Batch("watts", len(sent), {**who, **times, **shown, **empty}))
+
+
+def _told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, dict[str, object]]:
+    assert eeectl(["compare", *words, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["comparisons"]
+    return {one["figure"]: one for one in told}
+
+
+def test_levels_of_one_run_are_compared_block_by_block_whatever_drifts(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = _told(capsys, f"{folder}:eee=off", "eee=on")
+    assert set(told) == {"time", "lost", "energy", "power"}
+    for figure, ratio in (("time", 1.02), ("power", 0.9), ("energy", 0.9)):
+        one = told[figure]["ratio"]
+        assert isinstance(one, dict)
+        assert one["low"] - 1e-4 <= ratio <= one["high"] + 1e-4
+        assert one["high"] - one["low"] < 0.002
+        assert told[figure]["differs"]
+        assert not told[figure]["weak"]
+    assert told["power"]["unit"] == "W"
+    assert set(_told(capsys, f"{folder}:eee=off", "eee=on", "--figure", "time")) == {"time"}
+    assert "energy" in _told(capsys, f"{folder}:eee=off", "eee=on", "--devices", "sw1")
+
+
+def test_two_runs_are_compared_without_pairs(folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    other = tmp_path / "runs" / "other"
+    shutil.copytree(folder, other)
+    told = _told(capsys, f"{folder}:eee=off", f"{other}:eee=on")
+    assert told["time"]["pairing"] == "none"
+    assert not told["time"]["differs"]  # the drift is larger than the effect, and nothing takes it out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("{folder}:eee=half", "eee=on"), "has no valid trial of eee half"),
+        (("eee=on", "eee=off"), "names no run"),
+        (("{folder}:eee", "eee=on"), "'eee' is no level"),
+        (("{folder}:eee=on", "/nowhere:eee=off"), "is no run's folder"),
+        (("{folder}:eee=on", "eee=off", "--figure", "speed"), "have no figure in common"),
+        (("{folder}:eee=on", "eee=off", "--devices", "sw9"), "feeds sw9"),
+    ],
+)
+def test_what_cannot_be_compared_is_one_sentence(
+    folder: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], sentence: str
+) -> None:
+    assert eeectl(["compare", *(word.format(folder=folder) for word in words)]) == 1
+    said = capsys.readouterr()
+    assert sentence in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
+
+
+def test_the_table_reads_without_a_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert eeectl(["compare", f"{folder}:eee=off", "eee=on"]) == 0
+    said = capsys.readouterr().out
+    assert "paired by block" in said
+    assert "power" in said
+    assert "0.9000" in said

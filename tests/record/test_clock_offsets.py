@@ -1,0 +1,83 @@
+"""Offsets: the truth is always inside the bound."""
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from record.clock_offsets import (
+    UPTIME_STEP_NS,
+    Exchange,
+    Offset,
+    between,
+    by_chrony,
+    chrony_bound_ns,
+    offset_of,
+    uptime_exchange,
+)
+
+_TRACKING = (
+    "C0A80101,ntp,3,1700000000.1,-0.000012000,0.00001,0.00002,1.5,0.001,0.01,0.000400000,0.000100000,64.2,Normal\n"
+)
+
+
+@given(st.integers(-(10**18), 10**18), st.integers(0, 2**32), st.integers(1, 12))
+def test_the_true_offset_is_inside_however_unlike_the_ways_are(true_ns: int, seed: int, count: int) -> None:
+    rng = random.Random(seed)  # noqa: S311 - drawn ways, no secrets
+    exchanges, now = [], 10**18
+    for _ in range(count):
+        there, back = rng.randint(1, 10**6), rng.randint(1, 10**9)
+        exchanges.append(Exchange(now, now + there + true_ns, now + there + back))
+        now += there + back + rng.randint(0, 10**6)
+    found = offset_of("n01", "ssh round trips", exchanges)
+    assert found.consistent
+    assert abs(found.offset_ns - true_ns) <= found.bound_ns + 1
+    assert found.bound_ns <= min(one.received_ns - one.sent_ns for one in exchanges) // 2 + 2
+
+
+@given(st.integers(0, 10**15), st.integers(0, 2**32))
+def test_a_clock_of_hundredths_is_known_to_less_than_one(zero_ns: int, seed: int) -> None:
+    rng = random.Random(seed)  # noqa: S311 - drawn ways, no secrets
+    exchanges = []
+    for beat in range(20):
+        sent = 10**18 + beat * 10**9
+        asked = sent + rng.randint(0, 5_000_000)
+        uptime_ms = (asked - 10**18 + zero_ns) // UPTIME_STEP_NS * 10
+        exchanges.append(uptime_exchange(sent, uptime_ms, asked + rng.randint(0, 5_000_000)))
+    found = offset_of("sw1", "sysUpTime", exchanges, UPTIME_STEP_NS)
+    assert found.consistent
+    assert abs(found.offset_ns - (zero_ns - 10**18)) <= found.bound_ns + 1
+    assert found.bound_ns <= 10_000_000
+
+
+def test_a_clock_that_was_stepped_is_told_and_both_offsets_are_covered() -> None:
+    exchanges = [Exchange(0, 1_000, 10), Exchange(100, 9_100, 110)]
+    found = offset_of("n01", "ssh round trips", exchanges)
+    assert not found.consistent
+    assert found.offset_ns - found.bound_ns <= 995
+    assert found.offset_ns + found.bound_ns >= 8_995
+
+
+@given(st.lists(st.integers(0, 10**6), min_size=3, max_size=20), st.sampled_from([1, -1]))
+def test_between_two_estimates_any_drift_one_way_is_inside(drifts: list[int], sign: int) -> None:
+    offsets = [sign * sum(drifts[: n + 1]) for n in range(len(drifts))]
+    first = Offset("n01", "ssh round trips", 0, offsets[0], 5)
+    last = Offset("n01", "ssh round trips", (len(drifts) - 1) * 1_000, offsets[-1], 9)
+    for n, true in enumerate(offsets):
+        offset, bound = between(first, last, n * 1_000)
+        assert abs(offset - true) <= bound + 1
+
+
+def test_chrony_says_how_wrong_it_may_be() -> None:
+    assert chrony_bound_ns(_TRACKING) == 12_000 + 100_000 + 200_000
+    assert chrony_bound_ns(_TRACKING.replace("Normal", "Not synchronised")) is None
+    assert chrony_bound_ns("506 Cannot talk to daemon") is None
+    told = by_chrony("n01", _TRACKING, _TRACKING, 7, -40)
+    assert told == Offset("n01", "chrony", 7, -40, 624_000)
+    assert by_chrony("n01", _TRACKING, "", 7, 0) is None
+
+
+def test_no_exchange_tells_no_offset() -> None:
+    with pytest.raises(ValueError, match="no exchange"):
+        offset_of("n01", "ssh round trips", [])

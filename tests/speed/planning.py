@@ -1,0 +1,73 @@
+"""How long it takes to choose trees, order a plan and prove it: ``python -m tests.speed.planning``.
+
+Two labs from factory state to a shortest-path tree per switch: the 66-host lab, and 50 switches with 20 hosts each on
+a random graph of degree 6. Beside it the proof that judges every prefix from nothing, on the 66-host lab. One process,
+median of some runs; prints one JSON object. Memory is the process's peak so far.
+"""
+
+import argparse
+import json
+import resource
+import statistics
+import time
+from collections.abc import Callable
+
+import networkx as nx
+
+from controller.model.state import factory_state
+from controller.planning.check import check, check_plainly
+from controller.planning.plan import order_changes
+from controller.planning.regulate import multi_tree
+from controller.planning.trees import shortest_routes
+from lab.folder import find_lab, load_lab
+from lab.model import Lab
+from tests.support import ROOT
+from tests.support.graph_lab import graph_lab
+
+
+def large_lab() -> Lab:
+    graph = nx.random_regular_graph(6, 50, seed=1)
+    return graph_lab(50, sorted(tuple(sorted(edge)) for edge in graph.edges), [20] * 50)
+
+
+def _median_s(runs: int, work: Callable[[], object]) -> float:
+    took_s = []
+    for _ in range(runs):
+        begin = time.perf_counter()
+        work()
+        took_s.append(time.perf_counter() - begin)
+    return round(statistics.median(took_s), 3)
+
+
+def measure(lab: Lab, runs: int, *, plainly: bool) -> dict[str, object]:
+    start = factory_state(lab)
+    vlans, after = multi_tree(lab, start, shortest_routes)
+    plan = order_changes(lab, start, after)
+    figures: dict[str, object] = {
+        "switch_count": len(lab.switches),
+        "host_count": len(lab.hosts),
+        "vlan_count": len(vlans.vlans),
+        "step_count": len(plan.steps),
+        "choose_s": _median_s(runs, lambda: multi_tree(lab, start, shortest_routes)),
+        "order_s": _median_s(runs, lambda: order_changes(lab, start, after)),
+        "check_s": _median_s(runs, lambda: check(lab, start, plan.changes)),
+        "peak_memory_kibibyte": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+    }
+    if plainly:
+        figures["check_plainly_s"] = _median_s(1, lambda: check_plainly(lab, start, plan.changes))
+    return figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=5)
+    arguments = parser.parse_args()
+    koibuchi = load_lab(find_lab(str(ROOT / "inventory" / "koibuchi")))
+    labs = {"koibuchi": (koibuchi, True), "large": (large_lab(), False)}
+    print(
+        json.dumps({n: measure(lab, arguments.runs, plainly=plainly) for n, (lab, plainly) in labs.items()}, indent=1)
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,21 @@
+"""A virtual lab for a benchmark: the command line of this checkout, and what the lab's journal says."""
+
+import subprocess
+import sys
+
+from twin.machine.statedir import Journal, StateDir
+
+
+def eeectl(*words: str) -> str:
+    """Run eeectl; its complaints go to our standard error."""
+    return subprocess.run(
+        [sys.executable, "-m", "eeectl.cli", *words], check=True, stdout=subprocess.PIPE, text=True
+    ).stdout
+
+
+def journal_of(lab: str) -> Journal:
+    """What a lab that is up consists of; ends the program in a sentence if it is not up."""
+    journal = StateDir(lab).load()
+    if journal is None:
+        sys.exit(f"lab {lab} is not up: run `eeectl lab up {lab}`.")
+    return journal

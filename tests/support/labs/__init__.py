@@ -1,0 +1,1 @@
+"""Labs for tests: small inventories, live labs and people who work on them."""

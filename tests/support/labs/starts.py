@@ -1,0 +1,42 @@
+"""Where plans of tests begin: labs in a known state, and switches that can do everything."""
+
+from dataclasses import replace
+
+import networkx as nx
+
+from controller.model.capabilities import Capabilities
+from controller.model.state import State, factory_state
+from lab.model import Lab
+
+CAN = Capabilities(
+    multi_untagged=True,
+    eee_settable=True,
+    hold_settable=True,
+    flow_control_settable=True,
+    static_entries=None,
+    static_entries_per_port=None,
+    vlans=None,
+    eee_restarts_link=True,
+)
+
+
+def tree_state(lab: Lab) -> State:
+    """No spanning tree, VLAN 1 on one tree, every other trunk shut: how the shipped labs start."""
+    state = factory_state(lab)
+    graph = nx.MultiGraph()
+    graph.add_nodes_from(switch.name for switch in lab.switches)
+    shut: set[tuple[str, str]] = set()
+    for link in lab.trunks():
+        if nx.has_path(graph, link.a.device, link.b.device):
+            shut |= {(end.device, end.port) for end in (link.a, link.b)}
+        graph.add_edge(link.a.device, link.b.device)
+    return State(
+        {
+            name: replace(
+                switch,
+                stp=False,
+                ports={port: replace(s, admin_up=(name, port) not in shut) for port, s in switch.ports.items()},
+            )
+            for name, switch in state.switches.items()
+        }
+    )

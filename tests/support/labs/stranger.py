@@ -1,0 +1,302 @@
+"""The tools of somebody who knows nothing of the twin: OpenSSH, net-snmp, `eeectl`; and how they wait for events."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+import pexpect
+
+from lab.folder import load_lab
+from lab.model import Lab
+from tests.support import ROOT
+from twin.lab.lifecycle import order, status
+
+T = TypeVar("T")
+Done = subprocess.CompletedProcess[str]
+
+
+EEECTL = (sys.executable, "-m", "eeectl.cli")
+PATIENCE_S = 60.0
+"""Ends a wait for an event on a machine that is busy with other things; it is never what is measured."""
+
+IF_NAME = "1.3.6.1.2.1.31.1.1.1.1"
+IF_ADMIN = "1.3.6.1.2.1.2.2.1.7"
+IF_OPER = "1.3.6.1.2.1.2.2.1.8"
+IF_OUT_UCAST = "1.3.6.1.2.1.31.1.1.1.11"
+BASE_PORT_IF_INDEX = "1.3.6.1.2.1.17.1.4.1.2"
+UP, DOWN = "1", "2"
+
+
+def eventually(what: str, look: Callable[[], T], *, patience_s: float = PATIENCE_S) -> T:
+    """Look again and again until what is seen is true; fail with `what` and the last sight after `patience_s`."""
+    deadline_s = time.monotonic() + patience_s
+    while True:
+        seen = look()
+        if seen:
+            return seen
+        assert time.monotonic() < deadline_s, f"{what}: not within {patience_s:g} s; last seen: {seen!r}"
+        time.sleep(0.1)
+
+
+def run(argv: Sequence[str], *, check: bool = True, patience_s: float = PATIENCE_S, **options: Any) -> Done:
+    """Run a command in the checkout; a failure shows what it printed."""
+    done = subprocess.run(
+        argv, capture_output=True, text=True, check=False, timeout=patience_s, cwd=ROOT, stdin=subprocess.DEVNULL,
+        **options,
+    )  # fmt: skip
+    assert not check or done.returncode == 0, f"{shlex.join(argv)}: {done.returncode}\n{done.stdout}{done.stderr}"
+    return done
+
+
+def eeectl(*arguments: str, check: bool = True, **options: Any) -> Done:
+    """Run eeectl."""
+    return run([*EEECTL, *arguments], check=check, **options)
+
+
+class Terminal:
+    """A terminal on a switch over OpenSSH, in privileged mode, without paging."""
+
+    def __init__(self, config: Path, switch: str, family: str) -> None:
+        # A prompt stands alone on the last line: a name, a mode in parentheses, # or >.
+        self._prompt = re.compile(rf"\n\r?\(?{switch}\)? ?(?:\([^()\r\n]*\))?[#>] ?$")
+        self._child = pexpect.spawn(
+            "ssh", ["-tt", "-F", str(config), switch], encoding="utf-8", timeout=PATIENCE_S, dimensions=(1000, 200)
+        )
+        self._child.delaybeforesend = None
+        self._child.expect(self._prompt)
+        for line in ("terminal datadump",) if family == "dell_powerconnect_55xx" else ("enable", "terminal length 0"):
+            self.type(line)
+
+    def type(self, line: str) -> str:
+        """Type one line; what the switch printed until its next prompt."""
+        self._child.send(line + "\r")
+        self._child.expect_exact(line)
+        self._child.expect(self._prompt)
+        return str(self._child.before).replace("\r", "").strip("\n")
+
+    def configure(self, *lines: str) -> None:
+        """Type lines in configuration mode and leave it; whatever the switch answers to one is a failure."""
+        self.type("configure")
+        for line in lines:
+            said = self.type(line)
+            assert not said.strip(), f"{line!r} was answered with {said!r}"
+        self.type("end")
+
+    def ask(self, line: str, question: str, answer: str) -> str:
+        """Type a line that the switch asks back about, and answer."""
+        self._child.send(line + "\r")
+        self._child.expect(question)
+        self._child.send(answer)
+        self._child.expect(self._prompt)
+        return str(self._child.before).replace("\r", "")
+
+    def closed(self) -> None:
+        """Wait until the other side has closed the session."""
+        self._child.expect(pexpect.EOF)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._child.close(force=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Stranger:
+    """What somebody with the lab's files and keys can do from the machine that it runs on."""
+
+    def __init__(self, lab: Lab, state: Path) -> None:
+        self.lab = lab
+        self.name = lab.name
+        self.state = state
+        self.config = state / "ssh_config"
+        self.hosts = [host.name for host in lab.hosts]
+        self.switches = [switch.name for switch in lab.switches]
+
+    @classmethod
+    def of(cls, folder: Path, state_root: Path) -> Self:
+        """A stranger at a lab that is up."""
+        lab = load_lab(folder)
+        return cls(lab, state_root / lab.name)
+
+    def secret(self, name: str) -> str:
+        """A password or community."""
+        return (self.state / "secrets" / name).read_text(encoding="utf-8")
+
+    # -- eeectl
+
+    def status(self) -> Any:
+        """What `eeectl lab status --json` prints, without the half second that it takes to start."""
+        return status(self.name)
+
+    def truth(self) -> Any:
+        """What `eeectl lab truth --json` prints."""
+        return order(self.name, "truth")
+
+    def fault(self, *words: str, check: bool = True) -> Done:
+        """`eeectl lab fault ...`."""
+        return eeectl("lab", "fault", *words, "--lab", self.name, check=check)
+
+    def link_state(self, end: str) -> str:
+        """What `lab status` says of the cable at an end."""
+        return str(next(link["state"] for link in self.status()["links"] if end in (link["a"], link["b"])))
+
+    def await_link(self, end: str, state: str) -> None:
+        """Wait until a cable is up, down, shut or cut."""
+        eventually(f"the cable at {end} is {state}", lambda: self.link_state(end) == state)
+
+    # -- hosts
+
+    def ssh(self, host: str, command: str, *, root: bool = False, check: bool = True, **options: Any) -> Done:
+        """Run a command on a host over OpenSSH."""
+        target = f"root@{host}" if root else host
+        return run(["ssh", "-F", str(self.config), target, command], check=check, **options)
+
+    def reaches(self, a: str, b: str) -> bool:
+        """Whether an echo from one host to another's data address is answered."""
+        return self.ssh(a, f"ping -q -n -c 1 -W 0.5 {b}", check=False).returncode == 0
+
+    def await_ping(self, a: str, b: str) -> None:
+        """Wait until a host reaches another."""
+        eventually(f"{a} reaches {b}", lambda: self.reaches(a, b))
+
+    def address(self, host: str) -> str:
+        """Address on the data network."""
+        return self.lab.host(host).data_address
+
+    def mac(self, host: str) -> str:
+        """MAC address on the data network."""
+        return self.lab.host(host).mac.hex(":")
+
+    # -- switches
+
+    def terminal(self, switch: str) -> Terminal:
+        """Open a terminal."""
+        return Terminal(self.config, switch, self.lab.switch(switch).family)
+
+    def configure(self, switch: str, *lines: str) -> None:
+        """Change a switch's configuration."""
+        with self.terminal(switch) as terminal:
+            terminal.configure(*lines)
+
+    def reboot(self, *switches: str) -> None:
+        """Let switches forget what was not saved, and wait until their links are as they were at first."""
+        for switch in switches:
+            self.fault("reboot", switch)
+        self.await_links()
+
+    def await_links(self) -> None:
+        """Wait until every switch is ready and every link that nobody shut is up."""
+
+        def settled() -> bool:
+            now = self.status()
+            return all(switch["state"] == "ready" for switch in now["switches"]) and not any(
+                link["state"] == "down" for link in now["links"]
+            )
+
+        eventually("all switches are ready and all links up", settled)
+
+    # -- SNMP
+
+    def agent(self, device: str) -> str:
+        """Where net-snmp's tools find a switch or strip."""
+        known = {switch.name: (switch.address, switch.snmp_port) for switch in self.lab.switches}
+        known |= {strip.name: (strip.address, strip.snmp_port) for strip in self.lab.strips}
+        address, port = known[device]
+        return f"udp:{address}:{port}"
+
+    def v2c(self, community: str = "snmp_write_community") -> list[str]:
+        """Options of net-snmp's tools for v2c."""
+        return ["-v2c", "-c", self.secret(community)]
+
+    def v3(self) -> list[str]:
+        """Options of net-snmp's tools for v3 with authentication and privacy."""
+        auth, priv = self.secret("snmp_auth_password"), self.secret("snmp_priv_password")
+        return ["-v3", "-l", "authPriv", "-u", "eee", "-a", "SHA", "-A", auth, "-x", "AES", "-X", priv]
+
+    def get(self, device: str, oid: str, *, how: Sequence[str] | None = None) -> str:
+        """Value of one object."""
+        argv = ["snmpget", *(how or self.v2c()), "-Oqv", self.agent(device), oid]
+        return run(argv).stdout.strip().strip('"')
+
+    def set(self, device: str, *triples: str, how: Sequence[str] | None = None, check: bool = True) -> Done:
+        """SET objects: OID, net-snmp's type letter, value."""
+        return run(["snmpset", *(how or self.v2c()), self.agent(device), *triples], check=check)
+
+    def walk(self, device: str, oid: str, *, how: Sequence[str] | None = None) -> Mapping[str, str]:
+        """Index to value of all objects below an OID."""
+        argv = ["snmpbulkwalk", *(how or self.v2c()), "-Onq", self.agent(device), oid]
+        found = {}
+        for line in run(argv).stdout.splitlines():
+            name, _, value = line.partition(" ")
+            found[name.removeprefix(f".{oid}.")] = value.strip().strip('"')
+        return found
+
+    def if_index(self, switch: str, port: str) -> str:
+        """ifIndex of a port by its ifName."""
+        return next(index for index, name in self.walk(switch, IF_NAME).items() if name == port)
+
+    # -- frames
+
+    @contextmanager
+    def watching(self, cable: str, *tcpdump: str) -> Iterator["Watch"]:
+        """Let tcpdump read `eeectl lab capture CABLE` meanwhile."""
+        capture = subprocess.Popen(
+            [*EEECTL, "lab", "capture", cable, "--lab", self.name],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
+        )  # fmt: skip
+        assert capture.stderr is not None
+        try:
+            said = capture.stderr.readline()
+            assert said.startswith("capturing"), said + capture.stderr.read()
+            reader = subprocess.Popen(
+                ["tcpdump", "-nne", "-l", "--immediate-mode", "-r", "-", *tcpdump],
+                stdin=capture.stdout, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            )  # fmt: skip
+        except BaseException:
+            capture.kill()
+            raise
+        watch = Watch(capture, reader)
+        try:
+            yield watch
+        finally:
+            watch.stop()
+
+
+class Watch:
+    """A capture that runs; `lines` is what tcpdump printed, complete after the with block."""
+
+    def __init__(self, capture: "subprocess.Popen[str]", reader: "subprocess.Popen[str]") -> None:
+        self._capture = capture
+        self._reader = reader
+        if capture.stdout is not None:
+            capture.stdout.close()
+        self.lines: list[str] = []
+
+    def stop(self) -> None:
+        """End the capture as Ctrl-C does, and let tcpdump print the rest."""
+        self._capture.send_signal(2)
+        printed, _ = self._reader.communicate(timeout=PATIENCE_S)
+        self.lines = printed.splitlines()
+        self._capture.wait(PATIENCE_S)
+        if self._capture.stderr is not None:
+            self._capture.stderr.close()
+
+    def seen(self, *words: str) -> list[str]:
+        """Lines that hold all these words."""
+        return [line for line in self.lines if all(word in line for word in words)]
+
+
+def state_root() -> Path:
+    """Where labs of this environment keep their state."""
+    return Path(os.environ.get("EEE_STATE_DIR", "/run/eee-testbed"))

@@ -1,0 +1,31 @@
+"""The guardian of a toy lab whose switches live in a file: ``python toy_guardian.py LAB``."""
+
+import sys
+import threading
+from pathlib import Path
+
+from controller.applying.guardian import main
+from controller.applying.work import Hands
+from lab.model import Lab, Switch
+from tests.support.labs.toy_lab import ToyDriver, ToyLab, ToySession, load
+
+_ONE = threading.Lock()
+
+
+def _hands(lab: Lab) -> Hands:
+    """The switches are looked at when they are first spoken to: the apply changes them after the guardian started."""
+    toys: list[ToyLab] = []
+
+    def connect(switch: Switch) -> ToySession:
+        with _ONE:
+            if not toys:
+                toys.append(load(lab, Path(lab.folder) / "switches.json"))
+        return toys[0].connect(switch)
+
+    return Hands(connect, lambda _: ToyDriver(), {})
+
+
+if __name__ == "__main__":
+    code = main(sys.argv[1:], _hands)
+    sys.stdout = None  # type: ignore[assignment]  # closed when it was ready
+    raise SystemExit(code)

@@ -1,0 +1,1 @@
+"""Synthetic measurements: runs, echoes, watts, clocks."""

@@ -1,0 +1,1 @@
+"""Nodes for agents, and programs that run on them."""

@@ -1,0 +1,1 @@
+"""A virtual machine with Debian's kernel."""

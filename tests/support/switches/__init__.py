@@ -1,0 +1,1 @@
+"""Toy switches, and the twin's switches without a lab."""

@@ -1,0 +1,1 @@
+"""Parts of the twin on a test bench."""

@@ -1,0 +1,89 @@
+"""Limits of the kernel's neighbour table: raised for labs that need it, put back by the last."""
+
+from pathlib import Path
+
+import pytest
+
+from twin.machine.neighbours import give_room_back, make_room
+
+
+@pytest.fixture
+def limits(tmp_path: Path) -> Path:
+    folder = tmp_path / "limits"
+    folder.mkdir()
+    (folder / "gc_thresh2").write_text("512\n")
+    (folder / "gc_thresh3").write_text("1024\n")
+    return folder
+
+
+class _Labs:
+    """State folders, in roots of their own, and the machine that they share."""
+
+    def __init__(self, limits: Path) -> None:
+        self._limits = limits
+        self._record = limits.parent / "record"
+
+    def up(self, name: str, hosts: int) -> None:
+        path = self._path(name)
+        path.mkdir(parents=True)
+        make_room(path, hosts, limits=self._limits, record=self._record)
+
+    def down(self, name: str) -> None:
+        self._path(name).rmdir()
+        give_room_back(self._path(name), limits=self._limits, record=self._record)
+
+    def vanish(self, name: str) -> None:
+        self._path(name).rmdir()
+
+    def _path(self, name: str) -> Path:
+        return self._limits.parent / f"root of {name}" / name
+
+
+@pytest.fixture
+def labs(limits: Path) -> _Labs:
+    return _Labs(limits)
+
+
+def _values(limits: Path) -> tuple[int, int]:
+    return int((limits / "gc_thresh2").read_text()), int((limits / "gc_thresh3").read_text())
+
+
+def test_all_hosts_of_a_large_lab_can_know_each_other(limits: Path, labs: _Labs) -> None:
+    labs.up("one", 66)
+    assert min(_values(limits)) >= 66 * 65
+
+
+def test_the_last_lab_puts_the_limits_back(limits: Path, labs: _Labs) -> None:
+    """Also where each has a state root of its own."""
+    labs.up("one", 40)
+    labs.up("two", 40)
+    assert min(_values(limits)) >= 2 * 40 * 39
+    labs.down("one")
+    assert min(_values(limits)) >= 2 * 40 * 39
+    labs.down("two")
+    assert _values(limits) == (512, 1024)
+    assert sorted(path.name for path in limits.parent.iterdir() if path.is_file()) == []
+
+
+def test_a_lab_whose_state_was_removed_holds_no_room(limits: Path, labs: _Labs) -> None:
+    labs.up("one", 40)
+    labs.vanish("one")
+    labs.up("two", 4)
+    labs.down("two")
+    assert _values(limits) == (512, 1024)
+
+
+def test_what_somebody_else_has_set_since_is_left_alone(limits: Path, labs: _Labs) -> None:
+    labs.up("one", 66)
+    (limits / "gc_thresh3").write_text("99999\n")
+    labs.down("one")
+    assert _values(limits)[1] == 99999
+
+
+def test_limits_that_suffice_are_not_touched(limits: Path, labs: _Labs) -> None:
+    (limits / "gc_thresh2").write_text("100000\n")
+    (limits / "gc_thresh3").write_text("100000\n")
+    labs.up("one", 66)
+    assert _values(limits) == (100000, 100000)
+    labs.down("one")
+    assert _values(limits) == (100000, 100000)

@@ -1,0 +1,1 @@
+"""A switch's command line: grammar, line editor, sessions, SSH."""

@@ -1,0 +1,140 @@
+"""Values in a command line: numbers, lists, text, MAC addresses. Families add their port names.
+
+A token reads a value from words and says what it is for `?`; `twin.cli.grammar` uses it by name.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+class BadToken(ValueError):
+    """Raised by `Token.parse`: the text is no value of this kind. The sentence says why, for families that tell."""
+
+
+class Token(Protocol):
+    """A kind of value. `placeholder` is what `?` prints for it, `help` the line beside it."""
+
+    @property
+    def placeholder(self) -> str:
+        """What `?` prints for it."""
+
+    @property
+    def help(self) -> str:
+        """The line beside it."""
+
+    def parse(self, words: Sequence[str]) -> tuple[Any, int]:
+        """Read a value from the first of `words` (never empty); returns it and how many words it took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A decimal integer within bounds."""
+
+    low: int
+    high: int
+    help: str = "Specify a number"
+
+    @property
+    def placeholder(self) -> str:
+        """As `?` prints it."""
+        return f"<{self.low}-{self.high}>"
+
+    def parse(self, words: Sequence[str]) -> tuple[int, int]:
+        """Value: int."""
+        if not words[0].isascii() or not words[0].isdigit() or not self.low <= int(words[0]) <= self.high:
+            raise BadToken(f"{words[0]!r} is no number from {self.low} to {self.high}")
+        return int(words[0]), 1
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """One word (quotes hold blanks together) of at most `longest` characters."""
+
+    longest: int = 255
+    placeholder: str = "WORD"
+    help: str = "Specify text"
+
+    def parse(self, words: Sequence[str]) -> tuple[str, int]:
+        """Value: str."""
+        if len(words[0]) > self.longest:
+            raise BadToken(f"text of {len(words[0])} characters: at most {self.longest}")
+        return words[0], 1
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """Everything to the end of the line, blanks between words made single."""
+
+    longest: int = 255
+    placeholder: str = "LINE"
+    help: str = "Specify text"
+
+    def parse(self, words: Sequence[str]) -> tuple[str, int]:
+        """Value: str."""
+        text = " ".join(words)
+        if len(text) > self.longest:
+            raise BadToken(f"text of {len(text)} characters: at most {self.longest}")
+        return text, len(words)
+
+
+@dataclass(frozen=True, slots=True)
+class NumberList:
+    """A list of numbers and ranges without blanks: `11-16,20`. Value: sorted tuple without doubles."""
+
+    low: int
+    high: int
+    placeholder: str = "LIST"
+    help: str = "Specify a list, for example 1,3-5"
+
+    def parse(self, words: Sequence[str]) -> tuple[tuple[int, ...], int]:
+        """Value: tuple of int."""
+        return tuple(sorted(set(parse_list(words[0], self.low, self.high)))), 1
+
+
+@dataclass(frozen=True, slots=True)
+class Mac:
+    """A MAC address: `00:11:22:33:44:55`, `00-11-…`, `0011.2233.4455` or `001122334455`. Value: bytes."""
+
+    placeholder: str = "MAC"
+    help: str = "Specify a MAC address"
+
+    def parse(self, words: Sequence[str]) -> tuple[bytes, int]:
+        """Value: 6 bytes."""
+        if not re.fullmatch(
+            r"([0-9a-fA-F]{2}([:-])[0-9a-fA-F]{2}(\2[0-9a-fA-F]{2}){4})|([0-9a-fA-F]{4}\.){2}[0-9a-fA-F]{4}"
+            r"|[0-9a-fA-F]{12}",
+            words[0],
+        ):
+            raise BadToken(f"{words[0]!r} is no MAC address")
+        return bytes.fromhex(re.sub(r"[:.\-]", "", words[0])), 1
+
+
+def parse_list(text: str, low: int, high: int) -> list[int]:
+    """`11-16,20` as numbers in the order written; raises `BadToken`."""
+    numbers: list[int] = []
+    for part in text.split(","):
+        found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part, re.ASCII)
+        if not found:
+            raise BadToken(f"{text!r} is no list of numbers such as 1,3-5")
+        first, last = int(found[1]), int(found[2] or found[1])
+        if not low <= first <= last <= high:
+            raise BadToken(f"{part!r} is no range within {low} to {high}")
+        numbers.extend(range(first, last + 1))
+    return numbers
+
+
+def format_list(numbers: Iterable[int]) -> str:
+    """The shortest spelling of a set of numbers: `11-16,20`; empty text for none."""
+    spans: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ",".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)

@@ -1,0 +1,1 @@
+"""The switch families of the twin, one folder each."""

@@ -1,0 +1,16 @@
+"""Netgear M4300 (FASTPATH): configuration, command line, shows.
+
+Written from the CLI manual 202-11997, from outputs of real M4300, ICOS and EdgeSwitch boxes, and from what others
+measured on them; what is from memory is marked [M].
+
+`FAMILY` builds devices (`twin.switch.device.SwitchDevice`), `FastpathCli` is the command line of one
+(`twin.cli.ssh_face.SshFace`).
+"""
+
+from twin.families.fastpath.cli import FastpathCli
+from twin.families.fastpath.family import FastpathFamily
+from twin.switch.personality import Family
+
+__all__ = ["FAMILY", "FastpathCli"]
+
+FAMILY: Family = FastpathFamily()

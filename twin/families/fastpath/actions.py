@@ -1,0 +1,57 @@
+"""What a line of the command table is: a configuration action, or a move between modes.
+
+Both a session and the loader of a saved configuration run them; a session wraps an action in `SwitchDevice.change()`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from twin.cli.grammar import Match
+    from twin.cli.shell import Reply, Session
+    from twin.families.fastpath.personality import FastpathPersonality
+
+Ports: TypeAlias = tuple[int, ...]
+Action: TypeAlias = "Callable[[FastpathPersonality, Ports, Match[Any]], str]"
+"""(personality, bridge ports of the interface mode, match) -> words, "" for the silence of success."""
+
+
+@dataclass(frozen=True, slots=True)
+class Configure:
+    """A line that changes the configuration."""
+
+    action: Action
+
+    def __call__(self, session: Session, match: Match[Any]) -> Reply:
+        """Run it for a session."""
+        with session.device.change():
+            personality = cast("FastpathPersonality", session.device.personality)
+            return self.action(personality, session.mode.about.get("ports", ()), match)
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """A line that goes one mode deeper."""
+
+    mode: str
+    about: Callable[[Match[Any]], dict[str, Any]] = lambda _match: {}
+
+    def __call__(self, session: Session, match: Match[Any]) -> Reply:
+        """Run it for a session."""
+        session.enter(self.mode, **self.about(match))
+        return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """`exit`."""
+
+    def __call__(self, session: Session, match: Match[Any]) -> Reply:
+        """Run it for a session."""
+        del match
+        session.leave()
+        return ""

@@ -1,0 +1,37 @@
+"""How the family enters a lab."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from eee_engine import phy_profiles
+
+from twin.families.fastpath.loader import execute
+from twin.families.fastpath.personality import FastpathPersonality
+from twin.families.fastpath.ports import LAG_COUNT, lag_ports, model_named, physical_ports
+from twin.families.fastpath.table import grammar
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from twin.switch.personality import DeviceSpec, Personality, Port, PortPlan
+
+
+class FastpathFamily:
+    """See `twin.switch.personality.Family`."""
+
+    name = "netgear_m4300"
+
+    def ports(self, model: str) -> tuple[PortPlan, ...]:
+        """Physical ports of a model; ValueError for an unknown one."""
+        return physical_ports(model_named(model))
+
+    def lags(self, model: str) -> tuple[PortPlan, ...]:
+        """All port channels."""
+        model_named(model)
+        return lag_ports()
+
+    def personality(self, spec: DeviceSpec, ports: Sequence[Port]) -> Personality:
+        """A switch as from the factory."""
+        wakes = {name: profile["wake_us"] for name, profile in phy_profiles().items()}
+        return FastpathPersonality(spec, ports, grammar(len(ports) - LAG_COUNT), wakes, execute)

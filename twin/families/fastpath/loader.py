@@ -1,0 +1,43 @@
+"""Executes a saved configuration, line by line, as the switch does at boot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twin.cli.grammar import Fault
+from twin.families.fastpath.actions import Configure, Enter, Leave
+from twin.switch.personality import Refused
+
+if TYPE_CHECKING:
+    from twin.families.fastpath.personality import FastpathPersonality
+
+
+def execute(personality: FastpathPersonality, text: str) -> list[str]:
+    """Run every line from privileged exec; a line that fails is left out and returned, as a boot log would name it."""
+    modes: list[tuple[str, tuple[int, ...]]] = [("exec", ())]
+    failed: list[str] = []
+    for line in (raw.strip() for raw in text.splitlines()):
+        if not line or line.startswith("!"):
+            continue
+        mode, ports = modes[-1]
+        found = personality.grammar.parse(mode, line)
+        run = None if isinstance(found, Fault) else found.command.run
+        if isinstance(found, Fault):
+            failed.append(line)
+        elif isinstance(run, Enter):
+            modes.append((run.mode, run.about(found).get("ports", ())))
+        elif isinstance(run, Leave):
+            del modes[max(1, len(modes) - 1) :]
+        elif isinstance(run, Configure):
+            before = personality.config
+            personality.config = before.__deepcopy__({})
+            try:
+                words = run.action(personality, ports, found)
+            except Refused as refused:
+                words = refused.sentence
+            if words:
+                personality.config = before
+                failed.append(line)
+        else:
+            failed.append(line)
+    return failed

@@ -1,0 +1,29 @@
+"""The command table of the family: every line that the switch knows, in every mode."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from twin.cli.grammar import Grammar
+from twin.families.fastpath import dialogues, port_commands, switch_commands, vlan_commands
+from twin.families.fastpath.shows import commands as show_commands
+from twin.families.fastpath.tokens import tokens
+
+if TYPE_CHECKING:
+    from twin.cli.grammar import Command
+    from twin.cli.shell import Handler
+
+COMMANDS: tuple[Command[Handler], ...] = (
+    *dialogues.COMMANDS,
+    *show_commands.COMMANDS,
+    *switch_commands.COMMANDS,
+    *vlan_commands.COMMANDS,
+    *port_commands.COMMANDS,
+)
+
+
+@functools.cache
+def grammar(physical: int) -> Grammar[Handler]:
+    """Commands of a switch with so many physical ports."""
+    return Grammar(COMMANDS, tokens(physical))

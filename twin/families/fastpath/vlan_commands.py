@@ -1,0 +1,190 @@
+"""VLAN database, VLAN lines of interfaces, ``switchport`` (CLI manual 202-11997: "VLAN" and "Switch Port")."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from twin.cli.grammar import Command
+from twin.families.fastpath.actions import Configure, Enter
+from twin.families.fastpath.config import VID_MAX
+from twin.switch.personality import Refused
+
+if TYPE_CHECKING:
+    from twin.cli.grammar import Match
+    from twin.cli.shell import Handler
+    from twin.families.fastpath.actions import Action, Ports
+    from twin.families.fastpath.personality import FastpathPersonality
+    from twin.switch.effect import Acceptable
+
+VLAN_TABLE_SIZE = 4093
+_ACCEPT: dict[str, Acceptable] = {"vlanonly": "tagged", "admituntaggedonly": "untagged", "all": "all"}
+_EVERY_VID = frozenset(range(1, VID_MAX + 1))
+
+
+def _create(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+    for vid in match.get("vids"):
+        if match.negated:
+            personality.destroy_vlan(vid)
+        else:
+            personality.create_vlan(vid)
+    return ""
+
+
+def _name(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+    personality.rename_vlan(match.get("vid"), match.get("name", ""))
+    return ""
+
+
+def _participation(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+    vids = _existing(personality, match)
+    for number in ports:
+        own = personality.config.ports[number]
+        include, exclude = own.include - vids, own.exclude - vids
+        if match.has("include"):
+            include |= vids
+        elif match.has("exclude"):
+            exclude |= vids
+        personality.config.change([number], include=include, exclude=exclude)
+    return ""
+
+
+def _on_all(action: Action) -> Configure:
+    """The same line for every port and LAG, from global configuration."""
+
+    def on_all(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
+        return action(personality, tuple(personality.config.ports), match)
+
+    return Configure(on_all)
+
+
+def _tagging(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+    vids = _existing(personality, match)
+    for number in ports:
+        own = personality.config.ports[number]
+        tagging = own.tagging - vids if match.negated else own.tagging | vids
+        personality.config.change([number], tagging=tagging)
+    return ""
+
+
+def _pvid(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+    vid = match.get("vid", 1)
+    personality.need_vlan(vid)
+    personality.config.change(ports, pvid=vid)
+    return ""
+
+
+def _acceptframe(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+    words = [w for w in match.keywords if w in _ACCEPT]
+    personality.config.change(ports, acceptable="all" if match.negated else _ACCEPT[words[-1]])
+    return ""
+
+
+def _ingressfilter(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+    personality.config.change(ports, ingress_filter=not match.negated)
+    return ""
+
+
+def _mode(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+    mode = None if match.negated else match.keywords[-1]
+    personality.config.change(ports, mode=mode)
+    return ""
+
+
+def _access_vlan(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+    vid = match.get("vid", 1)
+    personality.need_vlan(vid)
+    personality.config.change(ports, access_vid=vid)
+    return ""
+
+
+def _native_vlan(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+    personality.config.change(ports, native_vid=match.get("vid", 1))
+    return ""
+
+
+def _allowed_vlan(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+    named = frozenset(match.get("vids", ()))
+    for number in ports:
+        allowed = personality.config.ports[number].allowed
+        now = _EVERY_VID if allowed is None else allowed
+        if match.negated or match.keywords[-1] == "all":
+            wanted = _EVERY_VID
+        elif match.has("add"):
+            wanted = now | named
+        elif match.has("remove"):
+            wanted = now - named
+        elif match.has("except"):
+            wanted = _EVERY_VID - named
+        else:
+            wanted = named
+        personality.config.change([number], allowed=None if wanted == _EVERY_VID else wanted)
+    return ""
+
+
+def _existing(personality: FastpathPersonality, match: Match[Any]) -> frozenset[int]:
+    vids = frozenset(match.get("vids"))
+    missing = sorted(vids - personality.config.vlans.keys())
+    if missing:
+        raise Refused(f"VLAN {missing[0]} does not exist: create it in the VLAN database", reason="no-vlan")
+    return vids
+
+
+_IF = frozenset({"if"})
+_VLAN = frozenset({"vlan"})
+_CONFIG = frozenset({"config"})
+
+COMMANDS: tuple[Command[Handler], ...] = (
+    Command("vlan database", Enter("vlan"), frozenset({"exec"}), "Type 'vlan database' into the vlan mode."),
+    Command("[no] vlan <vids>", Configure(_create), _VLAN, "Create a new VLAN or delete an existing VLAN."),
+    Command("vlan name <vid> <name>", Configure(_name), _VLAN, "Configure an optional VLAN Name."),
+    Command("no vlan name <vid>", Configure(_name), _VLAN, "Configure an optional VLAN Name."),
+    Command(
+        "vlan participation (include|exclude|auto) <vids>",
+        Configure(_participation),
+        _IF,
+        "Configure how ports participate in a specific VLAN.",
+    ),
+    Command(
+        "vlan participation all (include|exclude|auto) <vids>",
+        _on_all(_participation),
+        _CONFIG,
+        "Configure how all ports participate in a specific VLAN.",
+    ),
+    Command("[no] vlan tagging <vids>", Configure(_tagging), _IF, "Configure tagging for a specific VLAN port."),
+    Command("vlan pvid <vid>", Configure(_pvid), _IF, "Configure the VLAN id for a specific port."),
+    Command("no vlan pvid", Configure(_pvid), _IF, "Configure the VLAN id for a specific port."),
+    Command(
+        "vlan acceptframe (admituntaggedonly|vlanonly|all)",
+        Configure(_acceptframe),
+        _IF,
+        "Sets how to accept frames.",
+    ),
+    Command("no vlan acceptframe", Configure(_acceptframe), _IF, "Sets how to accept frames."),
+    Command(
+        "[no] vlan ingressfilter", Configure(_ingressfilter), _IF, "Enable/Disable application of Ingress Filtering."
+    ),
+    Command("vlan port pvid all <vid>", _on_all(_pvid), _CONFIG, "Configure the VLAN id for all ports."),
+    Command("no vlan port pvid all", _on_all(_pvid), _CONFIG, "Configure the VLAN id for all ports."),
+    Command("[no] vlan port tagging all <vids>", _on_all(_tagging), _CONFIG, "Configure tagging for all ports."),
+    Command(
+        "vlan port acceptframe all (admituntaggedonly|vlanonly|all)",
+        _on_all(_acceptframe),
+        _CONFIG,
+        "Sets how all ports accept frames.",
+    ),
+    Command("no vlan port acceptframe all", _on_all(_acceptframe), _CONFIG, "Sets how all ports accept frames."),
+    Command("[no] vlan port ingressfilter all", _on_all(_ingressfilter), _CONFIG, "Ingress Filtering on all ports."),
+    Command("switchport mode (access|general|trunk)", Configure(_mode), _IF, "Set the switchport mode."),
+    Command("no switchport mode", Configure(_mode), _IF, "Set the switchport mode."),
+    Command("switchport access vlan <vid>", Configure(_access_vlan), _IF, "Set the access VLAN."),
+    Command("no switchport access vlan", Configure(_access_vlan), _IF, "Set the access VLAN."),
+    Command("switchport trunk native vlan <vid>", Configure(_native_vlan), _IF, "Set the native VLAN of the trunk."),
+    Command("no switchport trunk native vlan", Configure(_native_vlan), _IF, "Set the native VLAN of the trunk."),
+    Command(
+        "switchport trunk allowed vlan (all|<vids>|add <vids>|remove <vids>|except <vids>)",
+        Configure(_allowed_vlan),
+        _IF,
+        "Set the VLANs allowed on the trunk.",
+    ),
+    Command("no switchport trunk allowed vlan", Configure(_allowed_vlan), _IF, "Set the VLANs allowed on the trunk."),
+)

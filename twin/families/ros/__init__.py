@@ -1,0 +1,13 @@
+"""Dell PowerConnect 55xx (RADLAN/Marvell ROS): the family, its configuration and its command line.
+
+`FAMILY` builds devices (`twin.switch.device.SwitchDevice`), `RosCli` is the command line of one
+(`twin.cli.ssh_face.SshFace`).
+"""
+
+from twin.families.ros.cli import RosCli
+from twin.families.ros.personality import RosFamily
+from twin.switch.personality import Family
+
+__all__ = ["FAMILY", "RosCli"]
+
+FAMILY: Family = RosFamily()

@@ -1,0 +1,160 @@
+"""The command line of a PowerConnect 55xx: modes, prompts, words.
+
+Prompts `console>`, `console#`, `console(config)#`, `console(config-if)#` with a blank behind (transcripts of a 3548;
+a FASTPATH box has none). Error words from drivers and profiles that wait for them: `% Unrecognized command`, `%
+Incomplete command`, `% Ambiguous command`, `% bad parameter value`, `% Wrong number of parameters or invalid range,
+size or characters entered`, `VLAN was not created by user.`
+
+Login: without `ip ssh password-auth` (the default) SSH lets everyone through with method *none*, and the session asks
+`User Name:` and `Password:`, as netmiko's driver for this family expects. A user who has a public key is offered that
+method instead, so that `none` cannot bypass it; a real box decides for all users at once [M].
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from twin.cli.grammar import Command, Fault, Grammar, HelpItem, Match
+from twin.cli.shell import Handler, Mode, More, Reply, Session, SshMethod
+from twin.families.ros import exec_commands
+from twin.families.ros.personality import CONFIG_COMMANDS
+from twin.families.ros.show_interfaces import config_of
+from twin.families.ros.table import ConfigHandler, Enter, Leave, Where
+from twin.families.ros.tokens import tokens
+
+if TYPE_CHECKING:
+    from twin.switch.device import SwitchDevice
+    from twin.switch.personality import Refused
+
+_PROMPTS = {
+    "user": ">",
+    "exec": "#",
+    "config": "(config)#",
+    "vlandb": "(config-vlan)#",
+    "if": "(config-if)#",
+    "ifvlan": "(config-if)#",
+    "line": "(config-line)#",
+}
+_FAULTS = {
+    "incomplete": "% Incomplete command",
+    "ambiguous": "% Ambiguous command",
+    "unrecognised": "% Unrecognized command",
+    "bad-value": "% bad parameter value",
+    "excess": "% Wrong number of parameters or invalid range, size or characters entered",
+}
+_REFUSALS = {
+    "no-vlan": "VLAN was not created by user.",
+    "default-vlan": "Default VLAN can't be deleted.",  # [M]
+    "bad-value": "% bad parameter value",
+}
+
+
+class RosCli:
+    """See `twin.cli.shell.Cli`."""
+
+    more = More("More: <space>,  Quit: q, One line: <return> ", rows=24)
+    session_limit = 5  # [M]
+
+    def __init__(self, device: SwitchDevice) -> None:
+        self._device = device
+        rows = [Command(c.pattern, _on_device(c.run), c.modes, c.help) for c in CONFIG_COMMANDS]
+        self.grammar: Grammar[Handler] = Grammar((*exec_commands.COMMANDS, *rows), tokens(device.ports))
+
+    def ssh_methods(self, user: str) -> frozenset[SshMethod]:
+        """What SSH offers: see this module's head."""
+        config = config_of(self._device)
+        if not config.ssh_server:
+            return frozenset()
+        known = self._device.users().get(user)
+        methods: set[SshMethod] = set()
+        if config.ssh_pubkey_auth and config.pubkey_auto_login and known is not None and known.keys:
+            methods.add("publickey")
+        if config.ssh_password_auth:
+            methods.add("password")
+        return frozenset(methods or {"none"})
+
+    def login_prompts(self) -> tuple[str, str, str]:
+        """Stars stand for the password's letters (netmiko's notes on this family)."""
+        return "User Name:", "Password:", "*"
+
+    def login_failed(self) -> str:
+        """[M]."""
+        return "authentication failed\n"
+
+    def begin(self, session: Session) -> str:
+        """A user is in."""
+        high = session.user is not None and session.user.privilege == 15
+        session.modes = [Mode("exec" if high else "user")]
+        return "\n"
+
+    def first_mode(self) -> Mode:
+        """Before the login."""
+        return Mode("user")
+
+    def prompt(self, session: Session) -> str:
+        """Host name (`console` without one) and mode."""
+        name = config_of(self._device).hostname or "console"
+        mark = _PROMPTS[session.mode.name]
+        if session.mode.about.get("range"):
+            mark = "(config-if-range)#"
+        return f"{name}{mark} "
+
+    def modes(self, session: Session) -> tuple[str, ...]:
+        """A global configuration command also works inside a sub-mode, which it leaves."""
+        name = session.mode.name
+        return (name,) if name in {"user", "exec", "config"} else (name, "config")
+
+    def rewrite(self, session: Session, line: str) -> tuple[str | None, str]:
+        """`do COMMAND` in configuration."""
+        first, _, rest = line.lstrip().partition(" ")
+        if first == "do" and rest.strip() and session.mode.name not in {"user", "exec"}:
+            return "exec", rest
+        return None, line
+
+    def fault(self, session: Session, fault: Fault, line: str) -> str:
+        """Words for a line that is no command."""
+        del session, line
+        return f"{_FAULTS[fault.kind]}\n"
+
+    def refused(self, session: Session, refused: Refused) -> str:
+        """Words for what the switch refuses; a reason without words of its own keeps the neutral sentence."""
+        del session
+        return f"{_REFUSALS.get(refused.reason, refused.sentence)}\n"
+
+    def help(self, session: Session, items: list[HelpItem], line: str) -> str:
+        """Two columns [M]."""
+        del session, line
+        width = max(20, *(len(i.word) for i in items))
+        return "".join(f"  {i.word:<{width}} {i.help}".rstrip() + "\n" for i in items)
+
+    def ctrl_z(self, session: Session) -> None:
+        """Back to privileged exec."""
+        session.home("exec")
+
+    def idle_timeout_s(self, session: Session) -> float:
+        """`exec-timeout` of `line ssh`; ten minutes by default (recording of `show line`)."""
+        del session
+        return float(config_of(self._device).exec_timeout_s)
+
+    def timed_out(self) -> str:
+        """[M]."""
+        return "The CLI session was closed due to inactivity.\n"
+
+
+def _on_device(run: ConfigHandler) -> Handler:
+    """A configuration handler as a session runs it: on the device's configuration, with its locks and observers."""
+
+    def handler(session: Session, match: Match[Any]) -> Reply:
+        device = session.device
+        with device.change():
+            outcome = run(Where(config_of(device), device.ports, session.mode.about), match)
+        if isinstance(outcome, Enter):
+            session.home("config")
+            session.enter(outcome.mode, **outcome.about)
+        elif outcome is Leave.UP:
+            session.leave()
+        elif outcome is Leave.END:
+            session.home("exec")
+        return outcome if isinstance(outcome, str) else ""
+
+    return handler

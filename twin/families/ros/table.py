@@ -1,0 +1,95 @@
+"""How a ROS configuration command is written down: a pattern and a function on the configuration.
+
+The same table serves a person at the terminal and a startup configuration read at boot, so a handler knows the
+`RosConfig`, the ports and where it stands (`Mode.about`), and neither device nor session. It returns nothing, words to
+print, or a move between modes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from twin.cli.grammar import Command, Match
+from twin.switch.personality import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from twin.families.ros.config import PortConfig, RosConfig
+    from twin.switch.personality import Port
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """What a handler works on. `about` is what the mode is about: `{"ports": (3, 4)}` or `{"vlans": (11,)}`."""
+
+    config: RosConfig
+    ports: Sequence[Port]
+    about: dict[str, Any]
+
+    def chosen(self) -> list[tuple[Port, PortConfig]]:
+        """The interfaces of this interface mode."""
+        return [(self.ports[n - 1], self.config.ports[n]) for n in self.about["ports"]]
+
+    def settings(self) -> list[PortConfig]:
+        """Their settings."""
+        return [setting for _, setting in self.chosen()]
+
+    def copper(self) -> list[tuple[Port, PortConfig]]:
+        """Ditto, refusing LAGs: for what only a physical port has."""
+        chosen = self.chosen()
+        if any(p.is_lag for p, _ in chosen):
+            raise Refused("a port-channel has no such setting: set it on its member ports", reason="bad-value")
+        return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """Go into a mode."""
+
+    mode: str
+    about: dict[str, Any]
+
+
+class Leave(Enum):
+    """Go back: `UP` one mode, `END` to privileged exec."""
+
+    UP = 1
+    END = 2
+
+
+Outcome: TypeAlias = "str | Enter | Leave | None"
+ConfigHandler: TypeAlias = "Callable[[Where, Match[Any]], Outcome]"
+
+CONFIG = frozenset({"config"})
+VLAN_DATABASE = frozenset({"vlandb"})
+INTERFACE = frozenset({"if"})
+VLAN_INTERFACE = frozenset({"ifvlan"})
+LINE = frozenset({"line"})
+EVERYWHERE = CONFIG | VLAN_DATABASE | INTERFACE | VLAN_INTERFACE | LINE
+
+
+def command(pattern: str, run: ConfigHandler, modes: frozenset[str], text: str = "") -> Command[ConfigHandler]:
+    """One row of the table."""
+    return Command(pattern, run, modes, text)
+
+
+def switch(name: str) -> ConfigHandler:
+    """A handler that sets a switch-wide yes-or-no setting by the presence of `no`."""
+
+    def run(where: Where, match: Match[Any]) -> None:
+        setattr(where.config, name, not match.negated)
+
+    return run
+
+
+def port_switch(name: str, *, inverted: bool = False) -> ConfigHandler:
+    """Ditto for the chosen ports; `inverted` for settings that the command disables."""
+
+    def run(where: Where, match: Match[Any]) -> None:
+        for setting in where.settings():
+            setattr(setting, name, match.negated is inverted)
+
+    return run

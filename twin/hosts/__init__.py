@@ -1,0 +1,1 @@
+"""Hosts: processes in namespaces with a root file system of their own."""

@@ -1,0 +1,137 @@
+"""The configuration files of virtual hosts, as text: accounts, names, sshd, Open MPI."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from lab.model import Host, Lab
+from twin.machine.credentials import SWITCH_KEY_USER
+
+USER = "lab"
+"""The unprivileged account of every host."""
+
+SSHD_CONFIG = """\
+Port 22
+ListenAddress 0.0.0.0
+HostKey /etc/ssh/ssh_host_ed25519_key
+PidFile /run/sshd.ready
+AuthorizedKeysFile .ssh/authorized_keys /etc/ssh/authorized_keys
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+UsePAM no
+UseDNS no
+MaxStartups 512
+MaxSessions 512
+PrintMotd no
+AcceptEnv LANG LC_*
+Subsystem sftp internal-sftp
+"""
+
+SSH_CONFIG = """\
+Host *
+    GSSAPIAuthentication no
+    StrictHostKeyChecking yes
+    SendEnv LANG LC_*
+"""
+
+
+def management_name(host: str) -> str:
+    """Return the name under which a host is reached over the management network from another host."""
+    return f"{host}-mgmt"
+
+
+def etc_hosts(lab: Lab, own: str) -> str:
+    """/etc/hosts: plain names mean the data network, `NAME-mgmt` the management network."""
+    lines = ["127.0.0.1 localhost", f"# lab {lab.name}; this is {own}"]
+    lines += [f"{host.data_address} {host.name}" for host in lab.hosts]
+    lines += [f"{host.management_address} {management_name(host.name)}" for host in lab.hosts]
+    return "\n".join(lines) + "\n"
+
+
+def known_hosts(hosts: Iterable[Host], public_keys: Mapping[str, str]) -> str:
+    """One line per host under all its names; `public_keys` maps a host to `ssh-ed25519 AAAA...`."""
+    lines = []
+    for host in hosts:
+        names = (host.name, management_name(host.name), host.data_address, host.management_address)
+        lines.append(f"{','.join(names)} {public_keys[host.name]}\n")
+    return "".join(lines)
+
+
+def openmpi_params(data_network: str, management_network: str) -> str:
+    """Open MPI's system-wide parameters on a host.
+
+    Messages of a job take the data network, whatever else the host is connected to. What Open MPI itself says
+    between its daemons takes the management network, so that a job started outside works and the data network
+    carries nothing but the job. Ranks are not bound: all hosts share the machine's cores, and each would bind its
+    first rank to the same core.
+    """
+    return (
+        f"pml = ob1\nbtl = self,vader,tcp\nbtl_tcp_if_include = {data_network}\n"
+        f"oob_tcp_if_include = {management_network}\nhwloc_base_binding_policy = none\n"
+        "mpi_yield_when_idle = 1\nplm_rsh_no_tree_spawn = 1\nplm_rsh_num_concurrent = 256\n"
+    )
+
+
+def _with_line(text: str, name: str, line: str) -> str:
+    kept = [held for held in text.splitlines() if not held.startswith(f"{name}:")]
+    return "\n".join([*kept, line]) + "\n"
+
+
+def free_id(passwd: str, group: str, wanted: int = 2000) -> int:
+    """Return a number, from `wanted` up, that neither a user nor a group of the machine has."""
+    taken = {line.split(":")[2] for text in (passwd, group) for line in text.splitlines() if line.count(":") > 2}
+    while str(wanted) in taken:
+        wanted += 1
+    return wanted
+
+
+def accounts() -> tuple[int, dict[str, str]]:
+    """Return the number of the hosts' user, and the account files: the machine's own plus that user."""
+    read = {path: Path(path).read_text(encoding="utf-8") for path in ("/etc/passwd", "/etc/group", "/etc/shadow")}
+    number = free_id(read["/etc/passwd"], read["/etc/group"])
+    return number, {
+        "/etc/passwd": _with_line(
+            read["/etc/passwd"], USER, f"{USER}:x:{number}:{number}:Lab user:/home/{USER}:/bin/bash"
+        ),
+        "/etc/group": _with_line(read["/etc/group"], USER, f"{USER}:x:{number}:"),
+        "/etc/shadow": _with_line(read["/etc/shadow"], USER, f"{USER}:*:20000:0:99999:7:::"),
+    }
+
+
+def outside_ssh_config(lab: Lab, *, folder: str) -> str:
+    """Client configuration for use from the machine itself: every host and switch by its name, host keys checked."""
+    lines = [f"# ssh -F {folder}/ssh_config NAME"]
+    for host in lab.hosts:
+        lines += [f"Host {host.name}", f"    HostName {host.management_address}", f"    Port {host.ssh_port}"]
+        lines += [f"    User {host.user}", f"    HostKeyAlias {host.name}"]
+    for switch in lab.switches:
+        lines += [f"Host {switch.name}", f"    HostName {switch.address}", f"    Port {switch.ssh_port}"]
+        lines += [f"    User {SWITCH_KEY_USER}", f"    HostKeyAlias {switch.name}"]
+    lines += [
+        "Host *",
+        f"    IdentityFile {folder}/keys/lab_ed25519",
+        "    IdentitiesOnly yes",
+        f"    UserKnownHostsFile {folder}/known_hosts",
+        "    GlobalKnownHostsFile /dev/null",
+        "    StrictHostKeyChecking yes",
+        "    GSSAPIAuthentication no",
+        "    LogLevel ERROR",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def openmpi_outside(lab: Lab, *, folder: str) -> str:
+    """Shell commands that let `mpirun --host n01,n02 PROGRAM` on the machine itself reach the lab's hosts."""
+    settings = {
+        "OMPI_MCA_plm_rsh_args": f"-F {folder}/ssh_config",
+        "OMPI_MCA_oob_tcp_if_include": lab.management_network,
+        "OMPI_MCA_btl_tcp_if_include": lab.data_network,
+        "OMPI_MCA_pml": "ob1",
+        "OMPI_MCA_btl": "self,vader,tcp",
+        "OMPI_MCA_hwloc_base_binding_policy": "none",
+        "OMPI_MCA_mpi_yield_when_idle": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    }
+    lines = [f"# . {folder}/mpi/environment", *(f"export {key}='{value}'" for key, value in settings.items())]
+    return "\n".join(lines) + "\n"

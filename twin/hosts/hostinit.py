@@ -1,0 +1,215 @@
+"""What runs as process 1 of a virtual host: it builds the host's world, starts sshd, reaps, and obeys the daemon.
+
+The daemon is reached over one socket, a message per datagram (JSON). Up: ``{"step": "tap"}`` with the TAP's
+descriptor, ``{"step": "up"}``, ``{"step": "down"}``, or ``{"error": sentence}``. Down: ``{"do": "configure"}`` once the
+management cable is plugged in, ``{"do": "off"}`` and ``{"do": "on"}`` for the mains. When the daemon's end closes,
+process 1 ends, and with it every process, interface and mount of the host.
+"""
+
+import errno
+import fcntl
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from twin.hosts.hostroot import build_root, empty_volatile, mount_volatile
+from twin.machine.cgroups import HostGroup
+from twin.machine.namespaces import (
+    CLONE_NEWCGROUP,
+    CLONE_NEWIPC,
+    CLONE_NEWNET,
+    CLONE_NEWNS,
+    CLONE_NEWUTS,
+    die_with_parent,
+    unshare,
+)
+
+_TUNSETIFF = 0x4004_54CA
+_IFF_TAP = 0x0002
+_IFF_NO_PI = 0x1000
+_IFF_VNET_HDR = 0x4000
+_ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
+
+
+@dataclass(frozen=True, slots=True)
+class HostKit:
+    """All that a host is made of. `files` maps absolute paths to (text, mode, user number)."""
+
+    name: str
+    mac: bytes
+    interface: str
+    mtu_byte: int
+    data_address: str  # with its prefix length
+    management_address: str  # with its prefix length
+    group: HostGroup
+    staging: str
+    shared: str
+    user_number: int
+    files: Mapping[str, tuple[str, int, int]]
+    sshd: str
+
+
+def open_tap(name: str) -> int:
+    """Make a TAP in the caller's network namespace, with virtio headers; returns its descriptor."""
+    descriptor = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+    request = struct.pack("16sH22x", name.encode(), _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR)
+    fcntl.ioctl(descriptor, _TUNSETIFF, request)
+    return descriptor
+
+
+def _quiet_ip6() -> None:
+    """No IPv6: its neighbour discovery would keep the links of an idle lab awake."""
+    for which in ("all", "default"):
+        try:
+            Path(f"/proc/sys/net/ipv6/conf/{which}/disable_ipv6").write_text("1", encoding="ascii")
+        except FileNotFoundError:
+            return  # this kernel has none
+
+
+def _addresses(kit: HostKit) -> str:
+    return (
+        "link set lo up\n"
+        f"link set {kit.interface} address {kit.mac.hex(':')} mtu {kit.mtu_byte} up\n"
+        f"addr add {kit.data_address} brd + dev {kit.interface}\n"
+        "link set mgmt0 up\n"
+        f"addr add {kit.management_address} brd + dev mgmt0\n"
+    )
+
+
+class _Init:
+    def __init__(self, kit: HostKit, channel: socket.socket) -> None:
+        self.kit = kit
+        self.channel = channel
+        self.wake_read, wake_write = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.set_wakeup_fd(os.dup2(wake_write, 60, inheritable=False), warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+
+    def tell(self, **message: str) -> None:
+        self.channel.send(json.dumps(message).encode())
+
+    def hear(self) -> str:
+        data = self.channel.recv(65_536)
+        if not data:
+            os._exit(0)  # the daemon is gone
+        return str(json.loads(data)["do"])
+
+    def run(self) -> None:
+        kit = self.kit
+        kit.group.join()
+        unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWCGROUP)
+        socket.sethostname(kit.name)
+        _quiet_ip6()
+        Path("/proc/sys/net/ipv4/ping_group_range").write_text("0 2147483647", encoding="ascii")
+        tap = open_tap(kit.interface)
+        socket.send_fds(self.channel, [json.dumps({"step": "tap"}).encode()], [tap])
+        os.close(tap)
+        self.hear()  # "configure"
+        subprocess.run(["ip", "-batch", "-"], input=_addresses(kit), text=True, check=True, capture_output=True)
+        build_root(kit.staging, kit.shared)
+        self.furnish()
+        self.power_on()
+        self.obey()
+
+    def furnish(self) -> None:
+        number = self.kit.user_number
+        home = Path("/home/lab")
+        for folder in (home, home / ".ssh"):
+            folder.mkdir(parents=True, exist_ok=True)
+            folder.chmod(0o700)
+            os.chown(folder, number, number)
+        for name, (text, mode, owner) in self.kit.files.items():
+            path = Path(name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            existed = path.exists()
+            if path.is_symlink():
+                path.unlink()  # such as an /etc/hostname that points into /run
+            path.write_text(text, encoding="utf-8")
+            if not existed or mode != 0o644:
+                path.chmod(mode)
+                os.chown(path, owner, owner)
+
+    def power_on(self) -> None:
+        os.mkfifo("/run/sshd.ready", 0o600)
+        ready = os.open("/run/sshd.ready", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        argv = [self.kit.sshd, "-D", "-f", "/etc/ssh/sshd_config", "-E", "/var/log/sshd.log"]
+        process = subprocess.Popen(argv, env=_ENVIRONMENT, cwd="/", stdin=subprocess.DEVNULL, start_new_session=True)
+        waiting = [ready, self.wake_read, self.channel.fileno()]
+        while True:
+            readable, _, _ = select.select(waiting, [], [])
+            if ready in readable:  # sshd writes its process number once it listens
+                os.close(ready)
+                break
+            if self.channel.fileno() in readable and not self.channel.recv(1, socket.MSG_PEEK):
+                os._exit(0)
+            if process.pid in self.reap():
+                said = Path("/var/log/sshd.log").read_text(encoding="utf-8", errors="replace").strip()
+                raise OSError(errno.ECHILD, f"sshd ended at once: {said[-300:] or 'without a word'}")
+            if self.channel.fileno() in readable:
+                waiting.remove(self.channel.fileno())  # an order: obeyed when sshd is up
+        self.tell(step="up")
+
+    def power_off(self) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+        while self.reap(block=True):
+            continue
+        empty_volatile()
+        mount_volatile("/")
+        self.tell(step="down")
+
+    def reap(self, *, block: bool = False) -> list[int]:
+        ended: list[int] = []
+        with suppress(BlockingIOError):
+            os.read(self.wake_read, 4096)
+        while True:
+            try:
+                number, _ = os.waitpid(-1, 0 if block else os.WNOHANG)
+            except ChildProcessError:
+                return ended
+            if number == 0:
+                return ended
+            ended.append(number)
+
+    def obey(self) -> None:
+        powered = True
+        while True:
+            readable, _, _ = select.select([self.channel.fileno(), self.wake_read], [], [])
+            if self.wake_read in readable:
+                self.reap()
+            if self.channel.fileno() in readable:
+                order = self.hear()
+                if order == "off" and powered:
+                    self.power_off()
+                elif order == "on" and not powered:
+                    self.power_on()
+                powered = order == "on"
+
+
+def be_host(kit: HostKit, channel: socket.socket) -> None:
+    """Be process 1 of a new PID namespace until the daemon ends; never returns."""
+    try:
+        die_with_parent(signal.SIGKILL)
+        os.setsid()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+        descriptor = os.dup2(channel.fileno(), 61)
+        os.closerange(3, 61)
+        os.closerange(62, 1 << 20)
+        os.set_inheritable(61, False)
+        with socket.socket(fileno=descriptor) as own:
+            try:
+                _Init(kit, own).run()
+            except subprocess.CalledProcessError as error:
+                own.send(json.dumps({"error": f"{kit.name}: ip said: {error.stderr.strip()}"}).encode())
+            except OSError as error:
+                own.send(json.dumps({"error": f"{kit.name}: {error}"}).encode())
+    finally:
+        os._exit(1)

@@ -1,0 +1,136 @@
+"""The virtual hosts, seen from the daemon: made by fork while it has one thread, watched, switched off and on.
+
+Each host is a process 1 (`twin.hosts.hostinit`) in its own PID, mount, network, UTS, IPC and cgroup namespace. It dies
+with the daemon's main thread (PDEATHSIG), and when its socket to the daemon closes.
+"""
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from lab.errors import LabError
+from twin.hosts.hostinit import HostKit, be_host
+from twin.machine.mgmt import Bridge, plug_cables
+from twin.machine.namespaces import CLONE_NEWPID, enter, unshare
+from twin.machine.statedir import Process
+
+Progress = Callable[[str, int, int], None]
+"""Told what is being done, how many are done, of how many."""
+
+
+@dataclass(slots=True)
+class RunningHost:
+    """A host that runs. `tap` is the TAP's descriptor until somebody takes it over; `pidfd` is readable at its end."""
+
+    kit: HostKit
+    process: Process
+    pidfd: int
+    channel: socket.socket
+    tap: int = -1
+    powered: bool = True
+    up: bool = False
+    on_change: list[Callable[["RunningHost"], None]] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Name of the host."""
+        return self.kit.name
+
+    def take_tap(self) -> int:
+        """Hand the TAP's descriptor over, once."""
+        taken, self.tap = self.tap, -1
+        return taken
+
+    def cpu_s(self) -> float:
+        """CPU seconds that the host has used."""
+        return self.kit.group.cpu_s()
+
+    def power(self, *, on: bool) -> None:
+        """Connect it to the mains or cut it off: then all its processes die, and what it kept in /run, /tmp is gone."""
+        if on != self.powered:
+            self.powered = on
+            self.channel.send(json.dumps({"do": "on" if on else "off"}).encode())
+
+    def hear(self) -> None:
+        """Take what process 1 says; to be called when `channel` is readable. LabError if it gave up."""
+        data, descriptors, _, _ = socket.recv_fds(self.channel, 65_536, 1)
+        if not data:
+            self.up = False
+            raise LabError(
+                f"{self.name}: its first process ended: see the lab's daemon.log, then bring the lab up again."
+            )
+        message = json.loads(data)
+        if "error" in message:
+            raise LabError(f"a virtual host could not start: {message['error']}.")
+        if message["step"] == "tap":
+            self.tap = descriptors[0]
+        else:
+            self.up = message["step"] == "up"
+        for listener in self.on_change:
+            listener(self)
+
+
+def _fork(kit: HostKit, own_pid_namespace: int) -> RunningHost:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    unshare(CLONE_NEWPID)
+    try:
+        number = os.fork()
+        if number == 0:
+            be_host(kit, theirs)
+    finally:
+        enter(own_pid_namespace, CLONE_NEWPID)
+    theirs.close()
+    return RunningHost(kit, Process.of(number), os.pidfd_open(number), ours)
+
+
+def _await(hosts: Sequence[RunningHost], done: Callable[[RunningHost], bool], what: str, progress: Progress) -> None:
+    poller = select.poll()
+    waiting = {host.channel.fileno(): host for host in hosts if not done(host)}
+    for descriptor in waiting:
+        poller.register(descriptor, select.POLLIN)
+    while waiting:
+        for descriptor, _ in poller.poll():
+            host = waiting[descriptor]
+            host.hear()
+            if done(host):
+                poller.unregister(descriptor)
+                del waiting[descriptor]
+                progress(what, len(hosts) - len(waiting), len(hosts))
+
+
+def start_hosts(kits: Sequence[HostKit], bridge: Bridge, running: list[RunningHost], progress: Progress) -> None:
+    """Make all hosts and wait until their sshd listens. `running` grows as they come, so that they can be stopped.
+
+    The calling process must have one thread. LabError says which host failed and why.
+    """
+    own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
+    gc.collect()
+    gc.freeze()  # a host's process 1 shares our memory as long as neither collector touches it
+    try:
+        for kit in kits:
+            kit.group.make()
+            running.append(_fork(kit, own))
+    finally:
+        os.close(own)
+    _await(running, lambda host: host.tap >= 0, "making hosts", progress)
+    plug_cables(bridge, {number: host.process.pid for number, host in enumerate(running, start=1)})
+    for host in running:
+        host.channel.send(json.dumps({"do": "configure"}).encode())
+    _await(running, lambda host: host.up, "starting hosts", progress)
+
+
+def stop_hosts(hosts: Sequence[RunningHost]) -> None:
+    """Kill all hosts and wait for their end."""
+    for host in hosts:
+        signal.pidfd_send_signal(host.pidfd, signal.SIGKILL)
+    for host in hosts:
+        os.waitid(os.P_PIDFD, host.pidfd, os.WEXITED)
+        os.close(host.pidfd)
+        host.channel.close()
+        if host.tap >= 0:
+            os.close(host.take_tap())

@@ -1,0 +1,110 @@
+"""What each host of a lab is given: keys, accounts, configuration files, addresses."""
+
+import ipaddress
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import asyncssh
+
+from lab.errors import LabError
+from lab.model import Lab
+from twin.hosts.hostfiles import (
+    SSH_CONFIG,
+    SSHD_CONFIG,
+    USER,
+    accounts,
+    etc_hosts,
+    known_hosts,
+    openmpi_params,
+)
+from twin.hosts.hostinit import HostKit
+from twin.machine.cgroups import Hierarchy, HostGroup, lab_folder
+from twin.machine.statedir import StateDir
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPair:
+    """An ed25519 key in OpenSSH's formats; `public` has no comment."""
+
+    private: str
+    public: str
+
+
+def make_key() -> KeyPair:
+    """Make a key, as `ssh-keygen -t ed25519` does."""
+    key = asyncssh.generate_private_key("ssh-ed25519")
+    public = key.export_public_key("openssh").decode().split()
+    return KeyPair(key.export_private_key("openssh").decode(), " ".join(public[:2]))
+
+
+def find_sshd() -> str:
+    """Return the path of the machine's sshd; LabError if there is none."""
+    found = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
+    if found is None:
+        raise LabError("virtual hosts need an SSH server, and sshd was not found: install openssh-server.")
+    return found
+
+
+def write_keys(lab: Lab, state: StateDir) -> tuple[KeyPair, dict[str, KeyPair]]:
+    """Make the lab's user key and one host key per node; the user key is written to `keys/` for use from outside."""
+    user_key = make_key()
+    state.write_secret("keys/lab_ed25519", user_key.private)
+    state.write_secret("keys/lab_ed25519.pub", f"{user_key.public} lab@{lab.name}\n")
+    return user_key, {host.name: make_key() for host in lab.hosts}
+
+
+def outfit(
+    lab: Lab,
+    state: StateDir,
+    hierarchy: Hierarchy,
+    user_key: KeyPair,
+    host_keys: Mapping[str, KeyPair],
+) -> list[HostKit]:
+    """Kits of all hosts, in the order of the inventory."""
+    number, account_files = accounts()
+    public_keys = {name: key.public for name, key in host_keys.items()}
+    known = known_hosts(lab.hosts, public_keys)
+    mpi = openmpi_params(lab.data_network, lab.management_network)
+    authorized = f"{user_key.public} lab@{lab.name}\n"
+    home = f"/home/{USER}"
+    sshd = find_sshd()
+    common = {
+        "/etc/passwd": (account_files["/etc/passwd"], 0o644, 0),
+        "/etc/group": (account_files["/etc/group"], 0o644, 0),
+        "/etc/shadow": (account_files["/etc/shadow"], 0o600, 0),
+        "/etc/ssh/sshd_config": (SSHD_CONFIG, 0o644, 0),
+        "/etc/ssh/ssh_config": (SSH_CONFIG, 0o644, 0),
+        "/etc/ssh/ssh_known_hosts": (known, 0o644, 0),
+        "/etc/ssh/authorized_keys": (authorized, 0o644, 0),
+        "/etc/openmpi/openmpi-mca-params.conf": (mpi, 0o644, 0),
+        f"{home}/.ssh/authorized_keys": (authorized, 0o600, number),
+        f"{home}/.ssh/id_ed25519": (user_key.private, 0o600, number),
+        f"{home}/.ssh/id_ed25519.pub": (authorized, 0o644, number),
+    }
+    data_length = ipaddress.IPv4Network(lab.data_network).prefixlen
+    management_length = ipaddress.IPv4Network(lab.management_network).prefixlen
+    groups = lab_folder(hierarchy, lab.name)
+    return [
+        HostKit(
+            name=host.name,
+            mac=host.mac,
+            interface=host.interface,
+            mtu_byte=host.mtu_byte,
+            data_address=f"{host.data_address}/{data_length}",
+            management_address=f"{host.management_address}/{management_length}",
+            group=HostGroup(groups / host.name, hierarchy.version),
+            staging=str(state / "root"),
+            shared=str(state / "shared"),
+            user_number=number,
+            files={
+                **common,
+                "/etc/hostname": (host.name + "\n", 0o644, 0),
+                "/etc/hosts": (etc_hosts(lab, host.name), 0o644, 0),
+                "/etc/ssh/ssh_host_ed25519_key": (host_keys[host.name].private, 0o600, 0),
+                "/etc/ssh/ssh_host_ed25519_key.pub": (host_keys[host.name].public + "\n", 0o644, 0),
+            },
+            sshd=sshd,
+        )
+        for host in lab.hosts
+    ]

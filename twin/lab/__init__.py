@@ -1,0 +1,1 @@
+"""A virtual lab: up, down, its daemon and its rack."""

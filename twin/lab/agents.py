@@ -1,0 +1,59 @@
+"""SNMP agents of a lab: one per switch and strip, all with the lab's communities and its one SNMPv3 user."""
+
+import zlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from eee_engine import SnmpAgent
+
+from lab.model import Strip as KnownStrip
+from lab.model import Switch as KnownSwitch
+from twin.machine.credentials import SNMP_USER, Credentials
+from twin.snmp.face import SnmpAccess, SnmpFace
+from twin.strips import Strip
+from twin.switch.device import SwitchDevice
+
+if TYPE_CHECKING:
+    from eee_engine import UsmUser
+
+_ENTERPRISE = 0x8000_0000 | 61_509  # as RFC 3411 builds an engine id; the number is from the unassigned high ones
+
+
+def engine_id(name: str, address: str) -> bytes:
+    """Return an SNMP engine id (RFC 3411, SnmpEngineID, format 5) that stays the same from start to start."""
+    return _ENTERPRISE.to_bytes(4, "big") + b"\x05" + zlib.crc32(f"{name} {address}".encode()).to_bytes(4, "big")
+
+
+def _communities(credentials: Credentials) -> Mapping[str, Literal["ro", "rw"]]:
+    return {credentials.snmp_read_community: "ro", credentials.snmp_write_community: "rw"}
+
+
+def _users(credentials: Credentials) -> "list[UsmUser]":
+    return [
+        {
+            "name": SNMP_USER,
+            "auth": "sha",
+            "auth_password": credentials.snmp_auth_password,
+            "priv": "aes",
+            "priv_password": credentials.snmp_priv_password,
+            "access": "rw",
+        }
+    ]
+
+
+def switch_face(known: KnownSwitch, device: SwitchDevice, credentials: Credentials) -> SnmpFace:
+    """Make the agent of a switch; it answers whenever the switch is ready."""
+    access = SnmpAccess(_communities(credentials), _users(credentials))
+    return SnmpFace(device, address=known.address, port=known.snmp_port, access=access)
+
+
+def strip_agent(known: KnownStrip, strip: Strip, credentials: Credentials) -> SnmpAgent:
+    """Make the agent of a power strip, not started yet."""
+    return SnmpAgent(
+        address=known.address,
+        port=known.snmp_port,
+        engine_id=engine_id(known.name, known.address),
+        communities=_communities(credentials),
+        users=_users(credentials),
+        on_set=strip.on_set,
+    )

@@ -1,0 +1,180 @@
+"""The process that is a running lab: it makes the hosts, then runs the engine, the faces and the power strips.
+
+It is started by `eeectl lab up` in a session of its own and reports over a pipe, a JSON object per line:
+``{"doing": TEXT, "done": N, "of": M}``, at last ``{"ready": true}`` or ``{"error": SENTENCE}``. Until then the pipe's
+end means that nobody waits any more, and everything is undone. SIGTERM takes the lab down.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import resource
+import signal
+import sys
+import traceback
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from lab.errors import LabError
+from lab.folder import load_lab
+from lab.model import Lab
+from twin.hosts.hostfiles import known_hosts, openmpi_outside, outside_ssh_config
+from twin.hosts.hosts import RunningHost, start_hosts, stop_hosts
+from twin.hosts.outfit import KeyPair, outfit, write_keys
+from twin.lab.preflight import listeners
+from twin.machine.cgroups import Hierarchy, find_hierarchy, lab_folder
+from twin.machine.credentials import make_credentials
+from twin.machine.mgmt import Bridge, bridge_name, make_bridge, own_address
+from twin.machine.statedir import Journal, Process, StateDir, new_group
+
+if TYPE_CHECKING:
+    from twin.lab.rack import Rack
+
+
+class Terminated(BaseException):
+    """SIGTERM: whoever started us wants the lab gone."""
+
+
+class Report:
+    """The pipe to `eeectl lab up`."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def say(self, **message: object) -> None:
+        """Send one message; Terminated if nobody listens any more."""
+        try:
+            os.write(self._descriptor, json.dumps(message).encode() + b"\n")
+        except BrokenPipeError as error:
+            raise Terminated from error
+
+    def progress(self, doing: str, done: int, of: int) -> None:
+        """Say how far we are."""
+        self.say(doing=doing, done=done, of=of)
+
+    def close(self) -> None:
+        """Nothing more to say."""
+        os.close(self._descriptor)
+
+
+class _Daemon:
+    def __init__(self, lab: Lab, report: Report, undo: ExitStack) -> None:
+        self.lab = lab
+        self.report = report
+        self.undo = undo
+        self.state = StateDir(lab.name)
+        self.hosts: list[RunningHost] = []
+        self.host_keys: dict[str, KeyPair] = {}
+
+    def prepare(self) -> tuple[Bridge, Hierarchy, Journal]:
+        lab = self.lab
+        hierarchy = find_hierarchy()
+        group = new_group()
+        address = own_address(lab.management_network, {host.management_address for host in lab.hosts})
+        bridge = Bridge(bridge_name(lab.name, group), address, group)
+        journal = Journal(
+            lab=lab.name,
+            folder=lab.folder,
+            group=group,
+            bridge=bridge.name,
+            management_network=lab.management_network,
+            listeners=tuple(str(listener) for listener in listeners(lab)),
+            cgroups=str(lab_folder(hierarchy, lab.name)),
+            daemon=Process.of(os.getpid()),
+        )
+        self.state.save(journal)
+        self.undo.callback(self.state.sweep, own_process=True)
+        return bridge, hierarchy, journal
+
+    def make_hosts(self) -> tuple[KeyPair, str]:
+        """The lab user's key, and the folder of the hosts' control groups."""
+        bridge, hierarchy, journal = self.prepare()
+        user_key, self.host_keys = write_keys(self.lab, self.state)
+        kits = outfit(self.lab, self.state, hierarchy, user_key, self.host_keys)
+        make_bridge(bridge)
+        self.undo.callback(stop_hosts, self.hosts)
+        start_hosts(kits, bridge, self.hosts, self.report.progress)
+        journal = journal.model_copy(update={"hosts": {host.name: host.process for host in self.hosts}})
+        self.state.save(journal)
+        return user_key, journal.cgroups
+
+    def write_client_files(self, rack: "Rack") -> None:
+        lab, folder = self.lab, self.state.path
+        known = known_hosts(lab.hosts, {name: key.public for name, key in self.host_keys.items()})
+        known += "".join(f"{name} {key}\n" for name, key in rack.switch_host_keys().items())
+        (folder / "known_hosts").write_text(known, encoding="utf-8")
+        (folder / "ssh_config").write_text(outside_ssh_config(lab, folder=str(folder)), encoding="utf-8")
+        (folder / "mpi" / "environment").write_text(openmpi_outside(lab, folder=str(folder)), encoding="utf-8")
+
+    async def serve(self, rack: "Rack") -> None:
+        loop = asyncio.get_running_loop()
+        end = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, end.set)
+        try:
+            starting = asyncio.create_task(rack.start(self.report.progress))
+            ending = asyncio.create_task(end.wait())
+            await asyncio.wait((starting, ending), return_when=asyncio.FIRST_COMPLETED)
+            if not starting.done():
+                starting.cancel()
+                with suppress(asyncio.CancelledError):
+                    await starting
+                return
+            ending.cancel()
+            starting.result()
+            journal = self.state.load()
+            if journal is not None:
+                self.state.save(journal.model_copy(update={"ready": True}))
+            self.report.say(ready=True)
+            self.report.close()
+            await end.wait()
+        finally:
+            await rack.stop()
+
+    def run(self) -> None:
+        user_key, groups = self.make_hosts()
+        # Only now, as these start threads and hosts are forked from a process with one.
+        from twin.lab.rack import Rack  # noqa: PLC0415
+
+        rack = Rack(self.lab, self.state, self.hosts, make_credentials(self.state), user_key.public, groups)
+        self.write_client_files(rack)
+        asyncio.run(self.serve(rack))
+
+
+def _terminate(number: int, _frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)  # the way back is not to be interrupted
+    raise Terminated
+
+
+def main() -> int:
+    """Run a lab until SIGTERM; returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m twin.lab.daemon", description=__doc__)
+    parser.add_argument("folder", type=Path, help="the lab's folder")
+    parser.add_argument("report", type=int, help="descriptor of the pipe to report on")
+    given = parser.parse_args()
+    signal.signal(signal.SIGTERM, _terminate)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    report = Report(given.report)
+    try:
+        with ExitStack() as undo:
+            try:
+                _Daemon(load_lab(given.folder), report, undo).run()
+            finally:
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    except Terminated:
+        return 1
+    except LabError as error:
+        traceback.print_exc()
+        with suppress(Terminated, OSError):
+            report.say(error=str(error))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

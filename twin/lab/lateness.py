@@ -1,0 +1,47 @@
+"""How late a virtual lab delivered, between two moments: what was measured meanwhile may be the machine's fault."""
+
+from typing import Any
+
+from lab.errors import LabError
+from twin.lab import lifecycle as labs
+
+
+class Lateness:
+    """The lateness of a running lab's frames since `begin`. LabError if the lab has gone."""
+
+    def __init__(self, lab: str) -> None:
+        self._lab = lab
+        self._before = self._counts()
+
+    @classmethod
+    def of(cls, lab: str) -> "Lateness | None":
+        """Of a lab by its name; None if no such virtual lab runs here."""
+        try:
+            return cls(lab)
+        except LabError:
+            return None
+
+    def begin(self) -> None:
+        """From now on."""
+        self._before = self._counts()
+
+    def late_us(self, limit_us: float, share: float) -> float | None:
+        """A lateness that more than a share of the frames exceeded, if it is over the limit; else None.
+
+        Known in the histogram's buckets: the limit is that of the bucket which it falls into.
+        """
+        now = self._counts()
+        counts = [
+            after - before for after, before in zip(now["bucket_count"], self._before["bucket_count"], strict=True)
+        ]
+        total, later = sum(counts), 0
+        for count, lower_us in zip(reversed(counts), reversed([0.0, *now["bucket_upper_us"]]), strict=True):
+            later += count
+            if lower_us < limit_us:
+                return None
+            if later > share * total:
+                return float(lower_us)
+        return None
+
+    def _counts(self) -> dict[str, Any]:
+        return dict(labs.order(self._lab, "truth")["engine"]["lateness"])

@@ -1,0 +1,267 @@
+"""Bringing a lab up and down, and finding out what runs: what `eeectl lab` does before and after the daemon."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from lab.errors import InventoryError, LabError, Problem
+from lab.folder import find_lab, known_labs, load_lab
+from lab.model import Lab
+from twin.families.table import check_face, check_ports
+from twin.lab.preflight import check_listeners, check_machine, check_networks
+from twin.machine.control import ask
+from twin.machine.neighbours import give_room_back, make_room
+from twin.machine.statedir import Journal, StateDir, running_labs
+from twin.truth.truth import TruthError, load_truth
+
+Progress = Callable[[str, int, int], None]
+State = Literal["up", "starting", "crashed", "down"]
+
+_END_S = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A lab that is known by name or that runs; `folder` is empty for one whose files are gone."""
+
+    name: str
+    state: State
+    folder: str
+
+
+def state_of(journal: Journal | None) -> State:
+    """Tell from its journal what a lab does."""
+    if journal is None:
+        return "down"
+    if journal.daemon is None or not journal.daemon.alive():
+        return "crashed"
+    return "up" if journal.ready else "starting"
+
+
+def resolve(name: str) -> str:
+    """Return the name under which a lab runs: of a path, the folder's name, also when the folder has gone."""
+    last = Path(name).name
+    if StateDir(last).path.is_dir() and not ("/" in name and Path(name).is_dir()):
+        return last
+    return find_lab(name).name
+
+
+def running(name: str) -> tuple[StateDir, Journal]:
+    """Give a lab that is up; LabError says how to bring it up."""
+    state = StateDir(resolve(name))
+    journal = state.load()
+    found = state_of(journal)
+    if journal is None or found != "up":
+        told = {"down": "is not up", "starting": "is just being brought up", "crashed": "has crashed"}[found]
+        raise LabError(f"lab {state.lab} {told}: bring it up with `eeectl lab up {state.lab}`.")
+    return state, journal
+
+
+def check_files(folder: Path) -> Lab:
+    """Read a virtual lab's files; InventoryError lists every problem, LabError names a switch that cannot be played."""
+    lab = load_lab(folder)
+    for switch in lab.switches:
+        check_face(switch)
+    truth_file = folder / "twin" / "truth.yaml"
+    try:
+        truth = load_truth(truth_file)
+        for switch in lab.switches:
+            truth.switch(switch.name, switch.family)
+        unknown = truth.unknown_overrides(
+            switches={switch.name for switch in lab.switches},
+            nodes={host.name for host in lab.hosts},
+            strips={strip.name for strip in lab.strips},
+        )
+    except TruthError as error:
+        raise LabError(f"{error}.") from error
+    for switch in lab.switches:
+        check_ports(switch)
+    if unknown:
+        raise InventoryError(
+            [
+                Problem(str(truth_file), 0, key, "names no device of hosts.yml", "correct or remove it")
+                for key in unknown
+            ]
+        )
+    return lab
+
+
+def up(name: str, progress: Progress) -> Lab:
+    """Bring a lab up and return when it is ready; whatever goes wrong, nothing is left behind."""
+    check_machine()
+    lab = check_files(find_lab(name))
+    state = StateDir(lab.name)
+    with state.lock():
+        journal = state.load()
+        if journal is not None and journal.daemon is not None and journal.daemon.alive():
+            raise LabError(
+                f"lab {lab.name} is up already (process {journal.daemon.pid}): `eeectl lab status {lab.name}` shows "
+                f"it, `eeectl lab down {lab.name}` takes it down."
+            )
+        state.sweep()
+        check_networks(lab)
+        check_listeners(lab)
+        state.create()
+        try:
+            make_room(state.path, len(lab.hosts))
+            _run_daemon(lab, state, progress)
+        except BaseException:
+            with _uninterrupted():
+                state.sweep()
+                give_room_back(state.path)
+            raise
+    return lab
+
+
+class _uninterrupted:  # noqa: N801 - reads as a word in a with statement
+    """Ctrl-C has been heard: the way back is not to be cut short by another."""
+
+    def __enter__(self) -> None:
+        self._before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+
+def _run_daemon(lab: Lab, state: StateDir, progress: Progress) -> None:
+    read_end, write_end = os.pipe()
+    argv = [sys.executable, "-m", "twin.lab.daemon", lab.folder, str(write_end)]
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    with (state / "daemon.log").open("wb") as log:
+        daemon = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(write_end,),
+            start_new_session=True,
+            env=environment,
+        )
+    os.close(write_end)
+    try:
+        with os.fdopen(read_end, encoding="utf-8") as reports:
+            _follow(reports, state / "daemon.log", progress)
+    except BaseException:
+        with _uninterrupted():
+            _end(daemon)
+        raise
+
+
+def _follow(reports: Iterable[str], log: Path, progress: Progress) -> None:
+    for line in reports:
+        message = json.loads(line)
+        if "error" in message:
+            raise LabError(message["error"])
+        if "ready" in message:
+            return
+        progress(message["doing"], message["done"], message["of"])
+    last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+    raise LabError(f"the lab's daemon ended before the lab was ready: {last[0] if last else 'it said nothing'}.")
+
+
+def _end(daemon: "subprocess.Popen[bytes]") -> None:
+    with suppress(ProcessLookupError):
+        daemon.terminate()
+    try:
+        daemon.wait(_END_S)
+    except subprocess.TimeoutExpired:
+        daemon.kill()
+        daemon.wait()
+
+
+def down(name: str) -> bool:
+    """Take a lab down and remove all that it made; False if there was nothing."""
+    if os.geteuid() != 0:
+        raise LabError("taking a virtual lab down needs root: use sudo.")
+    state = StateDir(resolve(name))
+    with state.lock():
+        journal = state.load()
+        existed = state.path.exists()
+        if journal is not None and journal.daemon is not None:
+            journal.daemon.end(signal.SIGTERM, _END_S)
+        with _uninterrupted():
+            state.sweep()
+            give_room_back(state.path)
+    return existed
+
+
+def listing() -> list[Found]:
+    """Every lab that is known by name or runs."""
+    journals = running_labs()
+    folders = {name: str(path) for name, path in known_labs().items()}
+    folders.update({name: journal.folder for name, journal in journals.items()})
+    return [Found(name, state_of(journals.get(name)), folder) for name, folder in sorted(folders.items())]
+
+
+def status(name: str) -> dict[str, Any]:
+    """What a lab does: its daemon's account if it is up."""
+    state = StateDir(resolve(name))
+    journal = state.load()
+    found = state_of(journal)
+    if found != "up" or journal is None:
+        return {"lab": state.lab, "state": found}
+    told: dict[str, Any] = ask(state / "control.sock", "status")
+    return {"lab": state.lab, "state": found, **told}
+
+
+def order(name: str, do: str, *, descriptor: int = -1, **arguments: Any) -> Any:
+    """Send an order to a running lab's daemon."""
+    state, _ = running(name)
+    return ask(state / "control.sock", do, descriptor=descriptor, **arguments)
+
+
+def exec_in_host(name: str, host: str, command: list[str], *, as_root: bool) -> int:
+    """Become a command on a host, with our own terminal and descriptors; only returns the command's exit status."""
+    _, journal = running(name)
+    process = journal.hosts.get(host)
+    if process is None:
+        raise LabError(f"lab {journal.lab} has no host {host}: it has {', '.join(sorted(journal.hosts))}.")
+    if not process.alive():
+        raise LabError(f"{host} does not run any more: `eeectl lab status {journal.lab}` tells more.")
+    user = "root" if as_root else "lab"
+    home = "/root" if as_root else "/home/lab"
+    words = shlex.join(command)
+    inner = (
+        f"cd {home}; exec {words}" if as_root else f"exec setpriv --reuid={user} --regid={user} --init-groups {words}"
+    )
+    argv = ["nsenter", "--target", str(process.pid), "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup"]
+    argv += ["--root", f"--wd=/proc/{process.pid}/root{'/' if as_root else home}", "sh", "-c", inner]
+    environment = {
+        "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "HOME": home,
+        "USER": user,
+        "LOGNAME": user,
+        "SHELL": "/bin/bash",
+        **{key: os.environ[key] for key in ("TERM", "LANG", "LC_ALL") if key in os.environ},
+    }
+    group = Path(journal.cgroups) / host / "cgroup.procs"
+
+    def join() -> None:
+        group.write_text("0", encoding="ascii")
+
+    with subprocess.Popen(argv, env=environment, preexec_fn=join) as child:  # noqa: PLW1509 - one thread here
+        before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
+        try:
+            code = child.wait()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+    return code if code >= 0 else 128 - code
+
+
+def login_argv(name: str, device: str) -> list[str]:
+    """The ssh command line that opens a terminal on a host or switch."""
+    state, journal = running(name)
+    lab = load_lab(Path(journal.folder))
+    names = [host.name for host in lab.hosts] + [switch.name for switch in lab.switches]
+    if device not in names:
+        raise LabError(f"lab {lab.name} has no host or switch {device}: it has {', '.join(names)}.")
+    return ["ssh", "-F", str(state / "ssh_config"), device]

@@ -1,0 +1,375 @@
+"""A running lab's devices in one place: engine, switches, their SSH and SNMP faces, power strips, hosts.
+
+Everything here runs in the daemon's asyncio loop, on its main thread; the engine and the SNMP agents have threads of
+their own and call back through `call_soon_threadsafe`.
+"""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import asyncssh
+import structlog
+from eee_engine import Engine, FabricError, SnmpAgent
+
+from lab.errors import LabError
+from lab.model import Lab
+from twin.cli.ssh_face import SshFace
+from twin.families.table import FAMILIES
+from twin.faults.faults import Faults
+from twin.hosts.hosts import Progress, RunningHost
+from twin.lab.account import status_of, truth_of
+from twin.lab.agents import strip_agent, switch_face
+from twin.machine.control import ControlServer
+from twin.machine.credentials import Credentials
+from twin.machine.statedir import StateDir
+from twin.mains.wiring import RackedNode, RackedSwitch, wire, wire_sensors
+from twin.network.topology import lay_out
+from twin.network.tree_keeper import TreeKeeper
+from twin.switch.device import Event, SwitchDevice
+from twin.truth.truth import load_truth
+
+if TYPE_CHECKING:
+    from twin.snmp.face import Agent, SnmpFace
+
+_LOG = structlog.get_logger()
+_TICK_S = 1.0
+_LINK_POLL_S = 0.1
+_LINK_PATIENCE_S = 10.0
+
+
+class _Clock:
+    """Seconds since the lab's start, on a clock that can skip the switches' first boot."""
+
+    def __init__(self) -> None:
+        self._start_s = time.monotonic()
+        self.skipped_s = 0.0
+
+    def lab_s(self) -> float:
+        """Seconds since the rack was made."""
+        return time.monotonic() - self._start_s
+
+    def device_s(self) -> float:
+        """The switches' clock."""
+        return time.monotonic() + self.skipped_s
+
+
+class Rack:
+    """One lab. Make it after the hosts have been forked; `start` and `stop` run in the daemon's loop."""
+
+    def __init__(
+        self,
+        lab: Lab,
+        state: StateDir,
+        hosts: Sequence[RunningHost],
+        credentials: Credentials,
+        public_key: str,
+        groups: str,
+    ) -> None:
+        """`groups` is the folder of the hosts' control groups."""
+        self.lab = lab
+        self._groups = groups
+        self.state = state
+        self.hosts: Mapping[str, RunningHost] = {host.name: host for host in hosts}
+        self.truth = load_truth(Path(lab.folder) / "twin" / "truth.yaml")
+        self.clock = _Clock()
+        self.engine = Engine(seed=self.truth.seed)
+        try:
+            self.topology = lay_out(
+                lab,
+                self.truth,
+                self.engine,
+                password=credentials.cli_password,
+                public_key=public_key,
+                clock_s=self.clock.device_s,
+            )
+        except FabricError as error:
+            raise LabError(f"the engine cannot hold this lab: {error}.") from error
+        self.devices = self.topology.devices
+        self.trees = TreeKeeper(self.topology)
+        self.mains, self.strips = wire(
+            lab,
+            self.truth,
+            self.engine,
+            switches={name: self._racked_switch(device) for name, device in self.devices.items()},
+            nodes={name: RackedNode(self.topology.nics[name], host.cpu_s) for name, host in self.hosts.items()},
+            cables=[(self.topology.engine_port(link.a), self.topology.engine_port(link.b)) for link in lab.links],
+            clock_s=self.clock.lab_s,
+            on_power=self.set_power,
+            wake=self._wake,
+        )
+        for name, device in self.devices.items():
+            device.power_watt = partial(self.mains.drawn_watt, name)
+        self._host_keys = {name: asyncssh.generate_private_key("ssh-ed25519") for name in self.devices}
+        self._agents: dict[str, Agent] = {}
+        self._snmp_faces: list[SnmpFace] = []
+        self._strip_agents: list[SnmpAgent] = []
+        self._credentials = credentials
+        self.faces: dict[str, SshFace] = {}
+        self._control: ControlServer | None = None
+        self._faults: Faults | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._tree_due = asyncio.Event()
+        self._captures: dict[int, str] = {}
+        self._powered: dict[str, bool] = {}  # hosts whose mains have come or gone
+        self.started_utc = time.time()
+
+    @staticmethod
+    def _racked_switch(device: SwitchDevice) -> RackedSwitch:
+        ports = [port.engine_port for port in device.ports if not port.is_lag]
+        return RackedSwitch(ports, lambda: device.powered and not device.ready)
+
+    @staticmethod
+    def _uptime(device: SwitchDevice) -> Callable[[], float]:
+        return lambda: device.uptime_s
+
+    def switch_host_keys(self) -> dict[str, str]:
+        """Public SSH host keys of the switches, as known_hosts writes them."""
+        return {
+            name: " ".join(key.export_public_key("openssh").decode().split()[:2])
+            for name, key in self._host_keys.items()
+        }
+
+    @property
+    def faults(self) -> Faults:
+        """The injected faults; there are none before `start`."""
+        if self._faults is None:
+            raise LabError("the lab is not ready yet: try again in a moment.")
+        return self._faults
+
+    async def start(self, progress: Progress) -> None:
+        """Bring everything up and wait for the links; LabError or OSError if something cannot be had."""
+        self._loop = asyncio.get_running_loop()
+        for name, host in self.hosts.items():
+            self.engine.attach(self.topology.nics[name], host.take_tap())
+            self._watch(host)
+        self.engine.make_room(self._groups)
+        self.engine.start()
+        for device in self.devices.values():
+            device.observe(self.trees.noticed)
+            device.observe(self._noticed)
+            device.power_on()
+        # A lab that comes up has been running for a while: its switches' first boot takes no time.
+        self.clock.skipped_s = max(device.spec.boot_s for device in self.devices.values())
+        for device in self.devices.values():
+            device.poll()
+            for line in device.rejected_lines:
+                _LOG.warning("startup line not understood", switch=device.name, line=line)
+        self._start_agents()
+        await self._start_faces(progress)
+        self._faults = Faults(
+            self.topology,
+            self.mains,
+            self._agents,
+            power=self.mains.plug,
+            later=self._later,
+            soon=self._soon,
+            rekey=self._rekey,
+        )
+        self._tasks = [
+            asyncio.create_task(self._tick_mains(), name="mains"),
+            asyncio.create_task(self._keep_tree(), name="spanning tree"),
+        ]
+        await self._await_links(progress)
+        self.engine.reset_lateness()
+        self._control = ControlServer(
+            self.state / "control.sock",
+            {
+                "status": lambda _request, _fd: status_of(self),
+                "truth": lambda _request, _fd: truth_of(self),
+                "fault": lambda request, _fd: self.faults.inject(request),
+                "faults": lambda _request, _fd: self.faults.active(),
+                "clear": lambda request, _fd: self.faults.clear(request.get("number")),
+                "capture": self._capture,
+                "stop_capture": self._stop_capture,
+                "reset_lateness": lambda _request, _fd: self.engine.reset_lateness(),
+            },
+        )
+        self._control.start()
+
+    def _start_agents(self) -> None:
+        try:
+            for switch in self.lab.switches:
+                snmp = switch_face(switch, self.devices[switch.name], self._credentials)
+                self._snmp_faces.append(snmp)
+                self._agents[switch.name] = snmp.agent
+            for strip in self.lab.strips:
+                device = self.strips[strip.name]
+                agent = strip_agent(strip, device, self._credentials)
+                self._agents[strip.name] = agent
+                device.bind(agent)
+                self._strip_agents.append(agent)
+                agent.start()
+        except OSError as error:
+            raise LabError(f"an SNMP agent could not start: {error}.") from error
+        wire_sensors(
+            self.mains,
+            self.lab,
+            self.truth,
+            agents=self._agents,
+            uptime_s={name: self._uptime(device) for name, device in self.devices.items()},
+        )
+
+    async def _start_faces(self, progress: Progress) -> None:
+        for switch in self.lab.switches:
+            device = self.devices[switch.name]
+            cli = FAMILIES[switch.family].cli(device)
+            face = SshFace(
+                device, cli, address=switch.address, port=switch.ssh_port, host_key=self._host_keys[switch.name]
+            )
+            try:
+                await face.start()
+            except OSError as error:
+                raise LabError(
+                    f"{switch.name} cannot listen at {switch.address}:{switch.ssh_port}: {error.strerror}; stop what "
+                    "has that address, or change ansible_port in hosts.yml."
+                ) from error
+            self.faces[switch.name] = face
+            progress("starting switches", len(self.faces), len(self.lab.switches))
+
+    async def _await_links(self, progress: Progress) -> None:
+        deadline_s = self.clock.lab_s() + _LINK_PATIENCE_S
+        links = self.lab.links
+        while True:
+            states = [self.topology.link_state(link, cut=False) for link in links]
+            done = sum(state != "down" for state in states)
+            progress("waiting for links", done, len(links))
+            if done == len(links) or self.clock.lab_s() > deadline_s:
+                return
+            await asyncio.sleep(_LINK_POLL_S)  # the engine tells no link events; a link takes seconds
+
+    async def stop(self) -> None:
+        """Stop everything; idempotent, also after a failed start."""
+        for task in self._tasks:
+            task.cancel()
+        for task in self._tasks:
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        self._tasks = []
+        if self._control is not None:
+            self._control.stop()
+            self._control = None
+        for face in self.faces.values():
+            await face.stop()
+        for snmp in self._snmp_faces:
+            snmp.close()
+        for agent in self._strip_agents:
+            agent.stop()
+        if self._loop is not None:
+            for host in self.hosts.values():
+                self._loop.remove_reader(host.channel)
+                self._loop.remove_reader(host.pidfd)
+        self.engine.stop()
+
+    def _soon(self, call: Callable[[], None]) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(call)
+
+    def _rekey(self, name: str, other: bool) -> None:  # noqa: FBT001 - the faults' callback
+        key = asyncssh.generate_private_key("ssh-ed25519") if other else self._host_keys[name]
+        self.faces[name].use_key(key)
+
+    def set_power(self, name: str, on: bool) -> None:  # noqa: FBT001 - the mains' callback
+        """A device's mains come or go."""
+        if name in self.devices:
+            device = self.devices[name]
+            if on:
+                device.power_on()
+            else:
+                device.power_off()
+            return
+        host = self.hosts[name]
+        self._powered[name] = on
+        boot_s = self.truth.node(name).boot_s if on else 0.0
+        self._later(boot_s, lambda: self._power_host(host, on=on))
+
+    def _power_host(self, host: RunningHost, *, on: bool) -> None:
+        if self._powered[host.name] != on:
+            return  # the mains went again while it booted
+        self.engine.set_port(self.topology.nics[host.name], admin_up=on)
+        host.power(on=on)
+
+    def _noticed(self, device: SwitchDevice, event: Event) -> None:
+        loop = self._loop
+        if loop is None:
+            return
+        if event == "power":
+            loop.call_soon_threadsafe(self._boot_later, device)
+        if event in {"power", "ready", "config"}:
+            loop.call_soon_threadsafe(self._tree_due.set)
+
+    def _boot_later(self, device: SwitchDevice) -> None:
+        due_s = device.poll_at_s()
+        if due_s is not None:
+            self._later(max(0.0, due_s - self.clock.device_s()) + 0.001, device.poll)
+
+    def _later(self, delay_s: float, call: Callable[[], None]) -> None:
+        if self._loop is not None:
+            self._loop.call_later(delay_s, call)
+
+    def _wake(self, delay_s: float) -> None:
+        loop = self._loop
+        if loop is not None and delay_s < _TICK_S:
+            loop.call_soon_threadsafe(self._later, delay_s, lambda: self.mains.tick(self.clock.lab_s()))
+
+    async def _tick_mains(self) -> None:
+        while True:
+            self.mains.tick(self.clock.lab_s())
+            await asyncio.sleep(_TICK_S - self.clock.lab_s() % _TICK_S)
+
+    async def _keep_tree(self) -> None:
+        while True:
+            self.trees.update()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._tree_due.wait(), _TICK_S)
+            self._tree_due.clear()
+
+    def _watch(self, host: RunningHost) -> None:
+        loop = asyncio.get_running_loop()
+
+        def hear() -> None:
+            try:
+                host.hear()
+            except LabError as error:
+                loop.remove_reader(host.channel)
+                _LOG.error("host ended", host=host.name, why=str(error))
+
+        def ended() -> None:
+            loop.remove_reader(host.pidfd)
+            host.up = False
+            _LOG.error("host's first process ended", host=host.name)
+
+        loop.add_reader(host.channel, hear)
+        loop.add_reader(host.pidfd, ended)
+
+    def _capture(self, request: Mapping[str, Any], descriptor: int) -> dict[str, Any]:
+        if descriptor < 0:
+            raise LabError("a capture needs a descriptor to write to.")
+        try:
+            link = self.lab.find_link(str(request["cable"]))
+            capture = self.engine.capture(self.topology.cables[link.number], descriptor)
+        except KeyError as error:
+            os.close(descriptor)
+            raise LabError(
+                f"no cable '{request['cable']}': name a host, an end such as {self.lab.links[0].a}, or a line of "
+                "cables.csv."
+            ) from error
+        except FabricError as error:
+            raise LabError(f"the capture could not start: {error}.") from error
+        self._captures[capture] = link.name
+        return {"capture": capture, "cable": link.name}
+
+    def _stop_capture(self, request: Mapping[str, Any], _descriptor: int) -> dict[str, Any]:
+        capture = int(request["capture"])
+        cable = self._captures.pop(capture, "")
+        try:
+            lost = self.engine.stop_capture(capture)
+        except FabricError as error:
+            raise LabError(f"the capture had ended: {error}.") from error
+        return {"lost": lost, "cable": cable}

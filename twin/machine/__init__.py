@@ -1,0 +1,1 @@
+"""What the lab takes from the machine: namespaces, cgroups, the management network, state on disk."""

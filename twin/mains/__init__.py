@@ -1,0 +1,1 @@
+"""Mains: which outlet feeds what, and sensors inside devices."""

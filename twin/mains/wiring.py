@@ -1,0 +1,98 @@
+"""The electrical side of a lab, put together from its inventory, its truth and what the rack knows of the engine."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.errors import LabError
+from lab.model import Lab
+from twin.mains.entity_sensor import PowerSensor
+from twin.mains.mains import Mains
+from twin.power.loads import Loads, NodeLoad, PortBook, SwitchLoad
+from twin.strips import FAMILIES, Strip
+from twin.strips.mib import Agent
+from twin.truth.truth import Truth
+
+
+@dataclass(frozen=True, slots=True)
+class RackedSwitch:
+    """What the rack knows of a switch: its physical ports' engine ids, and whether it is booting."""
+
+    ports: Sequence[int]
+    booting: Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class RackedNode:
+    """What the rack knows of a node: its data NIC's engine id, and the CPU seconds its cgroup has used."""
+
+    nic: int
+    cpu_s: Callable[[], float]
+
+
+def wire(
+    lab: Lab,
+    truth: Truth,
+    engine: PortBook,
+    *,
+    switches: Mapping[str, RackedSwitch],
+    nodes: Mapping[str, RackedNode],
+    cables: Sequence[tuple[int, int]],
+    clock_s: Callable[[], float],
+    on_power: Callable[[str, bool], None],
+    wake: Callable[[float], None],
+) -> tuple[Mains, dict[str, Strip]]:
+    """Build loads, strips and mains; LabError for a family, model, outlet or override that does not exist.
+
+    `cables` are pairs of engine port ids; `clock_s` counts seconds since the lab's start. Each strip still wants an
+    agent: make one with `on_set=strip.on_set`, then `strip.bind(agent)`.
+    """
+    unknown = truth.unknown_overrides(
+        switches={switch.name for switch in lab.switches},
+        nodes={host.name for host in lab.hosts},
+        strips={strip.name for strip in lab.strips},
+    )
+    if unknown:
+        raise LabError(f"twin/truth.yaml: {unknown[0]} is no device of this lab; correct the name or remove it")
+    loads: list[SwitchLoad | NodeLoad] = []
+    for switch in lab.switches:
+        racked = switches[switch.name]
+        power = truth.switch(switch.name, switch.family).power
+        loads.append(SwitchLoad(switch.name, power, tuple(racked.ports), racked.booting))
+    for host in lab.hosts:
+        node = nodes[host.name]
+        loads.append(NodeLoad(host.name, truth.node(host.name).power, node.nic, node.cpu_s))
+    strips = {}
+    for known in lab.strips:
+        if known.family not in FAMILIES:
+            raise LabError(
+                f"{known.name} is a {known.family}, which the twin cannot play (it plays {', '.join(FAMILIES)}): "
+                "bring up a lab of those, or use this one with its real strips."
+            )
+        family = FAMILIES[known.family]
+        model = family.model(known.model)
+        if model.outlet_count != known.outlet_count:
+            raise LabError(
+                f"hosts.yml: {known.name} has {known.outlet_count} outlets, but model {model.name} has "
+                f"{model.outlet_count}; correct one of them"
+            )
+        strip_truth = truth.strip(known.name, known.family)
+        strips[known.name] = Strip(known.name, family, model, strip_truth, seed=truth.seed, clock_s=clock_s)
+    feeds = {(outlet.strip, outlet.number): outlet.feeds for outlet in lab.outlets}
+    sampled = Loads(engine, loads, cables=cables, seed=truth.seed)
+    return Mains(sampled, list(strips.values()), feeds, on_power=on_power, wake=wake), strips
+
+
+def wire_sensors(
+    mains: Mains,
+    lab: Lab,
+    truth: Truth,
+    *,
+    agents: Mapping[str, Agent],
+    uptime_s: Mapping[str, Callable[[], float]],
+) -> None:
+    """Show the power sensors of those switches whose truth has one; mappings are by switch name."""
+    for switch in lab.switches:
+        known = truth.switch(switch.name, switch.family).power_sensor
+        if known is not None:
+            sensor = PowerSensor(switch.name, known, seed=truth.seed)
+            mains.add_sensor(switch.name, sensor, agents[switch.name], uptime_s[switch.name])

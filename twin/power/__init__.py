@@ -1,0 +1,1 @@
+"""Watts that follow from what ports do, and meters that show them."""

@@ -1,0 +1,1 @@
+"""What each family offers over SNMP."""

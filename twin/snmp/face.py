@@ -1,0 +1,166 @@
+"""A switch's SNMP agent: what the engine measures, what the configuration says, and when it answers at all.
+
+The agent answers while the switch is ready: booting or without power it is silent, and every boot is a boot of its SNMP
+engine. Tables of counters and states come from the engine; names, descriptions and everything else that only the
+configuration knows is put over them here, anew after each change.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from eee_engine import SnmpAgent
+
+from twin.snmp.profiles import PROFILES
+from twin.snmp.rows import VLAN_STATIC
+from twin.snmp.set_requests import Setter
+from twin.snmp.values import RowStatus, port_list
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Literal
+
+    from eee_engine import Group, UsmUser, VarBind, _Fabric
+
+    from twin.switch.device import Event, SwitchDevice
+
+_SYSTEM = "1.3.6.1.2.1.1"
+_IF_DESCR = "1.3.6.1.2.1.2.2.1.2"
+_IF_X = "1.3.6.1.2.1.31.1.1.1"
+_STP_PORT_ENABLE = "1.3.6.1.2.1.17.2.15.1.4"
+_Q_BASE = "1.3.6.1.2.1.17.7.1.1"
+_ENGINE_ID_OF_MAC = 3  # format octet of RFC 3411, section 5
+
+
+@dataclass(frozen=True, slots=True)
+class SnmpAccess:
+    """Who may ask and write."""
+
+    communities: Mapping[str, Literal["ro", "rw"]]
+    users: Sequence[UsmUser] = ()
+
+
+class Agent(Protocol):
+    """The part of `eee_engine.SnmpAgent` that is used here."""
+
+    def serve(self, engine: _Fabric, group: Group) -> None: ...  # noqa: D102
+    def put(self, values: Sequence[VarBind]) -> None: ...  # noqa: D102
+    def remove(self, prefix: str) -> None: ...  # noqa: D102
+    def changed(self) -> None: ...  # noqa: D102
+    def set_loss(self, fraction: float) -> None: ...  # noqa: D102
+    def start(self) -> None: ...  # noqa: D102
+    def stop(self) -> None: ...  # noqa: D102
+
+
+class SnmpFace:
+    """The agent of one switch. It follows the device from construction until `close`.
+
+    `agent` may be given further entries (sensors) by whoever has them. OSError when the switch is ready and its
+    address cannot be bound; ValueError for impossible users or communities.
+    """
+
+    def __init__(
+        self,
+        device: SwitchDevice,
+        *,
+        address: str,
+        port: int = 161,
+        access: SnmpAccess,
+        make_agent: Callable[..., Agent] = SnmpAgent,
+    ) -> None:
+        self._device = device
+        self._profile = PROFILES[device.family]
+        self._setter = Setter(device, self._profile, self._refresh)
+        self._shown: dict[str, VarBind] = {}
+        engine_id = (0x8000_0000 | self._profile.enterprise).to_bytes(4, "big")
+        self.agent: Agent = make_agent(
+            address=address,
+            port=port,
+            engine_id=engine_id + bytes([_ENGINE_ID_OF_MAC]) + device.spec.base_mac,
+            communities=access.communities,
+            users=access.users,
+            on_set=self._setter,
+        )
+        self.agent.serve(device.engine, self._group())
+        self._forget = device.observe(self._on_event)
+        with device.lock:
+            if device.ready:
+                self._begin()
+
+    def close(self) -> None:
+        """Stop answering and listening; idempotent."""
+        self.agent.stop()
+        self._forget()
+        self._forget = _nothing
+
+    def _on_event(self, device: SwitchDevice, event: Event) -> None:
+        if event == "config":
+            self._refresh()
+        elif event == "ready":
+            self._begin()
+        elif event == "power" and not device.ready:
+            self.agent.stop()
+            self._setter.forget()
+
+    def _begin(self) -> None:
+        self._refresh()
+        self.agent.put([(f"{_SYSTEM}.3.0", "uptime", time.monotonic() - self._device.uptime_s)])
+        self.agent.start()
+
+    def _refresh(self) -> None:
+        """Put what has changed, remove what is gone."""
+        with self._device.lock:
+            wanted = {bind[0]: bind for bind in self._entries()}
+            for name in self._shown.keys() - wanted.keys():
+                self.agent.remove(name)
+            self.agent.put([bind for name, bind in wanted.items() if self._shown.get(name) != bind])
+            self.agent.changed()
+            self._shown = wanted
+
+    def _group(self) -> Group:
+        ports = self._device.ports
+        return {
+            "switch": self._device.switch,
+            "if_index": {port.engine_port: port.if_index for port in ports},
+            "bridge_port": {port.engine_port: port.number for port in ports},
+            "lags": [port.engine_port for port in ports if port.is_lag],
+            "speed_mbps": {port.engine_port: port.speed_mbps for port in ports if not port.is_lag},
+            "groups": self._profile.groups,
+        }
+
+    # -- entries
+
+    def _entries(self) -> Iterator[VarBind]:
+        device, profile = self._device, self._profile
+        yield f"{_SYSTEM}.1.0", "octets", profile.describe(device).encode()
+        yield f"{_SYSTEM}.2.0", "oid", profile.object_id(device)
+        yield f"{_SYSTEM}.5.0", "octets", device.personality.hostname().encode()
+        yield f"{_SYSTEM}.7.0", "int", profile.services
+        yield f"{_Q_BASE}.2.0", "int", profile.vid_max
+        yield f"{_Q_BASE}.3.0", "uint", profile.vid_max
+        yield from profile.own(device)
+        participating = device.stp_ports()
+        for port in device.ports:
+            yield f"{_IF_DESCR}.{port.if_index}", "octets", port.long_name.encode()
+            yield f"{_IF_X}.1.{port.if_index}", "octets", port.name.encode()
+            yield f"{_IF_X}.18.{port.if_index}", "octets", device.personality.alias(port.number).encode()
+            yield f"{_STP_PORT_ENABLE}.{port.number}", "int", 1 if port.number in participating else 2
+        for vid, name in device.personality.vlan_names().items():
+            yield f"{VLAN_STATIC}.1.{vid}", "octets", name.encode()
+        yield from self._waiting_entries()
+
+    def _waiting_entries(self) -> Iterator[VarBind]:
+        """VLAN rows that are not active."""
+        count = len(self._device.ports)
+        for vid, row in self._setter.waiting.items():
+            yield f"{VLAN_STATIC}.1.{vid}", "octets", row.name.encode()
+            yield f"{VLAN_STATIC}.2.{vid}", "octets", port_list(row.egress, count)
+            yield f"{VLAN_STATIC}.3.{vid}", "octets", port_list((), count)
+            yield f"{VLAN_STATIC}.4.{vid}", "octets", port_list(row.untagged, count)
+            yield f"{VLAN_STATIC}.5.{vid}", "int", int(RowStatus.NOT_IN_SERVICE)
+
+
+def _nothing() -> None:
+    """What ending an observation that has ended does."""

@@ -1,0 +1,1 @@
+"""A switch: configuration, boot, and what it means for frames."""

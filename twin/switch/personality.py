@@ -1,0 +1,217 @@
+"""What a switch family has to bring: its ports, its configuration, and the neutral operations on it.
+
+`twin.switch.device.SwitchDevice` holds one `Personality` and calls it under its lock; SNMP SETs reach the configuration
+through the same operations, inside `SwitchDevice.change()`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from twin.switch.effect import Acceptable, SwitchEffect
+
+
+class Refused(Exception):
+    """The switch refuses a change. `sentence` is neutral English; a face puts it into its family's words.
+
+    `reason` lets a face choose those words without reading the sentence: "no-vlan" (VLAN does not exist),
+    "default-vlan" (may not be touched), "bad-value", "in-lag" (port belongs to a LAG), "not-possible", "full".
+    """
+
+    def __init__(self, sentence: str, *, reason: str = "not-possible") -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class PortPlan:
+    """A port of a model before the engine knows it. `phy` is a key of `eee_engine.phy_profiles()`; "" for a LAG."""
+
+    name: str  # as the CLI prints it: "gi1/0/1", "1/0/1", "po1"
+    long_name: str  # ifDescr
+    if_index: int
+    phy: str
+    speed_mbps: int  # the fastest it does
+
+
+@dataclass(frozen=True, slots=True)
+class Port:
+    """A port or LAG of a running switch. `number` is the bridge-port number (1-based, LAGs after the ports)."""
+
+    number: int
+    name: str
+    long_name: str
+    if_index: int
+    engine_port: int
+    phy: str
+    speed_mbps: int
+    is_lag: bool
+
+
+def password_digest(password: str) -> str:
+    """What a configuration keeps in place of a password: hexadecimal SHA-1, as switches of that age do [M]."""
+    return hashlib.sha1(password.encode(), usedforsecurity=False).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A login. `privilege` is 1 (read-only) or 15; `keys` are OpenSSH public-key lines.
+
+    `password` is the password itself, or `sha1:` and the hexadecimal digest that a configuration keeps of it.
+    """
+
+    name: str
+    password: str
+    privilege: int = 15
+    keys: tuple[str, ...] = ()
+
+    def accepts(self, password: str) -> bool:
+        """Whether this is the right password."""
+        kind, _, digest = self.password.partition(":")
+        if kind == "sha1" and digest:
+            return hmac.compare_digest(digest, password_digest(password))
+        return hmac.compare_digest(self.password.encode(), password.encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """Who sends LLDP at the other end of a cable: shown while the port is up and both ends speak LLDP."""
+
+    chassis_mac: bytes
+    port_name: str
+    system_name: str
+    capabilities: str = "B"  # B bridge, H host
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How slow the command line is: before the answer to each command, and per printed character."""
+
+    command_s: float = 0.0
+    character_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSpec:
+    """What is known of a switch before it is built. `users` are provisioned ones: they survive an erased configuration.
+
+    (A real switch with an erased configuration is reached over its serial port, which the twin does not have.)
+    """
+
+    name: str
+    family: str
+    model: str
+    base_mac: bytes
+    users: tuple[User, ...]
+    boot_s: float = 60.0
+    pace: Pace = Pace()
+    address: str = ""  # shown as the management address
+    engine_options: Mapping[str, Any] = field(default_factory=dict)  # latency_us, egress_queue_byte, ...
+    lpi_hold_us: float = 0.0  # the hardware's own hold time: what a command line that can set it goes back to
+    lpi_wake_us: float | None = None  # ditto for Tw; None: the PHY profile's
+    hold_limit_us: tuple[float, float] = (0.0, 4_294_977_295.0)  # beyond it the hardware clips a configured hold time
+    wake_limit_us: tuple[float, float] = (0.0, 65_535.0)
+
+
+class Personality(Protocol):
+    """A family's configuration side. Port numbers are bridge-port numbers; a refusal raises `Refused`.
+
+    `config` is the running configuration in the family's own dataclasses; it must be deep-copyable, and the whole of
+    it: a method of this protocol may depend on nothing else that changes.
+    """
+
+    config: Any
+
+    def factory(self) -> Any:
+        """Return a fresh factory configuration."""
+
+    def load(self, text: str) -> list[str]:
+        """Obey a saved configuration on top of `config`; returns the lines that were not understood."""
+
+    def render(self) -> str:
+        """The running configuration as the family's own text, which `load` reads back."""
+
+    def effect(self) -> SwitchEffect:
+        """What `config` means on the wire."""
+
+    def users(self) -> Mapping[str, User]:
+        """Logins that the configuration itself defines."""
+
+    def set_admin(self, port: int, *, up: bool) -> None:
+        """Disable or enable a port or LAG."""
+
+    def set_alias(self, port: int, text: str) -> None:
+        """Describe a port."""
+
+    def set_pvid(self, port: int, vid: int) -> None:
+        """The VLAN of untagged frames."""
+
+    def set_acceptable(self, port: int, acceptable: Acceptable) -> None:
+        """Which frames a port accepts."""
+
+    def set_ingress_filtering(self, port: int, *, on: bool) -> None:
+        """Drop frames of VLANs that the port is not in."""
+
+    def create_vlan(self, vid: int) -> None:
+        """Nothing happens if it exists."""
+
+    def destroy_vlan(self, vid: int) -> None:
+        """Remove a VLAN and every mention of it."""
+
+    def rename_vlan(self, vid: int, name: str) -> None:
+        """Name a VLAN."""
+
+    def set_vlan_ports(self, vid: int, *, egress: frozenset[int], untagged: frozenset[int]) -> None:
+        """The whole membership of a VLAN at once; `untagged` is a part of `egress`."""
+
+    def set_speed(self, port: int, mbps: int | None) -> None:
+        """A forced speed, or None for the automatic one."""
+
+    def set_autoneg(self, port: int, *, on: bool) -> None:
+        """Negotiate, or force what is set."""
+
+    def set_eee(self, port: int | None, *, on: bool) -> None:
+        """EEE of one port, or None: the switch-wide setting."""
+
+    def set_ageing(self, seconds: int) -> None:
+        """Forget learned addresses after so long."""
+
+    def add_static_mac(self, vid: int, mac: bytes, port: int) -> None:
+        """Bind an address to a port or LAG in a VLAN."""
+
+    def remove_static_mac(self, vid: int, mac: bytes) -> None:
+        """Nothing happens if there is none."""
+
+    def set_stp(self, port: int | None, *, on: bool) -> None:
+        """Spanning tree of one port, or None: of the switch."""
+
+    def alias(self, port: int) -> str:
+        """ifAlias: the port's description."""
+
+    def vlan_names(self) -> Mapping[int, str]:
+        """VID -> name of every VLAN that exists."""
+
+    def hostname(self) -> str:
+        """sysName: what the configuration calls the switch, else its name in the lab."""
+
+
+class Family(Protocol):
+    """How a family enters a lab: `twin.families.ros.FAMILY` and its siblings."""
+
+    name: str
+
+    def ports(self, model: str) -> tuple[PortPlan, ...]:
+        """Physical ports in bridge-port order; an unknown model raises `ValueError` naming the known ones."""
+
+    def lags(self, model: str) -> tuple[PortPlan, ...]:
+        """LAGs, which follow the ports."""
+
+    def personality(self, spec: DeviceSpec, ports: Sequence[Port]) -> Personality:
+        """The configuration of one device."""

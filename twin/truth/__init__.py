@@ -1,0 +1,1 @@
+"""The lab's true parameters, known to the twin alone."""

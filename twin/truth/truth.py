@@ -1,0 +1,343 @@
+"""What only the twin knows: a lab's ``twin/truth.yaml``, with the true timing, power and meter errors.
+
+The controller never opens this file, so that what it calibrates can be compared with the truth. Switches and
+strips have one complete truth per family and partial overrides per device; nodes have defaults and overrides.
+Overrides are merged key by key into what they override. Watts are on the output side of a device's supply unless
+said otherwise; `SupplyTruth` turns them into what an outlet delivers.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, cast
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from lab.errors import LabError
+
+if TYPE_CHECKING:
+    from eee_engine import LpiTiming
+
+NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Fraction = Annotated[float, Field(ge=0, le=1)]
+_SPEEDS_MBPS = (10, 100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 50_000, 100_000, 200_000, 400_000)
+
+
+def _known_speed(mbps: int) -> int:
+    if mbps not in _SPEEDS_MBPS:
+        raise ValueError(f"{mbps} Mb/s is no speed of Ethernet; take one of {_SPEEDS_MBPS}")
+    return mbps
+
+
+Speed = Annotated[int, AfterValidator(_known_speed)]
+"""Mb/s"""
+
+
+class TruthError(LabError):
+    """A truth file that cannot be used; the text says file, key and what would be right."""
+
+
+class _Truth(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class LpiTruth(_Truth):
+    """LPI policy of a transmitter: overrides of its PHY's profile; None takes the profile's value.
+
+    `hold_us` is also the factory value where a command line can set it (``green-mode eee tx-idle-time`` of
+    FASTPATH), within `hold_limit_us`; beyond a limit the hardware clips. The same holds for the wake time.
+    """
+
+    mode: Literal["off", "deep", "fast", "hybrid"] = "deep"
+    hold_us: NotNegative = 0.0
+    sleep_us: NotNegative | None = None
+    quiet_us: NotNegative | None = None
+    refresh_us: NotNegative | None = None
+    wake_us: NotNegative | None = None
+    wake_during_sleep_us: NotNegative | None = None
+    fast_wake_us: NotNegative | None = None
+    deep_after_us: NotNegative | None = None
+    coalesce_byte: int = Field(default=0, ge=0)
+    coalesce_us: NotNegative = 0.0
+    hold_limit_us: tuple[NotNegative, NotNegative] = (0.0, 4_294_977_295.0)
+    wake_limit_us: tuple[NotNegative, NotNegative] = (0.0, 65_535.0)
+
+    @model_validator(mode="after")
+    def _limits_in_order(self) -> Self:
+        for low_us, high_us in (self.hold_limit_us, self.wake_limit_us):
+            if low_us > high_us:
+                raise ValueError(f"a limit is [lowest, highest], and {low_us} is above {high_us}")
+        return self
+
+    def timing(self) -> "LpiTiming":
+        """Give the engine only what differs from the PHY's profile, in µs and bytes."""
+        wanted = self.model_dump(exclude={"mode", "hold_limit_us", "wake_limit_us"}, exclude_none=True)
+        return cast("LpiTiming", wanted)
+
+
+class PortPowerTruth(_Truth):
+    """Watts of one port (MAC, PHY and transceiver) on the supply's output side.
+
+    `up_watt` by speed in Mb/s holds while the link is up and not in LPI, both directions together; each direction
+    has its own LPI. Fractions are of `up_watt`.
+    """
+
+    up_watt: dict[Speed, NotNegative]
+    deep_fraction: Fraction = 1.0
+    fast_fraction: Fraction = 1.0
+    sleep_fraction: Fraction = 1.0  # in Ts; the papers count transitions as active
+    wake_fraction: Fraction = 1.0  # in Tw
+    refresh_fraction: Fraction = 1.0
+    transmit_fraction: Fraction = 0.5  # the share of up_watt that follows the transmit direction's LPI
+    unlinked_watt: NotNegative = 0.0  # enabled, without link
+    shutdown_watt: NotNegative = 0.0  # administratively down: what the transceiver keeps
+    wake_joule: NotNegative = 0.0  # per wake, on top of wake_fraction
+    bit_joule: NotNegative = 0.0  # per bit sent
+    frame_joule: NotNegative = 0.0  # per frame sent
+
+    def up_at_watt(self, speed_mbps: int) -> float:
+        """Watts of a link that is up; a speed that is not listed takes the next lower one, else the lowest."""
+        lower = [speed for speed in self.up_watt if speed <= speed_mbps]
+        return self.up_watt[max(lower)] if lower else self.up_watt[min(self.up_watt)]
+
+    @model_validator(mode="after")
+    def _some_speed(self) -> Self:
+        if not self.up_watt:
+            raise ValueError("up_watt needs at least one speed, such as {1000: 0.6}")
+        return self
+
+
+class SupplyTruth(_Truth):
+    """A power supply: efficiency over load (output watts over `capacity_watt`), linear between the points.
+
+    Below the first and above the last point the efficiency stays. AC watts must rise with the load.
+    """
+
+    capacity_watt: float = Field(gt=0)
+    efficiency: tuple[tuple[Fraction, Annotated[float, Field(gt=0, le=1)]], ...] = ((0.0, 1.0),)
+
+    @model_validator(mode="after")
+    def _monotone(self) -> Self:
+        if not self.efficiency:
+            raise ValueError("efficiency needs at least one point [load, efficiency]")
+        for (load_a, eff_a), (load_b, eff_b) in zip(self.efficiency, self.efficiency[1:], strict=False):
+            if load_b <= load_a:
+                raise ValueError(f"efficiency loads must rise: {load_b} follows {load_a}")
+            if eff_a * load_b <= eff_b * load_a:  # then load/efficiency falls on the segment
+                raise ValueError(f"between loads {load_a} and {load_b} more load would draw less AC power")
+        return self
+
+
+class WanderTruth(_Truth):
+    """AC watts that come and go for no reason that one sees: slow drift and second-to-second ripple."""
+
+    drift_watt: NotNegative = 0.0  # standard deviation of an Ornstein-Uhlenbeck process
+    drift_tau_s: float = Field(default=600.0, gt=0)
+    ripple_watt: NotNegative = 0.0  # standard deviation of the mean over one second
+
+
+class SwitchPowerTruth(_Truth):
+    """Watts of a switch; `boot_watt` comes on top of the base while it boots."""
+
+    base_watt: NotNegative
+    boot_watt: NotNegative = 0.0
+    port: PortPowerTruth
+    supply: SupplyTruth
+    wander: WanderTruth = WanderTruth()
+
+
+class SensorTruth(_Truth):
+    """A switch's own power sensor, shown in ENTITY-SENSOR-MIB: it sits behind the inlet and measures AC watts."""
+
+    refresh_s: float = Field(default=5.0, gt=0)
+    noise_watt: NotNegative = 0.0
+    gain_ratio: float = Field(default=1.0, gt=0)
+    offset_watt: float = 0.0
+    resolution_watt: float = Field(default=1.0, gt=0)
+
+
+class SlowCliTruth(_Truth):
+    """Realistic slowness of a command line."""
+
+    command_s: NotNegative = 0.0
+    character_s: NotNegative = 0.0
+
+
+class SwitchTruth(_Truth):
+    """One switch. `interruption_s` by speed in Mb/s: from signal to link after an enable or a speed change."""
+
+    latency_us: NotNegative = 2.0
+    interruption_s: dict[Speed, NotNegative] = Field(default={1000: 2.0})
+    boot_s: NotNegative = 5.0
+    slow_cli: SlowCliTruth = SlowCliTruth()
+    lpi: LpiTruth = LpiTruth()
+    power: SwitchPowerTruth
+    power_sensor: SensorTruth | None = None  # None: the family offers none
+
+    def interruption_at_s(self, speed_mbps: int) -> float:
+        """Seconds for a speed; one that is not listed takes the longest listed."""
+        return self.interruption_s.get(speed_mbps, max(self.interruption_s.values(), default=0.0))
+
+
+class NodePowerTruth(_Truth):
+    """Watts of a node without its data NIC: idle to full as `full_cpu_count` CPUs become busy."""
+
+    idle_watt: NotNegative
+    full_watt: NotNegative
+    full_cpu_count: float = Field(default=1.0, gt=0)
+    nic: PortPowerTruth
+    supply: SupplyTruth
+    wander: WanderTruth = WanderTruth()
+
+    @model_validator(mode="after")
+    def _idle_below_full(self) -> Self:
+        if self.full_watt < self.idle_watt:
+            raise ValueError(f"full_watt {self.full_watt} is below idle_watt {self.idle_watt}")
+        return self
+
+
+class NodeTruth(_Truth):
+    """One node. `eee_capable` is what its data NIC can; `lpi` is the policy of the NIC's transmitter."""
+
+    eee_capable: bool = True
+    interruption_s: NotNegative = 1.0
+    boot_s: NotNegative = 1.0
+    lpi: LpiTruth = LpiTruth()
+    power: NodePowerTruth
+
+
+class StripTruth(_Truth):
+    """How a power strip measures. None takes the value of the strip's family (`twin.strips`)."""
+
+    refresh_s: Annotated[float, Field(gt=0)] | None = None  # a new reading appears so often
+    lag_s: NotNegative | None = None  # time constant of the meter's low-pass filter
+    noise_watt: NotNegative = 0.0  # standard deviation of one reading
+    gain_ratio: float = Field(default=1.0, gt=0)  # shown over true
+    offset_watt: float = 0.0
+    resolution_watt: Annotated[float, Field(gt=0)] | None = None
+    skipped_fraction: Fraction = 0.0  # refreshes at which the old reading stays
+    voltage_volt: float = Field(default=230.0, gt=0)
+    power_factor_ratio: float = Field(default=0.95, gt=0, le=1)
+    own_watt: NotNegative = 0.0  # the strip's own draw, counted by whole-strip meters
+    on_delay_s: NotNegative = 0.0
+    off_delay_s: NotNegative = 0.0
+
+
+def _merged(default: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str, Any]:
+    result = dict(default)
+    for key, value in override.items():
+        below = result.get(key)
+        both_nest = isinstance(below, Mapping) and isinstance(value, Mapping)
+        result[key] = _merged(cast("Mapping[str, Any]", below), value) if both_nest else value
+    return result
+
+
+class SwitchTruths(_Truth):
+    """Truth per family, and what single switches have otherwise."""
+
+    families: dict[str, SwitchTruth]
+    overrides: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+class NodeTruths(_Truth):
+    """Truth of all nodes, and what single nodes have otherwise."""
+
+    defaults: NodeTruth
+    overrides: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+class StripTruths(_Truth):
+    """Truth per family (all None: the family's own), and what single strips have otherwise."""
+
+    families: dict[str, StripTruth] = Field(default_factory=dict)
+    overrides: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+class Truth(_Truth):
+    """A lab's truth. `seed` drives every random thing in the twin (drift, noise, jitter)."""
+
+    seed: int = Field(default=1, ge=0)
+    switches: SwitchTruths
+    nodes: NodeTruths
+    strips: StripTruths = StripTruths()
+
+    def switch(self, name: str, family: str) -> SwitchTruth:
+        """Truth of a switch of a family; `TruthError` when the file has no such family."""
+        default = self.switches.families.get(family)
+        if default is None:
+            known = ", ".join(sorted(self.switches.families)) or "none"
+            raise TruthError(f"switch {name}: truth.yaml lacks switches.families.{family} (it has {known}); add it")
+        return _overridden(default, self.switches.overrides.get(name), f"switches.overrides.{name}")
+
+    def node(self, name: str) -> NodeTruth:
+        """Truth of a node."""
+        return _overridden(self.nodes.defaults, self.nodes.overrides.get(name), f"nodes.overrides.{name}")
+
+    def strip(self, name: str, family: str) -> StripTruth:
+        """Truth of a strip; a family without a section has the values of `twin.strips`."""
+        default = self.strips.families.get(family, StripTruth())
+        return _overridden(default, self.strips.overrides.get(name), f"strips.overrides.{name}")
+
+    def unknown_overrides(self, *, switches: set[str], nodes: set[str], strips: set[str]) -> list[str]:
+        """List the overrides that name no device of the lab, as keys of the file."""
+        held = {
+            "switches": self.switches.overrides.keys() - switches,
+            "nodes": self.nodes.overrides.keys() - nodes,
+            "strips": self.strips.overrides.keys() - strips,
+        }
+        return [f"{part}.overrides.{name}" for part, names in held.items() for name in sorted(names)]
+
+
+_AnyTruth = TypeVar("_AnyTruth", bound=_Truth)
+
+
+def _overridden(default: _AnyTruth, override: Mapping[str, Any] | None, key: str) -> _AnyTruth:
+    if not override:
+        return default
+    try:
+        return type(default).model_validate(_merged(default.model_dump(), override))
+    except ValidationError as error:
+        raise TruthError(f"{key}: {_first(error)}") from error
+
+
+def _first(error: ValidationError) -> str:
+    found = error.errors()[0]
+    where = ".".join(str(part) for part in found["loc"]) or "the whole"
+    return f"{where}: {found['msg']}" + (f" (found {found['input']!r})" if where != "the whole" else "")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        data = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TruthError(f"{path}: {error.strerror}; a virtual lab needs its twin/truth.yaml") from error
+    except UnicodeDecodeError as error:
+        raise TruthError(f"{path} is not UTF-8 text; save it as UTF-8") from error
+    except MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise TruthError(f"{path}:{line}: {error.problem}; correct the YAML there") from error
+    except YAMLError as error:
+        raise TruthError(f"{path} is not YAML: {error}") from error
+    if not isinstance(data, dict):
+        raise TruthError(f"{path} must hold a mapping with the keys seed, switches, nodes and strips")
+    return data
+
+
+def load_truth(path: Path) -> Truth:
+    """Read a truth file and try every override; `TruthError` says file, key and what would be right."""
+    try:
+        truth = Truth.model_validate(_read(path))
+    except ValidationError as error:
+        raise TruthError(f"{path}: {_first(error)}") from error
+    try:
+        for name in truth.switches.overrides:
+            for family in truth.switches.families:
+                truth.switch(name, family)
+        for name in truth.nodes.overrides:
+            truth.node(name)
+        for name in truth.strips.overrides:
+            truth.strip(name, "")
+    except TruthError as error:
+        raise TruthError(f"{path}: {error}") from error
+    return truth
