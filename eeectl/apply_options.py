@@ -15,7 +15,7 @@ _Flag = Parameter(negative="")
 
 @Parameter(name="*")
 @dataclass(frozen=True, slots=True, kw_only=True)
-class How:
+class ApplyOptions:
     """How a plan is applied.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import Any
 
 from controller.applying.actuation import first_order_ns, timings
 from controller.applying.apply import Intention, Planner, Result, apply
-from controller.applying.backend import real_hands
+from controller.applying.backend import real_backend
 from controller.applying.guardian import guardian, ring
 from controller.applying.path_probe import PathLoss, path_loss
 from controller.applying.progress import Bars
@@ -19,7 +19,7 @@ from controller.applying.rounds import Stop
 from controller.applying.work import Work, at_work
 from controller.planning.plan_text import print_steps, step_json
 from controller.transports.ping import INTERVAL_S, Ping
-from eeectl.apply_options import How
+from eeectl.apply_options import ApplyOptions
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
@@ -60,9 +60,9 @@ def attended(lab_name: str, command: str, *, guard: bool = False) -> Iterator[tu
     stop = Stop()
     signals = Signals(stop)
     with Bars() as bars:
-        hands = real_hands(lab, guard=guardian if guard else None, say=bars.say)
+        backend = real_backend(lab, guard=guardian if guard else None, say=bars.say)
         try:
-            with at_work(lab, hands, command, bars, stop) as work:
+            with at_work(lab, backend, command, bars, stop) as work:
                 try:
                     yield work, signals
                 finally:
@@ -75,31 +75,31 @@ def carry_out(
     lab_name: str,
     planner_of: Callable[[Work], Planner],
     command: str,
-    how: How,
+    apply_options: ApplyOptions,
     *,
     show: Callable[[Lab, Intention], None] = lambda _lab, _intention: None,
     proved: bool = False,
 ) -> int:
     """Plan, show, ask and apply; the exit status. `proved`: the planner proves its plans itself."""
-    options = replace(how.options(command), proved=proved)
-    if how.json and not how.yes:
+    options = replace(apply_options.options(command), proved=proved)
+    if apply_options.json and not apply_options.yes:
         raise LabError("--json asks nobody: give --yes with it, or look at `eeectl plan --json` first.")
     with attended(lab_name, command, guard=options.confirm_s is not None) as (work, signals):
 
         def ask(intention: Intention) -> bool:
-            if not how.json:
+            if not apply_options.json:
                 show(work.lab, intention)
                 print_steps(intention.plan)
-            agreed = how.yes or ask_person("apply this?")
+            agreed = apply_options.yes or ask_person("apply this?")
             if agreed:
                 signals.arm()
             return agreed
 
         with ExitStack() as stack:
-            probe = stack.enter_context(_probed(work.lab, how.probe)) if how.probe else None
+            probe = stack.enter_context(_probed(work.lab, apply_options.probe)) if apply_options.probe else None
             result = apply(work, planner_of(work), ask, options)
-            loss = _loss(probe, how.probe, result) if probe and how.probe else None
-    print_result(result, loss, as_json=how.json)
+            loss = _loss(probe, apply_options.probe, result) if probe and apply_options.probe else None
+    print_result(result, loss, as_json=apply_options.json)
     return status_of(result)
 
 
@@ -114,7 +114,7 @@ def _probed(lab: Lab, pair: str) -> Ping:
 def _loss(probe: Ping, pair: str, result: Result) -> PathLoss:
     exchanges = [Exchange(*one) for one in probe.exchanges]
     offset = offset_of(pair, "ssh round trips", exchanges)
-    first_ns = first_order_ns(result.story) if result.story else None
+    first_ns = first_order_ns(result.journaled) if result.journaled else None
     there_ns = None if first_ns is None else first_ns + offset.offset_ns
     return path_loss(pair, INTERVAL_S, probe.lines(), there_ns, offset.bound_ns)
 
@@ -137,14 +137,14 @@ def status_of(result: Result) -> int:
 def print_result(result: Result, loss: PathLoss | None = None, *, as_json: bool) -> None:
     """How it ended: a sentence on standard output if well, on standard error if not; or JSON."""
     if as_json:
-        story = result.story
+        journaled = result.journaled
         told = {
             "ending": result.ending,
             "sentence": result.sentence,
             "cause": str(result.cause) if result.cause else None,
-            "deadline": story.deadline.isoformat() if story and story.deadline else None,
-            "steps": [step_json(step) for step in story.begun.steps] if story else [],
-            "times": timings(story) if story else [],
+            "deadline": journaled.deadline.isoformat() if journaled and journaled.deadline else None,
+            "steps": [step_json(step) for step in journaled.begun.steps] if journaled else [],
+            "times": timings(journaled) if journaled else [],
             "probe": asdict(loss) if loss else None,
         }
         print(json.dumps(told, indent=1))

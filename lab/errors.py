@@ -17,7 +17,7 @@
         Ignored          the device accepted, and did something else
       Drift              verified, and not as desired
       JournalFailed      what is to be done could not be written down, so it was not done
-      BrokenLab          the way back failed: a person has to decide
+      RollbackFailed          the way back failed: a person has to decide
       ExperimentError    an experiment's file is wrong: told as those of an inventory are
       RunFolderFailed    what was measured cannot be written down any more
       TwinLate           the twin fell behind the wall clock
@@ -172,7 +172,7 @@ class RunFolderFailed(LabError):
         super().__init__(f"the run's folder {path} could not be written ({reason}): make room there, then resume it.")
 
 
-class BrokenLab(LabError):
+class RollbackFailed(LabError):
     """The way back failed; only status, recover and adopt work until a person decides."""
 
 

@@ -37,7 +37,7 @@ class Echo:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class Update:
     """What a look found, in the order in which it was written (by kind)."""
 
     batches: tuple[Batch, ...] = ()
@@ -162,7 +162,7 @@ class RunTail:
         self._tables = [_TableTail(self.folder / "samples", table) for table in TABLES.values()]
         self._events = _Lines(self.folder / "events.jsonl")
 
-    def look(self) -> News:
+    def look(self) -> Update:
         """What came since the last look; `facts` are read again."""
         self.facts = read_facts(self.folder)
         batches = [batch for table in self._tables for batch in table.fresh(_YOUNG_S.get(table.table.name))]
@@ -178,4 +178,4 @@ class RunTail:
                 self._echoes[event["trial"]].ended = True
         echoes = [echo for tail in self._echoes.values() for echo in tail.fresh()]
         self._echoes = {trial: tail for trial, tail in self._echoes.items() if not tail.ended}
-        return News(tuple(batches), tuple(events), tuple(echoes))
+        return Update(tuple(batches), tuple(events), tuple(echoes))

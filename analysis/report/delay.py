@@ -14,7 +14,7 @@ from analysis.interval import Floats
 from analysis.links.path_delay import passing_delay_us
 from analysis.links.policies import path_of
 from analysis.report.drawing import Drawing, draw, label, logarithmic, look
-from analysis.report.report_data import Material, RunMaterial
+from analysis.report.report_data import ReportData, RunData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 
@@ -73,10 +73,10 @@ class _Path:
         return " - ".join(self.hosts) + rest
 
 
-def delay(material: Material) -> Section | Missing:
+def delay(data: ReportData) -> Section | Missing:
     """A drawing for each path that was probed."""
     title = "Response delay against send interval"
-    paths = [path for run in material.runs for path in _paths(run, material)]
+    paths = [path for run in data.runs for path in _paths(run, data)]
     if not paths:
         return Missing(title, "no run has a ping-interval probe.", "eeectl probe")
     warnings = []
@@ -92,7 +92,7 @@ def delay(material: Material) -> Section | Missing:
     return Section("delay", title, text, drawings, (_table(paths),), tuple(warnings))
 
 
-def _paths(run: RunMaterial, material: Material) -> list[_Path]:
+def _paths(run: RunData, data: ReportData) -> list[_Path]:
     factors = run.factors
     groups: dict[tuple[tuple[str, ...], State], tuple[list[Echoes], list[Echoes]]] = {}
     states: dict[tuple[tuple[str, ...], State], State] = {}
@@ -104,7 +104,7 @@ def _paths(run: RunMaterial, material: Material) -> list[_Path]:
             groups.setdefault((trial.hosts, rest), ([], []))[awake].append(read_echoes(trial.path("echoes.jsonl")))
             if not awake:
                 states[trial.hosts, rest] = state
-    links = material.calibration.links if material.calibration is not None else {}
+    links = data.calibration.links if data.calibration is not None else {}
     found = []
     for (hosts, rest), (on, off) in groups.items():
         policy = _policy(hosts, states.get((hosts, rest), ()), links)

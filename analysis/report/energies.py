@@ -11,7 +11,7 @@ import polars as pl
 from analysis.interval import Interval
 from analysis.power.energy import MeterTraits, energy_of
 from analysis.programs.profile_reading import time_of
-from analysis.report.report_data import RunMaterial, Spread, spread_of
+from analysis.report.report_data import RunData, Spread, spread_of
 from record.samples import PowerSeries
 from record.trials import Trial
 
@@ -86,7 +86,7 @@ class Meter:
         return self.feeds or f"{self.strip}:{self.outlet}"
 
 
-def meters_of(run: RunMaterial) -> tuple[Meter, ...]:
+def meters_of(run: RunData) -> tuple[Meter, ...]:
     """All that was read; readings of a meter that had stopped are left out."""
     rows = run.watts.filter(pl.col("power_watt").is_not_null() & (pl.col("mark").fill_null("") != "stale"))
     groups = rows.partition_by("strip", "outlet", "feeds", maintain_order=True)
@@ -110,7 +110,7 @@ def _meter(rows: pl.DataFrame) -> Meter:
     return Meter(strip, outlet, feeds or "", series)
 
 
-def energy_of_trial(run: RunMaterial, trial: Trial, meters: Iterable[Meter]) -> TrialEnergy:
+def energy_of_trial(run: RunData, trial: Trial, meters: Iterable[Meter]) -> TrialEnergy:
     """From the run's meters; one without readings around the window is left out of both sums."""
     network, every = [], []
     for meter in meters:
@@ -125,5 +125,5 @@ def energy_of_trial(run: RunMaterial, trial: Trial, meters: Iterable[Meter]) -> 
     return TrialEnergy(added(network), added(every), time_of(trial))
 
 
-def _bound_ns(run: RunMaterial, strip: str) -> int:
+def _bound_ns(run: RunData, strip: str) -> int:
     return max((int(told["bound_ns"]) for told in run.facts.get("clocks", ()) if told["source"] == strip), default=0)

@@ -17,9 +17,9 @@ from analysis.programs.miwa import curve_us
 from analysis.report.drawing import Drawing, draw, label, logarithmic, look
 from analysis.report.energies import energy_of_trial, meters_of, repeated
 from analysis.report.report_data import (
-    Material,
     Pair,
-    RunMaterial,
+    ReportData,
+    RunData,
     bars_told,
     file_name,
     pairs_of,
@@ -43,7 +43,7 @@ class Estimated:
     `network_joule`: (measured, predicted) energy of the network.
     """
 
-    run: RunMaterial
+    run: RunData
     pair: Pair
     on_s: Interval
     miwa_s: float | None
@@ -51,10 +51,10 @@ class Estimated:
     network_joule: tuple[Interval, Interval] | None
 
 
-def estimates(material: Material) -> Section | Missing:
+def estimates(data: ReportData) -> Section | Missing:
     """Times without EEE, with it, and as estimated."""
     title = "Estimated against measured run times"
-    found = _all(material)
+    found = _all(data)
     if not found:
         return Missing(title, "no program ran with EEE on and off.", _MEASURE)
     known = [one for one in found if one.ours is not None or one.miwa_s is not None]
@@ -80,12 +80,12 @@ def estimates(material: Material) -> Section | Missing:
         text,
         tuple(drawings),
         (_table(known), _errors(known)),
-        tuple(_warnings(material, known)),
+        tuple(_warnings(data, known)),
     )
 
 
-def _warnings(material: Material, known: Sequence[Estimated]) -> list[str]:
-    calibration = material.calibration
+def _warnings(data: ReportData, known: Sequence[Estimated]) -> list[str]:
+    calibration = data.calibration
     fitted = set(calibration.runs) if calibration is not None else set()
     told = []
     inside = sorted({one.run.name for one in known} & fitted)
@@ -103,19 +103,19 @@ def _parts(group: Sequence[Estimated]) -> list[Sequence[Estimated]]:
     return [group[n * len(group) // count : (n + 1) * len(group) // count] for n in range(count)]
 
 
-def _all(material: Material) -> list[Estimated]:
+def _all(data: ReportData) -> list[Estimated]:
     found = []
-    for run in material.runs:
+    for run in data.runs:
         lab = lab_of_run(run.facts)
         # A meter that was not read is in no measurement: what is compared is what both know.
         metered = {meter.feeds for meter in meters_of(run)}
         site = None if lab is None else Site.of(lab).only(metered)
         joules = _joules(run)
-        found += [_estimated(material, run, pair, site, joules) for pair in pairs_of(run)]
+        found += [_estimated(data, run, pair, site, joules) for pair in pairs_of(run)]
     return found
 
 
-def _joules(run: RunMaterial) -> dict[str, Interval]:
+def _joules(run: RunData) -> dict[str, Interval]:
     """Measured energy of the network under EEE, by configuration."""
     values: dict[str, list[Interval]] = {}
     meters = meters_of(run)
@@ -127,11 +127,9 @@ def _joules(run: RunMaterial) -> dict[str, Interval]:
     return {name: repeated(energies).interval for name, energies in values.items()}
 
 
-def _estimated(
-    material: Material, run: RunMaterial, pair: Pair, site: Site | None, joules: dict[str, Interval]
-) -> Estimated:
+def _estimated(data: ReportData, run: RunData, pair: Pair, site: Site | None, joules: dict[str, Interval]) -> Estimated:
     on_s = spread_of(pair.on_s).interval
-    calibration = material.calibration
+    calibration = data.calibration
     fitted = None if calibration is None else program_time(calibration, pair.profile)
     if calibration is None or fitted is None:
         return Estimated(run, pair, on_s, None, None, None)

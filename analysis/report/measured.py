@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from analysis.configurations import LAB_KINDS
-from analysis.report.report_data import Material, RunMaterial
+from analysis.report.report_data import ReportData, RunData
 from analysis.report.section import Section
 from analysis.report.table import Cell, Column, Table
 
@@ -13,9 +13,9 @@ _TROUBLE = ("clock_unknown", "disk_recovered", "source_failed", "sampling_failed
 _MOST_REMARKS = 40
 
 
-def measured(material: Material) -> Section:
+def measured(data: ReportData) -> Section:
     """Always there."""
-    runs = material.runs
+    runs = data.runs
     tables = [_runs(runs), _experiments(runs), _trials(runs), _clocks(runs), _versions(runs)]
     invalid = _not_counted(runs)
     warnings = []
@@ -58,7 +58,7 @@ def _experiment(facts: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def _runs(runs: tuple[RunMaterial, ...]) -> Table:
+def _runs(runs: tuple[RunData, ...]) -> Table:
     columns = ("run", "lab", "inventory", "experiment", "order seed", "begun", "ended", "state", "by")
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -80,7 +80,7 @@ def _runs(runs: tuple[RunMaterial, ...]) -> Table:
     return Table("runs", "Runs", tuple(map(Column, columns)), tuple(rows))
 
 
-def _experiments(runs: tuple[RunMaterial, ...]) -> Table:
+def _experiments(runs: tuple[RunData, ...]) -> Table:
     """What was varied, and how often it was repeated."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -125,7 +125,7 @@ def _measure(measure: Mapping[str, Any]) -> str:
     return ""
 
 
-def _trials(runs: tuple[RunMaterial, ...]) -> Table:
+def _trials(runs: tuple[RunData, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         what = dict.fromkeys((trial.what, trial.program) for trial in run.trials)
@@ -136,7 +136,7 @@ def _trials(runs: tuple[RunMaterial, ...]) -> Table:
     return Table("trials", "Trials", tuple(map(Column, columns)), tuple(rows))
 
 
-def _clocks(runs: tuple[RunMaterial, ...]) -> Table:
+def _clocks(runs: tuple[RunData, ...]) -> Table:
     """The widest bound of each source."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
@@ -153,13 +153,13 @@ def _clocks(runs: tuple[RunMaterial, ...]) -> Table:
     return Table("clocks", "Clocks", columns, tuple(rows))
 
 
-def _versions(runs: tuple[RunMaterial, ...]) -> Table:
+def _versions(runs: tuple[RunData, ...]) -> Table:
     names = dict.fromkeys(name for run in runs for name in run.facts.get("versions", {}))
     rows = tuple((run.name, *(str(run.facts.get("versions", {}).get(name, "")) for name in names)) for run in runs)
     return Table("versions", "Versions", (Column("run"), *map(Column, names)), rows)
 
 
-def _not_counted(runs: tuple[RunMaterial, ...]) -> Table:
+def _not_counted(runs: tuple[RunData, ...]) -> Table:
     rows = [
         (run.name, trial.number, trial.program or trial.what, _levels(trial.levels), trial.state, trial.why)
         for run in runs
@@ -170,7 +170,7 @@ def _not_counted(runs: tuple[RunMaterial, ...]) -> Table:
     return Table("not-counted", "Trials that do not count", tuple(map(Column, columns)), tuple(rows))
 
 
-def _remarks(runs: tuple[RunMaterial, ...]) -> Table:
+def _remarks(runs: tuple[RunData, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         for event in run.events:

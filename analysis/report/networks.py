@@ -12,7 +12,7 @@ from analysis.predict.topologies import TABLE_3, TABLE_4, Topology
 from analysis.predict.what_if import parse_what_if
 from analysis.programs.profile import Profile
 from analysis.report.drawing import Drawing, draw, label, look
-from analysis.report.report_data import Material
+from analysis.report.report_data import ReportData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 
@@ -25,20 +25,20 @@ _CASES: Final = (("64", TABLE_3), ("256", TABLE_4))
 _DRAWS: Final = 100
 
 
-def networks(material: Material) -> Section | Missing:
+def networks(data: ReportData) -> Section | Missing:
     """The program that ran longest of those whose gaps were recorded."""
     title = "On other networks"
-    profiles = [profile for run in material.runs for profile in run.profiles if profile.gaps and profile.call_count]
+    profiles = [profile for run in data.runs for profile in run.profiles if profile.gaps and profile.call_count]
     if not profiles:
         why = "no program ran without EEE with its gaps recorded."
         return Missing(title, why, "eeectl sweep EXPERIMENT.yaml, with recordings: {gaps: true}")
-    if material.calibration is None:
+    if data.calibration is None:
         return Missing(title, "no calibration was given.", "eeectl fit RUN -o calibration.yaml")
     profile = max(profiles, key=lambda one: one.base_s.value)
     drawings, rows = [], []
     warnings: dict[str, None] = {}
     for nodes, networks_of in _CASES:
-        found = _predicted(profile, material.calibration, networks_of)
+        found = _predicted(profile, data.calibration, networks_of)
         drawings += [_drawing(profile, nodes, networks_of, found, what) for what in ("network", "system")]
         rows += [_row(one) for one in found]
         warnings |= dict.fromkeys(warning for one in found for warning in one.warnings)

@@ -7,22 +7,22 @@ from analysis.calibration import Calibration, ProgramTime
 from analysis.predict.predict_time import program_time
 from analysis.programs.miwa import curve_us
 from analysis.report.drawing import Drawing, draw, label, look
-from analysis.report.report_data import Material, Pair, bars_told, file_name, pairs_of, short_names
+from analysis.report.report_data import Pair, ReportData, bars_told, file_name, pairs_of, short_names
 from analysis.report.section import Missing, Section
 from analysis.report.table import Column, Table
 
 _COMMAND = "eeectl sweep EXPERIMENT.yaml, with the factor eee"
 
 
-def overhead(material: Material) -> Section | Missing:
+def overhead(data: ReportData) -> Section | Missing:
     """A drawing for each program and placement that ran with EEE on and off."""
     title = "Overhead of EEE against the mean gap"
-    groups = grouped(material)
+    groups = grouped(data)
     if not groups:
         return Missing(
             title, "no program ran with EEE on and off.", "eeectl sweep EXPERIMENT.yaml, with the factor eee"
         )
-    calibration = material.calibration
+    calibration = data.calibration
     drawings = tuple(_drawing(name, pairs, time_model(calibration, pairs)) for name, pairs in groups.items())
     warnings: tuple[str, ...] = ()
     if calibration is None or any(_miwa(time_model(calibration, pairs)) is None for pairs in groups.values()):
@@ -34,10 +34,10 @@ def overhead(material: Material) -> Section | Missing:
     return Section("overhead", title, text, drawings, (_table(groups),), warnings)
 
 
-def grouped(material: Material) -> dict[str, list[Pair]]:
+def grouped(data: ReportData) -> dict[str, list[Pair]]:
     """Pairs by program and placement."""
     groups: dict[str, list[Pair]] = {}
-    for run in material.runs:
+    for run in data.runs:
         for pair in pairs_of(run):
             groups.setdefault(pair.configuration.placement, []).append(pair)
     return groups

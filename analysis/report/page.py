@@ -16,11 +16,11 @@ from analysis.report.networks import networks
 from analysis.report.overhead import overhead
 from analysis.report.parameters import parameters
 from analysis.report.power import power
-from analysis.report.report_data import Material
+from analysis.report.report_data import ReportData
 from analysis.report.section import Missing, Section
 from analysis.report.trade import saving, trade
 
-SECTIONS: Final[Sequence[Callable[[Material], Section | Missing]]] = (
+SECTIONS: Final[Sequence[Callable[[ReportData], Section | Missing]]] = (
     measured,
     delay,
     overhead,
@@ -34,16 +34,16 @@ SECTIONS: Final[Sequence[Callable[[Material], Section | Missing]]] = (
 """Every section that a report may have, in the order of the page."""
 
 
-def parts_of(material: Material) -> tuple[tuple[Section, ...], tuple[Missing, ...]]:
+def parts_of(data: ReportData) -> tuple[tuple[Section, ...], tuple[Missing, ...]]:
     """The sections that these runs give, and what they do not."""
-    made = [section(material) for section in SECTIONS]
+    made = [section(data) for section in SECTIONS]
     return (
         tuple(one for one in made if isinstance(one, Section)),
         tuple(one for one in made if isinstance(one, Missing)),
     )
 
 
-def page(material: Material, sections: Sequence[Section], missing: Sequence[Missing]) -> str:
+def page(data: ReportData, sections: Sequence[Section], missing: Sequence[Missing]) -> str:
     """The whole page as HTML; nothing in it refers to anything outside."""
     jinja = Environment(
         loader=PackageLoader("analysis.report", "."),
@@ -54,8 +54,8 @@ def page(material: Material, sections: Sequence[Section], missing: Sequence[Miss
     )
     drawn = [drawing for section in sections for drawing in section.drawings]
     return jinja.get_template("page.html.j2").render(
-        title=_title(material),
-        made=_made(material),
+        title=_title(data),
+        made=_made(data),
         sections=sections,
         missing=missing,
         numbers={drawing.name: number for number, drawing in enumerate(drawn, start=1)},
@@ -70,15 +70,15 @@ def save_figures(sections: Sequence[Section], folder: Path) -> tuple[Drawing, ..
     return drawn
 
 
-def _title(material: Material) -> str:
-    labs = " and ".join(dict.fromkeys(str(run.facts.get("lab", "?")) for run in material.runs))
-    names = ", ".join(dict.fromkeys(str(run.facts.get("name", run.name)) for run in material.runs))
+def _title(data: ReportData) -> str:
+    labs = " and ".join(dict.fromkeys(str(run.facts.get("lab", "?")) for run in data.runs))
+    names = ", ".join(dict.fromkeys(str(run.facts.get("name", run.name)) for run in data.runs))
     return f"{names} on lab {labs}"
 
 
-def _made(material: Material) -> str:
-    count = len(material.runs)
-    runs = material.runs[0].name if count == 1 else f"{count} runs"
-    calibration = f", with {material.calibration_file}" if material.calibration_file else ""
+def _made(data: ReportData) -> str:
+    count = len(data.runs)
+    runs = data.runs[0].name if count == 1 else f"{count} runs"
+    calibration = f", with {data.calibration_file}" if data.calibration_file else ""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return f"Made {now} by eee-testbed {metadata.version('eee-testbed')} from {runs}{calibration}."

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pydantic import BaseModel
 
 from analysis.calibration import Calibration, Estimate
-from analysis.report.report_data import Material
+from analysis.report.report_data import ReportData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 
@@ -21,21 +21,21 @@ _UNITS = {
 }
 
 
-def parameters(material: Material) -> Section | Missing:
+def parameters(data: ReportData) -> Section | Missing:
     """Tables of links, power and run time."""
     title = "Fitted parameters"
-    calibration = material.calibration
+    calibration = data.calibration
     if calibration is None:
         return Missing(title, "no calibration was given.", "eeectl fit RUN -o calibration.yaml")
     tables = [_table("links", "EEE policy of links", calibration.links.items())]
     tables.append(_table("power", "Power", _power(calibration)))
     tables.append(_table("run-time", "Run time under EEE", calibration.run_time.items()))
-    runs = {run.name for run in material.runs}
+    runs = {run.name for run in data.runs}
     warnings = []
     others = [name for name in calibration.runs if name not in runs]
     if others:
         warnings.append(f"The calibration rests on runs that are not in this report too: {', '.join(others)}.")
-    labs = {str(run.facts.get("lab", "")) for run in material.runs}
+    labs = {str(run.facts.get("lab", "")) for run in data.runs}
     if calibration.lab not in labs:
         warnings.append(f"The calibration is of lab {calibration.lab}, the runs are not.")
     unknown = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.unknown]

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from analysis.interval import Floats
 from analysis.report.drawing import PAGE_INCH, Drawing, draw, label, look
 from analysis.report.energies import meters_of
-from analysis.report.report_data import Material, RunMaterial
+from analysis.report.report_data import ReportData, RunData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 from record.samples import PowerSeries
@@ -40,10 +40,10 @@ class _Done:
     words: str
 
 
-def power(material: Material) -> Section | Missing:
+def power(data: ReportData) -> Section | Missing:
     """A drawing for each run with watts."""
     title = "Power against time"
-    runs = [run for run in material.runs if not run.watts.filter(pl.col("power_watt").is_not_null()).is_empty()]
+    runs = [run for run in data.runs if not run.watts.filter(pl.col("power_watt").is_not_null()).is_empty()]
     if not runs:
         return Missing(
             title, "no run has readings of a meter.", "eeectl run EXPERIMENT.yaml in a lab with power strips"
@@ -61,12 +61,12 @@ def power(material: Material) -> Section | Missing:
     return Section("power", title, text, tuple(drawings), (table,))
 
 
-def _start_ns(run: RunMaterial) -> int:
+def _start_ns(run: RunData) -> int:
     times: list[int] = [trial.begun_ns for trial in run.trials] + run.watts["sent_ns"].head(1).to_list()
     return min(times)
 
 
-def _series(run: RunMaterial, start_ns: int) -> list[_Seen]:
+def _series(run: RunData, start_ns: int) -> list[_Seen]:
     """The network as a whole, the nodes as a whole, then what else changed most, each for itself."""
     single: dict[str, list[PowerSeries]] = {}
     nodes: list[PowerSeries] = []
@@ -93,7 +93,7 @@ def _sum(name: str, meters: Sequence[PowerSeries], start_ns: int) -> _Seen:
     return _Seen(name, (times_ns - start_ns) / 1e9, total)
 
 
-def _done(run: RunMaterial, start_ns: int) -> list[_Done]:
+def _done(run: RunData, start_ns: int) -> list[_Done]:
     """Actuations; those of many links that end up alike within a second are one."""
     found: list[_Done] = []
     counts: list[int] = []
@@ -111,7 +111,7 @@ def _done(run: RunMaterial, start_ns: int) -> list[_Done]:
     return found
 
 
-def _drawing(number: int, run: RunMaterial, series: Sequence[_Seen], done: Sequence[_Done], start_ns: int) -> Drawing:
+def _drawing(number: int, run: RunData, series: Sequence[_Seen], done: Sequence[_Done], start_ns: int) -> Drawing:
     end_s = max(float(one.time_s.max()) for one in series)
     share, unit = (60.0, "min") if end_s > _LONG_S / 6 else (1.0, "s")
 
@@ -171,6 +171,6 @@ def _ends(watt: Floats, part: np.typing.NDArray[np.int64]) -> tuple[int, int, in
     return int(part[0]), int(part[0] + np.argmin(here)), int(part[0] + np.argmax(here))
 
 
-def _row(run: RunMaterial, one: _Seen) -> tuple[Cell, ...]:
+def _row(run: RunData, one: _Seen) -> tuple[Cell, ...]:
     watt = one.power_watt
     return run.name, one.name, float(watt.mean()), float(watt.min()), float(watt.max()), int(watt.size)

@@ -20,7 +20,7 @@ _FEW = 6
 
 
 @dataclass(frozen=True, slots=True)
-class RunMaterial:
+class RunData:
     """One run's folder."""
 
     folder: Path
@@ -53,10 +53,10 @@ class RunMaterial:
 
 
 @dataclass(frozen=True, slots=True)
-class Material:
+class ReportData:
     """All of it; `calibration_file` is empty without a calibration."""
 
-    runs: tuple[RunMaterial, ...]
+    runs: tuple[RunData, ...]
     calibration: Calibration | None = None
     calibration_file: str = ""
 
@@ -66,12 +66,12 @@ class Material:
         return len(self.runs) > 1
 
 
-def read_material(folders: Sequence[Path], calibration: Calibration | None, calibration_file: str) -> Material:
+def read_material(folders: Sequence[Path], calibration: Calibration | None, calibration_file: str) -> ReportData:
     """Read runs; LabError if a folder is none."""
-    return Material(tuple(_read(folder) for folder in folders), calibration, calibration_file)
+    return ReportData(tuple(_read(folder) for folder in folders), calibration, calibration_file)
 
 
-def _read(folder: Path) -> RunMaterial:
+def _read(folder: Path) -> RunData:
     samples = RunSamples(folder)
     facts = samples.facts
     lab, trials = lab_of_run(facts), read_trials(folder)
@@ -81,7 +81,7 @@ def _read(folder: Path) -> RunMaterial:
         profiles = ()
     known = () if lab is None else (host.name for host in lab.hosts)
     hosts = frozenset((*known, *(host for trial in trials for host in trial.hosts)))
-    return RunMaterial(folder, facts, tuple(samples.events), trials, samples.table("watts"), profiles, hosts)
+    return RunData(folder, facts, tuple(samples.events), trials, samples.table("watts"), profiles, hosts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class Pair:
         return Spread(Interval(middle, middle - below, middle + above), min(len(self.off_s), len(self.on_s)))
 
 
-def pairs_of(run: RunMaterial) -> tuple[Pair, ...]:
+def pairs_of(run: RunData) -> tuple[Pair, ...]:
     """Configurations that were measured with EEE off and with EEE on, all else the same."""
     profiles = {profile.name: profile for profile in run.profiles}
     times: dict[Configuration, tuple[list[float], list[float]]] = {}

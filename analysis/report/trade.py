@@ -13,7 +13,7 @@ from analysis.interval import Interval
 from analysis.programs.profile_reading import time_of
 from analysis.report.drawing import LOOKS, Drawing, draw, label, logarithmic, look
 from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
-from analysis.report.report_data import Material, RunMaterial, Spread, bars_told, file_name, short_names, spread_of
+from analysis.report.report_data import ReportData, RunData, Spread, bars_told, file_name, short_names, spread_of
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 
@@ -38,15 +38,15 @@ class _Point:
 class _Series:
     """A configuration under several states; the first saves nothing."""
 
-    run: RunMaterial
+    run: RunData
     configuration: Configuration
     points: tuple[_Point, ...]
 
 
-def saving(material: Material) -> Section | Missing:
+def saving(data: ReportData) -> Section | Missing:
     """Performance against power saved."""
     title = "Performance against power saved"
-    series = [one for one in _series(material) if one.points[0].network_joule is not None]
+    series = [one for one in _series(data) if one.points[0].network_joule is not None]
     if not series:
         return Missing(title, "no program ran in two states of the lab with the network's power measured.", _COMMAND)
     text = (
@@ -57,10 +57,10 @@ def saving(material: Material) -> Section | Missing:
     return Section("saving", title, text, drawings, (_saving_table(series),))
 
 
-def trade(material: Material) -> Section | Missing:
+def trade(data: ReportData) -> Section | Missing:
     """Run time against energy."""
     title = "Run time against energy"
-    series = [one for one in _series(material) if one.points[0].all_joule is not None]
+    series = [one for one in _series(data) if one.points[0].all_joule is not None]
     if not series:
         return Missing(title, "no program ran in two states of the lab with power measured.", _COMMAND)
     text = "Down and left is better. Each point is a program under one state of the lab."
@@ -72,9 +72,9 @@ def trade(material: Material) -> Section | Missing:
     return Section("trade", title, text, tuple(drawings), (_trade_table(series),))
 
 
-def _series(material: Material) -> list[_Series]:
+def _series(data: ReportData) -> list[_Series]:
     found = []
-    for run in material.runs:
+    for run in data.runs:
         factors = run.factors
         groups: dict[Configuration, dict[State, list[_Value]]] = {}
         meters = meters_of(run)

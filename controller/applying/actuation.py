@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from controller.applying.journal import Acknowledged, LinkSeen, Story, TakingBack
+from controller.applying.journal import Acknowledged, JournalState, LinkSeen, TakingBack
 from controller.applying.rounds import LinkReport, Links, WatchLinks
 from controller.drivers.driver import aspects_of
 from controller.model.state import Change, PortChange, State
@@ -177,11 +177,11 @@ def _expected(topology: Topology, before: State, after: State, changes: Sequence
     return found
 
 
-def first_order_ns(story: Story) -> int | None:
+def first_order_ns(journaled: JournalState) -> int | None:
     """When the first order of all was sent, monotonic ns; None if none was."""
     orders = [
         order.sent_ns
-        for entry in story.entries
+        for entry in journaled.entries
         if isinstance(entry, Acknowledged)
         for own in entry.taken.values()
         for order in own
@@ -189,11 +189,11 @@ def first_order_ns(story: Story) -> int | None:
     return min(orders, default=None)
 
 
-def timings(story: Story) -> list[dict[str, Any]]:
+def timings(journaled: JournalState) -> list[dict[str, Any]]:
     """For each change of the way forward its times in seconds after the first order of all was sent."""
     taken: dict[int, Acknowledged] = {}
     seen: dict[int, list[LinkSeen]] = {}
-    for entry in story.entries:
+    for entry in journaled.entries:
         match entry:
             case Acknowledged():
                 taken[entry.round] = entry
@@ -203,7 +203,7 @@ def timings(story: Story) -> list[dict[str, Any]]:
                 break
             case _:
                 continue
-    zero_ns = first_order_ns(story)
+    zero_ns = first_order_ns(journaled)
     if zero_ns is None:
         return []
     start_ns = zero_ns
@@ -212,7 +212,7 @@ def timings(story: Story) -> list[dict[str, Any]]:
         return round((time_ns - start_ns) / 1e9, 6)
 
     told = []
-    for step in story.begun.steps:
+    for step in journaled.begun.steps:
         own = taken[step.round].taken.get(step.change.switch, ()) if step.round in taken else ()
         if own:
             told.append(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal, Protocol
 
-from controller.applying.journal import Begun, Guarded, Journal, Reached, Story, read_journal
+from controller.applying.journal import Begun, Guarded, Journal, JournalState, Reached, read_journal
 from controller.applying.lock import Holder
 from controller.applying.recover import finish, take_back
 from controller.applying.rounds import Sink, Stopped
@@ -66,7 +66,7 @@ class Result:
     ]
     sentence: str
     cause: LabError | None = None
-    story: Story | None = None
+    journaled: JournalState | None = None
 
     @property
     def interrupted(self) -> bool:
@@ -75,29 +75,29 @@ class Result:
 
 
 def apply(work: Work, planner: Planner, ask: Ask, options: Options) -> Result:
-    """Plan, ask and carry out; the lab is then wholly after or wholly before, or BrokenLab is raised."""
+    """Plan, ask and carry out; the lab is then wholly after or wholly before, or RollbackFailed is raised."""
     require_rest(work)
-    before = work.crew.observe()
+    before = work.executor.observe()
     intention = planner(before)
     plan = intention.plan
-    require_expressible(work.lab, before, plan.changes, work.hands.abilities)
+    require_expressible(work.lab, before, plan.changes, work.backend.abilities)
     if not options.proved:
         check(work.lab, before, plan.changes, intention.management)
     if not plan.steps:
         return Result("nothing to do", "nothing to do: the lab is as it is to be.")
     if not ask(intention):
         return Result("declined", "nothing was sent.")
-    _require_untouched(work, before, work.crew.observe())
+    _require_untouched(work, before, work.executor.observe())
     return carry_out(work, before, intention, options)
 
 
 def require_rest(work: Work) -> None:
     """LabError if something that was begun on the lab is neither finished nor taken back."""
-    story = read_journal(work.folder.journal)
-    if story is None or story.finished:
+    journaled = read_journal(work.folder.journal)
+    if journaled is None or journaled.finished:
         return
-    begun = f"`{story.begun.command}` by {story.begun.actor}"
-    if story.waiting and story.deadline is not None:
+    begun = f"`{journaled.begun.command}` by {journaled.begun.actor}"
+    if journaled.waiting and journaled.deadline is not None:
         raise LabError(f"{begun} waits to be confirmed: `eeectl confirm` or `eeectl rollback` it first.")
     raise LabError(f"{begun} was neither finished nor taken back: run `eeectl recover` first.")
 
@@ -127,29 +127,29 @@ def carry_out(work: Work, before: State, intention: Intention, options: Options)
             )
         )
         work.folder.begin()
-        if options.confirm_s is None or work.hands.guard is None:
+        if options.confirm_s is None or work.backend.guard is None:
             return _carry_out(work, journal, options)
-        with work.hands.guard(work.lab) as pid:
+        with work.backend.guard(work.lab) as pid:
             journal.write(Guarded(pid=pid))
             return _carry_out(work, journal, options)
 
 
 def _carry_out(work: Work, journal: Journal, options: Options) -> Result:
-    begun = journal.story.begun
+    begun = journal.journaled.begun
     try:
-        after = work.crew.go(
+        after = work.executor.go(
             begun.before,
             begun.steps,
             Sink(journal.write, journal.note),
             halt=work.stop.asked,
             progress=work.progress,
             between=work.lock.renew,
-            watch=work.hands.watch_links,
+            watch=work.backend.watch_links,
         )
-        left = diff(work.crew.observe(), after)
+        left = diff(work.executor.observe(), after)
         if left:
             raise Drift(left)
-        check_hosts = work.hands.check_hosts
+        check_hosts = work.backend.check_hosts
         if options.check_hosts and check_hosts is not None:
             work.progress.say("the hosts look for each other")
             work.stop.unless_asked(lambda: check_hosts(work.lab, after))
@@ -164,13 +164,13 @@ def _carry_out(work: Work, journal: Journal, options: Options) -> Result:
             f"the lab is as it is to be, until {deadline:%H:%M:%S} UTC: `eeectl confirm {work.lab.name}` before that "
             "keeps it so, else everything is taken back."
         )
-        return Result("to be confirmed", sentence, story=journal.story)
+        return Result("to be confirmed", sentence, journaled=journal.journaled)
     try:
         finish(work, journal)
     except LabError as error:
         sentence = f"the lab is as it is to be, but that is not all: `eeectl recover {work.lab.name}` does the rest."
-        return Result("unfinished", sentence, error, journal.story)
-    return Result("applied", "the lab is as it is to be; read back and verified.", story=journal.story)
+        return Result("unfinished", sentence, error, journal.journaled)
+    return Result("applied", "the lab is as it is to be; read back and verified.", journaled=journal.journaled)
 
 
 def _give_up(work: Work, journal: Journal, cause: LabError) -> Result:
@@ -179,8 +179,8 @@ def _give_up(work: Work, journal: Journal, cause: LabError) -> Result:
         take_back(work, journal, str(cause), stops=2)
     except Stopped as stopped:
         sentence = f"the lab is between two states, safe but unfinished: run `eeectl recover {work.lab.name}`."
-        return Result("left between", sentence, stopped, journal.story)
+        return Result("left between", sentence, stopped, journal.journaled)
     sentence = "everything was taken back: the lab is as it was before."
     if isinstance(cause, JournalFailed) or journal.failure is not None:
         sentence += f" The journal does not say so: make room, then `eeectl recover {work.lab.name}` closes it."
-    return Result("taken back", sentence, cause, journal.story)
+    return Result("taken back", sentence, cause, journal.journaled)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from controller.applying.actuation import link_watch
 from controller.applying.host_check import check_hosts
 from controller.applying.reachability import Verdict
-from controller.applying.work import Hands
+from controller.applying.work import Backend
 from controller.drivers.table import capabilities_of, driver_of
 from controller.model.state import State
 from controller.planning.check import required_hosts
@@ -40,14 +40,14 @@ def _grave(verdict: Verdict) -> tuple[str, ...]:
     return replace(verdict, silent={}, lossy={}, suspects={}).complaints
 
 
-def real_hands(
+def real_backend(
     lab: Lab,
     *,
     guard: Callable[[Lab], AbstractContextManager[int]] | None = None,
     say: Callable[[str], None] = lambda _: None,
-) -> Hands:
+) -> Backend:
     """Hands for a lab; PlanError if a switch's family has no driver."""
-    return Hands(
+    return Backend(
         open_session,
         driver_of,
         abilities_of(lab, capabilities_of),

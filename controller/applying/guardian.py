@@ -22,13 +22,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from controller.applying.backend import real_hands
-from controller.applying.journal import Journal, Story, read_journal
+from controller.applying.backend import real_backend
+from controller.applying.journal import Journal, JournalState, read_journal
 from controller.applying.progress import Log
 from controller.applying.recover import recover, take_back
 from controller.applying.rounds import Stop
 from controller.applying.statefolder import StateFolder
-from controller.applying.work import Hands, at_work
+from controller.applying.work import Backend, at_work
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
@@ -100,7 +100,7 @@ class Bell:
 
 
 def watch_over(
-    lab: Lab, hands: Hands, log: Log, stop: Stop, lifeline: int = 0, ready: Callable[[], None] = lambda: None
+    lab: Lab, backend: Backend, log: Log, stop: Stop, lifeline: int = 0, ready: Callable[[], None] = lambda: None
 ) -> None:
     """Wait for the apply's end, then for confirmation or the deadline; take it back if it has to be."""
     folder = StateFolder(lab.name)
@@ -109,32 +109,32 @@ def watch_over(
     _wait_for_end(lifeline)
     while True:
         bell.drain()
-        story = read_journal(folder.journal)
-        left_s = _left_s(story)
-        if story is None or left_s is None:
+        journaled = read_journal(folder.journal)
+        left_s = _left_s(journaled)
+        if journaled is None or left_s is None:
             return
         if left_s <= 0:
             break
         select.select([bell], [], [], left_s)
-    with at_work(lab, hands, "guardian", log, stop, wait=True) as work:
+    with at_work(lab, backend, "guardian", log, stop, wait=True) as work:
         left_s = _left_s(read_journal(folder.journal))
         if left_s is None or left_s > 0:
             return
         with Journal(folder.journal) as journal:
-            if journal.story.waiting:
+            if journal.journaled.waiting:
                 take_back(work, journal, "nobody confirmed it in time")
                 log.say("not confirmed in time: the lab is as it was before.")
             else:
                 log.say(recover(work, journal))
 
 
-def _left_s(story: Story | None) -> float | None:
+def _left_s(journaled: JournalState | None) -> float | None:
     """Seconds until something is to be taken back; None if nothing is."""
-    if story is None or story.finished or story.broken:
+    if journaled is None or journaled.finished or journaled.broken:
         return None
-    if not story.waiting or story.deadline is None:
+    if not journaled.waiting or journaled.deadline is None:
         return 0.0
-    return (story.deadline - datetime.now(UTC)).total_seconds()
+    return (journaled.deadline - datetime.now(UTC)).total_seconds()
 
 
 def _wait_for_end(lifeline: int) -> None:
@@ -142,7 +142,7 @@ def _wait_for_end(lifeline: int) -> None:
         pass
 
 
-def main(argv: Sequence[str], hands_of: Callable[[Lab], Hands] = real_hands) -> int:
+def main(argv: Sequence[str], hands_of: Callable[[Lab], Backend] = real_backend) -> int:
     """Guard the lab in the folder given."""
     stop = Stop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -184,11 +184,11 @@ class Leg:
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class JournalState:
     """What a journal tells."""
 
     begun: Begun
-    legs: tuple[Leg, ...]
+    passes: tuple[Leg, ...]
     entries: tuple[Entry, ...]
     reached: bool = False
     deadline: datetime | None = None
@@ -212,7 +212,7 @@ class Story:
     @property
     def waiting(self) -> bool:
         """Verified, and to be confirmed."""
-        return not self.finished and self.reached and len(self.legs) == 1 and not self.broken and not self.confirmed
+        return not self.finished and self.reached and len(self.passes) == 1 and not self.broken and not self.confirmed
 
     @property
     def rest(self) -> State | None:
@@ -228,44 +228,44 @@ class Story:
                 return None
 
 
-def tell(entries: Sequence[Entry]) -> Story:
+def tell(entries: Sequence[Entry]) -> JournalState:
     """The story of a journal's entries, of which the first is its head."""
     begun = entries[0]
     if not isinstance(begun, Begun):
         raise LabError("it does not begin with a head")
-    story = Story(begun, (Leg(begun.before, begun.steps),), tuple(entries))
+    journaled = JournalState(begun, (Leg(begun.before, begun.steps),), tuple(entries))
     for entry in entries[1:]:
-        story = _told(story, entry)
-    return story
+        journaled = _told(journaled, entry)
+    return journaled
 
 
-def _told(story: Story, entry: Entry) -> Story:  # noqa: C901, PLR0911 - one line for each kind of entry
-    *legs, leg = story.legs
+def _told(journaled: JournalState, entry: Entry) -> JournalState:  # noqa: C901, PLR0911 - one line for each kind of entry
+    *passes, leg = journaled.passes
     match entry:
         case Guarded():
-            return replace(story, guardian=entry.pid)
+            return replace(journaled, guardian=entry.pid)
         case Sending():
-            return replace(story, legs=(*legs, replace(leg, sent=entry.round)))
+            return replace(journaled, passes=(*passes, replace(leg, sent=entry.round)))
         case Verified():
-            return replace(story, legs=(*legs, replace(leg, verified=entry.round)))
+            return replace(journaled, passes=(*passes, replace(leg, verified=entry.round)))
         case Reached():
-            return replace(story, reached=True, deadline=entry.deadline)
+            return replace(journaled, reached=True, deadline=entry.deadline)
         case Confirmed():
-            return replace(story, confirmed=True)
+            return replace(journaled, confirmed=True)
         case Saved():
-            return replace(story, saved=True)
+            return replace(journaled, saved=True)
         case TakingBack():
-            return replace(story, legs=(*story.legs, Leg(entry.found, entry.steps)), outcome=None)
+            return replace(journaled, passes=(*journaled.passes, Leg(entry.found, entry.steps)), outcome=None)
         case Broken():
-            return replace(story, broken=entry.why)
+            return replace(journaled, broken=entry.why)
         case Adopted():
-            return replace(story, adopted=entry.found)
+            return replace(journaled, adopted=entry.found)
         case Done():
-            return replace(story, outcome=entry.outcome, broken="")
+            return replace(journaled, outcome=entry.outcome, broken="")
         case Begun():
             raise LabError("it has two heads")
         case Acknowledged() | LinkSeen():
-            return story
+            return journaled
 
 
 def _parse(data: bytes) -> tuple[list[Entry], int]:
@@ -283,7 +283,7 @@ def _parse(data: bytes) -> tuple[list[Entry], int]:
     return entries, length_byte
 
 
-def read_journal(path: Path) -> Story | None:
+def read_journal(path: Path) -> JournalState | None:
     """What the journal tells; None if there is none, or if it was torn before anything was sent."""
     try:
         data = path.read_bytes()
@@ -321,7 +321,7 @@ class Journal:
         os.close(self._descriptor)
 
     @property
-    def story(self) -> Story:
+    def journaled(self) -> JournalState:
         """What was written so far."""
         return tell(self.entries)
 

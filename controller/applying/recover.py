@@ -11,9 +11,9 @@ from controller.applying.journal import (
     Confirmed,
     Done,
     Journal,
+    JournalState,
     Reached,
     Saved,
-    Story,
     TakingBack,
 )
 from controller.applying.lock import Holder
@@ -21,8 +21,8 @@ from controller.applying.rounds import Sink, Stopped
 from controller.applying.statefolder import digest_of
 from controller.applying.work import Work
 from controller.model.state import State, diff
-from controller.planning.rollback import Position, position, way_back
-from lab.errors import BrokenLab, Drift, LabError
+from controller.planning.rollback import Position, position, rollback_plan
+from lab.errors import Drift, LabError, RollbackFailed
 
 _ATTEMPTS = 3
 
@@ -30,31 +30,31 @@ _ATTEMPTS = 3
 def take_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> None:
     """Bring a lab back to what it was before its journal began.
 
-    Stopped when somebody asks to stop for the `stops`-th time; BrokenLab if it cannot be done.
+    Stopped when somebody asks to stop for the `stops`-th time; RollbackFailed if it cannot be done.
     """
-    before = journal.story.begun.before
+    before = journal.journaled.begun.before
     failure: LabError | None = None
     for _ in range(_ATTEMPTS):
         try:
             found = work.observe_patiently(stops)
-            story = journal.story
-            place = _position(work, story)
-            plan = way_back(work.lab, found, place, before, story.begun.management, work.hands.abilities)
+            journaled = journal.journaled
+            place = _position(work, journaled)
+            plan = rollback_plan(work.lab, found, place, before, journaled.begun.management, work.backend.abilities)
             journal.note(TakingBack(why=why, found=found, steps=plan.steps))
-            work.crew.go(
+            work.executor.go(
                 found,
                 plan.steps,
                 Sink(journal.note, journal.note),
                 halt=lambda: work.stop.asked(stops),
                 progress=work.progress,
                 between=work.lock.renew,
-                watch=work.hands.watch_links,
+                watch=work.backend.watch_links,
                 patient=True,
             )
-            left = diff(work.crew.observe(), before)
+            left = diff(work.executor.observe(), before)
             if left:
                 raise Drift(left)
-            if story.saved:
+            if journaled.saved:
                 _save(work, journal)
         except Stopped:
             raise
@@ -65,33 +65,38 @@ def take_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> None
             journal.note(Done(outcome="taken back"))
             return
     journal.note(Broken(why=str(failure)))
-    raise BrokenLab(
+    raise RollbackFailed(
         f"lab {work.lab.name} is between two states, and the way back failed: {failure} "
         "Mend the cause, then `eeectl recover`, or `eeectl adopt` to leave it as it is."
     ) from failure
 
 
-def _position(work: Work, story: Story) -> Position:
-    leg = story.legs[-1]
-    return position(work.lab, leg.start, leg.steps, leg.sent, leg.verified, backward=len(story.legs) == 1)
+def _position(work: Work, journaled: JournalState) -> Position:
+    leg = journaled.passes[-1]
+    return position(work.lab, leg.start, leg.steps, leg.sent, leg.verified, backward=len(journaled.passes) == 1)
 
 
-def require_same_inventory(work: Work, story: Story) -> None:
+def require_same_inventory(work: Work, journaled: JournalState) -> None:
     """LabError if the inventory is another than the journal was written with."""
-    if story.begun.digest != digest_of(work.lab):
+    if journaled.begun.digest != digest_of(work.lab):
         raise LabError(
-            f"the inventory of lab {work.lab.name} has changed since `{story.begun.command}` of "
-            f"{story.begun.when:%Y-%m-%d %H:%M} UTC: put hosts.yml and cables.csv back, or "
+            f"the inventory of lab {work.lab.name} has changed since `{journaled.begun.command}` of "
+            f"{journaled.begun.when:%Y-%m-%d %H:%M} UTC: put hosts.yml and cables.csv back, or "
             "`eeectl adopt` the lab as it is."
         )
 
 
 def recover(work: Work, journal: Journal, *, stops: int = 1) -> str:
     """Finish what a crash left: an apply that was verified is kept, any other is taken back. Says what was done."""
-    story = journal.story
-    require_same_inventory(work, story)
-    stays = story.reached and len(story.legs) == 1 and not story.broken and (story.confirmed or story.deadline is None)
-    if stays and not diff(work.observe_patiently(stops), story.after):
+    journaled = journal.journaled
+    require_same_inventory(work, journaled)
+    stays = (
+        journaled.reached
+        and len(journaled.passes) == 1
+        and not journaled.broken
+        and (journaled.confirmed or journaled.deadline is None)
+    )
+    if stays and not diff(work.observe_patiently(stops), journaled.after):
         finish(work, journal)
         return "everything had been done and verified: the lab is as it was to be."
     take_back(work, journal, "recover", stops=stops)
@@ -100,22 +105,22 @@ def recover(work: Work, journal: Journal, *, stops: int = 1) -> str:
 
 def finish(work: Work, journal: Journal) -> None:
     """End an apply that is verified and may stay; startup configurations are written if that was asked for."""
-    story = journal.story
-    if story.begun.save and not story.saved:
+    journaled = journal.journaled
+    if journaled.begun.save and not journaled.saved:
         _save(work, journal)
     journal.write(Done(outcome="applied"))
 
 
 def _save(work: Work, journal: Journal) -> None:
-    names = tuple(dict.fromkeys(step.change.switch for step in journal.story.begun.steps))
-    work.crew.save(names)
+    names = tuple(dict.fromkeys(step.change.switch for step in journal.journaled.begun.steps))
+    work.executor.save(names)
     journal.note(Saved(switches=names))
 
 
 def confirm(work: Work, journal: Journal) -> None:
     """Let an apply stay that waits for this; LabError if none does."""
-    story = journal.story
-    if not story.waiting or story.deadline is None:
+    journaled = journal.journaled
+    if not journaled.waiting or journaled.deadline is None:
         raise LabError(f"nothing waits to be confirmed on lab {work.lab.name}: see `eeectl status`.")
     journal.write(Confirmed(actor=str(Holder.me("confirm"))))
     finish(work, journal)

@@ -126,7 +126,7 @@ class Sink:
     note: Callable[[Entry], None]
 
 
-class Crew:
+class Executor:
     """Acts on the switches of one lab through a switchboard."""
 
     def __init__(self, lab: Lab, board: Switchboard, driver_of: Callable[[Switch], Driver]) -> None:

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from controller.applying.lock import Lock
-from controller.applying.rounds import Crew, Progress, Stop, Stopped, WatchLinks
+from controller.applying.rounds import Executor, Progress, Stop, Stopped, WatchLinks
 from controller.applying.statefolder import StateFolder
 from controller.applying.switchboard import Switchboard
 from controller.drivers.driver import Driver
@@ -20,7 +20,7 @@ from lab.model import Lab, Switch
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
+class Backend:
     """What acts on the world; tests give their own.
 
     `check_hosts` raises a LabError if hosts do not reach each other, or hear what is not theirs. `guard` starts a
@@ -40,7 +40,7 @@ class Hands:
 
 
 @dataclass(frozen=True, slots=True)
-class Intended:
+class ProvedPlan:
     """A proved plan, and the in-band management that it was proved with."""
 
     plan: Plan
@@ -53,8 +53,8 @@ class Work:
 
     lab: Lab
     folder: StateFolder
-    hands: Hands
-    crew: Crew
+    backend: Backend
+    executor: Executor
     lock: Lock
     progress: Progress
     stop: Stop
@@ -62,13 +62,13 @@ class Work:
     def observe_patiently(self, stops: int) -> State:
         """Every switch as it is now; those that do not answer are waited for.
 
-        Stopped when somebody asks to stop for the `stops`-th time, Unreachable after `hands.patience_s`.
+        Stopped when somebody asks to stop for the `stops`-th time, Unreachable after `backend.patience_s`.
         """
-        end_s = time.monotonic() + self.hands.patience_s
-        pauses = iter(self.hands.pauses_s)
+        end_s = time.monotonic() + self.backend.patience_s
+        pauses = iter(self.backend.pauses_s)
         waiting: frozenset[str] = frozenset()
         while True:
-            found = self.crew.try_observing()
+            found = self.executor.try_observing()
             errors = {name: error for name, error in found.items() if isinstance(error, DeviceError)}
             if not errors:
                 return State({name: seen for name, seen in found.items() if isinstance(seen, SwitchState)})
@@ -81,18 +81,18 @@ class Work:
             if errors.keys() != waiting:
                 waiting = frozenset(errors)
                 self.progress.say(f"waiting for {', '.join(sorted(waiting))} to answer, {left_s:.0f} s at most")
-            if self.stop.wait(stops, min(left_s, next(pauses, self.hands.pauses_s[-1]))):
+            if self.stop.wait(stops, min(left_s, next(pauses, self.backend.pauses_s[-1]))):
                 raise Stopped("stopped while waiting for a switch.")
 
 
 @contextmanager
 def at_work(
-    lab: Lab, hands: Hands, command: str, progress: Progress, stop: Stop, *, wait: bool = False
+    lab: Lab, backend: Backend, command: str, progress: Progress, stop: Stop, *, wait: bool = False
 ) -> Iterator[Work]:
     """Hold a lab's lock, with a thread for each switch; LabError if somebody else has it."""
     folder = StateFolder(lab.name)
     with (
         Lock(folder, command, wait=wait, tell=progress.say) as lock,
-        Switchboard(lab.switches, hands.connect) as board,
+        Switchboard(lab.switches, backend.connect) as board,
     ):
-        yield Work(lab, folder, hands, Crew(lab, board, hands.driver_of), lock, progress, stop)
+        yield Work(lab, folder, backend, Executor(lab, board, backend.driver_of), lock, progress, stop)

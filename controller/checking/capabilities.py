@@ -16,7 +16,7 @@ from controller.model.capabilities import Capabilities
 from controller.model.state import Change, PortState, State, SwitchState, diff
 from controller.planning.limits import abilities_of
 from controller.transports.session import Session
-from lab.errors import BrokenLab, DeviceError, NotExpressible
+from lab.errors import DeviceError, NotExpressible, RollbackFailed
 from lab.model import Lab, Switch
 
 _HOLD_US: Final = 200
@@ -75,7 +75,7 @@ def spare_port(lab: Lab, switch: Switch, link: Mapping[str, bool]) -> str | None
 def probe_switch(switch: Switch, port: str, session: Session) -> tuple[Trial, ...]:
     """Try on a spare port what the family may or may not be able to do, and take it back.
 
-    BrokenLab if the switch could not be brought back: a person has to look at it.
+    RollbackFailed if the switch could not be brought back: a person has to look at it.
     """
     driver = driver_of(switch)
     before = observe_switch(switch, session)
@@ -124,9 +124,11 @@ def _restore(driver: Driver, switch: Switch, session: Session, before: SwitchSta
         _send(driver, switch, session, _changes(switch, observe_switch(switch, session), before))
         left = _changes(switch, observe_switch(switch, session), before)
     except DeviceError as error:
-        raise BrokenLab(f"{switch.name} is not as it was before the probe ({error}): look at it.") from error
+        raise RollbackFailed(f"{switch.name} is not as it was before the probe ({error}): look at it.") from error
     if left:
-        raise BrokenLab(f"{switch.name} keeps {len(left)} settings of the probe: look at its VLANs and spare port.")
+        raise RollbackFailed(
+            f"{switch.name} keeps {len(left)} settings of the probe: look at its VLANs and spare port."
+        )
 
 
 def _changes(switch: Switch, before: SwitchState, after: SwitchState) -> tuple[Change, ...]:

@@ -20,7 +20,7 @@ from controller.transports.session import Connect, Session
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of
 from controller.transports.switches import open_session
-from lab.errors import BrokenLab, DeviceError, LabError, Rejected
+from lab.errors import DeviceError, LabError, Rejected, RollbackFailed
 from lab.model import End, Host, Lab, Strip, Switch
 
 _SYS_OBJECT_ID: Final = Walk("1.3.6.1.2.1.1.2")
@@ -124,7 +124,7 @@ def _look_at_switch(lab: Lab, switch: Switch, session: Session, *, probe: bool) 
         sight = read_sight(switch, session.ask(QUERIES), _shown(switch, session)) if speaks_snmp else None
         port = spare_port(lab, switch, sight.link if sight else {}) if probe else None
         trials = probe_switch(switch, port, session) if port else ()
-    except BrokenLab:
+    except RollbackFailed:
         raise
     except LabError as error:
         return SwitchReport(contacts, problem=str(error))

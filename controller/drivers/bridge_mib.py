@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from controller.drivers.driver import Answers, Aspect, Put, SnmpValue, Walk
+from controller.drivers.driver import Answers, Aspect, SnmpSet, SnmpValue, Walk
 from controller.model.state import Acceptance, StaticTable
 from lab.errors import NotExpressible, Unreadable
 from lab.model import Switch
@@ -262,67 +262,73 @@ def statics(switch: Switch, at: Iterable[Place], answers: Answers) -> Mapping[in
 # -- writing
 
 
-def put_admin(place: Place, *, up: bool) -> Put:
+def put_admin(place: Place, *, up: bool) -> SnmpSet:
     """Port up or down."""
-    return Put((_truth(IF_ADMIN_STATUS, place.if_index, yes=up),), f"{'wake' if up else 'shut'} {place.name}")
+    return SnmpSet((_truth(IF_ADMIN_STATUS, place.if_index, yes=up),), f"{'wake' if up else 'shut'} {place.name}")
 
 
-def put_speed(switch: Switch, place: Place, mbps: int | None) -> Put:
+def put_speed(switch: Switch, place: Place, mbps: int | None) -> SnmpSet:
     """A fixed speed, full duplex, or negotiation (None), which starts anew; NotExpressible for other than copper's."""
     negotiate = _truth(MAU_AUTONEG_ADMIN, f"{place.if_index}.1", yes=mbps is None)
     if mbps is None:
         restart = _truth(MAU_AUTONEG_RESTART, f"{place.if_index}.1", yes=True)
-        return Put((negotiate, restart), f"negotiate on {place.name}")
+        return SnmpSet((negotiate, restart), f"negotiate on {place.name}")
     if mbps not in _MAU_OF_MBPS:
         raise NotExpressible(switch.name, switch.family, f"{mbps} Mb/s by MAU-MIB on {place.name}")
     default: PutObject = (f"{MAU_DEFAULT_TYPE.oid}.{place.if_index}.1", "oid", f"{_MAU_TYPES}{_MAU_OF_MBPS[mbps]}")
-    return Put((default, negotiate), f"set {place.name} to {mbps} Mb/s")
+    return SnmpSet((default, negotiate), f"set {place.name} to {mbps} Mb/s")
 
 
-def put_stp(place: Place, *, on: bool) -> Put:
+def put_stp(place: Place, *, on: bool) -> SnmpSet:
     """The port's part in spanning tree."""
-    return Put((_truth(STP_PORT_ENABLE, place.bridge_port, yes=on),), f"spanning tree {_onoff(on)} on {place.name}")
+    return SnmpSet((_truth(STP_PORT_ENABLE, place.bridge_port, yes=on),), f"spanning tree {_onoff(on)} on {place.name}")
 
 
-def put_vlan(vid: int, *, exists: bool) -> Put:
+def put_vlan(vid: int, *, exists: bool) -> SnmpSet:
     """Create a VLAN without members, or destroy it."""
     status = _CREATE_AND_GO if exists else _DESTROY
-    return Put(((f"{VLAN_ROW_STATUS.oid}.{vid}", "int", status),), f"{'create' if exists else 'destroy'} VLAN {vid}")
+    return SnmpSet(
+        ((f"{VLAN_ROW_STATUS.oid}.{vid}", "int", status),), f"{'create' if exists else 'destroy'} VLAN {vid}"
+    )
 
 
-def put_members(vid: int, egress: Collection[int], untagged: Collection[int], size_byte: int) -> Put:
+def put_members(vid: int, egress: Collection[int], untagged: Collection[int], size_byte: int) -> SnmpSet:
     """All members of a VLAN, by bridge port; whoever is not named leaves. `size_byte` is the length of the lists."""
     lists = (VLAN_EGRESS, egress), (VLAN_UNTAGGED, untagged)
     objects: list[PutObject] = [(f"{at.oid}.{vid}", "octets", port_list(ports, size_byte)) for at, ports in lists]
-    return Put(tuple(objects), f"set the members of VLAN {vid}")
+    return SnmpSet(tuple(objects), f"set the members of VLAN {vid}")
 
 
-def put_pvid(place: Place, vid: int) -> Put:
+def put_pvid(place: Place, vid: int) -> SnmpSet:
     """The VLAN of frames that come without a tag."""
-    return Put(((f"{PVID.oid}.{place.bridge_port}", "gauge", vid),), f"send untagged frames of {place.name} to {vid}")
+    return SnmpSet(
+        ((f"{PVID.oid}.{place.bridge_port}", "gauge", vid),), f"send untagged frames of {place.name} to {vid}"
+    )
 
 
-def put_acceptance(place: Place, acceptance: Acceptance) -> Put:
+def put_acceptance(place: Place, acceptance: Acceptance) -> SnmpSet:
     """All frames, or only tagged ones."""
     only = acceptance == "tagged"
-    return Put(
+    return SnmpSet(
         (_truth(ACCEPTABLE_FRAME_TYPES, place.bridge_port, yes=not only),), f"accept {acceptance} on {place.name}"
     )
 
 
-def put_ingress_filtering(place: Place, *, on: bool) -> Put:
+def put_ingress_filtering(place: Place, *, on: bool) -> SnmpSet:
     """Whether frames of VLANs that the port is no member of are dropped."""
-    return Put((_truth(INGRESS_FILTERING, place.bridge_port, yes=on),), f"ingress filter {_onoff(on)} on {place.name}")
+    return SnmpSet(
+        (_truth(INGRESS_FILTERING, place.bridge_port, yes=on),), f"ingress filter {_onoff(on)} on {place.name}"
+    )
 
 
-def put_static(fdb_id: int, mac: bytes, place: Place | None, size_byte: int) -> Put:
+def put_static(fdb_id: int, mac: bytes, place: Place | None, size_byte: int) -> SnmpSet:
     """A permanent entry, or its end (None)."""
     index = ".".join(map(str, (fdb_id, *mac, 0)))
     status: PutObject = (f"{STATIC_UNICAST_STATUS.oid}.{index}", "int", _INVALID if place is None else _PERMANENT)
     if place is None:
-        return Put((status,), f"forget {mac.hex(':')} in database {fdb_id}")
+        return SnmpSet((status,), f"forget {mac.hex(':')} in database {fdb_id}")
     ports: PutObject = (f"{STATIC_UNICAST_PORTS.oid}.{index}", "octets", port_list((place.bridge_port,), size_byte))
-    return Put((ports, status), f"hold {mac.hex(':')} of database {fdb_id} at {place.name}")
+    return SnmpSet((ports, status), f"hold {mac.hex(':')} of database {fdb_id} at {place.name}")
 
 
 # -- PortList

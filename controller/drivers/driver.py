@@ -66,7 +66,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class SnmpSet:
     """One SNMP SET request; several objects go in one PDU, all or none of which the agent takes."""
 
     objects: tuple[tuple[str, Literal["int", "gauge", "octets", "oid"], int | bytes | str], ...]
@@ -76,7 +76,7 @@ class Put:
     """What it does, in words, for the journal and for errors."""
 
 
-Order = Line | Put
+Order = Line | SnmpSet
 
 
 @dataclass(frozen=True, slots=True)

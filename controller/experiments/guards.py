@@ -54,7 +54,7 @@ class _Seen:
         return "changed and changed back" if abs(now.changed_ms - self.changed_ms) > _CHANGED_STEP_MS else ""
 
 
-class Bystander(Protocol):
+class LatenessMonitor(Protocol):
     """Who knows the world behind a lab, such as a virtual lab's engine."""
 
     def begin(self) -> None:
@@ -177,16 +177,16 @@ def spoiled(guards: Guards, complaints: Sequence[Complaint], begun_ns: int, ende
     return f"{found[0]}{more}." if found else ""
 
 
-class Vigil:
+class TrialMonitor:
     """Stands by one trial: the clock, and whoever knows the world behind the lab."""
 
-    def __init__(self, guards: Guards, clock: RunClock, bystander: Bystander | None) -> None:
+    def __init__(self, guards: Guards, clock: RunClock, lateness_monitor: LatenessMonitor | None) -> None:
         self._guards = guards
         self._clock = clock
-        self._bystander = bystander
+        self._bystander = lateness_monitor
         self._ahead_ns = clock.system_ahead_ns()
-        if bystander is not None:
-            bystander.begin()
+        if lateness_monitor is not None:
+            lateness_monitor.begin()
 
     def complaint(self) -> str:
         """What spoiled the trial until now, in one sentence; empty if nothing did."""

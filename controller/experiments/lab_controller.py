@@ -14,20 +14,20 @@ from controller.applying.apply import Options, apply, require_rest
 from controller.applying.journal import Journal, read_journal
 from controller.applying.lock import Lock
 from controller.applying.recover import recover
-from controller.applying.rounds import Crew, Progress, Stop, Stopped
+from controller.applying.rounds import Executor, Progress, Stop, Stopped
 from controller.applying.statefolder import StateFolder
 from controller.applying.switchboard import Switchboard
-from controller.applying.work import Hands, Intended, Work
+from controller.applying.work import Backend, ProvedPlan, Work
 from controller.drivers.driver import aspects_of
 from controller.drivers.table import driver_of
 from controller.experiments.blocks import Levels
 from controller.experiments.experiment import OF_LAB, Experiment
 from controller.experiments.fitting import links_of
 from controller.experiments.level_plans import ORDER, half_open, plan_of, set_with
-from controller.experiments.restore_journal import WayHome
+from controller.experiments.restore_journal import RestoreJournal
 from controller.model.state import Change, PortChange, State, diff, replay
 from controller.planning.plan import Plan
-from controller.planning.rollback import Position, way_back
+from controller.planning.rollback import Position, rollback_plan
 from controller.planning.routing_options import management_of
 from controller.transports.port_watch import PortWatch
 from lab.errors import AccessDenied, DeviceError, LabError
@@ -41,7 +41,7 @@ _PlanFrom = Callable[[State], Plan]
 
 
 @dataclass
-class Stage:
+class LabController:
     """One run's hand on its lab. Whoever makes it holds the lab's lock.
 
     Sessions with switches are opened for a change and closed after it: while something is measured nobody is logged in,
@@ -51,7 +51,7 @@ class Stage:
     lab: Lab
     experiment: Experiment
     run: Run
-    hands: Hands
+    backend: Backend
     lock: Lock
     progress: Progress
     was_down: Callable[[str, str], bool] = lambda _switch, _port: False
@@ -59,7 +59,7 @@ class Stage:
 
     stop: Stop = field(default_factory=Stop)
     _levels: dict[str, Level] = field(default_factory=dict)
-    _way: WayHome | None = None
+    _way: RestoreJournal | None = None
 
     @property
     def acts(self) -> bool:
@@ -68,23 +68,23 @@ class Stage:
 
     @contextmanager
     def _work(self) -> Iterator[Work]:
-        with Switchboard(self.lab.switches, self.hands.connect) as board:
+        with Switchboard(self.lab.switches, self.backend.connect) as board:
             folder = StateFolder(self.lab.name)
-            crew = Crew(self.lab, board, driver_of)
-            yield Work(self.lab, folder, self.hands, crew, self.lock, self.progress, self.stop)
+            executor = Executor(self.lab, board, driver_of)
+            yield Work(self.lab, folder, self.backend, executor, self.lock, self.progress, self.stop)
 
     def open(self) -> None:
         """Note what the lab is, once; after a crash in the middle of a change, bring it to rest first."""
         if not self.acts:
             return
-        self._way = WayHome.load(self.run.folder)
+        self._way = RestoreJournal.load(self.run.folder)
         with self._work() as work:
             if self._way is not None:
                 _recover(work)
             require_rest(work)
-            state = work.crew.observe()
+            state = work.executor.observe()
         if self._way is None:
-            self._way = WayHome(self.run.folder, state)
+            self._way = RestoreJournal(self.run.folder, state)
         self._way.settle(state)
         self._tell_ports(state)
 
@@ -118,7 +118,7 @@ class Stage:
             return ""
         with self._work() as work:
             _recover(work)
-            found = work.crew.observe()
+            found = work.executor.observe()
             if not diff(found, self._way.home):
                 return "the lab is as it was."
             self._way.settle(found)
@@ -127,7 +127,7 @@ class Stage:
 
     # -- going
 
-    def _known_way(self) -> WayHome:
+    def _known_way(self) -> RestoreJournal:
         if self._way is None:
             raise AssertionError("the stage was opened")
         return self._way
@@ -155,7 +155,7 @@ class Stage:
         return changed
 
     def _planner(self, work: Work, name: str, wanted: Levels) -> _PlanFrom:
-        management, abilities = management_of(self.lab, None), work.hands.abilities
+        management, abilities = management_of(self.lab, None), work.backend.abilities
         return lambda state: plan_of(self.experiment, name, wanted, self.lab, state, management, abilities)
 
     def _go_back(self, work: Work, index: int, why: str) -> Sequence[Change]:
@@ -165,7 +165,9 @@ class Stage:
         rest = way.back(self.lab, index).steps
 
         def plan(found: State) -> Plan:
-            return way_back(self.lab, found, Position(found, found, rest), target, management, work.hands.abilities)
+            return rollback_plan(
+                self.lab, found, Position(found, found, rest), target, management, work.backend.abilities
+            )
 
         changes = self._apply(work, why, plan, forward=False)
         way.cut(index)
@@ -176,10 +178,10 @@ class Stage:
         way = self._known_way()
         made: list[tuple[State, Plan]] = []
 
-        def planner(state: State) -> Intended:
+        def planner(state: State) -> ProvedPlan:
             plan = plan_from(state)
             made.append((state, plan))
-            return Intended(plan, management_of(self.lab, None))
+            return ProvedPlan(plan, management_of(self.lab, None))
 
         def note(_: object) -> bool:
             if forward:
@@ -257,8 +259,8 @@ class Stage:
 
 def _recover(work: Work) -> None:
     """Finish what a killed run left of a change."""
-    story = read_journal(work.folder.journal)
-    if story is not None and not story.finished:
-        work.progress.say(f"`{story.begun.command}` was cut short: the lab is brought to rest first")
+    journaled = read_journal(work.folder.journal)
+    if journaled is not None and not journaled.finished:
+        work.progress.say(f"`{journaled.begun.command}` was cut short: the lab is brought to rest first")
         with Journal(work.folder.journal) as journal:
             work.progress.say(recover(work, journal))

@@ -12,7 +12,7 @@ from controller.planning.check import Management
 from controller.planning.limits import Abilities
 from controller.planning.plan import Plan, join_plans, make_plan
 from controller.planning.regulate import eee, link_off, link_on, link_speed
-from controller.planning.routing_options import Wish, work_out
+from controller.planning.routing_options import RoutingOptions, work_out
 from lab.model import Lab, Link
 
 ORDER: Final[tuple[Kind, ...]] = ("routing", "link", "speed_mbps", "eee", "hold_us")
@@ -31,8 +31,8 @@ def plan_of(
     """The proved way from a state to the level of one factor; PlanError if it cannot be had."""
     factor, level = experiment.factors[name], levels[name]
     if factor.kind == "routing":
-        wish = Wish(policy="one") if level == "one" else Wish()
-        return work_out(lab, state, wish, abilities, "as the switches are now").plan
+        routing = RoutingOptions(policy="one") if level == "one" else RoutingOptions()
+        return work_out(lab, state, routing, abilities, "as the switches are now").plan
     links = links_of(lab, factor)
     if factor.kind in ("eee", "hold_us"):
         on, hold_us = _eee_of(experiment, factor, levels, level)

@@ -36,12 +36,12 @@ class _Kept(BaseModel):
     )
 
     home: State
-    legs: tuple[_Leg, ...] = ()
+    passes: tuple[_Leg, ...] = ()
     levels: tuple[dict[str, Any] | None, ...] = (None,)
     """Of each state on the way; None where they are unknown."""
 
 
-class WayHome:
+class RestoreJournal:
     """The states that a run has passed, from the first one on, and the plans between them."""
 
     def __init__(self, folder: Path, home: State) -> None:
@@ -51,7 +51,7 @@ class WayHome:
         self._levels: list[Mapping[str, Level] | None] = [None]
 
     @classmethod
-    def load(cls, folder: Path) -> "WayHome | None":
+    def load(cls, folder: Path) -> "RestoreJournal | None":
         """What a run's folder holds; None if its lab was never touched. LabError if the file is broken."""
         path = folder / _NAME
         if not path.exists():
@@ -63,7 +63,7 @@ class WayHome:
                 f"{path} cannot be read: put the lab back by hand, `eeectl status` says how it is."
             ) from error
         way = cls(folder, kept.home)
-        for leg, levels in zip(kept.legs, kept.levels[1:], strict=True):
+        for leg, levels in zip(kept.passes, kept.levels[1:], strict=True):
             way._append(Plan(leg.steps), levels)
         way._levels[0] = kept.levels[0]
         return way
@@ -115,8 +115,8 @@ class WayHome:
 
     def back(self, lab: Lab, index: int) -> Plan:
         """The steps from the last state back to that one."""
-        legs = list(zip(self._states, self._plans, strict=False))[index:]
-        return join_plans(invert(lab, before, plan) for before, plan in reversed(legs))
+        passes = list(zip(self._states, self._plans, strict=False))[index:]
+        return join_plans(invert(lab, before, plan) for before, plan in reversed(passes))
 
     def _append(self, plan: Plan, levels: Mapping[str, Level] | None) -> None:
         self._states.append(replay(plan.changes, self._states[-1]))
@@ -124,9 +124,9 @@ class WayHome:
         self._levels.append(levels)
 
     def _save(self) -> None:
-        legs = tuple(_Leg(steps=plan.steps) for plan in self._plans)
+        passes = tuple(_Leg(steps=plan.steps) for plan in self._plans)
         levels = tuple(dict(known) if known is not None else None for known in self._levels)
-        data = _Kept(home=self.home, legs=legs, levels=levels).model_dump_json().encode()
+        data = _Kept(home=self.home, passes=passes, levels=levels).model_dump_json().encode()
         fresh = self._path.with_suffix(".new")
         try:
             with fresh.open("wb") as file:

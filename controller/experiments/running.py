@@ -13,14 +13,14 @@ from controller.collecting.collect import Collector
 from controller.experiments.blocks import Slot
 from controller.experiments.experiment import Experiment
 from controller.experiments.fitting import order_for
-from controller.experiments.guards import Bystander, GuardSink, Vigil, spoiled
-from controller.experiments.lab_controller import Stage
+from controller.experiments.guards import GuardSink, LatenessMonitor, TrialMonitor, spoiled
+from controller.experiments.lab_controller import LabController
 from controller.experiments.measuring import Measured, begun_of, hosts_of, measure
 from controller.experiments.queue_of_slots import SlotQueue
 from controller.experiments.reach import await_reach
 from controller.experiments.run_progress import RunProgress
-from controller.experiments.signal_handling import Attention
-from lab.errors import BrokenLab, JournalFailed, LabError, RunFolderFailed
+from controller.experiments.signal_handling import SignalHandling
+from lab.errors import JournalFailed, LabError, RollbackFailed, RunFolderFailed
 from lab.model import Lab
 from record.store import Run, read_events
 from record.trial_events import BEGUN, ENDED, TrialEnded, TrialState, trial_folder
@@ -54,12 +54,12 @@ class Runner:
     lab: Lab
     experiment: Experiment
     run: Run
-    stage: Stage
+    stage: LabController
     collector: Collector
     sink: GuardSink
     progress: RunProgress
-    attention: Attention
-    bystander: Bystander | None = None
+    signals: SignalHandling
+    lateness_monitor: LatenessMonitor | None = None
     _ended: dict[int, tuple[Slot, TrialEnded]] = field(default_factory=dict)
     _queue: SlotQueue = field(init=False)
     _number: int = 0
@@ -83,7 +83,7 @@ class Runner:
         interrupted, cause, back = False, None, ""
         self.progress.resumed(self._queue.done)
         try:
-            with self.attention.asking(self.stage.stop):
+            with self.signals.asking(self.stage.stop):
                 self.stage.open()
             self._trials()
         except (KeyboardInterrupt, Stopped):
@@ -93,7 +93,7 @@ class Runner:
             cause = error
             self.progress.say(str(error))
         finally:
-            if not isinstance(cause, BrokenLab):
+            if not isinstance(cause, RollbackFailed):
                 try:
                     back = self._put_back()
                 except LabError as error:
@@ -105,7 +105,7 @@ class Runner:
     def _put_back(self) -> str:
         self.sink.disturb()
         self.stage.stop = Stop()
-        with self.attention.asking(self.stage.stop):
+        with self.signals.asking(self.stage.stop):
             return self.stage.put_back()
 
     # -- trials
@@ -153,18 +153,18 @@ class Runner:
     def _attempt(self, slot: Slot, number: int, from_ns: int) -> TrialEnded:
         try:
             self._bring(slot)
-            watched = self.bystander if self.experiment.measure.window is None else None  # meters do not mind
-            vigil = Vigil(self.experiment.guards, self.run.clock, watched)
+            watched = self.lateness_monitor if self.experiment.measure.window is None else None  # meters do not mind
+            monitor = TrialMonitor(self.experiment.guards, self.run.clock, watched)
             folder = trial_folder(self.run.folder, number)
             done = measure(self.experiment, self.lab, slot, folder, self.run.clock)
-        except (Stopped, BrokenLab, JournalFailed, RunFolderFailed):
+        except (Stopped, RollbackFailed, JournalFailed, RunFolderFailed):
             raise
         except (LabError, OSError) as error:
             why = str(error) if isinstance(error, LabError) else f"its files: {error.strerror or error}."
             return TrialEnded(number, "failed", why, from_ns, self.run.clock.now_ns())
         for note in done.notes:
             self.run.event("trial_note", trial=number, note=note)
-        why = done.why or vigil.complaint() or self._spoiled(done)
+        why = done.why or monitor.complaint() or self._spoiled(done)
         state: TrialState = "invalid" if why else "valid"
         how = done.answer_right, done.figures, done.loop_ns
         return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *how)
@@ -206,7 +206,7 @@ class Runner:
         changed = False
         if self.stage.acts and not self.stage.has(slot.levels):
             self.sink.disturb()
-            with self.attention.asking(self.stage.stop):
+            with self.signals.asking(self.stage.stop):
                 changed = self.stage.bring(slot.levels)
         if changed or not self._calm:
             self.sink.calm(self.run.clock.now_ns())

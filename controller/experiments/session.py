@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from controller.applying.backend import real_hands
+from controller.applying.backend import real_backend
 from controller.applying.lock import Lock
 from controller.applying.statefolder import StateFolder, digest_of
 from controller.collecting.collect import Collector
@@ -14,11 +14,11 @@ from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.experiments.experiment import Experiment
 from controller.experiments.experiment_file import Written
 from controller.experiments.fitting import check_experiment, order_for
-from controller.experiments.guards import Bystander, GuardSink
-from controller.experiments.lab_controller import Stage
+from controller.experiments.guards import GuardSink, LatenessMonitor
+from controller.experiments.lab_controller import LabController
 from controller.experiments.run_progress import RunProgress
 from controller.experiments.running import Outcome, Runner
-from controller.experiments.signal_handling import Attention
+from controller.experiments.signal_handling import SignalHandling
 from controller.live.export.attach import ViewOptions, attach
 from lab.errors import LabError, RunFolderFailed
 from lab.folder import find_lab, load_lab
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 ROOT: Final = Path("runs")
 _NS: Final = 1_000_000_000
 
-BystanderOf = Callable[[str], Bystander | None]
+LatenessMonitorOf = Callable[[str], LatenessMonitor | None]
 """Who knows the world behind a lab of that name, if somebody does."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RunOptions:
     """How a run is to be done. `root`: the folder that runs are in; `views`: who is shown it meanwhile."""
 
     root: Path = ROOT
@@ -47,7 +47,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class RunResult:
     """A run that ended, and where it is."""
 
     folder: Path
@@ -61,7 +61,9 @@ def fitting_lab(experiment: Experiment, written: Written) -> Lab:
     return lab
 
 
-def run_new(experiment: Experiment, written: Written, wanted: Wanted, bystander_of: BystanderOf) -> Told:
+def run_new(
+    experiment: Experiment, written: Written, options: RunOptions, lateness_monitor_of: LatenessMonitorOf
+) -> RunResult:
     """Run an experiment in a folder of its own. LabError if it could not begin."""
     lab = fitting_lab(experiment, written)
     total = len(order_for(experiment))
@@ -73,19 +75,19 @@ def run_new(experiment: Experiment, written: Written, wanted: Wanted, bystander_
         "experiment": experiment.model_dump(mode="json", by_alias=True),
         "slot_count": total,
     }
-    with RunProgress(total, quiet=wanted.quiet) as progress, _locked(lab, experiment, progress) as lock:
-        run = Run.create(wanted.root, experiment.name, facts)
+    with RunProgress(total, quiet=options.quiet) as progress, _locked(lab, experiment, progress) as lock:
+        run = Run.create(options.root, experiment.name, facts)
         progress.say(f"run {run.folder}")
-        return _run(lab, experiment, run, lock, progress, wanted, bystander_of)
+        return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
 
 
-def resume(folder: Path, wanted: Wanted, bystander_of: BystanderOf) -> Told:
+def resume(folder: Path, options: RunOptions, lateness_monitor_of: LatenessMonitorOf) -> RunResult:
     """Go on with a run that ended early. LabError if it is none, or its lab is another now."""
     lab, experiment = experiment_in(folder)
     total = len(order_for(experiment))
-    with RunProgress(total, quiet=wanted.quiet) as progress, _locked(lab, experiment, progress) as lock:
+    with RunProgress(total, quiet=options.quiet) as progress, _locked(lab, experiment, progress) as lock:
         run = Run.resume(folder)
-        return _run(lab, experiment, run, lock, progress, wanted, bystander_of)
+        return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
 
 
 def experiment_in(folder: Path) -> tuple[Lab, Experiment]:
@@ -105,19 +107,19 @@ def put_back(folder: Path) -> str:
     """Put a lab back to what it was before a run that was killed; says how it ended."""
     lab, experiment = experiment_in(folder)
     with RunProgress(0) as progress, _locked(lab, experiment, progress) as lock, Run.resume(folder) as run:
-        stage = Stage(lab, experiment, run, real_hands(lab, say=progress.say), lock, progress)
-        with Attention() as attention, attention.asking(stage.stop):
+        stage = LabController(lab, experiment, run, real_backend(lab, say=progress.say), lock, progress)
+        with SignalHandling() as signals, signals.asking(stage.stop):
             stage.open()
             return stage.put_back()
 
 
-def look(experiment: Experiment, written: Written, wanted: Wanted) -> "Verdict":
+def look(experiment: Experiment, written: Written, options: RunOptions) -> "Verdict":
     """Look at the lab's meters for a while, and judge; a run of its own keeps what was seen."""
     lab = fitting_lab(experiment, written)
     facts = {"what": "preflight", "lab": lab.name, "experiment": experiment.model_dump(mode="json", by_alias=True)}
     sources = sources_of(lab, period_s=experiment.sampling.period_s, lpi_period_s=0)
     name = f"{experiment.name[:50]}-preflight"
-    with Run.create(wanted.root, name, facts) as run, Collector(sources, run) as collector:
+    with Run.create(options.root, name, facts) as run, Collector(sources, run) as collector:
         return judge(experiment, run, collector)
 
 
@@ -148,9 +150,9 @@ def _run(
     run: Run,
     lock: Lock,
     progress: RunProgress,
-    wanted: Wanted,
-    bystander_of: BystanderOf,
-) -> Told:
+    options: RunOptions,
+    lateness_monitor_of: LatenessMonitorOf,
+) -> RunResult:
     sink = GuardSink(lab.links)
     hosts = [lab.host(name) for name in experiment.measure.hosts]
     sampling = experiment.sampling
@@ -158,14 +160,18 @@ def _run(
     found: list[Outcome] = []
     try:
         with (
-            Attention() as attention,
-            attach(run.folder, lab, wanted.views),
+            SignalHandling() as signals,
+            attach(run.folder, lab, options.views),
             Collector(sources, run, (sink,)) as collector,
         ):
             note_clocks(run, hosts)
-            _refuse_blind(experiment, run, collector, progress, wanted)
-            stage = Stage(lab, experiment, run, real_hands(lab, say=progress.say), lock, progress, sink.was_down)
-            runner = Runner(lab, experiment, run, stage, collector, sink, progress, attention, bystander_of(lab.name))
+            _refuse_blind(experiment, run, collector, progress, options)
+            stage = LabController(
+                lab, experiment, run, real_backend(lab, say=progress.say), lock, progress, sink.was_down
+            )
+            runner = Runner(
+                lab, experiment, run, stage, collector, sink, progress, signals, lateness_monitor_of(lab.name)
+            )
             found.append(runner.go())
             if found[0].complete:
                 note_clocks(run, hosts)
@@ -173,15 +179,15 @@ def _run(
     except RunFolderFailed as error:
         if not found:
             raise
-        return Told(run.folder, replace(found[0], cause=found[0].cause or error))
+        return RunResult(run.folder, replace(found[0], cause=found[0].cause or error))
     finally:
         with suppress(RunFolderFailed):  # said above, or the lesser trouble
             run.close("interrupted")
-    return Told(run.folder, found[0])
+    return RunResult(run.folder, found[0])
 
 
 def _refuse_blind(
-    experiment: Experiment, run: Run, collector: Collector, progress: RunProgress, wanted: Wanted
+    experiment: Experiment, run: Run, collector: Collector, progress: RunProgress, options: RunOptions
 ) -> None:
     """LabError if the meters cannot see the effect that is expected, unless that is wanted; once for a run."""
     if experiment.expect.effect_watt is None or any(event["kind"] == BEGUN for event in read_events(run.folder)):
@@ -190,5 +196,5 @@ def _refuse_blind(
     verdict = judge(experiment, run, collector)
     run.event("preflight", seen=verdict.seen, sentence=verdict.sentence, smallest_watt=verdict.smallest_watt)
     progress.say(verdict.sentence)
-    if not verdict.seen and not wanted.anyway:
+    if not verdict.seen and not options.anyway:
         raise LabError("these meters cannot see the effect: nothing was changed; --anyway runs it all the same.")

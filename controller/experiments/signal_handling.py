@@ -15,7 +15,7 @@ from controller.applying.rounds import Stop
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Attention:
+class SignalHandling:
     """A context in the main thread; handlers are as before when it is left."""
 
     def __init__(self) -> None:

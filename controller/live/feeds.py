@@ -11,12 +11,12 @@ from controller.applying.observe import ask_switches, read_eee
 from controller.collecting.collect import Collector, Sink
 from controller.collecting.lab_sources import LPI_PERIOD_S, PERIOD_S, sources_of
 from controller.live.export.attach import Views
-from controller.live.state.live_state import Picture
+from controller.live.state.live_state import LiveState
 from controller.live.state.view import Alarm, LabView
 from lab.errors import DeviceError
 from lab.model import Lab
 from record.run_clock import RunClock
-from record.run_tail import Event, News, RunTail
+from record.run_tail import Event, RunTail, Update
 from record.sample_tables import Batch
 
 _SILENT_S: Final = 30.0
@@ -41,7 +41,7 @@ class RunFeed:
 
     def __init__(self, folder: Path, lab: Lab, views: Views | None = None) -> None:
         self._tail = RunTail(folder)
-        self._picture = Picture(lab)
+        self._picture = LiveState(lab)
         self._views = views
 
     def look(self) -> LabView:
@@ -111,7 +111,7 @@ class LabFeed:
         ask_eee: Callable[[Lab], Eee] = _ask_eee,
     ) -> None:
         self._lab = lab
-        self._picture = Picture(lab)
+        self._picture = LiveState(lab)
         self._views = views
         self._memory = _Memory(RunClock())
         self._ending = threading.Event()
@@ -134,7 +134,7 @@ class LabFeed:
             (batches if isinstance(item, Batch) else events).append(item)  # type: ignore[arg-type]
         while not self._eee.empty():
             self._picture.know_eee(self._eee.get())
-        news = News(tuple(batches), tuple(events))
+        news = Update(tuple(batches), tuple(events))
         self._picture.take_all(news)
         if self._views is not None:
             self._views.take_all(news, {})

@@ -55,7 +55,7 @@ def position(lab: Lab, start: State, steps: Sequence[Step], sent: int, verified:
     return Position(low, high, tuple(step for step in steps if step.round > verified))
 
 
-def way_back(
+def rollback_plan(
     lab: Lab,
     found: State,
     place: Position,

@@ -22,7 +22,7 @@ PolicyName = Literal["shortest", "star", "one", "file"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class RoutingOptions:
     """Which trees, and what else shall hold.
 
     Parameters
@@ -92,24 +92,24 @@ class Planned:
     management: Management | None
 
 
-def work_out(lab: Lab, state: State, wish: Wish, abilities: Abilities, start: str) -> Planned:
+def work_out(lab: Lab, state: State, routing: RoutingOptions, abilities: Abilities, start: str) -> Planned:
     """Choose trees and VLANs, and plan the way there; PlanError if the wish cannot be had."""
-    way = management_of(lab, wish.management)
-    off = tuple(sorted(find_trunk(lab, name).number for name in wish.off))
+    way = management_of(lab, routing.management)
+    off = tuple(sorted(find_trunk(lab, name).number for name in routing.off))
     vlans, after = multi_tree(
         lab,
         state,
-        lambda topology, links: _routes(topology, lab, links, wish),
+        lambda topology, links: _routes(topology, lab, links, routing),
         off=off,
         keep=(way.vid,) if way else (),
-        statics=wish.statics,
+        statics=routing.statics,
         abilities=abilities,
     )
     plan = make_plan(lab, state, after, way, abilities)
     topology = Topology.of(lab)
     head = Head(
         lab.name,
-        wish.policy,
+        routing.policy,
         start,
         vlans,
         path_lengths(topology, vlans),
@@ -147,20 +147,20 @@ def find_trunk(lab: Lab, name: str) -> Link:
     return link
 
 
-def _routes(topology: Topology, lab: Lab, links: Collection[int], wish: Wish) -> tuple[Route, ...]:
-    if (wish.policy == "file") != (wish.trees is not None):
+def _routes(topology: Topology, lab: Lab, links: Collection[int], routing: RoutingOptions) -> tuple[Route, ...]:
+    if (routing.policy == "file") != (routing.trees is not None):
         raise PlanError("hand-written trees need both: --policy file and --trees FILE.")
-    if wish.policy == "file" and wish.trees is not None:
-        return written_routes(topology, read_trees(wish.trees, lab))
-    if wish.policy == "star":
-        return star_routes(topology, links, wish.roots)
-    if wish.policy == "one":
-        if len(wish.roots) > 1:
+    if routing.policy == "file" and routing.trees is not None:
+        return written_routes(topology, read_trees(routing.trees, lab))
+    if routing.policy == "star":
+        return star_routes(topology, links, routing.roots)
+    if routing.policy == "one":
+        if len(routing.roots) > 1:
             raise PlanError("one tree has one root: give --roots once, or use --policy star.")
-        return one_tree(topology, links, *wish.roots)
-    if wish.roots:
+        return one_tree(topology, links, *routing.roots)
+    if routing.roots:
         raise PlanError("shortest-path trees have every switch as a root: leave --roots out, or use --policy star.")
-    return shortest_routes(topology, links, wish.trees_per_switch)
+    return shortest_routes(topology, links, routing.trees_per_switch)
 
 
 def _most_vlans(state: State, plan: Plan) -> dict[str, int]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from controller.drivers.driver import Put
+from controller.drivers.driver import SnmpSet
 from controller.power.family import NOT_METERED, Channel, Found, OutletReading, StripReading
 from lab.errors import Unreadable
 from lab.model import Strip
@@ -92,11 +92,11 @@ class ColumnFamily:
         )
         return StripReading(tuple(outlets), total)
 
-    def switch(self, strip: Strip, outlet: int, *, on: bool) -> Put:  # noqa: ARG002 - as above
+    def switch(self, strip: Strip, outlet: int, *, on: bool) -> SnmpSet:  # noqa: ARG002 - as above
         """One SET."""
         how = self.switching
         oid, value = (how.on_oid, how.on_value) if on else (how.off_oid, how.off_value)
-        return Put(((oid.format(n=outlet), "int", value),), f"switch outlet {outlet} {'on' if on else 'off'}")
+        return SnmpSet(((oid.format(n=outlet), "int", value),), f"switch outlet {outlet} {'on' if on else 'off'}")
 
 
 def _channel(power_watt: float | None, power: Quantity | None, joule: float | None, energy: Quantity | None) -> Channel:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from controller.drivers.driver import Put, SnmpValue
+from controller.drivers.driver import SnmpSet, SnmpValue
 from lab.model import Strip
 
 Found = Mapping[str, SnmpValue]
@@ -67,7 +67,7 @@ class MeterFamily(Protocol):
     def reading(self, strip: Strip, found: Found) -> StripReading:
         """What the objects, constants included, say."""
 
-    def switch(self, strip: Strip, outlet: int, *, on: bool) -> Put:
+    def switch(self, strip: Strip, outlet: int, *, on: bool) -> SnmpSet:
         """What switches an outlet at once."""
 
 

@@ -7,7 +7,7 @@ taken where it agrees with the watts that are shown; it is as much too small or 
 
 from dataclasses import dataclass
 
-from controller.drivers.driver import Put
+from controller.drivers.driver import SnmpSet
 from controller.power.columns import WATT_HOUR_JOULE, number_at
 from controller.power.family import NOT_METERED, Channel, FamilyRow, Found, OutletReading, StripReading
 from lab.model import Strip
@@ -65,10 +65,10 @@ class GudeFamily:
         )
         return StripReading(outlets, _together([_channel(strip, found, pattern) for pattern in bank_patterns]))
 
-    def switch(self, strip: Strip, outlet: int, *, on: bool) -> Put:
+    def switch(self, strip: Strip, outlet: int, *, on: bool) -> SnmpSet:
         """The state is what is set (epc8226PortState: 0 off, 1 on)."""
         word = "on" if on else "off"
-        return Put(((self._state(strip, outlet), "int", int(on)),), f"switch outlet {outlet} {word}")
+        return SnmpSet(((self._state(strip, outlet), "int", int(on)),), f"switch outlet {outlet} {word}")
 
 
 def _state_of(code: int | None) -> bool | None:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from controller.drivers.driver import Put, SnmpValue
+from controller.drivers.driver import SnmpSet, SnmpValue
 from controller.power.family import MeterFamily, StripReading
 from controller.power.table import METER_FAMILIES
 from controller.transports.snmp import Agent
@@ -24,7 +24,7 @@ class Asked(Protocol):
     def get(self, oids: Sequence[str], /) -> dict[str, SnmpValue]:
         """Objects by OID; those that do not exist are left out."""
 
-    def put(self, order: Put, /) -> tuple[int, int]:
+    def put(self, order: SnmpSet, /) -> tuple[int, int]:
         """Set objects; when it was sent and when it was acknowledged, monotonic ns."""
 
     def close(self) -> None:

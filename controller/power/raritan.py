@@ -5,7 +5,7 @@ Each sensor says itself how many of its digits are behind the point. Sensors: 5 
 
 from dataclasses import dataclass
 
-from controller.drivers.driver import Put
+from controller.drivers.driver import SnmpSet
 from controller.power.columns import WATT_HOUR_JOULE, number_at
 from controller.power.family import NOT_METERED, Channel, FamilyRow, Found, OutletReading, StripReading
 from lab.model import Strip
@@ -73,10 +73,10 @@ class RaritanFamily:
             both.append(scaled if there else None)
         return _channel(both[0], both[1])
 
-    def switch(self, strip: Strip, outlet: int, *, on: bool) -> Put:  # noqa: ARG002 - other families need the strip
+    def switch(self, strip: Strip, outlet: int, *, on: bool) -> SnmpSet:  # noqa: ARG002 - other families need the strip
         """One SET of switchingOperation."""
         word = "on" if on else "off"
-        return Put(((f"{_PDU2}.4.1.2.1.2.1.{outlet}", "int", int(on)),), f"switch outlet {outlet} {word}")
+        return SnmpSet(((f"{_PDU2}.4.1.2.1.2.1.{outlet}", "int", int(on)),), f"switch outlet {outlet} {word}")
 
 
 def _scaled(strip: Strip, found: Found, value: str, digits: str, unit: float) -> tuple[float, float] | None:

@@ -39,7 +39,7 @@ from gufo.snmp import (
 )
 from gufo.snmp.sync import SnmpSession
 
-from controller.drivers.driver import Put, SnmpValue
+from controller.drivers.driver import SnmpSet, SnmpValue
 from controller.transports.snmp_access import SnmpAccess
 from controller.transports.snmp_set import PysnmpSetter, Setter
 from lab.credentials import read_secret
@@ -160,7 +160,7 @@ class Agent:
 
         return self._read(f"a read of {oids[0]}", ask)
 
-    def put(self, order: Put) -> tuple[int, int]:
+    def put(self, order: SnmpSet) -> tuple[int, int]:
         """Set objects, all or none; when it was sent and when it was known to be done, in monotonic nanoseconds.
 
         Rejected in the agent's words, Unreachable if it stayed silent: then it may or may not have been done.
@@ -243,7 +243,7 @@ class Agent:
             with suppress(OSError):
                 reader.refresh()
 
-    def _kept(self, order: Put) -> bool:
+    def _kept(self, order: SnmpSet) -> bool:
         """Whether the objects read as an order wants them."""
         held = self.get([oid for oid, _, _ in order.objects])
         return all(_reads_as(oid, value, held.get(oid)) for oid, _, value in order.objects)

@@ -5,7 +5,7 @@ A plan that only shuts ports over SNMP so never pays for a login.
 
 from collections.abc import Callable, Sequence
 
-from controller.drivers.driver import Answers, Driver, Line, Order, Put, Query, Show, SnmpValue, Walk
+from controller.drivers.driver import Answers, Driver, Line, Order, Query, Show, SnmpSet, SnmpValue, Walk
 from controller.drivers.table import driver_of
 from controller.transports.command_line import CommandLine
 from controller.transports.session import Acknowledged
@@ -54,7 +54,7 @@ class SwitchSession:
         match order:
             case Line():
                 times_ns = self._command_line().obey(order)
-            case Put():
+            case SnmpSet():
                 times_ns = self._snmp().put(order)
         return Acknowledged(order, *times_ns)
 

@@ -10,18 +10,18 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from controller.applying.apply import Intention, Planner
-from controller.applying.journal import Journal, Story, read_journal
+from controller.applying.journal import Journal, JournalState, read_journal
 from controller.applying.lock import holder_of
 from controller.applying.observe import observe_lab
 from controller.applying.recover import adopt, confirm, recover, require_same_inventory, take_back
 from controller.applying.rounds import Stopped
 from controller.applying.statefolder import StateFolder
-from controller.applying.work import Intended, Work
+from controller.applying.work import ProvedPlan, Work
 from controller.model.state import Change, State, diff
 from controller.planning.plan_text import print_head, target_of, words_of
-from controller.planning.rollback import Position, way_back
-from controller.planning.routing_options import Planned, Wish, work_out
-from eeectl.apply_options import How
+from controller.planning.rollback import Position, rollback_plan
+from controller.planning.routing_options import Planned, RoutingOptions, work_out
+from eeectl.apply_options import ApplyOptions
 from eeectl.exit_status import INTERRUPTED
 from eeectl.interactive import ask_person, attended, carry_out
 from eeectl.verbs.plan import OBSERVED
@@ -50,8 +50,8 @@ def apply(
     lab: str = "virtual",
     /,
     *,
-    wish: Annotated[Wish, Parameter(name="*")] = Wish(),  # noqa: B008 - frozen
-    how: How = How(),  # noqa: B008 - frozen
+    routing: Annotated[RoutingOptions, Parameter(name="*")] = RoutingOptions(),  # noqa: B008 - frozen
+    apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
 ) -> int:
     """Bring a lab to multi-tree routing: plan, prove, ask, send, read back; what goes wrong is taken back.
 
@@ -59,21 +59,21 @@ def apply(
     ----------
     lab
         Name of a lab in ./inventory or among the shipped ones, or a folder.
-    wish
+    routing
         Which trees, and what else shall hold.
-    how
+    apply_options
         How it is applied.
 
     """
 
     def planner(work: Work) -> Planner:
-        return lambda state: work_out(work.lab, state, wish, work.hands.abilities, OBSERVED)
+        return lambda state: work_out(work.lab, state, routing, work.backend.abilities, OBSERVED)
 
     def show(known: Lab, intention: Intention) -> None:
         if isinstance(intention, Planned):
             print_head(known, intention.head)
 
-    return carry_out(lab, planner, "apply", how, show=show)
+    return carry_out(lab, planner, "apply", apply_options, show=show)
 
 
 @confirm_app.default
@@ -106,13 +106,13 @@ def rollback(lab: str = "virtual", /, *, yes: Yes = False) -> int:
 
     """
     with attended(lab, "rollback") as (work, signals), Journal(_journal_of(work)) as journal:
-        story = journal.story
-        if story.outcome in ("taken back", "adopted") or not story.begun.steps:
+        journaled = journal.journaled
+        if journaled.outcome in ("taken back", "adopted") or not journaled.begun.steps:
             raise LabError(f"there is nothing to take back on lab {work.lab.name}: see `eeectl status`.")
-        if not story.finished and not story.waiting:
-            raise LabError(f"`{story.begun.command}` was not finished: `eeectl recover` takes it back.")
-        require_same_inventory(work, story)
-        told = f"{len(story.begun.steps)} steps of {_told(story)}"
+        if not journaled.finished and not journaled.waiting:
+            raise LabError(f"`{journaled.begun.command}` was not finished: `eeectl recover` takes it back.")
+        require_same_inventory(work, journaled)
+        told = f"{len(journaled.begun.steps)} steps of {_told(journaled)}"
         if not yes and not ask_person(f"take back {told}?"):
             return 1
         signals.arm()
@@ -139,35 +139,37 @@ def recover_command(lab: str = "virtual", /, *, yes: Yes = False) -> int:
     """
     said: list[str] = []
     with attended(lab, "recover") as (work, signals), Journal(_journal_of(work)) as journal:
-        story = journal.story
-        if not story.finished:
-            if story.waiting and story.deadline is not None and story.deadline > datetime.now(UTC):
+        journaled = journal.journaled
+        if not journaled.finished:
+            if journaled.waiting and journaled.deadline is not None and journaled.deadline > datetime.now(UTC):
                 raise LabError(
-                    f"{_told(story)} is verified and waits: `eeectl confirm` keeps it, `eeectl rollback` does not."
+                    f"{_told(journaled)} is verified and waits: `eeectl confirm` keeps it, `eeectl rollback` does not."
                 )
             signals.arm()
             status = _going_back(work, lambda: said.append(recover(work, journal)))
             for sentence in said:
                 print(sentence)
             return status
-        require_same_inventory(work, story)
-    return _restore(lab, story, yes=yes)
+        require_same_inventory(work, journaled)
+    return _restore(lab, journaled, yes=yes)
 
 
-def _restore(lab: str, story: Story, *, yes: bool) -> int:
+def _restore(lab: str, journaled: JournalState, *, yes: bool) -> int:
     """Set back what changed since the last work was done."""
-    rest = story.rest
+    rest = journaled.rest
     if rest is None:
         raise LabError("the journal says no state that the lab was left in.")
 
     def planner(work: Work) -> Planner:
-        def plan(found: State) -> Intended:
-            way = story.begun.management
-            return Intended(way_back(work.lab, found, Position(rest, rest, ()), rest, way, work.hands.abilities), way)
+        def plan(found: State) -> ProvedPlan:
+            way = journaled.begun.management
+            return ProvedPlan(
+                rollback_plan(work.lab, found, Position(rest, rest, ()), rest, way, work.backend.abilities), way
+            )
 
         return plan
 
-    return carry_out(lab, planner, "recover", How(yes=yes, no_host_check=True), proved=True)
+    return carry_out(lab, planner, "recover", ApplyOptions(yes=yes, no_host_check=True), proved=True)
 
 
 @adopt_app.default
@@ -183,11 +185,11 @@ def adopt_command(lab: str = "virtual", /, *, yes: Yes = False) -> int:
 
     """
     with attended(lab, "adopt") as (work, signals):
-        found = work.crew.observe()
+        found = work.executor.observe()
         with Journal(work.folder.journal) as journal:
             if journal.entries:
-                _print_differences("as before", diff(found, journal.story.begun.before))
-                _print_differences("as it was to be", diff(found, journal.story.after))
+                _print_differences("as before", diff(found, journal.journaled.begun.before))
+                _print_differences("as it was to be", diff(found, journal.journaled.after))
             if not yes and not ask_person("accept the lab as it is?"):
                 return 1
             signals.arm()
@@ -228,8 +230,8 @@ def status(
     known = load_lab(find_lab(lab))
     folder = StateFolder(known.name)
     holder = holder_of(folder)
-    story = read_journal(folder.journal)
-    rest = story.rest if story else None
+    journaled = read_journal(folder.journal)
+    rest = journaled.rest if journaled else None
     drift: tuple[Change, ...] = ()
     problem = ""
     if rest is not None and not offline:
@@ -237,7 +239,7 @@ def status(
             drift = diff(observe_lab(known), rest)
         except DeviceError as error:
             problem = str(error)
-    told = _status_json(story) | {
+    told = _status_json(journaled) | {
         "lab": known.name,
         "folder": str(folder.path),
         "holder": str(holder) if holder else None,
@@ -249,22 +251,26 @@ def status(
         print(json.dumps(told, indent=1))
     else:
         _print_status(told)
-    pending = story is not None and (not story.finished or bool(drift) or bool(problem))
+    pending = journaled is not None and (not journaled.finished or bool(drift) or bool(problem))
     return PENDING if pending else 0
 
 
-def _status_json(story: Story | None) -> dict[str, Any]:
-    if story is None:
+def _status_json(journaled: JournalState | None) -> dict[str, Any]:
+    if journaled is None:
         return {"last": None, "state": "nothing was done here", "seconds_left": None}
-    left_s = (story.deadline - datetime.now(UTC)).total_seconds() if story.waiting and story.deadline else None
-    state = story.outcome or ("broken" if story.broken else "to be confirmed" if story.waiting else "unfinished")
+    left_s = (
+        (journaled.deadline - datetime.now(UTC)).total_seconds() if journaled.waiting and journaled.deadline else None
+    )
+    state = journaled.outcome or (
+        "broken" if journaled.broken else "to be confirmed" if journaled.waiting else "unfinished"
+    )
     return {
-        "last": _told(story),
+        "last": _told(journaled),
         "state": state,
-        "why": story.broken or None,
+        "why": journaled.broken or None,
         "seconds_left": None if left_s is None else max(round(left_s, 1), 0.0),
-        "guardian": story.guardian,
-        "saved": story.saved,
+        "guardian": journaled.guardian,
+        "saved": journaled.saved,
     }
 
 
@@ -293,8 +299,8 @@ def _print_status(told: dict[str, Any]) -> None:
         print("the switches are as they were left")
 
 
-def _told(story: Story) -> str:
-    return f"`{story.begun.command}` of {story.begun.when:%Y-%m-%d %H:%M:%S} UTC by {story.begun.actor}"
+def _told(journaled: JournalState) -> str:
+    return f"`{journaled.begun.command}` of {journaled.begun.when:%Y-%m-%d %H:%M:%S} UTC by {journaled.begun.actor}"
 
 
 def _journal_of(work: Work) -> Path:

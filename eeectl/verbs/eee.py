@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from controller.applying.observe import ask_switches, read_eee
-from controller.applying.work import Intended, Work
+from controller.applying.work import ProvedPlan, Work
 from controller.drivers.driver import EeeStatus
 from controller.model.state import State
 from controller.planning.regulate import eee
 from controller.planning.routing_options import management_of
-from eeectl.apply_options import How
+from eeectl.apply_options import ApplyOptions
 from eeectl.interactive import carry_out
 from lab.errors import DeviceError, LabError
 from lab.folder import find_lab, load_lab
@@ -31,7 +31,7 @@ def on(
     every: Annotated[bool, Parameter(name="--all", negative="")] = False,
     hold_us: int | None = None,
     may_flap: _Flag = False,
-    how: How = How(),  # noqa: B008 - frozen
+    apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:
     """Turn EEE on at the switch ends of links, traffic moved away first where there is another way.
@@ -48,14 +48,16 @@ def on(
         How long a link is idle before it sleeps, in microseconds, where the switch lets it be set.
     may_flap
         Let links go down under hosts that have no other way, for the seconds that their steps say.
-    how
+    apply_options
         How it is applied.
     management
         In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
     words = " ".join(("--all",) if every else links)
-    return _switch(lab, f"eee on {words}", links, how, management, on=True, every=every, hold_us=hold_us, flap=may_flap)
+    return _switch(
+        lab, f"eee on {words}", links, apply_options, management, on=True, every=every, hold_us=hold_us, flap=may_flap
+    )
 
 
 @eee_app.command
@@ -64,7 +66,7 @@ def off(
     lab: str = "virtual",
     every: Annotated[bool, Parameter(name="--all", negative="")] = False,
     may_flap: _Flag = False,
-    how: How = How(),  # noqa: B008 - frozen
+    apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:
     """Turn EEE off at the switch ends of links, traffic moved away first where there is another way.
@@ -79,21 +81,23 @@ def off(
         All links of the lab.
     may_flap
         Let links go down under hosts that have no other way, for the seconds that their steps say.
-    how
+    apply_options
         How it is applied.
     management
         In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
     words = " ".join(("--all",) if every else links)
-    return _switch(lab, f"eee off {words}", links, how, management, on=False, every=every, hold_us=None, flap=may_flap)
+    return _switch(
+        lab, f"eee off {words}", links, apply_options, management, on=False, every=every, hold_us=None, flap=may_flap
+    )
 
 
 def _switch(
     lab: str,
     command: str,
     names: tuple[str, ...],
-    how: How,
+    apply_options: ApplyOptions,
     management: str | None,
     *,
     on: bool,
@@ -101,10 +105,10 @@ def _switch(
     hold_us: int | None,
     flap: bool,
 ) -> int:
-    def planner(work: Work) -> Callable[[State], Intended]:
+    def planner(work: Work) -> Callable[[State], ProvedPlan]:
         links = _chosen(work.lab, names, every=every)
         way = management_of(work.lab, management)
-        return lambda state: Intended(
+        return lambda state: ProvedPlan(
             eee(
                 work.lab,
                 state,
@@ -113,12 +117,12 @@ def _switch(
                 hold_us=hold_us,
                 may_flap=flap,
                 management=way,
-                abilities=work.hands.abilities,
+                abilities=work.backend.abilities,
             ),
             way,
         )
 
-    return carry_out(lab, planner, command, how)
+    return carry_out(lab, planner, command, apply_options)
 
 
 def _chosen(lab: Lab, names: tuple[str, ...], *, every: bool) -> tuple[Link, ...]:

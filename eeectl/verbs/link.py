@@ -5,14 +5,14 @@ from typing import Literal
 
 from cyclopts import App
 
-from controller.applying.work import Intended, Work
+from controller.applying.work import ProvedPlan, Work
 from controller.model.state import State
 from controller.planning.check import Management
 from controller.planning.limits import Abilities
 from controller.planning.plan import Plan
 from controller.planning.regulate import link_off, link_on, link_speed
 from controller.planning.routing_options import find_trunk, management_of
-from eeectl.apply_options import How
+from eeectl.apply_options import ApplyOptions
 from eeectl.interactive import carry_out
 from lab.model import Lab, Link
 
@@ -27,7 +27,7 @@ def off(
     /,
     *,
     lab: str = "virtual",
-    how: How = How(),  # noqa: B008 - frozen
+    apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:
     """Move traffic off a link between switches, then shut it at both ends.
@@ -38,13 +38,13 @@ def off(
         Its number in cables.csv, or an end such as sw1:gi1/0/11.
     lab
         Name of a lab, or a folder.
-    how
+    apply_options
         How it is applied.
     management
         In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
-    return _carry_out(lab, f"link off {link}", link, link_off, how, management)
+    return _carry_out(lab, f"link off {link}", link, link_off, apply_options, management)
 
 
 @link_app.command
@@ -53,7 +53,7 @@ def on(
     /,
     *,
     lab: str = "virtual",
-    how: How = How(),  # noqa: B008 - frozen
+    apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:
     """Wake a link between switches, and give it to hosts that are nearer to each other over it.
@@ -64,7 +64,7 @@ def on(
         Its number in cables.csv, or an end such as sw1:gi1/0/11.
     lab
         Name of a lab, or a folder.
-    how
+    apply_options
         How it is applied.
     management
         In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
@@ -74,7 +74,7 @@ def on(
     def regulate(known: Lab, state: State, trunk: Link, way: Management | None, abilities: Abilities) -> Plan:
         return link_on(known, state, trunk, management=way, abilities=abilities)
 
-    return _carry_out(lab, f"link on {link}", link, regulate, how, management)
+    return _carry_out(lab, f"link on {link}", link, regulate, apply_options, management)
 
 
 @link_app.command
@@ -84,7 +84,7 @@ def speed(
     /,
     *,
     lab: str = "virtual",
-    how: How = How(),  # noqa: B008 - frozen
+    apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:
     """Move traffic off a link between switches, set both ends to a speed, and move the traffic back.
@@ -97,7 +97,7 @@ def speed(
         The speed in Mb/s, or `auto` to let the ends negotiate.
     lab
         Name of a lab, or a folder.
-    how
+    apply_options
         How it is applied.
     management
         In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
@@ -108,12 +108,14 @@ def speed(
     def regulate(known: Lab, state: State, trunk: Link, way: Management | None, abilities: Abilities) -> Plan:
         return link_speed(known, state, trunk, wanted_mbps, way, abilities)
 
-    return _carry_out(lab, f"link speed {link} {mbps}", link, regulate, how, management)
+    return _carry_out(lab, f"link speed {link} {mbps}", link, regulate, apply_options, management)
 
 
-def _carry_out(lab: str, command: str, link: str, regulate: _Regulate, how: How, management: str | None) -> int:
-    def planner(work: Work) -> Callable[[State], Intended]:
+def _carry_out(
+    lab: str, command: str, link: str, regulate: _Regulate, apply_options: ApplyOptions, management: str | None
+) -> int:
+    def planner(work: Work) -> Callable[[State], ProvedPlan]:
         trunk, way = find_trunk(work.lab, link), management_of(work.lab, management)
-        return lambda state: Intended(regulate(work.lab, state, trunk, way, work.hands.abilities), way)
+        return lambda state: ProvedPlan(regulate(work.lab, state, trunk, way, work.backend.abilities), way)
 
-    return carry_out(lab, planner, command, how)
+    return carry_out(lab, planner, command, apply_options)

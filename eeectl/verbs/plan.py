@@ -10,7 +10,7 @@ from controller.drivers.table import capabilities_of
 from controller.model.state import factory_state
 from controller.planning.limits import abilities_of
 from controller.planning.plan_text import plan_json, print_head, print_steps
-from controller.planning.routing_options import Wish, work_out
+from controller.planning.routing_options import RoutingOptions, work_out
 from lab.folder import find_lab, load_lab
 
 PENDING = 3
@@ -29,7 +29,7 @@ def plan(
     lab: str = "virtual",
     /,
     *,
-    wish: Annotated[Wish, Parameter(name="*")] = Wish(),  # noqa: B008 - frozen
+    routing: Annotated[RoutingOptions, Parameter(name="*")] = RoutingOptions(),  # noqa: B008 - frozen
     start: Start = "observed",
     every_step: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -42,7 +42,7 @@ def plan(
     ----------
     lab
         Name of a lab in ./inventory or among the shipped ones, or a folder.
-    wish
+    routing
         Which trees, and what else shall hold.
     start
         `observed`: as the switches are now, which asks them; `factory`: as from the factory, which asks nobody.
@@ -55,9 +55,9 @@ def plan(
     known = load_lab(find_lab(lab))
     abilities = abilities_of(known, capabilities_of)
     if start == "factory":
-        planned = work_out(known, factory_state(known), wish, abilities, ASSUMED)
+        planned = work_out(known, factory_state(known), routing, abilities, ASSUMED)
     else:
-        planned = work_out(known, observe_lab(known), wish, abilities, OBSERVED)
+        planned = work_out(known, observe_lab(known), routing, abilities, OBSERVED)
     if as_json:
         print(json.dumps(plan_json(known, planned.head, planned.plan), indent=1))
     else:

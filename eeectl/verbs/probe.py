@@ -18,7 +18,7 @@ from analysis.links.eee_policy import PolicyFit, fit_policy
 from analysis.links.probes import LATE_NS, Probes
 from controller.experiments.experiment_file import Written, experiment_of
 from controller.experiments.probing import ECHOES, medians_by_gap, read_lines
-from controller.experiments.session import Wanted, run_new
+from controller.experiments.session import RunOptions, run_new
 from eeectl.exit_status import INTERRUPTED
 from lab.errors import LabError
 from record.trial_events import trial_folder
@@ -103,7 +103,7 @@ def probe(
     content = {"name": f"probe-{a}-{b}", "lab": lab, "measure": {"probe": measured}, "blocks": 1, "seed": seed}
     content |= {"guards": {"retries": 0}, "recordings": {"user": agent_user}, "sampling": {"lpi_period_s": 0}}
     written = Written("the command line", content)
-    told = run_new(experiment_of(written), written, Wanted(runs), Lateness.of)
+    told = run_new(experiment_of(written), written, RunOptions(runs), Lateness.of)
     path = trial_folder(told.folder, 0) / ECHOES
     trial = next(iter(read_trials(told.folder)), None)
     if trial is None or trial.state == "failed":
@@ -126,12 +126,12 @@ def probe(
 
 def _edges(recording: Recording) -> list[float]:
     """Bins of true gaps, evenly in the logarithm; of steps, one for each."""
-    wanted = sorted({gap / 1000 for gap in recording.column("wanted_ns")})
-    if len(wanted) <= 2 * _BINS:  # between two steps the middle, in the logarithm
-        middles = [float(np.sqrt(low * high)) for low, high in itertools.pairwise(wanted)]
-        return [wanted[0] / 2, *middles, wanted[-1] * 2]
+    options = sorted({gap / 1000 for gap in recording.column("wanted_ns")})
+    if len(options) <= 2 * _BINS:  # between two steps the middle, in the logarithm
+        middles = [float(np.sqrt(low * high)) for low, high in itertools.pairwise(options)]
+        return [options[0] / 2, *middles, options[-1] * 2]
     gaps = [gap / 1000 for gap in recording.column("idle_transmit_ns") if gap is not None and gap > 0]
-    low, high = np.quantile(gaps or wanted, [0.0, 0.99])
+    low, high = np.quantile(gaps or options, [0.0, 0.99])
     return [float(edge) for edge in np.geomspace(low, max(high, low * 1.01), _BINS + 1)]
 
 

@@ -42,9 +42,9 @@ def report(
     where = output if output is not None else folders[0] / "report.html"
     if where.is_dir():
         raise LabError(f"{where} is a folder: name a file for the page, such as {where / 'report.html'}.")
-    material = read_material(folders, known, calibration.name if calibration is not None else "")
-    sections, missing = parts_of(material)
-    text = page(material, sections, missing)
+    data = read_material(folders, known, calibration.name if calibration is not None else "")
+    sections, missing = parts_of(data)
+    text = page(data, sections, missing)
     drawn = save_figures(sections, folders[0] / "figures")
     fresh = where.with_name(f"{where.name}.new")
     try:

@@ -10,7 +10,7 @@ from cyclopts import App, Parameter
 from controller.experiments.experiment import Experiment
 from controller.experiments.experiment_file import Written, experiment_of, read_experiment
 from controller.experiments.fitting import order_for
-from controller.experiments.session import Told, Wanted, fitting_lab, look, put_back, resume, run_new
+from controller.experiments.session import RunOptions, RunResult, fitting_lab, look, put_back, resume, run_new
 from controller.live.export.attach import ViewOptions
 from eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
 from eeectl.set_options import all_hosts, pairs, value
@@ -67,14 +67,14 @@ def run(
 
     """
     if resume or put_back:
-        return _go_on(file, Wanted(runs, anyway, views=views), put=put_back, as_json=as_json)
+        return _go_on(file, RunOptions(runs, anyway, views=views), put=put_back, as_json=as_json)
     experiment, written = read_experiment(file)
     if lab:
         experiment = experiment.model_copy(update={"lab": lab})
     if order:
         fitting_lab(experiment, written)
         return _print_order(experiment, as_json=as_json)
-    return _start(experiment, written, Wanted(runs, anyway, views=views), only_look=preflight, as_json=as_json)
+    return _start(experiment, written, RunOptions(runs, anyway, views=views), only_look=preflight, as_json=as_json)
 
 
 @sweep_app.default
@@ -167,33 +167,33 @@ def sweep(
     if order:
         fitting_lab(experiment, written)
         return _print_order(experiment, as_json=as_json)
-    return _start(experiment, written, Wanted(runs, views=views), only_look=False, as_json=as_json)
+    return _start(experiment, written, RunOptions(runs, views=views), only_look=False, as_json=as_json)
 
 
 def _start(
     experiment: Experiment,
     written: Written,
-    wanted: Wanted,
+    options: RunOptions,
     *,
     only_look: bool,
     as_json: bool,
 ) -> int:
     if only_look:
-        verdict = look(experiment, written, wanted)
+        verdict = look(experiment, written, options)
         told = {"seen": verdict.seen, "sentence": verdict.sentence, "smallest_watt": verdict.smallest_watt}
         print(json.dumps(told | {"blocks_needed": verdict.blocks_needed}, indent=1) if as_json else verdict.sentence)
         return 0 if verdict.seen else 1
-    return _end(run_new(experiment, written, wanted, Lateness.of), as_json=as_json)
+    return _end(run_new(experiment, written, options, Lateness.of), as_json=as_json)
 
 
-def _go_on(folder: Path, wanted: Wanted, *, put: bool, as_json: bool) -> int:
+def _go_on(folder: Path, options: RunOptions, *, put: bool, as_json: bool) -> int:
     if put:
         print(put_back(folder) or "the run had changed nothing: the lab is as it was.")
         return 0
-    return _end(resume(folder, wanted, Lateness.of), as_json=as_json)
+    return _end(resume(folder, options, Lateness.of), as_json=as_json)
 
 
-def _end(told: Told, *, as_json: bool) -> int:
+def _end(told: RunResult, *, as_json: bool) -> int:
     outcome = told.outcome
     if as_json:
         missing = [{"slot": slot.number, "block": slot.block, "levels": dict(slot.levels)} for slot in outcome.missing]

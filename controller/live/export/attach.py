@@ -21,10 +21,10 @@ from controller.live.export.latest import Latest
 from controller.live.export.prometheus import LabMetrics, PrometheusExporter
 from controller.live.export.run_metrics import RunMetrics
 from controller.live.state.event_text import words_of
-from controller.live.state.source_state import SourceBook
+from controller.live.state.source_state import SourceStates
 from lab.errors import LabError
 from lab.model import Lab, Secret
-from record.run_tail import News, RunTail
+from record.run_tail import RunTail, Update
 
 _LOOK_S: Final = 1.0
 _ANNOTATED: Final = frozenset({"actuation", "trial_begun", "trial_ended", "begun", "resumed", "restarted", "failed"})
@@ -66,7 +66,7 @@ class Views:
     def __init__(self, lab: Lab, options: ViewOptions, run: str = "") -> None:
         self._tags = {"lab": lab.name, "run": run}
         self._latest = Latest()
-        self._sources = SourceBook()
+        self._sources = SourceStates()
         self._lock = threading.Lock()
         self._metrics = RunMetrics(lab)
         self._exporter: PrometheusExporter | None = None
@@ -95,7 +95,7 @@ class Views:
         """What keeps samples from being shown; empty if nothing does."""
         return self.broken or (self._writer.trouble if self._writer is not None else "")
 
-    def take_all(self, news: News, facts: Mapping[str, Any]) -> None:
+    def take_all(self, news: Update, facts: Mapping[str, Any]) -> None:
         """Show what is new; `facts` are those of a run, empty without one."""
         for batch in news.batches:
             self._latest.take(batch)
@@ -152,7 +152,7 @@ def attach(folder: Path, lab: Lab, options: ViewOptions) -> Iterator[Views | Non
         views.close()
 
 
-def _lines(news: News, tags: Mapping[str, str]) -> Iterator[str]:
+def _lines(news: Update, tags: Mapping[str, str]) -> Iterator[str]:
     """Events and echoes in line protocol."""
     for event in news.events:
         if event["kind"] in _ANNOTATED:

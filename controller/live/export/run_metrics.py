@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 from controller.live.state.trial_history import levels_text
 from lab.model import Lab
-from record.run_tail import Echo, Event, News
+from record.run_tail import Echo, Event, Update
 
 BUCKETS_US: Final = (
     *(5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 120, 140, 160, 180, 200, 225, 250, 275, 300, 350, 400, 500, 600),
@@ -41,7 +41,7 @@ class RunMetrics(Collector):
         self._sum_s = 0.0
         self._lost = 0
 
-    def take_all(self, news: News, facts: Mapping[str, Any]) -> None:
+    def take_all(self, news: Update, facts: Mapping[str, Any]) -> None:
         """What happened, and the run's facts; empty facts: there is no run."""
         with self._lock:
             self._facts = facts

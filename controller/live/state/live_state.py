@@ -6,13 +6,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from controller.live.state.event_text import words_of
-from controller.live.state.port_history import PortBook
-from controller.live.state.power_history import PowerBook
-from controller.live.state.source_state import SourceBook
-from controller.live.state.trial_history import TrialBook
+from controller.live.state.port_history import PortHistory
+from controller.live.state.power_history import PowerHistory
+from controller.live.state.source_state import SourceStates
+from controller.live.state.trial_history import TrialHistory
 from controller.live.state.view import Alarm, EeeWord, EventView, LabView, LinkView, PortView, RunView
 from lab.model import Lab, Link
-from record.run_tail import Event, News
+from record.run_tail import Event, Update
 from record.sample_tables import Batch
 
 _EVENTS: Final = 200
@@ -24,18 +24,18 @@ _HIDDEN: Final = frozenset({"trial_begun", "ports_set"})
 _NOTHING = PortView(None, 0, None, None, None, None)
 
 
-class Picture:
+class LiveState:
     """Takes batches, events and echoes; not for several threads at once."""
 
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
-        self._ports = PortBook()
-        self._power = PowerBook(strip.name for strip in lab.strips)
-        self._trials = TrialBook()
+        self._ports = PortHistory()
+        self._power = PowerHistory(strip.name for strip in lab.strips)
+        self._trials = TrialHistory()
         self._events: deque[EventView] = deque(maxlen=_EVENTS)
         self._eee: dict[str, bool] = {}
         self._acted_ns: dict[str, list[int]] = {}
-        self.sources = SourceBook()
+        self.sources = SourceStates()
         self.last_ns = 0
 
     def take(self, batch: Batch) -> None:
@@ -58,7 +58,7 @@ class Picture:
         if event["kind"] not in _HIDDEN:
             self._events.append(EventView(event["time_ns"], words_of(event)))
 
-    def take_all(self, news: News) -> None:
+    def take_all(self, news: Update) -> None:
         """What a look into a run's folder found."""
         for batch in news.batches:
             self.take(batch)

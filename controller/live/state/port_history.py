@@ -40,7 +40,7 @@ class _Port:
     receive_lpi_share: float | None = None
 
 
-class PortBook:
+class PortHistory:
     """Ports by end ("sw1:gi1/0/1")."""
 
     def __init__(self) -> None:

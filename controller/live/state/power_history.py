@@ -34,7 +34,7 @@ class _Strip:
         return now_ns - self.time_ns < max(_SILENT_NS, _SILENT_BEATS * self.between_ns)
 
 
-class PowerBook:
+class PowerHistory:
     """Adds up readings of `strips`. There is a total only while each of them tells its own."""
 
     def __init__(self, strips: Iterable[str] = ()) -> None:

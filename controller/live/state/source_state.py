@@ -29,7 +29,7 @@ class _Source:
     trouble_ns: deque[tuple[int, str]] = field(default_factory=lambda: deque(maxlen=600))
 
 
-class SourceBook:
+class SourceStates:
     """Sources by name and kind. `counts` are of what was taken, which of a long run is its last minutes."""
 
     def __init__(self) -> None:

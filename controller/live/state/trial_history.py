@@ -13,7 +13,7 @@ _ECHOES: Final = 20_000
 _DURATIONS: Final = 20
 
 
-class TrialBook:
+class TrialHistory:
     """Trials of one run; facts are those of its run.yaml."""
 
     def __init__(self) -> None:

@@ -167,8 +167,8 @@ def test_tables_can_be_copied(text: str, parts: tuple[tuple[Section, ...], tuple
 
 
 def test_the_same_runs_make_the_same_drawings(study: Path) -> None:
-    material = read_material([study], calibration(), "")
-    assert overhead(material) == overhead(material)
+    data = read_material([study], calibration(), "")
+    assert overhead(data) == overhead(data)
 
 
 def test_predictions_stand_beside_measurements(parts: tuple[tuple[Section, ...], tuple[Missing, ...]]) -> None:
@@ -208,8 +208,8 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
             {"eee": "off"}, 1.0, program="<script>alert(1)</script>", hosts=("n01",), state="failed", why="<b>"
         )
 
-    material = read_material([write_run(tmp_path, part)], None, "")
-    text = page(material, *parts_of(material))
+    data = read_material([write_run(tmp_path, part)], None, "")
+    text = page(data, *parts_of(data))
     assert "<script" not in text
     assert _read(text).wrong == []
 

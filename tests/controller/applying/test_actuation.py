@@ -155,22 +155,22 @@ def test_a_switch_without_an_agent_is_not_watched(lab: Lab) -> None:
 def test_an_apply_waits_for_its_links_and_tells_their_times(lab: Lab, scene: str) -> None:
     start, planner = scene_of(lab, scene)
     toys = ToyLab(lab, start)
-    result = run_apply(toys, planner(toys), toys.hands(watch_links=link_watch(lab, toys_links(toys))))
+    result = run_apply(toys, planner(toys), toys.backend(watch_links=link_watch(lab, toys_links(toys))))
     assert result.ending == "applied"
-    story = story_of(lab)
-    seen = [entry for entry in story.entries if isinstance(entry, LinkSeen)]
+    journaled = story_of(lab)
+    seen = [entry for entry in journaled.entries if isinstance(entry, LinkSeen)]
     assert len(seen) == (2 if scene == "link off" else 8)
-    told = timings(story)
+    told = timings(journaled)
     assert {row["target"] for row in told if "target" in row} == {
         row["target"] for row in told if "target" in row and row["acknowledged_s"] >= row["sent_s"]
     }
-    assert len(told) == len(story.begun.steps) + len(seen)
+    assert len(told) == len(journaled.begun.steps) + len(seen)
 
 
 def test_no_host_moves_to_a_link_that_does_not_come_up(lab: Lab) -> None:
     toys = ToyLab(lab, factory_state(lab))
     watch = link_watch(lab, toys_links(toys, dead="sw1:gi1/0/4"))
-    result = run_apply(toys, scene_of(lab, "trees")[1](toys), toys.hands(watch_links=watch))
+    result = run_apply(toys, scene_of(lab, "trees")[1](toys), toys.backend(watch_links=watch))
     assert result.ending == "taken back"
     assert "the link at gi1/0/" in str(result.cause)
     assert not diff(toys.state, toys.initial)

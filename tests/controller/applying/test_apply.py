@@ -10,15 +10,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from controller.applying.apply import Options, Planner, Result, apply
-from controller.applying.journal import Acknowledged, Journal, Story, TakingBack, read_journal
+from controller.applying.journal import Acknowledged, Journal, JournalState, TakingBack, read_journal
 from controller.applying.recover import recover
 from controller.applying.statefolder import StateFolder
-from controller.applying.work import Hands, Intended, at_work
+from controller.applying.work import Backend, ProvedPlan, at_work
 from controller.model.state import PortChange, State, diff, factory_state, replay
 from controller.planning.regulate import eee, link_off, link_speed
-from controller.planning.rollback import Position, way_back
-from controller.planning.routing_options import Wish
-from lab.errors import BrokenLab, Drift, Ignored, LabError, PlanError, Rejected, Unreachable, Unreadable
+from controller.planning.rollback import Position, rollback_plan
+from controller.planning.routing_options import RoutingOptions
+from lab.errors import Drift, Ignored, LabError, PlanError, Rejected, RollbackFailed, Unreachable, Unreadable
 from lab.model import Lab
 from lab.topology import Topology
 from tests.support.labs.toy_lab import Quiet, ToyLab, Trouble, plan_trees, small_lab, trees_state
@@ -49,22 +49,24 @@ def scene_of(lab: Lab, name: str) -> tuple[State, Callable[[ToyLab], Planner]]:
         case "trees":
             return factory, lambda toys: plan_trees(lab, toys)
         case "one tree":
-            return trees, lambda toys: plan_trees(lab, toys, Wish(policy="one"))
+            return trees, lambda toys: plan_trees(lab, toys, RoutingOptions(policy="one"))
         case "link off":
             return (
                 trees,
-                lambda toys: lambda state: Intended(link_off(lab, state, link, abilities=toys.abilities), None),
+                lambda toys: lambda state: ProvedPlan(link_off(lab, state, link, abilities=toys.abilities), None),
             )
         case "link speed":
             return (
                 trees,
-                lambda toys: lambda state: Intended(link_speed(lab, state, link, 100, abilities=toys.abilities), None),
+                lambda toys: (
+                    lambda state: ProvedPlan(link_speed(lab, state, link, 100, abilities=toys.abilities), None)
+                ),
             )
         case "eee":
             return (
                 trees,
                 lambda toys: (
-                    lambda state: Intended(
+                    lambda state: ProvedPlan(
                         eee(lab, state, lab.links, on=True, hold_us=300, may_flap=True, abilities=toys.abilities), None
                     )
                 ),
@@ -72,23 +74,23 @@ def scene_of(lab: Lab, name: str) -> tuple[State, Callable[[ToyLab], Planner]]:
     raise KeyError(name)
 
 
-def run_apply(toys: ToyLab, planner: Planner, hands: Hands | None = None, options: Options | None = None) -> Result:
-    with at_work(toys.lab, hands or toys.hands(), "apply", Quiet(), toys.stop) as work:
+def run_apply(toys: ToyLab, planner: Planner, backend: Backend | None = None, options: Options | None = None) -> Result:
+    with at_work(toys.lab, backend or toys.backend(), "apply", Quiet(), toys.stop) as work:
         return apply(work, planner, lambda _: True, options or Options("apply"))
 
 
 def run_recover(toys: ToyLab) -> str:
     with (
-        at_work(toys.lab, toys.hands(), "recover", Quiet(), toys.stop) as work,
+        at_work(toys.lab, toys.backend(), "recover", Quiet(), toys.stop) as work,
         Journal(work.folder.journal) as journal,
     ):
         return recover(work, journal)
 
 
-def story_of(lab: Lab) -> Story:
-    story = read_journal(StateFolder(lab.name).journal)
-    assert story is not None
-    return story
+def story_of(lab: Lab) -> JournalState:
+    journaled = read_journal(StateFolder(lab.name).journal)
+    assert journaled is not None
+    return journaled
 
 
 @pytest.mark.parametrize("scene", _SCENES)
@@ -186,8 +188,8 @@ def test_garbage_at_every_question_is_no_false_done(lab: Lab) -> None:
 
 def test_somebody_elses_change_between_plan_and_apply_is_refused(lab: Lab) -> None:
     toys = ToyLab(lab, factory_state(lab))
-    hands = toys.hands()
-    with at_work(lab, hands, "apply", Quiet(), toys.stop) as work:
+    backend = toys.backend()
+    with at_work(lab, backend, "apply", Quiet(), toys.stop) as work:
 
         def ask(_: object) -> bool:
             toys.meddle("sw2")
@@ -205,11 +207,11 @@ def test_a_refusal_by_the_hosts_takes_everything_back(lab: Lab) -> None:
         raise LabError("n1 does not reach n2")
 
     toys = ToyLab(lab, factory_state(lab))
-    result = run_apply(toys, plan_trees(lab, toys), toys.hands(check_hosts=cut))
+    result = run_apply(toys, plan_trees(lab, toys), toys.backend(check_hosts=cut))
     assert (result.ending, str(result.cause)) == ("taken back", "n1 does not reach n2")
     assert not diff(toys.state, toys.initial)
     without = Options("apply", check_hosts=False)
-    assert run_apply(toys, plan_trees(lab, toys), toys.hands(check_hosts=cut), without).ending == "applied"
+    assert run_apply(toys, plan_trees(lab, toys), toys.backend(check_hosts=cut), without).ending == "applied"
 
 
 def test_ctrl_c_does_not_wait_for_the_hosts(lab: Lab) -> None:
@@ -220,7 +222,7 @@ def test_ctrl_c_does_not_wait_for_the_hosts(lab: Lab) -> None:
         toys.stop.ask()
         ever.wait()
 
-    result = run_apply(toys, plan_trees(lab, toys), toys.hands(check_hosts=look))
+    result = run_apply(toys, plan_trees(lab, toys), toys.backend(check_hosts=look))
     ever.set()
     assert result.interrupted
     assert not diff(toys.state, toys.initial)
@@ -229,10 +231,10 @@ def test_ctrl_c_does_not_wait_for_the_hosts(lab: Lab) -> None:
 def test_a_switch_that_never_comes_back_is_told_and_recover_waits_for_it(lab: Lab) -> None:
     start, planner = scene_of(lab, "link off")
     toys = ToyLab(lab, start, factory_state(lab), {9: "drop before"})
-    hands = toys.hands(patience_s=0.05)
+    backend = toys.backend(patience_s=0.05)
     toys.vanish_at = 9
-    with pytest.raises(BrokenLab, match="eeectl recover"):
-        run_apply(toys, planner(toys), hands)
+    with pytest.raises(RollbackFailed, match="eeectl recover"):
+        run_apply(toys, planner(toys), backend)
     assert story_of(lab).broken
     with pytest.raises(LabError, match="eeectl recover"):
         run_apply(toys, planner(toys))
@@ -274,7 +276,7 @@ def test_a_way_that_parts_hosts_is_no_way_back_where_none_are_apart(lab: Lab) ->
     up = trees.port(home.device, home.port)
     cut = PortChange(home.device, home.port, up, replace(up, pvid=12, untagged_vids=up.untagged_vids - {12}))
     with pytest.raises(PlanError, match="VLAN"):
-        way_back(lab, trees, Position(trees, trees, ()), replay([cut], trees))
+        rollback_plan(lab, trees, Position(trees, trees, ()), replay([cut], trees))
 
 
 def test_a_switch_that_restarts_after_all_is_done_is_brought_back_by_its_journal(lab: Lab) -> None:
@@ -283,10 +285,10 @@ def test_a_switch_that_restarts_after_all_is_done_is_brought_back_by_its_journal
     aim = toys.state
     toys.reboot("sw2")
     toys.away.clear()
-    with at_work(lab, toys.hands(), "recover", Quiet(), toys.stop) as work:
+    with at_work(lab, toys.backend(), "recover", Quiet(), toys.stop) as work:
 
-        def planner(found: State) -> Intended:
-            return Intended(way_back(lab, found, Position(aim, aim, ()), aim), None)
+        def planner(found: State) -> ProvedPlan:
+            return ProvedPlan(rollback_plan(lab, found, Position(aim, aim, ()), aim), None)
 
         result = apply(work, planner, lambda _: True, Options("recover", proved=True))
     assert result.ending == "applied"
@@ -310,7 +312,7 @@ def test_nothing_is_saved_unless_asked_and_verified(lab: Lab) -> None:
 def test_two_at_once(lab: Lab) -> None:
     toys = ToyLab(lab, factory_state(lab))
     with (
-        at_work(lab, toys.hands(), "link off 3", Quiet(), toys.stop),
+        at_work(lab, toys.backend(), "link off 3", Quiet(), toys.stop),
         pytest.raises(LabError, match=r"held by .*link off 3"),
     ):
         run_apply(toys, plan_trees(lab, toys))

@@ -81,14 +81,14 @@ def test_killed_at_every_line_of_the_journal(lab: Lab, tmp_path: Path, monkeypat
             patch.setattr(Journal.__init__, "__kwdefaults__", {"sync": kill_at_sync(number)})
             ended = in_child(lambda toys=toys: run_apply(toys, planner(toys)))  # type: ignore[misc]
         left = load(lab, tmp_path / "switches.json")
-        story = read_journal(StateFolder(lab.name).journal)
+        journaled = read_journal(StateFolder(lab.name).journal)
         if ended == 0:
             break
         assert ended == -signal.SIGKILL
-        if story is None or story.finished:  # it died before its head was safe, or after all was done
-            assert not diff(left.state, start if story is None else story.after)
+        if journaled is None or journaled.finished:  # it died before its head was safe, or after all was done
+            assert not diff(left.state, start if journaled is None else journaled.after)
         else:
-            after = story.after
+            after = journaled.after
             run_recover(left)
             assert left.state in (start, after)
             assert not left.harms
@@ -154,18 +154,18 @@ def test_a_journal_is_readable_wherever_it_is_cut(lab: Lab, state_folder: Path) 
     last = -1
     for length_byte in (*range(0, head, 4001), *range(head, len(data), 977), *range(len(data) - 150, len(data) + 1)):
         file.write_bytes(data[:length_byte])
-        story = read_journal(file)
-        assert (story is None) == (length_byte <= head)
-        if story is not None:
-            sent = max((entry.round for entry in story.entries if isinstance(entry, Sending)), default=-1)
-            verified = max((entry.round for entry in story.entries if isinstance(entry, Verified)), default=-1)
+        journaled = read_journal(file)
+        assert (journaled is None) == (length_byte <= head)
+        if journaled is not None:
+            sent = max((entry.round for entry in journaled.entries if isinstance(entry, Sending)), default=-1)
+            verified = max((entry.round for entry in journaled.entries if isinstance(entry, Verified)), default=-1)
             assert verified <= sent
             assert sent >= last
             last = sent
         with Journal(file) as journal:  # what is torn is written over
-            if story is not None:
+            if journaled is not None:
                 journal.write(Verified(round=0))
-        assert (read_journal(file) is None) == (story is None)
+        assert (read_journal(file) is None) == (journaled is None)
 
 
 def test_a_damaged_journal_is_a_sentence_and_no_guess(lab: Lab) -> None:
@@ -199,20 +199,20 @@ def test_what_nobody_confirms_is_taken_back_at_the_deadline(lab: Lab, tmp_path: 
         assert story_of(lab).waiting
         left = load(lab, file)
         with (
-            at_work(lab, left.hands(), "confirm", Quiet(), left.stop) as work,
+            at_work(lab, left.backend(), "confirm", Quiet(), left.stop) as work,
             Journal(work.folder.journal) as journal,
         ):
             confirm(work, journal)
         ring(StateFolder(lab.name))
     _wait_for_guardian(lab)
-    story = story_of(lab)
-    assert story.outcome == ("applied" if confirmed else "taken back")
-    assert not diff(load(lab, file).state, story.after if confirmed else story.begun.before)
+    journaled = story_of(lab)
+    assert journaled.outcome == ("applied" if confirmed else "taken back")
+    assert not diff(load(lab, file).state, journaled.after if confirmed else journaled.begun.before)
 
 
 def _apply_guarded(toys: ToyLab, confirm_s: float) -> None:
-    hands = toys.hands(guard=lambda lab: guardian(lab, (str(_GUARDIAN),)))
-    with at_work(toys.lab, hands, "apply", Quiet(), toys.stop) as work:
+    backend = toys.backend(guard=lambda lab: guardian(lab, (str(_GUARDIAN),)))
+    with at_work(toys.lab, backend, "apply", Quiet(), toys.stop) as work:
         result = apply(work, plan_trees(toys.lab, toys), lambda _: True, Options("apply", confirm_s=confirm_s))
     assert result.ending == "to be confirmed"
 

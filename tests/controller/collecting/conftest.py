@@ -1,16 +1,5 @@
-"""A run folder that is being written."""
+"""A run's folder that is being written."""
 
-from collections.abc import Iterator
-from pathlib import Path
+from tests.support.measured.open_run import run
 
-import pytest
-
-from record.run_clock import RunClock
-from record.store import Run
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Iterator[Run]:
-    made = Run.create(tmp_path, "test", {"lab": "toy"}, RunClock())
-    yield made
-    made.close()
+__all__ = ["run"]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.drivers import bridge_mib as mib
-from controller.drivers.driver import Answers, Put, SnmpValue, Walk
+from controller.drivers.driver import Answers, SnmpSet, SnmpValue, Walk
 from lab.errors import NotExpressible, Unreadable
 from lab.model import Port, Switch
 
@@ -58,7 +58,7 @@ class Agent:
         self.values[f"{BASE}.7.1.4.3.1.5.{vid}"] = 1
         self.values[f"{BASE}.7.1.4.2.1.3.0.{vid}"] = vid
 
-    def obey(self, put: Put) -> None:
+    def obey(self, put: SnmpSet) -> None:
         for oid, kind, value in put.objects:
             assert isinstance(value, {"int": int, "gauge": int, "octets": bytes, "oid": str}[kind])
             match oid.removeprefix(f"{BASE}.7.1.4.3.1.5.").split("."), value:

@@ -3,7 +3,7 @@
 import threading
 
 from controller.experiments.experiment import Guards
-from controller.experiments.guards import GuardSink, Vigil, spoiled
+from controller.experiments.guards import GuardSink, TrialMonitor, spoiled
 from lab.model import End, Link
 from record.run_clock import RunClock
 from record.sample_tables import Batch
@@ -140,12 +140,12 @@ class _Late:
 
 def test_a_clock_that_is_stepped_and_a_twin_that_was_late_are_told() -> None:
     clock = _Jumping()
-    vigil = Vigil(_ALL, RunClock(clock), None)
+    monitor = TrialMonitor(_ALL, RunClock(clock), None)
     clock.ahead_ns = 40_000_000
-    assert vigil.complaint() == ""
+    assert monitor.complaint() == ""
     clock.ahead_ns = -70_000_000
-    assert vigil.complaint() == "the system's clock jumped by -0.070 s: let chrony slew it, not step it."
+    assert monitor.complaint() == "the system's clock jumped by -0.070 s: let chrony slew it, not step it."
     quiet, late = _Late(None), _Late(812.0)
-    assert Vigil(_ALL, RunClock(_Jumping()), quiet).complaint() == ""
-    assert "the twin was 812 us late" in Vigil(_ALL, RunClock(_Jumping()), late).complaint()
+    assert TrialMonitor(_ALL, RunClock(_Jumping()), quiet).complaint() == ""
+    assert "the twin was 812 us late" in TrialMonitor(_ALL, RunClock(_Jumping()), late).complaint()
     assert (quiet.begun, late.begun) == (1, 1)

@@ -8,7 +8,7 @@ import pytest
 from controller.experiments.experiment import Experiment, Factor, Measure, ProbeRun
 from controller.experiments.level_plans import plan_of, set_with
 from controller.experiments.raw_files import RawFile
-from controller.experiments.restore_journal import WayHome
+from controller.experiments.restore_journal import RestoreJournal
 from controller.model.state import State, diff, factory_state, replay
 from controller.planning.limits import UNLIMITED
 from controller.planning.plan import Plan
@@ -65,7 +65,7 @@ def test_eee_of_a_link_is_set_and_a_hold_time_with_it(lab: Lab, home: State) -> 
 
 
 def test_the_way_back_leads_home_and_stays_as_short_as_there_are_states(lab: Lab, home: State, tmp_path: Path) -> None:
-    way = WayHome(tmp_path, home)
+    way = RestoreJournal(tmp_path, home)
     way.settle(home, {"link": "on"})
     state = home
     for turn in range(3):
@@ -75,7 +75,7 @@ def test_the_way_back_leads_home_and_stays_as_short_as_there_are_states(lab: Lab
             state = replay(plan.changes, state)
             way.settle(state, {"link": level, "turn": turn})
     assert way.length <= 2
-    kept = WayHome.load(tmp_path)
+    kept = RestoreJournal.load(tmp_path)
     assert kept is not None
     assert kept.length == way.length
     back = kept.back(lab, 0)
@@ -85,7 +85,7 @@ def test_the_way_back_leads_home_and_stays_as_short_as_there_are_states(lab: Lab
 def test_levels_that_were_there_are_found_again_and_a_leg_that_was_not_gone_is_forgotten(
     lab: Lab, home: State, tmp_path: Path
 ) -> None:
-    way = WayHome(tmp_path, home)
+    way = RestoreJournal(tmp_path, home)
     way.settle(home, {"eee": "off"})
     plan = _plan(lab, home, "eee", eee="on")
     way.add(plan)
@@ -93,22 +93,22 @@ def test_levels_that_were_there_are_found_again_and_a_leg_that_was_not_gone_is_f
     way.settle(on, {"eee": "on"})
     assert (way.index_of({"eee": "off"}), way.index_of({"eee": "on"})) == (0, 1)
     assert way.index_of({"eee": "half"}) is None
-    killed = WayHome.load(tmp_path)
+    killed = RestoreJournal.load(tmp_path)
     assert killed is not None
     killed.settle(home)  # the change was taken back by whoever came after
     assert killed.length == 0
-    assert WayHome.load(tmp_path / "nowhere") is None
+    assert RestoreJournal.load(tmp_path / "nowhere") is None
 
 
 def test_nothing_is_sent_that_could_not_be_written_down(lab: Lab, home: State, tmp_path: Path) -> None:
-    way = WayHome(tmp_path / "gone", home)
+    way = RestoreJournal(tmp_path / "gone", home)
     with pytest.raises(RunFolderFailed, match="make room"):
         way.add(_plan(lab, home, "eee", eee="on"))
     assert way.length == 0
     way.settle(home)  # a shorter way that is not kept is no failure
     (tmp_path / "way_home.json").write_text("{", encoding="utf-8")
     with pytest.raises(LabError, match="by hand"):
-        WayHome.load(tmp_path)
+        RestoreJournal.load(tmp_path)
 
 
 def test_a_raw_file_keeps_in_memory_what_a_full_disk_refuses(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_raw_file_keeps_in_memory_what_a_full_disk_refuses(tmp_path: Path) -> 
 
 
 def test_a_home_with_other_settings_is_not_taken_for_the_same(lab: Lab, home: State, tmp_path: Path) -> None:
-    way = WayHome(tmp_path, home)
+    way = RestoreJournal(tmp_path, home)
     plan = _plan(lab, home, "link", link="off")
     way.add(plan)
     port = home.port("sw1", "gi1/0/11")

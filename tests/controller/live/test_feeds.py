@@ -22,7 +22,7 @@ from controller.live.feeds import LabFeed, RunFeed
 from eeectl.cli import run as eeectl
 from lab.errors import LabError
 from record.run_clock import RunClock
-from record.run_tail import Echo, News, RunTail
+from record.run_tail import Echo, RunTail, Update
 from record.sample_tables import TABLES, Batch
 from record.segments import read_table
 from record.store import Run
@@ -36,7 +36,7 @@ def run(tmp_path: Path) -> Any:
     made.close()
 
 
-def _rows(news: News, table: str) -> list[tuple[int, int]]:
+def _rows(news: Update, table: str) -> list[tuple[int, int]]:
     return [(batch.columns["tick"], batch.row_count) for batch in news.batches if batch.table == table]  # type: ignore[misc]
 
 
@@ -179,7 +179,7 @@ def test_views_tell_of_cables_trials_actuations_and_probes() -> None:
         acted = event(1.5, "actuation", what="eee", link="sw1:p2--sw2:p2", after="on")
         told = (begun(1, 1, eee="on"), ended(2, 1), begun(3, 2, eee="off"), acted)
         echoes = (Echo(2, 1, 1, 40_000), Echo(2, 1, 1, 40_001), Echo(2, 1, 1, None))
-        news = News((poll("sw1", "switch", 1),), told, echoes)
+        news = Update((poll("sw1", "switch", 1),), told, echoes)
         views.take_all(news, {"name": "toy", "state": "running", "experiment": {"name": "x"}, "slot_count": 9})
         text = _scraped(views.url)
     finally:

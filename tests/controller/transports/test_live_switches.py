@@ -11,7 +11,7 @@ import pytest
 
 from controller.applying.observe import observe_lab
 from controller.drivers.bridge_mib import IF_ADMIN_STATUS
-from controller.drivers.driver import Line, Put, Show, Walk
+from controller.drivers.driver import Line, Show, SnmpSet, Walk
 from controller.drivers.table import FAMILIES
 from controller.transports.port_watch import PortWatch
 from controller.transports.snmp import Agent
@@ -69,8 +69,8 @@ def _show(switch: Switch, **options: Any) -> str:
         session.close()
 
 
-def _admin(index: int, status: int) -> Put:
-    return Put(((f"{IF_ADMIN_STATUS.oid}.{index}", "int", status),), f"set port {index} to {status}")
+def _admin(index: int, status: int) -> SnmpSet:
+    return SnmpSet(((f"{IF_ADMIN_STATUS.oid}.{index}", "int", status),), f"set port {index} to {status}")
 
 
 # -- the command line

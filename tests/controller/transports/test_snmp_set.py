@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from controller.drivers.driver import Put, SnmpValue
+from controller.drivers.driver import SnmpSet, SnmpValue
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import SnmpAccess
 from controller.transports.snmp_set import Objects
@@ -64,12 +64,12 @@ class _Agent(Agent):
 
 
 _PUTS = {
-    "a number": Put((("1.3.6.1.2.1.2.2.1.7.5", "int", 2),), "shut 5"),
-    "a port list": Put((("1.3.6.1.2.1.17.7.1.4.3.1.2.11", "octets", b"\xc0\0"),), "set members"),
-    "an object's name": Put(((_SPEED, "oid", "1.3.6.1.2.1.26.4.30"),), "set speed"),
-    "a VLAN that comes": Put(((_VLAN, "int", 4),), "create VLAN 11"),
-    "a VLAN that goes": Put(((_VLAN, "int", 6),), "destroy VLAN 11"),
-    "an entry that goes": Put(((_ENTRY, "int", 2),), "forget"),
+    "a number": SnmpSet((("1.3.6.1.2.1.2.2.1.7.5", "int", 2),), "shut 5"),
+    "a port list": SnmpSet((("1.3.6.1.2.1.17.7.1.4.3.1.2.11", "octets", b"\xc0\0"),), "set members"),
+    "an object's name": SnmpSet(((_SPEED, "oid", "1.3.6.1.2.1.26.4.30"),), "set speed"),
+    "a VLAN that comes": SnmpSet(((_VLAN, "int", 4),), "create VLAN 11"),
+    "a VLAN that goes": SnmpSet(((_VLAN, "int", 6),), "destroy VLAN 11"),
+    "an entry that goes": SnmpSet(((_ENTRY, "int", 2),), "forget"),
 }
 
 
@@ -77,7 +77,7 @@ _PUTS = {
 @pytest.mark.parametrize(
     ("losses", "sent"), [([], 1), (["request"], 2), (["answer"], 1), (["request", "answer"], 2), (["request"] * 3, 4)]
 )
-def test_a_set_is_sent_as_often_as_its_requests_are_lost(put: Put, losses: list[str], sent: int) -> None:
+def test_a_set_is_sent_as_often_as_its_requests_are_lost(put: SnmpSet, losses: list[str], sent: int) -> None:
     toy = _ToyAgent(losses)
     if put.objects[0][2] in {6, 2} and put.what != "shut 5":
         toy.held[put.objects[0][0]] = 1
@@ -114,7 +114,7 @@ def test_a_vlan_that_others_made_is_a_refusal() -> None:
 def test_a_refusal_is_not_repeated() -> None:
     toy = _ToyAgent([])
     with pytest.raises(Rejected, match="notWritable"):
-        _Agent(toy).put(Put((("1.3.6.1.2.1.1.2.0", "oid", "1.3"),), "rename"))
+        _Agent(toy).put(SnmpSet((("1.3.6.1.2.1.1.2.0", "oid", "1.3"),), "rename"))
     assert toy.sent == 1
 
 

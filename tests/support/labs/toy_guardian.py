@@ -5,14 +5,14 @@ import threading
 from pathlib import Path
 
 from controller.applying.guardian import main
-from controller.applying.work import Hands
+from controller.applying.work import Backend
 from lab.model import Lab, Switch
 from tests.support.labs.toy_lab import ToyDriver, ToyLab, ToySession, load
 
 _ONE = threading.Lock()
 
 
-def _hands(lab: Lab) -> Hands:
+def _backend(lab: Lab) -> Backend:
     """The switches are looked at when they are first spoken to: the apply changes them after the guardian started."""
     toys: list[ToyLab] = []
 
@@ -22,10 +22,10 @@ def _hands(lab: Lab) -> Hands:
                 toys.append(load(lab, Path(lab.folder) / "switches.json"))
         return toys[0].connect(switch)
 
-    return Hands(connect, lambda _: ToyDriver(), {})
+    return Backend(connect, lambda _: ToyDriver(), {})
 
 
 if __name__ == "__main__":
-    code = main(sys.argv[1:], _hands)
+    code = main(sys.argv[1:], _backend)
     sys.stdout = None  # type: ignore[assignment]  # closed when it was ready
     raise SystemExit(code)

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from controller.applying.rounds import Stop
-from controller.applying.work import Hands
+from controller.applying.work import Backend
 from controller.drivers.driver import Answers, Aspect, EeeStatus, Identity, Line, Order, Query, Show, project
 from controller.model.capabilities import Capabilities
 from controller.model.state import (
@@ -33,7 +33,7 @@ from controller.model.state import (
 from controller.planning.check import Watch, required_hosts
 from controller.planning.limits import Abilities
 from controller.planning.regulate import multi_tree
-from controller.planning.routing_options import Wish, work_out
+from controller.planning.routing_options import RoutingOptions, work_out
 from controller.planning.trees import shortest_routes
 from controller.transports.session import Acknowledged
 from lab.errors import Rejected, Unreachable, Unreadable
@@ -284,8 +284,8 @@ class ToyLab:
             self.dials[switch.name] = self.dials.get(switch.name, 0) + 1
         return ToySession(self, switch)
 
-    def hands(self, **others: Any) -> Hands:
-        return Hands(
+    def backend(self, **others: Any) -> Backend:
+        return Backend(
             self.connect, lambda _: ToyDriver(), self.abilities, **{"patience_s": 20.0, "pauses_s": (0.001,), **others}
         )
 
@@ -426,5 +426,5 @@ def load(lab: Lab, file: Path) -> ToyLab:
     return ToyLab(lab, saved.running, saved.startup, file=file)
 
 
-def plan_trees(lab: Lab, toys: ToyLab, wish: Wish | None = None) -> Callable[[State], Any]:
-    return lambda state: work_out(lab, state, wish or Wish(), toys.abilities, "toy")
+def plan_trees(lab: Lab, toys: ToyLab, routing: RoutingOptions | None = None) -> Callable[[State], Any]:
+    return lambda state: work_out(lab, state, routing or RoutingOptions(), toys.abilities, "toy")

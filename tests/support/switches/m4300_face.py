@@ -9,7 +9,7 @@ from eee_engine import VirtualEngine
 from gufo.snmp import SnmpVersion
 from gufo.snmp.sync import SnmpSession
 
-from controller.drivers.driver import Line, Put, Show, Walk
+from controller.drivers.driver import Line, Show, SnmpSet, Walk
 from controller.drivers.fastpath.driver import NETGEAR_M4300
 from lab.model import Port, Switch
 from twin.cli.shell import Session, Shell
@@ -101,7 +101,7 @@ class Face:
             else:
                 self.put(order)
 
-    def put(self, order: Put) -> None:
+    def put(self, order: SnmpSet) -> None:
         face = self._agent()
         try:
             binds: list[Any] = [

@@ -9,7 +9,7 @@ from eee_engine import SnmpAgent, VirtualEngine
 from gufo.snmp import SnmpVersion
 from gufo.snmp.sync import SnmpSession
 
-from controller.drivers.driver import Line, Put, Show
+from controller.drivers.driver import Line, Show, SnmpSet
 from controller.drivers.ros.driver import DELL_55XX_DRIVER
 from lab.model import Port, Switch
 from twin.cli.shell import Session, Shell
@@ -113,7 +113,7 @@ class RosFace:
                 self.put(order)
             each()
 
-    def put(self, order: Put) -> None:
+    def put(self, order: SnmpSet) -> None:
         kinds = {"gauge": "uint"}
         binds: list[Any] = [(name, kinds.get(syntax, syntax), value) for name, syntax, value in order.objects]
         assert self.snmp._setter(binds) == (0, 0), order

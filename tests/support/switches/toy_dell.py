@@ -18,7 +18,7 @@ from lab.model import Port, Switch
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from controller.drivers.driver import Answers, Driver, Order, Put, Query, Walk
+    from controller.drivers.driver import Answers, Driver, Order, Query, SnmpSet, Walk
 
 WARNING = (
     "Warning: The use of large numbers of VLANs or interfaces may cause significant\n"
@@ -334,7 +334,7 @@ class ToyDell:
             assert not self.driver.refusal(order, shown), (order, shown)
             assert re.search(order.prompt, self.prompt), (order, self.prompt)
 
-    def _put(self, order: Put) -> None:
+    def _put(self, order: SnmpSet) -> None:
         for oid, syntax, value in order.objects:
             assert syntax == "int"
             column, _, index = oid.removeprefix(MIB).rpartition(".")

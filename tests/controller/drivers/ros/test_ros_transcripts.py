@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from controller.drivers.driver import ASPECTS, Line, Put, Query, Show, SnmpValue
+from controller.drivers.driver import ASPECTS, Line, Query, Show, SnmpSet, SnmpValue
 from controller.drivers.ros import text
 from controller.drivers.ros.driver import (
     CISCO_SG_DRIVER,
@@ -328,7 +328,7 @@ def test_flap_prevention_goes_before_the_first_port_does() -> None:
     down = PortChange("sg", "gi1", PortState(), PortState(admin_up=False))
     orders = CISCO_SG_DRIVER.render(quirky, (down,))
     assert [o.text for o in orders if isinstance(o, Line)] == ["configure", "link-flap prevention disable", "end"]
-    assert isinstance(orders[-1], Put)
+    assert isinstance(orders[-1], SnmpSet)
     assert CISCO_SG_DRIVER.render(quirky, (PortChange("sg", "gi1", PortState(), PortState(stp=False)),))[1:2] == (
         Line("interface gi1", prompt=r"\(config-if\)#"),
     )

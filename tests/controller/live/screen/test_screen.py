@@ -12,16 +12,16 @@ from textual.widgets import DataTable
 from controller.live.screen.app import WatchApp
 from controller.live.screen.drawing import bar, chart, rate_text, span_text, spark
 from controller.live.screen.once import as_text
-from controller.live.state.live_state import Picture
+from controller.live.state.live_state import LiveState
 from controller.live.state.view import LabView
 from lab.errors import LabError
-from record.run_tail import Echo, News
+from record.run_tail import Echo, Update
 from tests.support.labs.toy_view import FACTS, LAB, SECOND, T0, begun, ended, event, lpi, poll, ports, watts
 
 
 def _busy(second: int = 30) -> LabView:
     """Something of everything."""
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     known = {"p1": {"eee": True}, "p2": {"eee": True}, "p3": {"eee": None}}
     picture.note(event(0.0, "ports_set", ports={"sw1": known, "sw2": {"p2": {"eee": False}}}))
     picture.note(event(1.0, "preflight", sentence="these meters can see the effect"))
@@ -36,7 +36,7 @@ def _busy(second: int = 30) -> LabView:
     for told in (begun(1.0, 1, eee="on"), ended(6.0, 1), begun(7.0, 2, eee="off"), ended(12.0, 2, "invalid", "flap")):
         picture.note(told)
     picture.note(begun(20.0, 3, eee="off"))
-    picture.take_all(News(echoes=tuple(Echo(3, T0, 500_000, 100_000 + n * 1_000) for n in range(100))))
+    picture.take_all(Update(echoes=tuple(Echo(3, T0, 500_000, 100_000 + n * 1_000) for n in range(100))))
     return picture.view(T0 + (second - 1) * SECOND, FACTS)
 
 
@@ -96,7 +96,7 @@ def test_screens(size: tuple[int, int], keys: str, snapshot: SnapshotAssertion) 
 
 
 def test_a_screen_of_nothing_stands() -> None:
-    _, shown = _drive(_Toy(Picture(LAB).view(T0)), (80, 24))
+    _, shown = _drive(_Toy(LiveState(LAB).view(T0)), (80, 24))
     assert "no watts yet" in shown
     assert "live, nothing is kept" in shown
     assert "trials" not in shown
@@ -117,7 +117,7 @@ def test_filters_and_orders_step_on_and_cells_follow_the_feed() -> None:
             await pilot.press("f", "f", "f", "f", "s")
             await _settled(pilot)
             busiest = str(table.get_row_at(0)[0])
-            feed.view = Picture(LAB).view(T0)
+            feed.view = LiveState(LAB).view(T0)
             await pilot.pause(1.3)
             return everything, trunks, busiest, str(table.get_row_at(0)[1])
 

@@ -2,24 +2,24 @@
 
 from dataclasses import replace
 
-from controller.live.state.live_state import Picture
+from controller.live.state.live_state import LiveState
 from controller.live.state.view import LinkView
-from record.run_tail import Echo, News
+from record.run_tail import Echo, Update
 from record.sample_tables import Batch
 from tests.support.labs.toy_view import FACTS, LAB, SECOND, T0, begun, ended, event, lpi, poll, ports, times, watts
 
 
-def _link(picture: Picture, name: str, second: float = 1.0) -> LinkView:
+def _link(picture: LiveState, name: str, second: float = 1.0) -> LinkView:
     seen = picture.view(T0 + round(second * SECOND))
     return next(link for link in seen.links if link.name.startswith(name))
 
 
-def _texts(picture: Picture, second: float, facts: dict[str, object] | None = None) -> list[str]:
+def _texts(picture: LiveState, second: float, facts: dict[str, object] | None = None) -> list[str]:
     return [alarm.text for alarm in picture.view(T0 + round(second * SECOND), facts).alarms]
 
 
 def test_rates_are_differences_by_the_time_between_them_in_both_directions() -> None:
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     for second, sw1, sw2 in ((0.0, 0, 0), (2.0, 2_500_000, 250_000)):
         picture.take(ports("sw1", second, [0, sw1, 0]))
         picture.take(ports("sw2", second, [0, sw2, 0]))
@@ -31,7 +31,7 @@ def test_rates_are_differences_by_the_time_between_them_in_both_directions() -> 
 
 
 def test_no_rate_is_made_up_over_a_reset_and_none_of_the_first_row() -> None:
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     picture.take(ports("sw1", 0.0, [0, 5_000, 0]))
     assert _link(picture, "sw1:p2").ab_bps is None
     picture.take(ports("sw1", 1.0, [0, 9_000, 0], mark="reset"))
@@ -41,7 +41,7 @@ def test_no_rate_is_made_up_over_a_reset_and_none_of_the_first_row() -> None:
 
 
 def test_the_other_end_tells_of_lpi_where_an_end_counts_none() -> None:
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     picture.take(lpi(0.0, 0, 0))
     picture.take(lpi(10.0, 9_000_000, 2_500_000))
     trunk = _link(picture, "sw1:p2")
@@ -51,7 +51,7 @@ def test_the_other_end_tells_of_lpi_where_an_end_counts_none() -> None:
 
 
 def test_a_link_that_goes_down_by_itself_is_an_alarm_and_one_that_was_changed_is_not() -> None:
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     picture.note(event(49.0, "actuation", what="link", link="sw1:p1 - n01:eth0", after="off"))
     for second, up in ((0.0, True), (50.0, False), (51.0, True)):
         picture.take(ports("sw1", second, [0, 0, 0], [up, up, False]))
@@ -61,7 +61,7 @@ def test_a_link_that_goes_down_by_itself_is_an_alarm_and_one_that_was_changed_is
 
 
 def test_eee_at_one_end_only_is_told_and_an_actuation_settles_it() -> None:
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     for switch in ("sw1", "sw2"):
         picture.take(ports(switch, 0.0, [0, 0, 0]))
     picture.know_eee({"sw1:p2": True, "sw2:p2": False, "sw1:p1": True})
@@ -73,7 +73,7 @@ def test_eee_at_one_end_only_is_told_and_an_actuation_settles_it() -> None:
 
 
 def test_sources_that_fail_are_silent_late_or_frozen_are_told() -> None:
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     for second in range(10):
         picture.take(poll("sw2", "switch", second))
         picture.take(poll("pdu1", "strip", second, *(("missed",) if second in {3, 4} else ("ok", "late"))))
@@ -91,7 +91,7 @@ def test_sources_that_fail_are_silent_late_or_frozen_are_told() -> None:
 
 
 def test_frames_that_were_lost_lately_are_told() -> None:
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     picture.take(ports("sw1", 0.0, [0, 0, 0], lost=7))  # before anybody looked
     assert not _texts(picture, 1.0)
     picture.take(ports("sw1", 2.0, [0, 0, 0], lost=10))
@@ -99,7 +99,7 @@ def test_frames_that_were_lost_lately_are_told() -> None:
 
 
 def test_watts_are_summed_and_there_is_no_total_without_a_strip_that_is_known() -> None:
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     assert picture.view(T0).power.power_watt is None
     for second in range(5):
         picture.take(watts(second, 20.0, 60.0 + second))
@@ -111,14 +111,14 @@ def test_watts_are_summed_and_there_is_no_total_without_a_strip_that_is_known() 
 
 
 def test_there_is_no_total_before_every_strip_of_the_lab_has_told() -> None:
-    picture = Picture(replace(LAB, strips=(*LAB.strips, replace(LAB.strips[0], name="pdu2"))))
+    picture = LiveState(replace(LAB, strips=(*LAB.strips, replace(LAB.strips[0], name="pdu2"))))
     picture.take(watts(0.0, 20.0, 60.0))
     assert picture.view(T0).power.power_watt is None
     assert picture.view(T0).power.history == ()
 
 
 def test_a_link_that_is_up_at_one_end_only_is_told() -> None:
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     picture.take(ports("sw1", 0.0, [0, 0, 0], [True, True, True]))
     picture.take(ports("sw2", 0.0, [0, 0, 0], [True, True, False]))
     assert _texts(picture, 1.0) == ["sw1:p3--sw2:p3: up at one end only"]
@@ -126,7 +126,7 @@ def test_a_link_that_is_up_at_one_end_only_is_told() -> None:
 
 
 def test_a_long_run_keeps_its_mean_in_few_points() -> None:
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     for second in range(10_000):
         picture.take(watts(second, 10.0, float(second % 2)))
     history = picture.view(T0).power.history
@@ -136,7 +136,7 @@ def test_a_long_run_keeps_its_mean_in_few_points() -> None:
 
 
 def test_trials_are_counted_by_slot_and_the_time_left_follows_from_their_pace() -> None:
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     for told in (
         begun(0.0, 1, eee="on"),
         ended(10.0, 1, "invalid", "a link flapped"),
@@ -157,9 +157,11 @@ def test_trials_are_counted_by_slot_and_the_time_left_follows_from_their_pace() 
 
 
 def test_echoes_of_a_new_trial_take_the_place_of_the_old_ones() -> None:
-    picture = Picture(LAB)
-    picture.take_all(News(echoes=tuple(Echo(1, T0, 1_000, 900_000) for _ in range(10))))
-    picture.take_all(News(echoes=(Echo(2, T0, 1_000, 110_000), Echo(2, T0, 1_000, None), Echo(2, T0, 1_000, 130_000))))
+    picture = LiveState(LAB)
+    picture.take_all(Update(echoes=tuple(Echo(1, T0, 1_000, 900_000) for _ in range(10))))
+    picture.take_all(
+        Update(echoes=(Echo(2, T0, 1_000, 110_000), Echo(2, T0, 1_000, None), Echo(2, T0, 1_000, 130_000)))
+    )
     run = picture.view(T0, FACTS).run
     assert run is not None
     assert run.probe is not None
@@ -167,7 +169,7 @@ def test_echoes_of_a_new_trial_take_the_place_of_the_old_ones() -> None:
 
 
 def test_what_nobody_foresaw_is_shown_with_its_facts() -> None:
-    picture = Picture(LAB)
+    picture = LiveState(LAB)
     picture.note(event(0.0, "moon_rose", phase="full"))
     picture.note(event(1.0, "actuation"))
     picture.take(Batch("weather", 1, times(0.0)))
