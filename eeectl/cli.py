@@ -97,7 +97,7 @@ VERBS: Final = (
     Verb(
         "run",
         "eeectl.verbs.run:run_app",
-        "Run an experiment: trials in interleaved random blocks, everything sampled, the lab put back at the end.",
+        "Run an experiment: trials in interleaved random blocks, everything sampled, the lab restored at the end.",
     ),
     Verb(
         "status",
@@ -111,7 +111,7 @@ VERBS: Final = (
     ),
     Verb(
         "sweep",
-        "eeectl.verbs.run:sweep_app",
+        "eeectl.verbs.sweep:sweep_app",
         "Run a program of the table at all combinations of some factors' levels: `run` without a file.",
     ),
     Verb(

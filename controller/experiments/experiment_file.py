@@ -14,7 +14,7 @@ from lab.errors import ExperimentError, Problem
 Place = Sequence[str | int]
 
 
-class Written:
+class ExperimentSource:
     """An experiment's text: what stands in it, and where."""
 
     def __init__(self, file: str, content: Any) -> None:
@@ -40,7 +40,7 @@ class Written:
         return line
 
 
-def read_experiment(path: Path) -> tuple[Experiment, Written]:
+def read_experiment(path: Path) -> tuple[Experiment, ExperimentSource]:
     """Read a file; ExperimentError tells all that is wrong with it."""
     try:
         content = YAML().load(path.read_text(encoding="utf-8"))
@@ -53,23 +53,23 @@ def read_experiment(path: Path) -> tuple[Experiment, Written]:
         line = mark.line + 1 if mark else 0
         said = (error.problem if isinstance(error, MarkedYAMLError) else None) or "it does not parse"
         raise ExperimentError([Problem(str(path), line, "", f"is not YAML: {said}", "correct it")]) from error
-    written = Written(str(path), content)
-    return experiment_of(written), written
+    source = ExperimentSource(str(path), content)
+    return experiment_of(source), source
 
 
-def experiment_of(written: Written) -> Experiment:
+def experiment_of(source: ExperimentSource) -> Experiment:
     """An experiment from what stands in a file or on the command line."""
-    if not isinstance(written.content, Mapping):
+    if not isinstance(source.content, Mapping):
         raise ExperimentError(
-            [written.problem((), "holds no experiment", "write name, factors, measure; see experiments/")]
+            [source.problem((), "holds no experiment", "write name, factors, measure; see experiments/")]
         )
     try:
-        return Experiment.model_validate(_plain(written.content))
+        return Experiment.model_validate(_plain(source.content))
     except ValidationError as error:
-        raise ExperimentError([_told(written, one) for one in error.errors()]) from error
+        raise ExperimentError([_told(source, one) for one in error.errors()]) from error
 
 
-def _told(written: Written, found: Any) -> Problem:
+def _told(source: ExperimentSource, found: Any) -> Problem:
     place = [part for part in found["loc"] if isinstance(part, int) or not part.startswith(("function-", "literal["))]
     while place and place[-1] in ("bool", "int", "float", "str"):
         place.pop()
@@ -83,7 +83,7 @@ def _told(written: Written, found: Any) -> Problem:
         sentence, remedy = "is unknown here", "look for a slip, or leave it out"
     else:
         sentence += f" (found {found['input']!r})"
-    return written.problem(place, sentence, remedy)
+    return source.problem(place, sentence, remedy)
 
 
 def _plain(value: Any) -> Any:

@@ -24,7 +24,7 @@ _CHANGED_STEP_MS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Complaint:
+class Violation:
     """Something that spoils what was measured between two times of the run's clock; `kind` is a field of `Guards`."""
 
     kind: str
@@ -32,20 +32,20 @@ class Complaint:
     to_ns: int
     sentence: str
 
-    def spoils(self, begun_ns: int, ended_ns: int) -> bool:
+    def overlaps(self, begun_ns: int, ended_ns: int) -> bool:
         """Whether it may have happened in a window."""
         return self.from_ns < ended_ns and begun_ns < self.to_ns
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _PortSample:
     """A port as it was last seen; `changed_ms` is None where the switch does not keep ifLastChange."""
 
     up: bool
     changed_ms: int | None
     sent_ns: int
 
-    def becoming(self, now: "_Seen") -> str:
+    def change_to(self, now: "_PortSample") -> str:
         """What happened to its link until it was as it is now, in words; empty if nothing did."""
         if now.up != self.up:
             return "came up" if now.up else "went down"
@@ -72,23 +72,23 @@ class GuardSink:
             (end.device, end.port): f"{end} to {link.other(end.device)}" for link in links for end in (link.a, link.b)
         }
         self._lock = threading.Lock()
-        self._calm_since_ns: int | None = None
-        self._links: dict[tuple[str, str], _Seen] = {}
+        self._settled_since_ns: int | None = None
+        self._links: dict[tuple[str, str], _PortSample] = {}
         self._up: dict[tuple[str, str], bool] = {}
         self._down_before: frozenset[tuple[str, str]] = frozenset()
-        self._complaints: list[Complaint] = []
+        self._violations: list[Violation] = []
         self._watts_ns: list[int] = []
 
-    def disturb(self) -> None:
+    def lab_changing(self) -> None:
         """From now on the lab is being changed."""
         with self._lock:
-            self._calm_since_ns = None
+            self._settled_since_ns = None
             self._down_before = frozenset(place for place, up in self._up.items() if not up)
 
-    def calm(self, now_ns: int) -> None:
+    def lab_settled(self, now_ns: int) -> None:
         """From now on links stay as they are."""
         with self._lock:
-            self._calm_since_ns = now_ns
+            self._settled_since_ns = now_ns
             self._links.clear()
 
     def was_down(self, switch: str, port: str) -> bool:
@@ -96,10 +96,10 @@ class GuardSink:
         with self._lock:
             return (switch, port) in self._down_before
 
-    def complaints(self) -> tuple[Complaint, ...]:
+    def violations(self) -> tuple[Violation, ...]:
         """Everything so far."""
         with self._lock:
-            return tuple(self._complaints)
+            return tuple(self._violations)
 
     def has_watts(self, begun_ns: int, ended_ns: int) -> bool:
         """Whether a meter answered in a window."""
@@ -122,16 +122,16 @@ class GuardSink:
                 before_ns = known.sent_ns if known else sent_ns - _NS
                 words = "was reset" if row["mark"] == "reset" else "went round"
                 sentence = f"a counter of {place[0]}:{place[1]} {words}"
-                self._complain(Complaint("counters", before_ns, row["received_ns"], sentence))
+                self._add(Violation("counters", before_ns, row["received_ns"], sentence))
             if row["up"] is not None:
                 self._up[place] = row["up"]
-            if self._calm_since_ns is None or sent_ns < self._calm_since_ns or row["up"] is None:
+            if self._settled_since_ns is None or sent_ns < self._settled_since_ns or row["up"] is None:
                 continue
-            before, now = self._links.get(place), _Seen(row["up"], row["changed_ms"], sent_ns)
+            before, now = self._links.get(place), _PortSample(row["up"], row["changed_ms"], sent_ns)
             self._links[place] = now
-            if before is not None and (words := before.becoming(now)):
+            if before is not None and (words := before.change_to(now)):
                 sentence = f"the link at {self._names.get(place, ':'.join(place))} {words}"
-                self._complain(Complaint("flaps", before.sent_ns, row["received_ns"], sentence))
+                self._add(Violation("flaps", before.sent_ns, row["received_ns"], sentence))
 
     def _take_watts(self, batch: Batch) -> None:
         """A batch is one look at a strip. What stands still did so since the last change of any of it.
@@ -144,18 +144,18 @@ class GuardSink:
             if row["mark"] == "stale":
                 since_ns = row["sent_ns"] - round(still_s * _NS)
                 sentence = f"the meter {row['strip']} stood still"
-                self._complain(Complaint("meters", since_ns, row["received_ns"], sentence))
+                self._add(Violation("meters", since_ns, row["received_ns"], sentence))
             elif row["power_watt"] is not None and (not self._watts_ns or self._watts_ns[-1] != row["sent_ns"]):
                 self._watts_ns.append(row["sent_ns"])
 
-    def _complain(self, complaint: Complaint) -> None:
+    def _add(self, violation: Violation) -> None:
         """Keep it; what goes on is one complaint that grows."""
-        for place, known in enumerate(self._complaints[-20:], max(len(self._complaints) - 20, 0)):
-            if known.sentence == complaint.sentence and complaint.from_ns <= known.to_ns:
-                grown = Complaint(known.kind, min(known.from_ns, complaint.from_ns), complaint.to_ns, known.sentence)
-                self._complaints[place] = grown
+        for place, known in enumerate(self._violations[-20:], max(len(self._violations) - 20, 0)):
+            if known.sentence == violation.sentence and violation.from_ns <= known.to_ns:
+                grown = Violation(known.kind, min(known.from_ns, violation.from_ns), violation.to_ns, known.sentence)
+                self._violations[place] = grown
                 return
-        self._complaints.append(complaint)
+        self._violations.append(violation)
 
 
 def _rows(batch: Batch, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
@@ -168,10 +168,10 @@ def _rows(batch: Batch, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
         }
 
 
-def spoiled(guards: Guards, complaints: Sequence[Complaint], begun_ns: int, ended_ns: int) -> str:
+def why_invalid(guards: Guards, violations: Sequence[Violation], begun_ns: int, ended_ns: int) -> str:
     """Why a window does not count, in one sentence; empty if it does."""
     found = [
-        one.sentence for one in complaints if getattr(guards, one.kind) and one.spoils(begun_ns, ended_ns)
+        one.sentence for one in violations if getattr(guards, one.kind) and one.overlaps(begun_ns, ended_ns)
     ]  # fmt: skip
     more = f", and {len(found) - 1} more" if len(found) > 1 else ""
     return f"{found[0]}{more}." if found else ""
@@ -183,20 +183,20 @@ class TrialMonitor:
     def __init__(self, guards: Guards, clock: RunClock, lateness_monitor: LatenessMonitor | None) -> None:
         self._guards = guards
         self._clock = clock
-        self._bystander = lateness_monitor
+        self._lateness_monitor = lateness_monitor
         self._ahead_ns = clock.system_ahead_ns()
         if lateness_monitor is not None:
             lateness_monitor.begin()
 
-    def complaint(self) -> str:
+    def violation(self) -> str:
         """What spoiled the trial until now, in one sentence; empty if nothing did."""
         jump_s = (self._clock.system_ahead_ns() - self._ahead_ns) / _NS
         if abs(jump_s) > self._guards.clock_jump_s:
             return f"the system's clock jumped by {jump_s:+.3f} s: let chrony slew it, not step it."
-        if self._bystander is None:
+        if self._lateness_monitor is None:
             return ""
         try:
-            late_us = self._bystander.late_us(self._guards.twin_late_us, self._guards.twin_late_share)
+            late_us = self._lateness_monitor.late_us(self._guards.twin_late_us, self._guards.twin_late_share)
         except LabError as error:
             return str(error)
         return "" if late_us is None else str(TwinLate(late_us))

@@ -22,9 +22,9 @@ from controller.drivers.driver import aspects_of
 from controller.drivers.table import driver_of
 from controller.experiments.blocks import Levels
 from controller.experiments.experiment import OF_LAB, Experiment
-from controller.experiments.fitting import links_of
 from controller.experiments.level_plans import ORDER, half_open, plan_of, set_with
 from controller.experiments.restore_journal import RestoreJournal
+from controller.experiments.validation import links_of
 from controller.model.state import Change, PortChange, State, diff, replay
 from controller.planning.plan import Plan
 from controller.planning.rollback import Position, rollback_plan

@@ -22,7 +22,7 @@ from typing import Any, Final, Self
 
 from agents.pack import packed
 from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Program, Unfit
-from controller.experiments.mpirun import complaint, mpirun_argv
+from controller.experiments.mpirun import diagnose, mpirun_argv
 from controller.experiments.raw_files import RawFile
 from controller.experiments.traffic import PREFIX, Traffic, monitored
 from controller.transports.hosts import Json
@@ -31,8 +31,8 @@ from controller.transports.node_session import NodeSession, stream_from
 from lab.errors import DeviceError, LabError, Unreachable
 from lab.model import Host, Lab
 
-_HELLO_S: Final = 30.0
-_GOODBYE_S: Final = 20.0
+_GREETING_TIMEOUT_S: Final = 30.0
+_RELEASE_TIMEOUT_S: Final = 20.0
 _LINGER_S: Final = 20.0
 _HEARTBEAT_S: Final = 2.0
 _AT_ONCE: Final = 16
@@ -41,8 +41,8 @@ _ERRORS: Final = "program.err"
 _TRAFFIC: Final = "traffic.json"
 _STATUS: Final = '"$@"; s=$?; [ $s -ne 255 ] || s=254; exit $s'
 """mpirun's own 255 must not be taken for ssh's."""
-_LOOK_S: Final = 12.0
-_WHO_IS_DEAF: Final = """
+_LOGIN_CHECK_S: Final = 12.0
+_LOGIN_CHECK: Final = """
 for host; do
     (ssh -o BatchMode=yes -o ConnectTimeout=4 "$host" true </dev/null >/dev/null 2>&1 || echo "$host") &
 done
@@ -70,7 +70,7 @@ class Launched:
     traffic: Traffic | None = None
 
 
-class _Kept:
+class _OutputFile:
     """What a command prints: in a file as it comes, and at hand."""
 
     def __init__(self, path: Path) -> None:
@@ -112,8 +112,8 @@ class _Job:
     placement: Placement
     hosts: tuple[Host, ...]
     timeout_s: float
-    output: "_Kept"
-    errors: "_Kept"
+    output: _OutputFile
+    errors: _OutputFile
     traffic: bool
     now: Now
     name: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -142,21 +142,23 @@ def launch(
     hosts = hosts_of(lab, placement)
     placement = replace(placement, addresses=tuple(host.data_address for host in hosts))
     try:
-        asked = program.launch(parameters, placement)
+        launch_spec = program.launch(parameters, placement)
     except Unfit as error:
         raise LabError(f"{program.name}: {error}") from error
-    output, errors = _Kept(folder / _OUTPUT), _Kept(folder / _ERRORS)
-    job = _Job(program.name, asked, placement, hosts, timeout_s, output, errors, traffic and asked.monitored, now)
+    output, errors = _OutputFile(folder / _OUTPUT), _OutputFile(folder / _ERRORS)
+    job = _Job(
+        program.name, launch_spec, placement, hosts, timeout_s, output, errors, traffic and launch_spec.monitored, now
+    )
     with job.output, job.errors:
         window, fetched, notes = asyncio.run(_run(job))
     text = job.output.text
-    if asked.result in fetched:
-        _keep(folder / asked.result, fetched[asked.result])
-        text += "\n" + _text(fetched[asked.result])
+    if launch_spec.result in fetched:
+        _write_file(folder / launch_spec.result, fetched[launch_spec.result])
+        text += "\n" + _text(fetched[launch_spec.result])
     seen = None
     if job.traffic:
         seen = monitored(placement.ranks, (_text(data) for name, data in fetched.items() if name.startswith(PREFIX)))
-        _keep(folder / _TRAFFIC, json.dumps(seen.plain()).encode() + b"\n")
+        _write_file(folder / _TRAFFIC, json.dumps(seen.plain()).encode() + b"\n")
     elif traffic:
         notes = (*notes, f"{program.name} sends no MPI messages: there is no traffic matrix.")
     answer = program.read(parameters, placement, text)
@@ -182,22 +184,22 @@ def hosts_of(lab: Lab, placement: Placement) -> tuple[Host, ...]:
 
 
 async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], tuple[str, ...]]:
-    async with _keepers(job) as (keepers, told):
-        crowded = [name for name, facts in told.items() if facts["cpus"] < job.placement.ranks_per_host]
+    async with _keepers(job) as (keepers, facts_of):
+        crowded = [name for name, facts in facts_of.items() if facts["cpus"] < job.placement.ranks_per_host]
         first = keepers[0].host
         argv = mpirun_argv(
             job.launch,
             job.placement,
             job.name,
-            str(told[first.name]["folder"]),
+            str(facts_of[first.name]["folder"]),
             traffic=job.traffic,
             crowded=bool(crowded),
         )
-        window = await _attended(job, keepers, argv)
-        fetched = await _farewell(job, keepers)
+        window = await _supervised(job, keepers, argv)
+        fetched = await _release_keepers(job, keepers)
     each = job.placement.ranks_per_host
     notes = tuple(
-        f"{name} lets {each} ranks share {told[name]['cpus']} of its processors: they wait for each other."
+        f"{name} lets {each} ranks share {facts_of[name]['cpus']} of its processors: they wait for each other."
         for name in crowded
     )
     return window, fetched, notes
@@ -214,36 +216,38 @@ async def _keepers(job: _Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], di
     free = asyncio.Semaphore(_AT_ONCE)
     async with contextlib.AsyncExitStack() as stack:
 
-        async def meet(session: NodeSession) -> Json:
+        async def start(session: NodeSession) -> Json:
             async with free:
                 await stack.enter_async_context(session)
-                return await _meet(job, session)
+                return await _start_keeper(job, session)
 
         try:
-            answers = await _all([meet(session) for session in sessions])
-            told = {session.host.name: answer for session, answer in zip(sessions, answers, strict=True)}
-            _require_all(job, told)
-            yield sessions, told
+            answers = await _all([start(session) for session in sessions])
+            facts_of = {session.host.name: answer for session, answer in zip(sessions, answers, strict=True)}
+            _require_complete(job, facts_of)
+            yield sessions, facts_of
         finally:
-            await _farewell(job, sessions, quietly=True)
+            await _release_keepers(job, sessions, ignore_errors=True)
 
 
-async def _meet(job: _Job, session: NodeSession) -> Json:
+async def _start_keeper(job: _Job, session: NodeSession) -> Json:
     """Give a keeper the files; what it says of its node."""
     files = {name: base64.b64encode(data).decode() for name, data in job.launch.files.items()}
     commands = [word for word in (job.launch.argv[0], *job.launch.commands, "mpirun", "orted") if word not in files]
-    asked = {"job": job.name, "files": files, "commands": commands, "modules": list(job.launch.modules)}
-    await session.tell({**asked, "linger_s": _LINGER_S})
+    launch_spec = {"job": job.name, "files": files, "commands": commands, "modules": list(job.launch.modules)}
+    await session.tell({**launch_spec, "linger_s": _LINGER_S})
     try:
-        async with asyncio.timeout(_HELLO_S):
+        async with asyncio.timeout(_GREETING_TIMEOUT_S):
             return await session.answer()
     except TimeoutError as error:
-        raise Unreachable(session.host.name, f"did not answer by SSH within {_HELLO_S:g} s: look at it.") from error
+        raise Unreachable(
+            session.host.name, f"did not answer by SSH within {_GREETING_TIMEOUT_S:g} s: look at it."
+        ) from error
 
 
-def _require_all(job: _Job, told: Mapping[str, Mapping[str, Any]]) -> None:
+def _require_complete(job: _Job, facts_of: Mapping[str, Mapping[str, Any]]) -> None:
     """DeviceError if a node lacks what the program needs."""
-    lacking = {name: facts["missing"] for name, facts in told.items() if facts["missing"]}
+    lacking = {name: facts["missing"] for name, facts in facts_of.items() if facts["missing"]}
     if lacking:
         name, absent = next(iter(lacking.items()))
         others = f" (and {len(lacking) - 1} more lack something)" if len(lacking) > 1 else ""
@@ -251,7 +255,7 @@ def _require_all(job: _Job, told: Mapping[str, Mapping[str, Any]]) -> None:
         raise DeviceError(name, sentence)
 
 
-async def _attended(job: _Job, keepers: tuple[NodeSession, ...], argv: list[str]) -> _Window:
+async def _supervised(job: _Job, keepers: tuple[NodeSession, ...], argv: list[str]) -> _Window:
     """Run Open MPI on the first node while the keepers are watched; whatever ends first decides."""
     window = _Window()
     first = keepers[0].host
@@ -262,34 +266,36 @@ async def _attended(job: _Job, keepers: tuple[NodeSession, ...], argv: list[str]
         window.begun_ns = job.now()
 
     running = asyncio.create_task(stream_from(first, remote, job.output.take, job.errors.take, begun))
-    watching = [asyncio.create_task(_watch(session)) for session in keepers]
+    watching = [asyncio.create_task(_watch_keeper(session)) for session in keepers]
     try:
         async with asyncio.timeout(job.timeout_s):
             await asyncio.wait([running, *watching], return_when=asyncio.FIRST_COMPLETED)
     except TimeoutError as error:
-        raise await _overdue(job) from error
+        raise await _timeout_error(job) from error
     finally:
         window.ended_ns = job.now()
         lost = [task.exception() for task in watching if task.done() and not task.cancelled()]
-        await _end([*watching, *([] if running.done() else [running])])
+        await _cancel([*watching, *([] if running.done() else [running])])
     for failure in lost:
         if failure is not None:
             raise failure
-    _judge(job, running.result())
+    _check_status(job, running.result())
     return window
 
 
-async def _overdue(job: _Job) -> LabError:
+async def _timeout_error(job: _Job) -> LabError:
     """Why a program did not end: another node that the first one does not reach any more, if there is one."""
     first, *others = job.hosts
-    heard: list[bytes] = []
+    printed: list[bytes] = []
     with contextlib.suppress(TimeoutError, Unreachable):
-        async with asyncio.timeout(_LOOK_S):
-            await stream_from(first, ["sh", "-c", _WHO_IS_DEAF, "sh", *job.placement.hosts[1:]], heard.append, _drop)
-    deaf = set(_text(b"".join(heard)).split())
+        async with asyncio.timeout(_LOGIN_CHECK_S):
+            await stream_from(
+                first, ["sh", "-c", _LOGIN_CHECK, "sh", *job.placement.hosts[1:]], printed.append, _discard
+            )
+    unreachable = set(_text(b"".join(printed)).split())
     within = f"within {job.timeout_s:g} s and was killed on all nodes"
     for host in others:
-        if host.name in deaf:
+        if host.name in unreachable:
             sentence = (
                 f"{first.name} does not reach it any more, and {job.program} did not end {within}: check its link."
             )
@@ -297,53 +303,55 @@ async def _overdue(job: _Job) -> LabError:
     return LabError(f"{job.program} on {', '.join(job.placement.hosts)} did not end {within}: allow more time.")
 
 
-def _drop(_: bytes) -> None:
+def _discard(_: bytes) -> None:
     """For output that nobody needs."""
 
 
-async def _watch(session: NodeSession) -> None:
+async def _watch_keeper(session: NodeSession) -> None:
     """Heartbeats to a keeper until this is cancelled; Unreachable if it goes away."""
 
-    async def beat() -> None:
+    async def send_heartbeats() -> None:
         while True:
             await asyncio.sleep(_HEARTBEAT_S)
             await session.tell(None)
 
-    beating = asyncio.create_task(beat())
+    heartbeats = asyncio.create_task(send_heartbeats())
     try:
         await session.gone()
     finally:
-        await _end([beating])
+        await _cancel([heartbeats])
     raise Unreachable(
         session.host.name, "was lost while the program ran, which was killed on the others: check it, then run again."
     )
 
 
-def _judge(job: _Job, status: int) -> None:
+def _check_status(job: _Job, status: int) -> None:
     """LabError if mpirun's exit status is not 0."""
     if status == 0:
         return
-    blamed, sentence = complaint(status, job.errors.text, job.placement.hosts)
+    blamed, sentence = diagnose(status, job.errors.text, job.placement.hosts)
     if blamed in {host.name for host in job.hosts}:
         raise DeviceError(blamed, sentence)
     raise LabError(f"{job.program}: {sentence}")
 
 
-async def _farewell(job: _Job, keepers: tuple[NodeSession, ...], *, quietly: bool = False) -> dict[str, bytes]:
+async def _release_keepers(
+    job: _Job, keepers: tuple[NodeSession, ...], *, ignore_errors: bool = False
+) -> dict[str, bytes]:
     """Have every keeper clean up, the first node's first; what they fetched, by name.
 
-    `quietly`: for those that were not asked yet, on the way out, where what went wrong before is what counts.
+    `ignore_errors`: for those that were not asked yet, on the way out, where what went wrong before is what counts.
     """
     counts = f"{PREFIX}.*.prof"
     found: dict[str, bytes] = {}
 
-    async def part(session: NodeSession) -> None:
+    async def release(session: NodeSession) -> None:
         if session.parted or not session.begun:
             return
         session.parted = True
         await session.tell({"fetch": [counts, job.launch.result] if session is keepers[0] else [counts]})
         try:
-            async with asyncio.timeout(_GOODBYE_S):
+            async with asyncio.timeout(_RELEASE_TIMEOUT_S):
                 answer = await session.answer()
                 while "files" not in answer:  # its greeting, which nobody waited for
                     answer = await session.answer()
@@ -355,9 +363,9 @@ async def _farewell(job: _Job, keepers: tuple[NodeSession, ...], *, quietly: boo
     first, *others = keepers
     for group in ([first], others):
         try:
-            await _all([part(session) for session in group])
+            await _all([release(session) for session in group])
         except LabError:
-            if not quietly:
+            if not ignore_errors:
                 raise
     return found
 
@@ -371,13 +379,13 @@ async def _all(work: list[Any]) -> list[Any]:
     return results
 
 
-async def _end(tasks: list["asyncio.Task[Any]"]) -> None:
+async def _cancel(tasks: list["asyncio.Task[Any]"]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def _keep(path: Path, data: bytes) -> None:
+def _write_file(path: Path, data: bytes) -> None:
     path.unlink(missing_ok=True)
     with RawFile(path) as file:
         file.append(data)

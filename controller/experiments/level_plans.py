@@ -6,7 +6,7 @@ from typing import Final
 
 from controller.experiments.blocks import Levels
 from controller.experiments.experiment import Experiment, Factor, Kind
-from controller.experiments.fitting import links_of
+from controller.experiments.validation import links_of
 from controller.model.state import State, diff, replay
 from controller.planning.check import Management
 from controller.planning.limits import Abilities

@@ -1,6 +1,6 @@
 """One trial's measured thing: a program, a probe, or a window in which only the sampling goes on."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,17 +9,32 @@ from typing import Any, Final
 
 from controller.experiments.blocks import Slot
 from controller.experiments.experiment import Experiment
-from controller.experiments.fitting import probe_of, program_of
 from controller.experiments.launching import launch
 from controller.experiments.probing import probe
 from controller.experiments.raw_files import RawFile
 from controller.experiments.recordings import recording
+from controller.experiments.validation import probe_of, program_of
 from controller.transports.agent_streams import AgentStream
+from controller.transports.hosts import Program, run_on_hosts
+from lab.errors import DeviceError, Unreachable
 from lab.model import Host, Lab
 from record.run_clock import RunClock
 from record.trial_events import TrialBegun
 
 _NS: Final = 1_000_000_000
+_PATIENCE_S: Final = 60
+_PROGRAM: Final = Program(
+    "reach",
+    """
+import json, subprocess, sys, time
+given = json.loads(sys.argv[1])
+end_s, silent = time.monotonic() + given["patience_s"], list(given["addresses"])
+while silent and time.monotonic() < end_s:
+    silent = [one for one in silent if subprocess.call(["ping", "-q", "-n", "-c", "1", "-W", "1", one],
+              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)]
+print(json.dumps(silent))
+""",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,24 @@ def hosts_of(experiment: Experiment, lab: Lab, slot: Slot) -> tuple[Host, ...]:
     else:
         names = experiment.measure.hosts
     return tuple(lab.host(name) for name in names)
+
+
+def await_reach(hosts: Sequence[Host], patience_s: float = _PATIENCE_S) -> None:
+    """Let the first host ask the others until all have answered; DeviceError if it is not there, or one is silent.
+
+    Simplification: pairs without the first host are not asked; where the first reaches all over trees, they do too.
+    """
+    first, *others = hosts
+    addresses = {host.data_address: host.name for host in others}
+    asked = {"addresses": list(addresses), "patience_s": patience_s}
+    answer = run_on_hosts(_PROGRAM, {first: asked}, timeout_s=patience_s + 30)[first.name]
+    if isinstance(answer, DeviceError):
+        raise answer
+    if answer:
+        name = addresses[answer[0]]
+        raise Unreachable(
+            name, f"does not answer echoes of {first.name} after {patience_s:g} s: look at the way there."
+        )
 
 
 def measure(experiment: Experiment, lab: Lab, slot: Slot, folder: Path, clock: RunClock) -> Measured:

@@ -53,27 +53,34 @@ def mpirun_argv(
     return [*words, *launch.argv]
 
 
-def complaint(status: int, said: str, hosts: Sequence[str]) -> tuple[str, str]:
-    """Which host a failed `mpirun` blames ("" for none), and a sentence without its name; `said`: standard error."""
-    if found := _LOST.search(said):
+def diagnose(status: int, errors_text: str, hosts: Sequence[str]) -> tuple[str, str]:
+    """Which host a failed `mpirun` blames ("" for none), and a sentence without its name; `errors_text`: standard error."""
+    if found := _LOST.search(errors_text):
         return found[1], "was lost while the program ran: check its power and cable, then run it again."
-    if found := _ABORTED.search(said):
+    if found := _ABORTED.search(errors_text):
         return found[2], f"rank {found[1]} was ended there by signal {found[3]}: look at what it printed."
-    if _NO_START.search(said) and "Exit code" not in said:
-        heard = [line.strip() for line in said.splitlines() if _SSH_SAYS.search(line)]
-        blamed = next((host for host in hosts if any(re.search(rf"\b{re.escape(host)}\b", line) for line in heard)), "")
-        told = heard[0].rstrip(".") if heard else last_words(said.partition("This usually is caused by")[0])
-        return blamed, f"{hosts[0]} could not start Open MPI there by SSH ({told}): let its user in without a password."
-    words = last_words(said)
-    if found := _STATUS.search(said):
+    if _NO_START.search(errors_text) and "Exit code" not in errors_text:
+        ssh_lines = [line.strip() for line in errors_text.splitlines() if _SSH_SAYS.search(line)]
+        blamed = next(
+            (host for host in hosts if any(re.search(rf"\b{re.escape(host)}\b", line) for line in ssh_lines)), ""
+        )
+        reason = (
+            ssh_lines[0].rstrip(".") if ssh_lines else last_words(errors_text.partition("This usually is caused by")[0])
+        )
+        return (
+            blamed,
+            f"{hosts[0]} could not start Open MPI there by SSH ({reason}): let its user in without a password.",
+        )
+    words = last_words(errors_text)
+    if found := _STATUS.search(errors_text):
         return "", f"rank {found[1]} ended with status {found[2]} ({words}): look at what it printed."
     if _SIGNALLED < status < _SIGNALLED + 65:  # Open MPI does not always say which rank that was
         return "", f"a rank was ended by signal {status - _SIGNALLED} ({words}): look at what it printed."
     return "", f"mpirun ended with status {status} ({words}): look at what it printed."
 
 
-def last_words(said: str) -> str:
+def last_words(errors_text: str) -> str:
     """The last line that says something of its own."""
-    lines = [line.strip() for line in said.splitlines() if not _RULE.search(line)]
+    lines = [line.strip() for line in errors_text.splitlines() if not _RULE.search(line)]
     own = [line for line in lines if not line.startswith(("Process name:", "Exit code:", "*", "["))]
     return (own[-1] if own else "no words")[:_WORDS].rstrip(".")

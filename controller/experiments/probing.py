@@ -1,14 +1,13 @@
 """A ping-interval probe from one host to another, run by `agents/echo_probe.py` there; and what its echoes say."""
 
-import itertools
 import json
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from agents.stream import Recording, read_stream
+from agents.recording import Recording, read_stream
 from controller.experiments.experiment import ProbeRun
 from controller.experiments.raw_files import RawFile
 from controller.transports.agent_streams import AgentStream
@@ -97,17 +96,3 @@ def read_lines(host: str, data: bytes) -> Recording:
     if not recording.summary:
         raise Unreadable(host, "echo_probe", "a stream without an end: the agent was killed there")
     return recording
-
-
-def medians_by_gap(recording: Recording, edges_us: Sequence[float]) -> list[tuple[float, float, int, float]]:
-    """(low, high, echoes, median round trip in us) of the bins of true gaps that have echoes.
-
-    A gap is the time for which nothing left the host before the echo (`idle_transmit_ns`).
-    """
-    idle, rtt = recording.column("idle_transmit_ns"), recording.column("rtt_ns")
-    found = []
-    for low, high in itertools.pairwise(edges_us):
-        own = [r / 1000 for gap, r in zip(idle, rtt, strict=True) if gap and r and low <= gap / 1000 < high]
-        if own:
-            found.append((low, high, len(own), statistics.median(own)))
-    return found

@@ -10,16 +10,14 @@ from typing import Final
 
 from controller.applying.rounds import Stop, Stopped
 from controller.collecting.collect import Collector
-from controller.experiments.blocks import Slot
+from controller.experiments.blocks import Slot, SlotQueue
 from controller.experiments.experiment import Experiment
-from controller.experiments.fitting import order_for
-from controller.experiments.guards import GuardSink, LatenessMonitor, TrialMonitor, spoiled
+from controller.experiments.guards import GuardSink, LatenessMonitor, TrialMonitor, why_invalid
 from controller.experiments.lab_controller import LabController
-from controller.experiments.measuring import Measured, begun_of, hosts_of, measure
-from controller.experiments.queue_of_slots import SlotQueue
-from controller.experiments.reach import await_reach
+from controller.experiments.measuring import Measured, await_reach, begun_of, hosts_of, measure
 from controller.experiments.run_progress import RunProgress
 from controller.experiments.signal_handling import SignalHandling
+from controller.experiments.validation import order_for
 from lab.errors import JournalFailed, LabError, RollbackFailed, RunFolderFailed
 from lab.model import Lab
 from record.store import Run, read_events
@@ -31,14 +29,14 @@ _NS: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended. `missing` slots have no valid trial; `back` says what became of the lab."""
+    """How a run ended. `missing` slots have no valid trial; `restored` says what became of the lab."""
 
     slots: int
     valid: int
     tried: int
     missing: tuple[Slot, ...]
     interrupted: bool
-    back: str
+    restored: str
     cause: LabError | None = None
 
     @property
@@ -54,16 +52,16 @@ class Runner:
     lab: Lab
     experiment: Experiment
     run: Run
-    stage: LabController
+    lab_controller: LabController
     collector: Collector
-    sink: GuardSink
+    guard_sink: GuardSink
     progress: RunProgress
     signals: SignalHandling
     lateness_monitor: LatenessMonitor | None = None
     _ended: dict[int, tuple[Slot, TrialEnded]] = field(default_factory=dict)
     _queue: SlotQueue = field(init=False)
     _number: int = 0
-    _calm: bool = False
+    _settled: bool = False
 
     def __post_init__(self) -> None:
         events = read_events(self.run.folder)
@@ -78,13 +76,13 @@ class Runner:
         """Of the whole experiment."""
         return len(order_for(self.experiment))
 
-    def go(self) -> Outcome:
+    def execute(self) -> Outcome:
         """Try every slot that has no valid trial, then put the lab back; errors that end a run are in the outcome."""
-        interrupted, cause, back = False, None, ""
+        interrupted, cause, restored = False, None, ""
         self.progress.resumed(self._queue.done)
         try:
-            with self.signals.asking(self.stage.stop):
-                self.stage.open()
+            with self.signals.asking(self.lab_controller.stop):
+                self.lab_controller.open()
             self._trials()
         except (KeyboardInterrupt, Stopped):
             interrupted = True
@@ -95,18 +93,20 @@ class Runner:
         finally:
             if not isinstance(cause, RollbackFailed):
                 try:
-                    back = self._put_back()
+                    restored = self._restore()
                 except LabError as error:
                     cause = cause or error
-                    back = f"the lab could NOT be put back: {error} `eeectl run {self.run.folder} --put-back` does it."
+                    restored = (
+                        f"the lab could NOT be put back: {error} `eeectl run {self.run.folder} --put-back` does it."
+                    )
         missing = self._queue.missing()
-        return Outcome(self.slot_count, self._queue.done, self._number, missing, interrupted, back, cause)
+        return Outcome(self.slot_count, self._queue.done, self._number, missing, interrupted, restored, cause)
 
-    def _put_back(self) -> str:
-        self.sink.disturb()
-        self.stage.stop = Stop()
-        with self.signals.asking(self.stage.stop):
-            return self.stage.put_back()
+    def _restore(self) -> str:
+        self.guard_sink.lab_changing()
+        self.lab_controller.stop = Stop()
+        with self.signals.asking(self.lab_controller.stop):
+            return self.lab_controller.put_back()
 
     # -- trials
 
@@ -114,11 +114,11 @@ class Runner:
         self._warm_up()
         in_a_row = 0
         while (slot := self._next()) is not None:
-            self.stage.lock.renew()
+            self.lab_controller.lock.renew()
             self.collector.check()
             self._await_disk()
             ended = self._trial(slot)
-            self._judge_again()
+            self._recheck()
             in_a_row = 0 if ended.state != "failed" else in_a_row + 1
             if in_a_row >= self.experiment.guards.failures_in_a_row:
                 raise LabError(f"{in_a_row} trials failed one after the other, the last one as: {ended.why}")
@@ -127,7 +127,7 @@ class Runner:
         """The slot to try now; the last samples may call for some trials again."""
         slot = self._queue.next()
         if slot is None:
-            self._last_look()
+            self._await_last_samples()
             slot = self._queue.next()
         return slot
 
@@ -137,14 +137,14 @@ class Runner:
         self.progress.trial(f"block {slot.block + 1} of {self.experiment.blocks}: {words}")
         begun = begun_of(self.experiment, slot, number)
         self.run.event(BEGUN, **begun.plain())
-        self._keep()
+        self._flush()
         from_ns = self.run.clock.now_ns()
         try:
             ended = self._attempt(slot, number, from_ns)
         except BaseException:
-            self._tell(slot, TrialEnded(number, "failed", "it was cut short", from_ns, self.run.clock.now_ns()))
+            self._record_end(slot, TrialEnded(number, "failed", "it was cut short", from_ns, self.run.clock.now_ns()))
             raise
-        self._tell(slot, ended)
+        self._record_end(slot, ended)
         self.progress.ended(
             words if ended.state == "valid" else f"{words} {ended.state}: {ended.why}", self._queue.done
         )
@@ -152,7 +152,7 @@ class Runner:
 
     def _attempt(self, slot: Slot, number: int, from_ns: int) -> TrialEnded:
         try:
-            self._bring(slot)
+            self._set_levels(slot)
             watched = self.lateness_monitor if self.experiment.measure.window is None else None  # meters do not mind
             monitor = TrialMonitor(self.experiment.guards, self.run.clock, watched)
             folder = trial_folder(self.run.folder, number)
@@ -164,67 +164,67 @@ class Runner:
             return TrialEnded(number, "failed", why, from_ns, self.run.clock.now_ns())
         for note in done.notes:
             self.run.event("trial_note", trial=number, note=note)
-        why = done.why or monitor.complaint() or self._spoiled(done)
+        why = done.why or monitor.violation() or self._why_invalid(done)
         state: TrialState = "invalid" if why else "valid"
         how = done.answer_right, done.figures, done.loop_ns
         return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *how)
 
-    def _spoiled(self, done: Measured) -> str:
-        why = spoiled(self.experiment.guards, self.sink.complaints(), done.begun_ns, done.ended_ns)
+    def _why_invalid(self, done: Measured) -> str:
+        why = why_invalid(self.experiment.guards, self.guard_sink.violations(), done.begun_ns, done.ended_ns)
         watched = self.experiment.guards.meters and self.lab.strips and self.experiment.measure.what == "power"
-        if not why and watched and not self.sink.has_watts(done.begun_ns, done.ended_ns):
+        if not why and watched and not self.guard_sink.has_watts(done.begun_ns, done.ended_ns):
             return "no meter answered in its window: look at the power strips."
         return why
 
-    def _tell(self, slot: Slot, ended: TrialEnded) -> None:
+    def _record_end(self, slot: Slot, ended: TrialEnded) -> None:
         self._ended[ended.trial] = (slot, ended)
         self.run.event(ENDED, **ended.plain())
         if ended.state == "valid":
             self._queue.succeeded(slot)
         elif not self._queue.failed(slot):
             self.progress.say(f"trial {ended.trial} is {ended.state} and was the last try of its place: {ended.why}")
-        self._keep()
+        self._flush()
 
-    def _judge_again(self) -> None:
+    def _recheck(self) -> None:
         """What samples that came later say of trials that had counted."""
-        complaints = self.sink.complaints()
+        violations = self.guard_sink.violations()
         for slot, ended in list(self._ended.values()):
-            why = spoiled(self.experiment.guards, complaints, ended.begun_ns, ended.ended_ns)
+            why = why_invalid(self.experiment.guards, violations, ended.begun_ns, ended.ended_ns)
             if ended.state == "valid" and why:
-                self._tell(slot, replace(ended, state="invalid", why=why))
+                self._record_end(slot, replace(ended, state="invalid", why=why))
 
-    def _last_look(self) -> None:
+    def _await_last_samples(self) -> None:
         """Wait for the samples after the last trial, and judge by them."""
-        beat_ns = round(self.experiment.sampling.period_s * 1.5 * _NS)
+        tick_ns = round(self.experiment.sampling.period_s * 1.5 * _NS)
         if self.collector.states:
-            self.run.clock.wait_until(self.run.clock.now_ns() + beat_ns, self.collector.ending)
-            self._judge_again()
+            self.run.clock.wait_until(self.run.clock.now_ns() + tick_ns, self.collector.ending)
+            self._recheck()
 
     # -- what a trial needs
 
-    def _bring(self, slot: Slot) -> None:
+    def _set_levels(self, slot: Slot) -> None:
         changed = False
-        if self.stage.acts and not self.stage.has(slot.levels):
-            self.sink.disturb()
-            with self.signals.asking(self.stage.stop):
-                changed = self.stage.bring(slot.levels)
-        if changed or not self._calm:
-            self.sink.calm(self.run.clock.now_ns())
+        if self.lab_controller.acts and not self.lab_controller.has(slot.levels):
+            self.guard_sink.lab_changing()
+            with self.signals.asking(self.lab_controller.stop):
+                changed = self.lab_controller.bring(slot.levels)
+        if changed or not self._settled:
+            self.guard_sink.lab_settled(self.run.clock.now_ns())
         hosts = hosts_of(self.experiment, self.lab, slot)
-        if len(hosts) > 1 and (changed or not self._calm):
+        if len(hosts) > 1 and (changed or not self._settled):
             await_reach(hosts)
-        self._calm = True
+        self._settled = True
 
     def _warm_up(self) -> None:
         slot = next(iter(self._queue.missing()), None)
         for number in range(self.experiment.warm_up if slot else 0):
             if slot is not None:
                 self.progress.trial(f"warming up, {number + 1} of {self.experiment.warm_up}")
-                self._bring(slot)
+                self._set_levels(slot)
                 measure(self.experiment, self.lab, slot, self.run.folder / "warm-up" / f"{number:04d}", self.run.clock)
                 self.run.event("warmed_up", number=number)
 
-    def _keep(self) -> None:
+    def _flush(self) -> None:
         if not self.run.flush(2.0):
             self._await_disk()
 

@@ -12,13 +12,13 @@ from controller.applying.statefolder import StateFolder, digest_of
 from controller.collecting.collect import Collector
 from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.experiments.experiment import Experiment
-from controller.experiments.experiment_file import Written
-from controller.experiments.fitting import check_experiment, order_for
+from controller.experiments.experiment_file import ExperimentSource
 from controller.experiments.guards import GuardSink, LatenessMonitor
 from controller.experiments.lab_controller import LabController
 from controller.experiments.run_progress import RunProgress
 from controller.experiments.running import Outcome, Runner
 from controller.experiments.signal_handling import SignalHandling
+from controller.experiments.validation import order_for, validate_experiment
 from controller.live.export.attach import ViewOptions, attach
 from lab.errors import LabError, RunFolderFailed
 from lab.folder import find_lab, load_lab
@@ -54,18 +54,18 @@ class RunResult:
     outcome: Outcome
 
 
-def fitting_lab(experiment: Experiment, written: Written) -> Lab:
+def validated_lab(experiment: Experiment, source: ExperimentSource) -> Lab:
     """The experiment's lab; LabError or ExperimentError if they do not go together."""
     lab = load_lab(find_lab(experiment.lab))
-    check_experiment(experiment, lab, written)
+    validate_experiment(experiment, lab, source)
     return lab
 
 
 def run_new(
-    experiment: Experiment, written: Written, options: RunOptions, lateness_monitor_of: LatenessMonitorOf
+    experiment: Experiment, source: ExperimentSource, options: RunOptions, lateness_monitor_of: LatenessMonitorOf
 ) -> RunResult:
     """Run an experiment in a folder of its own. LabError if it could not begin."""
-    lab = fitting_lab(experiment, written)
+    lab = validated_lab(experiment, source)
     total = len(order_for(experiment))
     facts = {
         "what": "experiment",
@@ -81,7 +81,7 @@ def run_new(
         return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
 
 
-def resume(folder: Path, options: RunOptions, lateness_monitor_of: LatenessMonitorOf) -> RunResult:
+def resume_run(folder: Path, options: RunOptions, lateness_monitor_of: LatenessMonitorOf) -> RunResult:
     """Go on with a run that ended early. LabError if it is none, or its lab is another now."""
     lab, experiment = experiment_in(folder)
     total = len(order_for(experiment))
@@ -103,27 +103,27 @@ def experiment_in(folder: Path) -> tuple[Lab, Experiment]:
     return lab, Experiment.model_validate(facts["experiment"])
 
 
-def put_back(folder: Path) -> str:
+def restore_lab(folder: Path) -> str:
     """Put a lab back to what it was before a run that was killed; says how it ended."""
     lab, experiment = experiment_in(folder)
     with RunProgress(0) as progress, _locked(lab, experiment, progress) as lock, Run.resume(folder) as run:
-        stage = LabController(lab, experiment, run, real_backend(lab, say=progress.say), lock, progress)
-        with SignalHandling() as signals, signals.asking(stage.stop):
-            stage.open()
-            return stage.put_back()
+        lab_controller = LabController(lab, experiment, run, real_backend(lab, say=progress.say), lock, progress)
+        with SignalHandling() as signals, signals.asking(lab_controller.stop):
+            lab_controller.open()
+            return lab_controller.put_back()
 
 
-def look(experiment: Experiment, written: Written, options: RunOptions) -> "Verdict":
+def run_preflight(experiment: Experiment, source: ExperimentSource, options: RunOptions) -> "Verdict":
     """Look at the lab's meters for a while, and judge; a run of its own keeps what was seen."""
-    lab = fitting_lab(experiment, written)
+    lab = validated_lab(experiment, source)
     facts = {"what": "preflight", "lab": lab.name, "experiment": experiment.model_dump(mode="json", by_alias=True)}
     sources = sources_of(lab, period_s=experiment.sampling.period_s, lpi_period_s=0)
     name = f"{experiment.name[:50]}-preflight"
     with Run.create(options.root, name, facts) as run, Collector(sources, run) as collector:
-        return judge(experiment, run, collector)
+        return assess_meters(experiment, run, collector)
 
 
-def judge(experiment: Experiment, run: Run, collector: Collector) -> "Verdict":
+def assess_meters(experiment: Experiment, run: Run, collector: Collector) -> "Verdict":
     """Look for `look_s`, then say what these meters can see; LabError if there are none."""
     from analysis.power.preflight import looks_of, preflight  # noqa: PLC0415 - statistics take seconds to load
     from record.samples import RunSamples  # noqa: PLC0415
@@ -153,7 +153,7 @@ def _run(
     options: RunOptions,
     lateness_monitor_of: LatenessMonitorOf,
 ) -> RunResult:
-    sink = GuardSink(lab.links)
+    guard_sink = GuardSink(lab.links)
     hosts = [lab.host(name) for name in experiment.measure.hosts]
     sampling = experiment.sampling
     sources = sources_of(lab, period_s=sampling.period_s, lpi_period_s=sampling.lpi_period_s)
@@ -162,17 +162,25 @@ def _run(
         with (
             SignalHandling() as signals,
             attach(run.folder, lab, options.views),
-            Collector(sources, run, (sink,)) as collector,
+            Collector(sources, run, (guard_sink,)) as collector,
         ):
             note_clocks(run, hosts)
             _refuse_blind(experiment, run, collector, progress, options)
-            stage = LabController(
-                lab, experiment, run, real_backend(lab, say=progress.say), lock, progress, sink.was_down
+            lab_controller = LabController(
+                lab, experiment, run, real_backend(lab, say=progress.say), lock, progress, guard_sink.was_down
             )
             runner = Runner(
-                lab, experiment, run, stage, collector, sink, progress, signals, lateness_monitor_of(lab.name)
+                lab,
+                experiment,
+                run,
+                lab_controller,
+                collector,
+                guard_sink,
+                progress,
+                signals,
+                lateness_monitor_of(lab.name),
             )
-            found.append(runner.go())
+            found.append(runner.execute())
             if found[0].complete:
                 note_clocks(run, hosts)
         run.close("finished" if found[0].complete else "interrupted")
@@ -193,7 +201,7 @@ def _refuse_blind(
     if experiment.expect.effect_watt is None or any(event["kind"] == BEGUN for event in read_events(run.folder)):
         return
     progress.say(f"looking at the meters for {experiment.expect.look_s:g} s")
-    verdict = judge(experiment, run, collector)
+    verdict = assess_meters(experiment, run, collector)
     run.event("preflight", seen=verdict.seen, sentence=verdict.sentence, smallest_watt=verdict.smallest_watt)
     progress.say(verdict.sentence)
     if not verdict.seen and not options.anyway:

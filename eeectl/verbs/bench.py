@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 
 from benchmarks.program import Placement, Program
 from benchmarks.table import PROGRAMS
-from controller.experiments.experiment_file import Written, experiment_of
+from controller.experiments.experiment_file import ExperimentSource, experiment_of
 from controller.experiments.session import RunOptions, run_new
 from controller.experiments.traffic import node_traffic, read_traffic
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
@@ -98,8 +98,8 @@ def bench(
     content: dict[str, Any] = {"name": name or f"bench-{program}", "lab": lab, "measure": {"program": asked}}
     content |= {"blocks": 1, "repetitions": repetitions, "guards": {"retries": 0}}
     content |= {"recordings": {"traffic": traffic, "gaps": gaps, "user": agent_user}}
-    written = Written("the command line", content)
-    told = run_new(experiment_of(written), written, RunOptions(runs, quiet=as_json), Lateness.of)
+    source = ExperimentSource("the command line", content)
+    told = run_new(experiment_of(source), source, RunOptions(runs, quiet=as_json), Lateness.of)
     trials = read_trials(told.folder)
     report = _Report(program, told.folder, trials, asked, Placement(tuple(where), ranks_per_host), _notes(told.folder))
     print(json.dumps(report.plain(), indent=1) if as_json else report.text())

@@ -2,7 +2,9 @@
 
 import itertools
 import json
+import statistics
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -12,12 +14,13 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.echo_plan import parse_range, parse_steps
-from agents.stream import AgentError, Recording
+from agents.recording import Recording
+from agents.stream import AgentError
 from analysis.interval import TooLittle
 from analysis.links.eee_policy import PolicyFit, fit_policy
 from analysis.links.probes import LATE_NS, Probes
-from controller.experiments.experiment_file import Written, experiment_of
-from controller.experiments.probing import ECHOES, medians_by_gap, read_lines
+from controller.experiments.experiment_file import ExperimentSource, experiment_of
+from controller.experiments.probing import ECHOES, read_lines
 from controller.experiments.session import RunOptions, run_new
 from eeectl.exit_status import INTERRUPTED
 from lab.errors import LabError
@@ -102,8 +105,8 @@ def probe(
         raise LabError(str(error)) from error
     content = {"name": f"probe-{a}-{b}", "lab": lab, "measure": {"probe": measured}, "blocks": 1, "seed": seed}
     content |= {"guards": {"retries": 0}, "recordings": {"user": agent_user}, "sampling": {"lpi_period_s": 0}}
-    written = Written("the command line", content)
-    told = run_new(experiment_of(written), written, RunOptions(runs), Lateness.of)
+    source = ExperimentSource("the command line", content)
+    told = run_new(experiment_of(source), source, RunOptions(runs), Lateness.of)
     path = trial_folder(told.folder, 0) / ECHOES
     trial = next(iter(read_trials(told.folder)), None)
     if trial is None or trial.state == "failed":
@@ -112,7 +115,7 @@ def probe(
         print(f"eeectl: the probe does not count: {why}{where}", file=sys.stderr)
         return INTERRUPTED if told.outcome.interrupted else 1
     recording = read_lines(a, path.read_bytes())
-    rows = medians_by_gap(recording, _edges(recording))
+    rows = _medians_by_gap(recording, _edges(recording))
     fit, why = (None, "") if no_fit or not trial.valid else _policy(recording, sleepers)
     if as_json:
         print(json.dumps(_plain(told.folder, recording, rows, fit, why or trial.why), indent=1))
@@ -122,6 +125,20 @@ def probe(
     if not trial.valid:
         print(f"eeectl: the probe does not count: {trial.why}", file=sys.stderr)
     return 0 if trial.valid else 1
+
+
+def _medians_by_gap(recording: Recording, edges_us: Sequence[float]) -> list[tuple[float, float, int, float]]:
+    """(low, high, echoes, median round trip in us) of the bins of true gaps that have echoes.
+
+    A gap is the time for which nothing left the host before the echo (`idle_transmit_ns`).
+    """
+    idle, rtt = recording.column("idle_transmit_ns"), recording.column("rtt_ns")
+    found = []
+    for low, high in itertools.pairwise(edges_us):
+        own = [r / 1000 for gap, r in zip(idle, rtt, strict=True) if gap and r and low <= gap / 1000 < high]
+        if own:
+            found.append((low, high, len(own), statistics.median(own)))
+    return found
 
 
 def _edges(recording: Recording) -> list[float]:

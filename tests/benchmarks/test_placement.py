@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from benchmarks.patterns import bit_reversal, matrix_transpose
 from benchmarks.program import Placement, Unfit
 from benchmarks.table import PROGRAMS
-from controller.experiments.mpirun import complaint, mpirun_argv
+from controller.experiments.mpirun import diagnose, mpirun_argv
 from controller.experiments.traffic import monitored, node_traffic
 from lab.errors import LabError
 
@@ -109,7 +109,7 @@ This usually is caused by:
 
 
 def test_a_signal_that_open_mpi_does_not_tell_of() -> None:
-    assert complaint(139, "", ("n01",)) == ("", "a rank was ended by signal 11 (no words): look at what it printed.")
+    assert diagnose(139, "", ("n01",)) == ("", "a rank was ended by signal 11 (no words): look at what it printed.")
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_signal_that_open_mpi_does_not_tell_of() -> None:
     ],
 )
 def test_complaints_of_open_mpi(said: str, host: str, words: str) -> None:
-    blamed, sentence = complaint(1, said, ("n01", "n02", "n03"))
+    blamed, sentence = diagnose(1, said, ("n01", "n02", "n03"))
     assert blamed == host
     assert words in sentence
 

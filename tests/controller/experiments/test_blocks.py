@@ -6,9 +6,8 @@ from itertools import groupby, product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.experiments.blocks import Slot, order_of
+from controller.experiments.blocks import Slot, SlotQueue, order_of
 from controller.experiments.experiment import Level
-from controller.experiments.queue_of_slots import SlotQueue
 
 _FACTORS: dict[str, tuple[Level, ...]] = {"eee": ("on", "off"), "sleep_us": (0, 100, 200), "size": (1, 2)}
 

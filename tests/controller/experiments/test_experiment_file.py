@@ -6,8 +6,8 @@ import pytest
 
 from controller.experiments.experiment import Experiment
 from controller.experiments.experiment_file import read_experiment
-from controller.experiments.fitting import check_experiment, links_of, order_for, probe_of, program_of
 from controller.experiments.measuring import begun_of
+from controller.experiments.validation import links_of, order_for, probe_of, program_of, validate_experiment
 from lab.errors import ExperimentError
 from lab.folder import find_lab, load_lab
 from tests.support import ROOT
@@ -33,8 +33,8 @@ slow: [eee]
 def _read(tmp_path: Path, text: str) -> Experiment:
     path = tmp_path / "x.yaml"
     path.write_text(text, encoding="utf-8")
-    experiment, written = read_experiment(path)
-    check_experiment(experiment, load_lab(find_lab(experiment.lab)), written)
+    experiment, source = read_experiment(path)
+    validate_experiment(experiment, load_lab(find_lab(experiment.lab)), source)
     return experiment
 
 
@@ -47,8 +47,8 @@ def _complaints(tmp_path: Path, text: str) -> list[tuple[int, str, str]]:
 
 @pytest.mark.parametrize("path", _SHIPPED, ids=lambda path: path.stem)
 def test_every_shipped_experiment_fits_its_lab(path: Path) -> None:
-    experiment, written = read_experiment(path)
-    check_experiment(experiment, load_lab(find_lab(experiment.lab)), written)
+    experiment, source = read_experiment(path)
+    validate_experiment(experiment, load_lab(find_lab(experiment.lab)), source)
     assert order_for(experiment)
     assert path.stem == experiment.name
 

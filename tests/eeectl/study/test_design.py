@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.experiments.experiment_file import Written, experiment_of, read_experiment
-from controller.experiments.fitting import check_experiment, order_for
+from controller.experiments.experiment_file import ExperimentSource, experiment_of, read_experiment
+from controller.experiments.validation import validate_experiment, order_for
 from controller.planning.regulate import joined
 from eeectl.study.design import FULL, QUICK, Effort, design
 from eeectl.study.folder import StudyFolder
@@ -21,9 +21,9 @@ def test_every_experiment_can_be_run_on_its_lab(name: str, effort: Effort) -> No
     made = design(lab, effort)
     assert len(made.experiments) + len(made.left_out) >= 4
     for content in made.experiments:
-        written = Written(content["name"], content)
-        experiment = experiment_of(written)
-        check_experiment(experiment, lab, written)
+        source = ExperimentSource(content["name"], content)
+        experiment = experiment_of(source)
+        validate_experiment(experiment, lab, source)
         assert order_for(experiment)
 
 

@@ -10,7 +10,7 @@ from benchmarks.table import PROGRAMS
 from controller.drivers.table import capabilities_of
 from controller.experiments.blocks import Levels, Slot, order_of
 from controller.experiments.experiment import OF_LINKS, Experiment, Factor, ProbeRun
-from controller.experiments.experiment_file import Written
+from controller.experiments.experiment_file import ExperimentSource
 from controller.model.state import factory_state
 from controller.planning.limits import abilities_of
 from controller.planning.regulate import eee
@@ -55,18 +55,18 @@ def _link(lab: Lab, name: str, factor: Factor) -> Link:
         raise PlanError(f"no link '{name}': name one by its number, an end such as sw1:gi1/0/11, or a host.") from None
 
 
-def check_experiment(experiment: Experiment, lab: Lab, written: Written) -> None:
+def validate_experiment(experiment: Experiment, lab: Lab, source: ExperimentSource) -> None:
     """ExperimentError tells all that does not go together with the lab or with the program."""
-    problems = [judge for of in (_of_hosts, _of_meters, _of_links) for judge in of(experiment, lab, written)]
+    problems = [judge for of in (_of_hosts, _of_meters, _of_links) for judge in of(experiment, lab, source)]
     if not problems:
-        problems += _of_parameters(experiment, written)
+        problems += _of_parameters(experiment, source)
     if not order_for(experiment):
-        problems.append(written.problem(("skip",), "leaves no trial", "skip less"))
+        problems.append(source.problem(("skip",), "leaves no trial", "skip less"))
     if problems:
         raise ExperimentError(problems)
 
 
-def _of_hosts(experiment: Experiment, lab: Lab, written: Written) -> Iterator[Problem]:
+def _of_hosts(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Iterator[Problem]:
     known = [host.name for host in lab.hosts]
     listed = f"lab {lab.name} has {', '.join(known[:_SHOWN])}{', ...' if len(known) > _SHOWN else ''}"
     what, names = experiment.measure.what, experiment.measure.hosts
@@ -74,66 +74,68 @@ def _of_hosts(experiment: Experiment, lab: Lab, written: Written) -> Iterator[Pr
     for within, name in zip(inner, names, strict=True):
         if name not in known:
             place = ("measure", what, *((within,) if isinstance(within, str) else within))
-            yield written.problem(place, f"there is no host {name}", listed)
+            yield source.problem(place, f"there is no host {name}", listed)
     if len(set(names)) < len(names):
         remedy = "name each once; ranks_per_host gives it more ranks"
-        yield written.problem(("measure", what), "a host stands there twice", remedy)
+        yield source.problem(("measure", what), "a host stands there twice", remedy)
     for name, factor in experiment.of_kind("host_count").items():
         for level in factor.levels:
             if isinstance(level, int) and level > len(names):
                 remedy = f"measure.program.hosts lists {len(names)}"
-                yield written.problem(("factors", name), f"there are no {level} hosts", remedy)
+                yield source.problem(("factors", name), f"there are no {level} hosts", remedy)
 
 
-def _of_meters(experiment: Experiment, lab: Lab, written: Written) -> Iterator[Problem]:
+def _of_meters(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Iterator[Problem]:
     devices = {*(host.name for host in lab.hosts), *(switch.name for switch in lab.switches)}
     fed = {outlet.feeds for outlet in lab.outlets}
     for n, name in enumerate(experiment.expect.meters):
         if name not in devices:
-            yield written.problem(("expect", "meters", n), f"there is no device {name}", "name a switch or a host")
+            yield source.problem(("expect", "meters", n), f"there is no device {name}", "name a switch or a host")
         elif name not in fed:
-            yield written.problem(("expect", "meters", n), f"no meter feeds {name}", "see outlets.csv")
+            yield source.problem(("expect", "meters", n), f"no meter feeds {name}", "see outlets.csv")
 
 
-def _of_links(experiment: Experiment, lab: Lab, written: Written) -> Iterator[Problem]:
+def _of_links(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Iterator[Problem]:
     for name, factor in experiment.of_kind(*OF_LINKS).items():
         try:
             links = links_of(lab, factor)
         except PlanError as error:
             sentence, _, remedy = str(error).rstrip(".").partition(": ")
-            yield written.problem(("factors", name, "links"), sentence, remedy or "correct it")
+            yield source.problem(("factors", name, "links"), sentence, remedy or "correct it")
             continue
         if not links:
-            yield written.problem(("factors", name, "links"), "no link is meant", "name links, see cables.csv")
+            yield source.problem(("factors", name, "links"), "no link is meant", "name links, see cables.csv")
         trunks = set(lab.trunks())
         if factor.kind in ("link", "speed_mbps") and not trunks.issuperset(links):
             sentence = "a host has no other way than its own link"
-            yield written.problem(("factors", name, "links"), sentence, "name links between switches, or write trunks")
+            yield source.problem(("factors", name, "links"), sentence, "name links between switches, or write trunks")
         elif factor.kind in ("eee", "hold_us"):
-            yield from _of_abilities(lab, written, name, factor, links)
+            yield from _of_abilities(lab, source, name, factor, links)
 
 
-def _of_abilities(lab: Lab, written: Written, name: str, factor: Factor, links: tuple[Link, ...]) -> Iterator[Problem]:
+def _of_abilities(
+    lab: Lab, source: ExperimentSource, name: str, factor: Factor, links: tuple[Link, ...]
+) -> Iterator[Problem]:
     """Whether the switches can say it; what else is in the way depends on what the lab is then."""
     abilities, hold_us = abilities_of(lab, capabilities_of), 1 if factor.kind == "hold_us" else None
     try:
         eee(lab, factory_state(lab), links, on=True, hold_us=hold_us, may_flap=True, abilities=abilities)
     except NotExpressible as error:
         sentence = f"{error.switch} is a {error.family}, which cannot do {error.feature}"
-        yield written.problem(("factors", name, "links"), sentence, "name other links")
+        yield source.problem(("factors", name, "links"), sentence, "name other links")
     except PlanError:
         return
 
 
-def _of_parameters(experiment: Experiment, written: Written) -> Iterator[Problem]:
+def _of_parameters(experiment: Experiment, source: ExperimentSource) -> Iterator[Problem]:
     measure = experiment.measure
     if measure.window is not None:
         for name in experiment.of_kind("parameter"):
-            yield written.problem(("factors", name), "is a parameter, and a window has none", "say its `kind`")
+            yield source.problem(("factors", name), "is a parameter, and a window has none", "say its `kind`")
         return
     if measure.program is not None and measure.program.name not in PROGRAMS:
         sentence, remedy = f"there is no program {measure.program.name}", f"known are {', '.join(PROGRAMS)}"
-        yield written.problem(("measure", "program", "name"), sentence, remedy)
+        yield source.problem(("measure", "program", "name"), sentence, remedy)
         return
     told: dict[str, Problem] = {}
     for slot in order_for(experiment):
@@ -145,14 +147,14 @@ def _of_parameters(experiment: Experiment, written: Written) -> Iterator[Problem
         except ValidationError as error:
             for found in error.errors():
                 key = str(found["loc"][0]) if found["loc"] else ""
-                told.setdefault(key, _of_parameter(experiment, written, key, found))
+                told.setdefault(key, _of_parameter(experiment, source, key, found))
         except Unfit as error:
             sentence, _, remedy = str(error).rstrip(".").partition(": ")
-            told.setdefault("", written.problem(("measure", "program"), sentence, remedy or "correct it"))
+            told.setdefault("", source.problem(("measure", "program"), sentence, remedy or "correct it"))
     yield from told.values()
 
 
-def _of_parameter(experiment: Experiment, written: Written, key: str, found: Any) -> Problem:
+def _of_parameter(experiment: Experiment, source: ExperimentSource, key: str, found: Any) -> Problem:
     run = experiment.measure.program
     place: list[str] = ["factors", key]
     if key not in experiment.factors:
@@ -160,11 +162,11 @@ def _of_parameter(experiment: Experiment, written: Written, key: str, found: Any
         place = ["measure", experiment.measure.what, *inner, *([key] if key else [])]
     if found["type"] == "extra_forbidden":
         known = PROGRAMS[run.name].parameters.model_fields if run is not None else ProbeRun.model_fields
-        return written.problem(place, "is no parameter of what is measured", f"known are {', '.join(known)}")
+        return source.problem(place, "is no parameter of what is measured", f"known are {', '.join(known)}")
     if found["type"] == "missing":
-        return written.problem(place, "has no value", "give one in parameters, or make it a factor")
+        return source.problem(place, "has no value", "give one in parameters, or make it a factor")
     said, _, remedy = found["msg"].removeprefix("Value error, ").partition(": ")
-    return written.problem(place, f"{said} (found {found['input']!r})", remedy or "correct it")
+    return source.problem(place, f"{said} (found {found['input']!r})", remedy or "correct it")
 
 
 def program_of(experiment: Experiment, levels: Levels) -> tuple[Program, Parameters, Placement]:

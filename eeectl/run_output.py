@@ -1,0 +1,43 @@
+"""What `eeectl run` and `eeectl sweep` print: how a run ended, or the order of an experiment's trials."""
+
+import json
+
+from controller.experiments.experiment import Experiment
+from controller.experiments.session import RunResult
+from controller.experiments.validation import order_for
+from eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
+
+
+def print_result(result: RunResult, *, as_json: bool) -> int:
+    """Print how a run ended; the exit status."""
+    outcome = result.outcome
+    if as_json:
+        missing = [{"slot": slot.number, "block": slot.block, "levels": dict(slot.levels)} for slot in outcome.missing]
+        counts = {"folder": str(result.folder), "slots": outcome.slots, "valid": outcome.valid, "tried": outcome.tried}
+        cause = str(outcome.cause) if outcome.cause else None
+        more = {"missing": missing, "interrupted": outcome.interrupted, "back": outcome.restored, "cause": cause}
+        print(json.dumps(counts | more, indent=1))
+    else:
+        print(f"{outcome.valid} of {outcome.slots} trials are valid, {outcome.tried} were run: {result.folder}")
+        if outcome.restored:
+            print(outcome.restored)
+        if outcome.missing:
+            print(f"`eeectl run {result.folder} --resume` runs the {len(outcome.missing)} missing trials")
+    if outcome.interrupted:
+        return INTERRUPTED
+    if outcome.cause is not None:
+        return REFUSED
+    return PENDING if outcome.missing else DONE
+
+
+def print_order(experiment: Experiment, *, as_json: bool) -> int:
+    """Print the slots of an experiment in their order; the exit status."""
+    slots = order_for(experiment)
+    if as_json:
+        rows = [{"slot": slot.number, "block": slot.block, "levels": dict(slot.levels)} for slot in slots]
+        print(json.dumps(rows, indent=1))
+        return DONE
+    for slot in slots:
+        levels = ", ".join(f"{name} {level}" for name, level in slot.levels.items())
+        print(f"{slot.number:5d}  block {slot.block + 1}  {levels}")
+    return DONE
