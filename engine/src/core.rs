@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fabric::{Fabric, Ps};
 
-use crate::clock::WallClock;
-use crate::inherit::{InheritGuard, InheritMutex};
-use crate::wake::Wake;
+use crate::os::clock::WallClock;
+use crate::os::inherit::{InheritGuard, InheritMutex};
+use crate::os::wake::Wake;
 
 /// What engine time is.
 #[derive(Debug)]

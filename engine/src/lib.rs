@@ -1,40 +1,25 @@
-//! The twin's engine: live clock, TAP devices, SNMP agent and Python bindings around the fabric core.
+//! The fabric on a wall clock or a virtual clock, with TAP devices, packet capture, SNMP agents and Python bindings.
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `os` | clocks, locks, scheduling classes, signals |
+//! | `core` | the fabric, its clock, and the lock between its users |
+//! | `wire` | TAP devices, TCP segmentation and coalescing, pcap |
+//! | `live` | the thread that runs the fabric on the wall clock |
+//! | `schedule` | frames to send at given times on the virtual clock |
+//! | `mib`, `agent` | MIB groups of a switch, and the thread that serves SNMP |
+//! | `python` | the module `eee_engine` |
+//!
+//! A module uses modules above it in this table, and no module below it.
 
-pub mod agent;
-pub mod agent_book;
-pub mod agent_thread;
-pub mod capture;
-pub mod checksum;
-pub mod clock;
-pub mod coalesce;
-pub mod core;
-mod driver;
-pub mod inherit;
-pub mod jump;
-pub mod lateness;
-pub mod live;
-pub mod mib_bridge;
-pub mod mib_eee;
-pub mod mib_ether;
-pub mod mib_if;
-pub mod mib_mau;
-pub mod mib_ports;
-pub mod mib_qbridge;
-pub mod pace;
-pub mod pcap;
-pub mod py_engine;
-pub mod py_error;
-pub mod py_fabric;
-pub mod py_read;
-pub mod py_show;
-pub mod py_virtual;
-pub mod room;
-pub mod sched;
-pub mod segment;
-pub mod tap;
-pub mod tcp;
-pub mod vnet;
-pub mod wake;
+mod agent;
+mod core;
+mod live;
+mod mib;
+mod os;
+mod python;
+mod schedule;
+mod wire;
 
 use fabric::phy::Phy;
 use pyo3::prelude::*;
@@ -45,7 +30,7 @@ use pyo3::types::PyDict;
 fn phy_profiles(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let profiles = PyDict::new(py);
     for phy in Phy::all() {
-        profiles.set_item(phy.name, py_show::phy(py, phy)?)?;
+        profiles.set_item(phy.name, python::show::phy(py, phy)?)?;
     }
     Ok(profiles)
 }
@@ -54,12 +39,12 @@ fn phy_profiles(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
 fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add(
         "FabricError",
-        module.py().get_type::<py_error::FabricError>(),
+        module.py().get_type::<python::error::FabricError>(),
     )?;
-    module.add_class::<py_fabric::PyFabric>()?;
-    module.add_class::<py_engine::PyEngine>()?;
-    module.add_class::<py_virtual::PyVirtualEngine>()?;
-    module.add_class::<agent::SnmpAgent>()?;
+    module.add_class::<python::fabric::PyFabric>()?;
+    module.add_class::<python::engine::PyEngine>()?;
+    module.add_class::<python::virtual_engine::PyVirtualEngine>()?;
+    module.add_class::<python::agent::SnmpAgent>()?;
     module.add_function(wrap_pyfunction!(phy_profiles, module)?)?;
     Ok(())
 }

@@ -1,52 +1,52 @@
-//! What the fabric refuses, in one sentence each: what, where and the way out.
+//! Errors of the fabric. Each text says what is wrong, where, and what to do.
 
-use crate::{CableId, PortId, SwitchId};
+use crate::id::{CableId, PortId, SwitchId};
 
-/// A request that names something unknown or impossible. Nothing has changed when one of these is returned.
+/// A request that names something unknown or invalid. It has changed nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FabricError {
     /// No port has this id.
-    #[error("there is no port {}: use an id that add_switch or add_nic returned", .0.0)]
+    #[error("the fabric has no port {}: use an id that add_switch or add_nic returned", .0.0)]
     UnknownPort(PortId),
     /// No switch has this id.
-    #[error("there is no switch {}: use an id that add_switch returned", .0.0)]
+    #[error("the fabric has no switch {}: use an id that add_switch returned", .0.0)]
     UnknownSwitch(SwitchId),
     /// No cable has this id.
-    #[error("there is no cable {}: use an id that connect returned", .0.0)]
+    #[error("the fabric has no cable {}: use an id that connect returned", .0.0)]
     UnknownCable(CableId),
     /// No PHY profile has this name.
-    #[error("there is no PHY called {0:?}: use a key of phy_profiles()")]
+    #[error("unknown PHY {0:?}: use a key of phy_profiles()")]
     UnknownPhy(String),
-    /// The port is of another kind than the request needs.
-    #[error("port {name} is {is}, and {wants}")]
+    /// The port is of the wrong kind for the request.
+    #[error("port {name} is {is}: {wants}")]
     WrongKind {
         /// Name of the port.
         name: String,
         /// What it is.
         is: &'static str,
-        /// What the request needs, as a clause.
+        /// What to use instead, as an instruction.
         wants: &'static str,
     },
     /// The port has a cable already.
-    #[error("port {0} has a cable already: a port takes one")]
+    #[error("port {0} already has a cable: use a free port")]
     Occupied(String),
     /// Both ends of a cable are the same port.
-    #[error("a cable cannot join port {0} with itself: name two ports")]
+    #[error("a cable cannot connect port {0} to itself: name two ports")]
     SamePort(String),
     /// A value outside its range.
-    #[error("{what} of {name} cannot be {value}: {allowed}")]
+    #[error("invalid {what} of {name}: {value}; {allowed}")]
     OutOfRange {
         /// Which attribute.
         what: &'static str,
         /// Of which switch, port or VLAN.
         name: String,
-        /// The refused value.
+        /// The invalid value.
         value: String,
-        /// What would be right.
+        /// The valid values, as an instruction.
         allowed: &'static str,
     },
     /// A port that belongs to another switch.
-    #[error("port {port} does not belong to switch {switch}: name one of its own ports or LAGs")]
+    #[error("port {port} does not belong to switch {switch}: use its own ports and LAGs")]
     Foreign {
         /// Name of the port.
         port: String,
@@ -73,9 +73,9 @@ pub enum FabricError {
         /// The address, colon separated.
         mac: String,
     },
-    /// The forwarding table holds no more.
+    /// The forwarding database is full.
     #[error(
-        "the forwarding table of switch {switch} is full ({size} entries): remove static entries first"
+        "the forwarding database of switch {switch} is full ({size} entries): remove static entries first"
     )]
     TableFull {
         /// Name of the switch.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::Ps;
+use crate::time::Ps;
 
 /// What a transmitter is doing. The name of a state in the Python face is [`LpiState::name`].
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]

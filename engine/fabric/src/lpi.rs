@@ -22,8 +22,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::Ps;
 pub use crate::ledger::{Ledger, LpiState};
+use crate::time::Ps;
 
 /// Which low-power modes the transmitter uses.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]

@@ -1,16 +1,4 @@
-//! 802.3x PAUSE (802.3 clause 31 and annex 31B): the frame, its quanta, and when a switch stops its partner.
-//!
-//! A switch charges each waiting frame to the port that it came in at, once however many copies wait, until
-//! the last copy has been sent. Each port's share of the shared buffer is the buffer divided by the physical
-//! ports. When half of the share is used the partner is stopped (XOFF, the longest PAUSE, repeated at half
-//! its time while it holds), and started again (XON, a PAUSE of zero) at a quarter. What the partner has
-//! already sent, and a frame that it is sending, fit into the other half, so nothing is lost as long as half
-//! a share holds two of the largest frames; and frames that came in at a port that can stop its partner are
-//! admitted to egress queues beyond their limit, since the shared buffer bounds them.
-//!
-//! Simplification: switches set these thresholds dynamically and differently. Where they lie shows in how
-//! much a congested host has sent before it is stopped, and not in throughput. Hosts honour PAUSE and never
-//! send it: what their kernel does not take in time is lost there and not here.
+//! 802.3x PAUSE frames and their quanta (802.3 clause 31 and annex 31B).
 
 use bytes::Bytes;
 
@@ -34,23 +22,6 @@ const QUANTUM_BYTE: Ps = 64;
 /// How long `quanta` last where a byte takes `byte`.
 pub(crate) const fn quanta_time(quanta: u16, byte: Ps) -> Ps {
     quanta as Ps * QUANTUM_BYTE * byte
-}
-
-/// When a switch stops and starts the partner of one port, in bytes held for that port.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Thresholds {
-    pub(crate) stop_byte: usize,
-    pub(crate) start_byte: usize,
-}
-
-impl Thresholds {
-    pub(crate) const fn share(buffer_byte: usize, ports: usize) -> Self {
-        let share = buffer_byte / if ports == 0 { 1 } else { ports };
-        Self {
-            stop_byte: share / 2,
-            start_byte: share / 4,
-        }
-    }
 }
 
 /// A PAUSE frame from `source`.

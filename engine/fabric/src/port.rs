@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use crate::PortId;
+use crate::buffer::Backlog;
 use crate::frame::{Frame, MAX_FRAME_BYTE, Mac, Tag, is_broadcast, is_group};
+use crate::id::PortId;
 use crate::link::{End, Pause};
 use crate::lpi::LpiTx;
 use crate::phy::Phy;
@@ -124,16 +125,6 @@ impl Transmitter {
     }
 }
 
-/// Bytes in the switch's buffer that came in at one port, and what its partner was told about them.
-#[derive(Debug, Default)]
-pub(crate) struct Backlog {
-    pub(crate) held_byte: usize,
-    /// The partner was told to stop.
-    pub(crate) stopped: bool,
-    /// When it has to be told again.
-    pub(crate) again_at: Ps,
-}
-
 /// What the link is now, as the port needs it for each frame.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Carrier {
@@ -222,8 +213,7 @@ impl Port {
         port
     }
 
-    /// Give the transmitter the times of its PHY at the present (or best) speed, with what was set by hand on
-    /// top.
+    /// Set the transmitter to the times of its PHY at the present (or best) speed, overridden by what was configured.
     pub(crate) fn apply_lpi_policy(&mut self, now: Ps) {
         let best = self.end.phy.speed_mbps();
         let speed_mbps = if self.carrier.up {
@@ -233,6 +223,12 @@ impl Port {
         };
         let (mode, timing) = self.lpi_change.policy(self.end.phy, speed_mbps);
         self.tx.lpi.set_policy(now, mode, timing);
+    }
+
+    /// Set the counters to zero; those of LPI count from `base` on.
+    pub(crate) fn reset_counters(&mut self, base: LpiBase) {
+        self.lpi_base = base;
+        self.counters = PortCounters::default();
     }
 
     pub(crate) fn count_in(&mut self, frame: &Frame) {

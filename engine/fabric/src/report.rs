@@ -1,11 +1,11 @@
 //! What the fabric shows: states, counters, tables, alarms. Plain values, computed at the moment of asking.
 
 use crate::frame::{Frame, Mac};
+use crate::id::{CableId, PortId};
 use crate::ledger::LpiState;
 use crate::lpi::Mode;
 use crate::spec::Acceptable;
 use crate::time::Ps;
-use crate::{CableId, PortId};
 
 /// A frame that reached a host.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,10 @@
 //! A change is a value whose absent fields leave things as they are.
 
 use crate::frame::Mac;
+use crate::id::{PortId, SwitchId};
 use crate::lpi::{Mode, Timing};
 use crate::phy::{Eee, Phy};
 use crate::time::{PS_PER_S, PS_PER_US, Ps};
-use crate::{PortId, SwitchId};
 
 /// A switch to be added.
 #[derive(Clone, Debug, PartialEq)]

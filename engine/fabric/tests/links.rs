@@ -171,7 +171,7 @@ fn ports_leave_a_lag_and_a_port_is_in_one_at_most() {
     let (member, other) = (lab.port(0, 2), lab.switches[0].lags[1]);
     let refused = lab.fabric.set_lag(lab.now, other, &[member]).unwrap_err();
     assert!(
-        refused.to_string().contains("in one LAG at most"),
+        refused.to_string().contains("is in another LAG: remove it"),
         "{refused}"
     );
     lab.fabric.cut(lab.now, cables[1]).unwrap();

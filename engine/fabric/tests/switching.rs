@@ -365,11 +365,11 @@ fn what_is_impossible_is_refused_in_a_sentence() {
     let unknown = SwitchSpec::new("x", "1000BASE-Q", 2);
     assert_eq!(
         said(lab.fabric.add_switch(unknown).unwrap_err()),
-        "there is no PHY called \"1000BASE-Q\": use a key of phy_profiles()"
+        "unknown PHY \"1000BASE-Q\": use a key of phy_profiles()"
     );
     assert_eq!(
         said(lab.fabric.connect(lab.now, port, nic, 1.0).unwrap_err()),
-        "port 1 has a cable already: a port takes one"
+        "port 1 already has a cable: use a free port"
     );
     assert_eq!(
         said(
@@ -377,7 +377,7 @@ fn what_is_impossible_is_refused_in_a_sentence() {
                 .set_vlan(lab.now, switch, 5, &[nic], &[])
                 .unwrap_err()
         ),
-        "port n0 is a host's NIC, and this is about ports of switches"
+        "port n0 is a host's NIC: use a port or a LAG of a switch"
     );
     assert_eq!(
         said(
@@ -385,7 +385,7 @@ fn what_is_impossible_is_refused_in_a_sentence() {
                 .set_vlan(lab.now, switch, 4_095, &[], &[])
                 .unwrap_err()
         ),
-        "the VLAN id of sw0 cannot be 4095: a VLAN id is 1 to 4094"
+        "invalid VLAN id of sw0: 4095; use 1 to 4094"
     );
     assert_eq!(
         said(lab.fabric.remove_vlan(lab.now, switch, 5).unwrap_err()),

@@ -1,13 +1,13 @@
 //! A switch: bridge ports, VLANs, forwarding table and buffer; and the decision what a frame is and where it
 //! goes.
 
-use crate::PortId;
-use crate::fdb::Fdb;
+use crate::bridge::fdb::Fdb;
+use crate::bridge::vlan::{PortSet, Vlan, VlanTable};
+use crate::buffer::SharedBuffer;
 use crate::frame::{Mac, Tag, is_group};
-use crate::pause::Thresholds;
+use crate::id::PortId;
 use crate::spec::{Acceptable, SwitchSpec};
 use crate::time::Ps;
-use crate::vlan::{PortSet, Vlan, VlanTable};
 
 /// A port as the bridge sees it: a physical port or a LAG.
 #[derive(Debug)]
@@ -57,8 +57,7 @@ pub(crate) struct Switch {
     pub(crate) forwarding: PortSet,
     pub(crate) vlans: VlanTable,
     pub(crate) fdb: Fdb,
-    pub(crate) buffered_byte: usize,
-    pub(crate) thresholds: Thresholds,
+    pub(crate) buffer: SharedBuffer,
 }
 
 /// Why a frame is discarded at ingress.
@@ -90,8 +89,7 @@ impl Switch {
             forwarding: PortSet::default(),
             vlans: VlanTable::factory(0..all as u16),
             fdb: Fdb::new(spec.fdb_size, spec.ageing, spec.shared_learning),
-            buffered_byte: 0,
-            thresholds: Thresholds::share(spec.buffer_byte, physical),
+            buffer: SharedBuffer::new(spec.buffer_byte, physical),
             spec,
         }
     }

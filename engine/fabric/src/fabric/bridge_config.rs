@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use crate::bridge::switch::Switch;
+use crate::bridge::vlan::{MAX_VID, PortSet, Vlan};
 use crate::error::FabricError;
-use crate::fabric::{Fabric, Place};
+use crate::fabric::state::Fabric;
+use crate::fabric::topology::Place;
 use crate::frame::{Mac, is_group, mac_text};
+use crate::id::{PortId, SwitchId};
 use crate::port::Owner;
 use crate::report::{BridgeState, FdbEntry, VlanPorts};
 use crate::spec::{BridgeChange, PortVlanChange};
-use crate::switch::Switch;
 use crate::time::Ps;
-use crate::vlan::{MAX_VID, PortSet, Vlan};
-use crate::{PortId, SwitchId};
 
-const VID_RANGE: &str = "a VLAN id is 1 to 4094";
+const VID_RANGE: &str = "use 1 to 4094";
 
 impl Fabric {
     /// Change a bridge port's VLAN rules. A PVID may name a VLAN that is created later; until then untagged
@@ -28,10 +29,10 @@ impl Fabric {
         change: &PortVlanChange,
     ) -> Result<(), FabricError> {
         self.pass_time(now);
-        let (switch, index) = self.bridge_place(port)?;
-        let bridge_port = &mut self.switches[switch as usize].bridge_ports[index as usize];
+        let (switch, index) = self.topology.bridge_place(port)?;
+        let bridge_port = self.topology.bridge_port_mut(switch, index);
         if let Some(pvid) = change.pvid {
-            check_vid(&bridge_port.name, "the PVID", pvid)?;
+            check_vid(&bridge_port.name, "PVID", pvid)?;
             bridge_port.pvid = pvid;
         }
         if let Some(acceptable) = change.acceptable {
@@ -58,21 +59,21 @@ impl Fabric {
         untagged: &[PortId],
     ) -> Result<(), FabricError> {
         self.pass_time(now);
-        let name = self.switch_at(switch)?.spec.name.clone();
-        check_vid(&name, "the VLAN id", vid)?;
+        let name = self.topology.find_switch(switch)?.spec.name.clone();
+        check_vid(&name, "VLAN id", vid)?;
         let vlan = Vlan {
             members: self.port_set(switch, members)?,
             untagged: self.port_set(switch, untagged)?,
         };
         if vlan.members.and(&vlan.untagged) != vlan.untagged {
             return Err(FabricError::OutOfRange {
-                what: "the untagged ports",
+                what: "untagged ports",
                 name,
-                value: format!("more than the members of VLAN {vid}"),
-                allowed: "make each untagged port a member too",
+                value: format!("not all are members of VLAN {vid}"),
+                allowed: "make each untagged port a member",
             });
         }
-        let bridge = self.switch_at(switch)?;
+        let bridge = self.topology.find_switch_mut(switch)?;
         if let Some(before) = bridge.vlans.get(vid) {
             let left = PortSet::from_iter(
                 before
@@ -94,7 +95,7 @@ impl Fabric {
     /// An unknown switch or VLAN.
     pub fn remove_vlan(&mut self, now: Ps, switch: SwitchId, vid: u16) -> Result<(), FabricError> {
         self.pass_time(now);
-        let bridge = self.switch_at(switch)?;
+        let bridge = self.topology.find_switch_mut(switch)?;
         if !bridge.vlans.remove(vid) {
             return Err(unknown_vlan(bridge, vid));
         }
@@ -107,10 +108,7 @@ impl Fabric {
     /// # Errors
     /// An unknown switch.
     pub fn vlans(&self, switch: SwitchId) -> Result<BTreeMap<u16, VlanPorts>, FabricError> {
-        let bridge = self
-            .switches
-            .get(switch.0 as usize)
-            .ok_or(FabricError::UnknownSwitch(switch))?;
+        let bridge = self.topology.find_switch(switch)?;
         let ids = |set: &PortSet| {
             set.iter()
                 .map(|index| bridge.bridge_ports[index as usize].id)
@@ -134,7 +132,7 @@ impl Fabric {
         change: &BridgeChange,
     ) -> Result<(), FabricError> {
         self.pass_time(now);
-        let bridge = self.switch_at(switch)?;
+        let bridge = self.topology.find_switch_mut(switch)?;
         if let Some(ageing) = change.ageing {
             bridge.fdb.set_ageing(ageing);
         }
@@ -150,7 +148,7 @@ impl Fabric {
     /// An unknown switch.
     pub fn bridge(&mut self, now: Ps, switch: SwitchId) -> Result<BridgeState, FabricError> {
         self.pass_time(now);
-        let bridge = self.switch_at(switch)?;
+        let bridge = self.topology.find_switch_mut(switch)?;
         Ok(BridgeState {
             name: bridge.spec.name.clone(),
             base_mac: bridge.spec.base_mac,
@@ -159,7 +157,7 @@ impl Fabric {
             shared_learning: bridge.fdb.is_shared(),
             fdb_size: bridge.fdb.size(),
             fdb_discards: bridge.fdb.discards(),
-            buffered_byte: bridge.buffered_byte,
+            buffered_byte: bridge.buffer.used_byte(),
         })
     }
 
@@ -179,16 +177,16 @@ impl Fabric {
     ) -> Result<(), FabricError> {
         let now = self.pass_time(now);
         let set = self.port_set(switch, &[port])?;
-        let bridge = self.switch_at(switch)?;
+        let bridge = self.topology.find_switch_mut(switch)?;
         if bridge.vlans.get(vid).is_none() {
             return Err(unknown_vlan(bridge, vid));
         }
         if is_group(mac) {
             return Err(FabricError::OutOfRange {
-                what: "a static address",
+                what: "static address",
                 name: bridge.spec.name.clone(),
                 value: mac_text(mac),
-                allowed: "only unicast addresses can be entered",
+                allowed: "use a unicast address",
             });
         }
         let entered = set
@@ -213,7 +211,7 @@ impl Fabric {
         mac: Mac,
     ) -> Result<(), FabricError> {
         self.pass_time(now);
-        let bridge = self.switch_at(switch)?;
+        let bridge = self.topology.find_switch_mut(switch)?;
         if bridge.fdb.remove_static(vid, mac) {
             return Ok(());
         }
@@ -227,7 +225,7 @@ impl Fabric {
     /// An unknown switch.
     pub fn fdb(&mut self, now: Ps, switch: SwitchId) -> Result<Vec<FdbEntry>, FabricError> {
         let now = self.pass_time(now);
-        let bridge = self.switch_at(switch)?;
+        let bridge = self.topology.find_switch_mut(switch)?;
         Ok(bridge
             .fdb
             .list(now)
@@ -257,7 +255,7 @@ impl Fabric {
         let ports = port
             .map(|port| self.port_set(switch, &[port]))
             .transpose()?;
-        self.switch_at(switch)?.fdb.flush(|entry| {
+        self.topology.find_switch_mut(switch)?.fdb.flush(|entry| {
             ports.is_none_or(|ports| ports.contains(entry.port))
                 && vid.is_none_or(|vid| vid == entry.vid)
         });
@@ -274,21 +272,21 @@ impl Fabric {
     /// Not a LAG, ports of another switch, or a port that is in another LAG.
     pub fn set_lag(&mut self, now: Ps, lag: PortId, members: &[PortId]) -> Result<(), FabricError> {
         self.pass_time(now);
-        let Place::Lag(switch, lag_index) = self.place(lag)? else {
-            let (switch, index) = self.bridge_place(lag)?;
+        let Place::Lag(switch, lag_index) = self.topology.place(lag)? else {
+            let (switch, index) = self.topology.bridge_place(lag)?;
             return Err(FabricError::WrongKind {
-                name: self.switches[switch as usize].bridge_ports[index as usize]
-                    .name
-                    .clone(),
+                name: self.topology.bridge_port(switch, index).name.clone(),
                 is: "a physical port",
-                wants: "members belong to a LAG",
+                wants: "set the members of a LAG",
             });
         };
         self.port_set(SwitchId(switch), members)?;
         let mut new = Vec::with_capacity(members.len());
         for member in members {
-            let p = self.physical(*member, "a LAG has physical ports as members")?;
-            let port = &self.ports[p as usize];
+            let p = self
+                .topology
+                .physical(*member, "use physical ports as members")?;
+            let port = self.topology.port(p);
             let Owner::Switch { index, .. } = port.owner else {
                 continue;
             };
@@ -296,33 +294,34 @@ impl Fabric {
                 return Err(FabricError::WrongKind {
                     name: port.name.clone(),
                     is: "in another LAG",
-                    wants: "a port is in one LAG at most: remove it there first",
+                    wants: "remove it from that LAG first",
                 });
             }
             new.push((p, index));
         }
         new.sort_unstable();
         new.dedup();
-        let bridge = &mut self.switches[switch as usize];
+        let bridge = self.topology.switch_mut(switch);
         let first_port = bridge.first_port;
         let old = std::mem::take(&mut bridge.bridge_ports[lag_index as usize].members);
         for p in old {
             let index = (p - first_port) as u16;
-            self.ports[p as usize].bridge_port = index;
-            self.switches[switch as usize].bridge_ports[index as usize].members = vec![p];
-            self.refresh_bridge_port(switch, index);
+            self.topology.port_mut(p).bridge_port = index;
+            self.topology.bridge_port_mut(switch, index).members = vec![p];
+            self.topology.refresh_bridge_port(switch, index);
         }
         for (p, index) in &new {
-            self.ports[*p as usize].bridge_port = lag_index;
-            self.switches[switch as usize].bridge_ports[*index as usize]
+            self.topology.port_mut(*p).bridge_port = lag_index;
+            self.topology
+                .bridge_port_mut(switch, *index)
                 .members
                 .clear();
-            self.refresh_bridge_port(switch, *index);
+            self.topology.refresh_bridge_port(switch, *index);
         }
-        let bridge = &mut self.switches[switch as usize];
+        let bridge = self.topology.switch_mut(switch);
         bridge.bridge_ports[lag_index as usize].members = new.iter().map(|(p, _)| *p).collect();
         bridge.fdb.flush(|entry| entry.port == lag_index);
-        self.refresh_bridge_port(switch, lag_index);
+        self.topology.refresh_bridge_port(switch, lag_index);
         Ok(())
     }
 
@@ -333,40 +332,20 @@ impl Fabric {
     /// An unknown port, or a NIC.
     pub fn set_blocked(&mut self, now: Ps, port: PortId, blocked: bool) -> Result<(), FabricError> {
         self.pass_time(now);
-        let (switch, index) = self.bridge_place(port)?;
-        self.switches[switch as usize].bridge_ports[index as usize].blocked = blocked;
-        self.refresh_bridge_port(switch, index);
+        let (switch, index) = self.topology.bridge_place(port)?;
+        self.topology.bridge_port_mut(switch, index).blocked = blocked;
+        self.topology.refresh_bridge_port(switch, index);
         Ok(())
     }
 
-    /// Find out anew which members of a bridge port are up and whether it forwards; forget what was learned
-    /// on one that does not.
-    pub(crate) fn refresh_bridge_port(&mut self, switch: u32, index: u16) {
-        let bridge = &mut self.switches[switch as usize];
-        let bridge_port = &mut bridge.bridge_ports[index as usize];
-        bridge_port.active = bridge_port
-            .members
-            .iter()
-            .copied()
-            .filter(|p| self.ports[*p as usize].carrier.up)
-            .collect();
-        let forwards = !bridge_port.active.is_empty() && !bridge_port.blocked;
-        bridge.forwarding.put(index, forwards);
-        if !forwards {
-            bridge.fdb.flush(|entry| entry.port == index);
-        }
-    }
-
-    fn port_set(&mut self, switch: SwitchId, ports: &[PortId]) -> Result<PortSet, FabricError> {
-        let name = self.switch_at(switch)?.spec.name.clone();
+    fn port_set(&self, switch: SwitchId, ports: &[PortId]) -> Result<PortSet, FabricError> {
+        let name = self.topology.find_switch(switch)?.spec.name.clone();
         ports
             .iter()
-            .map(|port| match self.bridge_place(*port)? {
+            .map(|port| match self.topology.bridge_place(*port)? {
                 (owner, index) if owner == switch.0 => Ok(index),
                 (owner, index) => Err(FabricError::Foreign {
-                    port: self.switches[owner as usize].bridge_ports[index as usize]
-                        .name
-                        .clone(),
+                    port: self.topology.bridge_port(owner, index).name.clone(),
                     switch: name.clone(),
                 }),
             })

@@ -1,15 +1,17 @@
 //! Looking at ports: state, counters, time in state.
 
+use crate::bridge::switch::BridgePort;
 use crate::error::FabricError;
-use crate::fabric::{Fabric, Place};
+use crate::fabric::state::Fabric;
+use crate::fabric::topology::{Place, Topology};
+use crate::id::{CableId, PortId};
 use crate::ledger::{Ledger, LpiState};
 use crate::lpi::Mode;
 use crate::port::Port;
 use crate::report::{PortCounters, PortState};
 use crate::spec::Acceptable;
-use crate::switch::BridgePort;
+
 use crate::time::Ps;
-use crate::{CableId, PortId};
 
 impl Fabric {
     /// What a port is and does now.
@@ -18,24 +20,18 @@ impl Fabric {
     /// An unknown port.
     pub fn port(&mut self, now: Ps, port: PortId) -> Result<PortState, FabricError> {
         let now = self.pass_time(now);
-        Ok(match self.place(port)? {
+        Ok(match self.topology.place(port)? {
             Place::Port(p) => {
-                let port = &self.ports[p as usize];
-                let bridge = self.bridge_place(port.id).ok();
-                let own = bridge.map(|(switch, index)| {
-                    &self.switches[switch as usize].bridge_ports[index as usize]
-                });
-                let lag =
-                    bridge
-                        .filter(|(_, index)| *index != port.bridge_port)
-                        .map(|(switch, _)| {
-                            self.switches[switch as usize].bridge_ports[port.bridge_port as usize]
-                                .id
-                        });
+                let port = self.topology.port(p);
+                let bridge = self.topology.bridge_place(port.id).ok();
+                let own = bridge.map(|(switch, index)| self.topology.bridge_port(switch, index));
+                let lag = bridge
+                    .filter(|(_, index)| *index != port.bridge_port)
+                    .map(|(switch, _)| self.topology.bridge_port(switch, port.bridge_port).id);
                 physical_state(now, port, own, lag)
             }
             Place::Lag(switch, index) => {
-                self.lag_state(&self.switches[switch as usize].bridge_ports[index as usize])
+                lag_state(&self.topology, self.topology.bridge_port(switch, index))
             }
         })
     }
@@ -46,13 +42,13 @@ impl Fabric {
     /// An unknown port.
     pub fn counters(&mut self, now: Ps, port: PortId) -> Result<PortCounters, FabricError> {
         let now = self.pass_time(now);
-        Ok(match self.place(port)? {
-            Place::Port(p) => self.port_counters(now, p),
+        Ok(match self.topology.place(port)? {
+            Place::Port(p) => port_counters(&self.topology, now, p),
             Place::Lag(switch, index) => {
-                let members = &self.switches[switch as usize].bridge_ports[index as usize].members;
+                let members = &self.topology.bridge_port(switch, index).members;
                 members
                     .iter()
-                    .map(|p| self.port_counters(now, *p))
+                    .map(|p| port_counters(&self.topology, now, *p))
                     .fold(PortCounters::default(), |sum, next| sum.plus(&next))
             }
         })
@@ -64,15 +60,12 @@ impl Fabric {
     /// An unknown port.
     pub fn clear_counters(&mut self, now: Ps, port: PortId) -> Result<(), FabricError> {
         let now = self.pass_time(now);
-        let ports = match self.place(port)? {
+        let ports = match self.topology.place(port)? {
             Place::Port(p) => vec![p],
-            Place::Lag(switch, index) => self.switches[switch as usize].bridge_ports
-                [index as usize]
-                .members
-                .clone(),
+            Place::Lag(switch, index) => self.topology.bridge_port(switch, index).members.clone(),
         };
         for p in ports {
-            self.reset_counters(now, p);
+            self.topology.reset_counters(now, p);
         }
         Ok(())
     }
@@ -83,52 +76,10 @@ impl Fabric {
     /// An unknown port, or a LAG.
     pub fn time_in_state(&mut self, now: Ps, port: PortId) -> Result<Ledger, FabricError> {
         let now = self.pass_time(now);
-        let p = self.physical(port, "time in state belongs to its members")?;
-        Ok(self.ports[p as usize].tx.lpi.ledger(now))
-    }
-
-    fn port_counters(&self, now: Ps, p: u32) -> PortCounters {
-        let totals = self.lpi_totals(now, p);
-        let port = &self.ports[p as usize];
-        let base = port.lpi_base;
-        PortCounters {
-            tx_lpi_events: totals.tx_events - base.tx_events,
-            tx_lpi: totals.tx - base.tx,
-            rx_lpi_events: totals.rx_events.saturating_sub(base.rx_events),
-            rx_lpi: totals.rx.saturating_sub(base.rx),
-            ..port.counters
-        }
-    }
-
-    fn lag_state(&self, lag: &BridgePort) -> PortState {
-        let members = || lag.members.iter().map(|p| &self.ports[*p as usize]);
-        let active = || lag.active.iter().map(|p| &self.ports[*p as usize]);
-        PortState {
-            name: lag.name.clone(),
-            admin_up: true,
-            oper_up: !lag.active.is_empty(),
-            cable: None,
-            speed_mbps: active().map(|port| port.carrier.speed_mbps).sum(),
-            advertised_mbps: Vec::new(),
-            autoneg: true,
-            flow_control_rx: active().any(|port| port.carrier.pause.receives),
-            flow_control_tx: active().any(|port| port.carrier.pause.sends),
-            flow_control_admin: false,
-            eee_admin: false,
-            eee_supported: false,
-            eee_active: false,
-            lpi_mode: Mode::Off,
-            lpi_now: LpiState::Off,
-            pvid: lag.pvid,
-            acceptable: lag.acceptable,
-            ingress_filtering: lag.ingress_filtering,
-            blocked: lag.blocked,
-            lag: None,
-            mtu_byte: members().map(|port| port.mtu_byte).min().unwrap_or(0),
-            since: members().map(|port| port.since).max().unwrap_or(0),
-            flaps: members().map(|port| port.flaps).sum(),
-            queue_byte: members().map(|port| port.tx.queue_byte).sum(),
-        }
+        let p = self
+            .topology
+            .physical(port, "read the time in state of its members")?;
+        Ok(self.topology.port(p).tx.lpi.ledger(now))
     }
 }
 
@@ -170,5 +121,49 @@ fn physical_state(
         since: port.since,
         flaps: port.flaps,
         queue_byte: port.tx.queue_byte,
+    }
+}
+
+fn port_counters(topology: &Topology, now: Ps, p: u32) -> PortCounters {
+    let totals = topology.lpi_totals(now, p);
+    let port = topology.port(p);
+    let base = port.lpi_base;
+    PortCounters {
+        tx_lpi_events: totals.tx_events - base.tx_events,
+        tx_lpi: totals.tx - base.tx,
+        rx_lpi_events: totals.rx_events.saturating_sub(base.rx_events),
+        rx_lpi: totals.rx.saturating_sub(base.rx),
+        ..port.counters
+    }
+}
+
+fn lag_state(topology: &Topology, lag: &BridgePort) -> PortState {
+    let members = || lag.members.iter().map(|p| topology.port(*p));
+    let active = || lag.active.iter().map(|p| topology.port(*p));
+    PortState {
+        name: lag.name.clone(),
+        admin_up: true,
+        oper_up: !lag.active.is_empty(),
+        cable: None,
+        speed_mbps: active().map(|port| port.carrier.speed_mbps).sum(),
+        advertised_mbps: Vec::new(),
+        autoneg: true,
+        flow_control_rx: active().any(|port| port.carrier.pause.receives),
+        flow_control_tx: active().any(|port| port.carrier.pause.sends),
+        flow_control_admin: false,
+        eee_admin: false,
+        eee_supported: false,
+        eee_active: false,
+        lpi_mode: Mode::Off,
+        lpi_now: LpiState::Off,
+        pvid: lag.pvid,
+        acceptable: lag.acceptable,
+        ingress_filtering: lag.ingress_filtering,
+        blocked: lag.blocked,
+        lag: None,
+        mtu_byte: members().map(|port| port.mtu_byte).min().unwrap_or(0),
+        since: members().map(|port| port.since).max().unwrap_or(0),
+        flaps: members().map(|port| port.flaps).sum(),
+        queue_byte: members().map(|port| port.tx.queue_byte).sum(),
     }
 }

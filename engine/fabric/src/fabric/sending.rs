@@ -5,15 +5,16 @@
 //!     ^                                             │ nothing to do, or paused
 //!     └─────────────────────────────────────────────┘
 //! ```
-//! A frame occupies the transmitter for preamble, bytes, FCS and gap, and all of it counts as time of
-//! transmission. It reaches the partner when its last bit has travelled the cable (5 ns/m).
+//! A frame occupies the transmitter for preamble, bytes, FCS and gap, and all of it counts as transmission time. It
+//! reaches the partner when its last bit has travelled the cable (5 ns/m).
 
-use crate::agenda::Event;
-use crate::fabric::Fabric;
-use crate::frame::{GAP_BYTE, PREAMBLE_BYTE};
+use crate::fabric::agenda::Event;
+use crate::fabric::state::Fabric;
+use crate::frame::{Frame, GAP_BYTE, PREAMBLE_BYTE};
+use crate::id::CableId;
 use crate::lpi::Start;
-use crate::pause::{PAUSE_OCTETS, XOFF, XON, pause_frame, quanta_time};
-use crate::port::{InAir, Owner, PauseInAir, Phase, Queued};
+use crate::pause::{PAUSE_OCTETS, XOFF, pause_frame};
+use crate::port::{InAir, PauseInAir, Phase, Port, Queued};
 use crate::report::Tapped;
 use crate::store::{Freed, NO_PORT, Slot};
 use crate::time::Ps;
@@ -21,15 +22,15 @@ use crate::time::Ps;
 impl Fabric {
     /// Queue a copy at a port whose link is up.
     pub(crate) fn enqueue(&mut self, now: Ps, p: u32, copy: Queued) {
-        let tx = &mut self.ports[p as usize].tx;
+        let tx = &mut self.topology.port_mut(p).tx;
         tx.queue_byte += copy.octets as usize;
         tx.queue.push_back(copy);
         self.try_send(now, p);
     }
 
-    /// Send, or wake the link, if the transmitter is neither sending nor waking already.
+    /// Send, or wake the link, unless the transmitter is already sending or waking.
     pub(crate) fn try_send(&mut self, now: Ps, p: u32) {
-        let tx = &mut self.ports[p as usize].tx;
+        let tx = &mut self.topology.port_mut(p).tx;
         if matches!(tx.phase, Phase::Sending { .. } | Phase::Waking { .. }) {
             return;
         }
@@ -60,9 +61,9 @@ impl Fabric {
         }
     }
 
-    /// The link has woken, or frames have coalesced long enough.
+    /// The link has woken, or the coalescing timer has expired.
     pub(crate) fn on_start(&mut self, now: Ps, p: u32) {
-        let tx = &mut self.ports[p as usize].tx;
+        let tx = &mut self.topology.port_mut(p).tx;
         let expected = match tx.phase {
             Phase::Waking { at } => at == now,
             Phase::Coalescing { until } => until == now,
@@ -76,7 +77,7 @@ impl Fabric {
 
     /// The gap behind a frame is over.
     pub(crate) fn on_free(&mut self, now: Ps, p: u32) {
-        let tx = &mut self.ports[p as usize].tx;
+        let tx = &mut self.topology.port_mut(p).tx;
         if tx.phase != (Phase::Sending { until: now }) {
             return;
         }
@@ -91,7 +92,7 @@ impl Fabric {
 
     /// The first bit of the next frame leaves.
     fn begin(&mut self, now: Ps, p: u32) {
-        let port = &mut self.ports[p as usize];
+        let port = self.topology.port_mut(p);
         if let Some(quanta) = port.tx.pause_due.take() {
             self.begin_pause(now, p, quanta);
             return;
@@ -104,11 +105,10 @@ impl Fabric {
         frame.tag = copy.tag;
         port.count_out(&frame, copy.octets);
         if port.tapped {
-            self.tapped
-                .extend(tap(&self.ports[p as usize], now, frame.clone()));
+            self.outbox.tap(tap(port, now, frame.clone()));
         }
         let sent = self.occupy(now, p, copy.octets);
-        let port = &mut self.ports[p as usize];
+        let port = self.topology.port_mut(p);
         port.tx.sending = Some(copy.slot);
         let due = sent + port.carrier.arrival;
         port.tx.air.push_back(InAir { due, sent, frame });
@@ -117,23 +117,23 @@ impl Fabric {
 
     fn begin_pause(&mut self, now: Ps, p: u32, quanta: u16) {
         self.tally.copies += 1;
-        let port = &mut self.ports[p as usize];
+        let port = self.topology.port_mut(p);
         port.counters.out_pause += 1;
         port.counters.out_octets += u64::from(PAUSE_OCTETS);
         if port.tapped {
             let frame = pause_frame(port.mac, quanta);
-            self.tapped.extend(tap(port, now, frame));
+            self.outbox.tap(tap(port, now, frame));
         }
         let sent = self.occupy(now, p, PAUSE_OCTETS);
-        let port = &mut self.ports[p as usize];
+        let port = self.topology.port_mut(p);
         let due = sent + port.carrier.propagation;
         port.tx.pause_air.push_back(PauseInAir { due, quanta });
         self.agenda.enter(due, Event::ArrivePause(p));
     }
 
-    /// Take the transmitter for a frame of `octets`; returns when its last bit leaves.
+    /// Occupy the transmitter with a frame of `octets`; returns when its last bit leaves.
     fn occupy(&mut self, now: Ps, p: u32, octets: u32) -> Ps {
-        let port = &mut self.ports[p as usize];
+        let port = self.topology.port_mut(p);
         let sent = now + (PREAMBLE_BYTE as Ps + Ps::from(octets)) * port.carrier.byte;
         let until = sent + GAP_BYTE as Ps * port.carrier.byte;
         port.tx.lpi.began(now);
@@ -150,34 +150,33 @@ impl Fabric {
         }
     }
 
-    /// The last copy of a frame is gone: its buffer is free, and a stopped partner may go on.
-    pub(crate) fn release(&mut self, now: Ps, freed: Option<Freed>) {
+    /// A copy in a queue will not be sent.
+    pub(crate) fn discard_copy(&mut self, now: Ps, slot: Slot) {
+        let freed = self.store.discard(slot);
+        self.release(now, freed);
+    }
+
+    /// The last copy of a frame is gone: its buffer is free, and a stopped partner may continue.
+    fn release(&mut self, now: Ps, freed: Option<Freed>) {
         let Some(Freed { ingress, octets }) = freed else {
             return;
         };
         if ingress == NO_PORT {
             return;
         }
-        let port = &mut self.ports[ingress as usize];
-        let Owner::Switch { switch, .. } = port.owner else {
+        let Some((port, switch)) = self.topology.switch_port_mut(ingress) else {
             return;
         };
-        let switch = &mut self.switches[switch as usize];
-        switch.buffered_byte -= octets as usize;
-        port.backlog.held_byte -= octets as usize;
-        if port.backlog.stopped && port.backlog.held_byte <= switch.thresholds.start_byte {
-            self.tell_pause(now, ingress, XON);
+        if let Some(quanta) = port.backlog.release(octets, &mut switch.buffer) {
+            self.send_pause(now, ingress, quanta);
         }
     }
 
-    /// Stop the partner of a switch port, or let it go on.
-    pub(crate) fn tell_pause(&mut self, now: Ps, p: u32, quanta: u16) {
-        let port = &mut self.ports[p as usize];
-        port.backlog.stopped = quanta != XON;
+    /// Stop the partner of a switch port, or let it continue.
+    pub(crate) fn send_pause(&mut self, now: Ps, p: u32, quanta: u16) {
+        let port = self.topology.port_mut(p);
         port.tx.pause_due = Some(quanta);
-        if port.backlog.stopped {
-            let again_at = now + quanta_time(XOFF, port.carrier.byte) / 2;
-            port.backlog.again_at = again_at;
+        if let Some(again_at) = port.backlog.paused(now, quanta, port.carrier.byte) {
             self.agenda.enter(again_at, Event::PauseAgain(p));
         }
         self.try_send(now, p);
@@ -185,23 +184,22 @@ impl Fabric {
 
     /// Half of a PAUSE is over.
     pub(crate) fn on_pause_again(&mut self, now: Ps, p: u32) {
-        let backlog = &self.ports[p as usize].backlog;
-        if backlog.stopped && backlog.again_at == now {
-            self.tell_pause(now, p, XOFF);
+        if self.topology.port(p).backlog.repeats_at(now) {
+            self.send_pause(now, p, XOFF);
         }
     }
 
     /// The partner's PAUSE is over.
     pub(crate) fn on_pause_end(&mut self, now: Ps, p: u32) {
-        if self.ports[p as usize].tx.paused_until == now {
+        if self.topology.port(p).tx.paused_until == now {
             self.try_send(now, p);
         }
     }
 
-    /// The link of a port is gone, and with it what the port has queued and what is on the cable. Frames
-    /// whose last bit has arrived are the partner's already.
+    /// The link of a port is lost, and with it the port's queue and what is on the cable. Frames whose last bit has
+    /// arrived already belong to the partner.
     pub(crate) fn lose_frames(&mut self, now: Ps, p: u32) {
-        let port = &mut self.ports[p as usize];
+        let port = self.topology.port_mut(p);
         let propagation = port.carrier.propagation;
         let before = port.tx.air.len();
         let cut_off = port.tx.air.iter().any(|frame| frame.sent > now);
@@ -215,21 +213,20 @@ impl Fabric {
         port.tx.phase = Phase::Idle;
         port.tx.queue_byte = 0;
         port.counters.out_discards += port.tx.queue.len() as u64;
-        port.backlog.stopped = false;
+        port.backlog.link_lost();
         let finished = port.tx.sending.take();
         let queue = std::mem::take(&mut port.tx.queue);
         self.finish(now, finished);
         for copy in queue {
-            let freed = self.store.discard(copy.slot);
-            self.release(now, freed);
+            self.discard_copy(now, copy.slot);
         }
     }
 }
 
-fn tap(port: &crate::port::Port, at: Ps, frame: crate::frame::Frame) -> Option<Tapped> {
+fn tap(port: &Port, at: Ps, frame: Frame) -> Option<Tapped> {
     let (cable, _) = port.cable?;
     Some(Tapped {
-        cable: crate::CableId(cable),
+        cable: CableId(cable),
         at,
         from_port: port.id,
         frame,

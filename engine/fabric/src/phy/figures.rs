@@ -1,6 +1,6 @@
 //! The figures: IEEE 802.3-2022 clause 78, the papers, a manual. All in nanoseconds here.
 
-use super::{DeepSleep, Eee, Figure, Source};
+use crate::phy::profile::{DeepSleep, Eee, Figure, Source};
 use crate::time::{PS_PER_NS, PS_PER_US, Ps};
 
 /// A figure read in the standard.

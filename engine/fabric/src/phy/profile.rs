@@ -1,18 +1,7 @@
-//! What a port's physical layer can do: speeds, and at each speed whether and how it sleeps.
-//!
-//! Times are those of IEEE 802.3-2022 clause 78 (tables 78-2, 78-4 and, for fast wake, 78-5), the papers' own, or a
-//! vendor's. Each figure carries its [`Source`]; one that is [`Source::Memory`] was not read in the standard and must
-//! be checked before anyone relies on it. Where the standard gives a choice (FEC, "case 1" and "case 2" of a wake)
-//! every choice is a named variant.
-//!
-//! The standard sets no hold time: it is a policy of the device, zero here unless a paper measured one.
-
-mod figures;
-mod table;
+//! A PHY profile: its speeds, its EEE times and where each time was found.
 
 use crate::lpi::{Mode, Timing};
 use crate::time::Ps;
-use table::PHYS;
 
 /// Where a figure comes from.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
@@ -94,7 +83,7 @@ impl Eee {
         }
     }
 
-    /// The mode that the PHY uses unless told otherwise: deep sleep where it exists, else fast wake.
+    /// The mode that the PHY uses by default: deep sleep where it exists, else fast wake.
     #[must_use]
     pub const fn mode(&self) -> Mode {
         if self.deep.is_some() {
@@ -152,18 +141,6 @@ pub struct Phy {
 }
 
 impl Phy {
-    /// The profile of that name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<&'static Self> {
-        PHYS.iter().find(|phy| phy.name == name)
-    }
-
-    /// All profiles.
-    #[must_use]
-    pub const fn all() -> &'static [Self] {
-        PHYS
-    }
-
     /// Its own speed, the fastest.
     #[must_use]
     pub const fn speed_mbps(&self) -> u32 {

@@ -1,12 +1,12 @@
 //! The table of PHYs. Variants of one PHY follow it with the choice in their name.
 
-use super::figures::{
+use crate::phy::figures::{
     ANDUJAR, CR10, CR10_FEC, FAST_ONLY, FAST_WAKE, FOUR_LANES, FOUR_LANES_FEC, GEORGAKOUDIS_25G,
     GEORGAKOUDIS_40G_100G, KR_10G, KR_10G_FEC, KX_1000, KX4_10G, MIWA_T_10G, MIWA_T_1000,
     MIWA_TX_100, POWERCONNECT_1000, POWERCONNECT_HOLD, T_10G, T_25G, T_40G, T_1000, T_2500, T_5000,
     TX_100, manual,
 };
-use super::{Eee, Medium, Phy, Rate};
+use crate::phy::profile::{Eee, Medium, Phy, Rate};
 use crate::time::{PS_PER_MS, PS_PER_US};
 
 const fn rate(speed_mbps: u32, eee: Eee) -> Rate {
@@ -45,7 +45,21 @@ const fn phy(
     }
 }
 
-pub(super) const PHYS: &[Phy] = &[
+impl Phy {
+    /// The profile of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Self> {
+        PHYS.iter().find(|phy| phy.name == name)
+    }
+
+    /// All profiles.
+    #[must_use]
+    pub const fn all() -> &'static [Self] {
+        PHYS
+    }
+}
+
+const PHYS: &[Phy] = &[
     twisted("10BASE-T", 1_000, &[AT_10]),
     twisted("100BASE-TX", 1_500, &[AT_100, AT_10]),
     twisted("1000BASE-T", 2_500, &[AT_1000, AT_100, AT_10]),

@@ -1,0 +1,480 @@
+//! The live thread: moves frames between TAPs and the fabric at their times.
+//!
+//! One turn: wait for events (or only look), read TAPs, hand the frames to the fabric with the moment of reading, let
+//! the fabric's time pass, write what is due. Engine time runs on while the thread works, so that an overloaded thread
+//! falls behind by one turn, not by ever more.
+//!
+//! What a measurement could tell apart from hardware:
+//! - A frame is stamped when the thread comes to read it, less [`READ_LAG`]. While it spins that is right to about a
+//!   turn (1 µs, more under load); when it slept, a wake-up too late (some 10 µs; it spins for `spin_us` after each
+//!   frame, so this meets the first frame after a pause).
+//! - A delivery is written [`WRITE_LEAD`] before its model time, when the receiving host's stack has it in time, or
+//!   later; how much later is in the histogram. For that the fabric's time runs [`FABRIC_LEAD`] ahead of the clock
+//!   where something happens in it, and a frame that is read just then counts as up to so much later. Each write takes the host's stack along (some µs; an
+//!   answer that the host's kernel gives is made in it), which delays what is due meanwhile.
+//! - A host's own queue in front of its NIC is the TAP's (`txqueuelen`); it is not read while the NIC's ring is full.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::{io, ptr};
+
+use fabric::time::{PS_PER_MS, PS_PER_NS, PS_PER_S, PS_PER_US};
+use fabric::{Alarm, CableId, Delivery, Frame, PortId, Ps, Tapped};
+
+use crate::live::control::{Command, Control};
+use crate::live::pace::{Pace, Patience};
+use crate::wire::capture::Capture;
+use crate::wire::tap::{READ_BYTE, Read, Tap};
+
+/// Packets read in one turn: with TSO some 180 frames.
+const READS_A_TURN: usize = 4;
+const HOT_HOSTS: usize = 4;
+const EVENTS_A_TURN: usize = 64;
+/// A receiving host's stack has a frame so long after the write begins (measured: 1.0 to 1.2 µs). Deliveries are
+/// written that much before their time.
+const WRITE_LEAD: Ps = PS_PER_US;
+/// The fabric's time runs so much ahead of the clock, so that a delivery is at hand when it has to be written.
+const FABRIC_LEAD: Ps = 4 * PS_PER_US;
+/// A spinning thread comes to read a frame so long after the sending host's driver took it (measured: 0.3 to 0.8 µs).
+const READ_LAG: Ps = PS_PER_US / 2;
+/// The event of the core's wake; hosts are numbered from 0.
+const WAKE_EVENT: u64 = u64::MAX;
+const NO_HOST: u32 = u32::MAX;
+/// Deliveries in one turn that hosts take; what is beyond is lost, as in a receive ring that nobody empties. Even with
+/// every link of a lab busy a turn has hundreds; a storm has more than the machine could ever write, and without this
+/// each turn would last longer than the one before.
+const DELIVERIES_A_TURN: usize = 16_384;
+/// Standing still or delivering later than this raises an alarm, at most one a second.
+const LATE: Ps = 10 * PS_PER_MS;
+
+struct Host {
+    nic: PortId,
+    tap: Tap,
+    /// Frames read and not yet taken by the NIC's ring.
+    pending: VecDeque<Frame>,
+    /// The TAP may have more; the host is in one of the driver's two queues.
+    readable: bool,
+}
+
+/// State of the live thread.
+pub(crate) struct Driver {
+    control: Arc<Control>,
+    epoll: OwnedFd,
+    pace: Pace,
+    hosts: Vec<Host>,
+    by_nic: Vec<u32>,
+    /// Hosts to read from, in turn.
+    readable: VecDeque<u32>,
+    /// Hosts that sent last, latest first. While the thread spins it reads them without being told to: that finds a
+    /// frame sooner than an event does, and keeps the way there in the caches.
+    hot: Vec<u32>,
+    /// Hosts whose NIC ring is full, frames pending.
+    stalled: VecDeque<u32>,
+    /// Hosts read in this turn, and when.
+    arrived: Vec<(u32, Ps)>,
+    captures: BTreeMap<u32, (CableId, Capture)>,
+    deliveries: Vec<Delivery>,
+    tapped: Vec<Tapped>,
+    alarms: Vec<Alarm>,
+    nic_links: Vec<(PortId, bool)>,
+    next: Option<Ps>,
+    woken: bool,
+    last_turn: Ps,
+    last_alarm: Option<Ps>,
+    scratch: Vec<u8>,
+}
+
+impl Driver {
+    /// A driver for the calling thread.
+    ///
+    /// # Errors
+    /// If the process has no descriptor left.
+    pub(crate) fn new(control: Arc<Control>, spin: Ps) -> io::Result<Self> {
+        // SAFETY: no memory is passed; a descriptor that is returned belongs to nobody else.
+        let epoll = unsafe {
+            let fd = libc::epoll_create1(libc::EPOLL_CLOEXEC);
+            if fd < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            OwnedFd::from_raw_fd(fd)
+        };
+        let now = control.core.clock().now();
+        let driver = Self {
+            epoll,
+            pace: Pace::take(spin, now),
+            hosts: Vec::new(),
+            by_nic: Vec::new(),
+            readable: VecDeque::new(),
+            hot: Vec::with_capacity(HOT_HOSTS + 1),
+            stalled: VecDeque::new(),
+            arrived: Vec::new(),
+            captures: BTreeMap::new(),
+            deliveries: Vec::new(),
+            tapped: Vec::new(),
+            alarms: Vec::new(),
+            nic_links: Vec::new(),
+            next: None,
+            woken: true,
+            last_turn: now,
+            last_alarm: None,
+            scratch: vec![0; READ_BYTE],
+            control,
+        };
+        driver.watch(
+            driver.control.core.wake().as_raw_fd(),
+            libc::EPOLLIN as u32,
+            WAKE_EVENT,
+        )?;
+        Ok(driver)
+    }
+
+    /// Until told to stop.
+    pub(crate) fn run(mut self) {
+        while !self.control.stop.load(Ordering::Acquire) {
+            self.turn();
+        }
+    }
+
+    fn now(&self) -> Ps {
+        self.control.core.clock().now()
+    }
+
+    fn watch(&self, fd: RawFd, events: u32, number: u64) -> io::Result<()> {
+        let mut event = libc::epoll_event {
+            events,
+            u64: number,
+        };
+        // SAFETY: `event` is read only.
+        let done = unsafe {
+            libc::epoll_ctl(
+                self.epoll.as_raw_fd(),
+                libc::EPOLL_CTL_ADD,
+                fd,
+                &raw mut event,
+            )
+        };
+        if done < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self) {
+        for command in self.control.take_commands() {
+            match command {
+                Command::Attach(nic, tap) => self.attach(nic, tap),
+                Command::Capture(number, cable, capture) => {
+                    self.captures.insert(number, (cable, capture));
+                }
+                Command::StopCapture(number) => self.stop_capture(number),
+            }
+        }
+    }
+
+    fn attach(&mut self, nic: PortId, tap: Tap) {
+        let number = self.hosts.len() as u32;
+        let slot = nic.0 as usize;
+        if self.by_nic.len() <= slot {
+            self.by_nic.resize(slot + 1, NO_HOST);
+        }
+        // Edge-triggered: a TAP whose NIC is full must not wake us for each frame that waits in it.
+        if let Err(error) = self.watch(
+            tap.as_raw_fd(),
+            libc::EPOLLIN as u32 | libc::EPOLLET as u32,
+            number.into(),
+        ) {
+            self.control.alarm(
+                self.now(),
+                format!("port {} gets no frames from its TAP: {error}", nic.0),
+            );
+            return;
+        }
+        let now = self.now();
+        let state = self.control.core.lock().port(now, nic);
+        tap.set_carrier(state.is_ok_and(|state| state.oper_up));
+        self.by_nic[slot] = number;
+        self.hosts.push(Host {
+            nic,
+            tap,
+            pending: VecDeque::new(),
+            readable: true,
+        });
+        self.readable.push_back(number);
+    }
+
+    fn stop_capture(&mut self, number: u32) {
+        let Some((cable, capture)) = self.captures.remove(&number) else {
+            self.control.answer(number);
+            return;
+        };
+        let lost = capture.lost();
+        drop(capture);
+        if self.captures.values().all(|(other, _)| *other != cable) {
+            // The cable exists: it was tapped when the capture began.
+            drop(self.control.core.lock().set_tapped(cable, false));
+        }
+        self.control.capture_ended(number, lost);
+    }
+
+    fn turn(&mut self) {
+        self.wait();
+        if self.woken {
+            self.obey();
+        }
+        self.read();
+        let now = self.now();
+        let due = self.next.is_some_and(|next| next <= now + FABRIC_LEAD);
+        if due || self.woken || !self.arrived.is_empty() {
+            self.woken = false;
+            self.exchange();
+            self.write();
+            self.follow_links();
+            self.record();
+        }
+    }
+
+    fn wait(&mut self) {
+        let now = self.now();
+        self.notice_standstill(now);
+        self.pace.rest(now);
+        self.control.seat.take(self.pace.own_core());
+        let patience = self
+            .pace
+            .patience(now, self.next, !self.readable.is_empty());
+        // SAFETY: an event is plain data, for which zero is valid.
+        let mut events: [libc::epoll_event; EVENTS_A_TURN] = unsafe { std::mem::zeroed() };
+        let count = wait_for_events(&self.epoll, &mut events, patience);
+        if patience != Patience::Spin {
+            let now = self.now();
+            self.pace.slept_until(now);
+            self.last_turn = now;
+        }
+        for event in &events[..count] {
+            if event.u64 == WAKE_EVENT {
+                self.control.core.wake().clear();
+                self.woken = true;
+            } else {
+                self.mark_readable(event.u64 as u32);
+            }
+        }
+        if patience == Patience::Spin {
+            for slot in 0..self.hot.len() {
+                self.mark_readable(self.hot[slot]);
+            }
+        }
+    }
+
+    fn mark_readable(&mut self, number: u32) {
+        let host = &mut self.hosts[number as usize];
+        if !host.readable {
+            host.readable = true;
+            if host.pending.is_empty() {
+                self.readable.push_back(number);
+            }
+        }
+    }
+
+    fn read(&mut self) {
+        for _ in 0..READS_A_TURN {
+            let Some(number) = self.readable.pop_front() else {
+                break;
+            };
+            let stamp = self.now().saturating_sub(READ_LAG);
+            let host = &mut self.hosts[number as usize];
+            match host.tap.read(&mut self.scratch, &mut host.pending) {
+                Read::Packet => {
+                    self.pace.frame_at(stamp);
+                    self.arrived.push((number, stamp));
+                    if self.hot.first() != Some(&number) {
+                        self.hot.retain(|other| *other != number);
+                        self.hot.insert(0, number);
+                        self.hot.truncate(HOT_HOSTS);
+                    }
+                    // Goes back to `readable` once the ring has taken what was read.
+                }
+                Read::Empty | Read::Down => host.readable = false,
+            }
+        }
+    }
+
+    /// Hand over what was read, let time pass, take what is due.
+    fn exchange(&mut self) {
+        let mut fabric = self.control.core.lock();
+        for (number, stamp) in self.arrived.drain(..) {
+            offer(&mut fabric, &mut self.hosts[number as usize], stamp);
+            self.stalled.push_back(number);
+        }
+        fabric.poll(
+            self.control.core.clock().now() + WRITE_LEAD,
+            &mut self.deliveries,
+        );
+        for _ in 0..self.stalled.len() {
+            let Some(number) = self.stalled.pop_front() else {
+                break;
+            };
+            let host = &mut self.hosts[number as usize];
+            let now = fabric.now();
+            offer(&mut fabric, host, now);
+            if !host.pending.is_empty() {
+                self.stalled.push_back(number);
+            } else if host.readable {
+                self.readable.push_back(number);
+            }
+        }
+        self.next = fabric.poll_at();
+        if !self.captures.is_empty() {
+            fabric.take_tapped(&mut self.tapped);
+        }
+        fabric.take_alarms(&mut self.alarms);
+        if fabric.nic_links_changed() {
+            fabric.take_nic_links(&mut self.nic_links);
+        }
+    }
+
+    /// A host sees its cable's link as the carrier of its interface.
+    fn follow_links(&mut self) {
+        for (nic, up) in self.nic_links.drain(..) {
+            let number = self.by_nic.get(nic.0 as usize).copied();
+            if let Some(host) = number.and_then(|number| self.hosts.get(number as usize)) {
+                host.tap.set_carrier(up);
+            }
+        }
+    }
+
+    /// Write what is due, host by host in the order of their ports, each host's frames in the order of their times.
+    fn write(&mut self) {
+        if self.deliveries.is_empty() {
+            return;
+        }
+        if self.deliveries.len() > DELIVERIES_A_TURN {
+            let lost = self.deliveries.len() - DELIVERIES_A_TURN;
+            self.deliveries.truncate(DELIVERIES_A_TURN);
+            self.alarm_late(
+                self.now(),
+                format!("hosts lost {lost} frames on reception: more arrived than the machine can hand over"),
+            );
+        }
+        self.deliveries.sort_by_key(|delivery| delivery.nic);
+        let mut worst = 0;
+        for mine in self.deliveries.chunk_by(|a, b| a.nic == b.nic) {
+            let number = self
+                .by_nic
+                .get(mine[0].nic.0 as usize)
+                .copied()
+                .unwrap_or(NO_HOST);
+            let Some(host) = self.hosts.get(number as usize) else {
+                continue;
+            };
+            let frames: Vec<&Frame> = mine.iter().map(|delivery| &delivery.frame).collect();
+            let last = mine[mine.len() - 1].at;
+            let mut done = 0;
+            while done < frames.len() {
+                let now = self
+                    .control
+                    .core
+                    .clock()
+                    .spin_until(last.saturating_sub(WRITE_LEAD));
+                let count = host.tap.write(&frames[done..]);
+                let mut lateness = self.control.lateness.lock();
+                for delivery in &mine[done..done + count] {
+                    let late = (now + WRITE_LEAD).saturating_sub(delivery.at);
+                    lateness.record(late);
+                    worst = worst.max(late);
+                }
+                done += count;
+            }
+        }
+        self.deliveries.clear();
+        let now = self.now();
+        self.pace.frame_at(now);
+        if worst > LATE {
+            let late_ms = worst / PS_PER_MS;
+            self.alarm_late(
+                now,
+                format!("a frame was delivered {late_ms} ms late: the machine is overloaded"),
+            );
+        }
+    }
+
+    fn record(&mut self) {
+        for alarm in self.alarms.drain(..) {
+            self.control.alarm(alarm.at, alarm.text);
+        }
+        for seen in self.tapped.drain(..) {
+            for (cable, capture) in self.captures.values() {
+                if *cable == seen.cable {
+                    capture.push(seen.at, &seen.frame);
+                }
+            }
+        }
+        let ended = self
+            .captures
+            .iter()
+            .find(|(_, (_, capture))| capture.is_closed());
+        if let Some(number) = ended.map(|(number, _)| *number) {
+            self.stop_capture(number);
+        }
+    }
+
+    /// Between two looks at the TAPs no more than a turn should pass.
+    fn notice_standstill(&mut self, now: Ps) {
+        let gap = now.saturating_sub(self.last_turn);
+        self.last_turn = now;
+        if gap > LATE {
+            let gap_ms = gap / PS_PER_MS;
+            self.alarm_late(
+                now,
+                format!("the live thread stood still for {gap_ms} ms: other programs had its core"),
+            );
+        }
+    }
+
+    fn alarm_late(&mut self, now: Ps, text: String) {
+        if self.last_alarm.is_none_or(|last| now - last > PS_PER_S) {
+            self.last_alarm = Some(now);
+            self.control.alarm(now, text);
+        }
+    }
+}
+
+fn offer(fabric: &mut fabric::Fabric, host: &mut Host, now: Ps) {
+    while let Some(frame) = host.pending.pop_front() {
+        if let Err(frame) = fabric.transmit(now, host.nic, frame) {
+            host.pending.push_front(frame);
+            return;
+        }
+    }
+}
+
+fn wait_for_events(epoll: &OwnedFd, events: &mut [libc::epoll_event], patience: Patience) -> usize {
+    let fd = epoll.as_raw_fd();
+    let most = events.len() as libc::c_int;
+    let limit = match patience {
+        Patience::For(span) => span,
+        Patience::Spin | Patience::Forever => 0,
+    };
+    let time = libc::timespec {
+        tv_sec: (limit / PS_PER_S) as libc::time_t,
+        tv_nsec: (limit % PS_PER_S / PS_PER_NS) as libc::c_long,
+    };
+    // SAFETY: the kernel writes at most `most` events; `time` is read only. An interrupted call returns no event.
+    let count = unsafe {
+        match patience {
+            Patience::Spin => libc::epoll_wait(fd, events.as_mut_ptr(), most, 0),
+            Patience::Forever => libc::epoll_wait(fd, events.as_mut_ptr(), most, -1),
+            // By number: glibc has the function since 2.35.
+            Patience::For(_) => libc::syscall(
+                libc::SYS_epoll_pwait2,
+                fd,
+                events.as_mut_ptr(),
+                most,
+                &raw const time,
+                ptr::null::<libc::sigset_t>(),
+                0_usize,
+            ) as libc::c_int,
+        }
+    };
+    usize::try_from(count).unwrap_or(0)
+}

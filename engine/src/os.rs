@@ -1,0 +1,7 @@
+//! Operating-system primitives: clocks, locks, scheduling classes, signals, wake-ups.
+
+pub mod clock;
+pub mod inherit;
+pub mod sched;
+pub mod signals;
+pub mod wake;

@@ -1,0 +1,9 @@
+//! The Python module `eee_engine`.
+
+pub mod agent;
+pub mod engine;
+pub mod error;
+pub mod fabric;
+pub mod read;
+pub mod show;
+pub mod virtual_engine;

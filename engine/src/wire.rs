@@ -1,0 +1,10 @@
+//! Frames outside the fabric: TAP devices with their offloads, and packet capture.
+
+pub mod capture;
+mod checksum;
+mod coalesce;
+mod pcap;
+mod segment;
+pub mod tap;
+mod tcp;
+mod vnet;
