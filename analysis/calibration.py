@@ -11,19 +11,16 @@ key. An end of the interval may be `.inf`: the data say nothing on that side. Pa
 `merged` joins calibrations of one lab: of a part that two have, the later one's is taken.
 """
 
-import io
 import math
-import os
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from analysis.interval import Interval
+from analysis.yaml_file import read_model, write_yaml
 from lab.errors import LabError
 from record.store import versions
 
@@ -62,11 +59,6 @@ class Estimate(_Part):
     def interval(self) -> Interval:
         """As a computed value."""
         return Interval(self.value, self.low, self.high)
-
-    @property
-    def sigma(self) -> float:
-        """The standard deviation of a normal error with this interval."""
-        return (self.high - self.low) / (2 * 1.959963984540054)
 
 
 class LinkPolicy(_Part):
@@ -268,41 +260,12 @@ class Calibration(_Part):
 
 def load_calibration(path: Path) -> Calibration:
     """Read a file; CalibrationError says what is wrong with it and where."""
-    try:
-        content = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CalibrationError(f"{path}: {error.strerror}; make one with `eeectl fit RUN -o {path.name}`.") from error
-    except (YAMLError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise CalibrationError(f"{path} is not YAML ({reason}): make it again with `eeectl fit`.") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
-        found = content.get("format") if isinstance(content, dict) else None
-        raise CalibrationError(f"{path} is of format {found}, not {FORMAT}: read it with the version that wrote it.")
-    try:
-        return Calibration.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise CalibrationError(f"{path}, {key}: {first['msg']}; make it again with `eeectl fit`.") from error
+    return read_model(path, Calibration, CalibrationError, f"eeectl fit RUN -o {path.name}")
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:
     """Write a file, whole or not at all; CalibrationError if it cannot be written."""
-    text = io.StringIO()
-    yaml = YAML()
-    yaml.default_flow_style = None
-    yaml.width = 120
-    yaml.dump(_plain(calibration.model_dump(mode="python", exclude_none=True)), text)
-    fresh = path.with_name(f"{path.name}.new")
-    try:
-        with fresh.open("w", encoding="utf-8") as file:
-            file.write(text.getvalue())
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        raise CalibrationError(f"{path} cannot be written ({error.strerror}): choose another place.") from error
+    write_yaml(path, _plain(calibration.model_dump(mode="python", exclude_none=True)), CalibrationError)
 
 
 def _plain(part: Any) -> Any:

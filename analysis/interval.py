@@ -11,7 +11,7 @@ from lab.errors import LabError
 Floats = NDArray[np.float64]
 
 
-class TooLittle(LabError):
+class NotEnoughData(LabError):
     """The data cannot answer the question; the sentence says what to measure instead."""
 
 
@@ -30,6 +30,11 @@ class Interval:
     def about(cls, value: float, low: float, high: float) -> "Interval":
         """Of draws whose bounds need not lie about the value: as wide as to hold it."""
         return cls(value, min(float(low), value), max(float(high), value))
+
+    @classmethod
+    def plus_minus(cls, value: float, half_width: float) -> "Interval":
+        """A value in the middle of its interval."""
+        return cls(value, value - half_width, value + half_width)
 
     def __str__(self) -> str:
         return f"{self.value:.6g} ({self.low:.6g} - {self.high:.6g})"

@@ -6,7 +6,7 @@ sleep too. Echoes of all trials of a pair in one state of the lab are fitted tog
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -16,9 +16,9 @@ import polars as pl
 from analysis.agent_file import read_agent_file
 from analysis.calibration import Estimate, LinkPolicy
 from analysis.configurations import Factors, State
-from analysis.interval import Interval, TooLittle
+from analysis.interval import Interval, NotEnoughData
 from analysis.links.eee_policy import PolicyFit, fit_policy
-from analysis.links.link_symptoms import EndView, look_at_link, symptoms_of
+from analysis.links.link_symptoms import EndView, compare_ends, symptoms_of
 from analysis.links.probes import ECHO_WIRE_BYTE, LATE_NS, Probes
 from analysis.run_lab import lab_of_run
 from lab.model import Lab
@@ -31,11 +31,11 @@ def fit_links(samples: RunSamples, sleepers: int = 0) -> dict[str, LinkPolicy]:
     """By name ("n01-n02", and the state of the lab if several were probed), the policy of each probed path.
 
     States in which EEE was off are left out unless nothing else was probed. `sleepers` 0: as the inventory says.
-    TooLittle if no valid trial probed anything.
+    NotEnoughData if no valid trial probed anything.
     """
     groups = _groups(samples)
     if not groups:
-        raise TooLittle(f"{samples.folder.name} has no valid probe: probe a path with `eeectl probe`.")
+        raise NotEnoughData(f"{samples.folder.name} has no valid probe: probe a path with `eeectl probe`.")
     lab = lab_of_run(samples.facts)
     found = {}
     for (pair, state), trials in groups.items():
@@ -210,7 +210,7 @@ def _symptoms(lab: Lab | None, samples: RunSamples, pair: Sequence[str], trials:
     found: list[str] = []
     for host, view in zip(pair, _views(lab, samples, pair, trials), strict=True):
         if view is not None:
-            found += look_at_link(view, EndView(host, on=True)).symptoms
+            found += compare_ends(view, EndView(host, on=True)).symptoms
     homes = Topology.of(lab).homes
     ports = samples.table("ports")
     for end in (homes[host] for host in pair if host in homes):
@@ -222,13 +222,3 @@ def _symptoms(lab: Lab | None, samples: RunSamples, pair: Sequence[str], trials:
         if any(before and not after for states in ups for before, after in pairwise(states)):
             found.append(f"{end.device}:{end.port} went down while it was probed: a flap; try it with EEE off.")
     return tuple(found)
-
-
-def policies_by_host(links: Mapping[str, LinkPolicy]) -> Mapping[str, str]:
-    """By host, the name of a policy that sleeps and was probed at it."""
-    found: dict[str, str] = {}
-    for name, link in links.items():
-        if link.kind != "off":
-            for host in name.split(" ")[0].split("-"):
-                found.setdefault(host, name)
-    return found

@@ -7,7 +7,6 @@
 A symptom is told if it is beyond chance; nothing is told of what was not tried (gaps that were never long).
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -104,7 +103,7 @@ class LinkView:
     symptoms: tuple[str, ...]
 
 
-def look_at_link(first: EndView, second: EndView) -> LinkView:
+def compare_ends(first: EndView, second: EndView) -> LinkView:
     """Both ends' views held against each other; a receiver's count tells of the other end's transmitter."""
     ends = (first, second)
     sleeping = (_sleeps(first, second), _sleeps(second, first))
@@ -130,33 +129,3 @@ def _sleeps(own: EndView, other: EndView) -> bool | None:
     if counts:
         return max(counts) >= _LEAST_LPI_EVENTS
     return False if not own.on or own.active is False else None
-
-
-@dataclass(frozen=True, slots=True)
-class LinkWake:
-    """What the sleeping transmitters of one host's link add together to a round trip, with a 95 % half width; us."""
-
-    host: str
-    wake_us: float
-    half_us: float
-
-
-def wakes_by_link(pairs: Sequence[tuple[str, str, float, float]]) -> tuple[LinkWake, ...]:
-    """Whose links sleep, from probes of pairs: (host, other host, extra round trip, 95 % half width), microseconds.
-
-    A round trip passes both hosts' links, so three hosts' pairs tell each link's share. Weighted least squares.
-    ValueError if the pairs do not tell links apart: a pair alone, or pairs in two camps that never meet within.
-    """
-    hosts = sorted({host for pair in pairs for host in pair[:2]})
-    design = np.array([[float(host in pair[:2]) for host in hosts] for pair in pairs])
-    if not pairs or np.linalg.matrix_rank(design) < len(hosts):
-        raise ValueError("these pairs do not tell whose link sleeps: probe each pair of three hosts")
-    weights = 1.0 / np.maximum(np.array([pair[3] for pair in pairs]), 1e-9)
-    extra = np.array([pair[2] for pair in pairs])
-    covariance = np.linalg.inv((design * weights[:, None] ** 2).T @ design)
-    found = covariance @ (design.T @ (weights**2 * extra))
-    left = (extra - design @ found) * weights
-    spare = len(pairs) - len(hosts)
-    widened = max(1.0, float(np.sqrt(left @ left / spare))) if spare else 1.0
-    halves = np.sqrt(np.diag(covariance)) * widened
-    return tuple(LinkWake(host, float(w), float(h)) for host, w, h in zip(hosts, found, halves, strict=True))

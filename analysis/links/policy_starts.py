@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from analysis.interval import Floats
-from analysis.links.policy_judge import LEAST_NOISE_US, Judge
+from analysis.links.policy_likelihood import LEAST_NOISE_US, Likelihood
 
 _HOLD_CANDIDATES: Final = 160
 _SLEEP_CANDIDATES: Final = 24
@@ -15,33 +15,33 @@ _CARD_SHARES: Final = np.linspace(0.02, 0.48, 12)
 """Of the whole path's wakes, each card's."""
 
 
-def start_off(judge: Judge) -> Floats:
+def start_off(likelihood: Likelihood) -> Floats:
     """The median round trip."""
-    base_us = float(np.median(judge.rtt_us))
-    return np.array([base_us, _log_noise(judge.rtt_us - base_us)])
+    base_us = float(np.median(likelihood.rtt_us))
+    return np.array([base_us, _log_noise(likelihood.rtt_us - base_us)])
 
 
 def _log_noise(errors_us: Floats) -> float:
     return float(np.log(max(float(np.median(np.abs(errors_us))), 2 * LEAST_NOISE_US)))
 
 
-def start_hold(judge: Judge) -> Floats:
+def start_hold(likelihood: Likelihood) -> Floats:
     """From the gaps as they are, or less what the echo before waited: where waits are as long as gaps, that counts.
 
     Either there are gaps on both sides of the hold, or all of them are longer and no echo was ever awake.
     """
-    gaps = judge.gap_us, judge.rested_us
-    starts = np.array([start(judge, gap_us) for gap_us in gaps for start in (_start_hold, _start_asleep)])
-    best: Floats = starts[int(np.argmax(judge.log_probability("hold", starts)))]
+    gaps = likelihood.gap_us, likelihood.rested_us
+    starts = np.array([start(likelihood, gap_us) for gap_us in gaps for start in (_start_hold, _start_asleep)])
+    best: Floats = starts[int(np.argmax(likelihood.log_probability("hold", starts)))]
     return best
 
 
-def _start_asleep(judge: Judge, gap: Floats) -> Floats:
+def _start_asleep(likelihood: Likelihood, gap: Floats) -> Floats:
     """Every echo waits for wakes, and some for the end of Ts; the round trip awake was never seen.
 
     How much of the plateau are wakes shows by the echoes that follow closely: what one waited, the next did not rest.
     """
-    rtt, count = judge.rtt_us, judge.sleepers
+    rtt, count = likelihood.rtt_us, likelihood.sleepers
     plateau_us = float(np.median(rtt[gap >= np.median(gap)]))
     edges = np.quantile(gap, np.linspace(0.0, 0.99, _HOLD_CANDIDATES))
     errors = [float(np.abs(rtt - plateau_us - np.maximum(edge_us - gap, 0.0)).sum()) for edge_us in edges]
@@ -56,14 +56,14 @@ def _start_asleep(judge: Judge, gap: Floats) -> Floats:
             for later in (0.0, 1.0)
         ]
     )
-    scores = np.concatenate([judge.log_probability("hold", part) for part in np.array_split(thetas, 16)])
+    scores = np.concatenate([likelihood.log_probability("hold", part) for part in np.array_split(thetas, 16)])
     best: Floats = thetas[int(np.argmax(scores))]
     return best
 
 
-def _start_hold(judge: Judge, gap: Floats) -> Floats:
+def _start_hold(likelihood: Likelihood, gap: Floats) -> Floats:
     """The least absolute error over a grid of holds and sleep times, with base and wake as medians."""
-    rtt = judge.rtt_us
+    rtt = likelihood.rtt_us
     holds = np.unique(np.quantile(gap, np.linspace(0.01, 0.99, _HOLD_CANDIDATES)))
     found: list[tuple[float, Floats]] = []
     for hold_us in holds:
@@ -76,15 +76,15 @@ def _start_hold(judge: Judge, gap: Floats) -> Floats:
             rest = np.maximum(sleep_us - over, 0.0)
             wake_us = max(float(np.median(extra - rest)), 0.0)
             error = float(np.abs(extra - rest - wake_us).sum() + np.abs(below - base_us).sum())
-            found.append((error, np.array([base_us, 0.0, hold_us, sleep_us, wake_us / judge.sleepers])))
+            found.append((error, np.array([base_us, 0.0, hold_us, sleep_us, wake_us / likelihood.sleepers])))
     error, theta = min(found, key=lambda pair: pair[0])
     theta[1] = np.log(max(error / len(rtt), 2 * LEAST_NOISE_US))
     return theta
 
 
-def start_hybrid(judge: Judge, hold: Floats) -> Floats:
+def start_hybrid(likelihood: Likelihood, hold: Floats) -> Floats:
     """From the best single step, another one before or after it."""
-    gap, rtt = judge.gap_us, judge.rtt_us
+    gap, rtt = likelihood.gap_us, likelihood.rtt_us
     base_us, _, edge_us, sleep_us, wake_us = hold
     found: list[tuple[float, Floats]] = []
     for other_us in np.unique(np.quantile(gap, np.linspace(0.02, 0.98, _HOLD_CANDIDATES // 2))):
@@ -93,15 +93,15 @@ def start_hybrid(judge: Judge, hold: Floats) -> Floats:
         if not (light.any() and deep.any() and (gap <= first).any()):
             continue
         base = float(np.median(rtt[gap <= first]))
-        fast = max(float(np.median(rtt[light])) - base, 0.0) / judge.sleepers
+        fast = max(float(np.median(rtt[light])) - base, 0.0) / likelihood.sleepers
         late = gap[deep] - second
         for sleep in (0.0, float(sleep_us), float(sleep_us) / 4, float(np.median(late)) / 4):
             rest = np.maximum(sleep - late, 0.0)
-            wake = max(float(np.median(rtt[deep] - base - rest)), 0.0) / judge.sleepers
+            wake = max(float(np.median(rtt[deep] - base - rest)), 0.0) / likelihood.sleepers
             error = (
                 np.abs(rtt[gap <= first] - base).sum()
-                + np.abs(rtt[light] - base - fast * judge.sleepers).sum()
-                + np.abs(rtt[deep] - base - rest - wake * judge.sleepers).sum()
+                + np.abs(rtt[light] - base - fast * likelihood.sleepers).sum()
+                + np.abs(rtt[deep] - base - rest - wake * likelihood.sleepers).sum()
             )
             found.append((float(error), np.array([base, 0.0, first, sleep, wake, fast, second - first])))
     if not found:
@@ -111,38 +111,38 @@ def start_hybrid(judge: Judge, hold: Floats) -> Floats:
     return theta
 
 
-def start_coalescing(judge: Judge, hold: Floats) -> Floats:
+def start_coalescing(likelihood: Likelihood, hold: Floats) -> Floats:
     """Small bursts wait for a timer, large ones do not: the two plateaus."""
-    gap, rtt = judge.gap_us, judge.rtt_us
+    gap, rtt = likelihood.gap_us, likelihood.rtt_us
     base_us, log_noise, hold_us, sleep_us, _ = hold
     asleep = gap > hold_us + sleep_us
-    sizes = np.unique(judge.burst_byte)
+    sizes = np.unique(likelihood.burst_byte)
     found: list[tuple[float, Floats]] = []
     for limit in (sizes[:-1] + sizes[1:]) / 2:
-        small, large = asleep & (judge.burst_byte < limit), asleep & (judge.burst_byte >= limit)
+        small, large = asleep & (likelihood.burst_byte < limit), asleep & (likelihood.burst_byte >= limit)
         if not (small.any() and large.any()):
             continue
-        wake = max(float(np.median(rtt[large])) - base_us, 0.0) / judge.sleepers
-        wait = max(float(np.median(rtt[small])) - base_us, 0.0) / judge.sleepers - wake
+        wake = max(float(np.median(rtt[large])) - base_us, 0.0) / likelihood.sleepers
+        wait = max(float(np.median(rtt[small])) - base_us, 0.0) / likelihood.sleepers - wake
         error = np.abs(rtt[large] - np.median(rtt[large])).sum() + np.abs(rtt[small] - np.median(rtt[small])).sum()
         theta = np.array([base_us, log_noise, hold_us, sleep_us, wake, max(wait, 0.0), limit])
         found.append((float(error), theta))
     return min(found, key=lambda pair: pair[0])[1] if found else np.array([*hold, 0.0, float(np.mean(sizes))])
 
 
-def start_cards(judge: Judge, hold: Floats, hybrid: Floats) -> Floats:
+def start_cards(likelihood: Likelihood, hold: Floats, hybrid: Floats) -> Floats:
     """The wakes of the best single step, shared between cards and ports in several ways, and its edge a bit later.
 
     Ports that wake cards' share too have too much of it, which makes their hold look shorter and their Ts longer. Two
     steps may be one of the cards and one of the ports.
     """
     base_us, log_noise, edge_us, sleep_us, wake_us = hold
-    whole_us = wake_us * judge.sleepers
+    whole_us = wake_us * likelihood.sleepers
     later = np.linspace(0.0, whole_us, 7)
     found = [
         [
             *(base_us, log_noise),
-            *(edge_us + one, max(sleep_us - less, 0.0), whole_us * (1 - 2 * share) / judge.sleepers),
+            *(edge_us + one, max(sleep_us - less, 0.0), whole_us * (1 - 2 * share) / likelihood.sleepers),
             *(edge_us + other, max(sleep_us - less, 0.0), whole_us * share),
         ]
         for share in _CARD_SHARES
@@ -151,13 +151,13 @@ def start_cards(judge: Judge, hold: Floats, hybrid: Floats) -> Floats:
         for less in (0.0, whole_us / 4, whole_us / 2)
     ]
     base_us, log_noise, first_us, sleep_us, deep_us, light_us, later_us = hybrid
-    step_us, each_way = max(deep_us - light_us, 0.0), judge.sleepers / 2
+    step_us, each_way = max(deep_us - light_us, 0.0), likelihood.sleepers / 2
     for one in later:
         for other in later:
             first, second = first_us + one, first_us + later_us + other
             found.append([base_us, log_noise, second, sleep_us, step_us, first, sleep_us, light_us * each_way])
             found.append([base_us, log_noise, first, sleep_us, light_us, second, sleep_us, step_us * each_way])
     thetas = np.array(found)
-    scores = [judge.log_probability("cards", part) for part in np.array_split(thetas, len(thetas) // 64)]
+    scores = [likelihood.log_probability("cards", part) for part in np.array_split(thetas, len(thetas) // 64)]
     best: Floats = thetas[int(np.argmax(np.concatenate(scores)))]
     return best

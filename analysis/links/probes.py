@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from analysis.interval import Floats, TooLittle
+from analysis.interval import Floats, NotEnoughData
 
 Mask = NDArray[np.bool_]
 
@@ -43,12 +43,12 @@ class Probes:
         burst_byte: ArrayLike = ECHO_WIRE_BYTE,
         punctual: ArrayLike = True,  # noqa: FBT002 - one value for all, or an array
     ) -> "Probes":
-        """Check and convert; TooLittle if times do not rise or lengths differ."""
+        """Check and convert; NotEnoughData if times do not rise or lengths differ."""
         sent, rtt = np.asarray(sent_us, dtype=float), np.asarray(rtt_us, dtype=float)
         if sent.shape != rtt.shape or sent.ndim != 1:
-            raise TooLittle("each echo needs one transmit time and one round-trip time: read the probe's file again.")
+            raise NotEnoughData("each echo needs a transmit time and a round-trip time: read the probe's file again.")
         if not np.all(np.diff(sent) > 0):
-            raise TooLittle(
+            raise NotEnoughData(
                 "the transmit times do not rise: sort the echoes, or leave out where the clock was set back."
             )
         size, told = np.asarray(burst_byte, dtype=float), np.asarray(punctual, dtype=bool)

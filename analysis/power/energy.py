@@ -100,32 +100,7 @@ def energy_of(
         "accuracy": abs(value) * traits.accuracy_share / _UNIFORM,
     }
     half = _NORMAL_95 * math.sqrt(sum(part * part for part in parts.values()))
-    return Energy(Interval(value, value - half, value + half), window_s, gap_s, parts)
-
-
-def energy_of_counter(time_s: Floats, joule: Floats, step_joule: float, window_s: float, shift_s: float) -> Energy:
-    """The energy of a window [0, `window_s`] by a meter's energy counter, which counts whole steps.
-
-    `time_s` of each reading in the window's time, `shift_s` the bound of clock and lag together. Both ends are rounded
-    down by up to a step each: the standard uncertainty of their difference is step / sqrt(6). ValueError if the
-    readings do not reach over the window.
-    """
-    if window_s <= 0 or time_s.size < 2 or time_s[0] > 0 or time_s[-1] < window_s:
-        raise ValueError("the energy counter was not read before and after that window")
-    first, last = (float(joule[_last_before(time_s, at_s)]) for at_s in (0.0, window_s))
-    value = last - first
-    mean_watt = float(joule[-1] - joule[0]) / float(time_s[-1] - time_s[0])
-    late_s = [at_s - float(time_s[_last_before(time_s, at_s)]) for at_s in (0.0, window_s)]
-    parts = {
-        "resolution": step_joule / math.sqrt(6.0),
-        "clock": abs(mean_watt) * math.sqrt(2.0) * (shift_s + max(late_s)) / _UNIFORM,
-    }
-    half = _NORMAL_95 * math.sqrt(sum(part * part for part in parts.values()))
-    return Energy(Interval(value, value - half, value + half), window_s, 0.0, parts)
-
-
-def _last_before(time_s: Floats, at_s: float) -> int:
-    return int(np.searchsorted(time_s, at_s, side="right")) - 1
+    return Energy(Interval.plus_minus(value, half), window_s, gap_s, parts)
 
 
 def _integral(time_s: Floats, watt: Floats, from_s: float, to_s: float) -> float:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from analysis.calibration import AndujarPower, Estimate, NodePower, PortPower, PowerPart, SwitchPower
-from analysis.interval import Interval, TooLittle
+from analysis.interval import Interval, NotEnoughData
 from analysis.power.andujar_power import AndujarFit, fit_andujar
 from analysis.power.power_windows import Meter, mean_power, meters_of, switch_windows
 from analysis.power.switch_power import SwitchPowerFit, fit_switch_power
@@ -18,7 +18,7 @@ from record.trials import Trial, read_trials
 def fit_power(samples: RunSamples, accuracy_share: float = 0.0) -> tuple[PowerPart, tuple[str, ...]]:
     """Every metered switch and node of a run, and sentences about what could not be fitted.
 
-    `accuracy_share` is the class of the meters, 0.01 for 1 %. TooLittle if nothing at all could be fitted.
+    `accuracy_share` is the class of the meters, 0.01 for 1 %. NotEnoughData if nothing at all could be fitted.
     """
     lab = lab_of_run(samples.facts)
     meters = meters_of(samples)
@@ -36,10 +36,10 @@ def fit_power(samples: RunSamples, accuracy_share: float = 0.0) -> tuple[PowerPa
                 switches[device] = switch_power(fit, families[device])
             elif device in nodes_there:
                 nodes[device] = node_power(meter, trials, accuracy_share)
-        except TooLittle as error:
+        except NotEnoughData as error:
             troubles.append(f"{device}: {error}")
     if not switches and not nodes:
-        raise TooLittle(
+        raise NotEnoughData(
             " ".join(troubles) or f"{samples.folder.name} has no watts of any switch or node: sample a strip."
         )
     return PowerPart(switches=switches, nodes=nodes, andujar=_andujar(switches, nodes, troubles)), tuple(troubles)
@@ -77,11 +77,13 @@ def switch_power(fit: SwitchPowerFit, family: str) -> SwitchPower:
 def node_power(meter: Meter, trials: Sequence[Trial], accuracy_share: float = 0.0) -> NodePower:
     """A node's idle power from its idle windows, and loaded from the program that draws most.
 
-    TooLittle with fewer than two idle windows, or where a meter shows less under load than idle.
+    NotEnoughData with fewer than two idle windows, or where a meter shows less under load than idle.
     """
     idle = _means(meter, [trial for trial in trials if trial.valid and trial.what in ("idle", "power")])
     if len(idle) < 2:
-        raise TooLittle("a node's idle power takes two windows without a program: measure some with `measure: idle`.")
+        raise NotEnoughData(
+            "a node's idle power takes two windows without a program: measure some with `measure: idle`."
+        )
     by_program: dict[str, list[float]] = {}
     for trial in trials:
         if trial.valid and trial.what == "program" and meter.device in trial.hosts:
@@ -108,7 +110,7 @@ def _mean(values: Sequence[float], accuracy_share: float) -> Interval:
     value = float(np.mean(values))
     spread = float(student.ppf(0.975, len(values) - 1)) * float(np.std(values, ddof=1)) / np.sqrt(len(values))
     half = float(np.hypot(spread, value * accuracy_share))
-    return Interval(value, value - half, value + half)
+    return Interval.plus_minus(value, half)
 
 
 def _andujar(
@@ -124,7 +126,7 @@ def _andujar(
                 continue
             try:
                 return _plain(_four_states(switch, port, node))
-            except TooLittle as error:
+            except NotEnoughData as error:
                 troubles.append(f"Andujar's model: {error}")
                 return None
     return None
@@ -143,7 +145,7 @@ def _four_states(switch: SwitchPower, port: PortPower, node: NodePower) -> Anduj
     half = float(np.hypot(no_ports.half_width, _REFERENCE_PORTS * np.hypot.reduce([part.half_width for part in parts])))
     value = no_ports.value + more_watt
     fraction = None if port.lpi_fraction is None else port.lpi_fraction.interval
-    all_ports = Interval(value, value - half, value + half)
+    all_ports = Interval.plus_minus(value, half)
     return fit_andujar(
         no_ports, all_ports, _REFERENCE_PORTS, node.idle_watt.interval, node.loaded_watt.interval, fraction
     )

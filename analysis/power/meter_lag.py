@@ -64,7 +64,7 @@ def lag_of(
     spread = float(student.ppf(0.975, count - 1)) if count > 1 else _NORMAL_95
     half_s = math.hypot(spread * math.sqrt(told), _NORMAL_95 * placed_s) + clock_bound_ns / 1e9
     value = float(lags.mean())
-    return MeterLag(Interval(value, value - half_s, value + half_s), count)
+    return MeterLag(Interval.plus_minus(value, half_s), count)
 
 
 def _of_step(series: PowerSeries, at_ns: int, settle_s: float) -> _Step:

@@ -16,9 +16,10 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from analysis.interval import TooLittle
+from analysis.interval import NotEnoughData
 from analysis.power.energy import MeterTraits, energy_of
 from analysis.power.switch_power import StageWindow
+from record.event_kinds import EventKind
 from record.samples import PowerSeries, RunSamples
 from record.trials import Trial, read_trials
 
@@ -72,15 +73,15 @@ def meters_of(samples: RunSamples) -> Mapping[str, Meter]:
 
 
 def switch_windows(samples: RunSamples, switch: str, meter: Meter) -> tuple[StageWindow, ...]:
-    """Every window of a switch that its meter saw; TooLittle if the run has no trials with power."""
+    """Every window of a switch that its meter saw; NotEnoughData if the run has no trials with power."""
     trials = [trial for trial in read_trials(samples.folder) if trial.valid and trial.what in ("power", "idle")]
     if not trials:
-        raise TooLittle(f"{samples.folder.name} has no valid trials of power: measure stages with `measure: power`.")
+        raise NotEnoughData(f"{samples.folder.name} has no valid trials of power: measure some with `measure: power`.")
     return tuple(_windows(samples, switch, meter, trials))
 
 
 def _windows(samples: RunSamples, switch: str, meter: Meter, trials: Sequence[Trial]) -> Iterator[StageWindow]:
-    set_ports = [event for event in samples.events if event["kind"] == "ports_set"]
+    set_ports = [event for event in samples.events if event["kind"] == EventKind.PORTS_SET]
     ports = samples.table("ports").filter(pl.col("switch") == switch)
     lpi = samples.table("lpi").filter(pl.col("switch") == switch)
     sent = {

@@ -26,7 +26,7 @@ _SURE: Final = 0.975
 
 
 @dataclass(frozen=True, slots=True)
-class MeterLook:
+class MeterPrecision:
     """What a meter shows while its load is steady.
 
     `noise_watt`: standard deviation of a fresh reading. `refresh_s`: how often it shows a new one. `rounding_watt`:
@@ -41,7 +41,7 @@ class MeterLook:
     rounding_watt: float
 
     @classmethod
-    def of(cls, name: str, series: PowerSeries) -> "MeterLook":
+    def of(cls, name: str, series: PowerSeries) -> "MeterPrecision":
         """From readings; ValueError if there are fewer than four."""
         watt = series.power_watt
         if watt.size < 4:
@@ -84,7 +84,7 @@ class Verdict:
         return self.effect_watt is None or self.smallest_watt <= self.effect_watt
 
 
-def smallest_watt(meters: Sequence[MeterLook], window_s: float, blocks: int, trials: int = 1) -> float:
+def smallest_watt(meters: Sequence[MeterPrecision], window_s: float, blocks: int, trials: int = 1) -> float:
     """The smallest difference that is seen with `trials` windows a level in each block."""
     noise_watt = math.hypot(*(meter.window_watt(window_s) for meter in meters)) * math.sqrt(2 / trials)
     rounding = math.hypot(*(meter.rounding_watt for meter in meters)) * math.sqrt(2)
@@ -93,7 +93,7 @@ def smallest_watt(meters: Sequence[MeterLook], window_s: float, blocks: int, tri
 
 
 def preflight(
-    meters: Sequence[MeterLook], *, window_s: float, blocks: int, trials: int = 1, effect_watt: float | None = None
+    meters: Sequence[MeterPrecision], *, window_s: float, blocks: int, trials: int = 1, effect_watt: float | None = None
 ) -> Verdict:
     """Judge an experiment by its meters together; ValueError without any."""
     if not meters:
@@ -107,7 +107,12 @@ def preflight(
 
 
 def _sentence(
-    meters: Sequence[MeterLook], window_s: float, blocks: int, least: float, effect: float | None, needed: int | None
+    meters: Sequence[MeterPrecision],
+    window_s: float,
+    blocks: int,
+    least: float,
+    effect: float | None,
+    needed: int | None,
 ) -> str:
     names = ", ".join(meter.name for meter in meters[:4]) + (f" and {len(meters) - 4} more" if len(meters) > 4 else "")
     steps = max(meter.step_watt for meter in meters)
@@ -126,7 +131,7 @@ def _sentence(
     return f"{seen}, but {effect:g} W are expected: use {needed} blocks, or longer windows."
 
 
-def looks_of(samples: RunSamples, devices: Sequence[str] = ()) -> tuple[MeterLook, ...]:
+def meter_precisions(samples: RunSamples, devices: Sequence[str] = ()) -> tuple[MeterPrecision, ...]:
     """The meters of devices (of all, if none are named) as a run shows them.
 
     Outlets one by one where a strip measures them; else the whole strip, whatever else it feeds.
@@ -142,7 +147,7 @@ def looks_of(samples: RunSamples, devices: Sequence[str] = ()) -> tuple[MeterLoo
     found = []
     for strip, outlet, name in wanted:
         try:
-            found.append(MeterLook.of(name, samples.power(strip, outlet)))
+            found.append(MeterPrecision.of(name, samples.power(strip, outlet)))
         except ValueError:
             continue  # an outlet that shows no watts, or has not long enough
     return tuple(found)

@@ -20,7 +20,7 @@ from typing import Final
 
 import numpy as np
 
-from analysis.interval import Floats, Interval, TooLittle, of_samples
+from analysis.interval import Floats, Interval, NotEnoughData, of_samples
 from analysis.power.drift_fit import DriftFit, Readings, fit_drifting
 from analysis.power.energy import rounding_sigma
 
@@ -114,14 +114,14 @@ def fit_switch_power(
 ) -> SwitchPowerFit:
     """Fit all stages together; `accuracy_share` is the meter's class (0.01 for 1 %).
 
-    TooLittle if there are too few windows, the meter shows no difference or stands at its limit, or no state without
-    links was measured.
+    NotEnoughData if there are too few windows, if the meter shows no difference or is at its limit, or if no state
+    without links was measured.
     """
     if not windows:
-        raise TooLittle("there is no window with the switch's power: measure stages with `measure: power`.")
+        raise NotEnoughData("there is no window with the switch's power: measure stages with `measure: power`.")
     columns = _columns(windows)
     if len(windows) < len(columns.values) + _SPARE_WINDOWS:
-        raise TooLittle(
+        raise NotEnoughData(
             f"{len(windows)} windows are too few for {len(columns.values)} unknown powers and a drift: measure each "
             "stage several times, in blocks."
         )
@@ -146,7 +146,7 @@ def _columns(windows: Sequence[StageWindow]) -> _Columns:
         before = len(columns.values)
         columns.add(f"link {mbps}", [window.up_by_mbps.get(mbps, 0.0) for window in windows], "")
         if len(columns.values) == before:
-            raise TooLittle(
+            raise NotEnoughData(
                 f"ports at {mbps} Mb/s were up in equal numbers in all windows: shut some, or base and port are one."
             )
     columns.add(
@@ -190,10 +190,10 @@ def _rounding_sigma(windows: Sequence[StageWindow], step_watt: float) -> float:
 
 
 def _refuse_blind_meter(windows: Sequence[StageWindow], columns: _Columns, step_watt: float) -> None:
-    """TooLittle if the meter shows one value whatever the ports do, or stands at its limit in some states."""
+    """NotEnoughData if the meter shows one value whatever the ports do, or stands at its limit in some states."""
     value = np.array([window.power_watt for window in windows])
     if float(np.ptp(value)) == 0.0:
-        raise TooLittle(
+        raise NotEnoughData(
             f"the meter shows {value[0]:g} W in every window: it has stopped, or its step of {step_watt:g} W is too "
             "coarse for this switch."
         )
@@ -208,7 +208,7 @@ def _refuse_blind_meter(windows: Sequence[StageWindow], columns: _Columns, step_
     error = max(float(np.std(value[~stuck] - free @ told)), step_watt)
     above = bool(np.any(held @ told - top > _SHOWN_SIGMA * error))
     if moves > 0 or above:
-        raise TooLittle(
+        raise NotEnoughData(
             f"the meter stands at exactly {top:g} W in different states: it is at its limit; take one with a higher."
         )
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from analysis.predict.predict_time import GapTable
 from analysis.predict.prediction import Prediction, Predictor
+from analysis.predict.run_time import GapTable
 from analysis.predict.what_if import WhatIf
 
 _TRIED = 60

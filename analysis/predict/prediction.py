@@ -17,13 +17,13 @@ import numpy as np
 from analysis.calibration import Calibration
 from analysis.interval import Floats, Interval, of_samples
 from analysis.predict.asked_mode import asked_mode
-from analysis.predict.predict_power import Power, Rest, power_of, rest_of
-from analysis.predict.predict_time import GapTable, RunTime, Walks, program_time, run_time
+from analysis.predict.power import Power, Rest, power_of, rest_of
+from analysis.predict.run_time import GapTable, Replays, RunTime, program_time, run_time
 from analysis.predict.sampling import DRAWS, Sampler
 from analysis.predict.site import Load, Site, load_of
 from analysis.predict.what_if import WhatIf
 from analysis.programs.profile import Profile
-from analysis.programs.sleeping_links import link_of, sleeping_ways
+from analysis.programs.sleeping_links import link_of, sleeping_directions
 
 _OFF = WhatIf("off", "off")
 
@@ -89,9 +89,9 @@ class Predictor:
         return GapTable.of(self.profile)
 
     @cached_property
-    def walks(self) -> Walks | None:
+    def replays(self) -> Replays | None:
         """The program's rounds, replayed."""
-        return Walks.of(self.profile)
+        return Replays.of(self.profile)
 
     def answer(self, what_if: WhatIf) -> Answer:
         """Draws for a question."""
@@ -100,9 +100,9 @@ class Predictor:
         sampler = Sampler(self.draws)
         mode = asked_mode(what_if, link, sampler)
         gaps = self.gaps
-        ways = sleeping_ways(link, self.profile)
-        walks = self.walks if fitted is not None and fitted.rounds is not None else None
-        time = run_time(self.profile, gaps, what_if, mode, fitted, ways, sampler, walks)
+        directions = sleeping_directions(link, self.profile)
+        replays = self.replays if fitted is not None and fitted.rounds is not None else None
+        time = run_time(self.profile, gaps, what_if, mode, fitted, directions, sampler, replays)
         warnings = [*self._doubts(), *mode.warnings, *time.warnings]
         if what_if.saves and link is not None and gaps.longest_us > link.largest_gap_us > 0:
             warnings.append(f"some gaps are longer than any that was probed ({link.largest_gap_us:.4g} us).")
@@ -111,7 +111,7 @@ class Predictor:
             time, load = self._loaded(what_if, time, warnings)
         elif what_if.off_links or what_if.speed_mbps:
             warnings.append("without the lab's inventory nothing is known about links off or slower: give --lab.")
-        rest = rest_of(gaps, mode, time.time_s, ways) if what_if.saves else _no_rest(self.draws)
+        rest = rest_of(gaps, mode, time.time_s, directions) if what_if.saves else _no_rest(self.draws)
         watts = Sampler(self.draws)
         power = None
         if self.site is not None:

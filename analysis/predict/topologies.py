@@ -46,11 +46,6 @@ class Topology:
         """Ports of all switches, those towards nodes included."""
         return self.switches * self.ports_per_switch
 
-    @property
-    def nodes_per_switch(self) -> float:
-        """Nodes for each switch; of a fat tree, over all stages."""
-        return self.nodes / self.switches
-
 
 def torus(dimensions: Iterable[int], trunk: int = 1, label: str = "") -> Topology:
     """A torus with a switch at each point; `trunk` links in each direction, and as many nodes at each switch."""

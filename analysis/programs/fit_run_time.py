@@ -14,15 +14,15 @@ import numpy as np
 
 from analysis.calibration import Calibration, Estimate, MiwaTime, ProgramTime, RoundTime, RunTimeError, WakeTime
 from analysis.configurations import Configuration, Factors
-from analysis.interval import TooLittle
+from analysis.interval import NotEnoughData
 from analysis.links.path_delay import Policy
 from analysis.links.policies import policy_of
 from analysis.programs.miwa import MiwaFit, Run, fit_miwa
-from analysis.programs.profile import Profile
+from analysis.programs.profile import Direction, Profile
 from analysis.programs.profile_reading import profiles_of, time_of
 from analysis.programs.round_replay import RoundFit, RoundRun, fit_rounds, round_run
-from analysis.programs.run_time import Errors, WakeFit, WakeRun, Way, errors_of, fit_wakes, wake_run
-from analysis.programs.sleeping_links import link_of, sleeping_ways
+from analysis.programs.run_time import WakeFit, WakeRun, errors_of, fit_wakes, wake_run
+from analysis.programs.sleeping_links import link_of, sleeping_directions
 from analysis.run_lab import lab_of_run, link_mbps
 from record.store import read_facts
 from record.trials import read_trials
@@ -64,10 +64,10 @@ def _case(profile: Profile, eee_s: float, calibration: Calibration) -> Case:
     link = link_of(calibration, profile, None)
     if link is None or link.kind == "off":
         return case_of(profile, eee_s, {})
-    return case_of(profile, eee_s, dict.fromkeys(sleeping_ways(link, profile), policy_of(link)))
+    return case_of(profile, eee_s, dict.fromkeys(sleeping_directions(link, profile), policy_of(link)))
 
 
-def case_of(profile: Profile, eee_s: float, policies: Mapping[Way, Policy]) -> Case:
+def case_of(profile: Profile, eee_s: float, policies: Mapping[Direction, Policy]) -> Case:
     """A configuration for all models; no policies: what sleeps is not known."""
     wake = wake_run(profile, policies, eee_s) if policies and profile.gaps else None
     several = round_run(profile, policies, eee_s) if policies and len(profile.gaps) > 1 else None
@@ -80,14 +80,14 @@ def fit_run_time(
 ) -> tuple[ProgramTime, tuple[str, ...]]:
     """All models of one placement, and sentences about those that could not be fitted.
 
-    TooLittle if none could.
+    NotEnoughData if none could.
     """
     troubles: list[str] = []
 
     def tried(name: str, make: Callable[[], _Time]) -> _Time | None:
         try:
             return make()
-        except TooLittle as error:
+        except NotEnoughData as error:
             troubles.append(f"{placement}, {name}: {error}")
             return None
 
@@ -100,7 +100,7 @@ def fit_run_time(
     else:
         troubles.append(f"{placement}, models of gaps: record gaps, and probe the links so that their policy is known.")
     if miwa is None and wakes is None and rounds is None:
-        raise TooLittle(" ".join(troubles))
+        raise NotEnoughData(" ".join(troubles))
     first = cases[0].profile
     link = link_of(calibration, first, None)
     names = [name for name, one in calibration.links.items() if one == link]
@@ -125,17 +125,17 @@ def _rounds(cases: Iterable[Case]) -> list[RoundRun]:
     return [case.round for case in cases if case.round is not None]
 
 
-def miwa_errors(cases: Sequence[Case]) -> Errors | None:
+def miwa_errors(cases: Sequence[Case]) -> RunTimeError | None:
     """Held-out errors of Miwa's model; None if there are too few to fit it."""
     return _held_out([case.miwa for case in cases], fit_miwa)
 
 
-def wake_errors(cases: Sequence[Case]) -> Errors | None:
+def wake_errors(cases: Sequence[Case]) -> RunTimeError | None:
     """The same of our closed form."""
     return _held_out(_wakes(cases), fit_wakes)
 
 
-def round_errors(cases: Sequence[Case]) -> Errors | None:
+def round_errors(cases: Sequence[Case]) -> RunTimeError | None:
     """The same of our replay."""
     return _held_out(_rounds(cases), fit_rounds)
 
@@ -157,7 +157,7 @@ class _Fit(Protocol[_OfModel_contra]):
     def time_s(self, run: _OfModel_contra) -> float: ...
 
 
-def _held_out(runs: Sequence[_OfModel], fit: Callable[[Sequence[_OfModel]], _Fit[_OfModel]]) -> Errors | None:
+def _held_out(runs: Sequence[_OfModel], fit: Callable[[Sequence[_OfModel]], _Fit[_OfModel]]) -> RunTimeError | None:
     estimated: list[float] = []
     measured: list[float] = []
     for part in range(_PARTS):
@@ -165,25 +165,14 @@ def _held_out(runs: Sequence[_OfModel], fit: Callable[[Sequence[_OfModel]], _Fit
         fitted = [run for number, run in enumerate(runs) if number % _PARTS != part]
         try:
             found = fit(fitted)
-        except TooLittle:
+        except NotEnoughData:
             return None
         estimated += [found.time_s(run) for run in judged]
         measured += [run.eee_s for run in judged]
     return errors_of(estimated, measured) if measured else None
 
 
-def _error(errors: Errors | None) -> RunTimeError | None:
-    if errors is None:
-        return None
-    return RunTimeError(
-        mean_percent=errors.mean_percent,
-        worst_percent=errors.worst_percent,
-        configuration_count=errors.runs,
-        held_out=True,
-    )
-
-
-def miwa_time(fit: MiwaFit, errors: Errors | None) -> MiwaTime:
+def miwa_time(fit: MiwaFit, errors: RunTimeError | None) -> MiwaTime:
     """For a calibration."""
     return MiwaTime(
         threshold_us=Estimate.of(fit.threshold_us),
@@ -192,11 +181,11 @@ def miwa_time(fit: MiwaFit, errors: Errors | None) -> MiwaTime:
         origin_us=Estimate.of(fit.origin_us),
         residual_us=fit.residual_us,
         explained_fraction=fit.explained,
-        error=_error(errors),
+        error=errors,
     )
 
 
-def wake_time(fit: WakeFit, errors: Errors | None) -> WakeTime:
+def wake_time(fit: WakeFit, errors: RunTimeError | None) -> WakeTime:
     """For a calibration."""
     return WakeTime(
         serial_count=Estimate.of(fit.serial),
@@ -204,15 +193,15 @@ def wake_time(fit: WakeFit, errors: Errors | None) -> WakeTime:
         hidden_us=Estimate.of(fit.hidden_us),
         residual_us=fit.residual_us,
         explained_fraction=fit.explained,
-        error=_error(errors),
+        error=errors,
     )
 
 
-def round_time(fit: RoundFit, errors: Errors | None) -> RoundTime:
+def round_time(fit: RoundFit, errors: RunTimeError | None) -> RoundTime:
     """For a calibration."""
     return RoundTime(
         serial_count=Estimate.of(fit.serial),
         residual_us=fit.residual_us,
         explained_fraction=fit.explained,
-        error=_error(errors),
+        error=errors,
     )

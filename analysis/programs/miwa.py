@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import f as fisher
 from scipy.stats import t as student
 
-from analysis.interval import Floats, Interval, TooLittle
+from analysis.interval import Floats, Interval, NotEnoughData
 
 _LEAST_RUNS = 8
 _THRESHOLDS = 60
@@ -87,23 +87,23 @@ def curve_us(
 def fit_miwa(runs: Sequence[Run]) -> MiwaFit:
     """Fit Eq. 3 to measured overheads by least squares, as the paper did.
 
-    TooLittle with fewer than eight runs, or if no run has overhead: the parameters would be anything.
+    NotEnoughData with fewer than eight runs, or if no run has overhead: the parameters would be anything.
     """
     measured = [run for run in runs if np.isfinite(run.eee_s)]
     if len(measured) < _LEAST_RUNS:
-        raise TooLittle(
+        raise NotEnoughData(
             f"{len(measured)} runs with and without EEE are too few for four parameters: measure at least 8."
         )
     idle = np.array([run.idle_us for run in measured])
     overhead = np.array([run.overhead_us for run in measured])
     if float(np.ptp(idle)) == 0.0:
-        raise TooLittle("all runs have the same mean idle interval: vary the sleep time or the size.")
+        raise NotEnoughData("all runs have the same mean idle interval: vary the sleep time or the size.")
     if float(overhead.max()) <= 0.0:
-        raise TooLittle("no run took longer with EEE: there is no overhead to fit, or EEE was off.")
+        raise NotEnoughData("no run took longer with EEE: there is no overhead to fit, or EEE was off.")
     tried = [(_fit_above(threshold, idle, overhead), threshold) for threshold in _candidates(idle)]
     kept = [(result, threshold) for result, threshold in tried if result is not None]
     if not kept:
-        raise TooLittle("overhead was seen at fewer than four idle intervals: measure longer intervals too.")
+        raise NotEnoughData("overhead was seen at fewer than four idle intervals: measure longer intervals too.")
     best, below_us = min(kept, key=lambda pair: pair[0].chisqr)
     free = len(measured) - 4
     limit = best.chisqr * (1 + 3 * float(fisher.ppf(0.95, 3, free)) / free) if free > 0 else np.inf
@@ -112,7 +112,7 @@ def fit_miwa(runs: Sequence[Run]) -> MiwaFit:
     fits = [result for result, _ in near]
     spread = float(((overhead - overhead.mean()) ** 2).sum())
     if best.chisqr >= spread:
-        raise TooLittle("the overhead does not rise with the idle interval: measure more often, it is lost in noise.")
+        raise NotEnoughData("the overhead does not rise with the idle interval: noise hides it, so repeat more often.")
     return MiwaFit(
         _interval("plateau_us", best, fits, free),
         _interval("alpha_per_us", best, fits, free),

@@ -5,22 +5,23 @@ distribution of gaps on each node's link, by direction, and who sent how much to
 (YAML), so a program that was measured once can be predicted for ever.
 """
 
-import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from analysis.calibration import Estimate
 from analysis.interval import Floats
+from analysis.yaml_file import read_model, write_yaml
 from lab.errors import LabError
 
 FORMAT: Final = 1
+
+Direction = Literal["transmit", "receive"]
+"""As the node sees it: frames that a switch's port sends to a node are received."""
 
 
 class ProfileError(LabError):
@@ -121,35 +122,9 @@ class Profile(_Part):
 
 def save_profile(path: Path, profile: Profile) -> None:
     """Write a file, whole or not at all; ProfileError if it cannot be written."""
-    text = io.StringIO()
-    yaml = YAML()
-    yaml.default_flow_style = None
-    yaml.width = 120
-    yaml.dump(json.loads(profile.model_dump_json(exclude_none=True)), text)
-    fresh = path.with_name(f"{path.name}.new")
-    try:
-        fresh.write_text(text.getvalue(), encoding="utf-8")
-        fresh.replace(path)
-    except OSError as error:
-        fresh.unlink(missing_ok=True)
-        raise ProfileError(f"{path} cannot be written ({error.strerror}): choose another place.") from error
+    write_yaml(path, json.loads(profile.model_dump_json(exclude_none=True)), ProfileError)
 
 
 def load_profile(path: Path) -> Profile:
     """Read a file; ProfileError says what is wrong with it and where."""
-    try:
-        content = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ProfileError(f"{path}: {error.strerror}; make one with `eeectl predict RUN --save FILE`.") from error
-    except (YAMLError, UnicodeDecodeError) as error:
-        raise ProfileError(f"{path} is not YAML: make it again with `eeectl predict RUN --save FILE`.") from error
-    if not isinstance(content, dict) or "format" not in content:
-        raise ProfileError(f"{path} is no profile: make one with `eeectl predict RUN --save FILE`.")
-    if content["format"] != FORMAT:
-        raise ProfileError(f"{path} is of format {content['format']}, not {FORMAT}: read it with what wrote it.")
-    try:
-        return Profile.model_validate(content)
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ProfileError(f"{path}, {key}: {first['msg']}; make it again from its run.") from error
+    return read_model(path, Profile, ProfileError, "eeectl predict RUN --save FILE")

@@ -14,7 +14,7 @@ and end are in it, of up to half a row; a row is 20 ms long, or a five-hundredth
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from pydantic import ValidationError
@@ -23,11 +23,10 @@ from analysis.agent_file import read_agent_file
 from analysis.calibration import Estimate
 from analysis.configurations import Configuration, Factors
 from analysis.interval import Floats, of_median
-from analysis.programs.profile import Gaps, NodeGaps, Profile, ProfileError, Traffic
+from analysis.programs.profile import Direction, Gaps, NodeGaps, Profile, ProfileError, Traffic
 from record.store import read_facts
 from record.trials import Trial, read_trials
 
-WayName = Literal["transmit", "receive"]
 _T = TypeVar("_T")
 
 
@@ -158,10 +157,10 @@ def read_gaps(path: Path, from_ns: int, to_ns: int) -> NodeGaps | None:
     )
 
 
-def _direction(way: WayName, rows: Sequence[Mapping[str, Any]], edges_us: Floats, window_us: float) -> Gaps:
+def _direction(direction: Direction, rows: Sequence[Mapping[str, Any]], edges_us: Floats, window_us: float) -> Gaps:
     bins: dict[int, float] = {}
     for row in rows:
-        for number, count in row[f"{way}_gaps"]:
+        for number, count in row[f"{direction}_gaps"]:
             bins[number] = bins.get(number, 0.0) + count
     upper_us = np.append(edges_us[1:], 2 * edges_us[-1] - edges_us[-2])
     numbers = sorted(bins)
@@ -169,8 +168,8 @@ def _direction(way: WayName, rows: Sequence[Mapping[str, Any]], edges_us: Floats
         low_us=tuple(float(edges_us[number]) for number in numbers),
         high_us=tuple(float(upper_us[number]) for number in numbers),
         count=tuple(bins[number] for number in numbers),
-        frame_count=float(sum(row[f"{way}_frames"] for row in rows)),
-        size_byte=float(sum(row[f"{way}_byte"] for row in rows)),
-        busy_us=sum(row[f"{way}_busy_ns"] for row in rows) / 1e3,
+        frame_count=float(sum(row[f"{direction}_frames"] for row in rows)),
+        size_byte=float(sum(row[f"{direction}_byte"] for row in rows)),
+        busy_us=sum(row[f"{direction}_busy_ns"] for row in rows) / 1e3,
         window_us=window_us,
     )

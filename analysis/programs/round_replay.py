@@ -24,10 +24,9 @@ from typing import Final
 
 import numpy as np
 
-from analysis.interval import Floats, Interval, TooLittle
+from analysis.interval import Floats, Interval, NotEnoughData
 from analysis.links.path_delay import Policy
-from analysis.programs.profile import Gaps, Profile
-from analysis.programs.run_time import Way
+from analysis.programs.profile import Direction, Gaps, Profile
 
 _REPLICAS: Final = 40
 _ROUNDS: Final = 400
@@ -55,7 +54,7 @@ class _Leading:
         longer = np.cumsum(count[::-1])[::-1] - count  # how many gaps are in higher bins
         kept = np.clip(rounds - longer, 0.0, count)
         if not kept.sum():
-            raise TooLittle("a link of the program saw no gaps: record them again, with the program running.")
+            raise NotEnoughData("a link of the program saw no gaps: record them again, with the program running.")
         chosen = random.choice(len(kept), size=(_ROUNDS, replicas), p=kept / kept.sum())
         drawn = low[chosen] + (high - low)[chosen] * random.random((_ROUNDS, replicas))
         return cls(drawn, (low + high) / 2, (count - kept) / rounds)
@@ -65,20 +64,20 @@ class _Leading:
 class Replay:
     """The rounds of a program, to be walked through under any policies."""
 
-    walk: "_Walk"
+    simulation: "_Simulation"
     awake_us: float
-    leading: Mapping[Way, Sequence[_Leading]]
+    leading: Mapping[Direction, Sequence[_Leading]]
 
     @classmethod
     def of(cls, profile: Profile, replicas: int = _REPLICAS, seed: int = 0) -> "Replay":
         """From a profile: bins in rising order, at least two nodes; `replicas` walks, of which the mean counts.
 
-        TooLittle if no gaps were recorded, or the profile does not tell how often the program communicates.
+        NotEnoughData if no gaps were recorded, or the profile does not tell how often the program communicates.
         """
         rounds = profile.call_count / profile.ranks_per_host
         nodes = list(profile.gaps.values())
         if len(nodes) < _LEAST_NODES or not rounds:
-            raise TooLittle(
+            raise NotEnoughData(
                 f"{profile.name} has gaps of {len(nodes)} nodes and {profile.call_count:g} communications: run it with "
                 "the gap recorder, without EEE."
             )
@@ -86,36 +85,36 @@ class Replay:
         receive = [_Leading.of(node.receive, rounds, replicas, random) for node in nodes]
         transmit = [_Leading.of(node.transmit, rounds, replicas, random) for node in nodes]
         gaps_us = np.stack([one.gaps_us for one in receive], axis=-1)
-        recorded = _Walk(
+        recorded = _Simulation(
             scatter_us=gaps_us - np.median(gaps_us, axis=(0, 1)),
             receive_us=np.median(gaps_us, axis=(0, 1)),
             transmit_us=np.array([float(np.median(one.gaps_us)) for one in transmit]),
             busy_us=np.array([node.receive.busy_us for node in nodes]) / rounds / (len(nodes) - 1),
         )
-        walk = recorded.without_waits()
-        return cls(walk, float(walk.round_us({})[0]), {"receive": receive, "transmit": transmit})
+        simulation = recorded.without_waits()
+        return cls(simulation, float(simulation.round_us({})[0]), {"receive": receive, "transmit": transmit})
 
-    def overhead_us(self, policies: Mapping[Way, Policy]) -> Floats:
+    def overhead_us(self, policies: Mapping[Direction, Policy]) -> Floats:
         """What a round waits, with `serial` 1, shape (draws,).
 
         Fields of a policy are numbers, or of shape (draws, 1); the same walks for each draw.
         """
         rest_us: Floats = np.zeros(1)
-        for way, policy in policies.items():
-            waits = [policy.delay_us(one.rest_us[None, :]) @ one.rest_count for one in self.leading[way]]
+        for direction, policy in policies.items():
+            waits = [policy.delay_us(one.rest_us[None, :]) @ one.rest_count for one in self.leading[direction]]
             rest_us = rest_us + np.mean(waits, axis=0)
         # Draws along the first of three axes: replicas and nodes follow.
         deeper = {
-            way: policy.shaped(lambda values: values[..., None] if values.ndim else values)
-            for way, policy in policies.items()
+            direction: policy.shaped(lambda values: values[..., None] if values.ndim else values)
+            for direction, policy in policies.items()
         }
-        walked_us = self.walk.round_us(deeper)
-        found: Floats = np.maximum(walked_us - self.awake_us, 0.0) + rest_us
+        simulated_us = self.simulation.round_us(deeper)
+        found: Floats = np.maximum(simulated_us - self.awake_us, 0.0) + rest_us
         return found
 
 
 @dataclass(frozen=True, slots=True)
-class _Walk:
+class _Simulation:
     """Shapes: scatter (rounds, replicas, nodes), all others (nodes,). `busy_us` is of one sender's frames at a link."""
 
     scatter_us: Floats
@@ -123,7 +122,7 @@ class _Walk:
     transmit_us: Floats
     busy_us: Floats
 
-    def without_waits(self) -> "_Walk":
+    def without_waits(self) -> "_Simulation":
         """With the gaps moved so that those of a walk without any policy have the medians that were recorded.
 
         The recorded gaps have in them already that the first frame of several is early and the last one late.
@@ -133,12 +132,12 @@ class _Walk:
         transmit_us = self.transmit_us - np.median(np.stack([step.transmit_us for step in steps]), axis=(0, 1))
         return replace(self, receive_us=self.receive_us + receive_us, transmit_us=self.transmit_us + transmit_us)
 
-    def round_us(self, policies: Mapping[Way, Policy]) -> Floats:
+    def round_us(self, policies: Mapping[Direction, Policy]) -> Floats:
         """By how much a round is longer than without scatter and waits, shape (draws,)."""
         marks = [step.start_us.mean(axis=(-2, -1)) for step in self._steps(policies)]
         return np.atleast_1d((marks[-1] - marks[_BURN_IN]) / (len(marks) - 1 - _BURN_IN))
 
-    def _steps(self, policies: Mapping[Way, Policy]) -> Iterator["_Step"]:
+    def _steps(self, policies: Mapping[Direction, Policy]) -> Iterator["_Step"]:
         """Round after round. Times are relative to a schedule without scatter and waits."""
         nodes = len(self.busy_us)
         turns = np.array([[(to - by) % nodes - 1 for by in range(nodes)] for to in range(nodes)])
@@ -181,7 +180,7 @@ class RoundRun:
     eee_s: float = float("nan")
 
 
-def round_run(profile: Profile, policies: Mapping[Way, Policy], eee_s: float = float("nan")) -> RoundRun:
+def round_run(profile: Profile, policies: Mapping[Direction, Policy], eee_s: float = float("nan")) -> RoundRun:
     """From a program's profile and the policies of the directions that sleep."""
     rounds = profile.call_count / profile.ranks_per_host
     return RoundRun(profile.base_s.value, rounds, float(Replay.of(profile).overhead_us(policies)[0]), eee_s)
@@ -207,12 +206,12 @@ class RoundFit:
 def fit_rounds(runs: Iterable[RoundRun], seed: int = 0) -> RoundFit:
     """Least squares of the relative errors of run times.
 
-    TooLittle with fewer than four configurations, or if by the replay none of them waits.
+    NotEnoughData with fewer than four configurations, or if by the replay none of them waits.
     """
     measured = [run for run in runs if np.isfinite(run.eee_s)]
     waiting = [run for run in measured if run.wait_us > 0]
     if len(measured) < _LEAST_RUNS or len(waiting) < 2:
-        raise TooLittle(
+        raise NotEnoughData(
             f"{len(measured)} configurations with and without EEE, of which {len(waiting)} wait for a link, are too "
             "few: measure some with gaps longer than the hold."
         )

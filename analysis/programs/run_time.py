@@ -20,17 +20,15 @@ independently of each other where they wake abreast. `analysis.programs.round_re
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from scipy.optimize import minimize
 
-from analysis.interval import Floats, Interval, TooLittle
+from analysis.calibration import RunTimeError
+from analysis.interval import Floats, Interval, NotEnoughData
 from analysis.links.path_delay import Policy
-from analysis.programs.profile import Profile
-
-Way = Literal["transmit", "receive"]
-"""As the node sees it: what a switch's port sends to a node is received."""
+from analysis.programs.profile import Direction, Profile
 
 _LEAST_RUNS: Final = 8
 _MOST_SERIAL: Final = 64.0
@@ -80,21 +78,21 @@ class WakeRun:
     links: int = 64
 
 
-def wake_run(profile: Profile, policies: Mapping[Way, Policy], eee_s: float = float("nan")) -> WakeRun:
+def wake_run(profile: Profile, policies: Mapping[Direction, Policy], eee_s: float = float("nan")) -> WakeRun:
     """From a program's profile and the policies of the directions that sleep.
 
-    TooLittle if no gaps were recorded, or the profile does not tell how often the program communicates.
+    NotEnoughData if no gaps were recorded, or the profile does not tell how often the program communicates.
     """
     rounds = profile.call_count / profile.ranks_per_host
     if not profile.gaps or not rounds:
-        raise TooLittle(
+        raise NotEnoughData(
             f"{profile.name} has no gaps or no count of communications: run it with the gap recorder, without EEE."
         )
     delays: list[Floats] = [np.empty(0)]
     counts: list[Floats] = [np.empty(0)]
     for node in profile.gaps.values():
-        for way, policy in policies.items():
-            gaps = node.transmit if way == "transmit" else node.receive
+        for direction, policy in policies.items():
+            gaps = node.transmit if direction == "transmit" else node.receive
             gap_us, count = gaps.spread(_POINTS)
             delays.append(policy.delay_us(gap_us))
             counts.append(count)
@@ -130,16 +128,17 @@ def overhead_s(run: WakeRun, serial: float, abreast: float, hidden_us: float) ->
 def fit_wakes(runs: Iterable[WakeRun], seed: int = 0) -> WakeFit:
     """Least squares of the relative errors of run times.
 
-    TooLittle with fewer than eight configurations, or if the policy lets no gap sleep in any: serial would be anything.
+    NotEnoughData with fewer than eight configurations, or if no gap of any of them is long enough to sleep in: the
+    data would not determine `serial`.
     """
     measured = [run for run in runs if np.isfinite(run.eee_s)]
     if len(measured) < _LEAST_RUNS:
-        raise TooLittle(
+        raise NotEnoughData(
             f"{len(measured)} configurations with and without EEE are too few for three parameters: measure at least "
             f"{_LEAST_RUNS}, with gaps on both sides of the hold."
         )
     if not any(run.waits.share.size for run in measured):
-        raise TooLittle("no gap of any configuration is longer than the hold: sleep longer between communications.")
+        raise NotEnoughData("no gap of any configuration is longer than the hold: sleep longer between communications.")
     found = _least(measured)
     random = np.random.default_rng(seed)
     drawn: list[_Found] = []
@@ -193,18 +192,17 @@ def _least(runs: Sequence[WakeRun], start: _Found | None = None) -> _Found:
     return judged(best)[1], float(abreast), float(hidden_us)
 
 
-@dataclass(frozen=True, slots=True)
-class Errors:
-    """How far estimated run times are from measured ones, in percent of the measured (Miwa 2013, section 5.2.2)."""
+def errors_of(estimated_s: Sequence[float], measured_s: Sequence[float]) -> RunTimeError:
+    """Mean and worst absolute relative error of runs that were not fitted (Miwa 2013, section 5.2.2).
 
-    mean_percent: float
-    worst_percent: float
-    runs: int
-
-
-def errors_of(estimated_s: Sequence[float], measured_s: Sequence[float]) -> Errors:
-    """Mean and worst absolute relative error; ValueError without any."""
+    ValueError without any run.
+    """
     if not len(estimated_s) == len(measured_s) > 0:
         raise ValueError("errors need as many estimated as measured run times, and one at least")
     away = 100 * np.abs(np.asarray(estimated_s) / np.asarray(measured_s) - 1.0)
-    return Errors(float(away.mean()), float(away.max()), len(away))
+    return RunTimeError(
+        mean_percent=float(away.mean()),
+        worst_percent=float(away.max()),
+        configuration_count=len(away),
+        held_out=True,
+    )

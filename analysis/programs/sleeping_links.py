@@ -1,8 +1,7 @@
 """Which fitted link policy a program's links have, and in which directions they sleep."""
 
 from analysis.calibration import Calibration, LinkPolicy, ProgramTime
-from analysis.programs.profile import Profile
-from analysis.programs.run_time import Way
+from analysis.programs.profile import Direction, Profile
 
 
 def link_of(calibration: Calibration, profile: Profile, fitted: ProgramTime | None) -> LinkPolicy | None:
@@ -21,15 +20,15 @@ def link_of(calibration: Calibration, profile: Profile, fitted: ProgramTime | No
     return max(calibration.links.items(), key=common, default=("", None))[1]
 
 
-def sleeping_ways(link: LinkPolicy | None, profile: Profile) -> tuple[Way, ...]:
+def sleeping_directions(link: LinkPolicy | None, profile: Profile) -> tuple[Direction, ...]:
     """Directions of a node's link in which it sleeps: the node's own end transmits, the switch's is received."""
     if link is None or not link.ends:
         return ("transmit", "receive")
     hosts = set(profile.hosts)
     devices = {end.split(":")[0] for end in link.ends}
-    ways: list[Way] = []
+    directions: list[Direction] = []
     if devices & hosts:
-        ways.append("transmit")
+        directions.append("transmit")
     if devices - hosts:
-        ways.append("receive")
-    return tuple(ways)
+        directions.append("receive")
+    return tuple(directions)

@@ -13,7 +13,7 @@ from analysis.configurations import State, state_told
 from analysis.interval import Floats
 from analysis.links.path_delay import passing_delay_us
 from analysis.links.policies import path_of
-from analysis.report.drawing import Drawing, draw, label, logarithmic, look
+from analysis.report.drawing import Drawing, draw, label, logarithmic, series_style
 from analysis.report.report_data import ReportData, RunData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
@@ -189,16 +189,16 @@ def _drawing(number: int, path: _Path) -> Drawing:
         for place, (echoes, name) in enumerate(((path.on, "EEE on"), (path.off, "EEE off"))):
             gap_us, median, low, high = binned(echoes.gap_us, echoes.rtt_us)
             if gap_us.size:
-                seen = look(place)
+                style = series_style(place)
                 bars = (median - low, high - median)
                 axes.errorbar(
                     gap_us / 1e3,
                     median - path.base_us,
                     bars,
-                    color=seen.colour,
-                    marker=seen.marker,
+                    color=style.colour,
+                    marker=style.marker,
                     ls="none",
-                    mfc=seen.colour if place == 0 else "white",
+                    mfc=style.colour if place == 0 else "white",
                     lw=0.8,
                     label=f"{name}, medians",
                 )
@@ -208,7 +208,7 @@ def _drawing(number: int, path: _Path) -> Drawing:
             x = np.unique(np.concatenate((np.geomspace(gaps.min(), gaps.max(), 600), _corners(path.policy))))
             x = x[(x >= gaps.min()) & (x <= gaps.max())]
             expected = passing_delay_us(x, path_of(path.policy))
-            axes.plot(x / 1e3, expected, color=look(2).colour, ls=look(2).line, label="fitted policy")
+            axes.plot(x / 1e3, expected, color=series_style(2).colour, ls=series_style(2).line, label="fitted policy")
         logarithmic(axes, x=True)
         if beyond:
             axes.set_ylim(-top_us / 12, top_us)

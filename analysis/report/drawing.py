@@ -7,7 +7,7 @@ time for wide screens (`PAGE_INCH`).
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from analysis.interval import Interval
 from lab.errors import LabError
 
 COLUMN_INCH: Final = 3.5
@@ -51,8 +52,8 @@ _RULES: Final[dict[Any, Any]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """How a series looks; no two in `LOOKS` share marker, line or lightness."""
+class SeriesStyle:
+    """How a series looks; no two in `STYLES` share marker, line or lightness."""
 
     colour: str
     marker: str
@@ -60,19 +61,19 @@ class Look:
     hatch: str
 
 
-LOOKS: Final = (
-    Look("#000000", "o", "-", ""),
-    Look("#0072b2", "s", "--", "////"),
-    Look("#d55e00", "^", "-.", "...."),
-    Look("#56b4e9", "D", ":", "xxxx"),
-    Look("#8c8c8c", "v", (0, (5, 1, 1, 1, 1, 1)), "\\\\\\\\"),  # type: ignore[arg-type]
-    Look("#e0b400", "P", (0, (1, 2)), "----"),  # type: ignore[arg-type]
+STYLES: Final = (
+    SeriesStyle("#000000", "o", "-", ""),
+    SeriesStyle("#0072b2", "s", "--", "////"),
+    SeriesStyle("#d55e00", "^", "-.", "...."),
+    SeriesStyle("#56b4e9", "D", ":", "xxxx"),
+    SeriesStyle("#8c8c8c", "v", (0, (5, 1, 1, 1, 1, 1)), "\\\\\\\\"),  # type: ignore[arg-type]
+    SeriesStyle("#e0b400", "P", (0, (1, 2)), "----"),  # type: ignore[arg-type]
 )
 
 
-def look(number: int) -> Look:
+def series_style(number: int) -> SeriesStyle:
     """The look of a series; more series than looks begin again."""
-    return LOOKS[number % len(LOOKS)]
+    return STYLES[number % len(STYLES)]
 
 
 Paint = Callable[[Figure], None]
@@ -136,6 +137,12 @@ def label(axes: Axes, x: str, y: str) -> None:
             raise ValueError(f"an axis without a unit: '{text}'")
     axes.set_xlabel(x)
     axes.set_ylabel(y)
+
+
+def error_bars(values: Iterable[Interval]) -> tuple[list[float], list[float]]:
+    """Lengths of the bars below and above each value."""
+    kept = list(values)
+    return [one.value - one.low for one in kept], [one.high - one.value for one in kept]
 
 
 def logarithmic(axes: Axes, *, x: bool = False, y: bool = False) -> None:

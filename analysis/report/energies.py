@@ -51,7 +51,7 @@ def added(intervals: Iterable[Interval]) -> Interval | None:
         return None
     value = sum(one.value for one in kept)
     half = math.sqrt(sum(one.half_width**2 for one in kept))
-    return Interval(value, value - half, value + half)
+    return Interval.plus_minus(value, half)
 
 
 def ratio(above: Interval, below: Interval) -> Interval:

@@ -9,12 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.interval import Floats, Interval
-from analysis.predict.predict_time import program_time
 from analysis.predict.prediction import Prediction, Predictor
+from analysis.predict.run_time import program_time
 from analysis.predict.site import Site
 from analysis.predict.what_if import WhatIf
 from analysis.programs.miwa import curve_us
-from analysis.report.drawing import Drawing, draw, label, logarithmic, look
+from analysis.report.drawing import Drawing, draw, label, logarithmic, series_style
 from analysis.report.energies import energy_of_trial, meters_of, repeated
 from analysis.report.report_data import (
     Pair,
@@ -196,14 +196,14 @@ def _times(name: str, group: Sequence[Estimated]) -> Drawing:
 
 
 def _row(axes: Axes, y: Floats, times: Sequence[Interval], place: int, name: str) -> None:
-    seen = look(place)
+    style = series_style(place)
     axes.errorbar(
         [one.value for one in times],
         y,
         xerr=([one.value - one.low for one in times], [min(one.high, 1e9) - one.value for one in times]),
-        color=seen.colour,
-        marker=seen.marker,
-        mfc=seen.colour if place < 2 else "white",
+        color=style.colour,
+        marker=style.marker,
+        mfc=style.colour if place < 2 else "white",
         ms=4,
         ls="none",
         lw=0.8,
@@ -220,12 +220,12 @@ def _agreement(known: Sequence[Estimated]) -> Drawing:
         for place, name, value in ((2, "our model", _ours_s), (3, "Miwa's model", _miwa_s)):
             points = [(x, _away_percent(value(one), one)) for x, one in zip(idle_ms, known, strict=True) if value(one)]
             if points:
-                seen = look(place)
+                style = series_style(place)
                 axes.plot(
                     [x for x, _ in points],
                     [y for _, y in points],
-                    seen.marker,
-                    color=seen.colour,
+                    style.marker,
+                    color=style.colour,
                     mfc="white",
                     label=name,
                 )

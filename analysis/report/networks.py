@@ -6,12 +6,12 @@ from typing import Final
 from matplotlib.figure import Figure
 
 from analysis.calibration import Calibration
-from analysis.predict.predict_topology import PAPER_LINK, predict_topologies
+from analysis.predict.other_networks import PAPER_LINK, predict_topologies
 from analysis.predict.prediction import Prediction
 from analysis.predict.topologies import TABLE_3, TABLE_4, Topology
 from analysis.predict.what_if import parse_what_if
 from analysis.programs.profile import Profile
-from analysis.report.drawing import Drawing, draw, label, look
+from analysis.report.drawing import Drawing, draw, label, series_style
 from analysis.report.report_data import ReportData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
@@ -74,7 +74,7 @@ def _drawing(
         axes = figure.add_subplot()
         fills = ("full", "none", "left")
         for place, family in enumerate(_FAMILIES):
-            seen = look(place)
+            style = series_style(place)
             for asked, fill in zip(_ASKED, fills, strict=True):
                 points = [one for one in found if families[one.where] == family and one.what_if == asked]
                 joule = [one.network_joule if what == "network" else one.all_joule for one in points]
@@ -82,8 +82,8 @@ def _drawing(
                     [one.value / 1e3 for one in joule if one is not None],
                     [point.time_s.value for point, one in zip(points, joule, strict=True) if one is not None],
                     ls="none",
-                    marker=seen.marker,
-                    color=seen.colour,
+                    marker=style.marker,
+                    color=style.colour,
                     fillstyle=fill,
                     markerfacecoloralt="white",
                     label=family if fill == "full" else None,

@@ -4,9 +4,9 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from analysis.calibration import Calibration, ProgramTime
-from analysis.predict.predict_time import program_time
+from analysis.predict.run_time import program_time
 from analysis.programs.miwa import curve_us
-from analysis.report.drawing import Drawing, draw, label, look
+from analysis.report.drawing import Drawing, draw, error_bars, label, series_style
 from analysis.report.report_data import Pair, ReportData, bars_told, file_name, pairs_of, short_names
 from analysis.report.section import Missing, Section
 from analysis.report.table import Column, Table
@@ -19,9 +19,7 @@ def overhead(data: ReportData) -> Section | Missing:
     title = "Overhead of EEE against the mean gap"
     groups = grouped(data)
     if not groups:
-        return Missing(
-            title, "no program ran with EEE on and off.", "eeectl sweep EXPERIMENT.yaml, with the factor eee"
-        )
+        return Missing(title, "no program ran with EEE on and off.", _COMMAND)
     calibration = data.calibration
     drawings = tuple(_drawing(name, pairs, time_model(calibration, pairs)) for name, pairs in groups.items())
     warnings: tuple[str, ...] = ()
@@ -58,13 +56,13 @@ def _drawing(name: str, pairs: list[Pair], model: ProgramTime | None) -> Drawing
 
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
-        seen = look(0)
+        style = series_style(0)
         axes.errorbar(
             idle_us / 1e3,
             [one.interval.value for one in spreads],
-            ([one.below for one in spreads], [one.above for one in spreads]),
-            color=seen.colour,
-            marker=seen.marker,
+            error_bars(one.interval for one in spreads),
+            color=style.colour,
+            marker=style.marker,
             ls="none",
             lw=0.8,
             label="measured",
@@ -73,7 +71,7 @@ def _drawing(name: str, pairs: list[Pair], model: ProgramTime | None) -> Drawing
             fit = model.miwa
             x = np.linspace(0.0, float(idle_us.max()) * 1.03, 600)
             y = curve_us(x, fit.plateau_us.value, fit.alpha_per_us.value, fit.origin_us.value, fit.threshold_us.value)
-            axes.plot(x / 1e3, y, color=look(2).colour, ls=look(1).line, label="fitted, Eq. 3")
+            axes.plot(x / 1e3, y, color=series_style(2).colour, ls=series_style(1).line, label="fitted, Eq. 3")
         axes.axhline(0.0, color="0.5", lw=0.6)
         axes.set_xlim(left=0.0)
         label(axes, "Mean gap I (ms)", "Overhead of a communication (µs)")

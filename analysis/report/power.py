@@ -9,14 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.interval import Floats
-from analysis.report.drawing import PAGE_INCH, Drawing, draw, label, look
+from analysis.report.drawing import PAGE_INCH, Drawing, draw, label, series_style
 from analysis.report.energies import meters_of
 from analysis.report.report_data import ReportData, RunData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
+from record.event_kinds import EventKind
 from record.samples import PowerSeries
 
-_COMMAND = "eeectl run EXPERIMENT.yaml, in a lab with power strips"
+_COMMAND = "eeectl run EXPERIMENT.yaml in a lab with power strips"
 _SERIES = 6
 _POINTS = 1_500
 _NAMED_EVENTS = 12
@@ -45,9 +46,7 @@ def power(data: ReportData) -> Section | Missing:
     title = "Power against time"
     runs = [run for run in data.runs if not run.watts.filter(pl.col("power_watt").is_not_null()).is_empty()]
     if not runs:
-        return Missing(
-            title, "no run has readings of a meter.", "eeectl run EXPERIMENT.yaml in a lab with power strips"
-        )
+        return Missing(title, "no run has readings of a meter.", _COMMAND)
     drawings, rows = [], []
     for number, run in enumerate(runs):
         start_ns = _start_ns(run)
@@ -98,7 +97,7 @@ def _done(run: RunData, start_ns: int) -> list[_Done]:
     found: list[_Done] = []
     counts: list[int] = []
     for event in run.events:
-        if event["kind"] != "actuation":
+        if event["kind"] != EventKind.ACTUATION:
             continue
         at_s = (int(event.get("ended_ns", event["time_ns"])) - start_ns) / 1e9
         words = f"{event['what']} {event['after']}"
@@ -150,8 +149,8 @@ def _drawing(number: int, run: RunData, series: Sequence[_Seen], done: Sequence[
 
 def _panel(axes: Axes, one: _Seen, place: int, share: float) -> None:
     time_s, watt = _thinned(one)
-    seen = look(place)
-    axes.plot(time_s / share, watt, color=seen.colour, ls="-", lw=0.9, drawstyle="steps-post")
+    style = series_style(place)
+    axes.plot(time_s / share, watt, color=style.colour, ls="-", lw=0.9, drawstyle="steps-post")
     axes.set_title(one.name, fontsize=7.5, loc="left", pad=2)
     axes.margins(x=0.01)
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from analysis.configurations import Configuration, State, state_told
 from analysis.interval import Interval
 from analysis.programs.profile_reading import time_of
-from analysis.report.drawing import LOOKS, Drawing, draw, label, logarithmic, look
+from analysis.report.drawing import STYLES, Drawing, draw, error_bars, label, logarithmic, series_style
 from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
 from analysis.report.report_data import ReportData, RunData, Spread, bars_told, file_name, short_names, spread_of
 from analysis.report.section import Missing, Section
@@ -131,13 +131,9 @@ def _performance(one: _Series, point: _Point) -> Interval:
     return ratio(one.points[0].time_s.interval, point.time_s.interval)
 
 
-def _bars(values: Sequence[Interval]) -> tuple[list[float], list[float]]:
-    return [one.value - one.low for one in values], [one.high - one.value for one in values]
-
-
 def _saving_drawing(name: str, group: Sequence[_Series]) -> Drawing:
     """A series is a configuration, or a state of the lab where there are many configurations."""
-    by_state = len(group) > len(LOOKS)
+    by_state = len(group) > len(STYLES)
     names = short_names([one.configuration for one in group])
     series: dict[str, list[tuple[_Series, _Point]]] = {}
     for one in group:
@@ -149,16 +145,16 @@ def _saving_drawing(name: str, group: Sequence[_Series]) -> Drawing:
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
         for number, (key, points) in enumerate(series.items()):
-            seen = look(number)
+            style = series_style(number)
             performance = [_performance(one, point) for one, point in points]
             saved = [_saved_percent(one, point) for one, point in points]
             axes.errorbar(
                 [value.value for value in saved],
                 [value.value for value in performance],
-                _bars(performance),
-                _bars(saved),
-                color=seen.colour,
-                marker=seen.marker,
+                error_bars(performance),
+                error_bars(saved),
+                color=style.colour,
+                marker=style.marker,
                 ls="none",
                 lw=0.8,
                 label=key,
@@ -182,17 +178,17 @@ def _trade_drawing(name: str, group: Sequence[_Series], what: str, joule: str) -
     def paint(figure: Figure) -> None:
         axes = figure.add_subplot()
         for number, state in enumerate(states):
-            seen = look(number)
+            style = series_style(number)
             points = [point for one in group for point in one.points if point.state == state]
             energy = [getattr(point, joule) for point in points]
             axes.errorbar(
                 [one.interval.value for one in energy],
                 [point.time_s.interval.value for point in points],
-                ([p.time_s.below for p in points], [p.time_s.above for p in points]),
-                ([one.below for one in energy], [one.above for one in energy]),
-                color=seen.colour,
-                marker=seen.marker,
-                mfc=seen.colour if number % 2 == 0 else "white",
+                error_bars(point.time_s.interval for point in points),
+                error_bars(one.interval for one in energy),
+                color=style.colour,
+                marker=style.marker,
+                mfc=style.colour if number % 2 == 0 else "white",
                 ls="none",
                 lw=0.8,
                 label=state_told(state),

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from analysis.calibration import Calibration, load_calibration
 from analysis.predict.best_hold import BestHold, best_hold
-from analysis.predict.predict_topology import PAPER_LINK, predict_topologies
+from analysis.predict.other_networks import PAPER_LINK, predict_topologies
 from analysis.predict.prediction import Prediction, Predictor
 from analysis.predict.site import Site
 from analysis.predict.topologies import topologies_named

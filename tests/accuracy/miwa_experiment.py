@@ -14,12 +14,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from analysis.calibration import Calibration, load_calibration
-from analysis.interval import TooLittle
+from analysis.calibration import Calibration, RunTimeError, load_calibration
+from analysis.interval import NotEnoughData
 from analysis.links.path_delay import Policy
 from analysis.programs.fit_run_time import Case, case_of, cases_of, miwa_errors, round_errors, wake_errors
 from analysis.programs.round_replay import fit_rounds
-from analysis.programs.run_time import Errors
 from tests.accuracy.alltoall_engine import MIWA, Configuration, play, profile_of
 
 ARRAYS_BYTE: Final = (256, 1024, 4096, 16_384, 65_536, 131_072)
@@ -51,7 +50,7 @@ def _live(runs: Sequence[Path], calibration: Calibration) -> dict[int, list[Case
     return found
 
 
-def _cell(errors: Errors | None) -> str:
+def _cell(errors: RunTimeError | None) -> str:
     return "not fitted" if errors is None else f"{errors.mean_percent:.2f} / {errors.worst_percent:.1f}"
 
 
@@ -59,7 +58,7 @@ def _row(ranks: int, cases: Sequence[Case]) -> str:
     paper = PAPER.get(ranks)
     try:
         serial = str(fit_rounds([case.round for case in cases if case.round is not None]).serial)
-    except TooLittle:
+    except NotEnoughData:
         serial = ""
     cells = [
         f"{ranks} ranks, {len(cases)} configurations",

@@ -7,18 +7,19 @@ import numpy as np
 import pytest
 
 from analysis.compare import by_block, compare, matched, unit_of
-from analysis.power.preflight import MeterLook, preflight, smallest_watt
+from analysis.power.preflight import MeterPrecision, preflight, smallest_watt
+from record.event_kinds import EventKind
 from record.samples import PowerSeries
-from record.trial_events import BEGUN, ENDED, TrialBegun, TrialEnded, TrialState
-from record.trials import by_levels, levels_of, read_trials, valid_trials
+from record.trial_events import TrialBegun, TrialEnded, TrialState
+from record.trials import levels_of, read_trials, valid_trials
 
 
 def _write(folder: Path, trials: list[tuple[TrialBegun, TrialEnded | None]]) -> None:
     lines = []
     for begun, ended in trials:
-        lines.append({"time_ns": 5, "kind": BEGUN, **begun.plain()})
+        lines.append({"time_ns": 5, "kind": EventKind.TRIAL_BEGUN, **begun.plain()})
         if ended is not None:
-            lines.append({"time_ns": 9, "kind": ENDED, **ended.plain()})
+            lines.append({"time_ns": 9, "kind": EventKind.TRIAL_ENDED, **ended.plain()})
     (folder / "events.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"torn', "utf-8")
 
 
@@ -43,7 +44,6 @@ def test_trials_are_read_with_those_that_were_cut_short_and_the_last_word_counts
     assert valid_trials(trials, eee=("on", "off")) == (trials[1],)
     assert valid_trials(trials, eee="on") == ()
     assert levels_of(trials, "eee") == ("off", "on")
-    assert by_levels(trials, ["eee"]) == {("off",): (trials[1],)}
     assert by_block(trials, "time") == {0: [2.0]}
     assert unit_of(trials, "time") == "s"
     assert matched(trials[1].levels, {"eee": "off", "n": "1"})
@@ -93,20 +93,20 @@ def _series(watt: np.ndarray, step: float) -> PowerSeries:
 
 def test_a_meter_is_known_by_its_noise_its_step_and_its_refresh() -> None:
     chance = np.random.default_rng(1)
-    noisy = MeterLook.of("sw1", _series(20 + 0.5 * chance.normal(size=400), 0.01))
+    noisy = MeterPrecision.of("sw1", _series(20 + 0.5 * chance.normal(size=400), 0.01))
     assert noisy.noise_watt == pytest.approx(0.5, rel=0.15)
     assert noisy.rounding_watt < 0.003
-    coarse = MeterLook.of("sw1", _series(np.full(50, 20.2), 1.0))
+    coarse = MeterPrecision.of("sw1", _series(np.full(50, 20.2), 1.0))
     assert coarse.noise_watt == 0.0
     assert coarse.rounding_watt == pytest.approx(1 / np.sqrt(12), rel=0.05)
-    slow = MeterLook.of("sw1", _series(np.repeat(20 + 0.5 * chance.normal(size=60), 5), 0.01))
+    slow = MeterPrecision.of("sw1", _series(np.repeat(20 + 0.5 * chance.normal(size=60), 5), 0.01))
     assert slow.refresh_s == pytest.approx(5.0)
     with pytest.raises(ValueError, match="too few"):
-        MeterLook.of("sw1", _series(np.array([1.0, 2.0]), 0.1))
+        MeterPrecision.of("sw1", _series(np.array([1.0, 2.0]), 0.1))
 
 
 def test_more_blocks_and_longer_windows_show_smaller_effects_but_not_below_the_step() -> None:
-    noisy = MeterLook("sw1", 20.0, 0.01, 0.5, 1.0, 0.0)
+    noisy = MeterPrecision("sw1", 20.0, 0.01, 0.5, 1.0, 0.0)
     least = [smallest_watt([noisy], 10.0, blocks) for blocks in (2, 3, 5, 10, 50)]
     assert least == sorted(least, reverse=True)
     assert smallest_watt([noisy], 40.0, 5) < smallest_watt([noisy], 10.0, 5)
@@ -118,7 +118,7 @@ def test_more_blocks_and_longer_windows_show_smaller_effects_but_not_below_the_s
         smallest_watt([noisy], 10.0, seen.blocks_needed) <= 0.3 < smallest_watt([noisy], 10.0, seen.blocks_needed - 1)
     )
     assert f"use {seen.blocks_needed} blocks" in seen.sentence
-    coarse = preflight([MeterLook("sw1", 20.0, 1.0, 0.0, 1.0, 0.29)], window_s=10.0, blocks=9, effect_watt=0.3)
+    coarse = preflight([MeterPrecision("sw1", 20.0, 1.0, 0.0, 1.0, 0.29)], window_s=10.0, blocks=9, effect_watt=0.3)
     assert (coarse.seen, coarse.blocks_needed) == (False, None)
     assert "no number of blocks helps" in coarse.sentence
     assert preflight([noisy], window_s=10.0, blocks=3).seen
@@ -128,7 +128,7 @@ def test_more_blocks_and_longer_windows_show_smaller_effects_but_not_below_the_s
 
 def test_what_the_preflight_calls_seen_is_found_four_times_in_five() -> None:
     chance = np.random.default_rng(7)
-    meter, blocks, window_s = MeterLook("sw1", 20.0, 0.0, 0.5, 1.0, 0.0), 6, 10.0
+    meter, blocks, window_s = MeterPrecision("sw1", 20.0, 0.0, 0.5, 1.0, 0.0), 6, 10.0
     effect = smallest_watt([meter], window_s, blocks)
     sigma = meter.window_watt(window_s) * np.sqrt(2)
     found = 0

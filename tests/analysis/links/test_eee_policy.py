@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.interval import Interval, TooLittle
+from analysis.interval import Interval, NotEnoughData
 from analysis.links.eee_policy import PolicyFit, fit_policy
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from tests.accuracy.blind_recovery import draw_truth, recover
@@ -119,7 +119,7 @@ def test_same_data_same_answer() -> None:
 def test_data_without_an_answer_is_refused_or_off(rtt_us: np.ndarray) -> None:
     sent = np.cumsum(np.linspace(500, 4000, 200))
     if np.isnan(rtt_us).all():
-        with pytest.raises(TooLittle, match="echoes can be used"):
+        with pytest.raises(NotEnoughData, match="echoes can be used"):
             fit_policy(Probes.of(sent, rtt_us))
     else:
         fit: PolicyFit = fit_policy(Probes.of(sent, rtt_us))
@@ -127,7 +127,7 @@ def test_data_without_an_answer_is_refused_or_off(rtt_us: np.ndarray) -> None:
 
 
 def test_times_that_do_not_rise_are_refused() -> None:
-    with pytest.raises(TooLittle, match="do not rise"):
+    with pytest.raises(NotEnoughData, match="do not rise"):
         Probes.of([1, 3, 2], [5, 5, 5])
 
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.interval import Interval, TooLittle
-from analysis.power.andujar_power import TABLE_2, cluster_power, fit_andujar, network_watt, nodes_watt, switch_watt
+from analysis.interval import Interval, NotEnoughData
+from analysis.power.andujar_power import fit_andujar
+from tests.support.measured.andujar_model import TABLE_2, cluster_power, network_watt, nodes_watt, switch_watt
 
 
 def _exact(watt: float, half: float = 0.5) -> Interval:
@@ -50,9 +51,9 @@ def test_network_and_cluster_add_up() -> None:
 
 
 def test_states_that_are_not_told_apart_are_refused() -> None:
-    with pytest.raises(TooLittle, match="not seen to draw more than without"):
+    with pytest.raises(NotEnoughData, match="not seen to draw more than without"):
         fit_andujar(_exact(178, 3), _exact(180, 3), 36, _exact(150), _exact(300))
-    with pytest.raises(TooLittle, match="load all"):
+    with pytest.raises(NotEnoughData, match="load all"):
         fit_andujar(_exact(33), _exact(180), 36, _exact(299), _exact(300, 3))
-    with pytest.raises(TooLittle, match="without ports"):
+    with pytest.raises(NotEnoughData, match="without ports"):
         fit_andujar(_exact(33), _exact(180), 0, _exact(150), _exact(300))

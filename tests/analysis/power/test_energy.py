@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analysis.interval import Floats
-from analysis.power.energy import MeterTraits, energy_of, energy_of_counter
+from analysis.power.energy import MeterTraits, energy_of
 from analysis.power.meter_lag import lag_of
 from record.samples import PowerSeries
 
@@ -127,26 +127,12 @@ def test_missing_readings_are_said_and_widen_the_interval() -> None:
     assert found.energy_joule.half_width > 5 * whole.energy_joule.half_width
 
 
-def test_an_energy_counter_knows_its_ends_to_a_step() -> None:
-    rng = np.random.default_rng(6)
-    held = 0
-    for _ in range(_ROUNDS):
-        watt, begin = rng.uniform(30.0, 60.0), rng.uniform(0.0, 3_600.0)
-        time_s = np.arange(-5.0, 1_006.0)
-        joule = np.floor((begin + watt * (time_s + 5.0)) / 3_600.0) * 3_600.0
-        found = energy_of_counter(time_s, joule, 3_600.0, 1_000.0, 0.5)
-        held += found.energy_joule.holds(watt * 1_000.0)
-    assert held / _ROUNDS >= 0.93
-
-
 def test_windows_that_no_reading_covers_are_refused() -> None:
     series, _ = _meter(np.random.default_rng(7), _flat(40.0), 10.0)
     with pytest.raises(ValueError, match="ends after it begins"):
         energy_of(series, _START_NS, _START_NS)
     with pytest.raises(ValueError, match="no readings"):
         energy_of(series, _START_NS + 500 * NS, _START_NS + 510 * NS)
-    with pytest.raises(ValueError, match="before and after"):
-        energy_of_counter(np.array([1.0, 2.0]), np.array([0.0, 1.0]), 1.0, 1.0, 0.0)
 
 
 # -- the lag itself

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.interval import Interval, TooLittle
+from analysis.interval import Interval, NotEnoughData
 from analysis.power.switch_power import StageWindow, SwitchPowerFit, fit_switch_power
 from tests.support.measured.power_bench import FAMILIES, PORTS, STAGES, Drift, MeterFamily, Truth, measure, without
 
@@ -116,7 +116,7 @@ def test_without_a_switch_shut_again_nobody_knows_what_stays() -> None:
 
 def test_ports_that_are_always_up_are_refused() -> None:
     up = [stage for stage in STAGES if stage.up == PORTS]
-    with pytest.raises(TooLittle, match="base and port are one"):
+    with pytest.raises(NotEnoughData, match="base and port are one"):
         _fit(stages=up)
 
 
@@ -131,26 +131,26 @@ def test_a_link_that_draws_nothing_has_no_fraction() -> None:
 
 
 def test_a_meter_that_shows_one_value_is_refused() -> None:
-    with pytest.raises(TooLittle, match="shows 0 W in every window"):
+    with pytest.raises(NotEnoughData, match="shows 0 W in every window"):
         _fit(MeterFamily(step=100.0, noise=0.0), drift=Drift(0.0), stages=STAGES[:6])
     windows = [
         replace(window, power_watt=40.0) for window in measure(TRUTH, FAMILIES["gude"], np.random.default_rng(4))
     ]
-    with pytest.raises(TooLittle, match="has stopped"):
+    with pytest.raises(NotEnoughData, match="has stopped"):
         fit_switch_power(windows, 0.1)
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.0])
 def test_a_meter_at_its_limit_is_refused(noise: float) -> None:
     limited = MeterFamily(step=0.01, noise=noise, limit=43.0)
-    with pytest.raises(TooLittle, match="at its limit"):
+    with pytest.raises(NotEnoughData, match="at its limit"):
         _fit(limited)
 
 
 def test_too_few_windows_are_refused() -> None:
-    with pytest.raises(TooLittle, match="too few"):
+    with pytest.raises(NotEnoughData, match="too few"):
         _fit(blocks=1)
-    with pytest.raises(TooLittle, match="no window"):
+    with pytest.raises(NotEnoughData, match="no window"):
         fit_switch_power([])
 
 

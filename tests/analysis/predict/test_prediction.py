@@ -17,7 +17,7 @@ from analysis.predict.sampling import Sampler
 from analysis.predict.site import Site
 from analysis.predict.what_if import WhatIf, parse_what_if
 from analysis.programs.profile import Gaps, NodeGaps, Profile
-from analysis.programs.sleeping_links import link_of, sleeping_ways
+from analysis.programs.sleeping_links import link_of, sleeping_directions
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
 from tests.support.measured.synthetic_run import HOLD_US, SLEEP_US, WAKE_US, about, calibration
@@ -158,7 +158,7 @@ def test_replayed_rounds_predict_holds_that_were_not_measured(hold_us: float) ->
     predictor = Predictor(_both_ways(2_000), _with_rounds(1.5, 1.0), draws=3)
     found = predictor.predict(parse_what_if(f"deep,hold_us={hold_us}"))
     link = predictor.calibration.links["path n01 - n02"]
-    waits_us = WAKE_US * len(sleeping_ways(link, predictor.profile)) if hold_us < 2_000 else 0.0
+    waits_us = WAKE_US * len(sleeping_directions(link, predictor.profile)) if hold_us < 2_000 else 0.0
     assert found.time_s.value - predictor.profile.base_s.value == pytest.approx(1_000 * 1.5 * waits_us * 1e-6, rel=1e-3)
 
 

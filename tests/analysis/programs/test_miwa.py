@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from analysis.interval import TooLittle
+from analysis.interval import NotEnoughData
 from analysis.programs.miwa import MiwaFit, Run, curve_us, fit_miwa
 
 TRUTH = {"plateau_us": 100.0, "alpha_per_us": 0.004, "origin_us": 150.0, "threshold_us": 200.0}
@@ -55,10 +55,10 @@ def test_much_noise_gives_a_wide_interval() -> None:
 
 
 def test_bad_data_are_refused() -> None:
-    with pytest.raises(TooLittle, match="too few"):
+    with pytest.raises(NotEnoughData, match="too few"):
         fit_miwa(_runs(1.0, count=5))
-    with pytest.raises(TooLittle, match="no overhead"):
+    with pytest.raises(NotEnoughData, match="no overhead"):
         fit_miwa(_runs(0.0, plateau_us=0.0))
     run = _runs(1.0)[0]
-    with pytest.raises(TooLittle, match="same mean idle"):
+    with pytest.raises(NotEnoughData, match="same mean idle"):
         fit_miwa([run] * 20)

@@ -10,6 +10,7 @@ from analysis.programs.profile_reading import profiles_of, read_gaps
 from analysis.run_lab import link_mbps, run_folder
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
+from record.event_kinds import EventKind
 from tests.support.measured.synthetic_run import HOSTS, Writer, alltoall_times, gaps_text, write_run
 
 
@@ -105,7 +106,7 @@ def test_gaps_are_those_of_the_programs_own_loop(tmp_path: Path) -> None:
     events = folder / "events.jsonl"
     told = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
     for event in told:
-        if event["kind"] == "trial_ended":
+        if event["kind"] == EventKind.TRIAL_ENDED:
             event["loop_ns"] = [event["ended_ns"] + 10**9, event["ended_ns"] + 2 * 10**9]
     events.write_text("".join(json.dumps(event) + "\n" for event in told), encoding="utf-8")
     (later,) = profiles_of(folder)
@@ -116,8 +117,8 @@ def test_gaps_are_those_of_the_programs_own_loop(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("a: [", "is not YAML"),
-        ("hello", "is no profile"),
-        ("format: 9", "is of format 9"),
+        ("hello", "has no key `format`"),
+        ("format: 9", "has format 9, not 1"),
         ("format: 1\nname: x", "program: Field required"),
     ],
 )
@@ -142,5 +143,5 @@ def test_the_link_rate_is_the_labs() -> None:
 
 
 def test_no_run_is_told(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match=r"is no run's folder"):
+    with pytest.raises(LabError, match=r"is not a run's folder"):
         run_folder(str(tmp_path))

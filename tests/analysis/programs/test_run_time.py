@@ -6,11 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from analysis.interval import TooLittle
+from analysis.interval import NotEnoughData
 from analysis.links.path_delay import Policy
-from analysis.programs.profile import Profile
+from analysis.programs.profile import Direction, Profile
 from analysis.programs.round_replay import Replay, RoundRun, fit_rounds, round_run
-from analysis.programs.run_time import Waits, WakeRun, Way, errors_of, fit_wakes, wake_run
+from analysis.programs.run_time import Waits, WakeRun, errors_of, fit_wakes, wake_run
 from tests.support.measured.alltoall_bench import Played, Shape, play, profile
 
 HOLD = Policy(1000.0, 182.0, 60.0)
@@ -18,7 +18,7 @@ NEVER = Policy(float("inf"), 0.0, 0.0)
 SLEEPS_US = (300.0, 700.0, 850.0, 900.0, 1000.0, 1100.0, 1300.0, 1800.0)
 
 
-def overhead_us(known: Profile, policies: Mapping[Way, Policy]) -> float:
+def overhead_us(known: Profile, policies: Mapping[Direction, Policy]) -> float:
     """What a round waits, by the replay."""
     return float(Replay.of(known).overhead_us(policies)[0])
 
@@ -117,16 +117,16 @@ def test_noise_widens_the_interval() -> None:
 
 def test_what_cannot_be_fitted_is_refused(measured: list[tuple[Profile, Played, Shape]]) -> None:
     known, played, _ = measured[0]
-    with pytest.raises(TooLittle, match="too few for three"):
+    with pytest.raises(NotEnoughData, match="too few for three"):
         fit_wakes(_wake_runs(1e-3, count=5))
     awake = wake_run(known, {"receive": HOLD}, played.time_s)
-    with pytest.raises(TooLittle, match="longer than the hold"):
+    with pytest.raises(NotEnoughData, match="longer than the hold"):
         fit_wakes([awake] * 10)
-    with pytest.raises(TooLittle, match="longer than the hold"):
+    with pytest.raises(NotEnoughData, match="longer than the hold"):
         fit_rounds([round_run(known, {"receive": HOLD}, played.time_s)] * 10)
-    with pytest.raises(TooLittle, match="gap recorder"):
+    with pytest.raises(NotEnoughData, match="gap recorder"):
         wake_run(known.model_copy(update={"gaps": {}}), {"receive": HOLD})
-    with pytest.raises(TooLittle, match="gap recorder"):
+    with pytest.raises(NotEnoughData, match="gap recorder"):
         overhead_us(known.model_copy(update={"call_count": 0.0}), {"receive": HOLD})
     with pytest.raises(ValueError, match="one at least"):
         errors_of([], [])

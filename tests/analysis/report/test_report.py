@@ -235,7 +235,7 @@ def test_the_command_writes_page_and_figures(
     ("words", "sentence"),
     [
         ([], "name at least one run"),
-        (["nix"], "is no run's folder"),
+        (["nix"], "is not a run's folder"),
         (["STUDY", "-o", "/nonexistent/report.html"], "cannot be written"),
         (["STUDY", "-o", "."], "is a folder"),
         (["STUDY", "--calibration", "/nonexistent/c.yaml"], "eeectl fit"),

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from analysis.configurations import Factors
 from analysis.interval import Interval
-from analysis.report.drawing import LOOKS, draw, label
+from analysis.report.drawing import STYLES, draw, label
 from analysis.report.energies import added, energy_of_trial, meters_of, ratio, repeated
 from analysis.report.report_data import bars_told, pairs_of, read_material, short_names, spread_of
 from analysis.report.table import Column, Table, told
@@ -148,14 +148,14 @@ def test_an_axis_without_a_unit_is_a_mistake() -> None:
 
 
 def test_no_two_series_look_alike_in_grey() -> None:
-    assert len({look.marker for look in LOOKS}) == len(LOOKS)
-    assert len({str(look.line) for look in LOOKS}) == len(LOOKS)
+    assert len({style.marker for style in STYLES}) == len(STYLES)
+    assert len({str(style.line) for style in STYLES}) == len(STYLES)
 
     def lightness(colour: str) -> float:
         red, green, blue = (int(colour[n : n + 2], 16) for n in (1, 3, 5))
         return 0.299 * red + 0.587 * green + 0.114 * blue
 
-    values = sorted(lightness(look.colour) for look in LOOKS)
+    values = sorted(lightness(style.colour) for style in STYLES)
     assert all(b - a >= 10 for a, b in pairwise(values))
 
 

@@ -21,12 +21,11 @@ import numpy as np
 from analysis.calibration import Calibration, PortPower, SwitchPower
 from analysis.interval import Floats
 from analysis.predict.asked_mode import AskedMode
-from analysis.predict.predict_time import GapTable
+from analysis.predict.run_time import GapTable
 from analysis.predict.sampling import Sampler
 from analysis.predict.site import Load, Site, SitePort
 from analysis.predict.what_if import WhatIf
-from analysis.programs.profile import Profile
-from analysis.programs.run_time import Way
+from analysis.programs.profile import Direction, Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +41,15 @@ class Rest:
         return self.deep + self.fast
 
 
-def rest_of(gaps: GapTable, mode: AskedMode, time_s: Floats, ways: tuple[Way, ...] = ("transmit", "receive")) -> Rest:
+def rest_of(
+    gaps: GapTable, mode: AskedMode, time_s: Floats, directions: tuple[Direction, ...] = ("transmit", "receive")
+) -> Rest:
     """Of the nodes' links, mean of the directions that sleep, over the whole run."""
     deep, fast = np.zeros(time_s.size), np.zeros(time_s.size)
-    for way in ways:
-        slept_us = mode.low_power_us(gaps.gap_us[way][None, :])
-        deep += np.broadcast_to(slept_us[0] @ gaps.count[way], time_s.shape) / len(ways)
-        fast += np.broadcast_to(slept_us[1] @ gaps.count[way], time_s.shape) / len(ways)
+    for direction in directions:
+        slept_us = mode.low_power_us(gaps.gap_us[direction][None, :])
+        deep += np.broadcast_to(slept_us[0] @ gaps.count[direction], time_s.shape) / len(directions)
+        fast += np.broadcast_to(slept_us[1] @ gaps.count[direction], time_s.shape) / len(directions)
     scale = gaps.link_count * time_s * 1e6
     share = (deep + fast) / scale
     # Bins have a middle, so gaps may add up to more than the run.

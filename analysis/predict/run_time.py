@@ -18,15 +18,15 @@ from typing import Final
 import numpy as np
 
 from analysis.calibration import Calibration, MiwaTime, ProgramTime, RoundTime, WakeTime
-from analysis.interval import Floats, TooLittle
+from analysis.interval import Floats, NotEnoughData
 from analysis.links.path_delay import Policy
 from analysis.predict.asked_mode import AskedMode
 from analysis.predict.sampling import Sampler
 from analysis.predict.what_if import WhatIf
 from analysis.programs.miwa import curve_us
-from analysis.programs.profile import Profile
+from analysis.programs.profile import Direction, Profile
 from analysis.programs.round_replay import Replay
-from analysis.programs.run_time import Waits, Way
+from analysis.programs.run_time import Waits
 
 _POINTS: Final = 8
 _REPLICAS: Final = 4
@@ -37,8 +37,8 @@ _REPLICAS: Final = 4
 class GapTable:
     """All gaps of a program's links, by direction as the nodes see them; equal bins of all nodes together."""
 
-    gap_us: Mapping[Way, Floats]
-    count: Mapping[Way, Floats]
+    gap_us: Mapping[Direction, Floats]
+    count: Mapping[Direction, Floats]
     link_count: int
     rounds: float
     assumed: bool
@@ -48,25 +48,25 @@ class GapTable:
     def of(cls, profile: Profile) -> "GapTable":
         """From a profile; without gaps, every round has one of the mean length."""
         rounds = profile.call_count / profile.ranks_per_host
-        ways: tuple[Way, ...] = ("transmit", "receive")
+        directions: tuple[Direction, ...] = ("transmit", "receive")
         if not profile.gaps:
             idle_us = max(profile.idle_us * profile.ranks_per_host, 0.0)
             only = np.array([idle_us if np.isfinite(idle_us) else profile.base_s.value * 1e6])
             links = len(profile.hosts)
             count = np.array([max(rounds, 1.0) * links])
-            return cls(dict.fromkeys(ways, only), dict.fromkeys(ways, count), links, rounds, assumed=True)
-        gaps: dict[Way, Floats] = {}
-        counts: dict[Way, Floats] = {}
-        for way in ways:
+            return cls(dict.fromkeys(directions, only), dict.fromkeys(directions, count), links, rounds, assumed=True)
+        gaps: dict[Direction, Floats] = {}
+        counts: dict[Direction, Floats] = {}
+        for direction in directions:
             bins: dict[tuple[float, float], float] = {}
             for node in profile.gaps.values():
-                seen = node.transmit if way == "transmit" else node.receive
+                seen = node.transmit if direction == "transmit" else node.receive
                 for low, high, number in zip(seen.low_us, seen.high_us, seen.count, strict=True):
                     bins[low, high] = bins.get((low, high), 0.0) + number
             edges = np.array(sorted(bins), dtype=float).reshape(-1, 2)
             places = (np.arange(_POINTS) + 0.5) / _POINTS
-            gaps[way] = (edges[:, :1] + (edges[:, 1:] - edges[:, :1]) * places).ravel()
-            counts[way] = np.repeat([bins[low, high] / _POINTS for low, high in edges.tolist()], _POINTS)
+            gaps[direction] = (edges[:, :1] + (edges[:, 1:] - edges[:, :1]) * places).ravel()
+            counts[direction] = np.repeat([bins[low, high] / _POINTS for low, high in edges.tolist()], _POINTS)
         return cls(gaps, counts, len(profile.gaps), rounds, assumed=False)
 
     @property
@@ -103,11 +103,11 @@ def run_time(
     what_if: WhatIf,
     mode: AskedMode,
     fitted: ProgramTime | None,
-    ways: tuple[Way, ...],
+    directions: tuple[Direction, ...],
     sampler: Sampler,
-    walks: "Walks | None",
+    replays: "Replays | None",
 ) -> RunTime:
-    """Draws of the run time; `walks` are needed where replayed rounds were fitted."""
+    """Draws of the run time; `replays` are needed where replayed rounds were fitted."""
     base_s = sampler.of("base_s", profile.base_s)
     warnings: list[str] = []
     if profile.trial_count == 1:
@@ -120,10 +120,10 @@ def run_time(
     if gaps.assumed:
         warnings.append("no gaps were recorded: all are taken to be the mean gap, which can be far off near the hold.")
     model = None if fitted is None else better(fitted)
-    if isinstance(model, RoundTime) and walks is not None:
-        extra_us = _by_rounds(walks, gaps, mode, model, ways, sampler)
+    if isinstance(model, RoundTime) and replays is not None:
+        extra_us = _by_rounds(replays, gaps, mode, model, directions, sampler)
     elif fitted is not None and fitted.wakes is not None:
-        extra_us = _by_wakes(gaps, mode, fitted.wakes, ways, sampler)
+        extra_us = _by_wakes(gaps, mode, fitted.wakes, directions, sampler)
     elif fitted is not None and fitted.miwa is not None and what_if.mode == "measured" and not what_if.phy:
         extra_us = _by_miwa(profile, fitted.miwa, sampler) * profile.ranks_per_host
     else:
@@ -132,7 +132,7 @@ def run_time(
             f"{profile.rank_count} ranks that covers this: the interval is from one sleeping link a round to all "
             "of a way there and back."
         )
-        extra_us = _by_bounds(gaps, mode, ways, sampler)
+        extra_us = _by_bounds(gaps, mode, directions, sampler)
     return RunTime(base_s, base_s + gaps.rounds * extra_us * 1e-6, tuple(warnings))
 
 
@@ -152,11 +152,11 @@ def _of_draw(rows: Floats, draw: int) -> Floats:
 
 
 def seen_of_rounds(
-    gaps: GapTable, mode: AskedMode, ways: tuple[Way, ...], abreast: Floats, hidden_us: Floats
+    gaps: GapTable, mode: AskedMode, directions: tuple[Direction, ...], abreast: Floats, hidden_us: Floats
 ) -> tuple[Floats, Floats]:
     """(what is seen of a round's wait for the slowest link, share of rounds that wait), each of shape (draws,)."""
-    delays = np.concatenate([mode.policy.delay_us(gaps.gap_us[way][None, :]) for way in ways], axis=1)
-    counts = np.concatenate([gaps.count[way] for way in ways])
+    delays = np.concatenate([mode.policy.delay_us(gaps.gap_us[direction][None, :]) for direction in directions], axis=1)
+    counts = np.concatenate([gaps.count[direction] for direction in directions])
     seen, share = np.zeros(abreast.size), np.zeros(abreast.size)
     for draw, number in enumerate(abreast):
         waits = Waits.of(_of_draw(delays, draw), counts, gaps.rounds * gaps.link_count)
@@ -166,24 +166,24 @@ def seen_of_rounds(
 
 
 @dataclass(frozen=True, slots=True)
-class Walks:
+class Replays:
     """A program's rounds, replayed: a few walks for each draw, and as many for the middle as a fit has."""
 
     few: Replay
     many: Replay
 
     @classmethod
-    def of(cls, profile: Profile) -> "Walks | None":
+    def of(cls, profile: Profile) -> "Replays | None":
         """None where the recording does not show all links' gaps."""
         try:
             return cls(Replay.of(profile, _REPLICAS), Replay.of(profile))
-        except TooLittle:
+        except NotEnoughData:
             return None
 
-    def waits_us(self, policy: Policy, ways: tuple[Way, ...]) -> Floats:
+    def waits_us(self, policy: Policy, directions: tuple[Direction, ...]) -> Floats:
         """What a round waits, shape (draws,)."""
-        draws_us = self.few.overhead_us(dict.fromkeys(ways, policy))
-        (middle_us,) = self.many.overhead_us(dict.fromkeys(ways, policy.first))
+        draws_us = self.few.overhead_us(dict.fromkeys(directions, policy))
+        (middle_us,) = self.many.overhead_us(dict.fromkeys(directions, policy.first))
         found: Floats = np.maximum(draws_us + middle_us - draws_us[0], 0.0)
         return found
 
@@ -197,18 +197,25 @@ def _with_residual(extra: Floats, residual_us: float, share: Floats | float, sam
 
 
 def _by_rounds(
-    walks: Walks, gaps: GapTable, mode: AskedMode, rounds: RoundTime, ways: tuple[Way, ...], sampler: Sampler
+    replays: Replays,
+    gaps: GapTable,
+    mode: AskedMode,
+    rounds: RoundTime,
+    directions: tuple[Direction, ...],
+    sampler: Sampler,
 ) -> Floats:
-    _, share = seen_of_rounds(gaps, mode, ways, np.ones(sampler.count), np.zeros(sampler.count))
-    waits_us = walks.waits_us(mode.policy, ways)
+    _, share = seen_of_rounds(gaps, mode, directions, np.ones(sampler.count), np.zeros(sampler.count))
+    waits_us = replays.waits_us(mode.policy, directions)
     extra = sampler.of("round_serial_count", rounds.serial_count) * waits_us
     return _with_residual(extra, rounds.residual_us, share, sampler, "residual_us")
 
 
-def _by_wakes(gaps: GapTable, mode: AskedMode, wakes: WakeTime, ways: tuple[Way, ...], sampler: Sampler) -> Floats:
+def _by_wakes(
+    gaps: GapTable, mode: AskedMode, wakes: WakeTime, directions: tuple[Direction, ...], sampler: Sampler
+) -> Floats:
     abreast = np.maximum(sampler.of("abreast_count", wakes.abreast_count), 1.0)
     serial = sampler.of("serial_count", wakes.serial_count)
-    seen, share = seen_of_rounds(gaps, mode, ways, abreast, sampler.of("hidden_us", wakes.hidden_us))
+    seen, share = seen_of_rounds(gaps, mode, directions, abreast, sampler.of("hidden_us", wakes.hidden_us))
     return _with_residual(serial * seen, wakes.residual_us, share, sampler, "residual_us")
 
 
@@ -219,10 +226,10 @@ def _by_miwa(profile: Profile, fit: MiwaTime, sampler: Sampler) -> Floats:
     return _with_residual(plateau * float(shape), fit.residual_us, float(shape) > 0, sampler, "miwa_residual_us")
 
 
-def _by_bounds(gaps: GapTable, mode: AskedMode, ways: tuple[Way, ...], sampler: Sampler) -> Floats:
+def _by_bounds(gaps: GapTable, mode: AskedMode, directions: tuple[Direction, ...], sampler: Sampler) -> Floats:
     """Anything from the direction that waits longer, once, to both directions, there and back."""
     alone, none = np.ones(sampler.count), np.zeros(sampler.count)
-    waits = [seen_of_rounds(gaps, mode, (way,), alone, none)[0] for way in ways]
+    waits = [seen_of_rounds(gaps, mode, (direction,), alone, none)[0] for direction in directions]
     least, most = np.max(waits, axis=0), 2 * np.sum(waits, axis=0)
     between: Floats = least + (most - least) * sampler.uniform("bounds", 0.0, 1.0)
     return between

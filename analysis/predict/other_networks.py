@@ -1,6 +1,6 @@
 """A program on a network that nobody here has: Andujar's topologies with the paper's power model (2023, Eq. 1-7).
 
-The equations are those of `analysis.power.andujar_power`, over draws; a test holds both together.
+The equations are evaluated over draws; a test compares them with the equations as printed.
 
 The program is taken to run on every node as it ran on those where it was measured: same run time without EEE, same
 communications, same gaps on each node's link. A communication passes as many links as the network's mean way has, and
@@ -20,9 +20,9 @@ import numpy as np
 from analysis.calibration import AndujarPower, Calibration, Estimate
 from analysis.interval import Floats, Interval
 from analysis.predict.asked_mode import AskedMode, asked_mode
-from analysis.predict.predict_power import rest_of
-from analysis.predict.predict_time import GapTable, seen_of_rounds
+from analysis.predict.power import rest_of
 from analysis.predict.prediction import Prediction, interval_of
+from analysis.predict.run_time import GapTable, seen_of_rounds
 from analysis.predict.sampling import DRAWS, Sampler
 from analysis.predict.topologies import Topology
 from analysis.predict.what_if import WhatIf

@@ -66,7 +66,7 @@ KINDS: Mapping[Model, Candidate] = {
 }
 
 
-class Judge:
+class Likelihood:
     """How well parameters explain the echoes."""
 
     def __init__(self, probes: Probes, sleepers: int, byte_us: float) -> None:

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 
 from analysis.calibration import PowerPart, save_calibration
-from analysis.power.andujar_power import TABLE_2
-from analysis.power.andujar_power import cluster_power as by_paper
 from analysis.predict.best_hold import best_hold
-from analysis.predict.predict_topology import PAPER_POWER, cluster_power, predict_topologies
+from analysis.predict.other_networks import PAPER_POWER, cluster_power, predict_topologies
 from analysis.predict.prediction import Predictor
 from analysis.predict.sampling import Sampler
 from analysis.predict.topologies import TABLE_3, TABLE_4, TOPOLOGIES, topologies_named
 from analysis.predict.what_if import parse_what_if
 from eeectl.cli import run
 from tests.analysis.predict.test_prediction import ONE_SWITCH, exact_calibration, profile
+from tests.support.measured.andujar_model import TABLE_2
+from tests.support.measured.andujar_model import cluster_power as by_paper
 from tests.support.measured.synthetic_run import WAKE_US, calibration
 
 NO_POWER = exact_calibration().model_copy(update={"power": PowerPart()})

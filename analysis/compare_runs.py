@@ -1,0 +1,104 @@
+"""Two runs, or two levels of one run, figure by figure: which trials belong to either side, and what is compared."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from analysis.compare import Comparison, Energies, compare, matched
+from lab.errors import LabError
+from record.samples import RunSamples
+from record.trials import Trial, read_trials
+
+_Values = dict[int, list[float]]
+"""By block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A or B: trials of one run with some levels."""
+
+    folder: Path
+    levels: Mapping[str, str]
+
+    def __str__(self) -> str:
+        levels = ", ".join(f"{name} {level}" for name, level in self.levels.items())
+        return levels or self.folder.name
+
+
+@dataclass(frozen=True, slots=True)
+class _Figures:
+    """Valid trials of a side with their figures, energy and power included, and each figure's unit."""
+
+    trials: tuple[tuple[Trial, Mapping[str, float]], ...]
+    units: Mapping[str, str]
+
+    @classmethod
+    def of(cls, side: Side, devices: Sequence[str]) -> "_Figures":
+        trials = [trial for trial in read_trials(side.folder) if trial.valid and matched(trial.levels, side.levels)]
+        if not trials:
+            RunSamples(side.folder).facts  # noqa: B018 - raises if the folder is not a run's
+            raise LabError(f"{side.folder} has no valid trial of {side}: look at its events, or name other levels.")
+        energies = Energies(RunSamples(side.folder), devices)
+        if devices and not energies.meters:
+            raise LabError(f"no meter of {side.folder} feeds {', '.join(devices)}: name other devices.")
+        units: dict[str, str] = {}
+        found = []
+        for trial in trials:
+            values = {name: one.value for name, one in trial.figures.items()}
+            units |= {name: one.unit for name, one in trial.figures.items()}
+            metered = energies.of(trial)
+            if metered is not None:
+                values |= {"energy": metered.energy_joule, "power": metered.mean_watt}
+                units |= {"energy": "J", "power": "W"}
+            found.append((trial, values))
+        return cls(tuple(found), units)
+
+    def cells(self, name: str, compared: set[str]) -> dict[str, _Values]:
+        """Values of a figure by the levels of all factors but the compared ones."""
+        cells: dict[str, _Values] = {}
+        for trial, values in self.trials:
+            if name in values:
+                cell = ", ".join(f"{key} {level}" for key, level in trial.levels.items() if key not in compared)
+                cells.setdefault(cell, {}).setdefault(trial.block, []).append(values[name])
+        return cells
+
+
+def compare_sides(
+    a: Side, b: Side, figures: Sequence[str] = (), devices: Sequence[str] = ()
+) -> list[tuple[str, Comparison]]:
+    """Each figure of A and B where all other factors are equal, and over all such cells together.
+
+    LabError if a side has no valid trial, or no meter feeds `devices`.
+    """
+    one_run = a.folder.resolve() == b.folder.resolve()
+    sides = [_Figures.of(side, devices) for side in (a, b)]
+    compared = set(a.levels) | set(b.levels)
+    names = [name for name in sides[0].units if name in sides[1].units and (not figures or name in figures)]
+    rows: list[tuple[str, Comparison]] = []
+    for name in names:
+        unit = sides[0].units[name]
+        cells = [side.cells(name, compared) for side in sides]
+        found: list[tuple[str, Comparison]] = []
+        for cell in (cell for cell in cells[0] if cell in cells[1]):
+            try:
+                one = compare(cells[0][cell], cells[1][cell], name, unit, pairing="blocks" if one_run else "none")
+            except ValueError:
+                continue
+            found.append((cell, one))
+        rows += found
+        if len(found) > 1:
+            rows.append(("all together", _together(cells, [cell for cell, _ in found], name, one_run=one_run)))
+    return rows
+
+
+def _together(cells: list[dict[str, _Values]], names: Sequence[str], figure: str, *, one_run: bool) -> Comparison:
+    """All cells at once, each value divided by the median of A in its cell."""
+    merged: list[_Values] = [{}, {}]
+    for cell in names:
+        scale = float(np.median([x for own in cells[0][cell].values() for x in own])) or 1.0
+        for side in (0, 1):
+            for block, own in cells[side][cell].items():
+                merged[side].setdefault(block, []).extend(x / scale for x in own)
+    return compare(merged[0], merged[1], figure, "of A", pairing="blocks" if one_run else "none")

@@ -1,0 +1,131 @@
+"""A calibration from runs: links' policies, power and run time, of whichever the runs measured."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, get_args
+
+from analysis.calibration import Calibration, CalibrationError
+from analysis.interval import NotEnoughData
+from analysis.links.fit_links import fit_links
+from analysis.power.fit_power import fit_power
+from analysis.programs.fit_run_time import Case, cases_of, fit_run_time
+from analysis.programs.profile import ProfileError
+from record.samples import RunSamples
+from record.trials import read_trials
+
+Part = Literal["links", "power", "run-time"]
+PARTS: Final[tuple[Part, ...]] = get_args(Part)
+
+
+@dataclass(frozen=True, slots=True)
+class FitResult:
+    """What was fitted, together with what was known before; `failures` are sentences about what was not fitted."""
+
+    calibration: Calibration
+    failures: tuple[str, ...]
+
+
+@dataclass
+class _Fitting:
+    """Results and failures so far; `named`: the parts were named, so a part that no run measured is a failure."""
+
+    calibration: Calibration
+    named: bool
+    failures: list[str] = field(default_factory=list)
+
+    def add(self, **parts: Any) -> None:
+        """Merge fitted parts into the calibration."""
+        found = Calibration.begin(self.calibration.lab, self.calibration.lab_digest, (), **parts)
+        self.calibration = self.calibration.merged(found)
+
+    def runs_with(self, runs: Sequence[RunSamples], kinds: tuple[str, ...], part: Part) -> Iterator[RunSamples]:
+        """Runs that have trials of some kinds."""
+        any_found = False
+        for run in runs:
+            if any(trial.what in kinds for trial in read_trials(run.folder)):
+                any_found = True
+                yield run
+        if not any_found and self.named:
+            self.failures.append(
+                f"none of the runs has trials of the kind {' or '.join(kinds)}, which {part} is fitted to."
+            )
+
+
+def fit_runs(
+    runs: Sequence[RunSamples],
+    known: Calibration | None = None,
+    parts: Sequence[Part] = (),
+    *,
+    sleepers: int = 0,
+    accuracy_share: float = 0.0,
+) -> FitResult:
+    """Fit `parts` (all, if none is named) to at least one run; results replace those in `known`.
+
+    `sleepers` and `accuracy_share` as in `fit_links` and `fit_power`. NotEnoughData if there is no result at all,
+    CalibrationError if the runs and `known` are of several labs.
+    """
+    fitting = _Fitting(_begin(runs, known), named=bool(parts))
+    wanted = parts or PARTS
+    if "links" in wanted:
+        _fit_links(fitting, runs, sleepers)
+    if "power" in wanted:
+        _fit_power(fitting, runs, accuracy_share)
+    if "run-time" in wanted:
+        _fit_run_time(fitting, runs)
+    found = fitting.calibration
+    if not (found.links or found.power.switches or found.power.nodes or found.run_time):
+        raise NotEnoughData(" ".join(fitting.failures) or "these runs measured nothing that can be fitted.")
+    return FitResult(found, tuple(fitting.failures))
+
+
+def _begin(runs: Sequence[RunSamples], known: Calibration | None) -> Calibration:
+    """The calibration to add to, with the names of the runs."""
+    begun = known
+    for run in runs:
+        facts = run.facts
+        lab, digest = str(facts.get("lab", "")), str(facts.get("lab_digest", ""))
+        fresh = Calibration.begin(lab, digest, [run.folder.name])
+        try:
+            begun = fresh if begun is None else begun.merged(fresh)
+        except CalibrationError as error:
+            raise CalibrationError(f"{run.folder.name}: {error}") from error
+    if begun is None:
+        raise ValueError("a fit needs at least one run")
+    return begun
+
+
+def _fit_links(fitting: _Fitting, runs: Sequence[RunSamples], sleepers: int) -> None:
+    for run in fitting.runs_with(runs, ("probe",), "links"):
+        try:
+            fitting.add(links=fit_links(run, sleepers))
+        except NotEnoughData as error:
+            fitting.failures.append(f"{run.folder.name}: {error}")
+
+
+def _fit_power(fitting: _Fitting, runs: Sequence[RunSamples], accuracy_share: float) -> None:
+    for run in fitting.runs_with(runs, ("power", "idle"), "power"):
+        try:
+            power, failures = fit_power(run, accuracy_share)
+        except NotEnoughData as error:
+            fitting.failures.append(f"{run.folder.name}: {error}")
+            continue
+        fitting.failures += failures
+        fitting.add(power=power)
+
+
+def _fit_run_time(fitting: _Fitting, runs: Sequence[RunSamples]) -> None:
+    groups: dict[str, list[Case]] = {}
+    for run in fitting.runs_with(runs, ("program",), "run-time"):
+        try:
+            for placement, cases in cases_of(run.folder, fitting.calibration).items():
+                groups.setdefault(placement, []).extend(cases)
+        except (ProfileError, NotEnoughData) as error:
+            fitting.failures.append(f"{run.folder.name}: {error}")
+    for placement, group in groups.items():
+        try:
+            found, failures = fit_run_time(placement, group, fitting.calibration)
+        except NotEnoughData as error:
+            fitting.failures.append(str(error))
+            continue
+        fitting.failures += failures
+        fitting.add(run_time={placement: found})

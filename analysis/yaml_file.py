@@ -1,0 +1,52 @@
+"""Pydantic models in YAML files: read with errors that name file and key, written whole or not at all."""
+
+import io
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from lab import durable
+from lab.errors import LabError
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def read_model(path: Path, model: type[_Model], error_class: type[LabError], command: str) -> _Model:
+    """Read and validate a file whose model has the field `format`.
+
+    Raises `error_class` with what is wrong, and `command`, which makes such a file.
+    """
+    try:
+        content = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise error_class(f"{path}: {error.strerror}; make one with `{command}`.") from error
+    except (YAMLError, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split())
+        raise error_class(f"{path} is not YAML ({reason}): make it again with `{command}`.") from error
+    if not isinstance(content, dict) or "format" not in content:
+        raise error_class(f"{path} has no key `format`, so it is another kind of file: make one with `{command}`.")
+    wanted = model.model_fields["format"].default
+    if content["format"] != wanted:
+        raise error_class(f"{path} has format {content['format']}, not {wanted}: use the version that wrote it.")
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise error_class(f"{path}, {key}: {first['msg']}; make it again with `{command}`.") from error
+
+
+def write_yaml(path: Path, content: Any, error_class: type[LabError]) -> None:
+    """Replace a file by plain content (dictionaries, lists, numbers, text); `error_class` if that fails."""
+    text = io.StringIO()
+    yaml = YAML()
+    yaml.default_flow_style = None
+    yaml.width = 120
+    yaml.dump(content, text)
+    try:
+        durable.replace(path, text.getvalue())
+    except OSError as error:
+        raise error_class(f"{path} cannot be written ({error.strerror}): choose another path.") from error
