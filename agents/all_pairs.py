@@ -10,8 +10,8 @@ Meanwhile each host counts frames that switches should not have brought it: unic
 host (floods), and copies of a frame that came already (loops). A host's first frames may flood, as on any Ethernet,
 so only bursts count. To see floods needs CAP_NET_RAW. Without it `lacks` says so, and `excess` is how many long
 frames the NIC counted that are not accounted for: none if the NIC filters by address itself, too many if others use
-the network meanwhile. With `"turns": true` hosts burst one after the other, and announce by broadcast whom they have
-sent to, so that a host without the right can tell whose frames flood as well.
+the network meanwhile. With `"turns": true` hosts burst one after the other, and announce by broadcast when they begin
+and whom they have sent to, so that a host without the right can name the pair whose frames flood as well.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _REQUEST, _ANSWER = range(2)
 _LONG_BYTE: Final = 600
 _HEADS_BYTE: Final = 14 + 20 + 8
 _SHORT_BYTE: Final = 60
-"""What ARP and short probes take, with headers: near enough to tell them from long ones."""
+"""What ARP and short probes take, with headers: near enough to distinguish them from long ones."""
 
 _HAILS: Final = 3
 """Broadcasts of each host: one that comes is enough."""
@@ -51,11 +51,18 @@ _SETTLE_S: Final = 0.3
 _TURN_S: Final = 1.0
 """Longest that a turn waits for a host that has answered so far: on a busy processor that may take its time."""
 
-_END: Final = 0xFFFF
+_BEGIN, _END = 0xFFFE, 0xFFFF
 _REPLY: Final = 1 << 31
 _SOL_PACKET, _ADD_MEMBERSHIP, _PROMISCUOUS, _OTHER_HOST = 263, 1, 1, 3
 _EVERY_PROTOCOL: Final = 3
 _RECEIVE_ERRORS: Final = 11
+_ERROR: Final = struct.Struct("=4xB11x4x4s8x")
+"""What Linux says of an error of a probe: its origin (2: an ICMP message) and the address that sent it."""
+
+_BY_ICMP: Final = 2
+_ICMP_BYTE: Final = 20 + 8
+"""What an ICMP message takes before the packet that it quotes."""
+
 _FULL: Final = "room for neighbours: raise net.ipv4.neigh.default.gc_thresh3, which namespaces of a machine share"
 
 Seen = tuple[int, int, int, int, int]
@@ -94,6 +101,7 @@ class Prober:
         self._names = [name for name, _ in peers]
         self._addresses = [address for _, address in peers]
         self._own = self._names.index(own)
+        self._own_address = socket.inet_aton(self._addresses[self._own])
         self._interface = interface
         self._others = [number for number in range(len(peers)) if number != self._own]
         self._met: set[int] = set()
@@ -171,11 +179,11 @@ class Prober:
         return (size_byte - _SHORT_BYTE * frames) / (_LONG_BYTE + _HEADS_BYTE - _SHORT_BYTE)
 
     def _count_marks(self) -> None:
-        """Whatever came in excess since the last mark is of its pair; the sender waits until all have seen to that."""
+        """Whatever came in excess since the last mark is of its pair; the sender waits until all have counted it."""
         while self._new_marks:
             sender, to = self._new_marks.pop()
             now = self._excess()
-            if self._watched is None:
+            if self._watched is None and to not in {_BEGIN, _END, self._own}:
                 self._floods[sender, to] += round(now - self._marked)
             self._marked = now
             self._send(_MARK, _ANSWER, sender, to)
@@ -203,8 +211,9 @@ class Prober:
             try:
                 payload, _ = self._udp.recvfrom(2048)
             except BlockingIOError:
+                self._take_errors()
                 return
-            except OSError:  # an ICMP error for a probe sent before: the peer does not listen yet
+            except OSError:  # of a probe sent before: the peer does not listen yet
                 continue
             seen = unpack(self._run, payload)
             if seen is None:
@@ -213,6 +222,24 @@ class Prober:
             self._taken_byte += len(payload) + _HEADS_BYTE
             if seen[2] != self._own:  # our own broadcast
                 self._note(seen)
+
+    def _take_errors(self) -> None:
+        """ICMP messages of peers that did not listen yet: the NIC has counted them too.
+
+        The socket is ready to be read until somebody takes them, so those that wait would not wait.
+        """
+        while True:
+            try:
+                quoted, ancillary, _, _ = self._udp.recvmsg(2048, 512, socket.MSG_ERRQUEUE)
+            except BlockingIOError:
+                return
+            for level, kind, error in ancillary:
+                if (level, kind) != (socket.IPPROTO_IP, _RECEIVE_ERRORS) or len(error) < _ERROR.size:
+                    continue
+                origin, sender = _ERROR.unpack_from(error)
+                if origin == _BY_ICMP and sender != self._own_address:  # ours say that no peer answers ARP
+                    self._taken += 1
+                    self._taken_byte += len(quoted) + _HEADS_BYTE + _ICMP_BYTE
 
     def _note(self, seen: Seen) -> None:
         phase, kind, sender, _, number = seen
@@ -305,6 +332,7 @@ class Prober:
             if turn != self._own:
                 self._sit_out(turn)
                 continue
+            self._announce(_BEGIN)  # what came before, while hosts met, is of no pair
             for peer in self._others:
                 answered = self._answers()
                 for number in range(count):
@@ -317,19 +345,19 @@ class Prober:
 
     def _sit_out(self, turn: int) -> None:
         """Serve until a host says that its turn is over, or has said nothing for as long as it may wait twice."""
-        told = -1
+        known = -1
         while (turn, _END) not in self._marks:
             now = sum(1 for sender, _ in self._marks if sender == turn)
-            if now > told:
-                told, until = now, time.monotonic() + 3 * _TURN_S
+            if now > known:
+                known, until = now, time.monotonic() + 3 * _TURN_S
             elif time.monotonic() > until:
                 return
             self._serve(_PACE_S)
 
     def _announce(self, number: int) -> None:
-        """Tell all, and wait until they have counted: what is sent later is not part of this.
+        """Broadcast a mark, and wait until all have counted up to it: what is sent later is of the next.
 
-        A host that has not counted in time is not waited for again; what it blames on a pair may be the next one's.
+        A host that has not counted in time is not waited for again; what it reports of a pair may be the next one's.
         """
         self._send(_MARK, _REQUEST, 0, number)
         until = time.monotonic() + _TURN_S

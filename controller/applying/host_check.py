@@ -1,4 +1,4 @@
-"""Every host asks every other at once, and says what it saw besides: the check after each change of a lab.
+"""Every host probes every other at once, and reports what else it saw: the check after each change of a lab.
 
 The agents start as SSH lets them, one long after the other where many share a processor; `meet_s` bounds how long each
 waits for one that it has not met, after the last that it has.
@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Final
 
-from controller.applying.reachability import Report, Verdict, judge, read_report
+from controller.applying.reachability import Report, Verdict, confirm, judge, read_report
 from controller.transports.hosts import Json, Program, run_on_hosts
 from lab.errors import DeviceError, LabError
 from lab.model import Host, Lab
@@ -20,7 +20,6 @@ _BURST: Final = 5
 _TIMEOUT_S: Final = 60.0
 _TURNS: Final = 24
 """Most hosts that take turns, a few milliseconds for each pair; of more, only who suspects a flood is known."""
-
 
 Run = Callable[[Program, Mapping[Host, Json], float], Mapping[str, Json | DeviceError]]
 """Runs a program on all hosts at once, each with its argument, for a number of seconds at most."""
@@ -39,11 +38,12 @@ def check_hosts(
     burst: int = _BURST,
     meet_s: float | None = None,
 ) -> Verdict:
-    """Let the named hosts (all that are plugged in, if none are given) look for each other, and judge what they saw.
+    """Let the named hosts (all that are plugged in, if none are given) probe each other, and judge what they saw.
 
     Hosts that answer with an error are `silent` in the verdict. Where hosts lack the right to see frames for others and
-    their NICs count too many, a second look takes turns, to tell whose they are. With fewer than two hosts there is
-    nothing to see.
+    their NICs count too many, they check again in turns, which shows whose frames they are. What is serious is checked
+    again, and floods until two checks in a row show the same or three have been made: only what the last one shows
+    counts, and of its floods those that the one before shows too. With fewer than two hosts nothing is sent.
     `meet_s` None: 3 s, and 0.25 s for each host, since all share this machine's processors for their SSH sessions.
     """
     known = Topology.of(lab).hosts
@@ -51,11 +51,19 @@ def check_hosts(
     if len(wanted) < 2:
         return judge([], {})
     patience_s = 3.0 + 0.25 * len(wanted) if meet_s is None else meet_s
-    verdict = _look(wanted, run, burst, patience_s, turns=False)
-    return _look(wanted, run, burst, patience_s, turns=True) if verdict.suspects and len(wanted) <= _TURNS else verdict
+    verdict = _check_once(wanted, run, burst, patience_s, turns=False)
+    turns = bool(verdict.suspects) and len(wanted) <= _TURNS
+    if turns:
+        verdict = _check_once(wanted, run, burst, patience_s, turns=True)
+    if not verdict.serious:
+        return verdict
+    second = _check_once(wanted, run, burst, patience_s, turns=turns)
+    if confirm(verdict, second) == second:
+        return second
+    return confirm(second, _check_once(wanted, run, burst, patience_s, turns=turns))
 
 
-def _look(hosts: Mapping[str, Host], run: Run, burst: int, meet_s: float, *, turns: bool) -> Verdict:
+def _check_once(hosts: Mapping[str, Host], run: Run, burst: int, meet_s: float, *, turns: bool) -> Verdict:
     given: dict[str, Json] = {
         "burst": burst,
         "meet_s": meet_s,

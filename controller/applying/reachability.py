@@ -1,11 +1,11 @@
 """What hosts saw of each other, judged: pairs that are cut, floods, loops. Pure; `agents/all_pairs.py` does the seeing.
 
-Every ordered pair counts by itself: with trees as VLANs the way there is not the way back. A frame that a host did
-not get although its answer's way stands is told apart by what the other one heard.
+Every ordered pair counts by itself: with trees as VLANs the path from A to B is not the path from B to A. Which of the
+two is cut follows from what each of the hosts heard.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -65,13 +65,13 @@ class Flood:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is wrong; all empty if all is well.
+    """What is wrong; all empty if nothing is.
 
     `cut`: no frame of the burst came; `lossy`: frames that did not, of how many sent. `copied`: hosts whose frames came
     more than once, and to whom: a loop, or a network that duplicates. `silent`: hosts without a report, and why;
-    their pairs are in no other list. `suspects`: hosts that cannot look at frames for others, whose NICs counted more
+    their pairs are in no other list. `suspects`: hosts that cannot see frames for others, whose NICs counted more
     long frames than are accounted for, at least a burst: a flood, or programs that use the network. `blind`: what
-    hosts could not look at, which is no fault of the network.
+    hosts could not see, which is no fault of the network.
     """
 
     cut: tuple[Pair, ...]
@@ -89,6 +89,11 @@ class Verdict:
         return not (
             self.cut or self.lossy or self.floods or self.suspects or self.copied or self.unhailed or self.silent
         )
+
+    @property
+    def serious(self) -> tuple[str, ...]:
+        """The complaints that only a wrong network explains: a host may be silent, lossy or suspect by itself."""
+        return replace(self, silent={}, lossy={}, suspects={}).complaints
 
     @property
     def complaints(self) -> tuple[str, ...]:
@@ -158,3 +163,18 @@ def judge(reports: Iterable[Report], silent: Mapping[str, str]) -> Verdict:
         silent=dict(silent),
         blind={name: report.lacks for name, report in sorted(by_host.items()) if report.lacks},
     )
+
+
+def confirm(first: Verdict, second: Verdict) -> Verdict:
+    """The verdict of two checks of the same kind: the second's, with the floods that both saw at the same hosts.
+
+    A switch that forgets an address for a moment floods a burst or two: ageing, a link that has just come up. One that
+    lacks the address floods them all.
+    """
+    before = {flood.pair: set(flood.seen_by) for flood in first.floods}
+    floods = []
+    for flood in second.floods:
+        both = tuple(host for host in flood.seen_by if host in before.get(flood.pair, ()))
+        if both:
+            floods.append(replace(flood, seen_by=both))
+    return replace(second, floods=tuple(floods))

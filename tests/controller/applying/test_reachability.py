@@ -1,6 +1,6 @@
 """What reports add up to, and that an agent's words are judged at the border."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -91,29 +91,82 @@ def test_what_is_no_report_of_this_host_is_unreadable(answer: object) -> None:
         read_report("a", answer)
 
 
-def test_suspicion_leads_to_a_second_look_in_turns() -> None:
-    lab = graph_lab(1, (), (3,))
-    names = [host.name for host in lab.hosts]
-    looks: list[bool] = []
+def toy_run(
+    checks: list[Mapping[str, Mapping[str, Any]]], turns: list[bool]
+) -> Callable[[Program, Mapping[Host, Any], float], Mapping[str, Any | DeviceError]]:
+    """Answers each check with what a host's report has in it besides a sound one's; notes whether hosts take turns."""
+    left = list(checks)
 
     def run(program: Program, arguments: Mapping[Host, Any], timeout_s: float) -> Mapping[str, Any | DeviceError]:
         assert "def main()" in program.text
         assert timeout_s > 0
-        looks.append(next(iter(arguments.values()))["turns"])
+        turns.append(next(iter(arguments.values()))["turns"])
+        names, other = [host.name for host in arguments], left.pop(0)
         found: dict[str, Any] = {}
-        for name in names[:2]:
-            far = [other for other in names if other != name]
+        for name in names:
+            far = [peer for peer in names if peer != name]
             heard = dict.fromkeys(far, 5)
-            report = sound(name, heard=heard, answered=heard, hailed=tuple(far), excess=0 if looks[-1] else 30)
-            found[name] = report.model_dump()
-        return {**found, names[2]: Unreachable(names[2], "is not there.")}
+            fields = {"heard": heard, "answered": heard, "hailed": tuple(far), **other.get(name, {})}
+            found[name] = fields["error"] if "error" in fields else sound(name, **fields).model_dump()
+        return found
 
-    verdict = check_hosts(lab, run=run)
-    assert looks == [False, True]
+    return run
+
+
+def flood(sender: str, receiver: str) -> Mapping[str, Any]:
+    return {"floods": (SeenFlood(sender=sender, receiver=receiver, frames=5),)}
+
+
+def test_suspicion_leads_to_a_check_in_turns() -> None:
+    lab = graph_lab(1, (), (3,))
+    names = [host.name for host in lab.hosts]
+    gone: Mapping[str, Any] = {names[2]: {"error": Unreachable(names[2], "is not there.")}}
+    turns: list[bool] = []
+    many = {name: {"excess": 30} for name in names[:2]}
+    verdict = check_hosts(lab, run=toy_run([{**many, **gone}, gone], turns))
+    assert turns == [False, True]
     assert verdict.silent == {names[2]: "is not there."}
     assert replace(verdict, silent={}).healthy
-    assert check_hosts(lab, names[:1], run=run).healthy
-    assert len(looks) == 2
+    assert check_hosts(lab, names[:1], run=toy_run([], turns)).healthy
+    assert len(turns) == 2
+
+
+def test_a_flood_counts_if_two_checks_in_a_row_show_it() -> None:
+    lab = graph_lab(1, (), (4,))
+    a, b, c, d = (host.name for host in lab.hosts)
+    real, once = {c: flood(a, b), d: flood(a, b)}, {d: flood(b, c)}
+    for checks, seen_by in (
+        ([{}], None),
+        ([real, real], (c, d)),
+        ([once, {}], None),
+        ([once, real, real], (c, d)),
+        ([real, {**real, **once}, real], (c,)),
+        ([{a: {"heard": {c: 5, d: 5}}}, once, {}], None),  # a link that has just come up
+    ):
+        turns: list[bool] = []
+        verdict = check_hosts(lab, run=toy_run(checks, turns))
+        assert turns == [False] * len(checks)
+        assert verdict.floods == ((Flood(Pair(a, b), seen_by, 5),) if seen_by else ())
+        assert verdict.healthy == (seen_by is None)
+
+
+def test_what_flooded_in_turns_takes_turns_again() -> None:
+    lab = graph_lab(1, (), (3,))
+    a, b, c = (host.name for host in lab.hosts)
+    turns: list[bool] = []
+    verdict = check_hosts(lab, run=toy_run([{c: {"excess": 5}}, {c: flood(a, b)}, {c: flood(a, b)}], turns))
+    assert turns == [False, True, True]
+    assert verdict.serious == verdict.complaints == (f"{a} to {b}: 5 frames flooded to {c}",)
+
+
+def test_a_cut_that_is_gone_is_none() -> None:
+    lab = graph_lab(1, (), (2,))
+    a, b = (host.name for host in lab.hosts)
+    cut: Mapping[str, Any] = {a: {"heard": {b: 0}}}
+    assert check_hosts(lab, run=toy_run([cut, {}], [])).healthy
+    assert check_hosts(lab, run=toy_run([cut, cut], [])).cut == (Pair(b, a),)
+    silent: Mapping[str, Any] = {a: {"error": Unreachable(a, "is not there.")}}
+    assert check_hosts(lab, run=toy_run([silent], [])).serious == ()
 
 
 def test_probes_are_found_in_frames_tagged_or_not() -> None:
