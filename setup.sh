@@ -11,8 +11,10 @@ command -v apt-get >/dev/null || die "this machine has no apt-get; install the t
 
 packages=(
     build-essential pkg-config python3 python3-venv        # to build
+    ca-certificates                                        # to download over TLS
     openssh-server openssh-client openmpi-bin              # what runs on the virtual hosts
-    iproute2 iputils-ping ethtool tcpdump iperf3 util-linux
+    libopenmpi-dev                                         # mpicc
+    iproute2 iputils-ping ethtool tcpdump iperf3 util-linux procps
     snmp sshpass jq                                        # what the tests and a visitor use
     openvswitch-switch prometheus-snmp-exporter            # what the speed benchmarks compare with
     prometheus victoria-metrics                            # what the exporters are tested against
@@ -91,6 +93,10 @@ else
     fi
 fi
 
+if ! (cd engine && cargo fetch --locked --offline --quiet 2>/dev/null); then
+    say "fetching the engine's crates"
+    (cd engine && cargo fetch --locked --quiet)
+fi
 if ! "$uv" sync --locked --check >/dev/null 2>&1; then
     say "making the Python environment .venv and building the engine (a minute or two the first time)"
     "$uv" sync --locked --quiet
@@ -98,6 +104,6 @@ fi
 # Debian's kernel for the tests of Linux switches: unpacked into .tools, not installed.
 if ! compgen -G ".tools/kernel/boot/vmlinuz-*" >/dev/null; then
     say "fetching Debian's cloud kernel into .tools/kernel"
-    tests/qemu/fetch_kernel.sh >/dev/null || say "no kernel: the tests of Linux switches on it will be skipped"
+    tests/support/qemu/fetch_kernel.sh >/dev/null || say "no kernel: the tests of Linux switches on it will be skipped"
 fi
 say "ready"

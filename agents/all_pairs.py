@@ -37,7 +37,11 @@ _REQUEST, _ANSWER = range(2)
 _LONG_BYTE: Final = 600
 _HEADS_BYTE: Final = 14 + 20 + 8
 _SHORT_BYTE: Final = 60
-"""What ARP and short probes take, with headers: near enough to distinguish them from long ones."""
+"""What ARP and short probes take, with headers: near enough to distinguish them from long ones.
+
+A virtual NIC does not pad ARP (42): many such frames, as hosts send for those that are cut off, make `excess` smaller
+and can hide a flood. A real NIC pads.
+"""
 
 _HAILS: Final = 3
 """Broadcasts of each host: one that comes is enough."""

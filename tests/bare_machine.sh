@@ -5,28 +5,42 @@
 #   tests/bare_machine.sh                        setup.sh and `make test`
 #   tests/bare_machine.sh --runs 10              ten times, each on a new machine; ends at the first failure
 #   tests/bare_machine.sh --command 'make lint'  setup.sh, and this command of bash instead of `make test`
-#   tests/bare_machine.sh --folder DIR           make the root in DIR (8 GB) instead of TMPDIR or /var/tmp
+#   tests/bare_machine.sh --folder DIR           make the root in DIR (it takes 8 GB) instead of TMPDIR or /var/tmp
 #
-# At the end of each run it prints how long every part took and which tests were skipped. It ends with status 0 if all
-# runs passed.
+# After each run it prints how long every part took and which tests were skipped. It ends with status 0 if all runs
+# passed.
 #
-# The root has its own mounts, processes, control groups, host name and semaphores: /proc, /sys with cgroup2, /run and
-# /dev (with /dev/net/tun, and /dev/kvm if there is one) are as a machine has them after its start. setup.sh has this
-# machine's network, since it downloads. The tests have one of their own with nothing in it but the loopback, so they
-# meet no lab of this machine, and whatever they need has to have come with setup.sh.
+# The machine has its own mounts, processes, control groups, host name and semaphores: /proc, /sys with cgroup2, /run and
+# /dev (with /dev/net/tun, and /dev/kvm if there is one) are as they are after a start. setup.sh has this machine's
+# network, since it downloads. The tests have one of their own with nothing in it but the loopback: they meet no lab of
+# this machine, and whatever they need has to have come with setup.sh. The limits of the kernel's neighbour table, which
+# labs raise, are one for all networks of the kernel: the tests see and set this machine's.
 #
-# Mirrors, proxies and certificates are those that this machine uses: apt's sources and its Acquire settings, files and
-# variables of pip, uv and cargo, the certificates that this machine trusts, its names (resolv.conf, hosts). Passwords
-# are not passed on. Whatever it made is removed at the end, also after Ctrl-C or a failure: processes, mounts, root.
+# Mirrors, proxies and certificates are those that this machine uses: apt's sources of its release and its Acquire
+# settings, files and variables of pip, uv and cargo, the certificates added to this machine, resolv.conf and hosts. Files
+# with passwords are not copied. Whatever was made is removed at the end, also after Ctrl-C or a failure: processes,
+# mounts, control groups, the root.
 set -euo pipefail
+
+checkout=/root/eee-testbed # inside
+neighbours=/proc/sys/net/ipv4/neigh # a kernel shows its limits only in its first network
 
 say() { printf 'bare machine: %s\n' "$*"; }
 die() { printf 'bare machine: %s\n' "$*" >&2; exit 1; }
 
-repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-checkout=/root/eee-testbed
+# ---- Inside: process 1 of the machine, the same after the change of root, and the same in the tests' network.
 
-# ---- Inside, in three steps: process 1 of the machine, its rest after the change of root, the tests' network.
+# FOLDER, GROUP, COMMAND...: run it in a new control group of the whole machine.
+enter_group() {
+    local folder=$1 group=$2
+    shift 2
+    mkdir -p "$folder"
+    mount -t cgroup2 cgroup2 "$folder"
+    mkdir -p "$folder/$group"
+    echo 0 >"$folder/$group/cgroup.procs"
+    umount "$folder"
+    exec "$@"
+}
 
 make_nodes() {
     local name major minor
@@ -52,13 +66,19 @@ mount_sys() {
     mount -t cgroup2 -o nosuid,nodev,noexec cgroup2 /sys/fs/cgroup
 }
 
-first_process() { # ROOT, GROUP, WHEELS or nothing
-    local root=$1 group=$2 wheels=$3
-    mkdir -p "$root.groups"
-    mount -t cgroup2 cgroup2 "$root.groups"
-    mkdir -p "$root.groups/$group"
-    echo 0 >"$root.groups/$group/cgroup.procs"
-    umount "$root.groups"
+# FROM, TO: show the files of a folder in another. Below /proc/sys a file stays what it was in another network.
+bind_files() {
+    local file
+    mkdir "$2"
+    for file in "$1"/*; do
+        : >"$2/${file##*/}"
+        mount --bind "$file" "$2/${file##*/}"
+    done
+}
+
+# ROOT, WHEELS: a folder of pip's that the machine sees as well, or nothing.
+first_process() {
+    local root=$1 wheels=$2
     hostname bare
     mount --bind "$root" "$root"
     cd "$root"
@@ -71,7 +91,7 @@ first_process() { # ROOT, GROUP, WHEELS or nothing
     mount -t tmpfs -o mode=755,nosuid,nodev run run
     mkdir -m 1777 run/lock
     pivot_root . mnt
-    exec unshare --cgroup -- "$checkout/.bare_machine" --rest
+    exec unshare --cgroup /root/bare_machine --rest
 }
 
 rest() {
@@ -79,27 +99,28 @@ rest() {
     mount --make-rshared / # as systemd leaves it
     mount_sys
     cd "$checkout"
-    mv .bare_machine /root/bare_machine
-    : >/root/parts
     part setup.sh ./setup.sh
-    unshare --net --mount --propagation shared /root/bare_machine --tests
+    mkdir /run/neighbours
+    bind_files "$neighbours/default" /run/neighbours/default
+    exec unshare --net /root/bare_machine --tests
 }
 
 tests() {
-    umount -R /sys
+    umount -R /sys # it shows the network of its mount
     mount_sys
+    mount --rbind /run/neighbours "$neighbours"
     ip link set lo up
     cd "$checkout"
     if [ -e /root/command ]; then
         part "$(head -n1 /root/command)" bash /root/command
     else
         make -n test >/root/recipes
-        # Lines that make says are what it is about to do: from one to the next is a part.
         make test 2>&1 | clock_parts
     fi
 }
 
-part() { # NAME, COMMAND...: run it and note how long it took
+# NAME, COMMAND...: run it and note how long it took.
+part() {
     local name=$1 begun=$SECONDS status=0
     shift
     "$@" || status=$?
@@ -107,6 +128,7 @@ part() { # NAME, COMMAND...: run it and note how long it took
     return "$status"
 }
 
+# make shows each command before it runs it: from one to the next is a part.
 clock_parts() {
     local line name="make test: setup" begun=$SECONDS
     while IFS= read -r line; do
@@ -122,131 +144,107 @@ clock_parts() {
     printf '%s\t%s\n' "$((SECONDS - begun))" "$name" >>/root/parts
 }
 
-case "${1:-}" in
-    --first-process) shift; first_process "$@"; exit ;;
-    --rest) rest; exit ;;
-    --tests) tests; exit ;;
-esac
-
 # ---- Outside.
 
-runs=1 command='' parent=${TMPDIR:-/var/tmp}
-while [ $# -gt 0 ]; do
-    [ $# -ge 2 ] || die "$1 needs a value, or is unknown: see the head of $0"
-    case $1 in
-        --runs) runs=$2 ;;
-        --command) command=$2 ;;
-        --folder) parent=$2 ;;
-        *) die "unknown option $1: see the head of $0" ;;
-    esac
-    shift 2
-done
-[[ $runs =~ ^[1-9][0-9]*$ ]] || die "--runs takes a number from 1, not $runs"
-[ "$(id -u)" -eq 0 ] || die "this makes mounts and device nodes: run it as root"
-[ -c /dev/net/tun ] || die "/dev/net/tun is missing, and the tests need it: load it with \`modprobe tun\`"
-for tool in apt-get dpkg-deb git wget gpgv unshare pivot_root; do
-    command -v "$tool" >/dev/null || die "$tool is missing here: install it"
-done
-release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
-[ -n "$release" ] || die "/etc/os-release names no release: Debian or Ubuntu is needed"
+# COMMAND...: run it with its own mounts and processes. A job in the background would ignore Ctrl-C, and all it starts.
+contain() {
+    local status=0
+    env --default-signal=INT,QUIT setsid setpriv --pdeathsig KILL \
+        unshare --mount --uts --ipc --pid --fork --kill-child=KILL \
+        "$work/bare_machine" --enter "$work/groups" "$group" "$@" </dev/null &
+    contained=$!
+    wait "$contained" || status=$?
+    contained=
+    return "$status"
+}
 
-work=$(mktemp -d -p "$parent" bare-machine.XXXXXX)
-group=bare-machine-$$ machine=''
-cleaned=
-
-# Processes end with their process 1, mounts with their processes. The control group can be removed when none is left.
-remove_machine() {
-    if [ -n "$machine" ]; then
-        kill -KILL "$machine" 2>/dev/null || true
-        wait "$machine" 2>/dev/null || true
-        machine=
+# Processes end with their process 1, and mounts with them. Only a group without processes can be removed.
+end_contained() {
+    if [ -n "$contained" ]; then
+        kill -KILL "$contained" 2>/dev/null || true
+        wait "$contained" 2>/dev/null || true
+        contained=
     fi
     mkdir -p "$work/groups"
+    # shellcheck disable=SC2016 # its own arguments
     unshare --mount bash -c '
-        mount -t cgroup2 cgroup2 "$1/groups" && cd "$1/groups" || exit 1
+        mount -t cgroup2 cgroup2 "$1" && cd "$1" || exit 1
         for _ in $(seq 300); do
             [ -d "$2" ] || exit 0
-            find "$2" -depth -type d -exec rmdir {} + 2>/dev/null && exit 0
+            find "$2" -depth -type d -exec rmdir {} + 2>/dev/null
             sleep 0.1
         done
         echo "bare machine: processes are left in the control group $2" >&2
-        exit 1' - "$work" "$group" || return 1
-    rm -rf --one-file-system "$work/root" "$work/root.groups"
+        exit 1' - "$work/groups" "$group"
 }
 
 clean() {
-    [ -z "$cleaned" ] || return 0
-    cleaned=1
     trap '' INT TERM HUP
-    if remove_machine; then rm -rf --one-file-system "$work"; else say "left behind: $work" >&2; fi
+    if end_contained; then rm -rf --one-file-system "$work"; else say "left behind: $work" >&2; fi
 }
-trap clean EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-trap 'exit 129' HUP
 
-debootstrap=debootstrap
-if ! command -v debootstrap >/dev/null; then
+# Sets `debootstrap`, from its package if it is not installed.
+find_debootstrap() {
+    debootstrap=$(command -v debootstrap || true)
+    [ -z "$debootstrap" ] || return 0
     say "fetching debootstrap, unpacked and not installed"
-    (cd "$work" && apt-get download -qq -o APT::Sandbox::User=root debootstrap) || die "apt-get could not download debootstrap: run apt-get update"
+    (cd "$work" && apt-get download -qq -o APT::Sandbox::User=root debootstrap) ||
+        die "apt-get could not download debootstrap: run \`apt-get update\`"
     dpkg-deb -x "$work"/debootstrap_*.deb "$work/tools"
     export DEBOOTSTRAP_DIR=$work/tools/usr/share/debootstrap
     debootstrap=$work/tools/usr/sbin/debootstrap
-fi
+}
 
-# apt's sources of the release itself, one per line: URI, suite, component.
-sources=$(
-    apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' | awk -v release="$release" '
-        ($2 == release || index($2, release "-") == 1) && $3 ~ /^(main|universe|contrib|non-free|restricted|multiverse)$/' |
-        sort -u
-)
-mirror=$(awk -v release="$release" '$2 == release && $3 == "main" { print $1; exit }' <<<"$sources")
-[ -n "$mirror" ] || die "apt has no source for the component main of $release"
-case $mirror in
-    https:*) early=ca-certificates ;;
-    *) early= ;;
-esac
+# Sets `sources`, apt's for the release itself (lines of URI, suite, component), `mirror`, and `acquire`, its settings.
+read_apt() {
+    local proxy
+    # shellcheck disable=SC2016 # apt's variables
+    sources=$(
+        apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+            awk -v release="$release" '($2 == release || index($2, release "-") == 1) &&
+                $3 ~ /^(main|universe|contrib|non-free|restricted|multiverse)$/' | sort -u
+    )
+    mirror=$(awk -v release="$release" '$2 == release && $3 == "main" { print $1; exit }' <<<"$sources")
+    [ -n "$mirror" ] || die "apt has no source for the component main of $release"
+    acquire=$(apt-config dump Acquire | grep -v '^Acquire::IndexTargets' || true)
+    proxy=$(sed -n 's/^Acquire::http::Proxy "\(.*\)";$/\1/p' <<<"$acquire")
+    [ -z "$proxy" ] || export http_proxy="${http_proxy:-$proxy}"
+}
 
-acquire=$(apt-config dump --format '%F "%v";%n' Acquire | grep -v '^Acquire::IndexTargets' || true)
-proxy=$(apt-config --format %v%n dump Acquire::http::Proxy | head -n1)
-[ -z "$proxy" ] || export http_proxy=${http_proxy:-$proxy}
+# Sets `variables`, by which pip, uv, cargo and their libraries find a registry.
+read_variables() {
+    local entry
+    variables=()
+    while IFS= read -r -d '' entry; do
+        case ${entry%%=*} in
+            *PASSWORD* | *TOKEN* | *SECRET* | *CACHE*) ;;
+            PIP_* | UV_*INDEX* | UV_FIND_LINKS | UV_NATIVE_TLS | UV_SYSTEM_CERTS | UV_HTTP_* | UV_INSECURE_HOST | \
+                CARGO_HTTP_* | CARGO_NET_* | CARGO_REGISTR* | CARGO_SOURCE_* | SSL_CERT_* | *CA_BUNDLE | \
+                http_proxy | https_proxy | ftp_proxy | all_proxy | no_proxy | \
+                HTTP_PROXY | HTTPS_PROXY | FTP_PROXY | ALL_PROXY | NO_PROXY)
+                variables+=("$entry")
+                ;;
+        esac
+    done < <(env -0)
+}
 
-# Variables by which pip, uv, cargo and their libraries find a registry. None that has a password for a name.
-variables=()
-while IFS= read -r -d '' entry; do
-    name=${entry%%=*}
-    case $name in
-        *PASSWORD* | *TOKEN* | *SECRET* | *CACHE*) ;;
-        PIP_* | UV_*INDEX* | UV_FIND_LINKS | UV_NATIVE_TLS | UV_SYSTEM_CERTS | UV_HTTP_* | UV_INSECURE_HOST | \
-            CARGO_HTTP_* | CARGO_NET_* | CARGO_REGISTR* | CARGO_SOURCE_* | \
-            SSL_CERT_* | *CA_BUNDLE | GIT_SSL_CAINFO | \
-            http_proxy | https_proxy | ftp_proxy | all_proxy | no_proxy | \
-            HTTP_PROXY | HTTPS_PROXY | FTP_PROXY | ALL_PROXY | NO_PROXY)
-            variables+=("$entry")
-            ;;
-    esac
-done < <(env -0)
-wheels=${PIP_FIND_LINKS:-}
-[[ $wheels == /* && -d $wheels ]] || wheels=
-
-copy_in() { # FILE here, PATH there: copied if there is such a file
+# FILE here, PATH in the root: copy it if it is there.
+copy_in() {
     [ -f "$1" ] || return 0
     mkdir -p "$root$(dirname "$2")"
     cp -L "$1" "$root$2"
 }
 
+# Let the root find registries as this machine does.
 configure() {
-    local path number=0 file
+    local path number=0
     awk '{ print "deb " $1 " " $2 " " $3 }' <<<"$sources" >"$root/etc/apt/sources.list"
     printf '%s\n' "$acquire" >"$root/etc/apt/apt.conf.d/95acquire"
-    # Files that these settings and variables name. The bundle of certificates is made there, from what follows.
-    for path in $(printf '%s\n' "$acquire" "${variables[@]}" | grep -oE '/[^"= ]+' || true); do
-        case $path in
-            /etc/ssl/certs/*) ;;
-            *) copy_in "$path" "$path" ;;
-        esac
+    # Files that settings and variables name; the bundle of all certificates is made there, by its package.
+    for path in $(printf '%s\n' "$acquire" "${variables[@]}" | grep -oE '/[^"= ]+'); do
+        [[ $path == /etc/ssl/certs/* ]] || copy_in "$path" "$path"
     done
-    for path in /etc/pip.conf /etc/uv/uv.toml /etc/cargo/config.toml; do
+    for path in /etc/pip.conf /etc/uv/uv.toml; do
         copy_in "$path" "$path"
     done
     for path in .config/pip/pip.conf .pip/pip.conf .config/uv/uv.toml; do
@@ -255,14 +253,16 @@ configure() {
     for path in config config.toml; do
         copy_in "${CARGO_HOME:-$HOME/.cargo}/$path" "/root/.cargo/$path"
     done
-    for file in $(find /usr/local/share/ca-certificates -name '*.crt' 2>/dev/null | sort); do
+    while IFS= read -r path; do
         number=$((number + 1))
-        copy_in "$file" "/usr/local/share/ca-certificates/machine-$number.crt"
-    done
-    if [ -n "$early" ]; then chroot "$root" update-ca-certificates >/dev/null; fi
+        copy_in "$path" "/usr/local/share/ca-certificates/machine-$number.crt"
+    done < <(find /usr/local/share/ca-certificates -name '*.crt' 2>/dev/null | sort)
+    if [ -x "$root/usr/sbin/update-ca-certificates" ]; then chroot "$root" update-ca-certificates >/dev/null; fi
     cp -L /etc/resolv.conf "$root/etc/resolv.conf"
-    cat /etc/hosts >"$root/etc/hosts"
-    printf '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 bare\n' >>"$root/etc/hosts"
+    {
+        printf '127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 bare\n'
+        cat /etc/hosts
+    } >"$root/etc/hosts"
     echo bare >"$root/etc/hostname"
 }
 
@@ -276,32 +276,78 @@ report() {
     [ ! -s "$root/root/skipped" ] || { say "skipped tests"; sed 's/^/  /' "$root/root/skipped"; }
 }
 
-base=$work/base root=$work/root begun=$SECONDS
-say "making a root of $release"
-DEBIAN_FRONTEND=noninteractive "$debootstrap" --variant=minbase ${early:+--include=$early} "$release" "$base" "$mirror" \
-    >"$work/debootstrap.log" 2>&1 || { tail -n 20 "$work/debootstrap.log" >&2; die "debootstrap failed"; }
-say "the root took $((SECONDS - begun)) s"
-
-for run in $(seq "$runs"); do
-    begun=$SECONDS
-    say "run $run of $runs, of commit $(git -C "$repository" rev-parse --short HEAD)"
-    cp -a "$base" "$root"
+run_once() { # NUMBER
+    local begun=$SECONDS wheels=${PIP_FIND_LINKS:-} status=0 ending=passed
+    [[ $wheels == /* && -d $wheels ]] || wheels=
+    cp -a "$work/base" "$root"
     configure
-    git clone --quiet --no-hardlinks "$repository" "$root$checkout"
-    cp "${BASH_SOURCE[0]}" "$root$checkout/.bare_machine"
+    git -c advice.detachedHead=false clone --quiet --no-hardlinks "$repository" "$root$checkout"
+    say "run $1 of $runs, of commit $(git -C "$root$checkout" rev-parse --short HEAD)"
+    cp "$work/bare_machine" "$root/root/bare_machine"
     [ -z "$command" ] || printf '%s\n' "$command" >"$root/root/command"
-    status=0
-    # A job in the background would ignore Ctrl-C, and whatever it starts with it.
-    env -i --default-signal=INT,QUIT "${variables[@]}" HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-        setsid setpriv --pdeathsig KILL \
-        unshare --mount --uts --ipc --pid --fork --kill-child=KILL \
-        bash "$root$checkout/.bare_machine" --first-process "$root" "$group" "$wheels" </dev/null &
-    machine=$!
-    wait "$machine" || status=$?
-    machine=
+    contain env -i "${variables[@]}" HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        "$work/bare_machine" --first-process "$root" "$wheels" || status=$?
     report
-    say "run $run of $runs: $([ "$status" -eq 0 ] && echo passed || echo "failed with status $status"), $((SECONDS - begun)) s"
-    remove_machine
-    [ "$status" -eq 0 ] || exit 1
-done
-say "$runs of $runs runs passed"
+    [ "$status" -eq 0 ] || ending="failed with status $status"
+    say "run $1 of $runs: $ending, $((SECONDS - begun)) s"
+    end_contained
+    rm -rf --one-file-system "$root"
+    return "$status"
+}
+
+main() {
+    local tool early='' begun
+    runs=1 command='' parent=${TMPDIR:-/var/tmp} contained='' group=bare-machine-$$
+    while [ $# -gt 0 ]; do
+        [ $# -ge 2 ] || die "$1 is unknown or lacks its value: see the head of $0"
+        case $1 in
+            --runs) runs=$2 ;;
+            --command) command=$2 ;;
+            --folder) parent=$2 ;;
+            *) die "$1 is unknown: see the head of $0" ;;
+        esac
+        shift 2
+    done
+    [[ $runs =~ ^[1-9][0-9]*$ ]] || die "--runs takes a number from 1, not $runs"
+    [ "$(id -u)" -eq 0 ] || die "this makes mounts and device nodes: run it as root"
+    [ -c /dev/net/tun ] || die "/dev/net/tun is missing, and the tests need it: load it with \`modprobe tun\`"
+    for tool in apt-get dpkg-deb git wget gpgv unshare setpriv pivot_root; do
+        command -v "$tool" >/dev/null || die "$tool is missing here: install it"
+    done
+    release=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
+    [ -n "$release" ] || die "/etc/os-release names no release: Debian or Ubuntu is needed"
+    repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+    read_apt
+    read_variables
+
+    work=$(mktemp -d -p "$parent" bare-machine.XXXXXX)
+    root=$work/root
+    trap clean EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    trap 'exit 129' HUP
+    cp "${BASH_SOURCE[0]}" "$work/bare_machine"
+    chmod 755 "$work" "$work/bare_machine"
+    find_debootstrap
+    say "making a root of $release"
+    begun=$SECONDS
+    [[ $mirror != https:* ]] || early=ca-certificates
+    DEBIAN_FRONTEND=noninteractive contain \
+        "$debootstrap" --variant=minbase ${early:+"--include=$early"} "$release" "$work/base" "$mirror" \
+        >"$work/debootstrap.log" 2>&1 || { tail -n 20 "$work/debootstrap.log" >&2; die "debootstrap failed"; }
+    say "the root took $((SECONDS - begun)) s"
+    local number
+    for number in $(seq "$runs"); do
+        run_once "$number" || exit 1
+    done
+    say "$runs of $runs runs passed"
+}
+
+case "${1:-}" in
+    --enter) shift; enter_group "$@" ;;
+    --first-process) shift; first_process "$@" ;;
+    --rest) rest ;;
+    --tests) tests ;;
+    *) main "$@" ;;
+esac
+exit
