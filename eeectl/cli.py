@@ -14,7 +14,7 @@ from lab.errors import LabError
 
 
 class Verb(NamedTuple):
-    """A verb, where it is, and the first line of its help."""
+    """A verb, its module, and the first line of its help."""
 
     name: str
     place: str
@@ -25,24 +25,24 @@ VERBS: Final = (
     Verb(
         "adopt",
         "eeectl.verbs.apply:adopt_app",
-        "Accept a lab as it is found; what was begun is forgotten.",
+        "Accept a lab as it is found; an unfinished apply is forgotten.",
     ),
     Verb(
         "apply",
         "eeectl.verbs.apply:apply_app",
-        "Bring a lab to multi-tree routing: plan, prove, ask, send, read back; what goes wrong is taken back.",
+        "Bring a lab to multi-tree routing: plan, prove, ask, send, read back; a failure rolls everything back.",
     ),
     Verb(
         "bench",
         "eeectl.verbs.bench:bench_app",
-        "Run an MPI program on hosts of a lab: is its answer right, which figures, with everything sampled meanwhile.",
+        "Run an MPI program on hosts of a lab: check its answer, show its figures, and sample all devices meanwhile.",
     ),
     Verb(
         "compare",
         "eeectl.verbs.compare:compare_app",
         "Compare two runs, or two levels of a factor within one run: medians, ratios, energy, with 95 % intervals.",
     ),
-    Verb("confirm", "eeectl.verbs.apply:confirm_app", "Keep what an apply with --confirm-in did."),
+    Verb("confirm", "eeectl.verbs.apply:confirm_app", "Keep the changes of an apply with --confirm-in."),
     Verb(
         "eee",
         "eeectl.verbs.eee:eee_app",
@@ -81,7 +81,7 @@ VERBS: Final = (
     Verb(
         "probe",
         "eeectl.verbs.probe:probe_app",
-        "Send echoes from one host to another after pauses, and tell round trips by pause, and the links' EEE policy.",
+        "Send echoes from one host to another after pauses; show round-trip time by pause, and the links' EEE policy.",
     ),
     Verb(
         "recover",
@@ -93,7 +93,7 @@ VERBS: Final = (
         "eeectl.verbs.report:report_app",
         "Make a report of runs: an HTML file that opens offline, and figures as SVG and PDF in the first run's folder.",
     ),
-    Verb("rollback", "eeectl.verbs.apply:rollback_app", "Take the last apply back, confirmed or not."),
+    Verb("rollback", "eeectl.verbs.apply:rollback_app", "Roll back the last apply, confirmed or not."),
     Verb(
         "run",
         "eeectl.verbs.run:run_app",
@@ -102,12 +102,12 @@ VERBS: Final = (
     Verb(
         "status",
         "eeectl.verbs.apply:status_app",
-        "Show who works on a lab, what was done last, and whether the switches are still as they were left.",
+        "Show who works on a lab, what was done last, and whether the switches still have the settings left then.",
     ),
     Verb(
         "study",
         "eeectl.verbs.study:study_app",
-        "Measure a lab from its links' EEE policy to its watts, fit the models, and write a report of it.",
+        "Measure a lab, from its links' EEE policy to its power; fit the models, and write a report.",
     ),
     Verb(
         "sweep",
@@ -117,10 +117,10 @@ VERBS: Final = (
     Verb(
         "watch",
         "eeectl.verbs.watch:watch_app",
-        "See a run or a lab live: links, watts, LPI, trials, alarms; and show it to Prometheus and InfluxDB.",
+        "Show a run or a lab live: links, power, LPI, trials, alarms; export it to Prometheus and InfluxDB.",
     ),
 )
-"""Only the module of the verb that is used is loaded, as all together take half a second."""
+"""Only the module of the verb in use is loaded, as all together take half a second."""
 
 app = App(
     name="eeectl",
@@ -133,7 +133,7 @@ for _verb in VERBS:
 
 
 def run(tokens: list[str]) -> int:
-    """Obey one command line and return the exit status; LabErrors become one sentence on standard error."""
+    """Execute one command line and return the exit status; LabErrors become one sentence on standard error."""
     debug = "--debug" in tokens[: tokens.index("--")] if "--" in tokens else "--debug" in tokens
     if debug:
         tokens.remove("--debug")
@@ -175,9 +175,9 @@ def main() -> None:
 
 
 def _leave(status: int) -> NoReturn:
-    """End; without the interpreter's own ending if a device that hangs, or Ctrl-C, left a thread in a library.
+    """Exit; without the interpreter's own shutdown if a device that hangs, or Ctrl-C, left a thread in a library.
 
-    That ending unwinds such a thread wherever it is, and where that is native code the whole process aborts.
+    That shutdown unwinds such a thread wherever it is; in native code this aborts the whole process.
     """
     others = [thread for thread in threading.enumerate() if thread is not threading.current_thread()]
     for thread in others:

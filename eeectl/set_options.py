@@ -1,4 +1,4 @@
-"""Words of a command line that say what an experiment is to be."""
+"""Parse command-line values from which verbs build an experiment."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,17 +11,17 @@ def all_hosts(lab: str) -> list[str]:
     return [host.name for host in load_lab(find_lab(lab)).hosts]
 
 
-def pairs(words: Sequence[str], example: str) -> Iterator[tuple[str, str]]:
-    """NAME=VALUE, as name and value; LabError, with an example, where a word is not of that form."""
-    for word in words:
-        name, equals, text = word.partition("=")
+def pairs(arguments: Sequence[str], example: str) -> Iterator[tuple[str, str]]:
+    """Split NAME=VALUE arguments into name and value; LabError, with an example, if one has another form."""
+    for argument in arguments:
+        name, equals, text = argument.partition("=")
         if not (name and equals and text):
-            raise LabError(f"'{word}' is not NAME=VALUE: write it such as {example}.")
+            raise LabError(f"'{argument}' is not NAME=VALUE: write, for example, {example}.")
         yield name, text
 
 
 def value(text: str) -> str | int | float | bool:
-    """A number or a truth where it is one; on and off stay words."""
+    """A number, true or false if the text is one; anything else, such as on and off, stays a string."""
     for kind in (int, float):
         try:
             return kind(text)

@@ -1,7 +1,7 @@
-# ruff: noqa: INP001 - a script beside the labs, no package
-"""Draw the shipped labs' files: ``python inventory/draw.py`` writes them all; a test compares them with what is there.
+# ruff: noqa: INP001 - a script beside the labs, not a package
+"""Generate the shipped labs' files: ``python inventory/draw.py`` writes them; a test checks that they are up to date.
 
-hosts.yml, cables.csv, outlets.csv and the switches' startup configurations are drawn; what only the twin knows
+hosts.yml, cables.csv, outlets.csv and the switches' startup configurations are generated; the twin's ground truth
 (twin/truth.yaml) is written by hand.
 """
 
@@ -21,7 +21,7 @@ class Model:
     family: str
     name: str
     groups: tuple[tuple[str, int], ...]
-    copper: str  # name of a copper port, to be filled in with its number
+    copper: str  # pattern of a copper port's name; {} is its number
 
     def port(self, number: int) -> str:
         """Name of a copper port."""
@@ -52,7 +52,7 @@ GUDE = StripModel("gude", "Expert Power Control 8226", 12)
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A lab: `subnet` is the third byte of its management addresses, `loopback` the second of its devices'."""
+    """A lab. `subnet`: third byte of its management addresses; `loopback`: second byte of its devices' addresses."""
 
     name: str
     title: str
@@ -61,7 +61,7 @@ class Plan:
     switches: tuple[Model, ...]
     strips: tuple[StripModel, ...]
     hosts: int
-    first_trunk: int  # copper port of a switch where its links to others begin
+    first_trunk: int  # first copper port of a switch for links to other switches
     links_per_pair: int
 
     def switch_name(self, index: int) -> str:
@@ -73,7 +73,7 @@ class Plan:
         return f"n{index + 1:02d}"
 
     def hosts_of(self, switch: int) -> range:
-        """Indices of the hosts at a switch: the hosts are dealt out evenly, in order."""
+        """Indices of the hosts at a switch: hosts are distributed evenly, in order."""
         share = self.hosts // len(self.switches)
         return range(switch * share, (switch + 1) * share)
 
@@ -123,7 +123,7 @@ def _hosts_yml(plan: Plan) -> str:
     secrets = f"/run/eee-testbed/{plan.name}/secrets"
     lines = [
         f"# {plan.title}.",
-        "# Ansible and eeectl read this file; `python inventory/draw.py` draws it.",
+        "# Ansible and eeectl read this file; `python inventory/draw.py` generates it.",
         "all:",
         "  vars:",
         f"    management_network: 198.18.{plan.subnet}.0/24",
@@ -201,7 +201,7 @@ def _cables_csv(plan: Plan) -> str:
 
 
 def _outlets_csv(plan: Plan) -> str:
-    """The first strip feeds the switches, those after it the nodes; a single strip feeds all."""
+    """The first strip feeds the switches, the others feed the nodes; a single strip feeds all."""
     switches = [plan.switch_name(index) for index in range(len(plan.switches))]
     hosts = [plan.host_name(index) for index in range(plan.hosts)]
     sockets = [
@@ -214,7 +214,7 @@ def _outlets_csv(plan: Plan) -> str:
 
 
 def shut_ports(plan: Plan, switch: int) -> list[str]:
-    """Ports of a switch that are shut when the lab is new: all links but the first between sw1 and each other one."""
+    """Ports of a switch that are shut in a new lab: all trunks but the first one between sw1 and each other switch."""
     return [
         plan.trunk_port(switch, peer, lane)
         for peer in range(len(plan.switches))
@@ -225,7 +225,7 @@ def shut_ports(plan: Plan, switch: int) -> list[str]:
 
 
 def _startup(plan: Plan, switch: int) -> str:
-    """Build a startup configuration: no spanning tree, redundant links shut, EEE as from the factory."""
+    """A startup configuration: no spanning tree, redundant links shut, EEE at its factory default."""
     model = plan.switches[switch]
     lines = [f"hostname {plan.switch_name(switch)}", "no spanning-tree"]
     if model.family == "netgear_m4300":
@@ -238,7 +238,7 @@ def _startup(plan: Plan, switch: int) -> str:
 
 
 def draw(plan: Plan) -> dict[str, str]:
-    """All drawn files of a lab: path below the lab's folder -> text."""
+    """All generated files of a lab: path below the lab's folder -> text."""
     files = {
         "hosts.yml": _hosts_yml(plan),
         "cables.csv": _cables_csv(plan),

@@ -1,1 +1,1 @@
-"""Ansible playbooks, and what they bring to machines."""
+"""Ansible playbooks, and the files that they install."""

@@ -1,1 +1,1 @@
-"""Experiments: what is run on a lab, in which order, and how it is judged and kept."""
+"""Experiments: what runs on a lab, in which order, how each trial is validated, and what is recorded."""

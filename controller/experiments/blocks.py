@@ -1,9 +1,9 @@
-"""The order of an experiment's trials: interleaved blocks, drawn at random. Pure; the same seed gives the same order.
+"""The order of an experiment's trials: interleaved randomized blocks, and which slot is next. Pure.
 
-Meters drift by watts while effects are tenths of one. So every block has every combination of levels, and what is
-compared is compared within a block; within it the order is random, so that a drift favours nobody on average. What is
-slow to change is drawn first, and the rest within it (a split plot: Fisher 1925; the slow factors' effect is then
-known from as many changes as there are blocks, not from as many trials).
+The same seed gives the same order. Meters drift by watts while effects are tenths of a watt. So every block has every
+combination of levels, and comparisons are made within a block. Within a block the order is random, so that drift
+favours no level on average. Slow factors are drawn first and the rest within them (a split plot: Fisher 1925; the
+effect of a slow factor then rests on as many changes as there are blocks, not on as many trials).
 """
 
 import random
@@ -22,7 +22,7 @@ _Item = TypeVar("_Item")
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place in the order: which block, which repetition of its combination there, which levels."""
+    """A position in the order: its block, its levels, and which repetition of that combination it is in the block."""
 
     number: int
     block: int
@@ -39,16 +39,16 @@ def order_of(
     slow: Sequence[str] = (),
     skip: Sequence[Levels] = (),
 ) -> tuple[Slot, ...]:
-    """Every slot of every block, in the order in which they are taken."""
-    chance = random.Random(seed)  # noqa: S311 - a reproducible order, not a secret
+    """Every slot of every block, in the order in which they run."""
+    generator = random.Random(seed)  # noqa: S311 - a reproducible order, not a secret
     quick = [name for name in factors if name not in slow]
     slots: list[Slot] = []
     for block in range(blocks):
-        for outer in _shuffled(_combinations(factors, [name for name in factors if name in slow]), chance):
+        for outer in _shuffled(_combinations(factors, [name for name in factors if name in slow]), generator):
             inner = [{**outer, **levels} for levels in _combinations(factors, quick)]
-            wanted = [levels for levels in inner if not any(_matches(levels, one) for one in skip)]
-            cells = [(levels, repetition) for levels in wanted for repetition in range(repetitions)]
-            for levels, repetition in _shuffled(cells, chance):
+            kept = [levels for levels in inner if not any(_matches(levels, partial) for partial in skip)]
+            cells = [(levels, repetition) for levels in kept for repetition in range(repetitions)]
+            for levels, repetition in _shuffled(cells, generator):
                 own = {name: levels[name] for name in factors}
                 slots.append(Slot(len(slots), block, repetition, own))
     return tuple(slots)
@@ -62,12 +62,15 @@ def _matches(levels: Levels, partial: Levels) -> bool:
     return all(levels[name] == level for name, level in partial.items())
 
 
-def _shuffled(items: Sequence[_Item], chance: random.Random) -> list[_Item]:
-    return chance.sample(list(items), len(items))
+def _shuffled(items: Sequence[_Item], generator: random.Random) -> list[_Item]:
+    return generator.sample(list(items), len(items))
 
 
 class SlotQueue:
-    """The slots of an experiment that have no valid trial yet."""
+    """The slots of an experiment that have no valid trial yet.
+
+    Blocks come in order. A slot whose trial failed is repeated at the end of its block, up to `retries` times.
+    """
 
     def __init__(self, slots: Sequence[Slot], done: Iterable[int], retries: int) -> None:
         self._slots = {slot.number: slot for slot in slots}
@@ -75,7 +78,7 @@ class SlotQueue:
         self._retries = retries
         self._tries: dict[int, int] = {}
         self._waiting = deque(slot for slot in slots if slot.number not in self._done)
-        self._again: list[Slot] = []
+        self._repeats: list[Slot] = []
         self._block: int | None = self._waiting[0].block if self._waiting else None
 
     @property
@@ -84,27 +87,27 @@ class SlotQueue:
         return len(self._done)
 
     def next(self) -> Slot | None:
-        """The slot to try now; None when nothing is left to be tried."""
+        """The slot to run now; None if none is left."""
         if self._waiting and self._waiting[0].block == self._block:
             return self._take(self._waiting.popleft())
-        if self._again:
-            return self._take(self._again.pop(0))
+        if self._repeats:
+            return self._take(self._repeats.pop(0))
         if not self._waiting:
             return None
         self._block = self._waiting[0].block
         return self._take(self._waiting.popleft())
 
     def succeeded(self, slot: Slot) -> None:
-        """Its trial counts."""
+        """Record that the slot has a valid trial."""
         self._done.add(slot.number)
 
     def failed(self, slot: Slot) -> bool:
-        """Its trial does not count, or does no more; whether it will be tried again."""
+        """Record that the slot's trial is not valid, or no longer; whether the slot will be repeated."""
         self._done.discard(slot.number)
         if self._tries.get(slot.number, 0) > self._retries:
             return False
-        if slot not in self._again:
-            self._again.append(slot)
+        if slot not in self._repeats:
+            self._repeats.append(slot)
         return True
 
     def missing(self) -> tuple[Slot, ...]:

@@ -1,16 +1,16 @@
-"""An experiment as a person writes it: which factors, what is measured, how often, in which order, judged by what.
+"""An experiment as a user writes it: factors, what is measured, how often, in which order, and the guards.
 
 ::
 
     name: alltoall-eee
     lab: virtual
     factors:
-      eee: {links: hosts, levels: [on, off]}    # its name says what it is; `kind` says so for any other name
-      sleep_us: [0, 100, 500]                   # anything else is a parameter of the program
+      eee: {links: hosts, levels: [on, off]}    # the name gives the kind; any other name needs `kind`
+      sleep_us: [0, 100, 500]                   # any other name is a parameter of the program
     measure:
       program: {name: alltoall, parameters: {count: 200}, hosts: [n01, n02], ranks_per_host: 1}
     blocks: 5
-    slow: [eee]                                 # changed once a block for each level, not from trial to trial
+    slow: [eee]                                 # changes once a block for each level, not from trial to trial
 
 `measure` is one of `program`, `probe`, `idle`, `power`. Links are `hosts`, `trunks`, `all` or a list of names.
 """
@@ -24,12 +24,12 @@ from record.trial_events import What
 FORMAT: Final = 1
 
 Level = StrictBool | StrictInt | float | StrictStr
-"""A factor's setting. `on` and `off` stay words."""
+"""A factor's setting. `on` and `off` stay strings."""
 
 Kind = Literal[
     "parameter", "eee", "hold_us", "link", "speed_mbps", "routing", "load_mbps", "host_count", "ranks_per_host"
 ]
-"""What a factor changes: a parameter of the program, a setting of links, the trees, traffic, or the placement."""
+"""What a factor changes: a program parameter, a setting of links, the routing trees, traffic, or the placement."""
 
 OF_LINKS: Final = ("eee", "hold_us", "link", "speed_mbps")
 OF_LAB: Final = (*OF_LINKS, "routing")
@@ -40,7 +40,7 @@ _LEVELS: Final[dict[str, tuple[Level, ...]]] = {
     "speed_mbps": ("auto", 10, 100, 1000, 2500, 5000, 10_000),
     "routing": ("shortest", "one"),
 }
-"""What a factor's levels may be. `half`: the first end is enabled, the other one is shut; there is no link."""
+"""Levels that a kind allows. `half`: the first end is enabled and the other end is shut, so the link is down."""
 
 _SECOND_WITHOUT_LPI_S: Final = 1.0  # after a link comes up (IEEE 802.3, clause 78)
 
@@ -52,7 +52,7 @@ class _Part(BaseModel):
 
 
 class Factor(_Part):
-    """What is varied. `links` and `kind` are as in the head of this module."""
+    """What is varied. For `links` and `kind` see the module's docstring."""
 
     levels: tuple[Level, ...] = Field(min_length=1)
     kind: Kind = "parameter"
@@ -61,21 +61,21 @@ class Factor(_Part):
     @model_validator(mode="after")
     def _sensible(self) -> Self:
         if len(set(map(repr, self.levels))) < len(self.levels):
-            raise ValueError("a level stands there twice: leave one out")
-        known = _LEVELS.get(self.kind)
-        strange = [level for level in self.levels if known is not None and level not in known]
-        if strange and known is not None:
-            raise ValueError(f"{strange[0]!r} is no level of {self.kind}: use {', '.join(map(str, known))}")
+            raise ValueError("a level is listed twice: remove one")
+        allowed = _LEVELS.get(self.kind)
+        unknown = [level for level in self.levels if allowed is not None and level not in allowed]
+        if unknown and allowed is not None:
+            raise ValueError(f"{unknown[0]!r} is not a level of {self.kind}: use {', '.join(map(str, allowed))}")
         numbers = self.kind in ("hold_us", "load_mbps", "host_count", "ranks_per_host")
         least = 0 if self.kind in ("hold_us", "load_mbps") else 1
         for level in self.levels if numbers else ():
             if isinstance(level, bool | str) or level < least:
-                raise ValueError(f"{level!r} is no level of {self.kind}: use numbers from {least}")
+                raise ValueError(f"{level!r} is not a level of {self.kind}: use numbers from {least}")
         return self
 
 
 class ProgramRun(_Part):
-    """A program of the table, and where it runs. `parameters` are those that no factor gives."""
+    """A program of the table, and where it runs. `parameters`: those that no factor sets."""
 
     name: str
     parameters: dict[str, Any] = {}
@@ -85,7 +85,7 @@ class ProgramRun(_Part):
 
 
 class ProbeRun(_Part):
-    """A ping-interval probe: the words of `agents/echo_probe.py`. `from` is the host that asks."""
+    """A ping-interval probe: the options of `agents/echo_probe.py`. `from` is the host that sends the echoes."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -102,16 +102,16 @@ class ProbeRun(_Part):
     @model_validator(mode="after")
     def _sensible(self) -> Self:
         if not 0 < self.gap_us[0] <= self.gap_us[1]:
-            raise ValueError("gaps are LOW and HIGH with 0 < LOW <= HIGH, as in [50, 100000]")
+            raise ValueError("gap_us needs LOW and HIGH with 0 < LOW <= HIGH: write, for example, [50, 100000]")
         if any(step <= 0 for step in self.steps_us):
-            raise ValueError("steps are above 0 us")
+            raise ValueError("a step is not above 0 us: use positive numbers")
         return self
 
 
 class Window(_Part):
-    """A length of time in which nothing is done but sampling. `settle_s` passes before, for the meters' lag.
+    """A time window in which devices are only sampled, after `settle_s` for the meters to catch up.
 
-    `hosts` are those between which a factor `load_mbps` sends: each to the next, the last one to the first.
+    `hosts`: a factor `load_mbps` sends traffic from each of them to the next, and from the last one to the first.
     """
 
     window_s: Seconds
@@ -120,7 +120,7 @@ class Window(_Part):
 
 
 class Measure(_Part):
-    """What one trial does: one of the four."""
+    """What one trial measures: exactly one of the four."""
 
     program: ProgramRun | None = None
     probe: ProbeRun | None = None
@@ -129,9 +129,9 @@ class Measure(_Part):
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        given = [name for name in type(self).model_fields if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ValueError("one thing is measured: give one of program, probe, idle, power")
+        chosen = [name for name in type(self).model_fields if getattr(self, name) is not None]
+        if len(chosen) != 1:
+            raise ValueError("`measure` needs exactly one entry: give one of program, probe, idle, power")
         return self
 
     @property
@@ -142,7 +142,7 @@ class Measure(_Part):
 
     @property
     def window(self) -> Window | None:
-        """The window, if it is one."""
+        """The window, if `idle` or `power` is measured."""
         return self.idle or self.power
 
     @property
@@ -156,9 +156,9 @@ class Measure(_Part):
 
 
 class Recordings(_Part):
-    """What else is kept of each trial. `user` is who runs agents on nodes; left out: the inventory's.
+    """What else is recorded of each trial. `user` runs the agents on nodes; default: the inventory's user.
 
-    Idle gaps need CAP_NET_RAW there, which root has.
+    Recording idle gaps needs CAP_NET_RAW, which root has.
     """
 
     gaps: bool = False
@@ -168,9 +168,9 @@ class Recordings(_Part):
 
 
 class Guards(_Part):
-    """What makes a trial invalid, and how often it is tried again at the end of its block.
+    """What makes a trial invalid, and how often it is repeated at the end of its block.
 
-    `twin_late_us`, `twin_late_share`: on a virtual lab no larger share of a trial's frames may be later than that.
+    On a virtual lab, at most `twin_late_share` of a trial's frames may be delivered more than `twin_late_us` late.
     """
 
     retries: int = Field(default=2, ge=0, le=20)
@@ -184,10 +184,11 @@ class Guards(_Part):
 
 
 class Effect(_Part):
-    """What the experiment should be able to see, for the look at the meters before it starts.
+    """The effect that the meters must be able to resolve; checked before the run starts (the preflight).
 
-    `effect_watt`: the difference that is expected, of all `meters` together; left out, nothing is refused. `meters` are
-    devices whose outlets are meant; left out: all. `trial_s` is how long a trial of a program or probe may take.
+    `effect_watt`: the expected difference, of all `meters` together; without it no run is refused. `meters`: devices
+    whose outlets count; default: all. `look_s`: how long the preflight samples. `trial_s`: assumed length of a program
+    or probe trial.
     """
 
     effect_watt: float | None = Field(default=None, gt=0)
@@ -197,7 +198,7 @@ class Effect(_Part):
 
 
 class Sampling(_Part):
-    """How often devices are asked."""
+    """How often devices are polled."""
 
     period_s: float = Field(default=1.0, ge=0.05, le=3600)
     lpi_period_s: float = Field(default=10.0, ge=0, le=3600)
@@ -208,28 +209,28 @@ def _factor(value: Any) -> Any:
 
 
 def _of_name(value: Any) -> Any:
-    """What a factor's name says of its kind, where nothing else does; on and off may be YAML 1.1's booleans."""
+    """Take a factor's kind from its name where `kind` is missing; turn YAML 1.1's booleans back into on and off."""
     if not isinstance(value, dict):
         return value
-    told = {}
-    for name, given in value.items():
-        factor = _factor(given)
+    factors = {}
+    for name, written in value.items():
+        factor = _factor(written)
         if isinstance(factor, dict):
             factor = {"kind": name, **factor} if name in _NAMED else dict(factor)
             if factor.get("kind") in ("eee", "link") and isinstance(factor.get("levels"), list | tuple):
                 words = {True: "on", False: "off"}
                 factor["levels"] = [words[one] if isinstance(one, bool) else one for one in factor["levels"]]
-        told[name] = factor
-    return told
+        factors[name] = factor
+    return factors
 
 
 class Experiment(_Part):
     """A whole experiment. The same `seed` gives the same order.
 
-    A block has every combination of levels `repetitions` times, in a random order. `slow` factors change as seldom as
-    that allows: the combinations of their levels are drawn first, and within each the rest (a split plot). `skip` are
-    levels that do not go together. `warm_up` trials come before the first one and do not count. `settle_s` passes
-    after a change of the lab: in its first second a link does not sleep.
+    A block has every combination of levels `repetitions` times, in random order. `slow` factors change as seldom as
+    possible: the combinations of their levels are drawn first, and the rest within each (a split plot). `skip` lists
+    combinations of levels to leave out. `warm_up` trials run before the first trial and are not recorded. The run waits
+    for `settle_s` after each change of the lab: a link does not enter LPI in its first second.
     """
 
     format: Literal[1] = FORMAT
@@ -254,24 +255,28 @@ class Experiment(_Part):
     def _go_together(self) -> Self:
         for name in (*self.slow, *(name for one in self.skip for name in one)):
             if name not in self.factors:
-                raise ValueError(f"there is no factor {name}: it has {', '.join(self.factors) or 'none'}")
+                raise ValueError(
+                    f"unknown factor {name}: use one of {', '.join(self.factors) or '(no factor is defined)'}"
+                )
         kinds = [factor.kind for factor in self.factors.values()]
         for kind in ("routing", "load_mbps", "host_count", "ranks_per_host"):
             if kinds.count(kind) > 1:
-                raise ValueError(f"two factors are of the kind {kind}: leave one out")
+                raise ValueError(f"two factors are of kind {kind}: remove one")
         if self.measure.program is None:
             for name, factor in self.factors.items():
                 if factor.kind in ("host_count", "ranks_per_host"):
-                    raise ValueError(f"the factor {name} places a program, and none is measured: leave it out")
+                    raise ValueError(f"factor {name} places a program, but no program is measured: remove it")
         if "load_mbps" in kinds and (self.measure.window is None or len(self.measure.window.hosts) < 2):
-            raise ValueError("a factor of the kind load_mbps needs a window (idle or power) with at least two hosts")
+            raise ValueError(
+                "a factor of kind load_mbps needs a window (idle or power) with at least two hosts: add `hosts` to it"
+            )
         power = self.measure.power
         if power is not None and power.window_s < 2 * self.sampling.period_s:
             raise ValueError(
-                "a power window holds two samples or more: lengthen window_s, or shorten sampling.period_s"
+                "a power window must hold at least two samples: increase window_s or reduce sampling.period_s"
             )
         return self
 
     def of_kind(self, *kinds: Kind) -> dict[str, Factor]:
-        """The factors of some kinds."""
+        """The factors of these kinds."""
         return {name: factor for name, factor in self.factors.items() if factor.kind in kinds}

@@ -1,4 +1,4 @@
-"""From an experiment's file to an `Experiment`: every mistake at once, with file, line, key and remedy."""
+"""Read an experiment's file into an `Experiment`; report every mistake at once, with file, line, key and remedy."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,18 +15,18 @@ Place = Sequence[str | int]
 
 
 class ExperimentSource:
-    """An experiment's text: what stands in it, and where."""
+    """The text of an experiment: its content, and the line of each entry."""
 
     def __init__(self, file: str, content: Any) -> None:
         self.file = file
         self.content = content
 
     def problem(self, place: Place, sentence: str, remedy: str) -> Problem:
-        """A mistake at a place, such as ("measure", "program", "hosts", 1)."""
+        """A mistake at a key path such as ("measure", "program", "hosts", 1)."""
         return Problem(self.file, self._line(place), ".".join(map(str, place)), sentence, remedy)
 
     def _line(self, place: Place) -> int:
-        """The line of the innermost part of a place that is there; 0 where a text has no lines."""
+        """The line of the innermost part of the path that exists; 0 if the content has no line numbers."""
         found: Any = self.content
         line = 0
         for part in place:
@@ -41,53 +41,53 @@ class ExperimentSource:
 
 
 def read_experiment(path: Path) -> tuple[Experiment, ExperimentSource]:
-    """Read a file; ExperimentError tells all that is wrong with it."""
+    """Read a file; ExperimentError lists every mistake in it."""
     try:
         content = YAML().load(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        said = error.strerror if isinstance(error, OSError) else "it is no text"
-        problem = Problem(str(path), 0, "", f"cannot be read ({said})", "name an experiment's file, see experiments/")
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        problem = Problem(str(path), 0, "", f"cannot be read ({reason})", "name an experiment's file, see experiments/")
         raise ExperimentError([problem]) from error
     except YAMLError as error:
         mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
         line = mark.line + 1 if mark else 0
-        said = (error.problem if isinstance(error, MarkedYAMLError) else None) or "it does not parse"
-        raise ExperimentError([Problem(str(path), line, "", f"is not YAML: {said}", "correct it")]) from error
+        reason = (error.problem if isinstance(error, MarkedYAMLError) else None) or "it does not parse"
+        raise ExperimentError([Problem(str(path), line, "", f"is not YAML: {reason}", "correct it")]) from error
     source = ExperimentSource(str(path), content)
     return experiment_of(source), source
 
 
 def experiment_of(source: ExperimentSource) -> Experiment:
-    """An experiment from what stands in a file or on the command line."""
+    """The experiment that a file or the command line describes; ExperimentError lists every mistake."""
     if not isinstance(source.content, Mapping):
         raise ExperimentError(
-            [source.problem((), "holds no experiment", "write name, factors, measure; see experiments/")]
+            [source.problem((), "does not describe an experiment", "write name, factors, measure; see experiments/")]
         )
     try:
         return Experiment.model_validate(_plain(source.content))
     except ValidationError as error:
-        raise ExperimentError([_told(source, one) for one in error.errors()]) from error
+        raise ExperimentError([_problem(source, one) for one in error.errors()]) from error
 
 
-def _told(source: ExperimentSource, found: Any) -> Problem:
+def _problem(source: ExperimentSource, found: Any) -> Problem:
     place = [part for part in found["loc"] if isinstance(part, int) or not part.startswith(("function-", "literal["))]
     while place and place[-1] in ("bool", "int", "float", "str"):
         place.pop()
     sentence, remedy = found["msg"].removeprefix("Value error, "), "correct it"
     if found["type"] == "value_error":
-        sentence, _, said = sentence.partition(": ")
-        remedy = said or remedy
+        sentence, _, hint = sentence.partition(": ")
+        remedy = hint or remedy
     elif found["type"] == "missing":
         sentence, remedy = "is missing", "add it"
     elif found["type"] == "extra_forbidden":
-        sentence, remedy = "is unknown here", "look for a slip, or leave it out"
+        sentence, remedy = "is unknown here", "check its spelling, or remove it"
     else:
         sentence += f" (found {found['input']!r})"
     return source.problem(place, sentence, remedy)
 
 
 def _plain(value: Any) -> Any:
-    """Without the marks of where things stood."""
+    """The content as plain Python values, without line numbers."""
     if isinstance(value, Mapping):
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

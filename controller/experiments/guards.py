@@ -1,10 +1,10 @@
-"""What makes a trial invalid although it came to its end: judged from the samples of the run, and from its clock.
+"""Guards: what makes a finished trial invalid, judged from the run's samples and from its clock.
 
-A sample tells of the time since the one before it. So a complaint has an interval, and comes late: it may make
-invalid what had counted already. Rows that were asked for while the lab is being changed are not looked at, as links go
-down then because we want it.
+A sample covers the time since the previous one. So a violation has an interval and is found late: it may invalidate a
+trial that was valid until then. Rows that were polled while the lab is being changed are ignored, because links then
+go down on purpose.
 
-A link that goes down and up between two samples of its switch shows by ifLastChange alone, where the switch keeps it.
+A link that goes down and up between two samples of its switch is visible only in ifLastChange, if the switch keeps it.
 """
 
 import threading
@@ -20,12 +20,12 @@ from record.sample_tables import Batch, Column
 
 _NS: Final = 1_000_000_000
 _CHANGED_STEP_MS: Final = 20
-"""Agents that work ifLastChange out anew each time waver by a tick of 10 ms."""
+"""SNMP agents that compute ifLastChange at every poll vary by one tick of 10 ms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Something that spoils what was measured between two times of the run's clock; `kind` is a field of `Guards`."""
+    """Something that invalidates measurements between two times of the run's clock; `kind` is a field of `Guards`."""
 
     kind: str
     from_ns: int
@@ -33,39 +33,42 @@ class Violation:
     sentence: str
 
     def overlaps(self, begun_ns: int, ended_ns: int) -> bool:
-        """Whether it may have happened in a window."""
+        """Whether it may have happened within a window."""
         return self.from_ns < ended_ns and begun_ns < self.to_ns
 
 
 @dataclass(frozen=True, slots=True)
 class _PortSample:
-    """A port as it was last seen; `changed_ms` is None where the switch does not keep ifLastChange."""
+    """The last sample of a port; `changed_ms` is None where the switch does not keep ifLastChange."""
 
     up: bool
     changed_ms: int | None
     sent_ns: int
 
-    def change_to(self, now: "_PortSample") -> str:
-        """What happened to its link until it was as it is now, in words; empty if nothing did."""
-        if now.up != self.up:
-            return "came up" if now.up else "went down"
-        if self.changed_ms is None or now.changed_ms is None:
+    def change_to(self, later: "_PortSample") -> str:
+        """What happened to the link until a later sample, in words; empty if nothing did."""
+        if later.up != self.up:
+            return "came up" if later.up else "went down"
+        if self.changed_ms is None or later.changed_ms is None:
             return ""
-        return "changed and changed back" if abs(now.changed_ms - self.changed_ms) > _CHANGED_STEP_MS else ""
+        return "changed twice between two samples" if abs(later.changed_ms - self.changed_ms) > _CHANGED_STEP_MS else ""
 
 
 class LatenessMonitor(Protocol):
-    """Who knows the world behind a lab, such as a virtual lab's engine."""
+    """Reports how late a virtual lab delivers frames; a real lab has none."""
 
     def begin(self) -> None:
-        """A trial begins."""
+        """Start observing: a trial begins."""
 
     def late_us(self, limit_us: float, share: float) -> float | None:
-        """If since `begin` more than a share of the frames was later than a limit: by how much; else None."""
+        """The lateness that more than `share` of the frames since `begin` exceeded, if above the limit; else None."""
 
 
 class GuardSink:
-    """Looks at every batch of a collector; its threads call `take`, the run's calls the rest. `links`: of the lab."""
+    """Checks every batch of a collector. The collector's threads call `take`; the run's thread calls the rest.
+
+    `links` are the lab's.
+    """
 
     def __init__(self, links: Iterable[Link] = ()) -> None:
         self._names = {
@@ -80,34 +83,34 @@ class GuardSink:
         self._watts_ns: list[int] = []
 
     def lab_changing(self) -> None:
-        """From now on the lab is being changed."""
+        """The lab is being changed from now on: ignore its links."""
         with self._lock:
             self._settled_since_ns = None
             self._down_before = frozenset(place for place, up in self._up.items() if not up)
 
     def lab_settled(self, now_ns: int) -> None:
-        """From now on links stay as they are."""
+        """The lab is settled from now on: a link that changes is a violation."""
         with self._lock:
             self._settled_since_ns = now_ns
             self._links.clear()
 
     def was_down(self, switch: str, port: str) -> bool:
-        """Whether a port is known to have had no link when the lab began to be changed."""
+        """Whether a port is known to have had no link before the lab was changed."""
         with self._lock:
             return (switch, port) in self._down_before
 
     def violations(self) -> tuple[Violation, ...]:
-        """Everything so far."""
+        """All violations so far."""
         with self._lock:
             return tuple(self._violations)
 
     def has_watts(self, begun_ns: int, ended_ns: int) -> bool:
-        """Whether a meter answered in a window."""
+        """Whether any meter delivered a sample within a window."""
         with self._lock:
             return any(begun_ns <= time_ns <= ended_ns for time_ns in self._watts_ns)
 
     def take(self, batch: Batch) -> None:
-        """Look at some rows."""
+        """Check the rows of a batch."""
         with self._lock:
             if batch.table == "ports":
                 self._take_ports(batch)
@@ -118,9 +121,9 @@ class GuardSink:
         for row in _rows(batch, ("switch", "port", "sent_ns", "received_ns", "up", "changed_ms", "mark")):
             sent_ns, place = row["sent_ns"], (row["switch"], row["port"])
             if row["mark"]:
-                known = self._links.get(place)
-                before_ns = known.sent_ns if known else sent_ns - _NS
-                words = "was reset" if row["mark"] == "reset" else "went round"
+                previous = self._links.get(place)
+                before_ns = previous.sent_ns if previous else sent_ns - _NS
+                words = "was reset" if row["mark"] == "reset" else "wrapped around"
                 sentence = f"a counter of {place[0]}:{place[1]} {words}"
                 self._add(Violation("counters", before_ns, row["received_ns"], sentence))
             if row["up"] is not None:
@@ -134,32 +137,34 @@ class GuardSink:
                 self._add(Violation("flaps", before.sent_ns, row["received_ns"], sentence))
 
     def _take_watts(self, batch: Batch) -> None:
-        """A batch is one look at a strip. What stands still did so since the last change of any of it.
+        """A batch is one poll of a strip. A stale meter has been stale since the last change of any of its outlets.
 
-        An outlet whose watts stay the same, as when nothing is plugged in, is no sign of its own.
+        A single outlet whose watts stay constant, as when nothing is plugged in, does not make the meter stale.
         """
         rows = list(_rows(batch, ("strip", "sent_ns", "received_ns", "power_watt", "unchanged_s", "mark")))
-        still_s = min((row["unchanged_s"] or 0.0 for row in rows if row["mark"] == "stale"), default=0.0)
+        stale_s = min((row["unchanged_s"] or 0.0 for row in rows if row["mark"] == "stale"), default=0.0)
         for row in rows:
             if row["mark"] == "stale":
-                since_ns = row["sent_ns"] - round(still_s * _NS)
-                sentence = f"the meter {row['strip']} stood still"
+                since_ns = row["sent_ns"] - round(stale_s * _NS)
+                sentence = f"the meter {row['strip']} stopped updating"
                 self._add(Violation("meters", since_ns, row["received_ns"], sentence))
             elif row["power_watt"] is not None and (not self._watts_ns or self._watts_ns[-1] != row["sent_ns"]):
                 self._watts_ns.append(row["sent_ns"])
 
     def _add(self, violation: Violation) -> None:
-        """Keep it; what goes on is one complaint that grows."""
-        for place, known in enumerate(self._violations[-20:], max(len(self._violations) - 20, 0)):
-            if known.sentence == violation.sentence and violation.from_ns <= known.to_ns:
-                grown = Violation(known.kind, min(known.from_ns, violation.from_ns), violation.to_ns, known.sentence)
-                self._violations[place] = grown
+        """Record a violation; one that continues an earlier one extends it."""
+        for place, earlier in enumerate(self._violations[-20:], max(len(self._violations) - 20, 0)):
+            if earlier.sentence == violation.sentence and violation.from_ns <= earlier.to_ns:
+                extended = Violation(
+                    earlier.kind, min(earlier.from_ns, violation.from_ns), violation.to_ns, earlier.sentence
+                )
+                self._violations[place] = extended
                 return
         self._violations.append(violation)
 
 
 def _rows(batch: Batch, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """The batch row by row; a column that is missing is None."""
+    """The rows of a batch; a missing column is None."""
     columns: dict[str, Column] = {name: batch.columns.get(name) for name in names}
     for place in range(batch.row_count):
         yield {
@@ -169,7 +174,7 @@ def _rows(batch: Batch, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
 
 
 def why_invalid(guards: Guards, violations: Sequence[Violation], begun_ns: int, ended_ns: int) -> str:
-    """Why a window does not count, in one sentence; empty if it does."""
+    """Why a window is invalid, in one sentence; empty if it is valid."""
     found = [
         one.sentence for one in violations if getattr(guards, one.kind) and one.overlaps(begun_ns, ended_ns)
     ]  # fmt: skip
@@ -178,7 +183,7 @@ def why_invalid(guards: Guards, violations: Sequence[Violation], begun_ns: int, 
 
 
 class TrialMonitor:
-    """Stands by one trial: the clock, and whoever knows the world behind the lab."""
+    """Observes one trial: jumps of the system clock, and lateness of a virtual lab."""
 
     def __init__(self, guards: Guards, clock: RunClock, lateness_monitor: LatenessMonitor | None) -> None:
         self._guards = guards
@@ -189,10 +194,10 @@ class TrialMonitor:
             lateness_monitor.begin()
 
     def violation(self) -> str:
-        """What spoiled the trial until now, in one sentence; empty if nothing did."""
+        """What made the trial invalid so far, in one sentence; empty if nothing did."""
         jump_s = (self._clock.system_ahead_ns() - self._ahead_ns) / _NS
         if abs(jump_s) > self._guards.clock_jump_s:
-            return f"the system's clock jumped by {jump_s:+.3f} s: let chrony slew it, not step it."
+            return f"the system clock jumped by {jump_s:+.3f} s: let chrony slew it, not step it."
         if self._lateness_monitor is None:
             return ""
         try:

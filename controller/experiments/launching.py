@@ -1,12 +1,12 @@
-"""Starting a program of the table on nodes, over SSH and Open MPI, and leaving nothing of it behind.
+"""Launch a program of the table on nodes, over SSH and Open MPI, and leave nothing of it behind.
 
-On each node a keeper (`agents/job_keeper.py`) makes a private folder with the program's files and stays until the end.
-Open MPI is started on the first node of the placement, in that folder, and reaches the others from there by SSH. When
-the program ends, and just as well at a time-out, a Ctrl-C, a lost node or a killed `eeectl`, the keepers kill whatever
-is left of the job on their nodes and remove the folders.
+On each node a keeper (`agents/job_keeper.py`) creates a private folder with the program's files and runs until the end.
+Open MPI starts on the first node of the placement, in that folder, and reaches the others from there by SSH. When the
+program ends, and likewise at a timeout, a Ctrl-C, a lost node or a killed `eeectl`, the keepers kill the remaining
+processes of the job on their nodes and remove the folders.
 
-What `mpirun` prints is written to `folder` while it comes: `program.out`, `program.err`. At the end come the result
-file of programs that have one, and `traffic.json`.
+The output of `mpirun` is written to `folder` as it arrives: `program.out`, `program.err`. The result file of programs
+that have one, and `traffic.json`, follow at the end.
 """
 
 import asyncio
@@ -40,14 +40,14 @@ _OUTPUT: Final = "program.out"
 _ERRORS: Final = "program.err"
 _TRAFFIC: Final = "traffic.json"
 _STATUS: Final = '"$@"; s=$?; [ $s -ne 255 ] || s=254; exit $s'
-"""mpirun's own 255 must not be taken for ssh's."""
+"""Maps mpirun's own 255, so that it is not mistaken for a failure of ssh."""
 _LOGIN_CHECK_S: Final = 12.0
 _LOGIN_CHECK: Final = """
 for host; do
     (ssh -o BatchMode=yes -o ConnectTimeout=4 "$host" true </dev/null >/dev/null 2>&1 || echo "$host") &
 done
 wait"""
-"""Prints the hosts that cannot be logged in to from where it runs."""
+"""Prints the hosts that do not accept an SSH login from the node on which it runs."""
 
 Now = Callable[[], int]
 """The run's clock: UTC in nanoseconds."""
@@ -55,11 +55,11 @@ Now = Callable[[], int]
 
 @dataclass(frozen=True, slots=True)
 class Launched:
-    """A program that ran to its end, whatever it answered.
+    """A program that ran to its end, whether or not its answer is right.
 
-    `begun_ns` and `ended_ns`: from the start of `mpirun` (a few tenths of a second before the ranks run) to its end, of
-    the clock that was given; the figure `elapsed` of every answer is what lies between. `notes`: sentences on what
-    makes its figures doubtful, such as more ranks than processors.
+    `begun_ns` and `ended_ns`: start of `mpirun` (a few tenths of a second before the ranks run) and its end, by the
+    given clock; the figure `elapsed` of every answer is their difference. `notes`: sentences on what makes the figures
+    doubtful, such as more ranks than processors.
     """
 
     answer: Answer
@@ -71,7 +71,7 @@ class Launched:
 
 
 class _OutputFile:
-    """What a command prints: in a file as it comes, and at hand."""
+    """Output of a command: written to a file as it arrives, and kept in memory."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -80,20 +80,20 @@ class _OutputFile:
 
     def __enter__(self) -> Self:
         self._path.unlink(missing_ok=True)
-        self._file.append(b"")  # so that there is a file, whatever happens
+        self._file.append(b"")  # so that the file exists in any case
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._file.close()
 
     def take(self, data: bytes) -> None:
-        """A piece of it."""
+        """Append a piece of output."""
         self._pieces.append(data)
         self._file.append(data)
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """All output so far."""
         return _text(b"".join(self._pieces))
 
 
@@ -105,7 +105,7 @@ class _Window:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """What is about to run: `name` marks its processes on all nodes."""
+    """What to run: `name` marks its processes on all nodes."""
 
     program: str
     launch: Launch
@@ -130,14 +130,13 @@ def launch(
     traffic: bool = False,
     now: Now = time.time_ns,
 ) -> Launched:
-    """Run a program on nodes of the lab, its output kept in `folder`, which is made if there is none.
+    """Run a program on nodes of the lab; its output goes to `folder`, which is created if missing.
 
-    Output of an earlier one in `folder` is replaced.
-    A disk that takes nothing loses nothing: RunFolderFailed at the end, if there is still no room.
-    Returns when the program ended by itself with status 0: its answer may still be wrong. LabError otherwise: a host
-    that is not in the lab, a program that a node lacks, a node that cannot be reached or is lost meanwhile, a rank that
-    ended with another status or by a signal, no end within `timeout_s`. At a KeyboardInterrupt too, everything is
-    killed on all nodes before it passes through. To be called outside a running event loop.
+    Output of an earlier program in `folder` is replaced. Output is buffered while the disk is full; RunFolderFailed at
+    the end if it still is. Returns when the program ended by itself with status 0; its answer may still be wrong.
+    Raises LabError otherwise: unknown host, program missing on a node, node unreachable or lost during the run, rank
+    ended with another status or by a signal, no end within `timeout_s`. A KeyboardInterrupt is passed on after
+    everything has been killed on all nodes. Call it outside a running event loop.
     """
     hosts = hosts_of(lab, placement)
     placement = replace(placement, addresses=tuple(host.data_address for host in hosts))
@@ -155,28 +154,28 @@ def launch(
     if launch_spec.result in fetched:
         _write_file(folder / launch_spec.result, fetched[launch_spec.result])
         text += "\n" + _text(fetched[launch_spec.result])
-    seen = None
+    matrix = None
     if job.traffic:
-        seen = monitored(placement.ranks, (_text(data) for name, data in fetched.items() if name.startswith(PREFIX)))
-        _write_file(folder / _TRAFFIC, json.dumps(seen.plain()).encode() + b"\n")
+        matrix = monitored(placement.ranks, (_text(data) for name, data in fetched.items() if name.startswith(PREFIX)))
+        _write_file(folder / _TRAFFIC, json.dumps(matrix.plain()).encode() + b"\n")
     elif traffic:
-        notes = (*notes, f"{program.name} sends no MPI messages: there is no traffic matrix.")
+        notes = (*notes, f"{program.name} sends no MPI messages: no traffic matrix was recorded.")
     answer = program.read(parameters, placement, text)
     elapsed = Figure("elapsed", (window.ended_ns - window.begun_ns) / 1e9, "s")
     answer = replace(answer, figures=(*answer.figures, elapsed))
-    return Launched(answer, window.begun_ns, window.ended_ns, text, notes, seen)
+    return Launched(answer, window.begun_ns, window.ended_ns, text, notes, matrix)
 
 
 def hosts_of(lab: Lab, placement: Placement) -> tuple[Host, ...]:
-    """The hosts of a placement; LabError if the lab has no such, one comes twice, or there are no ranks."""
+    """The hosts of a placement; LabError if one is unknown or listed twice, or if no rank is left to run."""
     known = {host.name: host for host in lab.hosts}
     for name in placement.hosts:
         if name not in known:
             raise LabError(f"lab {lab.name} has no host '{name}': it has {', '.join(known) or 'none'}.")
     if len(set(placement.hosts)) < len(placement.hosts):
-        raise LabError("a host is named twice: name it once and give more ranks per host.")
+        raise LabError("a host is listed twice: list it once and increase the ranks per host.")
     if not placement.hosts or placement.ranks_per_host < 1:
-        raise LabError("a program needs at least one host with one rank.")
+        raise LabError("a program needs at least one host with one rank: give hosts and ranks per host.")
     return tuple(known[name] for name in placement.hosts)
 
 
@@ -197,9 +196,9 @@ async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], tuple[str, ...]]:
         )
         window = await _supervised(job, keepers, argv)
         fetched = await _release_keepers(job, keepers)
-    each = job.placement.ranks_per_host
+    ranks_each = job.placement.ranks_per_host
     notes = tuple(
-        f"{name} lets {each} ranks share {facts_of[name]['cpus']} of its processors: they wait for each other."
+        f"{name} runs {ranks_each} ranks on {facts_of[name]['cpus']} processors: ranks wait for each other."
         for name in crowded
     )
     return window, fetched, notes
@@ -207,9 +206,9 @@ async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], tuple[str, ...]]:
 
 @contextlib.asynccontextmanager
 async def _keepers(job: _Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], dict[str, Mapping[str, Any]]]]:
-    """A session with a keeper on every node, and by name what it says of its node.
+    """A session with a keeper on every node, and what each keeper reports about its node, by name.
 
-    Leaving it, the first node's is ended first, as nothing starts anew then.
+    On exit the first node's keeper ends first, so that no new process can start.
     """
     keeper = NodeProgram("the job's keeper", packed("job_keeper"))
     sessions = tuple(NodeSession(keeper, host) for host in job.hosts)
@@ -231,17 +230,17 @@ async def _keepers(job: _Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], di
 
 
 async def _start_keeper(job: _Job, session: NodeSession) -> Json:
-    """Give a keeper the files; what it says of its node."""
+    """Send a keeper the program's files; returns what it reports about its node."""
     files = {name: base64.b64encode(data).decode() for name, data in job.launch.files.items()}
     commands = [word for word in (job.launch.argv[0], *job.launch.commands, "mpirun", "orted") if word not in files]
-    launch_spec = {"job": job.name, "files": files, "commands": commands, "modules": list(job.launch.modules)}
-    await session.tell({**launch_spec, "linger_s": _LINGER_S})
+    greeting = {"job": job.name, "files": files, "commands": commands, "modules": list(job.launch.modules)}
+    await session.tell({**greeting, "linger_s": _LINGER_S})
     try:
         async with asyncio.timeout(_GREETING_TIMEOUT_S):
             return await session.answer()
     except TimeoutError as error:
         raise Unreachable(
-            session.host.name, f"did not answer by SSH within {_GREETING_TIMEOUT_S:g} s: look at it."
+            session.host.name, f"did not answer over SSH within {_GREETING_TIMEOUT_S:g} s: check the node."
         ) from error
 
 
@@ -256,7 +255,7 @@ def _require_complete(job: _Job, facts_of: Mapping[str, Mapping[str, Any]]) -> N
 
 
 async def _supervised(job: _Job, keepers: tuple[NodeSession, ...], argv: list[str]) -> _Window:
-    """Run Open MPI on the first node while the keepers are watched; whatever ends first decides."""
+    """Run Open MPI on the first node and watch the keepers; the first of them to end decides the outcome."""
     window = _Window()
     first = keepers[0].host
     remote = ["env", f"EEE_JOB={job.name}", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"]
@@ -284,7 +283,7 @@ async def _supervised(job: _Job, keepers: tuple[NodeSession, ...], argv: list[st
 
 
 async def _timeout_error(job: _Job) -> LabError:
-    """Why a program did not end: another node that the first one does not reach any more, if there is one."""
+    """Why a program did not end: names a node that the first one can no longer reach, if any."""
     first, *others = job.hosts
     printed: list[bytes] = []
     with contextlib.suppress(TimeoutError, Unreachable):
@@ -296,19 +295,17 @@ async def _timeout_error(job: _Job) -> LabError:
     within = f"within {job.timeout_s:g} s and was killed on all nodes"
     for host in others:
         if host.name in unreachable:
-            sentence = (
-                f"{first.name} does not reach it any more, and {job.program} did not end {within}: check its link."
-            )
+            sentence = f"{first.name} can no longer reach it, and {job.program} did not end {within}: check its link."
             return Unreachable(host.name, sentence)
-    return LabError(f"{job.program} on {', '.join(job.placement.hosts)} did not end {within}: allow more time.")
+    return LabError(f"{job.program} on {', '.join(job.placement.hosts)} did not end {within}: increase its timeout.")
 
 
 def _discard(_: bytes) -> None:
-    """For output that nobody needs."""
+    """Discard output."""
 
 
 async def _watch_keeper(session: NodeSession) -> None:
-    """Heartbeats to a keeper until this is cancelled; Unreachable if it goes away."""
+    """Send heartbeats to a keeper until cancelled; Unreachable if its session ends."""
 
     async def send_heartbeats() -> None:
         while True:
@@ -321,7 +318,8 @@ async def _watch_keeper(session: NodeSession) -> None:
     finally:
         await _cancel([heartbeats])
     raise Unreachable(
-        session.host.name, "was lost while the program ran, which was killed on the others: check it, then run again."
+        session.host.name,
+        "was lost while the program ran; the program was killed on the other nodes: check the node, then run it again.",
     )
 
 
@@ -329,18 +327,18 @@ def _check_status(job: _Job, status: int) -> None:
     """LabError if mpirun's exit status is not 0."""
     if status == 0:
         return
-    blamed, sentence = diagnose(status, job.errors.text, job.placement.hosts)
-    if blamed in {host.name for host in job.hosts}:
-        raise DeviceError(blamed, sentence)
+    faulty_host, sentence = diagnose(status, job.errors.text, job.placement.hosts)
+    if faulty_host in {host.name for host in job.hosts}:
+        raise DeviceError(faulty_host, sentence)
     raise LabError(f"{job.program}: {sentence}")
 
 
 async def _release_keepers(
     job: _Job, keepers: tuple[NodeSession, ...], *, ignore_errors: bool = False
 ) -> dict[str, bytes]:
-    """Have every keeper clean up, the first node's first; what they fetched, by name.
+    """Have every keeper clean up, the first node's first; returns the files they fetched, by name.
 
-    `ignore_errors`: for those that were not asked yet, on the way out, where what went wrong before is what counts.
+    `ignore_errors`: used on exit for the keepers that remain, where the earlier error is the one to report.
     """
     counts = f"{PREFIX}.*.prof"
     found: dict[str, bytes] = {}
@@ -353,10 +351,12 @@ async def _release_keepers(
         try:
             async with asyncio.timeout(_RELEASE_TIMEOUT_S):
                 answer = await session.answer()
-                while "files" not in answer:  # its greeting, which nobody waited for
+                while "files" not in answer:  # its greeting, which was not read before
                     answer = await session.answer()
         except TimeoutError as error:
-            raise Unreachable(session.host.name, "does not answer any more, so what it measured is lost.") from error
+            raise Unreachable(
+                session.host.name, "no longer answers: its measurements are lost; check the node, then run again."
+            ) from error
         for name, data in answer["files"].items():
             found[name] = base64.b64decode(data)
 
@@ -370,9 +370,9 @@ async def _release_keepers(
     return found
 
 
-async def _all(work: list[Any]) -> list[Any]:
-    """The results of all, or the first error when all have ended."""
-    results = await asyncio.gather(*work, return_exceptions=True)
+async def _all(tasks: list[Any]) -> list[Any]:
+    """Wait for all; returns their results, or raises the first error."""
+    results = await asyncio.gather(*tasks, return_exceptions=True)
     for result in results:
         if isinstance(result, BaseException):
             raise result

@@ -1,4 +1,4 @@
-"""One trial's measured thing: a program, a probe, or a window in which only the sampling goes on."""
+"""Measure one trial: run a program or a probe, or wait while devices are sampled."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -22,8 +22,8 @@ from record.run_clock import RunClock
 from record.trial_events import TrialBegun
 
 _NS: Final = 1_000_000_000
-_PATIENCE_S: Final = 60
-_PROGRAM: Final = Program(
+_REACH_WITHIN_S: Final = 60
+_PING_UNTIL_ANSWERED: Final = Program(
     "reach",
     """
 import json, subprocess, sys, time
@@ -39,7 +39,7 @@ print(json.dumps(silent))
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What came of it; `why` is a sentence if its answer was wrong."""
+    """What a trial measured; `why` is a sentence if its answer was wrong."""
 
     begun_ns: int
     ended_ns: int
@@ -48,23 +48,23 @@ class Measured:
     figures: tuple[tuple[str, float, str], ...] = ()
     notes: tuple[str, ...] = ()
     loop_ns: tuple[int, int] | None = None
-    """As `benchmarks.program.Answer` has it."""
+    """As in `benchmarks.program.Answer`."""
 
 
 def begun_of(experiment: Experiment, slot: Slot, trial: int) -> TrialBegun:
-    """What a trial is, before it starts."""
+    """The event that announces a trial."""
     measure = experiment.measure
-    told: dict[str, Any] = {"program": measure.what, "hosts": measure.hosts}
+    fields: dict[str, Any] = {"program": measure.what, "hosts": measure.hosts}
     if measure.program is not None:
         program, parameters, placement = program_of(experiment, slot.levels)
-        told = {"program": program.name, "parameters": parameters.model_dump(mode="json"), "hosts": placement.hosts}
-        told["ranks_per_host"] = placement.ranks_per_host
+        fields = {"program": program.name, "parameters": parameters.model_dump(mode="json"), "hosts": placement.hosts}
+        fields["ranks_per_host"] = placement.ranks_per_host
     elif measure.probe is not None:
         run = probe_of(experiment, slot.levels)
-        told |= {"parameters": run.model_dump(mode="json", by_alias=True), "hosts": (run.source, run.target)}
+        fields |= {"parameters": run.model_dump(mode="json", by_alias=True), "hosts": (run.source, run.target)}
     elif measure.window is not None:
-        told["parameters"] = measure.window.model_dump(mode="json") | {"load_mbps": _load_mbps(experiment, slot)}
-    return TrialBegun(trial, slot.number, slot.block, slot.repetition, slot.levels, measure.what, **told)
+        fields["parameters"] = measure.window.model_dump(mode="json") | {"load_mbps": _load_mbps(experiment, slot)}
+    return TrialBegun(trial, slot.number, slot.block, slot.repetition, slot.levels, measure.what, **fields)
 
 
 def hosts_of(experiment: Experiment, lab: Lab, slot: Slot) -> tuple[Host, ...]:
@@ -79,26 +79,25 @@ def hosts_of(experiment: Experiment, lab: Lab, slot: Slot) -> tuple[Host, ...]:
     return tuple(lab.host(name) for name in names)
 
 
-def await_reach(hosts: Sequence[Host], patience_s: float = _PATIENCE_S) -> None:
-    """Let the first host ask the others until all have answered; DeviceError if it is not there, or one is silent.
+def await_reach(hosts: Sequence[Host], timeout_s: float = _REACH_WITHIN_S) -> None:
+    """Wait until the first host can ping all others: links are up, switches forward, addresses are resolved.
 
-    Simplification: pairs without the first host are not asked; where the first reaches all over trees, they do too.
+    DeviceError if the first host is unreachable, or if another one does not answer in time. Simplification: pairs
+    without the first host are not tested; over trees they reach each other if the first host reaches them all.
     """
     first, *others = hosts
     addresses = {host.data_address: host.name for host in others}
-    asked = {"addresses": list(addresses), "patience_s": patience_s}
-    answer = run_on_hosts(_PROGRAM, {first: asked}, timeout_s=patience_s + 30)[first.name]
+    request = {"addresses": list(addresses), "patience_s": timeout_s}
+    answer = run_on_hosts(_PING_UNTIL_ANSWERED, {first: request}, timeout_s=timeout_s + 30)[first.name]
     if isinstance(answer, DeviceError):
         raise answer
     if answer:
         name = addresses[answer[0]]
-        raise Unreachable(
-            name, f"does not answer echoes of {first.name} after {patience_s:g} s: look at the way there."
-        )
+        raise Unreachable(name, f"does not answer pings from {first.name} after {timeout_s:g} s: check the path to it.")
 
 
 def measure(experiment: Experiment, lab: Lab, slot: Slot, folder: Path, clock: RunClock) -> Measured:
-    """Do it, with its raw files in `folder`; a LabError if it did not come to its end."""
+    """Measure a trial, with its raw files in `folder`; LabError if it does not reach its end."""
     hosts = hosts_of(experiment, lab, slot)
     with recording(hosts, experiment.recordings, folder):
         if experiment.measure.program is not None:
@@ -117,7 +116,11 @@ def _program(experiment: Experiment, lab: Lab, slot: Slot, folder: Path, clock: 
         lab, program, parameters, placement, timeout_s=timeout_s, folder=folder, traffic=traffic, now=clock.now_ns
     )
     figures = tuple((figure.name, figure.value, figure.unit) for figure in done.answer.figures)
-    why = "" if done.answer.right is not False else f"the answer is wrong: {done.answer.why or 'it says no more'}"
+    why = (
+        ""
+        if done.answer.right is not False
+        else f"the answer is wrong: {done.answer.why or 'the program gives no reason'}"
+    )
     return Measured(done.begun_ns, done.ended_ns, done.answer.right, why, figures, done.notes, done.answer.loop_ns)
 
 
@@ -130,16 +133,16 @@ def _probe(experiment: Experiment, lab: Lab, slot: Slot, folder: Path, clock: Ru
     figures = done.figures()
     why = ""
     if done.carrier_changes:
-        why = f"the link of {source.name} changed {done.carrier_changes} times meanwhile."
+        why = f"the link of {source.name} changed {done.carrier_changes} times during the probe: check its cable."
     elif figures[0][0] != "rtt":
-        why = f"{target.name} answered no echo: look at the way from {source.name} to it."
+        why = f"{target.name} answered no echo: check the path from {source.name} to it."
     return Measured(done.begun_ns, done.ended_ns, None, why, figures)
 
 
 def _window(experiment: Experiment, hosts: tuple[Host, ...], slot: Slot, folder: Path, clock: RunClock) -> Measured:
     window = experiment.measure.window
     if window is None:
-        raise AssertionError("a window is measured")
+        raise AssertionError("the experiment measures no window")
     with _loaded(hosts, _load_mbps(experiment, slot), folder, experiment.recordings.user):
         never = Event()
         clock.wait_until(clock.now_ns() + round(window.settle_s * _NS), never)
@@ -155,7 +158,7 @@ def _load_mbps(experiment: Experiment, slot: Slot) -> float:
 
 @contextmanager
 def _loaded(hosts: tuple[Host, ...], mbps: float, folder: Path, user: str) -> Iterator[None]:
-    """Each host sends to the next one, the last one to the first."""
+    """Send traffic from each host to the next, and from the last to the first."""
     with ExitStack() as stack:
         for host, target in zip(hosts, (*hosts[1:], *hosts[:1]), strict=True) if mbps else ():
             file = stack.enter_context(RawFile(folder / f"load-{host.name}.jsonl"))

@@ -1,4 +1,4 @@
-"""Open MPI's command, and what its complaints mean. Pure."""
+"""Open MPI's command line, and the diagnosis of its error messages. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -26,13 +26,13 @@ def mpirun_argv(
 ) -> list[str]:
     """The command to run on the first host, in `folder`.
 
-    Ranks are numbered host by host. `crowded`: a host has fewer processors than ranks; they are not bound to any and
-    give way while they wait. With `traffic` messages go through Open MPI's own point-to-point layer (ob1), which is
-    the one for Ethernet anyway, and are counted there.
+    Ranks are numbered host by host. `crowded`: a host has fewer processors than ranks; the ranks are not bound and
+    yield while they wait. With `traffic`, messages go through Open MPI's own point-to-point layer (ob1), which is the
+    one for Ethernet anyway, and are counted there.
     """
     settings = {
         "plm_rsh_args": "-o BatchMode=yes -o ConnectTimeout=10",
-        # So that what Open MPI starts on the other nodes carries the job's mark, and the keeper there finds it.
+        # Marks the processes that Open MPI starts on the other nodes, so that the keeper there finds them.
         "orte_launch_agent": f"env EEE_JOB={job} orted",
     }
     if crowded:
@@ -54,33 +54,33 @@ def mpirun_argv(
 
 
 def diagnose(status: int, errors_text: str, hosts: Sequence[str]) -> tuple[str, str]:
-    """Which host a failed `mpirun` blames ("" for none), and a sentence without its name; `errors_text`: standard error."""
+    """Diagnose a failed `mpirun` from its standard error: the host at fault ("" if unknown), and what happened."""
     if found := _LOST.search(errors_text):
         return found[1], "was lost while the program ran: check its power and cable, then run it again."
     if found := _ABORTED.search(errors_text):
-        return found[2], f"rank {found[1]} was ended there by signal {found[3]}: look at what it printed."
+        return found[2], f"rank {found[1]} was ended there by signal {found[3]}: check its output."
     if _NO_START.search(errors_text) and "Exit code" not in errors_text:
         ssh_lines = [line.strip() for line in errors_text.splitlines() if _SSH_SAYS.search(line)]
-        blamed = next(
+        faulty_host = next(
             (host for host in hosts if any(re.search(rf"\b{re.escape(host)}\b", line) for line in ssh_lines)), ""
         )
         reason = (
             ssh_lines[0].rstrip(".") if ssh_lines else last_words(errors_text.partition("This usually is caused by")[0])
         )
         return (
-            blamed,
-            f"{hosts[0]} could not start Open MPI there by SSH ({reason}): let its user in without a password.",
+            faulty_host,
+            f"{hosts[0]} could not start Open MPI there over SSH ({reason}): set up key-based login for its user.",
         )
     words = last_words(errors_text)
     if found := _STATUS.search(errors_text):
-        return "", f"rank {found[1]} ended with status {found[2]} ({words}): look at what it printed."
-    if _SIGNALLED < status < _SIGNALLED + 65:  # Open MPI does not always say which rank that was
-        return "", f"a rank was ended by signal {status - _SIGNALLED} ({words}): look at what it printed."
-    return "", f"mpirun ended with status {status} ({words}): look at what it printed."
+        return "", f"rank {found[1]} ended with status {found[2]} ({words}): check its output."
+    if _SIGNALLED < status < _SIGNALLED + 65:  # Open MPI does not always name the rank
+        return "", f"a rank was ended by signal {status - _SIGNALLED} ({words}): check its output."
+    return "", f"mpirun ended with status {status} ({words}): check its output."
 
 
 def last_words(errors_text: str) -> str:
-    """The last line that says something of its own."""
+    """The last line that is not Open MPI's boilerplate."""
     lines = [line.strip() for line in errors_text.splitlines() if not _RULE.search(line)]
-    own = [line for line in lines if not line.startswith(("Process name:", "Exit code:", "*", "["))]
-    return (own[-1] if own else "no words")[:_WORDS].rstrip(".")
+    specific = [line for line in lines if not line.startswith(("Process name:", "Exit code:", "*", "["))]
+    return (specific[-1] if specific else "no output")[:_WORDS].rstrip(".")

@@ -1,4 +1,4 @@
-"""A ping-interval probe from one host to another, run by `agents/echo_probe.py` there; and what its echoes say."""
+"""A ping-interval probe from one host to another, run by `agents/echo_probe.py` on the first, and its round trips."""
 
 import json
 import statistics
@@ -15,13 +15,13 @@ from lab.errors import Unreadable
 from lab.model import Host
 
 ECHOES: Final = "echoes.jsonl"
-_PATIENCE_S: Final = 60.0
+_MARGIN_S: Final = 60.0
 _LOST_AFTER_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """A probe that came to its end: when, and the stream that it wrote."""
+    """A finished probe: its times, and the stream that it wrote."""
 
     begun_ns: int
     ended_ns: int
@@ -29,16 +29,16 @@ class Probed:
 
     @property
     def rtts_us(self) -> list[float]:
-        """Round trips of the echoes that were answered."""
+        """Round-trip times of the answered echoes."""
         return [rtt_ns / 1000 for rtt_ns in self.recording.column("rtt_ns") if rtt_ns is not None]
 
     @property
     def carrier_changes(self) -> int:
-        """How often the asking host's link went down or up meanwhile."""
+        """How often the sending host's link went down or up during the probe."""
         return int(self.recording.summary.get("carrier_changes", 0))
 
     def figures(self) -> tuple[tuple[str, float, str], ...]:
-        """(name, value, unit) of the echoes together."""
+        """(name, value, unit) of all echoes together."""
         rtts_us = self.rtts_us
         counts = (
             ("echoes", float(len(self.recording.rows)), "1"),
@@ -47,29 +47,35 @@ class Probed:
         return (("rtt", statistics.median(rtts_us), "us"), *counts) if rtts_us else counts
 
 
-def words_of(run: ProbeRun, address: str, seed: int) -> list[str]:
+def arguments_of(run: ProbeRun, address: str, seed: int) -> list[str]:
     """The agent's command line."""
-    words = [address, "--seed", str(seed), "--since", run.since, "--payload-byte", str(run.payload_byte)]
+    arguments = [address, "--seed", str(seed), "--since", run.since, "--payload-byte", str(run.payload_byte)]
     if run.steps_us:
-        return [*words, "--steps-us", ",".join(f"{step:g}" for step in run.steps_us), "--per-step", str(run.per_step)]
+        return [
+            *arguments,
+            "--steps-us",
+            ",".join(f"{step:g}" for step in run.steps_us),
+            "--per-step",
+            str(run.per_step),
+        ]
     low, high = run.gap_us
-    return [*words, "--gap-us", f"{low:g}:{high:g}", "--count", str(run.count), "--draw", run.draw]
+    return [*arguments, "--gap-us", f"{low:g}:{high:g}", "--count", str(run.count), "--draw", run.draw]
 
 
-def most_s(run: ProbeRun) -> float:
-    """Longer than this a probe does not take, unless the node hangs."""
+def longest_s_of(run: ProbeRun) -> float:
+    """Upper bound on a probe's duration; it takes longer only if the node hangs."""
     longest_s, count = run.gap_us[1] / 1e6, run.count
     if run.steps_us:
         longest_s, count = sum(run.steps_us) / len(run.steps_us) / 1e6, run.per_step * len(run.steps_us)
-    return count * (longest_s + 0.02 + _LOST_AFTER_S) + _PATIENCE_S
+    return count * (longest_s + 0.02 + _LOST_AFTER_S) + _MARGIN_S
 
 
 def probe(
     source: Host, target: Host, run: ProbeRun, folder: Path, *, seed: int, now: Callable[[], int], user: str = ""
 ) -> Probed:
-    """Probe, with the stream kept in `folder` as it comes; DeviceError if the agent fails or the node is lost.
+    """Run a probe; its stream is written to `folder` as it arrives. DeviceError if the agent fails or the node is lost.
 
-    At a KeyboardInterrupt the agent is ended, and what came is in the file.
+    At a KeyboardInterrupt the agent is stopped, and the file has everything received until then.
     """
     lines: list[bytes] = []
     path = folder / ECHOES
@@ -79,20 +85,20 @@ def probe(
             lines.append(line)
             file.append(line)
 
-        with AgentStream(source, "echo_probe", words_of(run, target.data_address, seed), take, user) as stream:
+        with AgentStream(source, "echo_probe", arguments_of(run, target.data_address, seed), take, user) as stream:
             begun_ns = now()
-            stream.wait(most_s(run))
+            stream.wait(longest_s_of(run))
             ended_ns = now()
     return Probed(begun_ns, ended_ns, read_lines(source.name, b"".join(lines)))
 
 
 def read_lines(host: str, data: bytes) -> Recording:
-    """An agent's stream; Unreadable if it is none, or has no end."""
+    """Parse an agent's stream; Unreadable if it is malformed or has no summary."""
     text = data.decode("utf-8", "replace")
     try:
         recording = read_stream(text)
     except (ValueError, KeyError, json.JSONDecodeError) as error:
         raise Unreadable(host, "echo_probe", text[:200]) from error
     if not recording.summary:
-        raise Unreadable(host, "echo_probe", "a stream without an end: the agent was killed there")
+        raise Unreadable(host, "echo_probe", "the stream has no summary: the agent was killed on the node")
     return recording

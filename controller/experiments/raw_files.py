@@ -1,4 +1,4 @@
-"""A trial's raw files: written as they come; what a full disk does not take waits in memory."""
+"""A trial's raw files: written as data arrive; data wait in memory while the disk is full."""
 
 import os
 import threading
@@ -9,7 +9,7 @@ from lab.errors import RunFolderFailed
 
 
 class RawFile:
-    """A file that any thread may append to. Its data is on the disk, or in memory until `close` has tried again."""
+    """A file that any thread may append to. Data are on disk, or in memory until `close` retries."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -24,16 +24,16 @@ class RawFile:
         self.close()
 
     def append(self, data: bytes) -> None:
-        """Write, or keep what the disk does not take."""
+        """Write the data, or keep them in memory if the disk is full."""
         with self._lock:
             self._waiting.append(data)
             try:
                 self._write()
             except OSError:
-                return  # tried again with what comes next, and by `close`
+                return  # retried with the next data, and by `close`
 
     def close(self) -> None:
-        """Write what waits; RunFolderFailed if the disk does not take it. Harmless when closed."""
+        """Write what is still in memory; RunFolderFailed if that fails. Harmless when already closed."""
         with self._lock:
             try:
                 if self._waiting:

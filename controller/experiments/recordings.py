@@ -1,7 +1,7 @@
-"""What is recorded beside a trial: idle gaps of its hosts' links, and the node sampler, by agents over SSH.
+"""What agents record during a trial, over SSH: idle gaps of the hosts' links, and samples of the nodes.
 
-Every recorder runs before the trial begins and until it has ended; rows outside its window are for whoever reads them
-to leave out. What a recorder says it cannot do (no CAP_NET_RAW) is the trial's failure, told once with the way out.
+Every recorder starts before the trial begins and stops after it has ended; readers drop rows outside the trial's
+window. If a recorder lacks a right (CAP_NET_RAW), the trial fails with a sentence that says how to grant it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,22 +16,22 @@ from lab.errors import DeviceError, Rejected
 from lab.model import Host
 
 _FINE: Final = ("--every-s", "0.02", "--share", "0.002")
-"""So that the gaps of a program's own loop can be told from those of its start and end."""
+"""Fine enough to separate the gaps within a program's loop from those at its start and end."""
 
 
 @contextmanager
-def recording(hosts: Sequence[Host], wanted: Recordings, folder: Path) -> Iterator[None]:
-    """Record on hosts, from when all recorders have written their header to leaving the context; DeviceError if not."""
+def recording(hosts: Sequence[Host], options: Recordings, folder: Path) -> Iterator[None]:
+    """Record on hosts while in the context, which begins when all recorders run; DeviceError if one fails."""
     with ExitStack() as stack:
         streams: list[AgentStream] = []
         for host in hosts:
-            for agent, name, words, on in (
-                ("idle_gaps", "gaps", _FINE, wanted.gaps),
-                ("node_sampler", "node", (), wanted.nodes),
+            for agent, name, arguments, enabled in (
+                ("idle_gaps", "gaps", _FINE, options.gaps),
+                ("node_sampler", "node", (), options.nodes),
             ):
-                if on:
+                if enabled:
                     file = stack.enter_context(RawFile(folder / f"{name}-{host.name}.jsonl"))
-                    stream = AgentStream(host, agent, [host.interface, *words], file.append, wanted.user)
+                    stream = AgentStream(host, agent, [host.interface, *arguments], file.append, options.user)
                     stream.begin()
                     stack.callback(stream.end)
                     streams.append(stream)
@@ -46,6 +46,8 @@ def _await(stream: AgentStream) -> None:
     except Rejected as error:
         if "CAP_NET_RAW" not in str(error) and "not permitted" not in str(error):
             raise
-        sentence = f"{stream.agent} needs CAP_NET_RAW there: give `agent_python` in the inventory one that has it, "
-        sentence += "or `recordings: user` one who has it, such as root."
+        sentence = (
+            f"{stream.agent} needs CAP_NET_RAW there: set `agent_python` in the inventory to a Python that has it, "
+        )
+        sentence += "or `recordings: user` to a user who has it, such as root."
         raise DeviceError(stream.host.name, sentence) from error

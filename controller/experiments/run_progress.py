@@ -1,4 +1,4 @@
-"""How far an experiment is and how long it may still take: bars on a terminal, plain lines elsewhere."""
+"""Progress of an experiment and its remaining time: bars on a terminal, plain lines elsewhere."""
 
 import time
 from types import TracebackType
@@ -11,7 +11,7 @@ _LINE_EVERY_S: Final = 10.0
 
 
 def in_words(seconds: float) -> str:
-    """A time that is left, no more exact than it can be."""
+    """A remaining time, rounded to its precision."""
     if seconds < 90:
         return f"{max(round(seconds), 1)} s"
     if seconds < 5400:
@@ -20,9 +20,9 @@ def in_words(seconds: float) -> str:
 
 
 class RunProgress:
-    """The whole run's bar, below it one for a change of the lab that is under way; sentences above both.
+    """A bar for the whole run, below it one for a change of the lab in progress, and messages above both.
 
-    Without a terminal: a line for a trial, but for one each ten seconds at most, and for each sentence.
+    Without a terminal: a line for each message, and for trials one line every ten seconds at most.
     """
 
     def __init__(self, total: int, *, quiet: bool = False) -> None:
@@ -53,22 +53,22 @@ class RunProgress:
 
     @property
     def left_s(self) -> float | None:
-        """An estimate from the slots that are done, those that were repeated included; None before the first."""
+        """Estimated remaining time, from the slots done so far including their repetitions; None before the first."""
         done = self._done - self._done_at_start
         return (time.monotonic() - self._begun_s) / done * (self._total - self._done) if done else None
 
     def resumed(self, done: int) -> None:
-        """So many slots were done before; time is counted from now."""
+        """Set how many slots were done before; time counts from now."""
         self._done = self._done_at_start = done
         self._begun_s = time.monotonic()
         self._bars.update(self._whole, completed=done)
 
     def trial(self, words: str) -> None:
-        """A trial begins."""
+        """Show the trial that begins."""
         self._bars.update(self._whole, description=words)
 
     def ended(self, words: str, done: int) -> None:
-        """A trial has ended, and so many slots are done."""
+        """Show that a trial has ended, and how many slots are done."""
         self._done = done
         left_s = self.left_s
         left = f"about {in_words(left_s)} left" if left_s and done < self._total else ""
@@ -80,20 +80,20 @@ class RunProgress:
         self.say(f"{done} of {self._total}: {words}{'; ' if left else ''}{left}")
 
     def begin(self, doing: str, rounds: int) -> None:
-        """A change of the lab of so many rounds begins."""
+        """Show a change of the lab that takes a number of rounds."""
         self._forget()
         if rounds:
             self._change = self._bars.add_task(doing, total=rounds, left="")
 
     def step(self, doing: str) -> None:
-        """One of its rounds is done."""
+        """Show that one of its rounds is done."""
         if self._change is not None:
             self._bars.update(self._change, advance=1, description=doing)
         if not doing:
             self._forget()
 
     def say(self, sentence: str) -> None:
-        """Print a sentence above the bars."""
+        """Print a message above the bars."""
         self._console.print(f"eeectl: {sentence}", markup=False, soft_wrap=True)
 
     def _forget(self) -> None:

@@ -1,8 +1,8 @@
-"""Running an experiment: trial after trial, judged, kept, and repeated where something spoiled it.
+"""Run an experiment: measure trial after trial, validate each, record it, and repeat the invalid ones.
 
-The collector samples from the first trial to the last. Each trial is announced in the run's events before it begins and
-told when it has ended, each on the disk before the next one begins; so a run that was killed goes on where it was, and
-repeats at most the trial that was under way. Whatever ends the run, the lab is put back.
+The collector samples from the first trial to the last. Events record each trial when it begins and when it ends, and
+are on disk before the next trial begins. So a run that was killed can be resumed, and repeats at most the trial that
+was in progress. However the run ends, the lab is restored.
 """
 
 from dataclasses import dataclass, field, replace
@@ -20,8 +20,9 @@ from controller.experiments.signal_handling import SignalHandling
 from controller.experiments.validation import order_for
 from lab.errors import JournalFailed, LabError, RollbackFailed, RunFolderFailed
 from lab.model import Lab
+from record.event_kinds import EventKind
 from record.store import Run, read_events
-from record.trial_events import BEGUN, ENDED, TrialEnded, TrialState, trial_folder
+from record.trial_events import TrialEnded, TrialState, trial_folder
 
 _DISK_PATIENCE_S: Final = 60.0
 _NS: Final = 1_000_000_000
@@ -29,7 +30,7 @@ _NS: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run ended. `missing` slots have no valid trial; `restored` says what became of the lab."""
+    """How a run ended. `missing` slots have no valid trial; `restored` is a sentence on how the lab was restored."""
 
     slots: int
     valid: int
@@ -41,13 +42,13 @@ class Outcome:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing ended it before its time; some trials may be missing all the same."""
+        """Whether the run reached its end; trials may be missing even so."""
         return not self.interrupted and self.cause is None
 
 
 @dataclass
 class Runner:
-    """One run under way, in the main thread. Whoever makes it holds the lab's lock, and closes the run."""
+    """One run in progress, in the main thread. The caller holds the lab's lock, and closes the run."""
 
     lab: Lab
     experiment: Experiment
@@ -65,19 +66,20 @@ class Runner:
 
     def __post_init__(self) -> None:
         events = read_events(self.run.folder)
-        states: dict[int, str] = {event["trial"]: event["state"] for event in events if event["kind"] == ENDED}
-        slots = {event["trial"]: event["slot"] for event in events if event["kind"] == BEGUN}
+        ended = (event for event in events if event["kind"] == EventKind.TRIAL_ENDED)
+        states: dict[int, str] = {event["trial"]: event["state"] for event in ended}
+        slots = {event["trial"]: event["slot"] for event in events if event["kind"] == EventKind.TRIAL_BEGUN}
         done = {slot for trial, slot in slots.items() if states.get(trial) == "valid"}
         self._queue = SlotQueue(order_for(self.experiment), done, self.experiment.guards.retries)
         self._number = max(slots, default=-1) + 1
 
     @property
     def slot_count(self) -> int:
-        """Of the whole experiment."""
+        """Slots of the whole experiment."""
         return len(order_for(self.experiment))
 
     def execute(self) -> Outcome:
-        """Try every slot that has no valid trial, then put the lab back; errors that end a run are in the outcome."""
+        """Run every slot that has no valid trial, then restore the lab; errors that end the run are in the outcome."""
         interrupted, cause, restored = False, None, ""
         self.progress.resumed(self._queue.done)
         try:
@@ -86,7 +88,7 @@ class Runner:
             self._trials()
         except (KeyboardInterrupt, Stopped):
             interrupted = True
-            self.progress.say("stopped: what was measured until now is kept")
+            self.progress.say("stopped: all measurements so far are kept")
         except LabError as error:
             cause = error
             self.progress.say(str(error))
@@ -96,9 +98,8 @@ class Runner:
                     restored = self._restore()
                 except LabError as error:
                     cause = cause or error
-                    restored = (
-                        f"the lab could NOT be put back: {error} `eeectl run {self.run.folder} --put-back` does it."
-                    )
+                    retry = f"Run `eeectl run {self.run.folder} --put-back` to restore it."
+                    restored = f"the lab could NOT be restored: {error} {retry}"
         missing = self._queue.missing()
         return Outcome(self.slot_count, self._queue.done, self._number, missing, interrupted, restored, cause)
 
@@ -121,10 +122,12 @@ class Runner:
             self._recheck()
             in_a_row = 0 if ended.state != "failed" else in_a_row + 1
             if in_a_row >= self.experiment.guards.failures_in_a_row:
-                raise LabError(f"{in_a_row} trials failed one after the other, the last one as: {ended.why}")
+                raise LabError(
+                    f"{in_a_row} trials failed in a row; check the lab, then resume it. Last failure: {ended.why}"
+                )
 
     def _next(self) -> Slot | None:
-        """The slot to try now; the last samples may call for some trials again."""
+        """The slot to run now; the last samples may invalidate trials, which are then repeated."""
         slot = self._queue.next()
         if slot is None:
             self._await_last_samples()
@@ -136,7 +139,7 @@ class Runner:
         words = ", ".join(f"{name} {level}" for name, level in slot.levels.items()) or self.experiment.measure.what
         self.progress.trial(f"block {slot.block + 1} of {self.experiment.blocks}: {words}")
         begun = begun_of(self.experiment, slot, number)
-        self.run.event(BEGUN, **begun.plain())
+        self.run.event(EventKind.TRIAL_BEGUN, **begun.plain())
         self._flush()
         from_ns = self.run.clock.now_ns()
         try:
@@ -153,40 +156,44 @@ class Runner:
     def _attempt(self, slot: Slot, number: int, from_ns: int) -> TrialEnded:
         try:
             self._set_levels(slot)
-            watched = self.lateness_monitor if self.experiment.measure.window is None else None  # meters do not mind
-            monitor = TrialMonitor(self.experiment.guards, self.run.clock, watched)
+            lateness = self.lateness_monitor if self.experiment.measure.window is None else None  # no effect on meters
+            monitor = TrialMonitor(self.experiment.guards, self.run.clock, lateness)
             folder = trial_folder(self.run.folder, number)
             done = measure(self.experiment, self.lab, slot, folder, self.run.clock)
         except (Stopped, RollbackFailed, JournalFailed, RunFolderFailed):
             raise
         except (LabError, OSError) as error:
-            why = str(error) if isinstance(error, LabError) else f"its files: {error.strerror or error}."
+            why = (
+                str(error)
+                if isinstance(error, LabError)
+                else f"its files could not be written: {error.strerror or error}."
+            )
             return TrialEnded(number, "failed", why, from_ns, self.run.clock.now_ns())
         for note in done.notes:
-            self.run.event("trial_note", trial=number, note=note)
+            self.run.event(EventKind.TRIAL_NOTE, trial=number, note=note)
         why = done.why or monitor.violation() or self._why_invalid(done)
         state: TrialState = "invalid" if why else "valid"
-        how = done.answer_right, done.figures, done.loop_ns
-        return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *how)
+        answer = done.answer_right, done.figures, done.loop_ns
+        return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *answer)
 
     def _why_invalid(self, done: Measured) -> str:
         why = why_invalid(self.experiment.guards, self.guard_sink.violations(), done.begun_ns, done.ended_ns)
-        watched = self.experiment.guards.meters and self.lab.strips and self.experiment.measure.what == "power"
-        if not why and watched and not self.guard_sink.has_watts(done.begun_ns, done.ended_ns):
-            return "no meter answered in its window: look at the power strips."
+        metered = self.experiment.guards.meters and self.lab.strips and self.experiment.measure.what == "power"
+        if not why and metered and not self.guard_sink.has_watts(done.begun_ns, done.ended_ns):
+            return "no meter delivered a sample in its window: check the power strips."
         return why
 
     def _record_end(self, slot: Slot, ended: TrialEnded) -> None:
         self._ended[ended.trial] = (slot, ended)
-        self.run.event(ENDED, **ended.plain())
+        self.run.event(EventKind.TRIAL_ENDED, **ended.plain())
         if ended.state == "valid":
             self._queue.succeeded(slot)
         elif not self._queue.failed(slot):
-            self.progress.say(f"trial {ended.trial} is {ended.state} and was the last try of its place: {ended.why}")
+            self.progress.say(f"trial {ended.trial} is {ended.state} and its slot has no retries left: {ended.why}")
         self._flush()
 
     def _recheck(self) -> None:
-        """What samples that came later say of trials that had counted."""
+        """Invalidate valid trials for which later samples show a violation."""
         violations = self.guard_sink.violations()
         for slot, ended in list(self._ended.values()):
             why = why_invalid(self.experiment.guards, violations, ended.begun_ns, ended.ended_ns)
@@ -194,13 +201,13 @@ class Runner:
                 self._record_end(slot, replace(ended, state="invalid", why=why))
 
     def _await_last_samples(self) -> None:
-        """Wait for the samples after the last trial, and judge by them."""
+        """Wait for the samples that follow the last trial, then recheck all trials."""
         tick_ns = round(self.experiment.sampling.period_s * 1.5 * _NS)
         if self.collector.states:
             self.run.clock.wait_until(self.run.clock.now_ns() + tick_ns, self.collector.ending)
             self._recheck()
 
-    # -- what a trial needs
+    # -- preparing a trial
 
     def _set_levels(self, slot: Slot) -> None:
         changed = False
@@ -222,14 +229,14 @@ class Runner:
                 self.progress.trial(f"warming up, {number + 1} of {self.experiment.warm_up}")
                 self._set_levels(slot)
                 measure(self.experiment, self.lab, slot, self.run.folder / "warm-up" / f"{number:04d}", self.run.clock)
-                self.run.event("warmed_up", number=number)
+                self.run.event(EventKind.WARMED_UP, number=number)
 
     def _flush(self) -> None:
         if not self.run.flush(2.0):
             self._await_disk()
 
     def _await_disk(self) -> None:
-        """Nothing is measured that could not be kept."""
+        """Wait until the run's folder can be written again: nothing is measured that cannot be recorded."""
         if not self.run.trouble:
             return
         self.progress.say(f"the run's folder cannot be written ({self.run.trouble}): waiting for room")

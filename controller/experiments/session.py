@@ -1,4 +1,4 @@
-"""A run from beginning to end: the lab's lock, the run's folder, the collector, the trials, the lab as it was."""
+"""A run from beginning to end: lock the lab, create the run's folder, collect, run the trials, restore the lab."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,8 +23,8 @@ from controller.live.export.attach import ViewOptions, attach
 from lab.errors import LabError, RunFolderFailed
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
+from record.event_kinds import EventKind
 from record.store import Run, read_events, read_facts
-from record.trial_events import BEGUN
 
 if TYPE_CHECKING:
     from analysis.power.preflight import Verdict
@@ -33,12 +33,12 @@ ROOT: Final = Path("runs")
 _NS: Final = 1_000_000_000
 
 LatenessMonitorOf = Callable[[str], LatenessMonitor | None]
-"""Who knows the world behind a lab of that name, if somebody does."""
+"""Returns a monitor for a virtual lab of that name; None for a real lab."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How a run is to be done. `root`: the folder that runs are in; `views`: who is shown it meanwhile."""
+    """How to run. `root`: folder of runs; `anyway`: run even if the preflight fails; `views`: exports of live data."""
 
     root: Path = ROOT
     anyway: bool = False
@@ -48,14 +48,14 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """A run that ended, and where it is."""
+    """A run that ended, and its folder."""
 
     folder: Path
     outcome: Outcome
 
 
 def validated_lab(experiment: Experiment, source: ExperimentSource) -> Lab:
-    """The experiment's lab; LabError or ExperimentError if they do not go together."""
+    """Load the experiment's lab and validate the experiment against it; LabError or ExperimentError if that fails."""
     lab = load_lab(find_lab(experiment.lab))
     validate_experiment(experiment, lab, source)
     return lab
@@ -64,7 +64,7 @@ def validated_lab(experiment: Experiment, source: ExperimentSource) -> Lab:
 def run_new(
     experiment: Experiment, source: ExperimentSource, options: RunOptions, lateness_monitor_of: LatenessMonitorOf
 ) -> RunResult:
-    """Run an experiment in a folder of its own. LabError if it could not begin."""
+    """Run an experiment in a new run folder. LabError if it could not begin."""
     lab = validated_lab(experiment, source)
     total = len(order_for(experiment))
     facts = {
@@ -82,7 +82,7 @@ def run_new(
 
 
 def resume_run(folder: Path, options: RunOptions, lateness_monitor_of: LatenessMonitorOf) -> RunResult:
-    """Go on with a run that ended early. LabError if it is none, or its lab is another now."""
+    """Resume a run that ended early. LabError if it is not an experiment's run, or if its lab has changed."""
     lab, experiment = experiment_in(folder)
     total = len(order_for(experiment))
     with RunProgress(total, quiet=options.quiet) as progress, _locked(lab, experiment, progress) as lock:
@@ -91,20 +91,20 @@ def resume_run(folder: Path, options: RunOptions, lateness_monitor_of: LatenessM
 
 
 def experiment_in(folder: Path) -> tuple[Lab, Experiment]:
-    """The lab and the experiment of a run; LabError if it is none, or its lab is another now."""
+    """The lab and the experiment of a run; LabError if it is not an experiment's run, or if its lab has changed."""
     facts = read_facts(folder)
     if facts.get("what") != "experiment":
-        raise LabError(f"{folder} is not the run of an experiment: it cannot be resumed.")
+        raise LabError(f"{folder} is not the run of an experiment: name the folder of one.")
     lab = load_lab(Path(facts["lab_folder"]))
     if digest_of(lab) != facts["lab_digest"]:
         raise LabError(
-            f"the inventory of lab {lab.name} has changed since {folder} was begun: put it back, or run anew."
+            f"the inventory of lab {lab.name} has changed since {folder} began: restore it, or start a new run."
         )
     return lab, Experiment.model_validate(facts["experiment"])
 
 
 def restore_lab(folder: Path) -> str:
-    """Put a lab back to what it was before a run that was killed; says how it ended."""
+    """Restore a lab to its state before a run that was killed; returns a sentence on the result."""
     lab, experiment = experiment_in(folder)
     with RunProgress(0) as progress, _locked(lab, experiment, progress) as lock, Run.resume(folder) as run:
         lab_controller = LabController(lab, experiment, run, real_backend(lab, say=progress.say), lock, progress)
@@ -114,7 +114,7 @@ def restore_lab(folder: Path) -> str:
 
 
 def run_preflight(experiment: Experiment, source: ExperimentSource, options: RunOptions) -> "Verdict":
-    """Look at the lab's meters for a while, and judge; a run of its own keeps what was seen."""
+    """Sample the lab's meters in a run of their own, and assess whether they can resolve the expected effect."""
     lab = validated_lab(experiment, source)
     facts = {"what": "preflight", "lab": lab.name, "experiment": experiment.model_dump(mode="json", by_alias=True)}
     sources = sources_of(lab, period_s=experiment.sampling.period_s, lpi_period_s=0)
@@ -124,16 +124,16 @@ def run_preflight(experiment: Experiment, source: ExperimentSource, options: Run
 
 
 def assess_meters(experiment: Experiment, run: Run, collector: Collector) -> "Verdict":
-    """Look for `look_s`, then say what these meters can see; LabError if there are none."""
-    from analysis.power.preflight import looks_of, preflight  # noqa: PLC0415 - statistics take seconds to load
+    """Sample for `look_s`, then assess what the meters can resolve; LabError if no meter delivers samples."""
+    from analysis.power.preflight import meter_precisions, preflight  # noqa: PLC0415 - statistics take seconds to load
     from record.samples import RunSamples  # noqa: PLC0415
 
     run.clock.wait_until(run.clock.now_ns() + round(experiment.expect.look_s * _NS), collector.ending)
     collector.check()
     run.flush()
-    meters = looks_of(RunSamples(run.folder), experiment.expect.meters)
+    meters = meter_precisions(RunSamples(run.folder), experiment.expect.meters)
     if not meters:
-        raise LabError("no meter told its watts meanwhile: look at the power strips, or leave `expect` out.")
+        raise LabError("no meter reported watts: check the power strips, or remove `expect` from the experiment.")
     window = experiment.measure.window
     window_s = window.window_s if window is not None else experiment.expect.trial_s
     trials, effect = experiment.repetitions, experiment.expect.effect_watt
@@ -157,7 +157,7 @@ def _run(
     hosts = [lab.host(name) for name in experiment.measure.hosts]
     sampling = experiment.sampling
     sources = sources_of(lab, period_s=sampling.period_s, lpi_period_s=sampling.lpi_period_s)
-    found: list[Outcome] = []
+    outcomes: list[Outcome] = []
     try:
         with (
             SignalHandling() as signals,
@@ -165,7 +165,7 @@ def _run(
             Collector(sources, run, (guard_sink,)) as collector,
         ):
             note_clocks(run, hosts)
-            _refuse_blind(experiment, run, collector, progress, options)
+            _require_resolvable(experiment, run, collector, progress, options)
             lab_controller = LabController(
                 lab, experiment, run, real_backend(lab, say=progress.say), lock, progress, guard_sink.was_down
             )
@@ -180,29 +180,33 @@ def _run(
                 signals,
                 lateness_monitor_of(lab.name),
             )
-            found.append(runner.execute())
-            if found[0].complete:
+            outcomes.append(runner.execute())
+            if outcomes[0].complete:
                 note_clocks(run, hosts)
-        run.close("finished" if found[0].complete else "interrupted")
+        run.close("finished" if outcomes[0].complete else "interrupted")
     except RunFolderFailed as error:
-        if not found:
+        if not outcomes:
             raise
-        return RunResult(run.folder, replace(found[0], cause=found[0].cause or error))
+        return RunResult(run.folder, replace(outcomes[0], cause=outcomes[0].cause or error))
     finally:
-        with suppress(RunFolderFailed):  # said above, or the lesser trouble
+        with suppress(RunFolderFailed):  # already reported, or less important than the error that is being raised
             run.close("interrupted")
-    return RunResult(run.folder, found[0])
+    return RunResult(run.folder, outcomes[0])
 
 
-def _refuse_blind(
+def _require_resolvable(
     experiment: Experiment, run: Run, collector: Collector, progress: RunProgress, options: RunOptions
 ) -> None:
-    """LabError if the meters cannot see the effect that is expected, unless that is wanted; once for a run."""
-    if experiment.expect.effect_watt is None or any(event["kind"] == BEGUN for event in read_events(run.folder)):
+    """LabError if the meters cannot resolve the expected effect, unless `anyway` is set; checked once for a run."""
+    if experiment.expect.effect_watt is None or any(
+        event["kind"] == EventKind.TRIAL_BEGUN for event in read_events(run.folder)
+    ):
         return
-    progress.say(f"looking at the meters for {experiment.expect.look_s:g} s")
+    progress.say(f"preflight: sampling the meters for {experiment.expect.look_s:g} s")
     verdict = assess_meters(experiment, run, collector)
-    run.event("preflight", seen=verdict.seen, sentence=verdict.sentence, smallest_watt=verdict.smallest_watt)
+    run.event(EventKind.PREFLIGHT, seen=verdict.seen, sentence=verdict.sentence, smallest_watt=verdict.smallest_watt)
     progress.say(verdict.sentence)
     if not verdict.seen and not options.anyway:
-        raise LabError("these meters cannot see the effect: nothing was changed; --anyway runs it all the same.")
+        raise LabError(
+            "these meters cannot resolve the effect, so nothing was changed: use --anyway to run it even so."
+        )

@@ -1,7 +1,7 @@
-"""Ctrl-C, `kill` and a terminal that goes away, while an experiment runs.
+"""Handling of Ctrl-C, `kill` and a terminal that closes, while an experiment runs.
 
-While something is measured they interrupt it (KeyboardInterrupt). While the lab is being changed they only ask to stop,
-as whoever changes it takes back what is half done; the third time, the program ends where it is.
+During a measurement a signal interrupts it (KeyboardInterrupt). During a change of the lab a signal only requests a
+stop, so that a half-done change can be rolled back; the third signal interrupts at once.
 """
 
 import signal
@@ -16,7 +16,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class SignalHandling:
-    """A context in the main thread; handlers are as before when it is left."""
+    """A context in the main thread; on exit it restores the previous handlers."""
 
     def __init__(self) -> None:
         self._before: dict[int, Any] = {}
@@ -33,15 +33,15 @@ class SignalHandling:
 
     @contextmanager
     def asking(self, stop: Stop) -> Iterator[None]:
-        """The lab is being changed: signals ask to stop."""
+        """While the lab is being changed, signals request a stop."""
 
-        def heard(_number: int, _frame: FrameType | None) -> None:
+        def request_stop(_number: int, _frame: FrameType | None) -> None:
             stop.ask()
             if stop.asked(3):
                 raise KeyboardInterrupt
 
         for number in _SIGNALS:
-            signal.signal(number, heard)
+            signal.signal(number, request_stop)
         try:
             yield
         finally:

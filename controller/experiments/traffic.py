@@ -1,10 +1,10 @@
-"""Who sent how many messages of how many bytes to whom, as Open MPI's monitoring component counted them.
+"""The traffic matrix of a program, messages and bytes from rank to rank, counted by Open MPI's monitoring component.
 
-Its pml component counts every message that a rank gives to the point-to-point layer, those of which collectives consist
-too ("I" lines, where "E" are the program's own), and puts to windows ("S" lines). So an all-to-all counts as the
-messages that the chosen algorithm sends. What it does not see: how a message is cut into frames, the requests of the
-rendezvous protocol that go before a long one, TCP's acknowledgements. Messages between ranks of one node are counted,
-and never reach a link.
+Its pml component counts every message that a rank passes to the point-to-point layer, including those that make up
+collectives ("I" lines; "E" lines are the program's own), and puts to windows ("S" lines). So an all-to-all counts as
+the messages that the chosen algorithm sends. Not counted: segmentation of a message into frames, the rendezvous
+requests that precede a long message, TCP acknowledgements. Messages between ranks of one node are counted but never
+reach a link.
 """
 
 import json
@@ -29,7 +29,7 @@ Matrix = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """`messages[a][b]` and `size_byte[a][b]`: what rank a sent to rank b over the whole program, its start included."""
+    """`messages[a][b]` and `size_byte[a][b]`: what rank a sent to rank b, including the start of the program."""
 
     messages: Matrix
     size_byte: Matrix
@@ -41,10 +41,10 @@ class Traffic:
 
 @dataclass(frozen=True, slots=True)
 class NodeTraffic:
-    """What a node's link carried: `count` messages sent by its ranks to other nodes and their mean `size_byte`.
+    """Traffic of a node's link: `count` messages sent by its ranks to other nodes, and their mean `size_byte`.
 
-    These are n and S of Miwa's Eq. 2 and 4, of one node: `count` is communications a node, `size_byte` the mean size of
-    one. The paper counts calls of MPI functions (TAU); a call of a collective is several messages.
+    These are n and S of Miwa's Eq. 2 and 4 for one node: `count` is its number of communications, `size_byte` their
+    mean size. The paper counts calls of MPI functions (TAU); one call of a collective is several messages.
     """
 
     host: str
@@ -53,30 +53,34 @@ class NodeTraffic:
 
 
 def monitored(placement_ranks: int, texts: Iterable[str]) -> Traffic:
-    """The matrix of a program from the files of its ranks; LabError if a rank's is missing or cannot be read."""
+    """The matrix of a program from the files of its ranks; LabError if a rank's file is missing or unreadable."""
     messages = [[0] * placement_ranks for _ in range(placement_ranks)]
     sizes = [[0] * placement_ranks for _ in range(placement_ranks)]
     written = 0
     for text in texts:
         if not text.startswith("# POINT TO POINT"):
-            raise LabError("Open MPI's monitoring wrote what is unreadable here: it was tried with Open MPI 4.1.")
+            raise LabError(
+                "the output of Open MPI's monitoring has an unknown format: use Open MPI 4.1, with which it was tested."
+            )
         written += 1
         for found in _LINE.finditer(text):
             source, target = int(found["source"]), int(found["target"])
             if max(source, target) >= placement_ranks:
-                raise LabError(f"Open MPI's monitoring names rank {max(source, target)} of {placement_ranks}.")
+                raise LabError(
+                    f"Open MPI's monitoring names rank {max(source, target)} of {placement_ranks}: run it again."
+                )
             messages[source][target] += int(found["count"])
             sizes[source][target] += int(found["byte"])
     if written != placement_ranks:
         raise LabError(
-            f"Open MPI's monitoring wrote down {written} of {placement_ranks} ranks: its component has to be on all "
-            "nodes (`ompi_info | grep monitoring`), and the program has to call MPI_Finalize."
+            f"Open MPI's monitoring wrote files for {written} of {placement_ranks} ranks: install its component on all "
+            "nodes (`ompi_info | grep monitoring`), and make the program call MPI_Finalize."
         )
     return Traffic(tuple(map(tuple, messages)), tuple(map(tuple, sizes)))
 
 
 def node_traffic(traffic: Traffic, placement: Placement) -> tuple[NodeTraffic, ...]:
-    """N and S of each node, of messages to other nodes alone; a mean size of nothing is 0."""
+    """Messages from each node to other nodes: number and mean size, which is 0 without messages."""
     found = []
     for host in placement.hosts:
         pairs = [
@@ -92,9 +96,9 @@ def node_traffic(traffic: Traffic, placement: Placement) -> tuple[NodeTraffic, .
 
 
 def read_traffic(path: Path) -> Traffic:
-    """`traffic.json` of a trial; LabError if it is none."""
+    """Read `traffic.json` of a trial; LabError if it is missing or malformed."""
     try:
-        told: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return Traffic(tuple(map(tuple, told["messages"])), tuple(map(tuple, told["bytes"])))
+        content: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return Traffic(tuple(map(tuple, content["messages"])), tuple(map(tuple, content["bytes"])))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise LabError(f"{path} holds no traffic matrix ({error}): run the program with --traffic.") from error
+        raise LabError(f"{path} has no traffic matrix ({error}): run the program with --traffic.") from error

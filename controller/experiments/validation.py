@@ -1,4 +1,4 @@
-"""Whether an experiment fits its lab and its program, and what its levels then mean: links, programs, probes."""
+"""Validate an experiment against its lab and its program; resolve its levels to links, programs and probes."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -14,15 +14,15 @@ from controller.experiments.experiment_file import ExperimentSource
 from controller.model.state import factory_state
 from controller.planning.limits import abilities_of
 from controller.planning.regulate import eee
-from controller.planning.routing_options import find_trunk
 from lab.errors import ExperimentError, NotExpressible, PlanError, Problem
 from lab.model import Lab, Link
+from lab.named_links import link_named, trunk_named
 
 _SHOWN: Final = 12
 
 
 def order_for(experiment: Experiment) -> tuple[Slot, ...]:
-    """The experiment's slots."""
+    """The experiment's slots, in order."""
     return order_of(
         {name: factor.levels for name, factor in experiment.factors.items()},
         blocks=experiment.blocks,
@@ -34,7 +34,7 @@ def order_for(experiment: Experiment) -> tuple[Slot, ...]:
 
 
 def links_of(lab: Lab, factor: Factor) -> tuple[Link, ...]:
-    """The links that a factor changes; PlanError names one that does not exist or cannot be changed so."""
+    """The links that a factor changes; PlanError names one that does not exist or that this kind cannot change."""
     trunks = tuple(lab.trunks())
     if factor.links == "trunks":
         return trunks if factor.kind != "link" else tuple(link for link in trunks if link.switchable)
@@ -48,20 +48,17 @@ def links_of(lab: Lab, factor: Factor) -> tuple[Link, ...]:
 
 def _link(lab: Lab, name: str, factor: Factor) -> Link:
     if factor.kind in ("link", "speed_mbps"):
-        return find_trunk(lab, name)
-    try:
-        return lab.find_link(name)
-    except KeyError:
-        raise PlanError(f"no link '{name}': name one by its number, an end such as sw1:gi1/0/11, or a host.") from None
+        return trunk_named(lab, name)
+    return link_named(lab, name)
 
 
 def validate_experiment(experiment: Experiment, lab: Lab, source: ExperimentSource) -> None:
-    """ExperimentError tells all that does not go together with the lab or with the program."""
-    problems = [judge for of in (_of_hosts, _of_meters, _of_links) for judge in of(experiment, lab, source)]
+    """Raise ExperimentError with everything that does not match the lab or the program."""
+    problems = [problem for check in (_of_hosts, _of_meters, _of_links) for problem in check(experiment, lab, source)]
     if not problems:
         problems += _of_parameters(experiment, source)
     if not order_for(experiment):
-        problems.append(source.problem(("skip",), "leaves no trial", "skip less"))
+        problems.append(source.problem(("skip",), "skips every trial", "skip fewer combinations"))
     if problems:
         raise ExperimentError(problems)
 
@@ -74,15 +71,15 @@ def _of_hosts(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Ite
     for within, name in zip(inner, names, strict=True):
         if name not in known:
             place = ("measure", what, *((within,) if isinstance(within, str) else within))
-            yield source.problem(place, f"there is no host {name}", listed)
+            yield source.problem(place, f"unknown host {name}", listed)
     if len(set(names)) < len(names):
-        remedy = "name each once; ranks_per_host gives it more ranks"
-        yield source.problem(("measure", what), "a host stands there twice", remedy)
+        remedy = "list each host once; use ranks_per_host for more ranks"
+        yield source.problem(("measure", what), "a host is listed twice", remedy)
     for name, factor in experiment.of_kind("host_count").items():
         for level in factor.levels:
             if isinstance(level, int) and level > len(names):
                 remedy = f"measure.program.hosts lists {len(names)}"
-                yield source.problem(("factors", name), f"there are no {level} hosts", remedy)
+                yield source.problem(("factors", name), f"{level} hosts are not available", remedy)
 
 
 def _of_meters(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Iterator[Problem]:
@@ -90,9 +87,9 @@ def _of_meters(experiment: Experiment, lab: Lab, source: ExperimentSource) -> It
     fed = {outlet.feeds for outlet in lab.outlets}
     for n, name in enumerate(experiment.expect.meters):
         if name not in devices:
-            yield source.problem(("expect", "meters", n), f"there is no device {name}", "name a switch or a host")
+            yield source.problem(("expect", "meters", n), f"unknown device {name}", "name a switch or a host")
         elif name not in fed:
-            yield source.problem(("expect", "meters", n), f"no meter feeds {name}", "see outlets.csv")
+            yield source.problem(("expect", "meters", n), f"no metered outlet feeds {name}", "see outlets.csv")
 
 
 def _of_links(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Iterator[Problem]:
@@ -104,11 +101,11 @@ def _of_links(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Ite
             yield source.problem(("factors", name, "links"), sentence, remedy or "correct it")
             continue
         if not links:
-            yield source.problem(("factors", name, "links"), "no link is meant", "name links, see cables.csv")
+            yield source.problem(("factors", name, "links"), "selects no link", "name links, see cables.csv")
         trunks = set(lab.trunks())
         if factor.kind in ("link", "speed_mbps") and not trunks.issuperset(links):
-            sentence = "a host has no other way than its own link"
-            yield source.problem(("factors", name, "links"), sentence, "name links between switches, or write trunks")
+            sentence = "a host is reachable over its own link only"
+            yield source.problem(("factors", name, "links"), sentence, "name links between switches, or use trunks")
         elif factor.kind in ("eee", "hold_us"):
             yield from _of_abilities(lab, source, name, factor, links)
 
@@ -116,12 +113,12 @@ def _of_links(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Ite
 def _of_abilities(
     lab: Lab, source: ExperimentSource, name: str, factor: Factor, links: tuple[Link, ...]
 ) -> Iterator[Problem]:
-    """Whether the switches can say it; what else is in the way depends on what the lab is then."""
+    """Whether the switch families support the setting. Other obstacles depend on the lab's state at that time."""
     abilities, hold_us = abilities_of(lab, capabilities_of), 1 if factor.kind == "hold_us" else None
     try:
         eee(lab, factory_state(lab), links, on=True, hold_us=hold_us, may_flap=True, abilities=abilities)
     except NotExpressible as error:
-        sentence = f"{error.switch} is a {error.family}, which cannot do {error.feature}"
+        sentence = f"{error.switch} is a {error.family}, which does not support {error.feature}"
         yield source.problem(("factors", name, "links"), sentence, "name other links")
     except PlanError:
         return
@@ -131,13 +128,13 @@ def _of_parameters(experiment: Experiment, source: ExperimentSource) -> Iterator
     measure = experiment.measure
     if measure.window is not None:
         for name in experiment.of_kind("parameter"):
-            yield source.problem(("factors", name), "is a parameter, and a window has none", "say its `kind`")
+            yield source.problem(("factors", name), "is a program parameter, but a window has none", "give its `kind`")
         return
     if measure.program is not None and measure.program.name not in PROGRAMS:
-        sentence, remedy = f"there is no program {measure.program.name}", f"known are {', '.join(PROGRAMS)}"
+        sentence, remedy = f"unknown program {measure.program.name}", f"known programs: {', '.join(PROGRAMS)}"
         yield source.problem(("measure", "program", "name"), sentence, remedy)
         return
-    told: dict[str, Problem] = {}
+    problems: dict[str, Problem] = {}
     for slot in order_for(experiment):
         try:
             if measure.program is not None:
@@ -147,11 +144,11 @@ def _of_parameters(experiment: Experiment, source: ExperimentSource) -> Iterator
         except ValidationError as error:
             for found in error.errors():
                 key = str(found["loc"][0]) if found["loc"] else ""
-                told.setdefault(key, _of_parameter(experiment, source, key, found))
+                problems.setdefault(key, _of_parameter(experiment, source, key, found))
         except Unfit as error:
             sentence, _, remedy = str(error).rstrip(".").partition(": ")
-            told.setdefault("", source.problem(("measure", "program"), sentence, remedy or "correct it"))
-    yield from told.values()
+            problems.setdefault("", source.problem(("measure", "program"), sentence, remedy or "correct it"))
+    yield from problems.values()
 
 
 def _of_parameter(experiment: Experiment, source: ExperimentSource, key: str, found: Any) -> Problem:
@@ -162,36 +159,38 @@ def _of_parameter(experiment: Experiment, source: ExperimentSource, key: str, fo
         place = ["measure", experiment.measure.what, *inner, *([key] if key else [])]
     if found["type"] == "extra_forbidden":
         known = PROGRAMS[run.name].parameters.model_fields if run is not None else ProbeRun.model_fields
-        return source.problem(place, "is no parameter of what is measured", f"known are {', '.join(known)}")
+        return source.problem(
+            place, "is not a parameter of the program or probe", f"known parameters: {', '.join(known)}"
+        )
     if found["type"] == "missing":
-        return source.problem(place, "has no value", "give one in parameters, or make it a factor")
-    said, _, remedy = found["msg"].removeprefix("Value error, ").partition(": ")
-    return source.problem(place, f"{said} (found {found['input']!r})", remedy or "correct it")
+        return source.problem(place, "has no value", "set it in parameters, or make it a factor")
+    sentence, _, remedy = found["msg"].removeprefix("Value error, ").partition(": ")
+    return source.problem(place, f"{sentence} (found {found['input']!r})", remedy or "correct it")
 
 
 def program_of(experiment: Experiment, levels: Levels) -> tuple[Program, Parameters, Placement]:
-    """What is launched at these levels. KeyError, ValidationError or Unfit if that cannot be."""
+    """What to launch at these levels. KeyError, ValidationError or Unfit if that is impossible."""
     run = experiment.measure.program
     if run is None:
-        raise AssertionError("a program is measured")
+        raise AssertionError("the experiment measures no program")
     program = PROGRAMS[run.name]
     parameters = program.parameters.model_validate({**run.parameters, **_own(experiment, levels)})
-    count, each = len(run.hosts), run.ranks_per_host
+    count, ranks_each = len(run.hosts), run.ranks_per_host
     for name, factor in experiment.factors.items():
         if factor.kind == "host_count":
             count = int(levels[name])
         elif factor.kind == "ranks_per_host":
-            each = int(levels[name])
-    placement = Placement(run.hosts[:count], each)
+            ranks_each = int(levels[name])
+    placement = Placement(run.hosts[:count], ranks_each)
     program.launch(parameters, placement)
     return program, parameters, placement
 
 
 def probe_of(experiment: Experiment, levels: Levels) -> ProbeRun:
-    """What is probed at these levels; ValidationError if that cannot be."""
+    """The probe to run at these levels; ValidationError if that is impossible."""
     run = experiment.measure.probe
     if run is None:
-        raise AssertionError("a probe is measured")
+        raise AssertionError("the experiment measures no probe")
     return ProbeRun.model_validate({**run.model_dump(by_alias=True), **_own(experiment, levels)})
 
 

@@ -1,4 +1,4 @@
-"""eeectl as a command of its own, at this terminal."""
+"""Run `eeectl` as a subprocess at this terminal."""
 
 import signal
 import subprocess
@@ -9,17 +9,19 @@ from eeectl.exit_status import INTERRUPTED
 from lab.errors import LabError
 
 
-def run_eeectl(*words: str) -> int:
-    """Run `eeectl` with these words and return its exit status; a Ctrl-C at the terminal is that command's to obey."""
-    before = signal.signal(signal.SIGINT, _left_to_the_command)
+def run_eeectl(*arguments: str) -> int:
+    """Run `eeectl` with these arguments and return its exit status; the subprocess handles Ctrl-C."""
+    before = signal.signal(signal.SIGINT, _leave_to_subprocess)
     try:
-        status = subprocess.run([sys.executable, "-m", "eeectl.cli", *words], check=False).returncode
+        status = subprocess.run([sys.executable, "-m", "eeectl.cli", *arguments], check=False).returncode
     except OSError as error:
-        raise LabError(f"eeectl cannot be started anew ({error.strerror}): is this machine out of room?") from error
+        raise LabError(
+            f"eeectl cannot start a subprocess ({error.strerror}): check this machine's memory and process limit."
+        ) from error
     finally:
         signal.signal(signal.SIGINT, before)
     return INTERRUPTED if status < 0 else status
 
 
-def _left_to_the_command(number: int, frame: FrameType | None) -> None:
-    """Nothing: not ignored, as a command would inherit that."""
+def _leave_to_subprocess(number: int, frame: FrameType | None) -> None:
+    """Do nothing. SIG_IGN would be inherited by the subprocess."""

@@ -1,8 +1,8 @@
-"""Which experiments tell what there is to know of a lab: made from its inventory, as files that a person may change.
+"""Design the experiments that measure a whole lab, from its inventory, as files that a user may edit.
 
-Four of them. Echoes after pauses, for the EEE policy of the links of two hosts at one switch and of a third one
-elsewhere (Miwa 2013, section 4). An Alltoall with pauses, with EEE on and off (section 5). A switch's watts by stages
-of its ports (base, shut, enabled, link, traffic). Links that the network can spare, on and off (Koibuchi 2011,
+There are four. Echoes after pauses, for the EEE policy of the links of two hosts at one switch and of a third host at
+another switch (Miwa 2013, section 4). An Alltoall with pauses, with EEE on and off (section 5). Power of a switch by
+stages of its ports (base, shut, enabled, link, traffic). Links that the network can spare, on and off (Koibuchi 2011,
 section V).
 """
 
@@ -17,7 +17,7 @@ from lab.model import Lab, Link
 from lab.topology import Topology
 
 Content = Mapping[str, Any]
-"""An experiment, as its file has it."""
+"""The content of an experiment's file."""
 
 _MOST_HOSTS: Final = 4
 _MOST_SPARE: Final = 3
@@ -46,7 +46,7 @@ QUICK: Final = Effort(
     echoes=1_200,
     gap_us=(100, 4_000),
     probe_blocks=1,
-    program_hosts=2,  # more ranks than that fight for the processors of a small machine's twin
+    program_hosts=2,  # more ranks would compete for the processors of a small machine that runs the twin
     sleeps_us=(0, 250, 500, 750, 1_000, 1_500, 2_000, 3_000),
     arrays_byte=(1_024,),
     iterations=200,
@@ -57,7 +57,7 @@ QUICK: Final = Effort(
     power_blocks=3,
     link_blocks=1,
 )
-"""A few minutes: enough to see everything once, with wide intervals."""
+"""Takes a few minutes: each measurement once, with wide intervals."""
 
 FULL: Final = Effort(
     echoes=4_000,
@@ -74,30 +74,34 @@ FULL: Final = Effort(
     power_blocks=5,
     link_blocks=5,
 )
-"""A night."""
+"""Takes a night."""
 
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """Experiments in their order, and what cannot be measured in this lab, in sentences."""
+    """Experiments in order, and in sentences what cannot be measured in this lab."""
 
     experiments: tuple[Content, ...]
     left_out: tuple[str, ...]
 
 
 def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] = ()) -> Design:
-    """The experiments for a lab; LabError if it has no two hosts whose switches can do EEE.
+    """The experiments for a lab; LabError if fewer than two hosts are at switches with EEE.
 
-    `hosts` are those that take part, in this order; left out: up to four, the first two at one switch.
+    `hosts` take part in this order; default: up to four, the first two at one switch.
     `agent_user` runs agents on nodes, if not the inventory's user.
     """
     topology = Topology.of(lab)
     chosen = tuple(hosts) or _chosen(lab, topology)
     unknown = [name for name in chosen if name not in topology.hosts]
     if unknown:
-        raise LabError(f"lab {lab.name} has no host {unknown[0]} with a cable: it has {', '.join(topology.hosts)}.")
+        raise LabError(
+            f"lab {lab.name} has no host {unknown[0]} with a cable: use some of {', '.join(topology.hosts)}."
+        )
     if len(chosen) < 2:
-        raise LabError(f"lab {lab.name} has no two hosts at switches that can do EEE: there is nothing to compare.")
+        raise LabError(
+            f"lab {lab.name} has fewer than two hosts at switches with EEE: add hosts to the inventory, or name them."
+        )
     programs = chosen[: effort.program_hosts]
     made = [_probes(lab, effort, chosen, agent_user), _alltoall(lab, effort, programs, agent_user)]
     left_out = []
@@ -105,38 +109,38 @@ def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] 
     fed = {outlet.feeds for outlet in lab.outlets}
     metered = [name for name in _switches_of(spare) if name in fed]
     if not spare:
-        left_out.append("no link between switches can be spared, so none is switched off.")
+        left_out.append("the network can spare no link between switches, so none is switched off.")
     else:
         made.append(_links_off(lab, effort, programs, spare))
     if spare and metered:
         made.append(_power(lab, effort, _at(spare, metered[0]), metered[0], chosen[:_MOST_HOSTS]))
     else:
-        left_out.append("no switch with a link to spare is fed by a metered outlet, so no watts are fitted.")
+        left_out.append("no switch with a spare link is fed by a metered outlet, so no power model is fitted.")
     return Design(tuple(made), tuple(left_out))
 
 
 def _chosen(lab: Lab, topology: Topology) -> tuple[str, ...]:
-    """Two hosts of the first switch that has two, then one of each other switch, then any, where EEE can be set."""
-    able = [name for name in topology.switches if _can_sleep(lab, name)]
-    at = {name: topology.residents[name] for name in able if topology.residents[name]}
+    """Two hosts of the first switch that has two, then one of each other switch, then any, all with EEE."""
+    with_eee = [name for name in topology.switches if _has_eee(lab, name)]
+    at = {name: topology.residents[name] for name in with_eee if topology.residents[name]}
     first = next((name for name, residents in at.items() if len(residents) > 1), next(iter(at), ""))
     elsewhere = (residents[0] for name, residents in at.items() if name != first)
-    everybody = (host for residents in at.values() for host in residents)
-    return tuple(dict.fromkeys((*at.get(first, ())[:2], *elsewhere, *everybody)))[:_MOST_HOSTS]
+    all_residents = (host for residents in at.values() for host in residents)
+    return tuple(dict.fromkeys((*at.get(first, ())[:2], *elsewhere, *all_residents)))[:_MOST_HOSTS]
 
 
-def _can_sleep(lab: Lab, switch: str) -> bool:
+def _has_eee(lab: Lab, switch: str) -> bool:
     return driver_of(lab.switch(switch)).capabilities.eee_settable
 
 
 def _spare(lab: Lab, topology: Topology) -> tuple[Link, ...]:
-    """A few trunks that may be switched and without which all hosts are joined: the last of parallel ones first."""
+    """A few switchable trunks without which all hosts stay connected: the last of parallel trunks first."""
     last: dict[frozenset[str], Link] = {}
     count: dict[frozenset[str], int] = {}
     for link in topology.trunks.values():
         pair = frozenset((link.a.device, link.b.device))
         count[pair] = count.get(pair, 0) + 1
-        if link.switchable and all(_can_sleep(lab, end.device) for end in (link.a, link.b)):
+        if link.switchable and all(_has_eee(lab, end.device) for end in (link.a, link.b)):
             last[pair] = link
     candidates = sorted(last.values(), key=lambda link: count[frozenset((link.a.device, link.b.device))] < 2)
     found: list[Link] = []
@@ -148,7 +152,7 @@ def _spare(lab: Lab, topology: Topology) -> tuple[Link, ...]:
 
 
 def _switches_of(links: Sequence[Link]) -> tuple[str, ...]:
-    """Their switches, the one with most of them first."""
+    """The switches of these links, the one with most of them first."""
     ends = [end.device for link in links for end in (link.a, link.b)]
     return tuple(sorted(dict.fromkeys(ends), key=lambda name: -ends.count(name)))
 
@@ -158,7 +162,7 @@ def _at(links: Sequence[Link], switch: str) -> tuple[Link, ...]:
 
 
 def _between(lab: Lab, hosts: Sequence[str]) -> tuple[Link, ...]:
-    """Trunks between the switches of hosts: off is off on the whole path where it is a direct one."""
+    """Trunks between the switches of hosts: EEE off then covers the whole path, where it is a direct one."""
     topology = Topology.of(lab)
     homes = {topology.homes[host].device for host in hosts}
     return tuple(link for link in topology.trunks.values() if {link.a.device, link.b.device} <= homes)
@@ -178,7 +182,7 @@ def _probes(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str) -> 
     return _experiment(
         lab,
         "probe-sweep",
-        "What a pause does to the next round trip, with EEE on and off.",
+        "Round-trip time by the pause before it, with EEE on and off.",
         ["eee"],
         factors={"eee": {"links": links, "levels": ["on", "off"]}, "to": targets},
         measure={
@@ -200,7 +204,7 @@ def _alltoall(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str) -
     return _experiment(
         lab,
         "alltoall-eee",
-        "Run time against the mean gap between calls, with EEE on and off.",
+        "Run time by the mean gap between calls, with EEE on and off.",
         ["eee"],
         factors=factors,
         measure={"program": _program(effort, hosts, {})},
@@ -218,7 +222,7 @@ def _links_off(lab: Lab, effort: Effort, hosts: Sequence[str], spare: Sequence[L
     return _experiment(
         lab,
         "links-off",
-        "Alltoall over all links, and with those off that the network can spare.",
+        "Alltoall over all links, and with the spare links off.",
         ["link"],
         factors={
             "link": {"links": _names(spare), "levels": ["on", "off"]},
@@ -234,7 +238,7 @@ def _power(lab: Lab, effort: Effort, spare: Sequence[Link], switch: str, hosts: 
     return _experiment(
         lab,
         "power-staged",
-        f"Watts of {switch} by stages of its ports, for P_base, P_port, EEE's share and the energy of traffic.",
+        f"Power of {switch} by stages of its ports, for P_base, P_port, EEE's share and the energy of traffic.",
         ["link", "eee"],
         factors={
             "link": {"links": links, "levels": list(effort.stages)},

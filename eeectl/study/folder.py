@@ -1,4 +1,4 @@
-"""A study's folder: `study.yaml`, `experiments/`, `runs/`, `calibration.yaml`, `report.html`. To be gone on with."""
+"""A study's folder: `study.yaml`, `experiments/`, `runs/`, `calibration.yaml`, `report.html`. It can be resumed."""
 
 import io
 from collections.abc import Sequence
@@ -31,18 +31,18 @@ class _Head(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class StudyFolder:
-    """Where a study's files are."""
+    """The files of a study."""
 
     path: Path
     lab: str
-    """Name or folder of the lab, as it was asked for."""
+    """Name or folder of the lab, as given on the command line."""
 
     names: tuple[str, ...]
     left_out: tuple[str, ...]
 
     @classmethod
     def create(cls, root: Path, lab: str, lab_name: str, design: Design) -> Self:
-        """A new folder with the experiments' files. LabError if it cannot be made."""
+        """Create a folder with the experiments' files. LabError if it cannot be created."""
         names = tuple(str(content["name"]) for content in design.experiments)
         path = root / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{lab_name}"
         try:
@@ -52,17 +52,21 @@ class StudyFolder:
             head = _Head(lab=lab, experiments=names, left_out=design.left_out)
             (path / "study.yaml").write_text(_yaml(head.model_dump(mode="json")), encoding="utf-8")
         except OSError as error:
-            raise LabError(f"the study's folder {path} cannot be made ({error.strerror}): name another one.") from error
+            raise LabError(
+                f"the study's folder {path} cannot be created ({error.strerror}): choose another --root."
+            ) from error
         return cls(path, lab, names, design.left_out)
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """One that was begun. LabError if it is none."""
+        """Open a study that was begun. LabError if the folder has no readable study.yaml."""
         file = path / "study.yaml"
         try:
             head = _Head.model_validate(YAML(typ="safe").load(file.read_text(encoding="utf-8")))
         except (OSError, UnicodeDecodeError, YAMLError, ValidationError) as error:
-            raise LabError(f"{path} is no study that was begun: it has no study.yaml that can be read.") from error
+            raise LabError(
+                f"{path} is not a study: it has no readable study.yaml; name a folder below studies/."
+            ) from error
         return cls(path, head.lab, head.experiments, head.left_out)
 
     @property
@@ -72,12 +76,12 @@ class StudyFolder:
 
     @property
     def calibration(self) -> Path:
-        """What was fitted."""
+        """The fitted calibration."""
         return self.path / "calibration.yaml"
 
     @property
     def report(self) -> Path:
-        """The page."""
+        """The report."""
         return self.path / "report.html"
 
     def experiment(self, name: str) -> Path:
@@ -85,18 +89,18 @@ class StudyFolder:
         return self.path / "experiments" / f"{name}.yaml"
 
     def run_of(self, name: str) -> Path | None:
-        """The last run of an experiment."""
+        """The latest run of an experiment; None before the first."""
         return max(self.runs.glob(f"*Z-{name}"), default=None)
 
     def state_of(self, name: str) -> RunState:
-        """How far an experiment is."""
+        """How far an experiment has got."""
         run = self.run_of(name)
         if run is None:
             return "none"
         return "ended" if read_facts(run).get("state") == "finished" else "begun"
 
     def finished_runs(self) -> Sequence[Path]:
-        """Runs that have something to be fitted to, in the order of the experiments."""
+        """Runs to fit the models to, in the order of the experiments."""
         found = (self.run_of(name) for name in self.names)
         return [run for run in found if run is not None]
 

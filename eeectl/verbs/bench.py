@@ -1,4 +1,4 @@
-"""`eeectl bench`: one program of the table on some hosts, once or a few times, as a run of its own."""
+"""`eeectl bench`: run one program of the table on some hosts, once or several times, in a run of its own."""
 
 import json
 import statistics
@@ -17,6 +17,7 @@ from controller.experiments.session import RunOptions, run_new
 from controller.experiments.traffic import node_traffic, read_traffic
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
 from eeectl.set_options import all_hosts, pairs
+from record.event_kinds import EventKind
 from record.store import read_events
 from record.trials import Trial, read_trials
 from twin.lab.lateness import Lateness
@@ -49,7 +50,7 @@ def bench(
     runs: Path = Path("runs"),
     as_json: _Json = False,
 ) -> int:
-    """Run an MPI program on hosts of a lab: is its answer right, which figures, with everything sampled meanwhile.
+    """Run an MPI program on hosts of a lab: check its answer, show its figures, and sample all devices meanwhile.
 
     Parameters
     ----------
@@ -60,23 +61,23 @@ def bench(
     lab
         Name of a lab, or a folder.
     hosts
-        Where it runs, n01,n02 or n01 n02; Open MPI is started on the first. Left out: all hosts of the lab.
+        Hosts on which it runs, n01,n02 or n01 n02; Open MPI starts on the first. Default: all hosts of the lab.
     ranks_per_host
         Ranks on each host.
     values
-        NAME=VALUE: a parameter of the program, as often as there are some.
+        NAME=VALUE: a parameter of the program. Give the option once for each parameter.
     repetitions
-        How often.
+        How often it runs.
     timeout_s
-        How long one repetition may take.
+        Time limit of one repetition.
     traffic
         Count messages and bytes between ranks, with Open MPI's monitoring component.
     gaps
-        Record the idle gaps of the hosts' links beside it; needs CAP_NET_RAW there.
+        Record the idle gaps of the hosts' links; needs CAP_NET_RAW on the hosts.
     agent_user
-        Who runs agents on nodes, if not the inventory's user.
+        User that runs agents on nodes, if not the inventory's.
     name
-        Of the run; left out: the program's.
+        Name of the run; default: bench- followed by the program's name.
     runs
         Folder in which the run gets its own.
     as_json
@@ -86,28 +87,30 @@ def bench(
     if listed:
         return _list(as_json=as_json)
     if not program:
-        print("eeectl bench: name a program, or give --list to see them.", file=sys.stderr)
+        print("eeectl bench: no program is named: name one, or give --list to show them all.", file=sys.stderr)
         return WRONG_USE
-    where = [one for word in hosts for one in word.split(",") if one] or all_hosts(lab)
-    asked: dict[str, Any] = {
+    names = [one for word in hosts for one in word.split(",") if one] or all_hosts(lab)
+    program_run: dict[str, Any] = {
         "name": program,
         "parameters": dict(pairs(values, "--set sleep_us=100")),
-        "hosts": where,
+        "hosts": names,
     }
-    asked |= {"ranks_per_host": ranks_per_host, "timeout_s": timeout_s}
-    content: dict[str, Any] = {"name": name or f"bench-{program}", "lab": lab, "measure": {"program": asked}}
+    program_run |= {"ranks_per_host": ranks_per_host, "timeout_s": timeout_s}
+    content: dict[str, Any] = {"name": name or f"bench-{program}", "lab": lab, "measure": {"program": program_run}}
     content |= {"blocks": 1, "repetitions": repetitions, "guards": {"retries": 0}}
     content |= {"recordings": {"traffic": traffic, "gaps": gaps, "user": agent_user}}
     source = ExperimentSource("the command line", content)
-    told = run_new(experiment_of(source), source, RunOptions(runs, quiet=as_json), Lateness.of)
-    trials = read_trials(told.folder)
-    report = _Report(program, told.folder, trials, asked, Placement(tuple(where), ranks_per_host), _notes(told.folder))
+    result = run_new(experiment_of(source), source, RunOptions(runs, quiet=as_json), Lateness.of)
+    trials = read_trials(result.folder)
+    report = _Report(
+        program, result.folder, trials, program_run, Placement(tuple(names), ranks_per_host), _notes(result.folder)
+    )
     print(json.dumps(report.plain(), indent=1) if as_json else report.text())
-    if told.outcome.cause is not None:
-        raise told.outcome.cause
-    if told.outcome.interrupted:
+    if result.outcome.cause is not None:
+        raise result.outcome.cause
+    if result.outcome.interrupted:
         return INTERRUPTED
-    return DONE if told.outcome.valid == repetitions else REFUSED
+    return DONE if result.outcome.valid == repetitions else REFUSED
 
 
 # -- the table
@@ -119,10 +122,10 @@ def _list(*, as_json: bool) -> int:
         return 0
     for program in PROGRAMS.values():
         print(f"{program.name:18} {program.about}")
-        for told in _plain_program(program)["parameters"]:
-            default = "has to be given" if told["required"] else f"{told['default']!r}".replace("'", "")
-            choice = f" ({' | '.join(map(str, told['choices']))})" if told["choices"] else ""
-            print(f"    {told['name']:22} {default}{choice}")
+        for parameter in _plain_program(program)["parameters"]:
+            default = "required" if parameter["required"] else f"{parameter['default']!r}".replace("'", "")
+            choice = f" ({' | '.join(map(str, parameter['choices']))})" if parameter["choices"] else ""
+            print(f"    {parameter['name']:22} {default}{choice}")
     return 0
 
 
@@ -133,20 +136,20 @@ def _plain_program(program: Program) -> dict[str, Any]:
         {
             "name": name,
             "required": name in required,
-            "default": told.get("default"),
-            "choices": told.get("enum", []),
+            "default": fields.get("default"),
+            "choices": fields.get("enum", []),
         }
-        for name, told in schema.get("properties", {}).items()
+        for name, fields in schema.get("properties", {}).items()
     ]
     return {"name": program.name, "about": program.about, "parameters": parameters}
 
 
-# -- what came of it
+# -- results
 
 
 def _notes(folder: Path) -> tuple[str, ...]:
-    """What makes figures doubtful, each once."""
-    return tuple(dict.fromkeys(event["note"] for event in read_events(folder) if event["kind"] == "trial_note"))
+    """Notes on what makes figures doubtful, without duplicates."""
+    return tuple(dict.fromkeys(event["note"] for event in read_events(folder) if event["kind"] == EventKind.TRIAL_NOTE))
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,22 +157,22 @@ class _Report:
     program: str
     folder: Path
     trials: Sequence[Trial]
-    asked: Mapping[str, Any]
+    program_run: Mapping[str, Any]
     placement: Placement
     notes: Sequence[str]
 
     def plain(self) -> dict[str, Any]:
-        """For --json: every repetition with its figures, and n and S of every node where traffic was counted."""
-        told: dict[str, Any] = {"folder": str(self.folder), "program": self.program}
-        told |= {"hosts": list(self.placement.hosts), "ranks_per_host": self.placement.ranks_per_host}
-        told["parameters"] = dict(self.trials[0].parameters if self.trials else self.asked["parameters"])
-        told["notes"] = list(self.notes)
-        told["repetitions"] = [self._plain_trial(trial) for trial in self.trials]
-        return told
+        """For --json: every repetition with its figures, and each node's message count and mean size if counted."""
+        fields: dict[str, Any] = {"folder": str(self.folder), "program": self.program}
+        fields |= {"hosts": list(self.placement.hosts), "ranks_per_host": self.placement.ranks_per_host}
+        fields["parameters"] = dict(self.trials[0].parameters if self.trials else self.program_run["parameters"])
+        fields["notes"] = list(self.notes)
+        fields["repetitions"] = [self._plain_trial(trial) for trial in self.trials]
+        return fields
 
     def _plain_trial(self, trial: Trial) -> dict[str, Any]:
         figures = [{"name": name, "value": one.value, "unit": one.unit} for name, one in trial.figures.items()]
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "state": trial.state,
             "why": trial.why,
             "answer_right": trial.answer_right,
@@ -178,11 +181,11 @@ class _Report:
         path = trial.folder / _TRAFFIC
         if path.exists():
             nodes = node_traffic(read_traffic(path), self.placement)
-            told["traffic"] = {one.host: {"messages": one.count, "mean_byte": one.size_byte} for one in nodes}
-        return told
+            fields["traffic"] = {one.host: {"messages": one.count, "mean_byte": one.size_byte} for one in nodes}
+        return fields
 
     def text(self) -> str:
-        """For people: figures of the repetitions that count, and why others do not."""
+        """As text: figures of the valid repetitions, and why the others are not valid."""
         valid = [trial for trial in self.trials if trial.valid]
         lines = [f"{self.program} on {len(self.placement.hosts)} hosts, {self.placement.ranks} ranks: {self.folder}"]
         lines += [
@@ -191,11 +194,13 @@ class _Report:
         lines += self.notes
         if valid:
             right = {trial.answer_right for trial in valid}
-            lines.append("the answer is right" if right == {True} else "it has no check of its answer")
+            lines.append("the answer is right" if right == {True} else "the program does not check its answer")
             lines += [_figure_line(name, valid) for name in valid[-1].figures]
         for trial in valid[-1:]:
-            for host, told in self._plain_trial(trial).get("traffic", {}).items():
-                lines.append(f"{host:24} {told['messages']} messages to other hosts, {told['mean_byte']:.6g} byte each")
+            for host, counts in self._plain_trial(trial).get("traffic", {}).items():
+                lines.append(
+                    f"{host:24} {counts['messages']} messages to other hosts, {counts['mean_byte']:.6g} byte each"
+                )
         return "\n".join(lines)
 
 

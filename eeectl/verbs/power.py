@@ -1,4 +1,4 @@
-"""`eeectl power ...`: what the lab draws, and its outlets on and off."""
+"""`eeectl power ...`: read the lab's power, and switch its outlets on and off."""
 
 import json
 import sys
@@ -24,21 +24,21 @@ _JOULE_PER_WH = 3_600.0
 
 @power_app.command
 def read(outlet: str = "", /, *, lab: str = "virtual", as_json: _Json = False) -> int:
-    """Show what outlets and strips draw now, and in which steps their meters show it.
+    """Show what outlets and strips draw now, and the resolution of their meters.
 
     Parameters
     ----------
     outlet
-        STRIP:NUMBER or a device that is fed; all strips with every outlet in use if none is named.
+        STRIP:NUMBER, or a device: all outlets that feed it. Default: all strips and every outlet in use.
     lab
-        Name of a lab or a folder.
+        Name of a lab, or a folder.
     as_json
         Print JSON.
 
     """
-    known = load_lab(find_lab(lab))
-    wanted = set(outlets_named(known, outlet)) if outlet else set(known.outlets)
-    strips = [strip for strip in known.strips if not outlet or strip.name in {one.strip for one in wanted}]
+    lab_model = load_lab(find_lab(lab))
+    outlets_shown = set(outlets_named(lab_model, outlet)) if outlet else set(lab_model.outlets)
+    strips = [strip for strip in lab_model.strips if not outlet or strip.name in {one.strip for one in outlets_shown}]
     readings: dict[str, StripReading] = {}
     for strip in strips:
         meter = Meter(strip)
@@ -46,7 +46,7 @@ def read(outlet: str = "", /, *, lab: str = "virtual", as_json: _Json = False) -
             readings[strip.name] = meter.read()
         finally:
             meter.close()
-    shown = sorted(wanted, key=lambda one: (one.strip, one.number))
+    shown = sorted(outlets_shown, key=lambda one: (one.strip, one.number))
     if as_json:
         print(json.dumps(_as_json(readings, shown, totals=not outlet), indent=1))
     else:
@@ -56,77 +56,79 @@ def read(outlet: str = "", /, *, lab: str = "virtual", as_json: _Json = False) -
 
 @power_app.command
 def on(outlet: str, /, *, lab: str = "virtual", as_json: _Json = False) -> int:
-    """Switch an outlet on, and wait until the strip says so.
+    """Switch an outlet on, and wait until the strip reports it.
 
     Parameters
     ----------
     outlet
         STRIP:NUMBER, or a device: all outlets that feed it.
     lab
-        Name of a lab or a folder.
+        Name of a lab, or a folder.
     as_json
         Print JSON.
 
     """
-    known = load_lab(find_lab(lab))
-    return _told([_switch(known, one, on=True) for one in outlets_named(known, outlet)], as_json=as_json)
+    lab_model = load_lab(find_lab(lab))
+    return _print_switched(
+        [_switch(lab_model, one, on=True) for one in outlets_named(lab_model, outlet)], as_json=as_json
+    )
 
 
 @power_app.command
 def off(outlet: str, /, *, lab: str = "virtual", yes: _Yes = False, as_json: _Json = False) -> int:
-    """Switch an outlet off, and wait until the strip says so.
+    """Switch an outlet off, and wait until the strip reports it.
 
     Parameters
     ----------
     outlet
         STRIP:NUMBER, or a device: all outlets that feed it.
     lab
-        Name of a lab or a folder.
+        Name of a lab, or a folder.
     yes
-        Do not ask.
+        Switch without confirmation.
     as_json
         Print JSON.
 
     """
-    known = load_lab(find_lab(lab))
-    chosen = outlets_named(known, outlet)
-    _ask(chosen, "off", yes=yes)
-    return _told([_switch(known, one, on=False) for one in chosen], as_json=as_json)
+    lab_model = load_lab(find_lab(lab))
+    chosen = outlets_named(lab_model, outlet)
+    _confirm(chosen, "off", yes=yes)
+    return _print_switched([_switch(lab_model, one, on=False) for one in chosen], as_json=as_json)
 
 
 @power_app.command
 def cycle(
     outlet: str, /, *, lab: str = "virtual", off_s: float = 5.0, yes: _Yes = False, as_json: _Json = False
 ) -> int:
-    """Switch an outlet off and, after a pause, on again; an interruption does not leave it off.
+    """Switch an outlet off and, after a pause, on again; it is switched on even if interrupted.
 
     Parameters
     ----------
     outlet
         STRIP:NUMBER, or a device: all outlets that feed it, one after the other.
     lab
-        Name of a lab or a folder.
+        Name of a lab, or a folder.
     off_s
-        The pause, seconds.
+        Length of the pause, seconds.
     yes
-        Do not ask.
+        Switch without confirmation.
     as_json
         Print JSON.
 
     """
     if not 0 <= off_s <= 3_600:
-        raise LabError(f"a pause of {off_s:g} s is none: 0 to 3600.")
-    known = load_lab(find_lab(lab))
-    chosen = outlets_named(known, outlet)
-    _ask(chosen, "off and on again", yes=yes)
+        raise LabError(f"--off-s {off_s:g} is out of range: use 0 to 3600.")
+    lab_model = load_lab(find_lab(lab))
+    chosen = outlets_named(lab_model, outlet)
+    _confirm(chosen, "off and on again", yes=yes)
     done = []
     for one in chosen:
-        meter = Meter(known.strip(one.strip))
+        meter = Meter(lab_model.strip(one.strip))
         try:
             done.append(meter.cycle(one, off_s))
         finally:
             meter.close()
-    return _told(done, as_json=as_json)
+    return _print_switched(done, as_json=as_json)
 
 
 def _switch(lab: Lab, outlet: Outlet, *, on: bool) -> Switched:
@@ -141,18 +143,20 @@ def _name(outlet: Outlet) -> str:
     return f"{outlet.strip}:{outlet.number}" + (f" ({outlet.feeds})" if outlet.feeds else "")
 
 
-def _ask(outlets: tuple[Outlet, ...], what: str, *, yes: bool) -> None:
-    """Cutting power needs a yes: on the command line or from a person."""
+def _confirm(outlets: tuple[Outlet, ...], what: str, *, yes: bool) -> None:
+    """Require confirmation before power is cut: --yes, or an answer at the terminal; LabError without it."""
     if yes:
         return
     names = ", ".join(map(_name, outlets))
     if not sys.stdin.isatty():
-        raise LabError(f"{names} would go {what}: nobody is here to say yes; give --yes.")
+        raise LabError(
+            f"{names} would be switched {what}, which needs confirmation: give --yes, or run this at a terminal."
+        )
     if input(f"switch {names} {what}? [y/N] ").strip().lower() not in {"y", "yes"}:
-        raise LabError("nothing was switched.")
+        raise LabError("not confirmed: nothing was switched.")
 
 
-def _told(done: list[Switched], *, as_json: bool) -> int:
+def _print_switched(done: list[Switched], *, as_json: bool) -> int:
     if as_json:
         rows = [
             {
@@ -168,7 +172,7 @@ def _told(done: list[Switched], *, as_json: bool) -> int:
         print(json.dumps(rows, indent=1))
         return 0
     for one in done:
-        print(f"{_name(one.outlet)} is {_STATES[one.on]}, {(one.seen_ns - one.sent_ns) / 1e9:.2f} s after the order.")
+        print(f"{_name(one.outlet)} is {_STATES[one.on]}, {(one.seen_ns - one.sent_ns) / 1e9:.2f} s after the command.")
     return 0
 
 
@@ -187,10 +191,10 @@ def _as_json(readings: dict[str, StripReading], outlets: list[Outlet], *, totals
         reading = readings[one.strip].outlet(one.number)
         row = {"strip": one.strip, "outlet": one.number, "feeds": one.feeds, "on": reading.on}
         rows.append({**row, **_channel_json(reading.meter)})
-    told: dict[str, Any] = {"outlets": rows}
+    fields: dict[str, Any] = {"outlets": rows}
     if totals:
-        told["strips"] = {name: _channel_json(reading.total) for name, reading in readings.items()}
-    return told
+        fields["strips"] = {name: _channel_json(reading.total) for name, reading in readings.items()}
+    return fields
 
 
 def _cells(channel: Channel) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""`eeectl probe A B`: what a pause before an echo does to its round trip, as a table, and the link's policy from it."""
+"""`eeectl probe A B`: round-trip time of echoes by the pause before them, and the EEE policy fitted to them."""
 
 import itertools
 import json
@@ -16,7 +16,7 @@ from rich.table import Table
 from agents.echo_plan import parse_range, parse_steps
 from agents.recording import Recording
 from agents.stream import AgentError
-from analysis.interval import TooLittle
+from analysis.interval import NotEnoughData
 from analysis.links.eee_policy import PolicyFit, fit_policy
 from analysis.links.probes import LATE_NS, Probes
 from controller.experiments.experiment_file import ExperimentSource, experiment_of
@@ -56,40 +56,40 @@ def probe(
     no_fit: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
-    """Send echoes from one host to another after pauses, and tell round trips by pause, and the links' EEE policy.
+    """Send echoes from one host to another after pauses; show round-trip time by pause, and the links' EEE policy.
 
     Parameters
     ----------
     a
-        The host that asks.
+        The host that sends the echoes.
     b
-        The host that answers.
+        The host that answers them.
     lab
         Name of a lab, or a folder.
     gap_us
-        Pauses are drawn from LOW:HIGH, in microseconds.
+        LOW:HIGH: range from which pauses are drawn, in microseconds.
     steps_us
-        Pauses A,B,C or LOW:HIGH:COUNT instead of random ones, each for --per-step echoes (Miwa 2013, Fig. 3).
+        A,B,C or LOW:HIGH:COUNT: fixed pauses instead of random ones, each for --per-step echoes (Miwa 2013, Fig. 3).
     count
-        Echoes, where pauses are drawn.
+        Number of echoes with random pauses.
     per_step
-        Echoes at each step.
+        Number of echoes at each fixed pause.
     draw
-        `log`: evenly in the logarithm; `uniform`: evenly.
+        Distribution of random pauses: `log` (uniform in the logarithm) or `uniform`.
     since
-        `answer`: a pause counts from the last answer; `echo`: from the last echo, as `ping -i` does.
+        A pause starts at the last answer (`answer`) or at the last echo (`echo`, as `ping -i` does).
     payload_byte
-        Of the echoes.
+        Payload of the echoes, bytes.
     sleepers
-        Transmitters on the way there and back that may sleep: 4 for two hosts at one switch.
+        Transmitters on the path and back that may enter LPI: 4 for two hosts at one switch.
     seed
-        Of the pauses.
+        Seed of the random pauses.
     agent_user
-        Who runs the agent on the node, if not the inventory's user.
+        User that runs the agent on the node, if not the inventory's.
     runs
         Folder in which the run gets its own.
     no_fit
-        Do not look for the policy.
+        Do not fit the policy.
     as_json
         Print JSON.
 
@@ -106,45 +106,45 @@ def probe(
     content = {"name": f"probe-{a}-{b}", "lab": lab, "measure": {"probe": measured}, "blocks": 1, "seed": seed}
     content |= {"guards": {"retries": 0}, "recordings": {"user": agent_user}, "sampling": {"lpi_period_s": 0}}
     source = ExperimentSource("the command line", content)
-    told = run_new(experiment_of(source), source, RunOptions(runs), Lateness.of)
-    path = trial_folder(told.folder, 0) / ECHOES
-    trial = next(iter(read_trials(told.folder)), None)
+    result = run_new(experiment_of(source), source, RunOptions(runs), Lateness.of)
+    path = trial_folder(result.folder, 0) / ECHOES
+    trial = next(iter(read_trials(result.folder)), None)
     if trial is None or trial.state == "failed":
-        why = (trial.why if trial else "") or str(told.outcome.cause or "it was stopped")
-        where = f" What came until then is in {path}." if path.exists() else ""
-        print(f"eeectl: the probe does not count: {why}{where}", file=sys.stderr)
-        return INTERRUPTED if told.outcome.interrupted else 1
+        why = (trial.why if trial else "") or str(result.outcome.cause or "it was stopped")
+        where = f" The echoes until then are in {path}." if path.exists() else ""
+        print(f"eeectl: the probe is not valid: {why}{where}", file=sys.stderr)
+        return INTERRUPTED if result.outcome.interrupted else 1
     recording = read_lines(a, path.read_bytes())
     rows = _medians_by_gap(recording, _edges(recording))
     fit, why = (None, "") if no_fit or not trial.valid else _policy(recording, sleepers)
     if as_json:
-        print(json.dumps(_plain(told.folder, recording, rows, fit, why or trial.why), indent=1))
+        print(json.dumps(_plain(result.folder, recording, rows, fit, why or trial.why), indent=1))
     else:
         _print(a, b, recording, rows, fit, why)
-        print(f"run {told.folder}")
+        print(f"run {result.folder}")
     if not trial.valid:
-        print(f"eeectl: the probe does not count: {trial.why}", file=sys.stderr)
+        print(f"eeectl: the probe is not valid: {trial.why}", file=sys.stderr)
     return 0 if trial.valid else 1
 
 
 def _medians_by_gap(recording: Recording, edges_us: Sequence[float]) -> list[tuple[float, float, int, float]]:
-    """(low, high, echoes, median round trip in us) of the bins of true gaps that have echoes.
+    """(low, high, echoes, median round trip in us) of each bin of actual gaps that has echoes.
 
-    A gap is the time for which nothing left the host before the echo (`idle_transmit_ns`).
+    A gap is the time before the echo in which the host transmitted nothing (`idle_transmit_ns`).
     """
     idle, rtt = recording.column("idle_transmit_ns"), recording.column("rtt_ns")
     found = []
     for low, high in itertools.pairwise(edges_us):
-        own = [r / 1000 for gap, r in zip(idle, rtt, strict=True) if gap and r and low <= gap / 1000 < high]
-        if own:
-            found.append((low, high, len(own), statistics.median(own)))
+        rtts_us = [r / 1000 for gap, r in zip(idle, rtt, strict=True) if gap and r and low <= gap / 1000 < high]
+        if rtts_us:
+            found.append((low, high, len(rtts_us), statistics.median(rtts_us)))
     return found
 
 
 def _edges(recording: Recording) -> list[float]:
-    """Bins of true gaps, evenly in the logarithm; of steps, one for each."""
+    """Edges of bins over actual gaps, uniform in the logarithm; one bin for each step where there are few."""
     options = sorted({gap / 1000 for gap in recording.column("wanted_ns")})
-    if len(options) <= 2 * _BINS:  # between two steps the middle, in the logarithm
+    if len(options) <= 2 * _BINS:  # the edge between two steps is their geometric mean
         middles = [float(np.sqrt(low * high)) for low, high in itertools.pairwise(options)]
         return [options[0] / 2, *middles, options[-1] * 2]
     gaps = [gap / 1000 for gap in recording.column("idle_transmit_ns") if gap is not None and gap > 0]
@@ -153,11 +153,11 @@ def _edges(recording: Recording) -> list[float]:
 
 
 def _policy(recording: Recording, sleepers: int) -> tuple[PolicyFit | None, str]:
-    """The policy, or why none can be told."""
+    """The fitted policy, or why it cannot be fitted."""
     columns = (recording.column(name) for name in ("sent_ns", "rtt_ns", "late_ns"))
     left = [(sent, rtt, late or 0) for sent, rtt, late in zip(*columns, strict=True) if sent is not None]
     if not left:
-        return None, "no echo left the host: look at its link."
+        return None, "no echo left the host: check its link."
     zero = left[0][0]
     sent_us = np.array([(sent - zero) / 1000 for sent, _, _ in left])
     rtt_us = np.array([np.nan if rtt is None else rtt / 1000 for _, rtt, _ in left])
@@ -165,26 +165,28 @@ def _policy(recording: Recording, sleepers: int) -> tuple[PolicyFit | None, str]
     try:
         probes = Probes.of(sent_us, rtt_us, punctual=punctual)
         return fit_policy(probes, sleepers=sleepers, cards=True), ""
-    except TooLittle as error:
+    except NotEnoughData as error:
         return None, str(error)
 
 
 def _plain(
     folder: Path, recording: Recording, rows: list[tuple[float, float, int, float]], fit: PolicyFit | None, why: str
 ) -> dict[str, Any]:
-    told = [{"from_us": low, "to_us": high, "echoes": count, "rtt_us": rtt} for low, high, count, rtt in rows]
-    facts: dict[str, Any] = {"folder": str(folder), "gaps": told, "summary": dict(recording.summary)}
+    gaps = [{"from_us": low, "to_us": high, "echoes": count, "rtt_us": rtt} for low, high, count, rtt in rows]
+    facts: dict[str, Any] = {"folder": str(folder), "gaps": gaps, "summary": dict(recording.summary)}
     return facts | {"weaker": recording.header.get("weaker", []), "policy": _fit_plain(fit), "no_policy": why}
 
 
 def _fit_plain(fit: PolicyFit | None) -> dict[str, Any] | None:
     if fit is None:
         return None
-    told: dict[str, Any] = {"kind": fit.kind}
+    fields: dict[str, Any] = {"kind": fit.kind}
     for name in ("base_us", "hold_us", "sleep_us", "wake_us"):
         interval = getattr(fit, name, None)
-        told[name] = None if interval is None else {"value": interval.value, "low": interval.low, "high": interval.high}
-    return told
+        fields[name] = (
+            None if interval is None else {"value": interval.value, "low": interval.low, "high": interval.high}
+        )
+    return fields
 
 
 def _print(

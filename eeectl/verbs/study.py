@@ -1,4 +1,4 @@
-"""`eeectl study`: routing, experiments, fits and the report of a lab, as the commands that anyone could type."""
+"""`eeectl study`: routing, experiments, fits and the report of a lab, run as ordinary `eeectl` commands."""
 
 import shlex
 from pathlib import Path
@@ -31,30 +31,30 @@ def study(
     only_design: Annotated[bool, Parameter(name="--design", negative="")] = False,
     yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative="")] = False,
 ) -> int:
-    """Measure a lab from its links' EEE policy to its watts, fit the models, and write a report of it.
+    """Measure a lab, from its links' EEE policy to its power; fit the models, and write a report.
 
-    The lab is brought to multi-tree routing first, and stays so. Then come experiments, each of which puts the lab
-    back, then `fit` and `report`. All of it are commands of eeectl, which are shown. Exit status 3 means that trials
-    are missing.
+    First multi-tree routing is applied to the lab, and stays. Then come experiments, each of which restores the lab,
+    then `fit` and `report`. Each step is an eeectl command, which is printed. Exit status 3 means that trials are
+    missing.
 
     Parameters
     ----------
     lab
         Name of a lab, or a folder.
     quick
-        A few minutes instead of a night: everything once, with wide intervals.
+        Take a few minutes instead of a night: each measurement once, with wide intervals.
     hosts
-        Hosts that take part, the first two at one switch; left out: up to four, chosen from the cables.
+        Hosts that take part, the first two at one switch; default: up to four, chosen from the cables.
     agent_user
-        Who runs agents on nodes, if not the inventory's user: idle gaps need CAP_NET_RAW there.
+        User that runs agents on nodes, if not the inventory's; recording idle gaps needs CAP_NET_RAW.
     root
         Folder in which the study gets its own.
     resume
-        Folder of a study that was stopped: go on with it.
+        Folder of a study that was stopped: resume it.
     only_design
-        Only write the experiments' files, to look at and to change; --resume runs them.
+        Only write the experiments' files, for you to read and edit; --resume runs them.
     yes
-        Do not ask before the routing is changed.
+        Change the routing without confirmation.
 
     """
     if resume is not None:
@@ -62,30 +62,30 @@ def study(
         known = load_lab(find_lab(folder.lab))
     else:
         known = load_lab(find_lab(lab))
-        wanted = design(known, QUICK if quick else FULL, agent_user, hosts)
-        folder = StudyFolder.create(root, lab, known.name, wanted)
+        designed = design(known, QUICK if quick else FULL, agent_user, hosts)
+        folder = StudyFolder.create(root, lab, known.name, designed)
     console = Console(stderr=True, highlight=False)
     for sentence in folder.left_out:
-        console.print(f"left out: {sentence}", style="yellow", markup=False)
+        console.print(f"skipped: {sentence}", style="yellow", markup=False)
     if only_design:
         print(folder.path)
         return DONE
-    study_it = _Study(folder, console)
-    status = study_it.go(routing=any(True for _ in known.trunks()), yes=yes)
+    commands = _Study(folder, console)
+    status = commands.execute(routing=any(True for _ in known.trunks()), yes=yes)
     if status == INTERRUPTED:
-        console.print(f"stopped; `eeectl study --resume {folder.path}` goes on.", markup=False)
+        console.print(f"stopped; `eeectl study --resume {folder.path}` resumes it.", markup=False)
     return status
 
 
 class _Study:
-    """The commands of one study, one after the other."""
+    """Runs the commands of one study, one after the other."""
 
     def __init__(self, folder: StudyFolder, console: Console) -> None:
         self._folder = folder
         self._console = console
 
-    def go(self, *, routing: bool, yes: bool) -> int:
-        """All of them; the exit status."""
+    def execute(self, *, routing: bool, yes: bool) -> int:
+        """Run all commands; returns the exit status."""
         folder, missing = self._folder, False
         if routing and (status := self._run("apply", folder.lab, *(["--yes"] if yes else []))):
             return status
@@ -93,19 +93,19 @@ class _Study:
             state = folder.state_of(name)
             if state == "ended":
                 continue
-            words = [str(folder.run_of(name)), "--resume"] if state == "begun" else [str(folder.experiment(name))]
-            status = self._run("run", *words, "--runs", str(folder.runs))
+            arguments = [str(folder.run_of(name)), "--resume"] if state == "begun" else [str(folder.experiment(name))]
+            status = self._run("run", *arguments, "--runs", str(folder.runs))
             if status not in (DONE, PENDING):
                 return status
             missing = missing or status == PENDING
         runs = [str(run) for run in folder.finished_runs()]
         if status := self._run("fit", *runs, "--output", str(folder.calibration)):
             return status
-        words = ["--calibration", str(folder.calibration), "--output", str(folder.report)]
-        status = self._run("report", *runs, *words)
+        arguments = ["--calibration", str(folder.calibration), "--output", str(folder.report)]
+        status = self._run("report", *runs, *arguments)
         return status or (PENDING if missing else DONE)
 
-    def _run(self, *words: str) -> int:
-        """One command, with this terminal; a Ctrl-C there is that command's."""
-        self._console.rule(f"eeectl {shlex.join(words)}", align="left")
-        return run_eeectl(*words)
+    def _run(self, *arguments: str) -> int:
+        """Run one command at this terminal; the command handles Ctrl-C."""
+        self._console.rule(f"eeectl {shlex.join(arguments)}", align="left")
+        return run_eeectl(*arguments)

@@ -1,4 +1,4 @@
-"""`eeectl watch`: a lab or a run as it is now, in a terminal, as JSON, or for other programs."""
+"""`eeectl watch`: the live state of a lab or a run, in a terminal, as JSON, or exported to other programs."""
 
 import contextlib
 import json
@@ -24,11 +24,11 @@ from record.store import read_facts
 
 watch_app = App(
     name="watch",
-    help="See a run or a lab live: links, watts, LPI, trials, alarms; and show it to Prometheus and InfluxDB.",
+    help="Show a run or a lab live: links, power, LPI, trials, alarms; export it to Prometheus and InfluxDB.",
 )
 
 _Flag = Annotated[bool, Parameter(negative="")]
-_LOOK_S: Final = 1.0
+_UPDATE_S: Final = 1.0
 
 
 @watch_app.default
@@ -46,45 +46,45 @@ def watch(
     no_screen: _Flag = False,
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
 ) -> int:
-    """See a run or a lab live: links, watts, LPI, trials, alarms; and show it to Prometheus and InfluxDB.
+    """Show a run or a lab live: links, power, LPI, trials, alarms; export it to Prometheus and InfluxDB.
 
-    A run is read from its folder, and no device is asked. A lab is sampled just for the view, and nothing is kept.
+    A run is read from its folder; no device is polled. A lab is sampled for the view only; nothing is recorded.
 
     Parameters
     ----------
     run
-        A run's folder or its name; the newest one if neither it nor a lab is named.
+        A run's folder or name; default: the newest run, if no lab is named.
     lab
-        Name of a lab or a folder: sample it.
+        Name of a lab, or a folder: sample it.
     runs
-        The folder of runs.
+        Folder of runs.
     period_s
-        How often the lab is sampled, seconds.
+        Sampling period of the lab, seconds.
     once
-        Print one look as text and end.
+        Print the current state as text and exit.
     as_json
-        Print one look as JSON and end.
+        Print the current state as JSON and exit.
     svg
-        Write one look as a picture to this file and end.
+        Draw the current state to this SVG file and exit.
     size
-        Columns and rows of that picture.
+        Columns and rows of that drawing.
     no_screen
-        Draw nothing, until Ctrl-C: for --prometheus and --influx alone.
+        Only export with --prometheus and --influx, until Ctrl-C.
     views
-        Who else is shown it.
+        Where live data are exported.
 
     """
     if run and lab:
-        raise LabError("a run and --lab: name one of the two.")
+        raise LabError("both a run and --lab are given: give only one of them.")
     if no_screen and not views:
-        raise LabError("--no-screen shows nothing to anybody: give --prometheus or --influx with it.")
+        raise LabError("--no-screen alone shows nothing: add --prometheus or --influx.")
     with _feed(run, lab, runs, period_s, views) as (feed, url):
         if once or as_json or svg is not None:
-            seen = _one_look(feed, sampled=bool(lab), period_s=period_s)
+            view = _current_view(feed, sampled=bool(lab), period_s=period_s)
             if svg is not None:
-                _draw(feed, seen, svg, size)
+                _draw(feed, view, svg, size)
             else:
-                _print(seen, as_json=as_json)
+                _print(view, as_json=as_json)
         elif no_screen:
             _serve(feed, url)
         else:
@@ -95,44 +95,44 @@ def watch(
 @contextlib.contextmanager
 def _feed(run: str, lab: str, runs: Path, period_s: float, options: ViewOptions) -> Iterator[tuple[Feed, str]]:
     feed: Feed
-    with contextlib.ExitStack() as opened:
+    with contextlib.ExitStack() as stack:
         if lab:
-            known = load_lab(find_lab(lab))
-            views = _views(opened, known, options, "")
-            feed = LabFeed(known, views, period_s=period_s)
+            lab_model = load_lab(find_lab(lab))
+            views = _views(stack, lab_model, options, "")
+            feed = LabFeed(lab_model, views, period_s=period_s)
         else:
             folder = _run_folder(run, runs)
-            known = _lab_of(folder)
-            views = _views(opened, known, options, str(read_facts(folder)["name"]))
-            feed = RunFeed(folder, known, views)
-        opened.callback(feed.close)
+            lab_model = _lab_of(folder)
+            views = _views(stack, lab_model, options, str(read_facts(folder)["name"]))
+            feed = RunFeed(folder, lab_model, views)
+        stack.callback(feed.close)
         yield feed, views.url if views is not None else ""
 
 
-def _views(opened: contextlib.ExitStack, lab: Lab, options: ViewOptions, run: str) -> Views | None:
+def _views(stack: contextlib.ExitStack, lab: Lab, options: ViewOptions, run: str) -> Views | None:
     if not options:
         return None
     views = Views(lab, options, run)
-    opened.callback(views.close)
+    stack.callback(views.close)
     return views
 
 
 def _run_folder(run: str, runs: Path) -> Path:
-    """The folder that is meant; LabError if there is none."""
+    """The run's folder; LabError if it does not exist."""
     if run:
         named = [Path(run), runs / run]
         found = next((path for path in named if (path / "run.yaml").exists()), None)
         if found is None:
-            raise LabError(f"'{run}' is no run: name a folder with a run.yaml, or one below {runs}.")
+            raise LabError(f"'{run}' is not a run: name a folder with a run.yaml, or one below {runs}.")
         return found
     found = max(runs.glob("*/run.yaml"), default=None)
     if found is None:
-        raise LabError(f"there is no run below {runs}: name one, or a lab with --lab.")
+        raise LabError(f"no run exists below {runs}: name a run, or a lab with --lab.")
     return found.parent
 
 
 def _lab_of(folder: Path) -> Lab:
-    """The lab that a run was of; without its inventory here there are no links to show, but all the rest."""
+    """The lab of a run. If its inventory is not available here, an empty lab: all but the links can be shown."""
     facts = read_facts(folder)
     name, place = str(facts.get("lab", "")), str(facts.get("lab_folder", ""))
     try:
@@ -143,49 +143,49 @@ def _lab_of(folder: Path) -> Lab:
         return Lab(name, "", "", "", (), (), (), (), ())
 
 
-def _one_look(feed: Feed, *, sampled: bool, period_s: float) -> LabView:
-    """A look; at a lab that is sampled here, when two beats tell rates."""
+def _current_view(feed: Feed, *, sampled: bool, period_s: float) -> LabView:
+    """The current state; of a lab sampled here, after two ticks, which give rates."""
     if sampled:
         threading.Event().wait(2.5 * period_s)
-    return feed.look()
+    return feed.poll()
 
 
-def _print(seen: LabView, *, as_json: bool) -> None:
+def _print(view: LabView, *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(asdict(seen), indent=1))
+        print(json.dumps(asdict(view), indent=1))
         return
     console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
-    console.print(as_text(seen, console.width))
+    console.print(as_text(view, console.width))
 
 
-def _draw(feed: Feed, seen: LabView, path: Path, size: str) -> None:
+def _draw(feed: Feed, view: LabView, path: Path, size: str) -> None:
     from controller.live.screen.screenshot import size_of, svg_of  # noqa: PLC0415 - textual, as below
 
-    picture = svg_of(feed, seen, size_of(size))
+    drawing = svg_of(feed, view, size_of(size))
     try:
-        path.write_text(picture, encoding="utf-8")
+        path.write_text(drawing, encoding="utf-8")
     except OSError as error:
-        raise LabError(f"the picture cannot be written to {path}: {error.strerror}; name another file.") from error
+        raise LabError(f"the drawing cannot be written to {path} ({error.strerror}): name another file.") from error
 
 
 def _serve(feed: Feed, url: str) -> None:
-    """Look until Ctrl-C."""
+    """Update the exports until Ctrl-C."""
     ending = threading.Event()
     with contextlib.suppress(KeyboardInterrupt):
-        feed.look()
+        feed.poll()
         if url:
-            print(f"metrics are at {url}; Ctrl-C ends this.", file=sys.stderr, flush=True)
-        while not ending.wait(_LOOK_S):
-            feed.look()
+            print(f"metrics are at {url}; stop with Ctrl-C.", file=sys.stderr, flush=True)
+        while not ending.wait(_UPDATE_S):
+            feed.poll()
 
 
 def _screen(feed: Feed) -> int:
     from controller.live.screen.app import WatchApp  # noqa: PLC0415 - textual costs every other verb a quarter of a second
 
     if not sys.stdout.isatty() or os.environ.get("TERM") == "dumb":
-        raise LabError("this is no terminal to draw on: give --once, --json or --no-screen.")
-    app = WatchApp(feed, feed.look())
-    why = app.run()
-    if why:
-        raise LabError(why)
+        raise LabError("this terminal cannot show the live view: use --once, --json or --no-screen.")
+    app = WatchApp(feed, feed.poll())
+    reason = app.run()
+    if reason:
+        raise LabError(reason)
     return 0

@@ -1,1 +1,1 @@
-"""Monitoring: Prometheus and Grafana with their files; dashboards are made by `dashboards.py`."""
+"""Monitoring: files for Prometheus and Grafana; `dashboards.py` generates the dashboards."""

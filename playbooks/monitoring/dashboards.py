@@ -1,14 +1,14 @@
 """Three dashboards for Grafana, written as files: ``python -m playbooks.monitoring.dashboards``.
 
-The metrics are those of `controller/exporters` (``eeectl watch --prometheus``, ``eeectl run`` with it attached). Rates
-are over `$__rate_interval`, four scrapes at least; LPI counters are sampled each 10 s by default, so the data source
-says 5 s and the least window is 20 s.
+The metrics are those of `controller/live/export` (option ``--prometheus`` of ``eeectl watch`` and ``eeectl run``).
+Rates are over `$__rate_interval`, at least four scrapes. LPI counters are sampled every 10 s by default, so the data
+source has an interval of 5 s and the shortest window is 20 s.
 
-Simplification: Prometheus keeps a sample a scrape. What is shorter than two scrapes is told by the run's own folder.
+Simplification: Prometheus keeps one sample a scrape. Events shorter than two scrapes show only in the run's folder.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,29 +45,29 @@ _ANNOTATION_KEYS: Final[Mapping[str, Any]] = {
     "textFormat": "{{link}}",
     "tagKeys": "what,after",
 }
-"""What the Prometheus data source reads beside the keys that dashboards of any source have."""
+"""Keys of annotations that only the Prometheus data source reads."""
 
 
-def _acted(labels: str) -> dict[str, Any]:
-    """What was done to links, as annotations at the times that the series tell (in ms)."""
-    made = dashboard.AnnotationQuery().name("actuations").datasource(SOURCE).enable(enable=True).icon_color("orange")
+def _actuations(labels: str) -> dict[str, Any]:
+    """Actuations of links, as annotations at the times that the series give (in ms)."""
+    board = dashboard.AnnotationQuery().name("actuations").datasource(SOURCE).enable(enable=True).icon_color("orange")
     expression = f"eee_actuation_timestamp_seconds{{{labels}}} * 1000"
-    told: dict[str, Any] = made.expr(expression).build().to_json()
+    plain: dict[str, Any] = board.expr(expression).build().to_json()
     target = {"expr": expression, "refId": "Anno", "interval": "5s"}
-    return {**told, "target": target, **_ANNOTATION_KEYS}
+    return {**plain, "target": target, **_ANNOTATION_KEYS}
 
 
 def _power(labels: str) -> list[Panel]:
     return [
         lines(
             "Power of strips",
-            "What each strip shows as a whole.",
+            "Total of each strip.",
             "watt",
             (f"eee_strip_power_watts{{{labels}}}", "{{strip}}"),
         ),
         lines(
             "Power of devices",
-            "All outlets of a device together.",
+            "Sum of all outlets of a device.",
             "watt",
             (f'sum by (feeds) (eee_outlet_power_watts{{{labels},feeds!=""}})', "{{feeds}}"),
             filled=True,
@@ -77,14 +77,24 @@ def _power(labels: str) -> list[Panel]:
 
 def _energy(labels: str) -> Panel:
     mean = f"sum(avg_over_time(eee_strip_power_watts{{{labels}}}[$__range]))"
-    about = "Mean of what the strips showed, times the range; for one with an error bar see `eeectl report`."
+    about = "Mean power of the strips times the time range; `eeectl report` gives it with an error bar."
     return figure("Energy", about, "joule", (f"{mean} * $__range_s", "energy"))
 
 
+def _lost_frames(series: Callable[[str], str], legend: str) -> Panel:
+    return lines(
+        "Discarded and errored frames",
+        "Frames that were discarded or had errors.",
+        "pps",
+        (series("eee_port_discarded_frames_total"), f"{legend} discarded"),
+        (series("eee_port_error_frames_total"), f"{legend} errors"),
+    )
+
+
 def _lab() -> dashboard.Dashboard:
-    made = _begun("EEE lab", "eee-lab", "Links, watts and Low Power Idle of a lab.")
+    board = _new_dashboard("EEE lab", "eee-lab", "Links, power and Low Power Idle of a lab.")
     panels: list[Panel] = [
-        figure("Power", "All strips together.", "watt", (f"sum(eee_strip_power_watts{{{_LAB}}})", "power")),
+        figure("Power", "Sum of all strips.", "watt", (f"sum(eee_strip_power_watts{{{_LAB}}})", "power")),
         _energy(_LAB),
         figure(
             "Links up",
@@ -93,21 +103,21 @@ def _lab() -> dashboard.Dashboard:
             (f"count(max by (link) (eee_port_up{{{_LAB}}} * {_LINK}) == 1)", "links"),
         ),
         figure(
-            "Sources that answer",
-            "Of switches, strips and LPI counters.",
+            "Sources that respond",
+            "Share of switches, strips and LPI counters.",
             "percentunit",
             (f"avg(eee_source_up{{{_LAB}}})", "answering"),
         ),
         *_power(_LAB),
         lines(
             "Throughput",
-            "The ten busiest ports, sending.",
+            "The ten ports that send most.",
             "bps",
             (f'topk(10, rate(eee_port_bytes_total{{{_LAB},direction="transmit"}}{_RATE})) * 8', "{{switch}} {{port}}"),
         ),
         lines(
             "Low Power Idle",
-            "Share of time in which a port's transmitter sleeps.",
+            "Share of time that a port's transmitter is in Low Power Idle.",
             "percentunit",
             (
                 f'rate(eee_port_lpi_seconds_total{{{_LAB},direction="transmit"}}{_RATE}) * {_LINK}',
@@ -115,68 +125,68 @@ def _lab() -> dashboard.Dashboard:
             ),
         ),
         stretches("Links", "Each end of each cable.", (f"eee_port_up{{{_LAB}}} * {_LINK}", "{{link}} {{end}}"), _UP),
-        lines(
-            "Frames lost or wrong",
-            "Discarded or with errors.",
-            "pps",
-            (f"sum by (switch) (rate(eee_port_discarded_frames_total{{{_LAB}}}{_RATE}))", "{{switch}} discarded"),
-            (f"sum by (switch) (rate(eee_port_error_frames_total{{{_LAB}}}{_RATE}))", "{{switch}} wrong"),
-        ),
+        _lost_frames(lambda name: f"sum by (switch) (rate({name}{{{_LAB}}}{_RATE}))", "{{switch}}"),
         lines(
             "Samples",
-            "Beats of all sources by how they ended; what is missed or failed is missing in the rest.",
+            "Ticks of all sources by outcome; a missed or failed tick leaves a gap in the other panels.",
             "cps",
             (f"sum by (outcome) (rate(eee_polls_total{{{_LAB}}}{_RATE}))", "{{outcome}}"),
         ),
     ]
-    return _filled(made, panels)
+    return _with_panels(board, panels)
 
 
 def _run() -> dashboard.Dashboard:
-    made = _begun("EEE run", "eee-run", "One run: its trials, watts, probe.")
-    made = made.with_variable(choice("run", "run", f"label_values(eee_run_info{{{_LAB}}}, run)"))
+    board = _new_dashboard("EEE run", "eee-run", "One run: its trials, power and probe.")
+    board = board.with_variable(choice("run", "run", f"label_values(eee_run_info{{{_LAB}}}, run)"))
     quantiles = ("0.5", "0.9", "0.99")
     sent = f'rate(eee_port_bytes_total{{{_LAB},direction="receive"}}{_RATE})'
     buckets = f"sum by (le) (rate(eee_probe_round_trip_seconds_bucket{{{_RUN}}}{_RATE}))"
     panels: list[Panel] = [
-        figure("Run", "Its state.", "none", (f"eee_run_info{{{_RUN}}}", "{{state}}"), words=True),
+        figure("Run", "State of the run.", "none", (f"eee_run_info{{{_RUN}}}", "{{state}}"), words=True),
         figure(
-            "Trials that count", "Valid ones.", "short", (f'sum(eee_run_trials_total{{{_RUN},state="valid"}})', "valid")
+            "Valid trials",
+            "Number of valid trials.",
+            "short",
+            (f'sum(eee_run_trials_total{{{_RUN},state="valid"}})', "valid"),
         ),
         figure("Trials planned", "Slots of the experiment.", "short", (f"eee_run_planned_trials{{{_RUN}}}", "planned")),
         _energy(_LAB),
         stretches(
             "Trials",
-            "Which levels the running trial has.",
+            "Levels of the running trial.",
             (f"max by (what, levels) (eee_run_trial_info{{{_RUN}}})", "{{what}} {{levels}}"),
             {"1": ("runs", "blue")},
         ),
         *_power(_LAB),
         lines(
             "Round trips of the probe",
-            "Quantiles, as exact as the buckets of the histogram are narrow.",
+            "Quantiles, with the resolution of the histogram's buckets.",
             "s",
             *((f"histogram_quantile({q}, {buckets})", f"p{float(q) * 100:g}") for q in quantiles),
             (f"rate(eee_probe_lost_echoes_total{{{_RUN}}}{_RATE})", "lost a second"),
         ),
         spread(
             "Round trips",
-            "How many fell into each bucket.",
+            "Number of round trips in each bucket.",
             "s",
             f"sum by (le) (increase(eee_probe_round_trip_seconds_bucket{{{_RUN}}}{_RATE}))",
         ),
         bars(
             "Figures",
-            "Of the last valid trial with each combination of levels.",
+            "From the last valid trial with each combination of levels.",
             "none",
             (f"eee_run_figure{{{_RUN}}}", "{{figure}} ({{unit}}) {{levels}}"),
         ),
         lines(
-            "Trials that ended", "By how.", "short", (f"sum by (state) (eee_run_trials_total{{{_RUN}}})", "{{state}}")
+            "Finished trials",
+            "By their state.",
+            "short",
+            (f"sum by (state) (eee_run_trials_total{{{_RUN}}})", "{{state}}"),
         ),
         lines(
             "Throughput",
-            "What all hosts send.",
+            "Sum of what all hosts send.",
             "bps",
             (
                 f"sum({sent} * {_HOSTS}) * 8",
@@ -185,55 +195,58 @@ def _run() -> dashboard.Dashboard:
         ),
         lines(
             "Low Power Idle",
-            "Mean over all ports that count it.",
+            "Mean over all ports with LPI counters.",
             "percentunit",
             (f"avg by (direction) (rate(eee_port_lpi_seconds_total{{{_LAB}}}{_RATE}) * {_LINK})", "{{direction}}"),
         ),
     ]
-    return _filled(made, panels)
+    return _with_panels(board, panels)
 
 
 def _link() -> dashboard.Dashboard:
-    made = _begun("EEE link", "eee-link", "Both ends of one cable.")
-    made = made.with_variable(choice("link", "link", f"label_values(eee_link_info{{{_LAB}}}, link)"))
+    board = _new_dashboard("EEE link", "eee-link", "Both ends of one cable.")
+    board = board.with_variable(choice("link", "link", f"label_values(eee_link_info{{{_LAB}}}, link)"))
     legend = "{{switch}} {{port}} {{direction}}"
     bits = f"rate(eee_port_bytes_total{{{_LAB}}}{_RATE}) * 8"
     asleep = f"rate(eee_port_lpi_seconds_total{{{_LAB}}}{_RATE})"
-    naps = f"rate(eee_port_lpi_events_total{{{_LAB}}}{_RATE})"
+    lpi_events = f"rate(eee_port_lpi_events_total{{{_LAB}}}{_RATE})"
     outlets = f"sum by (lab, feeds) (eee_outlet_power_watts{{{_LAB}}})"
     switches = 'label_replace(eee_link_info{lab="$lab",link="$link"}, "feeds", "$1", "switch", "(.*)")'
     panels: list[Panel] = [
         figure(
             "Ends that are up",
-            "Of those at switches.",
+            "Ends at switches that are up.",
             "short",
             (f"sum(eee_port_up{{{_LAB}}} * {_THIS})", "up"),
             span=THIRD,
         ),
         figure(
             "Speed",
-            "Now.",
+            "Current speed.",
             "bps",
             (f"max(eee_port_speed_bytes_per_second{{{_LAB}}} * {_THIS}) * 8", "speed"),
             span=THIRD,
         ),
         figure(
             "Load",
-            "The busier direction, of the speed.",
+            "Load of the busier direction, relative to the speed.",
             "percentunit",
             (f"max(({bits}) * {_THIS}) / max(eee_port_speed_bytes_per_second{{{_LAB}}} * {_THIS} * 8)", "load"),
             span=THIRD,
         ),
-        lines("Throughput", "As each end counts it.", "bps", (f"({bits}) * {_THIS}", legend)),
+        lines("Throughput", "As counted at each end.", "bps", (f"({bits}) * {_THIS}", legend)),
         lines(
             "Low Power Idle",
-            "Share of time asleep, as each end counts it.",
+            "Share of time in Low Power Idle, as counted at each end.",
             "percentunit",
             (f"({asleep}) * {_THIS}", legend),
         ),
-        lines("Naps", "How often Low Power Idle began.", "cps", (f"({naps}) * {_THIS}", legend)),
+        lines("LPI entries", "How often a port entered Low Power Idle.", "cps", (f"({lpi_events}) * {_THIS}", legend)),
         lines(
-            "Length of a nap", "Time asleep by times that it began.", "s", (f"({asleep}) / ({naps}) * {_THIS}", legend)
+            "Time per LPI entry",
+            "Mean time in Low Power Idle per entry.",
+            "s",
+            (f"({asleep}) / ({lpi_events}) * {_THIS}", legend),
         ),
         lines(
             "Frames",
@@ -241,16 +254,10 @@ def _link() -> dashboard.Dashboard:
             "pps",
             (f"rate(eee_port_frames_total{{{_LAB}}}{_RATE}) * {_THIS}", f"{legend} {{{{cast}}}}"),
         ),
-        lines(
-            "Frames lost or wrong",
-            "Discarded or with errors.",
-            "pps",
-            (f"rate(eee_port_discarded_frames_total{{{_LAB}}}{_RATE}) * {_THIS}", f"{legend} discarded"),
-            (f"rate(eee_port_error_frames_total{{{_LAB}}}{_RATE}) * {_THIS}", f"{legend} wrong"),
-        ),
+        _lost_frames(lambda name: f"rate({name}{{{_LAB}}}{_RATE}) * {_THIS}", legend),
         lines(
             "Power of its switches",
-            "All outlets of each together.",
+            "Sum of the outlets of each switch.",
             "watt",
             (
                 f"{outlets} * on(lab,feeds) group_left() max by (lab, feeds) ({switches})",
@@ -259,33 +266,33 @@ def _link() -> dashboard.Dashboard:
         ),
         stretches("Ends", "Up or down.", (f"eee_port_up{{{_LAB}}} * {_THIS}", "{{switch}} {{port}}"), _UP, span=HALF),
     ]
-    return _filled(made, panels)
+    return _with_panels(board, panels)
 
 
-def _begun(title: str, uid: str, about: str) -> dashboard.Dashboard:
-    made = dashboard.Dashboard(title).uid(uid).description(about).tags(["eee-testbed"]).refresh("5s")
-    made = made.time("now-15m", "now").timezone("utc").tooltip(DashboardCursorSync.CROSSHAIR)
-    return made.with_variable(choice("lab", "lab", "label_values(eee_source_up, lab)"))
+def _new_dashboard(title: str, uid: str, about: str) -> dashboard.Dashboard:
+    board = dashboard.Dashboard(title).uid(uid).description(about).tags(["eee-testbed"]).refresh("5s")
+    board = board.time("now-15m", "now").timezone("utc").tooltip(DashboardCursorSync.CROSSHAIR)
+    return board.with_variable(choice("lab", "lab", "label_values(eee_source_up, lab)"))
 
 
-def _filled(made: dashboard.Dashboard, panels: list[Panel]) -> dashboard.Dashboard:
+def _with_panels(board: dashboard.Dashboard, panels: list[Panel]) -> dashboard.Dashboard:
     for panel in panels:
-        made = made.with_panel(panel)
-    return made
+        board = board.with_panel(panel)
+    return board
 
 
 def dashboards() -> dict[str, dict[str, Any]]:
-    """Every dashboard as Grafana reads it, by the name of its file."""
+    """Every dashboard as Grafana reads it, by file name."""
     annotated = {"lab": (_lab(), _LAB), "run": (_run(), _LAB), "link": (_link(), 'lab="$lab",link="$link"')}
-    made = {}
+    board = {}
     for name, (built, labels) in annotated.items():
         plain = json.loads(json.dumps(built.build(), cls=JSONEncoder))
-        made[f"{name}.json"] = {**plain, "annotations": {"list": [_acted(labels)]}}
-    return made
+        board[f"{name}.json"] = {**plain, "annotations": {"list": [_actuations(labels)]}}
+    return board
 
 
 def text_of(plain: Mapping[str, Any]) -> str:
-    """As it stands in its file."""
+    """The text of a dashboard's file."""
     return json.dumps(plain, cls=JSONEncoder, indent=1, sort_keys=True) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Panels of dashboards with what they have in common: the data source, legends, units."""
+"""Panels of dashboards with their common settings: data source, legends, units."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ from grafana_foundation_sdk.models.dashboard import DataSourceRef, ValueMap, Val
 from grafana_foundation_sdk.models.prometheus import PromQueryFormat
 
 SOURCE: Final = DataSourceRef(type_val="prometheus", uid="eee-prometheus")
-"""As files/grafana/provisioning/datasources/eee.yml names it."""
+"""The data source that files/grafana/provisioning/datasources/eee.yml defines."""
 
 Target = tuple[str, str]
 """A query in PromQL, and the legend of its series."""
@@ -58,7 +58,7 @@ def lines(title: str, about: str, unit: str, *targets: Target, span: int = HALF,
 
 
 def figure(title: str, about: str, unit: str, target: Target, *, span: int = QUARTER, words: bool = False) -> Panel:
-    """One number; `words`: the legend is what is told, as the number is only a sign of life."""
+    """One number. With `words`, show the legend instead; the number then only means that the series exists."""
     panel = stat.Panel().title(title).description(about).unit(unit).datasource(SOURCE).span(span).height(_LOW)
     panel = panel.reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]).values(values=False))
     panel = panel.graph_mode(kinds.BigValueGraphMode.NONE if words else kinds.BigValueGraphMode.AREA)
@@ -68,7 +68,7 @@ def figure(title: str, about: str, unit: str, target: Target, *, span: int = QUA
 
 
 def bars(title: str, about: str, unit: str, target: Target, *, span: int = HALF) -> Panel:
-    """The last value of each series, as bars beside each other."""
+    """The last value of each series, as parallel bars."""
     panel = bargauge.Panel().title(title).description(about).unit(unit).datasource(SOURCE).span(span).height(_TALL)
     panel = panel.orientation(kinds.VizOrientation.HORIZONTAL).min(0)
     panel = panel.reduce_options(common.ReduceDataOptions().calcs(["lastNotNull"]).values(values=False))
@@ -76,7 +76,7 @@ def bars(title: str, about: str, unit: str, target: Target, *, span: int = HALF)
 
 
 def stretches(title: str, about: str, target: Target, words: dict[str, tuple[str, str]], *, span: int = WIDE) -> Panel:
-    """What each series is, over time, as coloured bars; `words` has (text, colour) by value."""
+    """The state of each series over time, as coloured bars; `words` has (text, colour) by value."""
     mapped = ValueMap(
         options={value: ValueMappingResult(text=text, color=colour) for value, (text, colour) in words.items()}
     )
@@ -94,6 +94,6 @@ def spread(title: str, about: str, unit: str, buckets: str, *, span: int = HALF)
 
 
 def choice(name: str, label: str, query: str) -> dashboard.QueryVariable:
-    """A variable with the values of a label."""
-    made = dashboard.QueryVariable(name).label(label).query({"query": query, "refId": name}).datasource(SOURCE)
-    return made.refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)
+    """A dashboard variable whose values are those of a label."""
+    variable = dashboard.QueryVariable(name).label(label).query({"query": query, "refId": name}).datasource(SOURCE)
+    return variable.refresh(VariableRefresh.ON_TIME_RANGE_CHANGED)

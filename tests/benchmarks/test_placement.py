@@ -108,8 +108,8 @@ This usually is caused by:
 """
 
 
-def test_a_signal_that_open_mpi_does_not_tell_of() -> None:
-    assert diagnose(139, "", ("n01",)) == ("", "a rank was ended by signal 11 (no words): look at what it printed.")
+def test_a_signal_without_the_rank() -> None:
+    assert diagnose(139, "", ("n01",)) == ("", "a rank was ended by signal 11 (no output): check its output.")
 
 
 @pytest.mark.parametrize(
@@ -117,11 +117,11 @@ def test_a_signal_that_open_mpi_does_not_tell_of() -> None:
     [
         (_STATUS_3, "", "rank 2 ended with status 3 (ValueError: no room)"),
         (_KILLED, "n02", "rank 1 was ended there by signal 9"),
-        (_NO_LOGIN, "n03", "n01 could not start Open MPI there by SSH (lab@n03: Permission denied (publickey)): let"),
-        ("", "", "mpirun ended with status 1 (no words)"),
+        (_NO_LOGIN, "n03", "n01 could not start Open MPI there over SSH (lab@n03: Permission denied (publickey)): set"),
+        ("", "", "mpirun ended with status 1 (no output)"),
     ],
 )
-def test_complaints_of_open_mpi(said: str, host: str, words: str) -> None:
+def test_diagnoses_of_open_mpi(said: str, host: str, words: str) -> None:
     blamed, sentence = diagnose(1, said, ("n01", "n02", "n03"))
     assert blamed == host
     assert words in sentence
@@ -154,10 +154,10 @@ def test_messages_within_a_node_reach_no_link() -> None:
     assert (alone.count, alone.size_byte) == (0, 0.0)
 
 
-def test_a_rank_that_wrote_nothing_is_told() -> None:
+def test_a_rank_without_a_file_is_reported() -> None:
     with pytest.raises(LabError, match="3 of 4 ranks"):
         monitored(4, [_prof(rank) for rank in range(3)])
-    with pytest.raises(LabError, match="unreadable"):
+    with pytest.raises(LabError, match="unknown format"):
         monitored(1, ["something else"])
     with pytest.raises(LabError, match="names rank 2 of 2"):
         monitored(2, [_prof(0), _prof(1)])

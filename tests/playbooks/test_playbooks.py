@@ -1,4 +1,4 @@
-"""Playbooks: syntax, what they put where, that a second run changes nothing, and nodes of a lab set up for real."""
+"""Playbooks: syntax, the files they install, idempotence, and the set-up of nodes of a live lab."""
 
 import json
 import os
@@ -49,14 +49,14 @@ def _recap(done: "subprocess.CompletedProcess[str]") -> dict[str, dict[str, int]
     return {host: {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", counts)} for host, counts in lines}
 
 
-def test_syntax_with_the_inventory_that_people_copy() -> None:
+def test_syntax_with_the_example_inventory() -> None:
     names = sorted(path.name for path in _PLAYBOOKS.glob("*.yml"))
     assert names == ["monitoring.yml", "nodes.yml", "switches.yml"]
     done = _play("--syntax-check", "-i", str(_EXAMPLE), *names)
     assert done.returncode == 0, done.stderr
 
 
-def test_every_family_has_lines_for_the_console_and_says_where_they_are_from() -> None:
+def test_every_family_has_console_lines_with_their_source() -> None:
     lines = YAML(typ="safe").load((_PLAYBOOKS / "switches" / "console_lines.yml").read_text())["console_lines"]
     assert set(lines) == set(get_args(SwitchFamily))
     for family, known in lines.items():
@@ -65,7 +65,7 @@ def test_every_family_has_lines_for_the_console_and_says_where_they_are_from() -
         assert known["ssh"]
 
 
-def test_a_switch_that_cannot_be_reached_is_told_its_lines_and_the_others_are_left_alone(tmp_path: Path) -> None:
+def test_an_unreachable_switch_gets_its_console_lines_and_the_others_none(tmp_path: Path) -> None:
     problems = {("sw1", "snmp"): "sw1 does not answer SNMP: check it.", ("sw3", "ssh"): "sw3 is not there: check it."}
     rows = [
         {"device": f"sw{n}", "service": service, "problem": problems.get((f"sw{n}", service), "")}
@@ -87,7 +87,7 @@ def test_a_switch_that_cannot_be_reached_is_told_its_lines_and_the_others_are_le
     assert "copy running-config startup-config" in said["sw3"]
 
 
-def test_monitoring_puts_files_that_prometheus_takes_and_a_second_run_changes_nothing(tmp_path: Path) -> None:
+def test_monitoring_installs_files_that_prometheus_accepts_and_is_idempotent(tmp_path: Path) -> None:
     if shutil.which("promtool") is None:
         pytest.skip("promtool is not installed")
     words = ("-i", str(_EXAMPLE), "monitoring.yml", "--tags", "files", "-e", "monitoring_become=false")
@@ -98,8 +98,8 @@ def test_monitoring_puts_files_that_prometheus_takes_and_a_second_run_changes_no
     assert {path.name for path in dashboards.iterdir()} == {"lab.json", "run.json", "link.json"}
     provider = YAML(typ="safe").load((tmp_path / "etc/grafana/provisioning/dashboards/eee.yml").read_text())
     assert f"{tmp_path}{provider['providers'][0]['options']['path']}" == str(dashboards)
-    told = YAML(typ="safe").load((tmp_path / "etc/prometheus/prometheus.yml").read_text())
-    targets = [one["targets"][0] for job in told["scrape_configs"] for one in job["static_configs"]]
+    config = YAML(typ="safe").load((tmp_path / "etc/prometheus/prometheus.yml").read_text())
+    targets = [one["targets"][0] for job in config["scrape_configs"] for one in job["static_configs"]]
     assert targets[:2] == ["127.0.0.1:9464", "192.0.2.101:9105"]
     assert len(targets) == 17
 
@@ -138,9 +138,9 @@ def test_nodes_of_a_lab_are_set_up_and_a_second_run_changes_nothing(
     assert (
         on_n01(f"{python} -c 'print(open(\"/proc/self/status\").read())' | grep CapEff").split()[1] == f"{1 << 13:016x}"
     )
-    assert "CapEff:\t0000000000000000" in on_n01("cat /proc/self/status")  # nothing else may do more than before
+    assert "CapEff:\t0000000000000000" in on_n01("cat /proc/self/status")  # other programs gained no privilege
     unprivileged = replace(lab.host("n01"), agent_python=python)
-    ask = ProbeRun(source="n01", target="n03", count=30, gap_us=(2_000.0, 4_000.0))
-    probed = probe(unprivileged, lab.host("n03"), ask, tmp_path, seed=1, now=RunClock().now_ns)
+    probe_run = ProbeRun(source="n01", target="n03", count=30, gap_us=(2_000.0, 4_000.0))
+    probed = probe(unprivileged, lab.host("n03"), probe_run, tmp_path, seed=1, now=RunClock().now_ns)
     assert len(probed.rtts_us) == 30
-    assert all(gap is not None for gap in probed.recording.column("idle_receive_ns")[1:])  # it saw frames
+    assert all(gap is not None for gap in probed.recording.column("idle_receive_ns")[1:])  # it captured frames

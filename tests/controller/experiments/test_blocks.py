@@ -50,7 +50,7 @@ def test_the_order_is_random_and_another_one_in_every_block() -> None:
     assert order_of(_FACTORS, blocks=1, seed=1, slow=("eee",)) != order_of(_FACTORS, blocks=1, seed=2, slow=("eee",))
 
 
-def test_what_is_skipped_is_in_no_block() -> None:
+def test_skipped_combinations_are_in_no_block() -> None:
     slots = order_of(_FACTORS, blocks=2, skip=({"eee": "off", "size": 2},))
     assert len(slots) == 2 * (12 - 3)
     assert not any(slot.levels["eee"] == "off" and slot.levels["size"] == 2 for slot in slots)
@@ -58,7 +58,7 @@ def test_what_is_skipped_is_in_no_block() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 3), st.sets(st.integers(0, 11)), st.data())
-def test_a_queue_tries_what_is_missing_in_its_block_and_nothing_twice_that_counts(
+def test_a_queue_repeats_failed_slots_in_their_block_and_valid_ones_never(
     retries: int, done: set[int], data: st.DataObject
 ) -> None:
     slots = order_of({"eee": ("on", "off"), "n": (1, 2)}, blocks=3)
@@ -81,7 +81,7 @@ def test_a_queue_tries_what_is_missing_in_its_block_and_nothing_twice_that_count
     assert queue.done == len(counted)
 
 
-def test_a_trial_that_counts_no_more_is_tried_again() -> None:
+def test_a_trial_that_is_no_longer_valid_is_repeated() -> None:
     first, second = order_of({"n": (1, 2)}, blocks=1)
     queue = SlotQueue((first, second), (), 1)
     assert queue.next() == first

@@ -1,4 +1,4 @@
-"""Experiments' files: what is wrong is said with file, line, key and the way out, all at once."""
+"""Experiments' files: every mistake is reported at once, with file, line, key and remedy."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def _read(tmp_path: Path, text: str) -> Experiment:
     return experiment
 
 
-def _complaints(tmp_path: Path, text: str) -> list[tuple[int, str, str]]:
+def _mistakes(tmp_path: Path, text: str) -> list[tuple[int, str, str]]:
     with pytest.raises(ExperimentError) as raised:
         _read(tmp_path, text)
     assert all(problem.file == str(tmp_path / "x.yaml") and problem.remedy for problem in raised.value.problems)
@@ -53,18 +53,18 @@ def test_every_shipped_experiment_fits_its_lab(path: Path) -> None:
     assert path.stem == experiment.name
 
 
-def test_on_and_off_are_words_and_levels_reach_the_program(tmp_path: Path) -> None:
+def test_on_and_off_are_strings_and_levels_reach_the_program(tmp_path: Path) -> None:
     experiment = _read(tmp_path, _GOOD)
     assert experiment.factors["eee"].levels == ("on", "off")
     slot = next(slot for slot in order_for(experiment) if slot.levels["sleep_us"] == 100)
     _, parameters, placement = program_of(experiment, slot.levels)
-    told = parameters.model_dump()
-    assert (told["sleep_us"], told["iterations"], placement.hosts) == (100, 10, ("n01", "n02"))
+    values = parameters.model_dump()
+    assert (values["sleep_us"], values["iterations"], placement.hosts) == (100, 10, ("n01", "n02"))
     assert begun_of(experiment, slot, 7).plain()["parameters"]["sleep_us"] == 100
     assert Experiment.model_validate(experiment.model_dump(mode="json", by_alias=True)) == experiment
 
 
-def test_placement_is_a_factor_too(tmp_path: Path) -> None:
+def test_placement_can_be_a_factor(tmp_path: Path) -> None:
     text = _GOOD.replace("  sleep_us: [0, 100]", "  host_count: [1, 2]\n  ranks_per_host: [1, 4]")
     experiment = _read(tmp_path, text)
     placements = {
@@ -77,10 +77,10 @@ def test_placement_is_a_factor_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "found"),
     [
-        ("hosts: [n01, n02]", "hosts: [n01, n99]", (10, "measure.program.hosts.1", "there is no host n99")),
-        ("[on, off]", "[on, of]", (4, "factors.eee", "'of' is no level of eee")),
-        ("[on, off]", "[on, on]", (4, "factors.eee", "a level stands there twice")),
-        ("[n01, n02], l", "[n01, n77], l", (4, "factors.eee.links", "no link 'n77'")),
+        ("hosts: [n01, n02]", "hosts: [n01, n99]", (10, "measure.program.hosts.1", "unknown host n99")),
+        ("[on, off]", "[on, of]", (4, "factors.eee", "'of' is not a level of eee")),
+        ("[on, off]", "[on, on]", (4, "factors.eee", "a level is listed twice")),
+        ("[n01, n02], l", "[n01, n77], l", (4, "factors.eee.links", "lab virtual has no link 'n77'")),
         (
             "  sleep_us",
             "  hold_us: {links: [n01], levels: [0]}\n  sleep_us",
@@ -88,32 +88,38 @@ def test_placement_is_a_factor_too(tmp_path: Path) -> None:
         ),
         ("blocks: 2", "blocks: none", (11, "blocks", "Input should be a valid integer")),
         ("blocks: 2", "blokcs: 2", (11, "blokcs", "is unknown here")),
-        ("name: alltoall", "name: allreduce", (8, "measure.program.name", "there is no program allreduce")),
-        ("iterations: 10", "iteratoins: 10", (9, "measure.program.parameters.iteratoins", "is no parameter of what")),
+        ("name: alltoall", "name: allreduce", (8, "measure.program.name", "unknown program allreduce")),
+        (
+            "iterations: 10",
+            "iteratoins: 10",
+            (9, "measure.program.parameters.iteratoins", "is not a parameter of the program"),
+        ),
         ("sleep_us: [0, 100]", "sleep_us: [0, far]", (5, "factors.sleep_us", "Input should be a valid integer")),
-        ("sleep_us: [0, 100]", "sleep: [0, 100]", (5, "factors.sleep", "is no parameter of what is measured")),
-        ("hosts: [n01, n02]", "hosts: [n01, n01]", (7, "measure.program", "a host stands there twice")),
-        ("slow: [eee]", "slow: [hold]", (0, "", "there is no factor hold")),
-        ("  program:", "  idle: {window_s: 3}\n  program:", (6, "measure", "one thing is measured")),
+        ("sleep_us: [0, 100]", "sleep: [0, 100]", (5, "factors.sleep", "is not a parameter of the program")),
+        ("hosts: [n01, n02]", "hosts: [n01, n01]", (7, "measure.program", "a host is listed twice")),
+        ("slow: [eee]", "slow: [hold]", (0, "", "unknown factor hold")),
+        ("  program:", "  idle: {window_s: 3}\n  program:", (6, "measure", "`measure` needs exactly one entry")),
         ("blocks: 2", "format: 9", (11, "format", "Input should be 1")),
         ("name: good", "name: [", (3, "", "is not YAML")),
         ("name: good\n", "", (0, "name", "is missing")),
     ],
 )
-def test_a_mistake_is_told_where_it_stands(tmp_path: Path, old: str, new: str, found: tuple[int, str, str]) -> None:
+def test_a_mistake_is_reported_with_its_line_and_key(
+    tmp_path: Path, old: str, new: str, found: tuple[int, str, str]
+) -> None:
     assert old in _GOOD
     line, key, sentence = found
-    told = _complaints(tmp_path, _GOOD.replace(old, new, 1))
-    assert any(key == at and said.startswith(sentence) for _, at, said in told), told
-    assert any(number == line or not line for number, at, _ in told if at == key), told
+    mistakes = _mistakes(tmp_path, _GOOD.replace(old, new, 1))
+    assert any(key == at and said.startswith(sentence) for _, at, said in mistakes), mistakes
+    assert any(number == line or not line for number, at, _ in mistakes if at == key), mistakes
 
 
-def test_all_mistakes_are_told_at_once(tmp_path: Path) -> None:
+def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     text = _GOOD.replace("[n01, n02], l", "[n01, n77], l").replace("hosts: [n01, n02]", "hosts: [n98, n99]")
-    assert len(_complaints(tmp_path, text)) == 3
+    assert len(_mistakes(tmp_path, text)) == 3
 
 
-def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ExperimentError, match="cannot be read"):
         read_experiment(tmp_path / "none.yaml")
 
@@ -125,18 +131,18 @@ lab: virtual
 factors: {to: [n02, n03], link: {links: [n01], levels: [on, off]}}
 measure: {probe: {from: n01, to: n02, count: 5}}
 """
-    assert _complaints(tmp_path, text)[0][1] == "factors.link.links"
+    assert _mistakes(tmp_path, text)[0][1] == "factors.link.links"
     experiment = _read(tmp_path, text.replace(", link: {links: [n01], levels: [on, off]}", ""))
     assert {probe_of(experiment, slot.levels).target for slot in order_for(experiment)} == {"n02", "n03"}
 
 
-def test_a_power_window_is_longer_than_two_samples_are_apart(tmp_path: Path) -> None:
+def test_a_power_window_holds_at_least_two_samples(tmp_path: Path) -> None:
     text = "name: p\nlab: virtual\nmeasure: {power: {window_s: 1.5}}\n"
-    assert _complaints(tmp_path, text)[0][2].startswith("a power window holds two samples or more")
+    assert _mistakes(tmp_path, text)[0][2].startswith("a power window must hold at least two samples")
     assert _read(tmp_path, text + "sampling: {period_s: 0.5}\n").measure.what == "power"
 
 
-def test_groups_of_links_are_what_their_names_say(tmp_path: Path) -> None:
+def test_groups_of_links_select_the_links_of_their_name(tmp_path: Path) -> None:
     lab = load_lab(find_lab("virtual"))
     experiment = _read(tmp_path, _GOOD)
     counts = {}

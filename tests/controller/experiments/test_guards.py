@@ -1,4 +1,4 @@
-"""What spoils a trial: links that change, counters that restart, meters that stand still, clocks, a late twin."""
+"""What invalidates a trial: links that change, counters that restart, stale meters, clock jumps, a late twin."""
 
 import threading
 
@@ -29,7 +29,7 @@ def _why(guard_sink: GuardSink, begun_s: float, ended_s: float, guards: Guards =
     return why_invalid(guards, guard_sink.violations(), round(begun_s * _S), round(ended_s * _S))
 
 
-def test_a_link_that_changes_between_two_samples_spoils_what_overlaps_them_and_nothing_else() -> None:
+def test_a_link_that_changes_between_two_samples_invalidates_only_windows_that_overlap_them() -> None:
     cable = Link(1, End("sw1", "gi1/0/1"), End("n01", "eth1"), 1000, "copper", switchable=False)
     guard_sink = GuardSink([cable])
     guard_sink.lab_settled(0)
@@ -41,24 +41,24 @@ def test_a_link_that_changes_between_two_samples_spoils_what_overlaps_them_and_n
     assert _why(guard_sink, 2.5, 2.8, Guards(flaps=False)) == ""
 
 
-def test_a_link_that_goes_and_comes_between_two_samples_shows_by_the_time_of_its_last_change() -> None:
+def test_a_link_that_goes_down_and_up_between_two_samples_is_found_by_its_last_change() -> None:
     guard_sink = GuardSink()
     guard_sink.lab_settled(0)
     for at_s, changed_ms in ((1, 500), (2, 510), (3, 500), (4, 3_400), (5, 3_400)):
         guard_sink.take(_ports(at_s, up=True, changed_ms=changed_ms))
-    assert _why(guard_sink, 3.2, 3.8) == "the link at sw1:gi1/0/1 changed and changed back."
+    assert _why(guard_sink, 3.2, 3.8) == "the link at sw1:gi1/0/1 changed twice between two samples."
     assert _why(guard_sink, 1.0, 2.9) == ""
     assert _why(guard_sink, 4.2, 4.8) == ""
 
 
-def test_links_that_change_while_the_lab_is_changed_are_no_complaint() -> None:
+def test_links_that_change_while_the_lab_is_changed_are_no_violation() -> None:
     guard_sink = GuardSink()
     guard_sink.lab_settled(0)
     guard_sink.take(_ports(1, up=True))
     guard_sink.lab_changing()
     guard_sink.take(_ports(2, up=False))
     guard_sink.lab_settled(round(2.5 * _S))
-    guard_sink.take(_ports(2.2, up=False))  # asked before all was calm
+    guard_sink.take(_ports(2.2, up=False))  # polled before the lab had settled
     guard_sink.take(_ports(3, up=True))
     guard_sink.take(_ports(4, up=True))
     assert guard_sink.violations() == ()
@@ -77,17 +77,17 @@ def test_ports_without_a_link_before_a_change_are_known() -> None:
     assert not guard_sink.was_down("sw1", "gi1/0/3")
 
 
-def test_a_counter_that_was_reset_or_went_round_spoils() -> None:
+def test_a_counter_that_was_reset_or_wrapped_around_invalidates() -> None:
     guard_sink = GuardSink()
     guard_sink.lab_settled(0)
     guard_sink.take(_ports(1, up=True))
     guard_sink.take(_ports(2, up=True, mark="wrap"))
     guard_sink.take(_ports(2, up=True, mark="reset", port="gi1/0/2"))
-    assert _why(guard_sink, 1.5, 1.8) == "a counter of sw1:gi1/0/1 went round, and 1 more."
+    assert _why(guard_sink, 1.5, 1.8) == "a counter of sw1:gi1/0/1 wrapped around, and 1 more."
     assert _why(guard_sink, 1.5, 1.8, Guards(counters=False)) == ""
 
 
-def test_a_meter_that_stands_still_spoils_back_to_when_it_stopped() -> None:
+def test_a_stale_meter_invalidates_everything_since_its_last_change() -> None:
     guard_sink = GuardSink()
     for at_s in (1, 2, 3):
         guard_sink.take(_watts(at_s))
@@ -95,23 +95,23 @@ def test_a_meter_that_stands_still_spoils_back_to_when_it_stopped() -> None:
     guard_sink.take(_watts(15, "stale", 12.0))
     assert guard_sink.has_watts(0, 2 * _S)
     assert not guard_sink.has_watts(4 * _S, 20 * _S)
-    assert _why(guard_sink, 5, 6) == "the meter pdu1 stood still."
-    assert _why(guard_sink, 14.5, 14.9) == "the meter pdu1 stood still."
+    assert _why(guard_sink, 5, 6) == "the meter pdu1 stopped updating."
+    assert _why(guard_sink, 14.5, 14.9) == "the meter pdu1 stopped updating."
     assert _why(guard_sink, 1, 2.5) == ""
     assert len(guard_sink.violations()) == 1
 
 
-def test_an_outlet_that_never_changes_does_not_make_a_meter_stand_still_from_the_beginning() -> None:
+def test_an_outlet_that_never_changes_does_not_make_a_meter_stale_from_the_beginning() -> None:
     guard_sink = GuardSink()
     times = {"sent_ns": round(30 * _S), "received_ns": round(30.1 * _S)}
     rows = {"power_watt": [80.0, 80.0, 0.0], "unchanged_s": [11.0, 11.0, 30.0], "mark": ["stale"] * 3}
     guard_sink.take(Batch("watts", 3, {"strip": "pdu1", **rows, **times}))
     assert _why(guard_sink, 10, 18) == ""
-    assert _why(guard_sink, 18, 20) == "the meter pdu1 stood still."
+    assert _why(guard_sink, 18, 20) == "the meter pdu1 stopped updating."
 
 
 class _Jumping:
-    """A clock of which the system's time is set by the test."""
+    """A clock whose system time the test sets."""
 
     ahead_ns = 0
 
@@ -138,13 +138,13 @@ class _Late:
         return self._late_us
 
 
-def test_a_clock_that_is_stepped_and_a_twin_that_was_late_are_told() -> None:
+def test_a_clock_that_is_stepped_and_a_twin_that_was_late_are_reported() -> None:
     clock = _Jumping()
     monitor = TrialMonitor(_ALL, RunClock(clock), None)
     clock.ahead_ns = 40_000_000
     assert monitor.violation() == ""
     clock.ahead_ns = -70_000_000
-    assert monitor.violation() == "the system's clock jumped by -0.070 s: let chrony slew it, not step it."
+    assert monitor.violation() == "the system clock jumped by -0.070 s: let chrony slew it, not step it."
     quiet, late = _Late(None), _Late(812.0)
     assert TrialMonitor(_ALL, RunClock(_Jumping()), quiet).violation() == ""
     assert "the twin was 812 us late" in TrialMonitor(_ALL, RunClock(_Jumping()), late).violation()

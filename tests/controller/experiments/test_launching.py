@@ -1,4 +1,4 @@
-"""Programs on a live lab: right answers, the traffic matrix, and nothing left behind however a program ends."""
+"""Programs on a live lab: right answers, the traffic matrix, and nothing left behind whichever way a program ends."""
 
 import json
 import os
@@ -30,7 +30,7 @@ from twin.lab import lifecycle as labs
 pytestmark = pytest.mark.lab
 FOUR = ("n01", "n02", "n03", "n04")
 WAIT_S = 45.0
-# What a job leaves, on one line: folders, and processes that carry its mark.
+# Prints what a job leaves behind: folders, and processes that carry its mark.
 _TRACES = "ls -d /tmp/eee-* 2>/dev/null; grep -lsz ^EEE_JOB= /proc/[0-9]*/environ; true"
 
 
@@ -69,7 +69,7 @@ def until(what: str, done: Callable[[], bool]) -> None:
     deadline_s = time.monotonic() + WAIT_S
     while not done():
         assert time.monotonic() < deadline_s, what
-        time.sleep(0.2)  # a node tells nobody when its processes end
+        time.sleep(0.2)  # a node does not notify when its processes end
 
 
 def nothing_is_left(lab: Lab, *hosts: str) -> None:
@@ -81,15 +81,15 @@ def test_alltoall_and_its_traffic(lab: Lab, start: Callable[..., Launched], tmp_
     done = start("alltoall", iterations=20, warm_up_iterations=0, array_byte=4096, sleep_us=0, traffic=True)
     assert done.answer.right is True
     assert done.begun_ns < done.ended_ns
-    told = json.loads((tmp_path / "traffic.json").read_text(encoding="utf-8"))
+    result = json.loads((tmp_path / "traffic.json").read_text(encoding="utf-8"))
     for source in range(4):
         for target in range(4):
             if source == target:
-                assert (told["messages"][source][target], told["bytes"][source][target]) == (0, 0)
+                assert (result["messages"][source][target], result["bytes"][source][target]) == (0, 0)
             else:
                 # 20 exchanges of 1,024 byte each, beside a barrier and two small reductions
-                assert 20 <= told["messages"][source][target] <= 40
-                assert 20 * 1024 <= told["bytes"][source][target] <= 20 * 1024 + 1000
+                assert 20 <= result["messages"][source][target] <= 40
+                assert 20 * 1024 <= result["bytes"][source][target] <= 20 * 1024 + 1000
     assert (tmp_path / "program.out").read_text(encoding="utf-8").startswith("alltoall {")
     nothing_is_left(lab)
 
@@ -99,13 +99,11 @@ def test_ranks_of_one_host_are_numbered_together(start: Callable[..., Launched])
     assert done.answer.right is True
     assert done.answer.figure("communication_size").value == 2048
     each = len(os.sched_getaffinity(0)) + 1
-    told = start("command", ("n03", "n01"), each=each, words="sh -c 'echo $OMPI_COMM_WORLD_RANK $(hostname)'")
+    result = start("command", ("n03", "n01"), each=each, words="sh -c 'echo $OMPI_COMM_WORLD_RANK $(hostname)'")
     seats = [f"{rank} {'n03' if rank < each else 'n01'}" for rank in range(2 * each)]
-    assert sorted(told.output_text.split("\n")[:-1]) == sorted(seats)
+    assert sorted(result.output_text.split("\n")[:-1]) == sorted(seats)
     # The engine may have a processor for itself just then.
-    note = re.fullmatch(
-        rf"n03 lets {each} ranks share (\d+) of its processors: they wait for each other\.", told.notes[0]
-    )
+    note = re.fullmatch(rf"n03 runs {each} ranks on (\d+) processors: ranks wait for each other\.", result.notes[0])
     assert note is not None
     assert each - 2 <= int(note[1]) <= each - 1
 
@@ -127,10 +125,10 @@ def test_netpipe(start: Callable[..., Launched]) -> None:
     assert done.answer.figure("sizes").value > 2
 
 
-def test_who_is_not_there_and_who_lacks_something(lab: Lab, start: Callable[..., Launched]) -> None:
+def test_unknown_hosts_and_missing_programs_are_reported(lab: Lab, start: Callable[..., Launched]) -> None:
     with pytest.raises(LabError, match="has no host 'n99': it has n01, n02"):
         start("alltoall", ("n01", "n99"))
-    with pytest.raises(LabError, match="named twice"):
+    with pytest.raises(LabError, match="listed twice"):
         start("alltoall", ("n01", "n01"))
     on(lab, "n01", "printf '#!/bin/sh\\n' >only_here; chmod +x only_here")
     with pytest.raises(LabError, match=r"^n02: lacks /home/lab/only_here, which command needs: install it"):
@@ -146,7 +144,7 @@ def test_a_rank_that_fails_is_named(lab: Lab, start: Callable[..., Launched]) ->
     nothing_is_left(lab)
 
 
-def test_what_does_not_end_is_killed_everywhere(lab: Lab, start: Callable[..., Launched]) -> None:
+def test_a_program_that_does_not_end_is_killed_on_all_nodes(lab: Lab, start: Callable[..., Launched]) -> None:
     # The first leaves its process group and its parent, and is found all the same.
     start("command", ("n01", "n02"), words="sh -c 'setsid -f sleep 500 </dev/null >/dev/null 2>&1'")
     with pytest.raises(LabError, match="did not end within 3 s and was killed on all nodes"):
@@ -154,7 +152,9 @@ def test_what_does_not_end_is_killed_everywhere(lab: Lab, start: Callable[..., L
     nothing_is_left(lab)
 
 
-def test_a_node_that_is_lost_meanwhile(lab: Lab, start: Callable[..., Launched], eeectl: Callable[..., Any]) -> None:
+def test_a_node_that_is_lost_during_the_run(
+    lab: Lab, start: Callable[..., Launched], eeectl: Callable[..., Any]
+) -> None:
     def link(state: str) -> None:
         done = eeectl("lab", "exec", "n03", "--lab", lab.name, "--root", "--", "ip", "link", "set", "mgmt0", state)
         assert done.returncode == 0, done.stderr
@@ -171,13 +171,13 @@ def test_a_node_that_is_lost_meanwhile(lab: Lab, start: Callable[..., Launched],
     nothing_is_left(lab)
 
 
-def test_a_cut_cable_is_told_when_the_time_is_over(lab: Lab, start: Callable[..., Launched]) -> None:
+def test_a_cut_cable_is_reported_at_the_timeout(lab: Lab, start: Callable[..., Launched]) -> None:
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(start, "alltoall", ("n01", "n02"), sleep_us=1000, iterations=1_000_000, timeout_s=8.0)
         until("it runs on n02", lambda: "/proc" in on(lab, "n02", _TRACES))
         labs.order(lab.name, "fault", kind="cut", target="n02")
         try:
-            with pytest.raises(Unreachable, match=r"^n02: n01 does not reach it any more, and alltoall did not end"):
+            with pytest.raises(Unreachable, match=r"^n02: n01 can no longer reach it, and alltoall did not end"):
                 running.result(WAIT_S)
         finally:
             labs.order(lab.name, "clear")
@@ -207,17 +207,17 @@ def test_bench(bench: Callable[..., Any]) -> None:
     words = shlex.split("alltoall --hosts n01,n03 --set iterations=10 --set sleep_us=0 --traffic --json")
     process = bench(*words)
     output, errors = process.communicate(timeout=120)
-    told = json.loads(output)
-    (trial,) = read_trials(Path(told["folder"]))
-    (repetition,) = told["repetitions"]
+    result = json.loads(output)
+    (trial,) = read_trials(Path(result["folder"]))
+    (repetition,) = result["repetitions"]
     assert process.returncode == (0 if repetition["state"] == "valid" else 1), errors
     assert trial.answer_right is True
     assert repetition["traffic"]["n03"]["messages"] >= 10
     assert trial.path("program.out").exists()
-    assert read_facts(Path(told["folder"]))["state"] == "finished"
+    assert read_facts(Path(result["folder"]))["state"] == "finished"
 
 
-def test_ctrl_c_leaves_no_process_and_keeps_what_there_is(lab: Lab, bench: Callable[..., Any], tmp_path: Path) -> None:
+def test_ctrl_c_leaves_no_process_and_keeps_the_output(lab: Lab, bench: Callable[..., Any], tmp_path: Path) -> None:
     process = bench("command", "--set", "words=sleep 500", "--hosts", "n02,n04")
     until("it runs on n04", lambda: "/proc" in on(lab, "n04", _TRACES))
     process.send_signal(signal.SIGINT)
@@ -229,7 +229,7 @@ def test_ctrl_c_leaves_no_process_and_keeps_what_there_is(lab: Lab, bench: Calla
     assert (trial.state, trial.why) == ("failed", "it was cut short")
 
 
-def test_who_launched_is_killed(lab: Lab, start: Callable[..., Launched]) -> None:
+def test_the_launcher_is_killed(lab: Lab, start: Callable[..., Launched]) -> None:
     child = os.fork()
     if not child:
         try:

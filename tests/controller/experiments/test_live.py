@@ -1,4 +1,4 @@
-"""Experiments on a live lab: a killed one goes on, Ctrl-C puts the lab back, a lost node costs its trials only."""
+"""Experiments on a live lab: a killed one goes on, Ctrl-C restores the lab, a lost node costs its trials only."""
 
 import json
 import signal
@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 
 from lab.folder import load_lab
+from record.event_kinds import EventKind
 from record.samples import RunSamples
 from record.store import read_events, read_facts
-from record.trial_events import BEGUN, ENDED
 from record.trials import read_trials
 from twin.lab import lifecycle as labs
 
@@ -63,15 +63,16 @@ class Bench:
             folder = self.run_folder(name)
             if folder is not None and (folder / "trials" / f"{number:04d}" / "echoes.jsonl").exists():
                 return folder
-            time.sleep(0.02)  # a folder tells nobody when it grows
+            time.sleep(0.02)  # a folder does not notify when it grows
         raise AssertionError(self.done(process))
 
     def await_watts(self, name: str, number: int, process: "subprocess.Popen[str]") -> None:
-        """Wait until a meter has changed within a trial: it stood still in none before."""
+        """Wait until a meter has changed within a trial, so that it was stale in none before."""
         deadline_s = time.monotonic() + 90
         while time.monotonic() < deadline_s and process.poll() is None:
             folder = self.run_folder(name)
-            begun = [] if folder is None else [one for one in read_events(folder) if one["kind"] == BEGUN]
+            events = [] if folder is None else read_events(folder)
+            begun = [one for one in events if one["kind"] == EventKind.TRIAL_BEGUN]
             if folder is not None and len(begun) > number:
                 watts = RunSamples(folder).table("watts")
                 if watts.filter((pl.col("sent_ns") > begun[number]["time_ns"]) & (pl.col("unchanged_s") == 0)).height:
@@ -80,7 +81,7 @@ class Bench:
         raise AssertionError(self.done(process))
 
     def await_samples_after(self, folder: Path, number: int) -> None:
-        """Wait until a trial counts, and every switch was sampled after its end: no later sample can tell of it."""
+        """Wait until a trial is valid and every switch was sampled after its end: no later sample can invalidate it."""
         deadline_s = time.monotonic() + 60
         while time.monotonic() < deadline_s:
             trial = next(trial for trial in read_trials(folder) if trial.number == number)
@@ -130,7 +131,7 @@ def _eventually(holds: Callable[[], bool], timeout_s: float = 15.0) -> bool:
     return holds()
 
 
-def test_a_run_that_is_killed_and_then_stopped_goes_on_and_loses_nothing_and_the_lab_is_put_back(bench: Bench) -> None:
+def test_a_run_that_is_killed_and_then_stopped_goes_on_and_loses_nothing_and_the_lab_is_restored(bench: Bench) -> None:
     before = bench.eee()
     process = bench.start("run", bench.write("killed", "eee: {links: [n01], levels: [off, on]}, count: [700]"))
     folder = bench.await_trial("killed", 1, process)
@@ -155,7 +156,8 @@ def test_a_run_that_is_killed_and_then_stopped_goes_on_and_loses_nothing_and_the
     assert len(kept) >= 2
     assert Counter(trial.why for trial in stopped)["it was cut short"] >= 1
     kinds = [event["kind"] for event in read_events(folder)]
-    assert kinds.count(BEGUN) == kinds.count(ENDED) + 1  # the one that was killed has no end
+    # The trial that was killed has no end.
+    assert kinds.count(EventKind.TRIAL_BEGUN) == kinds.count(EventKind.TRIAL_ENDED) + 1
 
     status, out, errors = bench.done(bench.start("run", str(folder), "--resume"))
     assert status == 0, (out, errors)
@@ -180,16 +182,16 @@ def test_a_node_that_is_lost_costs_its_trials_and_none_of_those_before(bench: Be
     finally:
         labs.order(bench.lab.name, "clear")
     assert status in (1, 3), errors
-    told = json.loads(out)
-    assert told["back"] == ""
+    result = json.loads(out)
+    assert result["back"] == ""
     failed = [trial for trial in read_trials(folder) if trial.state != "valid"]
     assert failed
     assert all("n01" in trial.why for trial in failed), [trial.why for trial in failed]
-    assert told["valid"] + len(told["missing"]) == 4
-    assert told["valid"] >= 1
+    assert result["valid"] + len(result["missing"]) == 4
+    assert result["valid"] >= 1
 
 
-def test_a_meter_that_stands_still_costs_its_trial_and_none_of_those_before(bench: Bench) -> None:
+def test_a_stale_meter_costs_its_trial_and_none_of_those_before(bench: Bench) -> None:
     path = bench.folder / "still.yaml"
     path.write_text(
         f"name: still\nlab: {bench.lab}\nblocks: 1\nrepetitions: 2\nmeasure: {{idle: {{window_s: 26}}}}\n"
@@ -204,11 +206,11 @@ def test_a_meter_that_stands_still_costs_its_trial_and_none_of_those_before(benc
     finally:
         labs.order(bench.lab.name, "clear")
     assert status == 3, errors
-    told = json.loads(out)
-    assert (told["valid"], len(told["missing"])) == (1, 1)
-    first, second = read_trials(bench.folder / told["folder"])
+    result = json.loads(out)
+    assert (result["valid"], len(result["missing"])) == (1, 1)
+    first, second = read_trials(bench.folder / result["folder"])
     assert first.valid
-    assert second.why == "the meter pdu1 stood still."
+    assert second.why == "the meter pdu1 stopped updating."
 
 
 @pytest.fixture
@@ -220,7 +222,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(folder)], check=True)
 
 
-def test_a_disk_that_is_full_ends_a_run_whose_lab_is_put_back_and_keeps_what_was_measured(
+def test_a_disk_that_is_full_ends_a_run_whose_lab_is_restored_and_keeps_what_was_measured(
     bench: Bench, small_disk: Path
 ) -> None:
     before = bench.eee()
@@ -251,10 +253,10 @@ def test_a_disk_that_is_full_ends_a_run_whose_lab_is_put_back_and_keeps_what_was
     assert bench.eee() == before
 
 
-def test_a_host_that_is_not_there_is_told_before_anything_is_touched(bench: Bench) -> None:
+def test_an_unknown_host_is_reported_before_anything_is_changed(bench: Bench) -> None:
     text = Path(bench.write("wrong")).read_text(encoding="utf-8").replace("to: n02", "to: n77")
     (bench.folder / "wrong.yaml").write_text(text, encoding="utf-8")
     status, out, errors = bench.done(bench.start("run", str(bench.folder / "wrong.yaml")))
     assert (status, out) == (1, "")
-    assert "measure.probe.to: there is no host n77" in errors
+    assert "measure.probe.to: unknown host n77" in errors
     assert bench.run_folder("wrong") is None

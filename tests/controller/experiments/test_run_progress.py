@@ -1,17 +1,17 @@
-"""What a person hears of a run's progress, on a terminal and in a log."""
+"""What a run's progress shows, on a terminal and in a log."""
 
 import pytest
 
 from controller.experiments.run_progress import RunProgress, in_words
 
 
-def test_times_are_told_no_more_exactly_than_they_are_known() -> None:
+def test_times_are_shown_no_more_precisely_than_they_are_known() -> None:
     assert [in_words(one) for one in (0.2, 42.4, 89, 300, 5000, 9000)] == [
         "1 s", "42 s", "89 s", "5 min", "83 min", "2.5 h",
     ]  # fmt: skip
 
 
-def test_what_is_left_is_estimated_from_what_was_done_since_the_run_was_begun_or_resumed(
+def test_the_remaining_time_is_estimated_from_the_slots_done_since_the_run_began_or_was_resumed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     now_s = [1000.0]

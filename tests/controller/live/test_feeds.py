@@ -21,6 +21,7 @@ from controller.live.export.attach import ViewOptions, Views, attach
 from controller.live.feeds import LabFeed, RunFeed
 from eeectl.cli import run as eeectl
 from lab.errors import LabError
+from record.event_kinds import EventKind
 from record.run_clock import RunClock
 from record.run_tail import Echo, RunTail, Update
 from record.sample_tables import TABLES, Batch
@@ -36,8 +37,8 @@ def run(tmp_path: Path) -> Any:
     made.close()
 
 
-def _rows(news: Update, table: str) -> list[tuple[int, int]]:
-    return [(batch.columns["tick"], batch.row_count) for batch in news.batches if batch.table == table]  # type: ignore[misc]
+def _rows(update: Update, table: str) -> list[tuple[int, int]]:
+    return [(batch.columns["tick"], batch.row_count) for batch in update.batches if batch.table == table]  # type: ignore[misc]
 
 
 def test_every_batch_is_seen_once_and_whole_whether_its_segment_is_open_or_was_closed(run: Run) -> None:
@@ -50,15 +51,15 @@ def test_every_batch_is_seen_once_and_whole_whether_its_segment_is_open_or_was_c
         given.append(tick)
         if tick % 3 == 0:
             run.flush()
-            seen += _rows(tail.look(), "watts")
+            seen += _rows(tail.poll(), "watts")
         if tick % 11 == 5:
             run.flush()
             run._close_segments()
     run.flush()
-    seen += _rows(tail.look(), "watts")
+    seen += _rows(tail.poll(), "watts")
     assert seen == [(tick, 3) for tick in given]
-    assert tail.look().batches == ()
-    late = RunTail(run.folder).look()
+    assert tail.poll().batches == ()
+    late = RunTail(run.folder).poll()
     assert _rows(late, "ports") == [(tick, 3) for tick in given]
     rows = read_table(run.folder / "samples", TABLES["watts"])
     told = [watt for batch in late.batches if batch.table == "watts" for watt in batch.columns["power_watt"]]  # type: ignore[union-attr]
@@ -72,31 +73,31 @@ def test_a_first_look_takes_all_watts_and_only_young_counters(run: Run) -> None:
         run.append(poll("sw1", "switch", tick))
     run.flush()
     run._close_segments()
-    news = RunTail(run.folder).look()
-    assert len(_rows(news, "watts")) == 100
-    assert [tick for tick, _ in _rows(news, "ports")] == list(range(840, 1_000, 10))
-    polls = [batch for batch in news.batches if batch.table == "polls"]
+    update = RunTail(run.folder).poll()
+    assert len(_rows(update, "watts")) == 100
+    assert [tick for tick, _ in _rows(update, "ports")] == list(range(840, 1_000, 10))
+    polls = [batch for batch in update.batches if batch.table == "polls"]
     assert {type(batch.columns["source"]) for batch in polls} == {str}
 
 
 def test_half_a_line_waits_for_its_other_half(run: Run) -> None:
     tail = RunTail(run.folder)
     run.flush()
-    tail.look()
+    tail.poll()
     path = run.folder / "events.jsonl"
     with path.open("a") as file:
         file.write('{"time_ns": 1, "kind":')
         file.flush()
-        assert tail.look().events == ()
+        assert tail.poll().events == ()
         file.write(' "late"}\n')
-    assert [one["kind"] for one in tail.look().events] == ["late"]
+    assert [one["kind"] for one in tail.poll().events] == ["late"]
 
 
 def test_echoes_of_a_trial_are_heard_while_they_come(run: Run) -> None:
     tail = RunTail(run.folder)
-    run.event("trial_begun", **{k: v for k, v in begun(0, 3).items() if k not in {"kind", "time_ns"}})
+    run.event(EventKind.TRIAL_BEGUN, **{k: v for k, v in begun(0, 3).items() if k not in {"kind", "time_ns"}})
     run.flush()
-    assert tail.look().echoes == ()
+    assert tail.poll().echoes == ()
     folder = run.folder / "trials" / "0003"
     folder.mkdir(parents=True)
     columns = [{"name": name} for name in ("number", "wanted_ns", "sent_ns", "rtt_ns")]
@@ -107,11 +108,11 @@ def test_echoes_of_a_trial_are_heard_while_they_come(run: Run) -> None:
         ):
             file.write(json.dumps(line) + "\n")
         file.flush()
-        assert [(one.gap_ns, one.rtt_ns) for one in tail.look().echoes] == [(500, 111), (600, None)]
+        assert [(one.gap_ns, one.rtt_ns) for one in tail.poll().echoes] == [(500, 111), (600, None)]
         file.write(json.dumps({"kind": "rows", "rows": [[3, 800, 30, 112]]}) + "\n")
-    run.event("trial_ended", **{k: v for k, v in ended(5, 3).items() if k not in {"kind", "time_ns"}})
+    run.event(EventKind.TRIAL_ENDED, **{k: v for k, v in ended(5, 3).items() if k not in {"kind", "time_ns"}})
     run.flush()
-    assert [one.rtt_ns for one in tail.look().echoes] == [112]
+    assert [one.rtt_ns for one in tail.poll().echoes] == [112]
     assert tail._echoes == {}
 
 
@@ -121,7 +122,7 @@ def test_a_run_whose_writer_is_gone_says_so_once(run: Run) -> None:
     run.flush()
     path = run.folder / "events.jsonl"
     path.write_text(json.dumps(event(0, "begun")) + "\n")  # a year ago
-    alarms = RunFeed(run.folder, LAB).look().alarms
+    alarms = RunFeed(run.folder, LAB).poll().alarms
     assert [alarm.text.partition(" for ")[0] for alarm in alarms] == ["nothing was written"]
 
 
@@ -146,7 +147,7 @@ def test_a_lab_is_sampled_and_eee_asked_for_until_the_feed_is_closed(monkeypatch
     feed = LabFeed(LAB, ask_eee=lambda _: {"sw1:p2": True, "sw2:p2": True})
     try:
         for _ in range(200):
-            seen = feed.look()
+            seen = feed.poll()
             if seen.power.power_watt is not None and seen.links[2].eee == "on":
                 break
             feed._ending.wait(0.02)
@@ -179,8 +180,8 @@ def test_views_tell_of_cables_trials_actuations_and_probes() -> None:
         acted = event(1.5, "actuation", what="eee", link="sw1:p2--sw2:p2", after="on")
         told = (begun(1, 1, eee="on"), ended(2, 1), begun(3, 2, eee="off"), acted)
         echoes = (Echo(2, 1, 1, 40_000), Echo(2, 1, 1, 40_001), Echo(2, 1, 1, None))
-        news = Update((poll("sw1", "switch", 1),), told, echoes)
-        views.take_all(news, {"name": "toy", "state": "running", "experiment": {"name": "x"}, "slot_count": 9})
+        update = Update((poll("sw1", "switch", 1),), told, echoes)
+        views.take_update(update, {"name": "toy", "state": "running", "experiment": {"name": "x"}, "slot_count": 9})
         text = _scraped(views.url)
     finally:
         views.close()
@@ -225,7 +226,7 @@ def test_a_folder_that_goes_away_ends_the_view_and_not_the_run(run: Run) -> None
 
 @pytest.mark.parametrize("text", ["", "localhost", "127.0.0.1:99999", "host:port"])
 def test_a_place_to_listen_that_is_none_is_a_sentence(text: str) -> None:
-    with pytest.raises(LabError, match="no place to serve metrics"):
+    with pytest.raises(LabError, match="invalid address .* to serve metrics"):
         Views(LAB, ViewOptions(prometheus=text or " "))
 
 
@@ -241,9 +242,9 @@ def test_a_run_is_shown_as_json_and_as_text(run: Run, capsys: pytest.CaptureFixt
     assert told["run"]["state"] == "finished"
     assert eeectl(["watch", "--runs", str(run.folder.parent), "--once"]) == 0
     assert "mean 85.0" in capsys.readouterr().out
-    picture = run.folder / "figures" / "watch.svg"
-    assert eeectl(["watch", str(run.folder), "--svg", str(picture), "--size", "80x24"]) == 0
-    text = picture.read_text()
+    live_state = run.folder / "figures" / "watch.svg"
+    assert eeectl(["watch", str(run.folder), "--svg", str(live_state), "--size", "80x24"]) == 0
+    text = live_state.read_text()
     assert "alarms" in text
     assert "http" not in text.replace("http://www.w3.org/2000/svg", "").replace("https://www.textualize.io", "")
     assert eeectl(["watch", str(run.folder), "--svg", "/nowhere/watch.svg"]) == 1
@@ -252,15 +253,15 @@ def test_a_run_is_shown_as_json_and_as_text(run: Run, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nothing"], "'nothing' is no run"),
-        (["--runs", "/nowhere"], "there is no run below /nowhere"),
-        (["a", "--lab", "b"], "name one of the two"),
+        (["nothing"], "'nothing' is not a run"),
+        (["--runs", "/nowhere"], "no run exists below /nowhere"),
+        (["a", "--lab", "b"], "give only one of them"),
         (["--lab", "moon"], "no lab 'moon'"),
-        (["--lab", "miwa", "--svg", "/nowhere/x.svg", "--size", "9x9"], "no size of a terminal"),
-        (["--no-screen"], "give --prometheus or --influx"),
-        (["--lab", "miwa", "--period-s", "0.001", "--once"], "cannot be asked every"),
-        (["--lab", "miwa", "--prometheus", "nine"], "no place to serve metrics"),
-        (["--lab", "miwa", "--influx", "ftp://x"], "no address of a server"),
+        (["--lab", "miwa", "--svg", "/nowhere/x.svg", "--size", "9x9"], "invalid size '9x9' of a terminal"),
+        (["--no-screen"], "add --prometheus or --influx"),
+        (["--lab", "miwa", "--period-s", "0.001", "--once"], "cannot be polled every"),
+        (["--lab", "miwa", "--prometheus", "nine"], "to serve metrics at"),
+        (["--lab", "miwa", "--influx", "ftp://x"], "invalid address 'ftp://x' of a server"),
     ],
 )
 def test_wrong_words_are_a_sentence(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,7 +273,7 @@ def test_without_a_terminal_it_says_what_else_there_is(run: Run) -> None:
     argv = [sys.executable, "-m", "eeectl.cli", "watch", str(run.folder)]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
-    assert "give --once, --json or --no-screen" in done.stderr
+    assert "use --once, --json or --no-screen" in done.stderr
 
 
 @pytest.mark.parametrize("key", ["q", "\x03"])

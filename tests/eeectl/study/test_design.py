@@ -1,11 +1,11 @@
-"""A study's experiments fit the lab that they are made for."""
+"""A study's experiments are valid for the lab that they were designed for."""
 
 from pathlib import Path
 
 import pytest
 
 from controller.experiments.experiment_file import ExperimentSource, experiment_of, read_experiment
-from controller.experiments.validation import validate_experiment, order_for
+from controller.experiments.validation import order_for, validate_experiment
 from controller.planning.regulate import joined
 from eeectl.study.design import FULL, QUICK, Effort, design
 from eeectl.study.folder import StudyFolder
@@ -16,7 +16,7 @@ from lab.topology import Topology
 
 @pytest.mark.parametrize("effort", [QUICK, FULL])
 @pytest.mark.parametrize("name", ["virtual", "koibuchi", "miwa", "example"])
-def test_every_experiment_can_be_run_on_its_lab(name: str, effort: Effort) -> None:
+def test_every_experiment_is_valid_for_its_lab(name: str, effort: Effort) -> None:
     lab = load_lab(find_lab(name))
     made = design(lab, effort)
     assert len(made.experiments) + len(made.left_out) >= 4
@@ -28,7 +28,7 @@ def test_every_experiment_can_be_run_on_its_lab(name: str, effort: Effort) -> No
 
 
 @pytest.mark.parametrize("name", ["virtual", "koibuchi", "example"])
-def test_links_that_go_off_leave_all_hosts_joined(name: str) -> None:
+def test_links_that_are_switched_off_leave_all_hosts_connected(name: str) -> None:
     lab = load_lab(find_lab(name))
     topology = Topology.of(lab)
     for content in design(lab, QUICK).experiments:
@@ -47,7 +47,7 @@ def test_echoes_go_between_two_hosts_at_one_switch_first() -> None:
     assert [homes[host].device for host in probe["factors"]["to"]][1] != homes[pair[0]].device
 
 
-def test_named_hosts_take_part_and_strange_ones_are_refused() -> None:
+def test_named_hosts_take_part_and_unknown_ones_are_refused() -> None:
     lab = load_lab(find_lab("virtual"))
     program = design(lab, QUICK, hosts=("n05", "n06")).experiments[1]["measure"]["program"]
     assert program["hosts"] == ["n05", "n06"]
@@ -55,7 +55,7 @@ def test_named_hosts_take_part_and_strange_ones_are_refused() -> None:
         design(lab, QUICK, hosts=("n99",))
 
 
-def test_a_folder_is_found_again_with_its_experiments(tmp_path: Path) -> None:
+def test_a_study_folder_can_be_reopened(tmp_path: Path) -> None:
     lab = load_lab(find_lab("virtual"))
     made = StudyFolder.create(tmp_path, "virtual", lab.name, design(lab, QUICK))
     found = StudyFolder.open(made.path)
@@ -65,5 +65,5 @@ def test_a_folder_is_found_again_with_its_experiments(tmp_path: Path) -> None:
         assert experiment.name == name
         assert found.state_of(name) == "none"
     assert list(found.finished_runs()) == []
-    with pytest.raises(LabError, match="no study"):
+    with pytest.raises(LabError, match="is not a study"):
         StudyFolder.open(tmp_path)

@@ -1,4 +1,4 @@
-"""`eeectl power`, with a strip that nobody has to be at: what it refuses before anything is sent."""
+"""`eeectl power` without a strip: the mistakes that it reports before anything is sent."""
 
 import pytest
 
@@ -16,9 +16,9 @@ from eeectl.cli import run
         (["power", "cycle", "sw1", "--off-s", "-1", "--yes"], "0 to 3600"),
     ],
 )
-def test_refusals_are_one_sentence(capsys: pytest.CaptureFixture[str], words: list[str], says: str) -> None:
+def test_a_mistake_is_reported_in_one_sentence(capsys: pytest.CaptureFixture[str], words: list[str], says: str) -> None:
     assert run(words) == 1
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert says in told.err
-    assert told.err.count("\n") == 1
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert says in printed.err
+    assert printed.err.count("\n") == 1

@@ -1,4 +1,4 @@
-"""Dashboards: as made, as Grafana's SDK understands them, and with data from a real Prometheus in every panel."""
+"""Dashboards: up to date, readable by Grafana's SDK, and with data from a real Prometheus in every panel."""
 
 import json
 import math
@@ -30,8 +30,9 @@ from controller.live.export.attach import ViewOptions, attach
 from lab.folder import load_lab
 from lab.model import Lab
 from playbooks.monitoring.dashboards import _ANNOTATION_KEYS, FOLDER, dashboards, text_of
+from record.event_kinds import EventKind
 from record.store import Run
-from record.trial_events import ACTUATION, BEGUN, ENDED, TrialBegun, TrialEnded, trial_folder
+from record.trial_events import TrialBegun, TrialEnded, trial_folder
 
 _FILES = FOLDER.parents[1]
 _NAMES = ("lab.json", "run.json", "link.json")
@@ -42,7 +43,7 @@ def _read(name: str) -> dict[str, Any]:
     return dict(json.loads((FOLDER / name).read_text(encoding="utf-8")))
 
 
-def test_the_files_are_what_the_module_makes() -> None:
+def test_the_files_are_up_to_date() -> None:
     made = dashboards()
     assert sorted(made) == sorted(path.name for path in FOLDER.glob("*.json")) == sorted(_NAMES)
     for name, plain in made.items():
@@ -53,17 +54,17 @@ def test_the_files_are_what_the_module_makes() -> None:
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_grafanas_sdk_reads_every_key_and_writes_the_same(name: str) -> None:
-    """What its models do not know they drop; only keys of the Prometheus annotations may be among it."""
+    """Its models drop unknown keys; only those of the Prometheus annotations may be among them."""
     plain = _read(name)
     again = json.loads(json.dumps(Dashboard.from_json(plain), cls=JSONEncoder))
-    for told in (plain, again):
-        for annotation in told["annotations"]["list"]:
+    for settings in (plain, again):
+        for annotation in settings["annotations"]["list"]:
             for key in (*_ANNOTATION_KEYS, "target"):
                 annotation.pop(key, None)
     assert again == plain
 
 
-def test_panels_have_titles_places_and_a_description_and_overlap_nowhere() -> None:
+def test_panels_have_a_title_and_a_description_and_do_not_overlap() -> None:
     for name in _NAMES:
         taken: set[tuple[int, int]] = set()
         for panel in _read(name)["panels"]:
@@ -76,7 +77,7 @@ def test_panels_have_titles_places_and_a_description_and_overlap_nowhere() -> No
             taken |= cells
 
 
-def test_provisioning_names_what_there_is() -> None:
+def test_provisioning_names_the_data_source_of_the_dashboards() -> None:
     yaml = YAML(typ="safe")
     source = yaml.load((_FILES / "grafana/provisioning/datasources/eee.yml").read_text())["datasources"][0]
     used = set(re.findall(r'"uid": "(eee-prometheus|[^"]*)"', "".join((FOLDER / name).read_text() for name in _NAMES)))
@@ -99,8 +100,8 @@ class _Prometheus:
     def __init__(self, folder: Path, target: str) -> None:
         self.base = f"http://127.0.0.1:{_free_port()}/api/v1"
         scrape = [{"job_name": "eee", "static_configs": [{"targets": [target]}]}]
-        told = {"global": {"scrape_interval": "500ms"}, "scrape_configs": scrape}
-        (folder / "prometheus.yml").write_text(json.dumps(told))
+        settings = {"global": {"scrape_interval": "500ms"}, "scrape_configs": scrape}
+        (folder / "prometheus.yml").write_text(json.dumps(settings))
         listen = self.base.removeprefix("http://").removesuffix("/api/v1")
         argv = [f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/tsdb"]
         with (folder / "prometheus.log").open("wb") as log:
@@ -125,7 +126,7 @@ class _Prometheus:
                     return
             except OSError:
                 assert self._process.poll() is None
-            time.sleep(0.1)  # it tells nobody when it has scraped
+            time.sleep(0.1)  # it does not notify when it has scraped
         pytest.fail(f"{expression} stayed empty")
 
     def close(self) -> None:
@@ -141,11 +142,12 @@ def _recorded(lab: Lab, folder: Path) -> Iterator[Run]:
     with Run.create(folder, "probe", facts) as run, Collector(sources_of(lab, period_s=0.5, lpi_period_s=1.0), run):
         now_ns = run.clock.now_ns()
         begun = TrialBegun(1, 1, 1, 0, {"eee": "off"}, "idle")
-        run.event(BEGUN, **begun.plain())
-        run.event(ENDED, **TrialEnded(1, "valid", "", now_ns, now_ns, figures=[("time", 1.5, "s")]).plain())
+        run.event(EventKind.TRIAL_BEGUN, **begun.plain())
+        ended = TrialEnded(1, "valid", "", now_ns, now_ns, figures=[("time", 1.5, "s")])
+        run.event(EventKind.TRIAL_ENDED, **ended.plain())
         link = lab.find_link("sw1:gi1/0/11").name
-        run.event(ACTUATION, what="eee", link=link, after="on", begun_ns=now_ns, ended_ns=now_ns)
-        run.event(BEGUN, **TrialBegun(2, 2, 1, 0, {"eee": "on"}, "probe").plain())
+        run.event(EventKind.ACTUATION, what="eee", link=link, after="on", begun_ns=now_ns, ended_ns=now_ns)
+        run.event(EventKind.TRIAL_BEGUN, **TrialBegun(2, 2, 1, 0, {"eee": "on"}, "probe").plain())
         trial_folder(run.folder, 2).mkdir(parents=True)
 
         def go() -> None:
@@ -170,9 +172,11 @@ def test_no_query_of_any_panel_is_empty(
     running_lab: tuple[Path, Path], eeectl: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, state = running_lab
-    told = ["eee", "on", "sw1:gi1/0/11", "--lab", str(folder), "--may-flap", "--yes", "--no-host-check"]
-    done = eeectl(*told, env={**os.environ, "EEE_STATE_DIR": str(state.parent), "EEE_CONTROLLER_DIR": str(tmp_path)})
-    assert done.returncode == 0, done.stderr  # else nothing naps
+    settings = ["eee", "on", "sw1:gi1/0/11", "--lab", str(folder), "--may-flap", "--yes", "--no-host-check"]
+    done = eeectl(
+        *settings, env={**os.environ, "EEE_STATE_DIR": str(state.parent), "EEE_CONTROLLER_DIR": str(tmp_path)}
+    )
+    assert done.returncode == 0, done.stderr  # else no port enters LPI
     monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
     lab = load_lab(folder)
     with ExitStack() as opened:
