@@ -1,4 +1,4 @@
-//! The fabric, its clock, and the lock between all who use it.
+//! The fabric, its clock, and the lock between its users.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,12 +9,12 @@ use crate::os::clock::WallClock;
 use crate::os::inherit::{InheritGuard, InheritMutex};
 use crate::os::wake::Wake;
 
-/// What engine time is.
+/// Source of engine time.
 #[derive(Debug)]
 pub enum Clock {
     /// The wall clock.
     Wall(WallClock),
-    /// A number that its owner sets.
+    /// A value that its owner advances.
     Virtual(AtomicU64),
 }
 
@@ -28,7 +28,7 @@ impl Clock {
         }
     }
 
-    /// Wait for a moment without giving the core away; returns the time it is then. A virtual clock does not wait.
+    /// Busy-wait until `at`; returns the time then. A virtual clock does not wait.
     pub fn spin_until(&self, at: Ps) -> Ps {
         loop {
             let now = self.now();
@@ -42,8 +42,8 @@ impl Clock {
 
 /// A fabric shared by the live thread, Python threads and the SNMP thread.
 ///
-/// Order of locks: whoever holds Python's GIL gives it up before taking the fabric's lock (`Python::detach`), and
-/// nobody calls into Python while holding it.
+/// Lock order: a thread that holds the GIL of Python releases it before it takes the lock of the fabric
+/// (`Python::detach`), and never calls Python while it holds that lock.
 pub struct Core {
     fabric: InheritMutex<Fabric>,
     clock: Clock,
@@ -54,7 +54,7 @@ impl Core {
     /// A core around a fabric.
     ///
     /// # Errors
-    /// If the process has no descriptor left.
+    /// The process has no free file descriptor.
     pub fn new(fabric: Fabric, clock: Clock) -> io::Result<Self> {
         Ok(Self {
             fabric: InheritMutex::new(fabric),
@@ -63,8 +63,8 @@ impl Core {
         })
     }
 
-    /// Look at the fabric or change it, at the present engine time. Takes as long as the lock is held by others:
-    /// microseconds. The live thread is told if it has to look again earlier or later.
+    /// Read or change the fabric at the present engine time. Waits while other threads hold the lock: microseconds.
+    /// Wakes the live thread if the next event moved.
     pub fn with<R>(&self, work: impl FnOnce(&mut Fabric, Ps) -> R) -> R {
         let mut fabric = self.fabric.lock();
         let now = self.clock.now().max(fabric.now());
@@ -78,7 +78,7 @@ impl Core {
         result
     }
 
-    /// The fabric itself, for the one who drives it.
+    /// The locked fabric, for the thread that drives it.
     pub(crate) fn lock(&self) -> InheritGuard<'_, Fabric> {
         self.fabric.lock()
     }
@@ -89,7 +89,7 @@ impl Core {
         &self.clock
     }
 
-    /// Signalled when the driver has to look at the fabric again.
+    /// Signalled when the driver must check the fabric again.
     pub(crate) fn wake(&self) -> &Wake {
         &self.wake
     }

@@ -4,23 +4,23 @@ use std::collections::{BTreeMap, VecDeque};
 
 use fabric::{Delivery, Fabric, Frame, PortId, Ps};
 
-/// Frames that hosts will send, and those that wait in a host for a full NIC ring.
+/// Frames that hosts will send, and frames that wait in a host for a full NIC ring.
 #[derive(Debug, Default)]
 pub struct Schedule {
-    /// By time, then in the order of asking.
+    /// By time, then in the order of planning.
     planned: BTreeMap<(Ps, u64), (PortId, Frame)>,
     waiting: BTreeMap<PortId, VecDeque<Frame>>,
-    asked: u64,
+    planned_count: u64,
 }
 
 impl Schedule {
-    /// Have a host send a frame. A host queues without limit what its ring does not take.
+    /// Let a host send a frame at `at`. A host queues without limit what its ring does not take.
     pub fn plan(&mut self, at: Ps, nic: PortId, frame: Frame) {
-        self.planned.insert((at, self.asked), (nic, frame));
-        self.asked += 1;
+        self.planned.insert((at, self.planned_count), (nic, frame));
+        self.planned_count += 1;
     }
 
-    /// Let time pass up to and including `until`.
+    /// Pass time up to and including `until`.
     pub fn run(&mut self, fabric: &mut Fabric, until: Ps, out: &mut Vec<Delivery>) {
         while let Some(at) = self.next(fabric, until) {
             while let Some(entry) = self.planned.first_entry() {
@@ -37,8 +37,8 @@ impl Schedule {
         fabric.poll(until, out);
     }
 
-    /// When to stop on the way: at the next frame to be sent; with frames waiting, at every event, any of which may
-    /// free a ring.
+    /// The next moment to stop at: the next frame to be sent or, with frames waiting, every event, since any may free
+    /// a ring.
     fn next(&self, fabric: &Fabric, until: Ps) -> Option<Ps> {
         let planned = self.planned.keys().next().map(|(at, _)| *at);
         let event = if self.waiting.is_empty() {

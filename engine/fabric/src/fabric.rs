@@ -3,7 +3,7 @@
 //! - `agenda`, `topology`, `outbox`, `tally`: the parts that a fabric consists of; `state` holds them together.
 //! - `sending`, `receiving`, `linking`: what a transmitter, a receiver and a link do at an event.
 //! - `polling`: passes time by running due events; hosts hand in frames and collect deliveries here.
-//! - `building`, `port_config`, `bridge_config`, `observe`: the calls of whoever owns the fabric.
+//! - `building`, `port_config`, `bridge_config`, `observe`: configuration and observation.
 
 mod agenda;
 mod bridge_config;

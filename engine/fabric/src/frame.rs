@@ -11,9 +11,9 @@ pub const MAX_FRAME_BYTE: usize = 9_216;
 pub const PREAMBLE_BYTE: usize = 8;
 /// The gap after each frame, in bytes.
 pub const GAP_BYTE: usize = 12;
-/// The frame check sequence, which the fabric counts and does not carry.
+/// The frame check sequence: counted, not carried.
 pub const FCS_BYTE: usize = 4;
-/// The least a frame occupies on the wire, FCS included and preamble and gap not.
+/// Minimum frame size on the wire: with FCS, without preamble and gap.
 pub const MIN_WIRE_BYTE: usize = 64;
 /// An 802.1Q tag on the wire.
 pub const TAG_BYTE: usize = 4;
@@ -57,17 +57,17 @@ impl Tag {
 }
 
 /// A checksum that the sending host left to its NIC and that the receiving host need not verify (virtio-net's
-/// `VIRTIO_NET_HDR_F_NEEDS_CSUM`): carried through untouched. Offsets count from the first byte of
-/// `Frame::bytes`, so that they stay right when the tag is taken out or put in.
+/// `VIRTIO_NET_HDR_F_NEEDS_CSUM`). The fabric carries it unchanged. Offsets count from the first byte of
+/// `Frame::bytes`, so they stay valid when a tag is removed or inserted.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CsumOffload {
-    /// Where summing starts.
+    /// Offset at which the sum starts.
     pub start: u16,
-    /// Where the sum goes, counted from `start`.
+    /// Offset of the checksum field, counted from `start`.
     pub offset: u16,
 }
 
-/// An Ethernet frame without FCS, its 802.1Q tag held apart from its bytes.
+/// An Ethernet frame without FCS; its 802.1Q tag is held separately.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Frame {
     /// Destination, source, EtherType and payload; no outer 802.1Q tag, no FCS, padding not required.
@@ -79,8 +79,8 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// A frame from bytes as they stand on the wire: an 802.1Q tag (TPID 0x8100) is lifted out.
-    /// Copies the bytes only if there is a tag.
+    /// A frame from bytes in wire format; an 802.1Q tag (TPID 0x8100) moves from the bytes into `tag`. Copies the
+    /// bytes only if they have a tag.
     #[must_use]
     pub fn from_wire(bytes: Bytes) -> Self {
         Self {
@@ -91,8 +91,8 @@ impl Frame {
         .with_tag_lifted()
     }
 
-    /// The same frame with a tag that stands inside `bytes` lifted into `tag`. A frame whose `tag` is set
-    /// already keeps an inner tag as payload.
+    /// The same frame with a tag in `bytes` moved into `tag`. If `tag` is already set, an inner tag stays part of the
+    /// payload.
     #[must_use]
     pub fn with_tag_lifted(self) -> Self {
         if self.tag.is_some()
@@ -116,8 +116,8 @@ impl Frame {
         }
     }
 
-    /// The bytes as they stand on the wire (tag in place, no FCS, no padding) and the checksum offload that
-    /// fits them. Copies only if there is a tag.
+    /// The bytes in wire format (tag in place, no FCS, no padding), with matching checksum offload. Copies only if the
+    /// frame has a tag.
     #[must_use]
     pub fn to_wire(&self) -> (Bytes, Option<CsumOffload>) {
         let Some(tag) = self.tag else {
@@ -148,7 +148,7 @@ impl Frame {
         mac_at(&self.bytes, 6)
     }
 
-    /// EtherType behind the outermost tag; 0 if the frame is too short to have one.
+    /// EtherType after the outermost tag; 0 for a truncated frame.
     #[must_use]
     pub fn ethertype(&self) -> u16 {
         match self.bytes.get(ETHERTYPE_AT..ETHERTYPE_AT + 2) {
@@ -157,7 +157,7 @@ impl Frame {
         }
     }
 
-    /// Bytes counted by IF-MIB: tag and FCS included, padded to 64, preamble and gap not.
+    /// Octets as IF-MIB counts them: with tag and FCS, padded to 64, without preamble and gap.
     #[must_use]
     pub fn octets(&self) -> u64 {
         let tag = if self.tag.is_some() { TAG_BYTE } else { 0 };
@@ -184,7 +184,7 @@ pub const fn is_broadcast(mac: Mac) -> bool {
     matches!(mac, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff])
 }
 
-/// Whether a bridge must keep frames to this address to itself (802.1Q table 8-1: 01-80-C2-00-00-00 to -0F).
+/// Whether a bridge must not forward frames to this address (802.1Q table 8-1: 01-80-C2-00-00-00 to -0F).
 #[must_use]
 pub const fn is_reserved(mac: Mac) -> bool {
     matches!(mac, [0x01, 0x80, 0xc2, 0x00, 0x00, last] if last < 0x10)

@@ -1,32 +1,32 @@
-//! What one transmitter has done with its time.
+//! Time in state of one transmitter.
 
 use std::collections::BTreeMap;
 
 use crate::time::Ps;
 
-/// What a transmitter is doing. The name of a state in the Python face is [`LpiState::name`].
+/// LPI state of a transmitter; [`LpiState::name`] is its name in Python.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LpiState {
-    /// No link, or a link on which this end never sends LPI (not negotiated, or mode off) and no frame.
+    /// No link; or a link that is idle and on which this end never asserts LPI (EEE not negotiated, or mode off).
     Off,
     /// Bits of a frame are on the wire.
     Active,
-    /// Idle, at full power, ready at once; LPI follows.
+    /// Idle at full power, ready to send; LPI follows.
     Hold,
-    /// Ts: going to sleep, at full power; cannot be cut short.
+    /// Ts: entering sleep, at full power; cannot be interrupted.
     Sleeping,
     /// Deep sleep, signal off.
     Quiet,
     /// Deep sleep, refresh signal on.
     Refresh,
-    /// Tw: coming back, at full power, not yet ready.
+    /// Tw: waking at full power, not yet ready to send.
     Waking,
     /// The low power of fast wake.
     Fast,
 }
 
 impl LpiState {
-    /// Lower-case name, as the Python face says it.
+    /// Lower-case name, as Python shows it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -73,18 +73,18 @@ pub struct Ledger {
     pub wake_ps: Ps,
     /// Low power of fast wake.
     pub fast_ps: Ps,
-    /// Age of the transmitter, measured apart from its parts.
+    /// Age of the transmitter, measured independently of its parts.
     pub total_ps: Ps,
-    /// How often a wake began, for a frame or for a change of policy.
+    /// Number of wakes, whether for a frame or for a change of policy.
     pub wakes: u64,
-    /// How often LPI was asserted; fast wake that goes on to deep sleep is one event.
+    /// Number of LPI assertions. Fast wake followed by deep sleep counts once.
     pub lpi_events: u64,
     /// Link-up time by speed in Mb/s.
     pub up_by_mbps: BTreeMap<u32, Ps>,
 }
 
 impl Ledger {
-    /// Sum of the addends; equals `total_ps`.
+    /// Sum of the parts; equals `total_ps`.
     #[must_use]
     pub const fn parts_ps(&self) -> Ps {
         self.down_ps + self.active_ps + self.low_power_ps() + self.sleep_ps + self.wake_ps
@@ -96,8 +96,8 @@ impl Ledger {
         self.quiet_ps + self.refresh_ps + self.fast_ps
     }
 
-    /// Time in which LPI was signalled, Ts included: the LPI duration counter of this direction. (Devices differ
-    /// in whether theirs includes Ts; a measurement with many short sleeps tells.)
+    /// Time in which LPI was signalled, Ts included: the LPI duration counter of this direction. Devices differ in
+    /// whether theirs includes Ts; a measurement with many short sleeps shows it.
     #[must_use]
     pub const fn lpi_ps(&self) -> Ps {
         self.low_power_ps() + self.sleep_ps

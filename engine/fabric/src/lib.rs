@@ -1,12 +1,12 @@
-//! The fabric: Ethernet switches, cables and hosts' NICs, with Energy-Efficient Ethernet on every link;
-//! without clock, thread or I/O.
+//! Ethernet switches, cables and hosts' NICs with Energy-Efficient Ethernet (IEEE 802.3az) on every link; without
+//! clock, thread or I/O.
 //!
 //! # Shape
 //!
-//! Frames and commands go in with the time, deliveries come out with the time, and [`Fabric::poll_at`] says
-//! when the fabric wants to be called next. The same core therefore runs on the wall clock (with TAP devices
-//! around it), on a clock that jumps from event to event, and in a test. Time is [`Ps`], picoseconds in 64
-//! bits: a byte takes a whole number of them at every Ethernet rate.
+//! Frames and commands go in with the time, deliveries come out with the time, and [`Fabric::poll_at`] returns the
+//! time of the next event. The same core therefore runs on the wall clock (with TAP devices around it), on a clock
+//! that jumps from event to event, and in a test. Time is [`Ps`], picoseconds in 64 bits: a byte takes a whole number
+//! of them at every Ethernet rate.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -33,60 +33,59 @@
 //! # }
 //! ```
 //!
-//! # The way of a frame
+//! # The path of a frame
 //!
 //! ```text
 //! host ──> ring ──> transmitter ──> cable ──> latency ──> bridge ──> queue ──> transmitter ──> …
 //! ```
-//! - ring (`fabric`): a NIC's ring of frames; when it is full the frame is handed back.
-//! - transmitter (`sending`): PAUSE first, then first come first served; waits for the partner's PAUSE and for the
-//!   link to wake; then preamble, bytes, FCS and gap at the speed of the link. When a sleeping transmitter can
-//!   start, and what it did with its time, is the matter of [`lpi`] and [`ledger`].
-//! - cable (`cable`, [`link`], [`phy`]): 5 ns/m; negotiation of speed, PAUSE and EEE; cuts and interruptions.
-//! - bridge (`receiving`, `switch`, `vlan`, `fdb`, `lag`): 802.1Q classification and ingress rules, learning,
-//!   lookup or flooding, egress tags, and the LAG's hash.
-//! - buffer (`receiving`, `store`, `pause`): a shared buffer, egress limits, 802.3x generation per ingress port.
-//! - storm (`budget`): frames a second for the whole fabric, and an alarm.
+//! - ring (`fabric::polling`): the transmit ring of a NIC. A full ring hands the frame back.
+//! - transmitter (`fabric::sending`): PAUSE first, then first come, first served. It waits for the partner's PAUSE and
+//!   for the link to wake; then it sends preamble, bytes, FCS and gap at link speed. [`lpi`] decides when a sleeping
+//!   transmitter can start; [`ledger`] records its time in each state.
+//! - cable (`cable`, [`link`], [`phy`]): 5 ns/m; negotiation of speed, PAUSE and EEE; cuts and link-up times.
+//! - bridge (`fabric::receiving`, `bridge`): 802.1Q classification and ingress rules, learning, lookup or flooding,
+//!   egress tagging, and the LAG hash.
+//! - buffer (`buffer`, `store`, `pause`): a shared buffer, egress limits, 802.3x PAUSE per ingress port.
+//! - storm (`bridge::budget`): a limit on frames per second for the whole fabric, and an alarm.
 //!
-//! Configuration is in `cable` (ports, links, power) and `bridge` (VLANs, tables, LAGs), observation in
-//! `observe`; values that go in are in [`spec`], those that come out in [`report`]; the event queue is
-//! `agenda`.
+//! Configuration is in `fabric::{building, port_config, bridge_config}`, observation in `fabric::observe`. Input
+//! values are in [`spec`], output values in [`report`]. `fabric::agenda` is the event queue.
 //!
 //! # Events
 //!
-//! A hop costs two events: the transmitter is free again, and the frame is at the partner. An event is a
-//! hint, not an order: the port holds what it expects (`Phase`, what is in the air), and an event that does
-//! not fit is ignored, so nothing has to be taken out of the queue when a link is lost or a wake moves. What
-//! changes nothing visible (falling asleep, refresh, ageing of addresses, the second before LPI is permitted)
-//! has no event: it is computed when someone asks, so an idle fabric costs nothing.
+//! A hop costs two events: the transmitter is free again, and the frame has reached the partner. An event is a hint,
+//! not an order: the port stores what it expects (`Phase`, the frames on the cable) and ignores an event that does not
+//! match. So a lost link or a rescheduled wake removes nothing from the queue. State changes without visible effect
+//! (falling asleep, refresh, FDB ageing, the second before LPI is permitted) have no event. They are computed when
+//! someone reads them, so an idle fabric costs nothing.
 //!
 //! # Determinism
 //!
-//! Same calls, same results, and however often someone looks between: events of one moment run in the order
-//! in which they were entered, tables are shown in order, and the seed enters only the LAG hash, as switches'
-//! hash seeds do.
+//! The same calls give the same results, and reading state in between changes nothing. Events of one moment run in the
+//! order in which they were entered, and tables are listed in order. The seed enters only the LAG hash, like the hash
+//! seed of a switch.
 //!
 //! # Laws
 //!
-//! `tests/` holds them, most as properties of random fabrics under random calls:
+//! `tests/` checks them, most as properties of random fabrics under random calls:
 //! - [`Frames`]: offered + copies = delivered + consumed + dropped + in flight, at every moment.
-//! - Time in state adds up to the age of the transmitter ([`Ledger`]).
-//! - One switch does what a plainly written textbook bridge does; a frame leaves only on members of its VLAN.
+//! - The times in all states add up to the age of the transmitter ([`Ledger`]).
+//! - One switch forwards exactly like a textbook bridge; a frame leaves only on members of its VLAN.
 //! - In a tree no host gets a frame twice.
-//! - Asymmetric VLANs flood for ever under independent learning, and not with static entries.
+//! - Asymmetric VLANs flood forever under independent learning, and not with static entries.
 //! - Poisson arrivals at a sleeping link match the closed form.
 //!
 //! # Simplifications
 //!
-//! Each is written where it is made, with what a measurement could tell apart: [`link`] (negotiation),
-//! `pause` (thresholds), `lag` (hash), `budget` (no switch has one). Besides those:
-//! - A switch counts and judges a frame when its latency is over, not when its last bit arrives: counters lag
-//!   by microseconds. MAC control frames are taken at their last bit.
-//! - A port's counters of packets leave PAUSE frames out and its octets include them.
-//! - One queue a port: priorities are carried in the tag and do not overtake. A measurement with
-//!   802.1p-marked traffic under congestion would tell.
-//! - Bits are never damaged: there are no FCS errors, so no counter of them.
-//! - A host's kernel takes what its NIC receives at once; NICs filter no addresses.
+//! Each is documented where it is made, with the measurement that could tell the difference: [`link`] (negotiation),
+//! `buffer` (thresholds), `lag` (hash), `budget` (real switches have none). In addition:
+//! - A switch counts and processes a frame when its latency is over, not when its last bit arrives: counters lag by
+//!   microseconds. MAC control frames take effect at their last bit.
+//! - The packet counters of a port leave PAUSE frames out; its octet counters include them.
+//! - One queue per port: frames carry their priority in the tag, but none overtakes another. A measurement with
+//!   802.1p-marked traffic under congestion would show it.
+//! - The fabric has no bit errors, so no FCS errors and no counter of them.
+//! - The kernel of a host takes what its NIC receives at once; NICs do not filter addresses.
 
 mod bridge;
 mod buffer;

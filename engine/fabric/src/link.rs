@@ -1,32 +1,32 @@
-//! A cable and what its two ends agree on: speed, EEE, PAUSE; and how long it takes until the link is there.
+//! A link: what its two ends negotiate (speed, EEE, PAUSE), and how long it takes to come up.
 //!
 //! ```text
 //!   Down(why) ──both ends ready──> ComingUp until t ──> Up ──a cause of Down, or a new offer──> Down, ComingUp
 //! ```
 //!
-//! Simplifications, and what a measurement could tell apart:
+//! Simplifications, and how a measurement could tell the difference:
 //! - Every medium negotiates by one rule (highest common speed). Real optical ports from 10 Gb/s on do not negotiate
-//!   speed: a mismatch keeps them down, here only a lack of a common speed does.
-//! - A twisted-pair end forced to 10 or 100 Mb/s does not negotiate, and its negotiating partner comes up at the same
-//!   speed by parallel detection, if it offers it. It would be half duplex there; here links are always full duplex,
-//!   so the late collisions and FCS errors of a duplex mismatch are missing.
-//! - A link is lost at the instant of its cause. Real PHYs notice after up to hundreds of milliseconds, in which the
-//!   frames are lost all the same.
+//!   speed, so a mismatch keeps them down. Here only the lack of a common speed does.
+//! - A twisted-pair end forced to 10 or 100 Mb/s does not negotiate; its negotiating partner comes up at the same
+//!   speed by parallel detection, if it offers that speed. A real partner would run half duplex. Here links are always
+//!   full duplex, so the late collisions and FCS errors of a duplex mismatch are missing.
+//! - A link goes down at the instant of its cause. Real PHYs detect the loss up to hundreds of milliseconds later; the
+//!   frames sent meanwhile are lost as well.
 //! - A changed offer (speeds, flow control, EEE) restarts negotiation and so interrupts the link. Some firmware keeps
-//!   a changed EEE offer back until the next link-up instead; a probe through the change would see no gap.
+//!   a changed EEE offer back until the next link-up; a probe during the change would see no gap.
 
 use crate::phy::{Medium, Phy};
 use crate::time::{PS_PER_S, Ps};
 
-/// LPI is not asserted before the link has been up for so long (802.3 clause 78.1.2).
+/// LPI is not asserted in this time after link-up (802.3 clause 78.1.2).
 pub const LPI_AFTER_LINK_UP: Ps = PS_PER_S;
 
-/// What an end offers of 802.3x flow control, as the two bits of the base page.
+/// The 802.3x flow control that an end advertises, as the two bits of the base page.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct PauseOffer {
     /// PAUSE: both directions at once.
     pub symmetric: bool,
-    /// ASM_DIR: one direction alone is welcome too.
+    /// ASM_DIR: one direction alone is accepted too.
     pub asymmetric: bool,
 }
 
@@ -52,7 +52,7 @@ impl PauseOffer {
         asymmetric: true,
     };
 
-    /// What this end may do, by the table of 802.3 annex 28B.3.
+    /// The PAUSE directions of this end by the table of 802.3 annex 28B.3.
     #[must_use]
     pub const fn resolve(self, partner: Self) -> Pause {
         if self.symmetric && partner.symmetric {
@@ -68,7 +68,7 @@ impl PauseOffer {
         }
     }
 
-    /// What this end does when nothing is negotiated: its own setting stands.
+    /// The PAUSE directions of this end without negotiation: its own setting.
     #[must_use]
     pub const fn alone(self) -> Pause {
         Pause {
@@ -78,7 +78,7 @@ impl PauseOffer {
     }
 }
 
-/// What an end does about PAUSE frames on the present link.
+/// PAUSE directions of one end on the present link.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Pause {
     /// Stops sending when a PAUSE frame comes in.
@@ -90,27 +90,27 @@ pub struct Pause {
 /// One end of a cable, as configured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct End {
-    /// What the port can do.
+    /// PHY of the port.
     pub phy: &'static Phy,
-    /// Has electricity.
+    /// Powered.
     pub powered: bool,
     /// Administratively up.
     pub admin_up: bool,
-    /// Negotiates; otherwise the highest of `advertised_mbps` is forced.
+    /// Autonegotiation; without it, the highest of `advertised_mbps` is forced.
     pub autoneg: bool,
-    /// Speeds offered; those the PHY cannot do are ignored.
+    /// Advertised speeds; those that the PHY does not support are ignored.
     pub advertised_mbps: Vec<u32>,
     /// Flow control offered.
     pub pause: PauseOffer,
-    /// Wants EEE.
+    /// Advertises EEE.
     pub eee: bool,
-    /// Time from signal to link; a link takes the longer of its ends'.
+    /// Link-up time: from signal to link. The longer one of the two ends applies.
     pub interruption: Ps,
 }
 
 impl End {
-    /// A powered port that is up, negotiates and offers all its PHY can do but no flow control; it takes the PHY's
-    /// usual time to link.
+    /// A powered port that is up, negotiates and advertises all that its PHY supports except flow control, with the
+    /// link-up time of the PHY.
     #[must_use]
     pub fn new(phy: &'static Phy) -> Self {
         Self {
@@ -139,25 +139,25 @@ impl End {
         offer
     }
 
-    /// Whether this end takes part in negotiation. From 1 Gb/s on twisted pair cannot do without (802.3 clause 40
-    /// needs it for master and slave): a forced end then offers its one speed.
+    /// Whether this end takes part in negotiation. 1 Gb/s and more on twisted pair require it (802.3 clause 40 needs
+    /// it for master and slave): a forced end then offers its one speed.
     fn negotiates(&self, speed_mbps: u32) -> bool {
         self.autoneg || self.phy.medium == Medium::TwistedPair && speed_mbps >= 1000
     }
 }
 
-/// Why there is no link.
+/// Why a link is down.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// The cable is cut or unplugged.
     Cut,
-    /// An end has no electricity.
+    /// An end is not powered.
     NoPower,
-    /// An end is shut.
+    /// An end is administratively down.
     Shut,
-    /// The ends are made for different media.
+    /// The ends need different media.
     Medium,
-    /// No speed that both ends offer.
+    /// The ends have no common speed.
     NoCommonSpeed,
 }
 
@@ -166,22 +166,22 @@ pub enum Reason {
 pub struct Agreement {
     /// Speed in Mb/s.
     pub speed_mbps: u32,
-    /// Both ends can and want EEE at this speed.
+    /// Both ends support and advertise EEE at this speed.
     pub eee: bool,
     /// PAUSE at each end.
     pub pause: [Pause; 2],
 }
 
-/// What a link is now.
+/// State of a link.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LinkState {
-    /// Nothing to be had.
+    /// No link, and none in negotiation.
     Down(Reason),
     /// Signal at both ends, negotiating and training.
     ComingUp {
-        /// When it will be up.
+        /// When it comes up.
         until: Ps,
-        /// What it will be then.
+        /// What the ends have agreed on.
         agreement: Agreement,
     },
     /// Carries frames.
@@ -196,13 +196,13 @@ pub enum LinkState {
 /// A change of a link that its ends must act on.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LinkChange {
-    /// It carried frames and no longer does.
+    /// The link went down.
     WentDown,
-    /// It carries frames now.
+    /// The link came up.
     CameUp {
         /// What the ends agreed on.
         agreement: Agreement,
-        /// No LPI before.
+        /// LPI is not asserted before.
         lpi_permitted_from: Ps,
     },
 }
@@ -216,7 +216,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// A cable plugged in at both ends at `now`; it comes up by itself if the ends let it.
+    /// A cable connected at both ends at `now`; it comes up if both ends allow it.
     #[must_use]
     pub fn new(now: Ps, ends: [End; 2]) -> Self {
         let mut link = Self {
@@ -234,7 +234,7 @@ impl Link {
         &self.ends[side]
     }
 
-    /// Put an end into another configuration. Returns what both ports must act on now.
+    /// Reconfigure an end. Returns the change that both ports must apply now.
     pub fn set_end(&mut self, now: Ps, side: usize, end: End) -> Option<LinkChange> {
         let restarts = restarts(&self.ends[side], &end);
         self.ends[side] = end;
@@ -256,7 +256,7 @@ impl Link {
         self.cut
     }
 
-    /// What the link is, as of the last call with a time.
+    /// State of the link, as of the last call with a time.
     #[must_use]
     pub const fn state(&self) -> LinkState {
         self.state
@@ -271,7 +271,7 @@ impl Link {
         }
     }
 
-    /// When [`Self::poll`] will have something to say.
+    /// When [`Self::poll`] returns the next change.
     #[must_use]
     pub const fn poll_at(&self) -> Option<Ps> {
         match self.state {
@@ -280,7 +280,7 @@ impl Link {
         }
     }
 
-    /// Let time pass up to `now`: the link that was coming up is up, since the moment that was foreseen.
+    /// Pass time up to `now`: a link that was coming up is up since the scheduled moment.
     pub fn poll(&mut self, now: Ps) -> Option<LinkChange> {
         match self.state {
             LinkState::ComingUp { until, agreement } if until <= now => {
@@ -297,7 +297,7 @@ impl Link {
         }
     }
 
-    /// Lose the link if there is one and, if the ends let it, begin to come up.
+    /// Take the link down if it is up and, if the ends allow it, start negotiation.
     fn restart(&mut self, now: Ps) -> Option<LinkChange> {
         let was_up = matches!(self.state, LinkState::Up { .. });
         self.state = match self.negotiate() {
@@ -345,9 +345,9 @@ impl Link {
     }
 }
 
-/// Whether going from one configuration of an end to another makes the link start anew.
+/// Whether a change of configuration restarts negotiation.
 fn restarts(before: &End, after: &End) -> bool {
-    // The time to link counts from the next start on; the order of the speeds means nothing.
+    // A changed link-up time applies from the next start on; the order of the speeds is irrelevant.
     let offer = |end: &End| {
         let can_sleep = end.phy.rates.iter().any(|rate| rate.eee.is_some());
         (

@@ -9,16 +9,16 @@
 //!     └────────────────┴──────────── Waking (Tw) <────────────────────────────┘
 //! ```
 //!
-//! Nothing here runs by itself. The machine holds the *leg* it was last seen in (state, start, planned end) and
-//! walks on, leg by leg, when someone asks; whole quiet/refresh cycles are computed with one division. So a link
-//! that idles for a year costs nothing, and the answer is the same as that of a machine that was stepped.
+//! No event drives the machine. It stores the *interval* in which it was last observed (activity, start, planned end)
+//! and advances interval by interval when it is read or changed. Whole quiet/refresh cycles are computed with one
+//! division. So a link that idles for a year costs nothing, and the result equals that of a machine that was stepped.
 //!
-//! Rules that the text above leaves open, and how they are settled:
-//! - A frame that is there at the very instant the hold runs out is in time.
-//! - Ts cannot be cut short: a frame that comes in Ts waits for its end, then `wake_during_sleep`.
-//! - A wake may begin at any moment of Quiet or Refresh. (A PHY finishes a refresh symbol first: tens of ns.)
-//! - Coalescing holds frames back only in LPI and in Ts. In Hold and Waking the first frame goes as soon as it can.
-//! - A promise stands: once `request` has said [`Start::At`], a change of policy does not move it.
+//! Rules for the cases that the diagram leaves open:
+//! - A frame that arrives at the very instant the hold expires is in time.
+//! - Ts cannot be interrupted: a frame that arrives during Ts waits for its end, then for `wake_during_sleep`.
+//! - A wake may begin at any moment of Quiet or Refresh. (A real PHY finishes a refresh symbol first: tens of ns.)
+//! - Coalescing delays frames only in LPI and in Ts. In Hold and Waking the first frame is sent as soon as possible.
+//! - A scheduled start is final: once `request` has returned [`Start::At`], a change of policy does not move it.
 
 use std::collections::BTreeMap;
 
@@ -42,57 +42,57 @@ pub enum Mode {
 /// Times of the machine, all in picoseconds. Zero is allowed everywhere.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct Timing {
-    /// Idle time before LPI is asserted.
+    /// Hold (power-down threshold): idle time before LPI is asserted.
     pub hold: Ps,
     /// Ts.
     pub sleep: Ps,
-    /// Tq; zero: no refresh, quiet until woken.
+    /// Tq; zero: no refresh, quiet until the wake.
     pub quiet: Ps,
     /// Tr.
     pub refresh: Ps,
     /// Tw after Quiet or Refresh.
     pub wake: Ps,
-    /// Tw when the wake was asked for during Ts.
+    /// Tw when the wake was requested during Ts.
     pub wake_during_sleep: Ps,
     /// Tw after Fast.
     pub fast_wake: Ps,
     /// Hybrid: time in Fast before Ts begins.
     pub deep_after: Ps,
-    /// Wake when so many bytes wait; zero: no such limit.
+    /// Wake when this many bytes wait; zero: no limit.
     pub coalesce_byte: u32,
-    /// Wake when the first frame has waited so long; zero: no such limit. With both limits zero nothing coalesces;
-    /// with bytes alone a single short frame may wait for ever, as asked.
+    /// Wake when the first frame has waited this long; zero: no limit. With both limits zero nothing coalesces. With a
+    /// byte limit alone a single short frame may wait forever, as configured.
     pub coalesce: Ps,
 }
 
 /// When a transmitter can send.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// Bits may start at this moment, not earlier; it is not before the `now` of the request.
+    /// Bits may start at this moment at the earliest; it is not before the `now` of the request.
     At(Ps),
-    /// In LPI, and too little waits to wake. Ask again when more bytes queue up, and at `until` (`Ps::MAX`: no
-    /// timer), when the wake begins by itself.
+    /// In LPI, and fewer bytes wait than the coalescing limit. Request again when more bytes queue up, and at `until`
+    /// (`Ps::MAX`: no timer), when the wake begins without further bytes.
     Coalescing {
         /// When the wake begins without further bytes.
         until: Ps,
     },
-    /// There is no link.
+    /// The link is down.
     NoLink,
 }
 
-/// One stretch of time in one state. `until` is where it ends if nobody interferes.
+/// Time in one activity. `until` is its planned end.
 #[derive(Copy, Clone, Debug)]
-struct Leg {
-    state: LegState,
+struct Interval {
+    state: Activity,
     from: Ps,
     until: Ps,
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-enum LegState {
+enum Activity {
     Down,
     Sending,
-    /// Idle and ready; ends when LPI is asserted.
+    /// Idle and ready to send; ends when LPI is asserted.
     Hold,
     Sleep,
     Quiet,
@@ -101,16 +101,16 @@ enum LegState {
     Waking,
 }
 
-/// Frames that wait for a wake, from the first request on.
+/// Frames that wait for a wake since the first request.
 #[derive(Copy, Clone, Debug)]
 struct Waiting {
     since: Ps,
     queued_byte: u32,
 }
 
-/// Time spent, without the map by speed: small enough to copy for a look ahead.
+/// Time in state, without the map by speed: small enough to copy for a look-ahead.
 #[derive(Copy, Clone, Debug, Default)]
-struct Account {
+struct Totals {
     down: Ps,
     active: Ps,
     transmit: Ps,
@@ -123,27 +123,27 @@ struct Account {
     lpi_events: u64,
 }
 
-/// The part that walks. Copied to answer `&self` questions about a later moment.
+/// The part that advances in time. It is copied to answer `&self` questions about a later moment.
 #[derive(Copy, Clone, Debug)]
-struct Walker {
+struct Machine {
     mode: Mode,
     timing: Timing,
     /// Both ends agreed on EEE for the present link.
     eee_active: bool,
     lpi_permitted_from: Ps,
-    leg: Leg,
-    /// When the wake begins at the latest; `Ps::MAX`: none planned. Only in Sleep, Quiet, Refresh and Fast.
+    interval: Interval,
+    /// Latest start of the wake; `Ps::MAX`: none planned. Only in Sleep, Quiet, Refresh and Fast.
     wake_at: Ps,
-    /// Length of a promised wake that waits for the end of Ts.
-    promised_wake: Option<Ps>,
+    /// Length of a scheduled wake that waits for the end of Ts.
+    scheduled_wake: Option<Ps>,
     waiting: Option<Waiting>,
-    account: Account,
+    totals: Totals,
 }
 
-/// The transmitter of one direction. All calls come in order of time.
+/// The transmitter of one direction. Calls must be in order of time.
 #[derive(Clone, Debug)]
 pub struct LpiTx {
-    walker: Walker,
+    machine: Machine,
     born: Ps,
     speed_mbps: u32,
     up_since: Ps,
@@ -155,20 +155,20 @@ impl LpiTx {
     #[must_use]
     pub fn new(now: Ps) -> Self {
         Self {
-            walker: Walker {
+            machine: Machine {
                 mode: Mode::Off,
                 timing: Timing::default(),
                 eee_active: false,
                 lpi_permitted_from: Ps::MAX,
-                leg: Leg {
-                    state: LegState::Down,
+                interval: Interval {
+                    state: Activity::Down,
                     from: now,
                     until: Ps::MAX,
                 },
                 wake_at: Ps::MAX,
-                promised_wake: None,
+                scheduled_wake: None,
                 waiting: None,
-                account: Account::default(),
+                totals: Totals::default(),
             },
             born: now,
             speed_mbps: 0,
@@ -177,46 +177,46 @@ impl LpiTx {
         }
     }
 
-    /// Change mode and times, in whatever state the machine is.
+    /// Change mode and times, in any state.
     ///
-    /// A stretch that has begun and has an end of its own (Ts, Tw, one Tq or Tr) runs out as it began; hold and
-    /// `deep_after` are measured anew from where the idle time or the fast wake began, but never end before `now`.
-    /// A state that the new mode does not know is left by a wake (deep to fast, anything to off) or, from Fast to
-    /// Deep, by going on to sleep. If frames wait, ask [`Self::request`] again: the start may have come nearer.
+    /// An interval that has begun and has an end of its own (Ts, Tw, one Tq or Tr) ends as planned. Hold and
+    /// `deep_after` are recomputed from the start of the idle time or of the fast wake, but never end before `now`. A
+    /// state that the new mode does not have is left by a wake (deep to fast, anything to off) or, from Fast to Deep,
+    /// by entering sleep. If frames wait, call [`Self::request`] again: the start may be earlier now.
     pub fn set_policy(&mut self, now: Ps, mode: Mode, timing: Timing) {
-        self.walker.set_policy(now, mode, timing);
+        self.machine.set_policy(now, mode, timing);
     }
 
-    /// The link comes up. LPI is asserted only if both ends agreed (`eee_active`), and not before
+    /// The link comes up. LPI is asserted only if both ends negotiated EEE (`eee_active`), and not before
     /// `lpi_permitted_from`. A link that was up is taken down first.
     pub fn link_up(&mut self, now: Ps, lpi_permitted_from: Ps, eee_active: bool, speed_mbps: u32) {
         self.link_down(now);
         self.speed_mbps = speed_mbps;
         self.up_since = now;
-        let walker = &mut self.walker;
-        walker.eee_active = eee_active;
-        walker.lpi_permitted_from = lpi_permitted_from;
-        walker.enter(LegState::Hold, now);
+        let machine = &mut self.machine;
+        machine.eee_active = eee_active;
+        machine.lpi_permitted_from = lpi_permitted_from;
+        machine.enter(Activity::Hold, now);
     }
 
-    /// The link is lost, in the middle of whatever it did; promises are void.
+    /// The link goes down, in any state; a scheduled start is cancelled.
     pub fn link_down(&mut self, now: Ps) {
-        let walker = &mut self.walker;
-        walker.advance(now);
-        if walker.leg.state == LegState::Down {
+        let machine = &mut self.machine;
+        machine.advance(now);
+        if machine.interval.state == Activity::Down {
             return;
         }
         *self.up_by_mbps.entry(self.speed_mbps).or_default() += now - self.up_since;
-        walker.enter(LegState::Down, now);
-        walker.forget_wake();
+        machine.enter(Activity::Down, now);
+        machine.forget_wake();
     }
 
-    /// Something waits: when may its bits start? Called when the first frame queues up at an idle transmitter, again
-    /// when more queue up, when a promised or coalescing moment has come, and before each [`Self::began`] that is
-    /// later than the promise (a transmitter that is ready and does not send may fall asleep again). `u32::MAX` bytes
-    /// are urgent: nothing coalesces then, not even by time alone.
+    /// Frames wait: when may their bits start? Call it when the first frame queues up at an idle transmitter, when
+    /// more queue up, at a scheduled start or the end of coalescing, and before each [`Self::began`] that is later
+    /// than the scheduled start (a transmitter that is ready and does not send may fall asleep again). `u32::MAX`
+    /// bytes are urgent: they override coalescing.
     pub fn request(&mut self, now: Ps, queued_byte: u32) -> Start {
-        self.walker.request(now, queued_byte)
+        self.machine.request(now, queued_byte)
     }
 
     /// The first bit of a frame leaves at `at`: now, at which the machine is ready.
@@ -224,53 +224,53 @@ impl LpiTx {
     /// # Panics
     /// In debug builds, if the machine is not ready at `at`.
     pub fn began(&mut self, at: Ps) {
-        self.walker.advance(at);
+        self.machine.advance(at);
         debug_assert_eq!(
-            self.walker.leg.state,
-            LegState::Hold,
+            self.machine.interval.state,
+            Activity::Hold,
             "a frame began at {at} ps on a transmitter that was not ready"
         );
-        self.walker.enter(LegState::Sending, at);
+        self.machine.enter(Activity::Sending, at);
     }
 
     /// The last bit of the frame leaves at `at`, which may lie ahead. Idle time counts from there.
     pub fn ended(&mut self, at: Ps) {
-        if self.walker.leg.state == LegState::Sending {
-            self.walker.leg.until = at;
+        if self.machine.interval.state == Activity::Sending {
+            self.machine.interval.until = at;
         }
     }
 
-    /// What the transmitter is doing at `now`.
+    /// State of the transmitter at `now`.
     #[must_use]
     pub fn state(&self, now: Ps) -> LpiState {
-        let mut walker = self.walker;
-        walker.advance(now);
-        walker.state()
+        let mut machine = self.machine;
+        machine.advance(now);
+        machine.state()
     }
 
     /// Time in state up to `now`.
     #[must_use]
     pub fn ledger(&self, now: Ps) -> Ledger {
-        let mut walker = self.walker;
-        walker.advance(now);
-        walker.book(now.saturating_sub(walker.leg.from));
+        let mut machine = self.machine;
+        machine.advance(now);
+        machine.add_time(now.saturating_sub(machine.interval.from));
         let mut up_by_mbps = self.up_by_mbps.clone();
-        if walker.leg.state != LegState::Down {
+        if machine.interval.state != Activity::Down {
             *up_by_mbps.entry(self.speed_mbps).or_default() += now - self.up_since;
         }
-        let account = walker.account;
+        let totals = machine.totals;
         Ledger {
-            down_ps: account.down,
-            active_ps: account.active,
-            transmit_ps: account.transmit,
-            sleep_ps: account.sleep,
-            quiet_ps: account.quiet,
-            refresh_ps: account.refresh,
-            wake_ps: account.wake,
-            fast_ps: account.fast,
+            down_ps: totals.down,
+            active_ps: totals.active,
+            transmit_ps: totals.transmit,
+            sleep_ps: totals.sleep,
+            quiet_ps: totals.quiet,
+            refresh_ps: totals.refresh,
+            wake_ps: totals.wake,
+            fast_ps: totals.fast,
             total_ps: now - self.born,
-            wakes: account.wakes,
-            lpi_events: account.lpi_events,
+            wakes: totals.wakes,
+            lpi_events: totals.lpi_events,
             up_by_mbps,
         }
     }
@@ -278,33 +278,35 @@ impl LpiTx {
     /// Present mode.
     #[must_use]
     pub const fn mode(&self) -> Mode {
-        self.walker.mode
+        self.machine.mode
     }
 
     /// Present times.
     #[must_use]
     pub const fn timing(&self) -> &Timing {
-        &self.walker.timing
+        &self.machine.timing
     }
 }
 
-impl Walker {
+impl Machine {
     fn set_policy(&mut self, now: Ps, mode: Mode, timing: Timing) {
         self.advance(now);
         self.mode = mode;
         self.timing = timing;
-        match self.leg.state {
-            LegState::Down | LegState::Sending | LegState::Waking => return,
-            LegState::Hold | LegState::Fast => {
-                self.leg.until = self.natural_until(self.leg.state, self.leg.from).max(now);
+        match self.interval.state {
+            Activity::Down | Activity::Sending | Activity::Waking => return,
+            Activity::Hold | Activity::Fast => {
+                self.interval.until = self
+                    .natural_until(self.interval.state, self.interval.from)
+                    .max(now);
             }
-            LegState::Sleep | LegState::Quiet | LegState::Refresh => {}
+            Activity::Sleep | Activity::Quiet | Activity::Refresh => {}
         }
-        let leaves = match self.leg.state {
-            LegState::Sleep | LegState::Quiet | LegState::Refresh => {
+        let leaves = match self.interval.state {
+            Activity::Sleep | Activity::Quiet | Activity::Refresh => {
                 matches!(mode, Mode::Off | Mode::Fast)
             }
-            LegState::Fast => mode == Mode::Off,
+            Activity::Fast => mode == Mode::Off,
             _ => false,
         };
         if leaves {
@@ -317,25 +319,25 @@ impl Walker {
 
     fn request(&mut self, now: Ps, queued_byte: u32) -> Start {
         self.advance(now);
-        match self.leg.state {
-            LegState::Down => return Start::NoLink,
-            LegState::Hold => return Start::At(now),
-            LegState::Sending | LegState::Waking => return Start::At(self.leg.until),
-            LegState::Sleep | LegState::Quiet | LegState::Refresh | LegState::Fast => {}
+        match self.interval.state {
+            Activity::Down => return Start::NoLink,
+            Activity::Hold => return Start::At(now),
+            Activity::Sending | Activity::Waking => return Start::At(self.interval.until),
+            Activity::Sleep | Activity::Quiet | Activity::Refresh | Activity::Fast => {}
         }
         let since = self.waiting.map_or(now, |waiting| waiting.since);
         self.waiting = Some(Waiting { since, queued_byte });
         self.plan_wake(now);
         self.advance(now);
-        match self.leg.state {
-            LegState::Waking => Start::At(self.leg.until),
-            // A wake of no length is over at once.
-            LegState::Hold => Start::At(now),
-            LegState::Sleep if self.wake_at <= now => {
+        match self.interval.state {
+            Activity::Waking => Start::At(self.interval.until),
+            // A wake of zero length is over at once.
+            Activity::Hold => Start::At(now),
+            Activity::Sleep if self.wake_at <= now => {
                 let wake = *self
-                    .promised_wake
+                    .scheduled_wake
                     .get_or_insert(self.timing.wake_during_sleep);
-                Start::At(self.leg.until.saturating_add(wake))
+                Start::At(self.interval.until.saturating_add(wake))
             }
             _ => Start::Coalescing {
                 until: self.wake_at,
@@ -343,7 +345,7 @@ impl Walker {
         }
     }
 
-    /// Set `wake_at` by what waits and the limits of coalescing. A wake that is due stays due.
+    /// Set `wake_at` from what waits and the coalescing limits. A wake that is due stays due.
     fn plan_wake(&mut self, now: Ps) {
         let Some(waiting) = self.waiting else {
             return;
@@ -366,37 +368,37 @@ impl Walker {
 
     fn forget_wake(&mut self) {
         self.wake_at = Ps::MAX;
-        self.promised_wake = None;
+        self.scheduled_wake = None;
         self.waiting = None;
     }
 
-    /// Where a leg ends that begins at `from`, if nothing wakes the transmitter.
-    fn natural_until(&self, state: LegState, from: Ps) -> Ps {
+    /// End of an interval that begins at `from`, if nothing wakes the transmitter.
+    fn natural_until(&self, state: Activity, from: Ps) -> Ps {
         let timing = &self.timing;
         match state {
-            LegState::Down | LegState::Sending => Ps::MAX,
-            LegState::Hold if self.mode == Mode::Off || !self.eee_active => Ps::MAX,
-            LegState::Hold => from
+            Activity::Down | Activity::Sending => Ps::MAX,
+            Activity::Hold if self.mode == Mode::Off || !self.eee_active => Ps::MAX,
+            Activity::Hold => from
                 .saturating_add(timing.hold)
                 .max(self.lpi_permitted_from),
-            LegState::Sleep => from.saturating_add(timing.sleep),
-            LegState::Quiet if timing.quiet == 0 => Ps::MAX,
-            LegState::Quiet => from.saturating_add(timing.quiet),
-            LegState::Refresh => from.saturating_add(timing.refresh),
-            LegState::Fast => match self.mode {
+            Activity::Sleep => from.saturating_add(timing.sleep),
+            Activity::Quiet if timing.quiet == 0 => Ps::MAX,
+            Activity::Quiet => from.saturating_add(timing.quiet),
+            Activity::Refresh => from.saturating_add(timing.refresh),
+            Activity::Fast => match self.mode {
                 Mode::Deep => from,
                 Mode::Hybrid => from.saturating_add(timing.deep_after),
                 Mode::Off | Mode::Fast => Ps::MAX,
             },
             // The length of a wake depends on where it starts: see `wake_up`.
-            LegState::Waking => from,
+            Activity::Waking => from,
         }
     }
 
-    /// Book the present leg up to `from` and begin another there.
-    fn enter(&mut self, state: LegState, from: Ps) {
-        self.book(from - self.leg.from);
-        self.leg = Leg {
+    /// Account for the present interval up to `from` and begin another there.
+    fn enter(&mut self, state: Activity, from: Ps) {
+        self.add_time(from - self.interval.from);
+        self.interval = Interval {
             state,
             from,
             until: self.natural_until(state, from),
@@ -404,61 +406,61 @@ impl Walker {
     }
 
     fn wake_up(&mut self, from: Ps, length: Ps) {
-        self.enter(LegState::Waking, from);
-        self.leg.until = from.saturating_add(length);
-        self.account.wakes += 1;
+        self.enter(Activity::Waking, from);
+        self.interval.until = from.saturating_add(length);
+        self.totals.wakes += 1;
         self.forget_wake();
     }
 
-    /// Walk to `to`, leg by leg.
+    /// Advance to `to`, interval by interval.
     fn advance(&mut self, to: Ps) {
         loop {
-            let Leg { state, until, .. } = self.leg;
+            let Interval { state, until, .. } = self.interval;
             match state {
-                LegState::Down => return,
-                LegState::Hold => {
+                Activity::Down => return,
+                Activity::Hold => {
                     if to <= until {
                         return;
                     }
                     let low = match self.mode {
-                        Mode::Fast | Mode::Hybrid => LegState::Fast,
-                        Mode::Off | Mode::Deep => LegState::Sleep,
+                        Mode::Fast | Mode::Hybrid => Activity::Fast,
+                        Mode::Off | Mode::Deep => Activity::Sleep,
                     };
                     self.enter(low, until);
-                    self.account.lpi_events += 1;
+                    self.totals.lpi_events += 1;
                 }
-                LegState::Sending | LegState::Waking => {
+                Activity::Sending | Activity::Waking => {
                     if to < until {
                         return;
                     }
-                    self.enter(LegState::Hold, until);
+                    self.enter(Activity::Hold, until);
                 }
-                LegState::Sleep => {
+                Activity::Sleep => {
                     if to < until {
                         return;
                     }
                     if self.wake_at < until {
-                        let wake = self.promised_wake.unwrap_or(self.timing.wake_during_sleep);
+                        let wake = self.scheduled_wake.unwrap_or(self.timing.wake_during_sleep);
                         self.wake_up(until, wake);
                     } else {
-                        self.enter(LegState::Quiet, until);
+                        self.enter(Activity::Quiet, until);
                         self.skip_cycles(to);
                     }
                 }
-                LegState::Quiet | LegState::Refresh => {
+                Activity::Quiet | Activity::Refresh => {
                     if to < until.min(self.wake_at) {
                         return;
                     }
                     if self.wake_at <= until {
                         self.wake_up(self.wake_at, self.timing.wake);
-                    } else if state == LegState::Quiet {
-                        self.enter(LegState::Refresh, until);
+                    } else if state == Activity::Quiet {
+                        self.enter(Activity::Refresh, until);
                     } else {
-                        self.enter(LegState::Quiet, until);
+                        self.enter(Activity::Quiet, until);
                         self.skip_cycles(to);
                     }
                 }
-                LegState::Fast => {
+                Activity::Fast => {
                     if self.wake_at <= until {
                         if to < self.wake_at {
                             return;
@@ -467,57 +469,57 @@ impl Walker {
                     } else if to <= until {
                         return;
                     } else {
-                        self.enter(LegState::Sleep, until);
+                        self.enter(Activity::Sleep, until);
                     }
                 }
             }
         }
     }
 
-    /// At the start of a Quiet leg: book the whole cycles up to `to` or the planned wake at once.
+    /// At the start of a Quiet interval: account for all whole cycles up to `to` or the planned wake at once.
     fn skip_cycles(&mut self, to: Ps) {
         let Timing { quiet, refresh, .. } = self.timing;
         if quiet == 0 {
             return;
         }
         let cycle = quiet.saturating_add(refresh);
-        let cycles = to.min(self.wake_at).saturating_sub(self.leg.from) / cycle;
-        self.account.quiet += cycles * quiet;
-        self.account.refresh += cycles * refresh;
-        let from = self.leg.from + cycles * cycle;
-        self.leg.from = from;
-        self.leg.until = self.natural_until(LegState::Quiet, from);
+        let cycles = to.min(self.wake_at).saturating_sub(self.interval.from) / cycle;
+        self.totals.quiet += cycles * quiet;
+        self.totals.refresh += cycles * refresh;
+        let from = self.interval.from + cycles * cycle;
+        self.interval.from = from;
+        self.interval.until = self.natural_until(Activity::Quiet, from);
     }
 
-    /// Add `ps` of the present leg's state to the account.
-    fn book(&mut self, ps: Ps) {
-        let account = &mut self.account;
-        match self.leg.state {
-            LegState::Down => account.down += ps,
-            LegState::Sending => {
-                account.active += ps;
-                account.transmit += ps;
+    /// Add `ps` to the time of the present activity.
+    fn add_time(&mut self, ps: Ps) {
+        let totals = &mut self.totals;
+        match self.interval.state {
+            Activity::Down => totals.down += ps,
+            Activity::Sending => {
+                totals.active += ps;
+                totals.transmit += ps;
             }
-            LegState::Hold => account.active += ps,
-            LegState::Sleep => account.sleep += ps,
-            LegState::Quiet => account.quiet += ps,
-            LegState::Refresh => account.refresh += ps,
-            LegState::Fast => account.fast += ps,
-            LegState::Waking => account.wake += ps,
+            Activity::Hold => totals.active += ps,
+            Activity::Sleep => totals.sleep += ps,
+            Activity::Quiet => totals.quiet += ps,
+            Activity::Refresh => totals.refresh += ps,
+            Activity::Fast => totals.fast += ps,
+            Activity::Waking => totals.wake += ps,
         }
     }
 
     fn state(&self) -> LpiState {
-        match self.leg.state {
-            LegState::Down => LpiState::Off,
-            LegState::Sending => LpiState::Active,
-            LegState::Hold if self.mode == Mode::Off || !self.eee_active => LpiState::Off,
-            LegState::Hold => LpiState::Hold,
-            LegState::Sleep => LpiState::Sleeping,
-            LegState::Quiet => LpiState::Quiet,
-            LegState::Refresh => LpiState::Refresh,
-            LegState::Fast => LpiState::Fast,
-            LegState::Waking => LpiState::Waking,
+        match self.interval.state {
+            Activity::Down => LpiState::Off,
+            Activity::Sending => LpiState::Active,
+            Activity::Hold if self.mode == Mode::Off || !self.eee_active => LpiState::Off,
+            Activity::Hold => LpiState::Hold,
+            Activity::Sleep => LpiState::Sleeping,
+            Activity::Quiet => LpiState::Quiet,
+            Activity::Refresh => LpiState::Refresh,
+            Activity::Fast => LpiState::Fast,
+            Activity::Waking => LpiState::Waking,
         }
     }
 }

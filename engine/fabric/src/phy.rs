@@ -1,4 +1,4 @@
-//! What a port's physical layer can do: speeds, and at each speed whether and how it sleeps.
+//! Physical layers: speeds, and the EEE times of each speed.
 //!
 //! Times are those of IEEE 802.3-2022 clause 78 (tables 78-2, 78-4 and, for fast wake, 78-5), of the papers, or of a
 //! vendor. Each figure carries its [`Source`]. A figure marked [`Source::Memory`] was not checked against the

@@ -16,7 +16,7 @@ use crate::time::Ps;
 /// Largest frame of a switch port without jumbo frames: 1518 bytes less the FCS.
 pub(crate) const STANDARD_FRAME_BYTE: usize = 1_514;
 
-/// Whose port it is.
+/// Owner of a port.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// A host's.
@@ -43,31 +43,31 @@ pub(crate) struct Queued {
     pub(crate) octets: u32,
 }
 
-/// A frame between two ports, being sent or on its way.
+/// A frame on a cable, or behind it in the latency of the switch.
 #[derive(Debug)]
 pub(crate) struct InAir {
-    /// When the partner acts on it: last bit received, plus a switch's latency.
+    /// When the partner processes it: last bit received, plus the latency of a switch.
     pub(crate) due: Ps,
     /// When its last bit leaves.
     pub(crate) sent: Ps,
     pub(crate) frame: Frame,
 }
 
-/// A PAUSE frame between two ports. It overtakes what a switch still digests: MACs act on it at once.
+/// A PAUSE frame on a cable. It takes effect at the MAC, before data frames that the switch is still processing.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct PauseInAir {
     pub(crate) due: Ps,
     pub(crate) quanta: u16,
 }
 
-/// What a transmitter is about.
+/// Phase of a transmitter.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Nothing to send, or paused.
     Idle,
     /// Too little waits to wake the link.
     Coalescing {
-        /// When it wakes all the same.
+        /// When the coalescing timer expires.
         until: Ps,
     },
     /// The link wakes.
@@ -90,9 +90,9 @@ pub(crate) struct Transmitter {
     pub(crate) queue_byte: usize,
     /// A PAUSE frame to send before anything else, by its quanta.
     pub(crate) pause_due: Option<u16>,
-    /// The partner wants no frames before.
+    /// The partner's PAUSE holds until then.
     pub(crate) paused_until: Ps,
-    /// Occupies its buffer until the last bit is sent.
+    /// The frame being sent; it occupies the buffer until its last bit has left.
     pub(crate) sending: Option<Slot>,
     pub(crate) air: VecDeque<InAir>,
     pub(crate) pause_air: VecDeque<PauseInAir>,
@@ -125,16 +125,16 @@ impl Transmitter {
     }
 }
 
-/// What the link is now, as the port needs it for each frame.
+/// State of the link, in the form that each frame needs.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Carrier {
     pub(crate) up: bool,
     pub(crate) speed_mbps: u32,
-    /// Time of one byte.
+    /// Transmission time of one byte.
     pub(crate) byte: Ps,
-    /// Time along the cable.
+    /// Propagation delay.
     pub(crate) propagation: Ps,
-    /// Time along the cable and through the partner, if it is a switch.
+    /// Propagation delay, plus the latency of the partner if it is a switch.
     pub(crate) arrival: Ps,
     pub(crate) pause: Pause,
     pub(crate) eee: bool,

@@ -1,4 +1,4 @@
-//! What the fabric shows: states, counters, tables, alarms. Plain values, computed at the moment of asking.
+//! Output of the fabric: states, counters, tables, alarms. Plain values, computed when they are read.
 
 use crate::frame::{Frame, Mac};
 use crate::id::{CableId, PortId};
@@ -31,7 +31,7 @@ pub struct Tapped {
     pub frame: Frame,
 }
 
-/// Something a person should look at.
+/// A condition that an operator should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alarm {
     /// When.
@@ -40,7 +40,7 @@ pub struct Alarm {
     pub text: String,
 }
 
-/// What a port is and does now.
+/// State of a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PortState {
     /// Name.
@@ -51,11 +51,11 @@ pub struct PortState {
     pub oper_up: bool,
     /// Cable plugged in.
     pub cable: Option<CableId>,
-    /// Speed, 0 when down; of a LAG the sum of its members that are up.
+    /// Speed; 0 when down. Of a LAG: the sum of its members that are up.
     pub speed_mbps: u32,
     /// Speeds offered.
     pub advertised_mbps: Vec<u32>,
-    /// Negotiates.
+    /// Autonegotiation is on.
     pub autoneg: bool,
     /// Honours PAUSE (negotiated).
     pub flow_control_rx: bool,
@@ -65,21 +65,21 @@ pub struct PortState {
     pub flow_control_admin: bool,
     /// EEE is offered.
     pub eee_admin: bool,
-    /// The PHY can, at the present or best speed.
+    /// The PHY supports EEE at the present speed, or when down at its best speed.
     pub eee_supported: bool,
-    /// Both ends can and want, and the link is up.
+    /// Both ends support and advertise EEE, and the link is up.
     pub eee_active: bool,
     /// LPI policy of the transmitter.
     pub lpi_mode: Mode,
-    /// What the transmitter does now.
+    /// LPI state of the transmitter.
     pub lpi_now: LpiState,
-    /// VLAN of untagged frames; 0 on a NIC.
+    /// PVID; 0 on a NIC.
     pub pvid: u16,
     /// Frames admitted.
     pub acceptable: Acceptable,
     /// Ingress filtering.
     pub ingress_filtering: bool,
-    /// Spanning tree's discarding state.
+    /// In the discarding state of spanning tree.
     pub blocked: bool,
     /// The LAG it is in.
     pub lag: Option<PortId>,
@@ -104,7 +104,7 @@ pub struct PortCounters {
     pub in_mcast: u64,
     /// Broadcast frames received.
     pub in_bcast: u64,
-    /// Received and thrown away: VLAN rules, acceptable frame types, blocked, budget.
+    /// Received and discarded: VLAN rules, acceptable frame types, blocked, budget, buffer full.
     pub in_discards: u64,
     /// Received in error (too long).
     pub in_errors: u64,
@@ -118,7 +118,7 @@ pub struct PortCounters {
     pub out_bcast: u64,
     /// Not sent: queue or buffer full, larger than the port's MTU, link lost.
     pub out_discards: u64,
-    /// Cut off while being sent.
+    /// Truncated by a link loss.
     pub out_errors: u64,
     /// PAUSE frames received.
     pub in_pause: u64,
@@ -134,25 +134,25 @@ pub struct PortCounters {
     pub rx_lpi_events: u64,
     /// Time the partner's transmitter was in LPI, in picoseconds.
     pub rx_lpi: Ps,
-    /// Received and thrown away because the fabric's frame budget was used up; part of `in_discards`.
+    /// Received and discarded because the frame budget was used up; part of `in_discards`.
     pub storm_drops: u64,
 }
 
-/// Members of a VLAN, and those of them at which its frames leave untagged, in order of ports.
+/// Members of a VLAN and its untagged members, in order of ports.
 pub type VlanPorts = (Vec<PortId>, Vec<PortId>);
 
-/// One row of a forwarding table.
+/// One entry of a forwarding database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FdbEntry {
-    /// VLAN; under shared learning, of a learned entry, the VLAN in which it was last seen.
+    /// VLAN. Of a learned entry under shared learning: the VLAN in which the address was last seen.
     pub vid: u16,
     /// Address.
     pub mac: Mac,
     /// Port or LAG.
     pub port: PortId,
-    /// Entered by hand.
+    /// A static entry.
     pub is_static: bool,
-    /// Time since last seen; 0 of a static entry.
+    /// Time since the address was last seen; 0 for a static entry.
     pub age: Ps,
 }
 
@@ -165,15 +165,16 @@ pub struct Frames {
     pub copies: u64,
     /// Handed to hosts.
     pub delivered: u64,
-    /// PAUSE and other link-local frames eaten by MACs and bridges, frames with nowhere to go.
+    /// Terminated: PAUSE and other link-local frames, and frames without an egress port.
     pub consumed: u64,
     /// Lost: queues, rules, links, budget.
     pub dropped: u64,
-    /// In a ring, in a queue, on a cable, or waiting to be polled. Counted by looking, not by arithmetic.
+    /// In a ring, in a queue, on a cable, or waiting to be polled. Counted one by one, not as the difference of the
+    /// others.
     pub in_flight: u64,
 }
 
-/// What a bridge is now.
+/// State of a bridge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BridgeState {
     /// Name of the switch.
@@ -184,11 +185,11 @@ pub struct BridgeState {
     pub powered: bool,
     /// Ageing time; 0: never.
     pub ageing: Ps,
-    /// One forwarding table for all VLANs.
+    /// Shared learning (SVL).
     pub shared_learning: bool,
-    /// Capacity of the forwarding table.
+    /// Capacity of the forwarding database.
     pub fdb_size: usize,
-    /// Learned addresses discarded for want of room (dot1dTpLearnedEntryDiscards).
+    /// Addresses not learned because the forwarding database was full (dot1dTpLearnedEntryDiscards).
     pub fdb_discards: u64,
     /// Bytes waiting in the whole switch.
     pub buffered_byte: usize,

@@ -1,6 +1,6 @@
-//! What the fabric is told: switches, NICs and changes of their configuration.
+//! Input of the fabric: switches, NICs and changes of their configuration.
 //!
-//! A change is a value whose absent fields leave things as they are.
+//! A change is a value; its absent fields keep the present setting.
 
 use crate::frame::Mac;
 use crate::id::{PortId, SwitchId};
@@ -27,17 +27,17 @@ pub struct SwitchSpec {
     pub egress_queue_byte: usize,
     /// Bytes that may wait in the whole switch.
     pub buffer_byte: usize,
-    /// One forwarding table for all VLANs (SVL) instead of one per VLAN (IVL).
+    /// Shared learning (SVL): one forwarding database for all VLANs, instead of one per VLAN (IVL).
     pub shared_learning: bool,
-    /// Capacity of the forwarding table, static entries included.
+    /// Capacity of the forwarding database, static entries included.
     pub fdb_size: usize,
-    /// How long a learned address is believed without being seen; 0: for ever.
+    /// FDB ageing time; 0: never.
     pub ageing: Ps,
 }
 
 impl SwitchSpec {
-    /// A store-and-forward switch of `ports` equal ports named `1`, `2`, …: 2 µs latency, 256 KiB a queue, 2
-    /// MiB in all, independent learning, 16 384 addresses, 300 s ageing.
+    /// A store-and-forward switch of `ports` equal ports named `1`, `2`, …: 2 µs latency, 256 KiB per egress queue, 2
+    /// MiB in all, independent learning, 16 384 FDB entries, 300 s ageing.
     #[must_use]
     pub fn new(name: &str, phy: &str, ports: usize) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl SwitchSpec {
     }
 }
 
-/// What `add_switch` made.
+/// The identifiers that `add_switch` assigned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchHandle {
     /// The switch.
@@ -99,7 +99,7 @@ pub enum Acceptable {
     /// All.
     #[default]
     All,
-    /// Only frames that carry a VLAN id; untagged and priority-tagged ones are discarded.
+    /// Only VLAN-tagged frames; untagged and priority-tagged ones are discarded.
     Tagged,
     /// Only untagged and priority-tagged frames.
     Untagged,
@@ -110,7 +110,7 @@ pub enum Acceptable {
 pub struct PortChange {
     /// Administratively up.
     pub admin_up: Option<bool>,
-    /// Negotiate; without, the one advertised speed is forced.
+    /// Autonegotiation; without it, the one advertised speed is forced.
     pub autoneg: Option<bool>,
     /// Speeds offered to the partner.
     pub advertised_mbps: Option<Vec<u32>>,
@@ -125,7 +125,7 @@ pub struct PortChange {
 /// A change of a bridge port's VLAN rules.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct PortVlanChange {
-    /// VLAN of untagged frames received.
+    /// PVID: the VLAN of untagged frames received.
     pub pvid: Option<u16>,
     /// Which frames are admitted.
     pub acceptable: Option<Acceptable>,
@@ -138,16 +138,16 @@ pub struct PortVlanChange {
 pub struct BridgeChange {
     /// Ageing time; 0: never.
     pub ageing: Option<Ps>,
-    /// One forwarding table for all VLANs. A change forgets what was learned.
+    /// Shared learning (SVL). A change flushes the learned entries.
     pub shared_learning: Option<bool>,
 }
 
-/// A change of a port's true LPI policy; timing is merged into what was set before.
+/// A change of the LPI policy of a port's transmitter; it is merged into the timing set before.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct LpiChange {
     /// Mode.
     pub mode: Option<Mode>,
-    /// Idle time before LPI is asserted.
+    /// Hold (power-down threshold): idle time before LPI is asserted.
     pub hold: Option<Ps>,
     /// Ts, cannot be cut short.
     pub sleep: Option<Ps>,
@@ -157,20 +157,20 @@ pub struct LpiChange {
     pub refresh: Option<Ps>,
     /// Tw.
     pub wake: Option<Ps>,
-    /// Tw when the frame arrived during Ts; if only `wake` is set, the same.
+    /// Tw when the frame arrived during Ts. Defaults to `wake` where that is set.
     pub wake_during_sleep: Option<Ps>,
     /// Tw of fast wake.
     pub fast_wake: Option<Ps>,
     /// Hybrid: time in fast wake before deep sleep.
     pub deep_after: Option<Ps>,
-    /// Wake when so many bytes wait; 0: no such limit.
+    /// Wake when this many bytes wait; 0: no limit.
     pub coalesce_byte: Option<u32>,
-    /// Wake when the first has waited so long; 0: no such limit.
+    /// Wake when the first frame has waited this long; 0: no limit.
     pub coalesce: Option<Ps>,
 }
 
 impl LpiChange {
-    /// This change with another on top.
+    /// This change overridden by a later one.
     #[must_use]
     pub const fn merged(&self, later: &Self) -> Self {
         macro_rules! latest {
@@ -193,7 +193,7 @@ impl LpiChange {
         )
     }
 
-    /// Whether a PHY at a speed has a mode by itself, or the times set by hand provide for it.
+    /// Whether a PHY supports a mode at a speed, or the configured times provide for it.
     pub(crate) fn permits(&self, phy: &Phy, speed_mbps: u32, mode: Mode) -> bool {
         let eee = phy.eee_at(speed_mbps);
         let deep = self.sleep.is_some() && self.wake.is_some();
@@ -209,8 +209,8 @@ impl LpiChange {
         }
     }
 
-    /// Mode and times of a transmitter: those of its PHY at that speed where nothing was set. A mode that
-    /// does not exist at that speed gives way to the PHY's own.
+    /// Mode and times of a transmitter: the configured ones, else those of its PHY at that speed. A mode that the
+    /// speed does not support falls back to the default of the PHY.
     pub(crate) fn policy(&self, phy: &Phy, speed_mbps: u32) -> (Mode, Timing) {
         let eee = phy.eee_at(speed_mbps);
         let own = eee.map_or(Mode::Off, Eee::mode);

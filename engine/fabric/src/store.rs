@@ -1,11 +1,11 @@
-//! Frames that wait in switches and rings, each held once however many copies of it wait.
+//! Storage of the frames in switches and rings. Each frame is stored once, however many copies of it wait.
 
 use crate::frame::Frame;
 
 /// A place in the store.
 pub(crate) type Slot = u32;
 
-/// The owner of frames that no switch buffer holds.
+/// Ingress port of frames that no switch buffer holds.
 pub(crate) const NO_PORT: u32 = u32::MAX;
 
 #[derive(Debug)]
@@ -19,8 +19,7 @@ struct Held {
     octets: u32,
 }
 
-/// What is freed with the last copy of a frame: its bytes in the buffer of the switch that it came in at
-/// `ingress`.
+/// Buffer space that the last copy of a frame frees, and the ingress port that was charged for it.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Freed {
     pub(crate) ingress: u32,
@@ -35,7 +34,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Keep a frame of which `copies` will be sent.
+    /// Store a frame of which `copies` will be sent.
     pub(crate) fn keep(&mut self, frame: Frame, copies: u32, ingress: u32, octets: u32) -> Slot {
         let held = Held {
             frame,
@@ -53,7 +52,7 @@ impl Store {
         }
     }
 
-    /// The frame of a copy that begins to be sent. The last copy gets the original.
+    /// The frame of a copy whose transmission begins. The last copy takes the original.
     pub(crate) fn begin(&mut self, slot: Slot) -> Frame {
         let held = &mut self.held[slot as usize];
         held.unsent -= 1;

@@ -1,6 +1,6 @@
 //! Time in picoseconds and what one byte costs at each Ethernet rate.
 
-/// A moment or a span of engine time in picoseconds. 2⁶⁴ ps are 213 days.
+/// A point in engine time or a duration, in picoseconds. 2⁶⁴ ps are 213 days.
 pub type Ps = u64;
 
 /// Picoseconds in a nanosecond.

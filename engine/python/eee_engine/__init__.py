@@ -1,4 +1,4 @@
-"""The twin's engine: 802.1Q switches, EEE links, a live clock on TAP devices and an SNMP agent."""
+"""802.1Q switches and EEE links on a live or a virtual clock, with TAP devices and SNMP agents."""
 
 from eee_engine._engine import Engine, FabricError, SnmpAgent, VirtualEngine, phy_profiles
 

@@ -1,8 +1,8 @@
-"""Types of the engine's Python face. All times are in the unit that the name's last word says.
+"""Types of the engine in Python. The last word of a name is the unit of its value.
 
 A *port id* is a small integer, unique in one engine: a switch port, a LAG of a switch, or a host's NIC.
-A *MAC* is ``bytes`` of length 6. Every method that names something unknown or impossible raises `FabricError`
-with one sentence. Every method may be called from any thread; configuration takes effect at once.
+A *MAC* is ``bytes`` of length 6. A method whose argument is unknown or invalid raises `FabricError`, which says
+what is wrong and what to do. Methods may be called from any thread; configuration takes effect at once.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,7 +18,7 @@ class Switch(TypedDict):
     lags: list[int]  # port ids of the LAGs; their bridge ports follow the physical ones
 
 class LpiTiming(TypedDict, total=False):
-    """Overrides of a PHY profile for one port's transmit direction; what is absent comes from the profile."""
+    """Overrides of the PHY profile for the transmit direction of one port; absent keys keep the profile's value."""
 
     hold_us: float  # idle time before LPI is asserted (power-down threshold)
     sleep_us: float  # Ts, cannot be cut short
@@ -28,11 +28,11 @@ class LpiTiming(TypedDict, total=False):
     wake_during_sleep_us: float  # Tw_sys when the frame arrived during Ts (10GBASE-T "case 1")
     fast_wake_us: float  # Tw of fast wake
     deep_after_us: float  # hybrid: time in fast wake before deep sleep
-    coalesce_byte: int  # 0: none. Wake when so many bytes wait ...
-    coalesce_us: float  # ... or the first has waited so long
+    coalesce_byte: int  # wake when this many bytes wait (0: no limit) ...
+    coalesce_us: float  # ... or the first frame has waited this long
 
 class PortState(TypedDict):
-    """What a port is and does now."""
+    """State of a port."""
 
     name: str
     admin_up: bool
@@ -45,10 +45,10 @@ class PortState(TypedDict):
     flow_control_tx: bool
     flow_control_admin: bool  # offered
     eee_admin: bool
-    eee_supported: bool  # the PHY can, at the present or best speed
-    eee_active: bool  # both ends can and want, link up
+    eee_supported: bool  # by the PHY, at the present or best speed
+    eee_active: bool  # negotiated by both ends, link up
     lpi_mode: Mode
-    lpi_now: Literal["active", "hold", "sleeping", "quiet", "refresh", "waking", "off", "fast"]  # this end's transmitter
+    lpi_now: Literal["active", "hold", "sleeping", "quiet", "refresh", "waking", "off", "fast"]  # transmitter of this end
     pvid: int
     acceptable: Literal["all", "tagged", "untagged"]
     ingress_filtering: bool
@@ -84,7 +84,7 @@ class PortCounters(TypedDict):
     storm_drops: int
 
 class TimeInState(TypedDict):
-    """Picoseconds of one port's transmit direction since creation; they add up to ``total_ps``."""
+    """Time in state of the transmit direction of one port since creation; the parts add up to ``total_ps``."""
 
     down_ps: int  # no link
     active_ps: int  # link up and not in LPI, frames or idle, hold included
@@ -107,7 +107,7 @@ class FdbEntry(TypedDict):
     age_s: float
 
 class Lateness(TypedDict):
-    """How late deliveries reached the hosts: wall clock minus model time."""
+    """Lateness of the deliveries to hosts: wall clock minus model time."""
 
     count: int
     p50_us: float
@@ -123,12 +123,12 @@ class Frames(TypedDict):
     offered: int  # handed in by hosts
     copies: int  # extra frames made by flooding (n egress ports count n - 1), PAUSE frames included
     delivered: int  # handed to hosts
-    consumed: int  # PAUSE frames eaten by MACs, frames with nowhere to go
+    consumed: int  # PAUSE frames, frames without an egress port
     dropped: int
     in_flight: int  # queued or on a cable
 
 class _Fabric:
-    """What live and virtual engines share: topology, configuration, observation."""
+    """Methods that live and virtual engines share: topology, configuration, observation."""
 
     def add_switch(
         self,
@@ -147,11 +147,11 @@ class _Fabric:
     ) -> Switch: ...
     def add_host(self, name: str, *, mac: bytes, phy: str = "1000BASE-T", ring_frames: int = 1024) -> int: ...
     def connect(self, a: int, b: int, *, length_m: float = 2.0) -> int:
-        """Plug a cable in; returns the cable id."""
+        """Connect two ports with a cable; returns the cable id."""
     def cut(self, cable: int) -> None: ...
     def mend(self, cable: int) -> None: ...
     def set_interruption(self, port: int, *, seconds: float) -> None:
-        """How long this PHY takes from signal to link (autonegotiation, training); a link takes the longer of both."""
+        """Link-up time of this PHY (autonegotiation, training); a link takes the longer of both ends."""
     def set_port(
         self,
         port: int,
@@ -164,7 +164,7 @@ class _Fabric:
         mtu_byte: int | None = None,  # largest frame without FCS; at most 9216
     ) -> None: ...
     def set_lpi(self, port: int, *, mode: Mode | None = None, timing: LpiTiming | None = None) -> None:
-        """True LPI policy of a port's transmitter, used while EEE is active; timing is merged into what was set."""
+        """LPI policy of the transmitter of a port, used while EEE is active; timing is merged into the timing set before."""
     def set_port_vlan(
         self,
         port: int,
@@ -185,18 +185,18 @@ class _Fabric:
     def remove_static(self, switch: int, vid: int, mac: bytes) -> None: ...
     def fdb(self, switch: int) -> list[FdbEntry]: ...
     def flush_fdb(self, switch: int, *, port: int | None = None, vid: int | None = None) -> None:
-        """Forget learned entries."""
+        """Flush learned entries."""
     def set_lag(self, lag: int, members: Sequence[int]) -> None: ...
     def set_power(self, switch: int, *, on: bool) -> None:
-        """Off: all links down, FDB, VLANs and counters forgotten; VLAN 1 untagged on all ports after on."""
+        """Off: links down; FDB, VLANs and counters erased. On: factory settings, VLAN 1 untagged on all ports."""
     def set_blocked(self, port: int, *, blocked: bool) -> None:
-        """Spanning tree's discarding state: neither learns nor forwards."""
+        """Discarding state of spanning tree: the port neither learns nor forwards."""
     def clear_counters(self, port: int) -> None: ...
     def port(self, port: int) -> PortState: ...
     def counters(self, port: int) -> PortCounters: ...
     def time_in_state(self, port: int) -> TimeInState: ...
     def ports_time_in_state(self, ports: Sequence[int]) -> list[TimeInState]:
-        """One lock for many ports."""
+        """Time in state of many ports at one moment."""
     def frames(self) -> Frames: ...
     def now_ps(self) -> int: ...
 
@@ -215,19 +215,19 @@ class Engine(_Fabric):
     def attach(self, host: int, tap_fd: int) -> None:
         """Bind a host's NIC to a TAP (IFF_NO_PI | IFF_VNET_HDR); takes ownership of the descriptor."""
     def make_room(self, groups: str) -> None:
-        """Keep the processes of all control groups in a folder off the core that the live thread has for itself."""
+        """Keep the processes of all control groups in a folder off the core that the live thread has claimed."""
     def start(self) -> None: ...
     def stop(self) -> None:
         """Stop the thread, close TAPs and captures; idempotent."""
     def lateness(self) -> Lateness: ...
     def reset_lateness(self) -> None: ...
     def alarms(self) -> list[tuple[int, str]]:
-        """(engine time ps, sentence): storms, budget exhausted, thread late; at most the last 1000."""
+        """(engine time ps, text): storms, late deliveries, stalls; at most the last 1000."""
     def capture(self, cable: int, fd: int) -> int:
         """Write a pcap (nanosecond, Ethernet, tags as on the wire) of both directions of a cable to `fd` (taken
-        over); returns a capture id. Ends by itself when the reader goes away. A slow reader loses packets, counted."""
+        over); returns a capture id. Ends when the reader closes. Packets that a slow reader misses are counted."""
     def stop_capture(self, capture: int) -> int:
-        """Returns how many packets were lost for want of a reader."""
+        """Returns how many packets were lost because the reader was too slow."""
     def cpu_s(self) -> float:
         """CPU time of the live thread."""
 
@@ -270,26 +270,26 @@ class SnmpAgent:
     ) -> None:
         """`on_set` gets all varbinds of one SET PDU and returns (error-status, error-index), (0, 0) for done.
 
-        It is called from the agents' thread. snmpEngineBoots rises with every `start`. A user with keys must use them
-        all (authorizationError otherwise). ValueError for what cannot be.
+        It is called from the thread of the agents. snmpEngineBoots increases with every `start`. A user with keys must
+        use all of them (authorizationError otherwise). Invalid arguments raise ValueError.
         """
     @property
     def port(self) -> int:
-        """UDP port; while running the one that the system chose if 0 was asked for."""
+        """UDP port; while running the one that the system chose for port 0."""
     def serve(self, engine: _Fabric, group: Group) -> None: ...
     def put(self, values: Sequence[VarBind]) -> None:
-        """Insert or replace plain entries (system group, ifAlias, sensors, strips); they win over engine-backed ones."""
+        """Insert or replace plain entries (system group, ifAlias, sensors, strips); they override engine-backed ones."""
     def remove(self, prefix: str) -> None:
         """Remove plain entries at or below an OID."""
     def changed(self) -> None:
-        """Configuration changed: the next request sees it (snapshots are otherwise up to 100 ms old, VLANs and
+        """Report a change of configuration: the next request shows it (snapshots are otherwise up to 100 ms old, VLANs and
         forwarding table up to 1 s)."""
     def set_loss(self, fraction: float) -> None:
-        """Drop this share of requests (a fault to inject)."""
+        """Drop this share of requests (fault injection)."""
     def start(self) -> None:
-        """OSError (EADDRINUSE, …) with a sentence if the address cannot be bound."""
+        """Raises OSError (EADDRINUSE, …) if the address cannot be bound."""
     def stop(self) -> None: ...
 
 def phy_profiles() -> dict[str, dict[str, float]]:
     """Name -> speed_mbps, hold_us, sleep_us, quiet_us, refresh_us, wake_us, wake_during_sleep_us, fast_wake_us
-    (0: none) at its own speed, and interruption_s."""
+    (0: not supported) at its nominal speed, and interruption_s."""

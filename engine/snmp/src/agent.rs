@@ -1,4 +1,4 @@
-//! Messages of SNMP v1, v2c (RFC 1901) and v3 (RFC 3412): from a datagram to its answer.
+//! Messages of SNMP v1, v2c (RFC 1901) and v3 (RFC 3412): from a datagram to its response.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::table::{Table, TableBuilder};
 use crate::usm::{self, EngineTime, Level, Parameters, User, UserConfig};
 use crate::value::Value;
 
-/// Least size of a datagram that every SNMP entity must take (RFC 3417 §3.2).
+/// Minimum datagram size that every SNMP entity must accept (RFC 3417 §3.2).
 pub const SIZE_MIN_BYTE: usize = 484;
 /// Largest payload of a UDP datagram over IPv4.
 pub const SIZE_MAX_BYTE: usize = 65_507;
@@ -20,7 +20,7 @@ const USM_MODEL: i32 = 3;
 const REPORTABLE: u8 = 0b100;
 const SNMP_ENGINE: [u32; 9] = [1, 3, 6, 1, 6, 3, 10, 2, 1];
 
-/// What an agent is made with.
+/// Configuration of an agent.
 #[derive(Debug, Clone)]
 pub struct AgentConfig {
     /// snmpEngineID, 5 to 32 octets.
@@ -31,37 +31,33 @@ pub struct AgentConfig {
     pub communities: Vec<(String, Access)>,
     /// Users of v3.
     pub users: Vec<UserConfig>,
-    /// Largest datagram that the agent takes and sends, payload of UDP.
+    /// Maximum size of a datagram in both directions, as UDP payload.
     pub size_max_byte: usize,
-    /// Where the count in the privacy protocols' salts starts; another one after each boot.
+    /// Start of the counter in the salts of the privacy protocols; use another value after each boot.
     pub salt_seed: u64,
 }
 
-/// Why an agent cannot be made.
+/// Invalid configuration of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// The engine id's size is out of range.
-    #[error("an SNMP engine id has 5 to 32 octets, this one has {0}: give another (RFC 3411 §5)")]
+    #[error("invalid SNMP engine id of {0} octets: use 5 to 32 octets (RFC 3411 §5)")]
     EngineId(usize),
     /// The datagram size is out of range.
-    #[error(
-        "an SNMP agent's datagrams hold {SIZE_MIN_BYTE} to {SIZE_MAX_BYTE} byte, not {0}: choose a size in between"
-    )]
+    #[error("invalid SNMP datagram size of {0} byte: use {SIZE_MIN_BYTE} to {SIZE_MAX_BYTE} byte")]
     Size(usize),
-    /// A user has privacy and no authentication.
-    #[error(
-        "SNMP user {0:?} has privacy without authentication: give the user an authentication protocol too"
-    )]
+    /// A user has privacy without authentication.
+    #[error("SNMP user {0:?} has privacy without authentication: add an authentication protocol")]
     PrivacyOnly(String),
 }
 
-/// Where the agent finds its variables.
+/// Source of the variables of an agent.
 pub trait Variables {
-    /// All variables, as fresh as the owner promises; `own` must be among them ([`Own::put_into`]).
+    /// All variables, no older than the owner guarantees; `own` must be included ([`Own::put_into`]).
     fn table(&mut self, own: &Own) -> &Table;
 }
 
-/// What the agent knows about itself.
+/// Identity, time and counters of the agent.
 #[derive(Debug)]
 pub struct Own {
     engine_id: Vec<u8>,
@@ -94,28 +90,28 @@ impl Own {
     }
 }
 
-/// What became of a datagram.
+/// Result of processing a datagram.
 #[derive(Debug)]
 pub enum Step {
     /// [`Agent::answer`] holds the datagram to send back.
     Answer,
-    /// Nothing is sent.
+    /// No response.
     Silent,
-    /// Variables shall be set; hand the result to [`Agent::finish_set`].
+    /// A SET request; pass its result to [`Agent::finish_set`].
     Set(PendingSet),
 }
 
 /// A SET that waits for its result.
 #[derive(Debug)]
 pub struct PendingSet {
-    /// What shall be set.
+    /// Variables to set.
     pub binds: Vec<Bind>,
     request_id: i32,
-    way_back: WayBack,
+    reply_to: ReplyTo,
 }
 
 #[derive(Debug)]
-enum WayBack {
+enum ReplyTo {
     Community {
         version: i32,
         community: Vec<u8>,
@@ -128,7 +124,7 @@ enum WayBack {
     },
 }
 
-impl WayBack {
+impl ReplyTo {
     fn version(&self) -> Version {
         match self {
             Self::Community { version: 0, .. } => Version::V1,
@@ -190,19 +186,19 @@ impl Agent {
         })
     }
 
-    /// Boots again: one more in snmpEngineBoots, counters at zero. Times count from here.
+    /// Reboot: snmpEngineBoots increases, counters are zero, times count from here.
     pub fn reboot(&mut self) {
         self.own.boots = self.own.boots.saturating_add(1).min(i32::MAX as u32);
         self.own.time_s = 0;
         self.own.counters = Counters::default();
     }
 
-    /// The answer to the last datagram, after [`Step::Answer`] or [`Agent::finish_set`].
+    /// The response to the last datagram, after [`Step::Answer`] or [`Agent::finish_set`].
     pub fn answer(&self) -> &[u8] {
         self.out.written()
     }
 
-    /// Takes one datagram; `since_boot` is the time since the agent's last boot.
+    /// Processes one datagram; `since_boot` is the time since the last boot of the agent.
     pub fn receive(
         &mut self,
         since_boot: Duration,
@@ -255,13 +251,13 @@ impl Agent {
             count(&mut self.own.counters.in_bad_community_names);
             return Ok(Step::Silent);
         };
-        let way_back = WayBack::Community {
+        let reply_to = ReplyTo::Community {
             version,
             community: community.to_vec(),
         };
         match self.request.parse(tag, content)? {
             Parsed::Request(Kind::GetBulk) if version == 0 => Ok(Step::Silent),
-            Parsed::Request(kind) => Ok(self.serve(kind, access, way_back, variables)),
+            Parsed::Request(kind) => Ok(self.serve(kind, access, reply_to, variables)),
             Parsed::Other => {
                 count(&mut self.own.counters.unknown_pdu_handlers);
                 Ok(Step::Silent)
@@ -296,7 +292,7 @@ impl Agent {
         let parameters = Parameters::parse(message.expect(ber::OCTETS)?)?;
         let (tag, data) = message.element()?;
         let size_max_byte = manager_size_byte.min(self.own.size_max_byte);
-        let reply = |user, level| WayBack::User {
+        let reply = |user, level| ReplyTo::User {
             message_id,
             user,
             level,
@@ -351,7 +347,7 @@ impl Agent {
         &mut self,
         mut scoped: Reader,
         reportable: bool,
-        way_back: WayBack,
+        reply_to: ReplyTo,
         variables: &mut dyn Variables,
     ) -> Result<Step, BerError> {
         let context_engine_id = scoped.expect(ber::OCTETS)?;
@@ -363,13 +359,13 @@ impl Agent {
         };
         if context_engine_id != self.own.engine_id || !context_name.is_empty() {
             let variable = self.own.counters.refuse_context();
-            return Ok(self.report(reportable, variable, self.request.id, &way_back));
+            return Ok(self.report(reportable, variable, self.request.id, &reply_to));
         }
-        let WayBack::User {
+        let ReplyTo::User {
             user: Some(user),
             level,
             ..
-        } = way_back
+        } = reply_to
         else {
             return Ok(Step::Silent);
         };
@@ -377,51 +373,51 @@ impl Agent {
             return Ok(self.respond(
                 (ErrorStatus::AuthorizationError, 0),
                 self.request.id,
-                &way_back,
+                &reply_to,
             ));
         }
         let access = self.users[user].access;
-        Ok(self.serve(kind, access, way_back, variables))
+        Ok(self.serve(kind, access, reply_to, variables))
     }
 
     fn serve(
         &mut self,
         kind: Kind,
         access: Access,
-        way_back: WayBack,
+        reply_to: ReplyTo,
         variables: &mut dyn Variables,
     ) -> Step {
-        self.body.reset(self.room_byte(&way_back));
-        let version = way_back.version();
+        self.body.reset(self.room_byte(&reply_to));
+        let version = reply_to.version();
         let request_id = self.request.id;
         if kind != Kind::Set {
             let table = variables.table(&self.own);
             let outcome = pdu::read(&self.request, kind, version, table, &mut self.body);
-            return self.respond(outcome, request_id, &way_back);
+            return self.respond(outcome, request_id, &reply_to);
         }
         let binds = self.request.take_binds();
         if access == Access::ReadWrite {
             return Step::Set(PendingSet {
                 binds,
                 request_id,
-                way_back,
+                reply_to,
             });
         }
         let outcome = pdu::finish_set(&binds, version, (ErrorStatus::NoAccess, 1), &mut self.body);
-        self.respond(outcome, request_id, &way_back)
+        self.respond(outcome, request_id, &reply_to)
     }
 
     /// Writes the answer to a SET; what came out of it is the error-status and the place (from 1) of the binding that
     /// was refused.
     pub fn finish_set(&mut self, pending: &PendingSet, outcome: Outcome) -> Step {
-        self.body.reset(self.room_byte(&pending.way_back));
+        self.body.reset(self.room_byte(&pending.reply_to));
         let outcome = pdu::finish_set(
             &pending.binds,
-            pending.way_back.version(),
+            pending.reply_to.version(),
             outcome,
             &mut self.body,
         );
-        self.respond(outcome, pending.request_id, &pending.way_back)
+        self.respond(outcome, pending.request_id, &pending.reply_to)
     }
 
     fn report(
@@ -429,7 +425,7 @@ impl Agent {
         wanted: bool,
         (name, value): (Vec<u32>, Value),
         request_id: i32,
-        way_back: &WayBack,
+        reply_to: &ReplyTo,
     ) -> Step {
         if !wanted {
             return Step::Silent;
@@ -442,17 +438,17 @@ impl Agent {
             pdu::REPORT,
             (ErrorStatus::NoError, 0),
             request_id,
-            way_back,
+            reply_to,
             Some(binding.written()),
         );
         Step::Answer
     }
 
-    fn respond(&mut self, outcome: Outcome, request_id: i32, way_back: &WayBack) -> Step {
-        self.write(pdu::RESPONSE, outcome, request_id, way_back, None);
-        let limit_byte = match way_back {
-            WayBack::Community { .. } => self.own.size_max_byte,
-            WayBack::User { size_max_byte, .. } => *size_max_byte,
+    fn respond(&mut self, outcome: Outcome, request_id: i32, reply_to: &ReplyTo) -> Step {
+        self.write(pdu::RESPONSE, outcome, request_id, reply_to, None);
+        let limit_byte = match reply_to {
+            ReplyTo::Community { .. } => self.own.size_max_byte,
+            ReplyTo::User { size_max_byte, .. } => *size_max_byte,
         };
         if self.out.size_byte() > limit_byte {
             count(&mut self.own.counters.silent_drops);
@@ -461,16 +457,16 @@ impl Agent {
         Step::Answer
     }
 
-    /// How many bytes of variable bindings a response may hold.
-    fn room_byte(&self, way_back: &WayBack) -> usize {
+    /// Maximum size of the variable bindings in a response.
+    fn room_byte(&self, reply_to: &ReplyTo) -> usize {
         const LENGTH: usize = 4;
         const INTEGER: usize = 6;
-        let (limit, frame) = match way_back {
-            WayBack::Community { community, .. } => (
+        let (limit, frame) = match reply_to {
+            ReplyTo::Community { community, .. } => (
                 self.own.size_max_byte,
                 LENGTH + 3 + LENGTH + community.len(),
             ),
-            WayBack::User {
+            ReplyTo::User {
                 size_max_byte,
                 user,
                 ..
@@ -492,20 +488,20 @@ impl Agent {
         tag: u8,
         outcome: Outcome,
         request_id: i32,
-        way_back: &WayBack,
+        reply_to: &ReplyTo,
         bindings: Option<&[u8]>,
     ) {
         let bindings = bindings.unwrap_or(self.body.bytes());
         let out = &mut self.out;
         out.clear();
-        match way_back {
-            WayBack::Community { version, community } => {
+        match reply_to {
+            ReplyTo::Community { version, community } => {
                 pdu::prepend(out, tag, request_id, outcome, bindings);
                 out.element(ber::OCTETS, community);
                 out.integer(*version);
                 out.wrap(ber::SEQUENCE, 0);
             }
-            WayBack::User {
+            ReplyTo::User {
                 message_id,
                 user,
                 level,

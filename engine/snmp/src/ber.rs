@@ -1,4 +1,4 @@
-//! Basic Encoding Rules as far as SNMP uses them: definite lengths, small tags (RFC 3417 §8).
+//! The part of the Basic Encoding Rules that SNMP uses: definite lengths, small tags (RFC 3417 §8).
 
 /// Tag of INTEGER.
 pub const INTEGER: u8 = 0x02;
@@ -23,7 +23,7 @@ pub const COUNTER64: u8 = 0x46;
 /// Longest object identifier, in sub-identifiers (RFC 2578 §3.5).
 pub const OID_MAX: usize = 128;
 
-/// Why bytes are not what they should be.
+/// Malformed encoding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BerError {
     /// The bytes end inside an element.
@@ -32,12 +32,12 @@ pub enum BerError {
     /// A length is indefinite or has more than four octets.
     #[error("a length of the encoding is indefinite or too long")]
     Length,
-    /// Another type stands where one was expected.
+    /// Unexpected type.
     #[error("expected tag {expected:#04x}, found {found:#04x}")]
     Tag {
-        /// Tag that was wanted.
+        /// Expected tag.
         expected: u8,
-        /// Tag that stands there.
+        /// Tag found.
         found: u8,
     },
     /// An integer has no octets or does not fit its type.
@@ -166,7 +166,7 @@ pub fn oid(content: &[u8], out: &mut Vec<u32>) -> Result<(), BerError> {
     Ok(())
 }
 
-/// Writes elements from the last to the first, so that every length is known when it is written.
+/// Writes elements from the last to the first, so every length is known when it is written.
 #[derive(Debug)]
 pub struct Prepender {
     buffer: Vec<u8>,
@@ -180,7 +180,7 @@ impl Default for Prepender {
 }
 
 impl Prepender {
-    /// A writer that grows beyond `capacity_byte` only when it must.
+    /// A writer that grows only beyond `capacity_byte`.
     pub fn with_capacity(capacity_byte: usize) -> Self {
         Self {
             buffer: vec![0; capacity_byte],
@@ -188,7 +188,7 @@ impl Prepender {
         }
     }
 
-    /// Forgets what was written and keeps the memory.
+    /// Clears the output and keeps the memory.
     pub fn clear(&mut self) {
         self.start = self.buffer.len();
     }

@@ -1,4 +1,4 @@
-//! What an agent counts about itself: SNMPv2-MIB (RFC 3418), USM (RFC 3414 §5), message processing (RFC 3412 §5).
+//! Counters of the agent: SNMPv2-MIB (RFC 3418), USM (RFC 3414 §5), message processing (RFC 3412 §5).
 
 use crate::table::TableBuilder;
 use crate::value::Value;
@@ -10,20 +10,20 @@ const TARGET_OBJECTS: [u32; 8] = [1, 3, 6, 1, 6, 3, 12, 1];
 /// Number of snmpUnknownContexts below snmpTargetObjects.
 const UNKNOWN_CONTEXTS: u32 = 5;
 
-/// Why the User-based Security Model refuses a message; the number is the object below usmStats.
+/// Errors of the User-based Security Model; the number is the object below usmStats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UsmFailure {
     /// The user has no keys for this security level.
     UnsupportedSecLevel = 1,
-    /// Replayed, too old, or the manager does not know our time yet.
+    /// Replayed, too old, or the manager does not have our time yet.
     NotInTimeWindow = 2,
-    /// No such user.
+    /// Unknown user.
     UnknownUserName = 3,
-    /// Not our engine, or discovery.
+    /// Another engine, or discovery.
     UnknownEngineId = 4,
-    /// The digest does not fit: another password, or altered.
+    /// Wrong digest: another password, or the message was altered.
     WrongDigest = 5,
-    /// What was decrypted is no PDU.
+    /// The decrypted data is not a PDU.
     DecryptionError = 6,
 }
 
@@ -38,13 +38,13 @@ pub struct Counters {
     pub in_bad_community_names: u32,
     /// snmpInASNParseErrs.
     pub in_asn_parse_errs: u32,
-    /// snmpSilentDrops: answers that no datagram could hold.
+    /// snmpSilentDrops: responses too large for a datagram.
     pub silent_drops: u32,
     /// snmpUnknownSecurityModels.
     pub unknown_security_models: u32,
     /// snmpInvalidMsgs: flags that contradict each other.
     pub invalid_msgs: u32,
-    /// snmpUnknownPDUHandlers: a class of PDU that no agent serves.
+    /// snmpUnknownPDUHandlers: PDU classes that agents do not serve.
     pub unknown_pdu_handlers: u32,
     /// snmpUnknownContexts.
     pub unknown_contexts: u32,
@@ -52,7 +52,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Counts a refusal and returns the variable that the report carries.
+    /// Counts an error and returns the variable for the report.
     pub fn refuse(&mut self, why: UsmFailure) -> (Vec<u32>, Value<'static>) {
         let count = &mut self.usm[why as usize - 1];
         *count = count.wrapping_add(1);
@@ -62,7 +62,7 @@ impl Counters {
         )
     }
 
-    /// Counts a message for a context that is not served and returns the variable that the report carries.
+    /// Counts a message for an unknown context and returns the variable for the report.
     pub fn refuse_context(&mut self) -> (Vec<u32>, Value<'static>) {
         count(&mut self.unknown_contexts);
         (
@@ -92,7 +92,7 @@ impl Counters {
     }
 }
 
-/// One more, wrapping as a Counter32 does.
+/// Increments, wrapping like a Counter32.
 pub fn count(counter: &mut u32) {
     *counter = counter.wrapping_add(1);
 }

@@ -33,7 +33,7 @@ impl AuthProtocol {
         }
     }
 
-    /// The user's key Ku from a password: slow on purpose (a megabyte is hashed), so worth keeping.
+    /// The key Ku from a password: deliberately slow (a megabyte is hashed), so cache it.
     pub fn password_key(self, password: &[u8]) -> Vec<u8> {
         match self {
             Self::Md5 => stretch::<Md5>(password),
@@ -44,7 +44,7 @@ impl AuthProtocol {
 
     /// The key Kul for one engine from the user's key.
     pub fn localize(self, user_key: &[u8], engine_id: &[u8]) -> Vec<u8> {
-        fn sandwich<D: Digest>(key: &[u8], engine_id: &[u8]) -> Vec<u8> {
+        fn hash_around<D: Digest>(key: &[u8], engine_id: &[u8]) -> Vec<u8> {
             D::new()
                 .chain_update(key)
                 .chain_update(engine_id)
@@ -53,9 +53,9 @@ impl AuthProtocol {
                 .to_vec()
         }
         match self {
-            Self::Md5 => sandwich::<Md5>(user_key, engine_id),
-            Self::Sha1 => sandwich::<Sha1>(user_key, engine_id),
-            Self::Sha256 => sandwich::<Sha256>(user_key, engine_id),
+            Self::Md5 => hash_around::<Md5>(user_key, engine_id),
+            Self::Sha1 => hash_around::<Sha1>(user_key, engine_id),
+            Self::Sha256 => hash_around::<Sha256>(user_key, engine_id),
         }
     }
 }
@@ -86,7 +86,7 @@ enum Keyed {
     Sha256(Hmac<Sha256>),
 }
 
-/// A digest as it stands in a message.
+/// A digest as part of a message.
 #[derive(Debug, Clone, Copy)]
 pub struct MessageDigest {
     octets: [u8; DIGEST_MAX_BYTE],
@@ -99,7 +99,7 @@ impl MessageDigest {
         &self.octets[..self.size_byte]
     }
 
-    /// Compares without telling by its duration where the first difference is.
+    /// Compares in constant time.
     pub fn equals(&self, other: &[u8]) -> bool {
         other.len() == self.size_byte
             && self
@@ -175,7 +175,7 @@ impl PrivKey {
         Self { protocol, key }
     }
 
-    /// To what multiple a plain text must be filled up before [`PrivKey::encrypt`].
+    /// The plain text must be padded to a multiple of this before [`PrivKey::encrypt`].
     pub fn block_byte(&self) -> usize {
         match self.protocol {
             PrivProtocol::Des => 8,
@@ -228,7 +228,7 @@ impl PrivKey {
         }
     }
 
-    /// Decrypts in place; false when the text's length is impossible.
+    /// Decrypts in place; false if the length of the text is invalid.
     #[must_use]
     pub fn decrypt(&self, boots: u32, time_s: u32, salt: [u8; SALT_BYTE], text: &mut [u8]) -> bool {
         match self.protocol {

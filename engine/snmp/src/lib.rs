@@ -1,18 +1,18 @@
 //! An SNMP agent without sockets, threads or clock: datagrams in, datagrams out.
 //!
-//! | module | what it knows |
+//! | module | contents |
 //! | --- | --- |
-//! | [`ber`] | the Basic Encoding Rules as far as SNMP uses them (X.690, RFC 3417 §8) |
+//! | [`ber`] | the part of the Basic Encoding Rules that SNMP uses (X.690, RFC 3417 §8) |
 //! | [`value`] | the SMIv2 types of a variable's value |
 //! | [`table`] | all variables of an agent at one moment, sorted and already encoded |
 //! | [`pdu`] | the operations GET, GETNEXT, GETBULK, SET (RFC 3416, RFC 1157) |
 //! | [`keys`] | USM's keys, digests and ciphers (RFC 3414, 3826, 7860) |
 //! | [`usm`] | the User-based Security Model's checks, in their order (RFC 3414 §3.2) |
-//! | [`counters`] | what the agent counts about itself (SNMPv2-MIB, USM, MPD) |
-//! | [`agent`] | messages of v1, v2c and v3: from a datagram to the answer |
+//! | [`counters`] | counters of the agent itself (SNMPv2-MIB, USM, MPD) |
+//! | [`agent`] | messages of v1, v2c and v3: from a datagram to the response |
 //!
-//! Time is an argument: the time since the agent's last boot. Variables are held as a [`Table`] in which every
-//! variable binding lies encoded in the order of its name, so that GETBULK is little more than a copy.
+//! Time is an argument: the time since the last boot of the agent. Variables are held as a [`Table`], which stores
+//! every variable binding encoded and in the order of its name, so that GETBULK is little more than a copy.
 
 pub mod agent;
 pub mod ber;

@@ -15,7 +15,7 @@ pub enum Version {
     V2,
 }
 
-/// What a community or user may do.
+/// Access rights of a community or user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Reading only.
@@ -100,7 +100,7 @@ impl ErrorStatus {
             .and_then(|at| ALL.get(at).copied())
     }
 
-    /// What version 1 says instead (RFC 3584 §4.4).
+    /// The equivalent in version 1 (RFC 3584 §4.4).
     fn in_version_1(self) -> Self {
         use ErrorStatus::*;
         match self {
@@ -119,7 +119,7 @@ impl ErrorStatus {
 pub struct Bind {
     /// The variable's name.
     pub name: Vec<u32>,
-    /// The value it shall have.
+    /// New value.
     pub value: Value<'static>,
 }
 
@@ -337,7 +337,7 @@ fn get_next(request: &Request, version: Version, table: &Table, body: &mut Body)
     DONE
 }
 
-/// Version 1 has no Counter64: such variables do not exist for it (RFC 3584 §4.2.2.1).
+/// Version 1 has no Counter64: such variables are invisible to it (RFC 3584 §4.2.2.1).
 fn visible(version: Version, table: &Table, row: usize) -> bool {
     version == Version::V2 || table.value_tag(row) != ber::COUNTER64
 }
@@ -394,5 +394,5 @@ pub fn prepend(out: &mut Prepender, tag: u8, request_id: i32, outcome: Outcome, 
     out.wrap(tag, mark);
 }
 
-/// Most bytes that [`prepend`] adds to the bindings.
+/// Maximum number of bytes that [`prepend`] adds to the bindings.
 pub const OVERHEAD_BYTE: usize = 4 + 6 + 6 + 3 + 4;

@@ -36,7 +36,7 @@ impl Table {
         self.rows.len()
     }
 
-    /// Whether there is no variable.
+    /// Whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
@@ -51,20 +51,20 @@ impl Table {
         self.rows[at].bytes(&self.bytes)
     }
 
-    /// The place of a variable with exactly this name.
+    /// Index of the variable with exactly this name.
     pub fn find(&self, name: &[u32]) -> Option<usize> {
         self.rows
             .binary_search_by(|row| row.name(&self.parts).cmp(name))
             .ok()
     }
 
-    /// The place of the first variable behind this name; [`Table::len`] when none is.
+    /// Index of the first variable after this name; [`Table::len`] if it is the last.
     pub fn after(&self, name: &[u32]) -> usize {
         self.rows
             .partition_point(|row| row.name(&self.parts) <= name)
     }
 
-    /// Whether some variable belongs to the object that `name` asks an instance of.
+    /// Whether the table has an instance of the object that `name` refers to.
     pub fn has_object(&self, name: &[u32]) -> bool {
         let at = self.after(name);
         let near = [at.checked_sub(1), (at < self.len()).then_some(at)];
@@ -85,7 +85,7 @@ impl Table {
     }
 }
 
-/// Collects variables in any order. Of two with one name, the later wins.
+/// Collects variables in any order. A later variable replaces an earlier one of the same name.
 #[derive(Debug, Default)]
 pub struct TableBuilder {
     rows: Vec<Row>,

@@ -1,14 +1,14 @@
-//! The User-based Security Model: who sent a message, is it whole, is it recent (RFC 3414 §3.2).
+//! The User-based Security Model: authentication, integrity and timeliness of messages (RFC 3414 §3.2).
 
 use crate::ber::{self, BerError, Reader};
 use crate::counters::UsmFailure;
 use crate::keys::{AuthKey, AuthProtocol, PrivKey, PrivProtocol, SALT_BYTE};
 use crate::pdu::Access;
 
-/// Seconds by which a manager's idea of our time may differ (RFC 3414 §2.2.3).
+/// Permitted difference between the time in a message and the time of this engine (RFC 3414 §2.2.3).
 pub const WINDOW_S: u32 = 150;
 
-/// A user's security level, in the order of strength.
+/// Security level, in the order of strength.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// noAuthNoPriv.
@@ -67,7 +67,7 @@ pub struct User {
 }
 
 impl User {
-    /// Localizes a configured user's keys. Privacy without authentication does not exist and is left out.
+    /// Localizes the keys of a configured user. Privacy without authentication is invalid and left out.
     pub fn localize(config: &UserConfig, engine_id: &[u8]) -> Self {
         let auth = config.auth.as_ref();
         let privacy = auth
@@ -84,7 +84,7 @@ impl User {
         }
     }
 
-    /// The strongest level the user has keys for. The view-based access model of this agent demands it.
+    /// The strongest level that the user has keys for. The access model of this agent requires it.
     pub fn level(&self) -> Level {
         match (&self.auth, &self.privacy) {
             (Some(_), Some(_)) => Level::Private,
@@ -131,7 +131,7 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// The salt, when it has the size that both privacy protocols want.
+    /// The salt, if it has the size of both privacy protocols.
     pub fn salt(&self) -> Option<[u8; SALT_BYTE]> {
         self.salt.try_into().ok()
     }
@@ -148,8 +148,8 @@ pub struct EngineTime<'a> {
     pub time_s: u32,
 }
 
-/// Checks a message in the RFC's order and returns the sender's place among `users`. An error's second part is the
-/// user whose key signs the report (RFC 3414 §3.2, step 7), none for an open report.
+/// Checks a message in the order of the RFC and returns the index of the sender among `users`. The second part of an
+/// error is the user whose key signs the report (RFC 3414 §3.2, step 7); `None` for an unsigned report.
 pub fn authenticate(
     users: &[User],
     engine: EngineTime,

@@ -17,13 +17,13 @@ pub enum Value<'a> {
     Counter64(u64),
     /// TimeTicks, hundredths of a second.
     Ticks(u32),
-    /// OCTET STRING and what is built on it.
+    /// OCTET STRING and its derived types.
     Octets(Cow<'a, [u8]>),
     /// OBJECT IDENTIFIER.
     Oid(Cow<'a, [u32]>),
     /// IpAddress.
     Ip([u8; 4]),
-    /// NULL, a value's place in a request.
+    /// NULL, the value in a read request.
     Null,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Value<'a> {
         Self::Oid(Cow::Borrowed(name))
     }
 
-    /// A counter of 64 bits as a Counter32: its low half, as agents show it (RFC 2863 §3.1.6).
+    /// A 64-bit counter as a Counter32: its low half (RFC 2863 §3.1.6).
     pub fn low32(count: u64) -> Self {
         Self::Counter32(count as u32)
     }

@@ -1,4 +1,4 @@
-//! One thread for all SNMP agents of the process, asleep in epoll until a datagram comes.
+//! One thread serves all SNMP agents of the process. It sleeps in epoll until a datagram arrives.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,11 +14,11 @@ use snmp::{Agent, Bind, ErrorStatus, Step};
 use crate::agent::view::MibView;
 use crate::os::signals::block_signals;
 
-/// How many datagrams of one agent are answered before the others get their turn.
+/// Maximum number of datagrams of one agent per turn, so that the others are served too.
 const TURN_DATAGRAMS: usize = 64;
 const EVENTS: usize = 64;
 
-/// Obeys a SET: the outcome is the error-status and the place (from 1) of the binding refused.
+/// Executes a SET: returns the error-status and the index (from 1) of the rejected binding.
 pub type Setter = Box<dyn Fn(&[Bind]) -> (ErrorStatus, usize) + Send + Sync>;
 
 /// An agent with its variables and, while it runs, its socket.
@@ -34,11 +34,11 @@ struct State {
     started: Instant,
     starts: u32,
     loss: f64,
-    dice: u64,
+    random: u64,
 }
 
 impl AgentServer {
-    /// An agent that is not yet running. Without a setter nothing can be written.
+    /// An agent that does not run yet. Without a setter it is read-only.
     #[must_use]
     pub fn new(agent: Agent, setter: Option<Setter>, seed: u64) -> Arc<Self> {
         let state = State {
@@ -48,7 +48,7 @@ impl AgentServer {
             started: Instant::now(),
             starts: 0,
             loss: 0.0,
-            dice: seed | 1,
+            random: seed | 1,
         };
         Arc::new(Self {
             state: Mutex::new(state),
@@ -66,11 +66,11 @@ impl AgentServer {
         self.state.lock().loss = fraction;
     }
 
-    /// Bind the socket and let the thread answer. Each start after the first is a boot of the SNMP engine. Nothing
-    /// happens if it runs already.
+    /// Bind the socket and start answering. Each start after the first is a boot of the SNMP engine. No effect if the
+    /// agent runs.
     ///
     /// # Errors
-    /// If the address cannot be bound or the process has no descriptor left.
+    /// The address cannot be bound, or the process has no free file descriptor.
     pub fn start(self: &Arc<Self>, address: SocketAddr) -> io::Result<()> {
         let mut state = self.state.lock();
         if state.socket.is_some() {
@@ -78,7 +78,7 @@ impl AgentServer {
         }
         let socket = UdpSocket::bind(address)?;
         socket.set_nonblocking(true)?;
-        Poller::get()?.admit(&socket, self)?;
+        Poller::get()?.add(&socket, self)?;
         if state.starts > 0 {
             state.agent.reboot();
         }
@@ -89,11 +89,11 @@ impl AgentServer {
         Ok(())
     }
 
-    /// Close the socket. Nothing happens if it does not run. Never waits for the thread, which may be the caller.
+    /// Close the socket. No effect if the agent does not run. Never waits for the thread, which may be the caller.
     pub fn stop(&self) {
         let socket = self.state.lock().socket.take();
         if let (Some(socket), Ok(poller)) = (socket, Poller::get()) {
-            poller.dismiss(&socket);
+            poller.remove(&socket);
         }
     }
 
@@ -115,17 +115,17 @@ impl AgentServer {
                 socket,
                 started,
                 loss,
-                dice,
+                random,
                 ..
             } = &mut *state;
             let Some(socket) = socket else { return };
-            // An error other than "nothing there" is an ICMP complaint about an earlier answer, and concerns nobody.
+            // ConnectionRefused is an ICMP error about an earlier answer and does not matter here.
             let (size_byte, from) = match socket.recv_from(buffer) {
                 Ok(received) => received,
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => continue,
                 Err(_) => return,
             };
-            if *loss > 0.0 && throw(dice) < *loss {
+            if *loss > 0.0 && random_fraction(random) < *loss {
                 continue;
             }
             match agent.receive(started.elapsed(), &buffer[..size_byte], view) {
@@ -157,17 +157,17 @@ impl AgentServer {
     }
 }
 
-/// An answer that cannot be sent is lost, as UDP allows; the manager asks again.
+/// An answer that cannot be sent is lost, as UDP permits; the manager retries.
 fn send(socket: &UdpSocket, answer: &[u8], to: SocketAddr) {
     let _ = socket.send_to(answer, to);
 }
 
-/// A number in 0..1 (xorshift64*): the same losses for the same seed and requests.
-fn throw(dice: &mut u64) -> f64 {
-    *dice ^= *dice >> 12;
-    *dice ^= *dice << 25;
-    *dice ^= *dice >> 27;
-    (dice.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1_u64 << 53) as f64
+/// A pseudo-random number in 0..1 (xorshift64*): the same losses for the same seed and requests.
+fn random_fraction(random: &mut u64) -> f64 {
+    *random ^= *random >> 12;
+    *random ^= *random << 25;
+    *random ^= *random >> 27;
+    (random.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1_u64 << 53) as f64
 }
 
 /// The thread and its epoll set: the agent behind each socket.
@@ -177,7 +177,7 @@ struct Poller {
 }
 
 impl Poller {
-    /// The one of this process; its thread starts with the first agent and sleeps for good after the last.
+    /// The poller of this process; its thread starts with the first agent and sleeps after the last has stopped.
     fn get() -> io::Result<&'static Self> {
         static ONE: OnceLock<Poller> = OnceLock::new();
         if let Some(poller) = ONE.get() {
@@ -188,7 +188,7 @@ impl Poller {
         if descriptor < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: the descriptor is fresh and nobody else's.
+        // SAFETY: the descriptor was just created and has no other owner.
         let epoll = unsafe { OwnedFd::from_raw_fd(descriptor) };
         let mut fresh = Some(Self {
             epoll,
@@ -203,7 +203,7 @@ impl Poller {
         Ok(poller)
     }
 
-    fn admit(&self, socket: &UdpSocket, server: &Arc<AgentServer>) -> io::Result<()> {
+    fn add(&self, socket: &UdpSocket, server: &Arc<AgentServer>) -> io::Result<()> {
         let descriptor = socket.as_raw_fd();
         let mut event = libc::epoll_event {
             events: libc::EPOLLIN as u32,
@@ -225,8 +225,8 @@ impl Poller {
         Ok(())
     }
 
-    /// Closing the descriptor takes it out of the epoll set.
-    fn dismiss(&self, socket: &UdpSocket) {
+    /// Closing the descriptor removes it from the epoll set.
+    fn remove(&self, socket: &UdpSocket) {
         self.servers.lock().remove(&socket.as_raw_fd());
     }
 

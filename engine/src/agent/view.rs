@@ -12,9 +12,9 @@ use crate::core::Core;
 use crate::mib::group::{Layout, SwitchMib};
 use crate::os::clock::clock_ns;
 
-/// How old a table may be when a request is answered from it.
+/// Maximum age of a table from which a request is answered.
 const TABLE_AGE_MAX: Duration = Duration::from_millis(100);
-/// The same for VLANs and the forwarding table, unless somebody said that they changed.
+/// The same for VLANs and the forwarding database, unless a change was reported.
 const BRIDGE_TABLES_AGE_MAX: Duration = Duration::from_secs(1);
 const NS_PER_TICK: u64 = 10_000_000;
 
@@ -42,10 +42,10 @@ pub struct MibView {
 }
 
 impl MibView {
-    /// Show a switch of an engine.
+    /// Serve a switch of an engine.
     ///
     /// # Errors
-    /// If the engine does not have what the layout names.
+    /// The engine does not have a port or switch of the layout.
     pub fn serve(&mut self, core: Arc<Core>, layout: Layout) -> Result<(), FabricError> {
         let mib = core.with(|fabric, now| SwitchMib::new(layout, fabric, now))?;
         self.served = Some((core, mib));
@@ -53,7 +53,7 @@ impl MibView {
         Ok(())
     }
 
-    /// The agent starts: without a plain sysUpTime, the times of the engine's groups count from here.
+    /// The agent starts: without a plain sysUpTime, the times of the served groups count from here.
     pub fn started(&mut self) {
         self.zero_ns = clock_ns(libc::CLOCK_MONOTONIC);
         if let Some((_, mib)) = &mut self.served {
@@ -74,7 +74,7 @@ impl MibView {
         self.made = None;
     }
 
-    /// The next request gets a fresh table.
+    /// Rebuild the table at the next request.
     pub fn changed(&mut self) {
         self.made = None;
         self.bridge_tables_made = None;
@@ -94,7 +94,8 @@ impl MibView {
             if bridge_tables_due {
                 self.bridge_tables_made = Some(Instant::now());
             }
-            // `serve` has tried this layout, and nothing is ever taken out of a fabric. Two short holds of its lock.
+            // `serve` has checked this layout, and a fabric keeps its ports and switches. The lock is held twice,
+            // briefly.
             let ports = core.with(|fabric, now| mib.copier().renew_ports(fabric, now, ticks));
             let tables = if bridge_tables_due {
                 core.with(|fabric, now| mib.copier().renew_tables(fabric, now))

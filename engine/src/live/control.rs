@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 
 use crate::core::Core;
 use crate::live::lateness::Lateness;
-use crate::live::room::Seat;
+use crate::live::room::ClaimedCore;
 use crate::os::clock::{clock_ns, own_cpu_clock, thread_cpu_ns};
 use crate::os::inherit::InheritMutex;
 use crate::wire::capture::Capture;
@@ -35,7 +35,7 @@ pub(crate) struct Control {
     pub(crate) core: Arc<Core>,
     pub(crate) stop: AtomicBool,
     pub(crate) lateness: InheritMutex<Lateness>,
-    pub(crate) seat: Arc<Seat>,
+    pub(crate) claimed_core: Arc<ClaimedCore>,
     commands: Mutex<Vec<Command>>,
     alarms: Mutex<VecDeque<(Ps, String)>>,
     /// Packets lost, by capture that has ended.
@@ -54,7 +54,7 @@ impl Control {
     pub(crate) fn new(core: Arc<Core>) -> io::Result<Self> {
         Ok(Self {
             core,
-            seat: Arc::new(Seat::new()?),
+            claimed_core: Arc::new(ClaimedCore::new()?),
             stop: AtomicBool::new(false),
             lateness: InheritMutex::new(Lateness::new()),
             commands: Mutex::default(),

@@ -1,18 +1,19 @@
-//! The live thread: moves frames between TAPs and the fabric at their times.
+//! The live thread: moves frames between TAPs and the fabric in real time.
 //!
-//! One turn: wait for events (or only look), read TAPs, hand the frames to the fabric with the moment of reading, let
-//! the fabric's time pass, write what is due. Engine time runs on while the thread works, so that an overloaded thread
-//! falls behind by one turn, not by ever more.
+//! One turn: wait for events (or only poll), read TAPs, hand the frames to the fabric with the time of reading, pass
+//! the time of the fabric, write the deliveries that are due. Engine time continues while the thread works, so an
+//! overloaded thread falls behind by one turn, not by an ever-growing lag.
 //!
-//! What a measurement could tell apart from hardware:
-//! - A frame is stamped when the thread comes to read it, less [`READ_LAG`]. While it spins that is right to about a
-//!   turn (1 µs, more under load); when it slept, a wake-up too late (some 10 µs; it spins for `spin_us` after each
-//!   frame, so this meets the first frame after a pause).
-//! - A delivery is written [`WRITE_LEAD`] before its model time, when the receiving host's stack has it in time, or
-//!   later; how much later is in the histogram. For that the fabric's time runs [`FABRIC_LEAD`] ahead of the clock
-//!   where something happens in it, and a frame that is read just then counts as up to so much later. Each write takes the host's stack along (some µs; an
-//!   answer that the host's kernel gives is made in it), which delays what is due meanwhile.
-//! - A host's own queue in front of its NIC is the TAP's (`txqueuelen`); it is not read while the NIC's ring is full.
+//! Differences from hardware that a measurement could detect:
+//! - A frame is stamped when the thread reads it, less [`READ_LAG`]. While the thread spins, the stamp is right to
+//!   about one turn (1 µs, more under load). After a sleep it is late by the wake-up time (some 10 µs; the thread
+//!   spins for `spin_us` after each frame, so this affects the first frame after a pause).
+//! - A delivery is written [`WRITE_LEAD`] before its model time, so that the stack of the receiving host has it in
+//!   time, or later; the histogram records how much later. For that the time of the fabric runs [`FABRIC_LEAD`] ahead
+//!   of the clock while events are due, and a frame read at that moment counts as up to this much later. Each write
+//!   runs the stack of the host (some µs, including any reply of its kernel), which delays what is due meanwhile.
+//! - The queue of a host in front of its NIC is that of the TAP (`txqueuelen`); it is not read while the ring of the
+//!   NIC is full.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -24,7 +25,7 @@ use fabric::time::{PS_PER_MS, PS_PER_NS, PS_PER_S, PS_PER_US};
 use fabric::{Alarm, CableId, Delivery, Frame, PortId, Ps, Tapped};
 
 use crate::live::control::{Command, Control};
-use crate::live::pace::{Pace, Patience};
+use crate::live::pace::{Pace, Wait};
 use crate::wire::capture::Capture;
 use crate::wire::tap::{READ_BYTE, Read, Tap};
 
@@ -32,29 +33,29 @@ use crate::wire::tap::{READ_BYTE, Read, Tap};
 const READS_A_TURN: usize = 4;
 const HOT_HOSTS: usize = 4;
 const EVENTS_A_TURN: usize = 64;
-/// A receiving host's stack has a frame so long after the write begins (measured: 1.0 to 1.2 µs). Deliveries are
-/// written that much before their time.
+/// Time from the start of a write until the stack of the receiving host has the frame (measured: 1.0 to 1.2 µs).
+/// Deliveries are written this much before their time.
 const WRITE_LEAD: Ps = PS_PER_US;
-/// The fabric's time runs so much ahead of the clock, so that a delivery is at hand when it has to be written.
+/// How far the time of the fabric runs ahead of the clock, so that a delivery is ready when it must be written.
 const FABRIC_LEAD: Ps = 4 * PS_PER_US;
-/// A spinning thread comes to read a frame so long after the sending host's driver took it (measured: 0.3 to 0.8 µs).
+/// Time from the driver of the sending host taking a frame until a spinning thread reads it (measured: 0.3 to 0.8 µs).
 const READ_LAG: Ps = PS_PER_US / 2;
 /// The event of the core's wake; hosts are numbered from 0.
 const WAKE_EVENT: u64 = u64::MAX;
 const NO_HOST: u32 = u32::MAX;
-/// Deliveries in one turn that hosts take; what is beyond is lost, as in a receive ring that nobody empties. Even with
-/// every link of a lab busy a turn has hundreds; a storm has more than the machine could ever write, and without this
-/// each turn would last longer than the one before.
+/// Maximum number of deliveries per turn; more are lost, as in a receive ring that overflows. A turn has hundreds even
+/// with every link of a lab busy. A storm has more than the machine can write, and without this limit each turn would
+/// last longer than the one before.
 const DELIVERIES_A_TURN: usize = 16_384;
-/// Standing still or delivering later than this raises an alarm, at most one a second.
+/// A stall or a delivery later than this raises an alarm, at most one per second.
 const LATE: Ps = 10 * PS_PER_MS;
 
 struct Host {
     nic: PortId,
     tap: Tap,
-    /// Frames read and not yet taken by the NIC's ring.
+    /// Frames read that the ring of the NIC has not taken yet.
     pending: VecDeque<Frame>,
-    /// The TAP may have more; the host is in one of the driver's two queues.
+    /// The TAP may have more; the host is in `readable` or `stalled`.
     readable: bool,
 }
 
@@ -65,10 +66,10 @@ pub(crate) struct Driver {
     pace: Pace,
     hosts: Vec<Host>,
     by_nic: Vec<u32>,
-    /// Hosts to read from, in turn.
+    /// Hosts to read from, round robin.
     readable: VecDeque<u32>,
-    /// Hosts that sent last, latest first. While the thread spins it reads them without being told to: that finds a
-    /// frame sooner than an event does, and keeps the way there in the caches.
+    /// Hosts that sent last, latest first. The spinning thread reads them without waiting for an event: it finds a
+    /// frame sooner and keeps this path in the caches.
     hot: Vec<u32>,
     /// Hosts whose NIC ring is full, frames pending.
     stalled: VecDeque<u32>,
@@ -90,7 +91,7 @@ impl Driver {
     /// A driver for the calling thread.
     ///
     /// # Errors
-    /// If the process has no descriptor left.
+    /// The process has no free file descriptor.
     pub(crate) fn new(control: Arc<Control>, spin: Ps) -> io::Result<Self> {
         // SAFETY: no memory is passed; a descriptor that is returned belongs to nobody else.
         let epoll = unsafe {
@@ -130,7 +131,7 @@ impl Driver {
         Ok(driver)
     }
 
-    /// Until told to stop.
+    /// Run until `Control::stop` is set.
     pub(crate) fn run(mut self) {
         while !self.control.stop.load(Ordering::Acquire) {
             self.turn();
@@ -161,7 +162,7 @@ impl Driver {
         Ok(())
     }
 
-    fn obey(&mut self) {
+    fn execute_commands(&mut self) {
         for command in self.control.take_commands() {
             match command {
                 Command::Attach(nic, tap) => self.attach(nic, tap),
@@ -179,7 +180,7 @@ impl Driver {
         if self.by_nic.len() <= slot {
             self.by_nic.resize(slot + 1, NO_HOST);
         }
-        // Edge-triggered: a TAP whose NIC is full must not wake us for each frame that waits in it.
+        // Edge-triggered: frames that wait in a TAP must not wake the thread again while the NIC ring is full.
         if let Err(error) = self.watch(
             tap.as_raw_fd(),
             libc::EPOLLIN as u32 | libc::EPOLLET as u32,
@@ -187,7 +188,7 @@ impl Driver {
         ) {
             self.control.alarm(
                 self.now(),
-                format!("port {} gets no frames from its TAP: {error}", nic.0),
+                format!("port {} cannot receive from its TAP: {error}", nic.0),
             );
             return;
         }
@@ -221,7 +222,7 @@ impl Driver {
     fn turn(&mut self) {
         self.wait();
         if self.woken {
-            self.obey();
+            self.execute_commands();
         }
         self.read();
         let now = self.now();
@@ -237,16 +238,16 @@ impl Driver {
 
     fn wait(&mut self) {
         let now = self.now();
-        self.notice_standstill(now);
+        self.check_stall(now);
         self.pace.rest(now);
-        self.control.seat.take(self.pace.own_core());
-        let patience = self
+        self.control.claimed_core.claim(self.pace.own_core());
+        let wait_limit = self
             .pace
-            .patience(now, self.next, !self.readable.is_empty());
+            .wait_limit(now, self.next, !self.readable.is_empty());
         // SAFETY: an event is plain data, for which zero is valid.
         let mut events: [libc::epoll_event; EVENTS_A_TURN] = unsafe { std::mem::zeroed() };
-        let count = wait_for_events(&self.epoll, &mut events, patience);
-        if patience != Patience::Spin {
+        let count = wait_for_events(&self.epoll, &mut events, wait_limit);
+        if wait_limit != Wait::Spin {
             let now = self.now();
             self.pace.slept_until(now);
             self.last_turn = now;
@@ -259,7 +260,7 @@ impl Driver {
                 self.mark_readable(event.u64 as u32);
             }
         }
-        if patience == Patience::Spin {
+        if wait_limit == Wait::Spin {
             for slot in 0..self.hot.len() {
                 self.mark_readable(self.hot[slot]);
             }
@@ -299,7 +300,7 @@ impl Driver {
         }
     }
 
-    /// Hand over what was read, let time pass, take what is due.
+    /// Hand over the frames read, pass time, take the deliveries that are due.
     fn exchange(&mut self) {
         let mut fabric = self.control.core.lock();
         for (number, stamp) in self.arrived.drain(..) {
@@ -333,7 +334,7 @@ impl Driver {
         }
     }
 
-    /// A host sees its cable's link as the carrier of its interface.
+    /// The link of the cable is the carrier of the host's interface.
     fn follow_links(&mut self) {
         for (nic, up) in self.nic_links.drain(..) {
             let number = self.by_nic.get(nic.0 as usize).copied();
@@ -343,7 +344,8 @@ impl Driver {
         }
     }
 
-    /// Write what is due, host by host in the order of their ports, each host's frames in the order of their times.
+    /// Write the deliveries that are due, host by host in the order of their ports, the frames of each host in order
+    /// of time.
     fn write(&mut self) {
         if self.deliveries.is_empty() {
             return;
@@ -353,7 +355,9 @@ impl Driver {
             self.deliveries.truncate(DELIVERIES_A_TURN);
             self.alarm_late(
                 self.now(),
-                format!("hosts lost {lost} frames on reception: more arrived than the machine can hand over"),
+                format!(
+                    "hosts lost {lost} frames on reception: the machine is too slow for this load"
+                ),
             );
         }
         self.deliveries.sort_by_key(|delivery| delivery.nic);
@@ -418,15 +422,15 @@ impl Driver {
         }
     }
 
-    /// Between two looks at the TAPs no more than a turn should pass.
-    fn notice_standstill(&mut self, now: Ps) {
+    /// Raise an alarm if the last turn was too long ago.
+    fn check_stall(&mut self, now: Ps) {
         let gap = now.saturating_sub(self.last_turn);
         self.last_turn = now;
         if gap > LATE {
             let gap_ms = gap / PS_PER_MS;
             self.alarm_late(
                 now,
-                format!("the live thread stood still for {gap_ms} ms: other programs had its core"),
+                format!("the live thread stalled for {gap_ms} ms: other programs used its core"),
             );
         }
     }
@@ -448,12 +452,12 @@ fn offer(fabric: &mut fabric::Fabric, host: &mut Host, now: Ps) {
     }
 }
 
-fn wait_for_events(epoll: &OwnedFd, events: &mut [libc::epoll_event], patience: Patience) -> usize {
+fn wait_for_events(epoll: &OwnedFd, events: &mut [libc::epoll_event], wait_limit: Wait) -> usize {
     let fd = epoll.as_raw_fd();
     let most = events.len() as libc::c_int;
-    let limit = match patience {
-        Patience::For(span) => span,
-        Patience::Spin | Patience::Forever => 0,
+    let limit = match wait_limit {
+        Wait::For(span) => span,
+        Wait::Spin | Wait::Forever => 0,
     };
     let time = libc::timespec {
         tv_sec: (limit / PS_PER_S) as libc::time_t,
@@ -461,11 +465,11 @@ fn wait_for_events(epoll: &OwnedFd, events: &mut [libc::epoll_event], patience: 
     };
     // SAFETY: the kernel writes at most `most` events; `time` is read only. An interrupted call returns no event.
     let count = unsafe {
-        match patience {
-            Patience::Spin => libc::epoll_wait(fd, events.as_mut_ptr(), most, 0),
-            Patience::Forever => libc::epoll_wait(fd, events.as_mut_ptr(), most, -1),
+        match wait_limit {
+            Wait::Spin => libc::epoll_wait(fd, events.as_mut_ptr(), most, 0),
+            Wait::Forever => libc::epoll_wait(fd, events.as_mut_ptr(), most, -1),
             // By number: glibc has the function since 2.35.
-            Patience::For(_) => libc::syscall(
+            Wait::For(_) => libc::syscall(
                 libc::SYS_epoll_pwait2,
                 fd,
                 events.as_mut_ptr(),

@@ -1,4 +1,4 @@
-//! The live engine: the fabric on the wall clock, driven by a thread of its own.
+//! The live engine: the fabric on the wall clock, driven by its own thread.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -58,42 +58,42 @@ pub struct Live {
     spin: Ps,
     phase: Mutex<Phase>,
     captures_made: AtomicU32,
-    keepers: Mutex<Vec<JoinHandle<()>>>,
+    room_threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Live {
-    /// An engine whose thread does not run yet. It spins for `spin` after each frame.
+    /// An engine whose thread does not run yet. The thread spins for `spin` after each frame.
     ///
     /// # Errors
-    /// If the process has no descriptor left.
+    /// The process has no free file descriptor.
     pub fn new(core: Arc<Core>, spin: Ps) -> io::Result<Self> {
         Ok(Self {
             control: Arc::new(Control::new(core)?),
             spin,
             phase: Mutex::new(Phase::Made),
             captures_made: AtomicU32::new(0),
-            keepers: Mutex::default(),
+            room_threads: Mutex::default(),
         })
     }
 
-    /// Keep the processes of all control groups in a folder off the core that the live thread has for itself.
+    /// Keep the processes of all control groups in a folder off the core that the live thread has claimed.
     ///
     /// # Errors
-    /// If the engine was stopped, or there is no thread to be had.
+    /// The engine was stopped, or the system cannot start a thread.
     pub fn make_room(&self, groups: PathBuf) -> Result<(), LiveError> {
         let phase = self.phase.lock();
         if matches!(*phase, Phase::Stopped) {
             return Err(LiveError::Stopped);
         }
-        let keeper = make_room(Arc::clone(&self.control.seat), groups)?;
-        self.keepers.lock().push(keeper);
+        let thread = make_room(Arc::clone(&self.control.claimed_core), groups)?;
+        self.room_threads.lock().push(thread);
         Ok(())
     }
 
-    /// Start the thread; nothing if it runs.
+    /// Start the thread; no effect if it runs.
     ///
     /// # Errors
-    /// If it was stopped, or there is no thread to be had.
+    /// The engine was stopped, or the system cannot start a thread.
     pub fn start(&self) -> Result<(), LiveError> {
         let mut phase = self.phase.lock();
         match *phase {
@@ -103,11 +103,11 @@ impl Live {
         }
         let control = Arc::clone(&self.control);
         let spin = self.spin;
-        let (ready, told) = mpsc::channel();
+        let (ready, started) = mpsc::channel();
         let thread = std::thread::Builder::new()
-            .name("twin-live".into())
+            .name("live".into())
             .spawn(move || {
-                let _leaving = Leaving(Arc::clone(&control));
+                let _at_end = ThreadEnd(Arc::clone(&control));
                 control.thread_begins();
                 block_signals();
                 match Driver::new(control, spin) {
@@ -116,7 +116,7 @@ impl Live {
                     Err(error) => drop(ready.send(Err(error))),
                 }
             })?;
-        told.recv().map_err(io::Error::other)??;
+        started.recv().map_err(io::Error::other)??;
         *phase = Phase::Running(thread);
         Ok(())
     }
@@ -132,12 +132,12 @@ impl Live {
             let now = self.control.core.clock().now();
             self.control.alarm(
                 now,
-                "the live thread ended in a panic: its message is on standard error".into(),
+                "the live thread panicked: see the message on standard error".into(),
             );
         }
-        self.control.seat.end();
-        for keeper in self.keepers.lock().drain(..) {
-            drop(keeper.join());
+        self.control.claimed_core.end();
+        for thread in self.room_threads.lock().drain(..) {
+            drop(thread.join());
         }
         drop(self.control.take_commands());
         self.control.answer_all();
@@ -146,7 +146,7 @@ impl Live {
     /// Bind a NIC to a TAP.
     ///
     /// # Errors
-    /// If the descriptor is no suitable TAP or the engine was stopped.
+    /// The descriptor is not a suitable TAP, or the engine was stopped.
     pub fn attach(&self, nic: PortId, fd: OwnedFd) -> Result<(), LiveError> {
         let phase = self.phase.lock();
         if matches!(*phase, Phase::Stopped) {
@@ -157,10 +157,10 @@ impl Live {
         Ok(())
     }
 
-    /// Write what passes over a cable to `fd`; returns a number for [`Live::stop_capture`].
+    /// Write the frames of a cable to `fd`; returns a number for [`Live::stop_capture`].
     ///
     /// # Errors
-    /// If there is no such cable, no thread to be had, or the engine was stopped.
+    /// Unknown cable, no thread left, or the engine was stopped.
     pub fn capture(&self, cable: CableId, fd: OwnedFd) -> Result<u32, LiveError> {
         let phase = self.phase.lock();
         if matches!(*phase, Phase::Stopped) {
@@ -176,10 +176,10 @@ impl Live {
         Ok(number)
     }
 
-    /// End a capture and say how many packets it lost; also of one that ended by itself.
+    /// End a capture and return how many packets it lost; also if it ended because its reader closed.
     ///
     /// # Errors
-    /// If there is no such capture, or the thread does not run.
+    /// Unknown capture, or the thread does not run.
     pub fn stop_capture(&self, number: u32) -> Result<u64, LiveError> {
         let phase = self.phase.lock();
         if let Some(lost) = self.control.take_ended(number) {
@@ -196,13 +196,13 @@ impl Live {
         lost.ok_or(LiveError::UnknownCapture(number))
     }
 
-    /// How late deliveries were so far.
+    /// Lateness of the deliveries so far.
     #[must_use]
     pub fn lateness(&self) -> Lateness {
         self.control.lateness.lock().clone()
     }
 
-    /// Forget lateness.
+    /// Reset the lateness histogram.
     pub fn reset_lateness(&self) {
         let empty = Lateness::new();
         *self.control.lateness.lock() = empty;
@@ -220,7 +220,7 @@ impl Live {
         self.control.cpu_ns()
     }
 
-    /// UTC of engine time 0 in picoseconds since 1970, by the present reading of both clocks.
+    /// UTC of engine time 0 in picoseconds since 1970, from the present readings of both clocks.
     fn epoch_ps(&self) -> u128 {
         let now = u128::from(self.control.core.clock().now());
         let utc_ns = SystemTime::now()
@@ -236,10 +236,10 @@ impl Drop for Live {
     }
 }
 
-/// What the live thread leaves behind, however it ends.
-struct Leaving(Arc<Control>);
+/// Cleans up when the live thread ends, even by a panic.
+struct ThreadEnd(Arc<Control>);
 
-impl Drop for Leaving {
+impl Drop for ThreadEnd {
     fn drop(&mut self) {
         let Self(control) = self;
         control.thread_ends();
@@ -248,7 +248,7 @@ impl Drop for Leaving {
             let now = control.core.clock().now();
             control.alarm(
                 now,
-                "the live thread ended in a panic: its message is on standard error".into(),
+                "the live thread panicked: see the message on standard error".into(),
             );
         }
     }

@@ -1,9 +1,9 @@
-//! How late deliveries are: wall clock minus model time, as a histogram.
+//! Lateness of deliveries: wall clock minus model time, as a histogram.
 
 use fabric::Ps;
 use fabric::time::PS_PER_NS;
 
-/// Buckets an octave is divided into: a bucket's bounds lie 9 % apart.
+/// Buckets per octave: neighbouring bounds are 9 % apart.
 const PER_OCTAVE: usize = 8;
 /// Upper bound of the first bucket.
 const FIRST_UPPER_NS: f64 = 125.0;
@@ -45,7 +45,7 @@ impl Lateness {
     /// Count one delivery.
     pub fn record(&mut self, late: Ps) {
         let late_ns = late / PS_PER_NS;
-        // The logarithm may be off by one bucket at a bound; the comparisons settle it.
+        // The logarithm may be off by one bucket at a bound; the comparisons correct it.
         let guess = (late_ns as f64 / FIRST_UPPER_NS).log2() * PER_OCTAVE as f64;
         let mut bucket = (guess.ceil().max(0.0) as usize).min(BOUNDED);
         while bucket > 0 && late_ns as f64 <= self.upper_ns[bucket - 1] {
@@ -65,14 +65,14 @@ impl Lateness {
         self.total
     }
 
-    /// The largest, in microseconds.
+    /// The maximum, in microseconds.
     #[must_use]
     pub fn max_us(&self) -> f64 {
         self.max_ns as f64 / 1e3
     }
 
-    /// The lateness that a `fraction` of the deliveries does not exceed, in microseconds: the upper bound of the
-    /// bucket it falls in, so at most 9 % too high, never too low. 0 of an empty histogram.
+    /// The lateness that a `fraction` of the deliveries does not exceed, in microseconds: the upper bound of its
+    /// bucket, so at most 9 % too high and never too low. 0 for an empty histogram.
     #[must_use]
     pub fn quantile_us(&self, fraction: f64) -> f64 {
         let rank = (fraction * self.total as f64).ceil().max(1.0) as u64;
@@ -90,13 +90,13 @@ impl Lateness {
         0.0
     }
 
-    /// Upper bounds of the buckets, in microseconds; the last bucket has none.
+    /// Upper bounds of the buckets, in microseconds; the last bucket is open-ended.
     #[must_use]
     pub fn upper_us(&self) -> Vec<f64> {
         self.upper_ns.iter().map(|ns| ns / 1e3).collect()
     }
 
-    /// Deliveries by bucket, one more than there are upper bounds; not cumulative.
+    /// Deliveries by bucket, one more than upper bounds; not cumulative.
     #[must_use]
     pub fn counts(&self) -> Vec<u64> {
         self.count.to_vec()

@@ -1,13 +1,14 @@
-//! How the live thread shares the machine: its scheduling class, when it spins, and when it takes a breath.
+//! How the live thread shares the machine: its scheduling class, when it spins and when it sleeps.
 //!
-//! Measured on two virtual cores of an AMD EPYC (kernel 6.18, HZ 250): how often a loop that only spins, beside two
-//! busy processes, stood still for more than 1 ms in 3 s, and the longest.
-//! Ordinary class 250 times, 12 ms. Nice −20 42 times, 4 ms. SCHED_FIFO rarely, but the kernel's guard against
-//! real-time threads that take a whole core (`sched_rt_runtime_us`) stopped it for 50 ms once a second.
-//! SCHED_DEADLINE with 198 of each 200 µs, and a sleep of its own each 5 ms, never to three times, 1 to 4 ms; the
-//! kernel bounds it to 99 % of one core, so that nothing can freeze. So: SCHED_DEADLINE; where it is not granted (no
-//! CAP_SYS_NICE, one core, another live engine has the bandwidth) nice −20; without that right the ordinary class,
-//! and lateness tells. A second after the last frame the thread gives its share back and sleeps as nice −20.
+//! Measured on two virtual cores of an AMD EPYC (kernel 6.18, HZ 250): stalls longer than 1 ms in 3 s of a loop that
+//! only spins, beside two busy processes, and the longest stall. Ordinary class: 250 stalls, 12 ms. Nice −20: 42
+//! stalls, 4 ms. SCHED_FIFO: rare stalls, but the throttling of real-time threads (`sched_rt_runtime_us`) stopped it
+//! for 50 ms once a second. SCHED_DEADLINE with 198 of each 200 µs, and a short sleep of its own each 5 ms: 0 to 3
+//! stalls, 1 to 4 ms; the kernel limits it to 99 % of one core, so nothing can freeze.
+//!
+//! So the thread uses SCHED_DEADLINE. If the kernel refuses it (no CAP_SYS_NICE, one core, another live engine has the
+//! bandwidth) the thread uses nice −20, and without that right the ordinary class; the lateness histogram shows the
+//! effect. One second after the last frame the thread leaves SCHED_DEADLINE and sleeps at nice −20.
 
 use fabric::Ps;
 use fabric::time::{PS_PER_MS, PS_PER_S, PS_PER_US};
@@ -15,34 +16,33 @@ use fabric::time::{PS_PER_MS, PS_PER_S, PS_PER_US};
 use crate::live::room::own_core;
 use crate::os::sched::SchedAttr;
 
-/// Before this span is left the thread stops sleeping and spins towards the moment: it covers the time that a
-/// timer's wake-up takes.
+/// Spin instead of sleeping when the next event is nearer than this: it covers the wake-up time of a timer.
 const SPIN_AHEAD: Ps = 120 * PS_PER_US;
-/// After spinning for so long the thread sleeps for [`BREATH`] as soon as nothing is near: kernel threads bound to its
-/// core get to run, and its share of the core is not used up in the middle of a delivery.
-const BREATH_WANTED_AFTER: Ps = 5 * PS_PER_MS;
-/// After spinning for so long it does so even if something is near.
-const BREATH_FORCED_AFTER: Ps = 50 * PS_PER_MS;
-const BREATH: Ps = 20 * PS_PER_US;
-/// Nothing is near: no frame for so long, and none due for so long.
+/// After spinning this long the thread sleeps for [`SHORT_SLEEP`] as soon as no frame is near: kernel threads bound to
+/// its core get to run, and its runtime is not used up in the middle of a delivery.
+const SLEEP_WANTED_AFTER: Ps = 5 * PS_PER_MS;
+/// After spinning this long it sleeps even if a frame is near.
+const SLEEP_FORCED_AFTER: Ps = 50 * PS_PER_MS;
+const SHORT_SLEEP: Ps = 20 * PS_PER_US;
+/// No frame is near: the last one was this long ago, and the next event is this far away.
 const QUIET: Ps = 300 * PS_PER_US;
-/// Of each period the scheduler guarantees so much, and grants no more while others want the core.
+/// Runtime that the scheduler guarantees in each period, and the limit while others want the core.
 const SHARE_NS: u64 = 198_000;
 const PERIOD_NS: u64 = 200_000;
 const NICE: i32 = -20;
-/// After so long without a frame the thread gives its share back.
+/// After this long without a frame the thread leaves SCHED_DEADLINE.
 const SILENCE: Ps = PS_PER_S;
-/// While it is not granted the thread asks again, not more often than this.
+/// Interval at which the thread requests SCHED_DEADLINE again while it is refused.
 const ATTEMPT_EVERY: Ps = 100 * PS_PER_MS;
 
 /// How long the thread may wait for events.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Patience {
-    /// Not at all: look and go on.
+pub enum Wait {
+    /// Not at all: poll and continue.
     Spin,
-    /// At most so long.
+    /// At most this long.
     For(Ps),
-    /// Until something comes.
+    /// Until an event.
     Forever,
 }
 
@@ -63,10 +63,11 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// For the calling thread; takes the best scheduling class that is granted. It spins for `spin` after a frame.
+    /// For the calling thread; takes the best scheduling class that the kernel grants. The thread spins for `spin`
+    /// after a frame.
     #[must_use]
     pub fn take(spin: Ps, now: Ps) -> Self {
-        // SAFETY: a plain call without memory. Timers of this thread end when they are due, not up to 50 µs later.
+        // SAFETY: a plain call without memory. Timers of this thread expire on time, not up to 50 µs later.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
         set_class(Class::Ordinary);
         Self {
@@ -90,7 +91,7 @@ impl Pace {
         }
     }
 
-    /// The thread is about to wait. After a long silence it gives its share of the core back.
+    /// The thread is about to wait. After a long silence it leaves SCHED_DEADLINE.
     pub fn rest(&mut self, now: Ps) {
         if self.class == Class::Deadline && now.saturating_sub(self.last_frame) >= SILENCE {
             set_class(Class::Ordinary);
@@ -99,7 +100,7 @@ impl Pace {
         }
     }
 
-    /// The core that the calling thread has for itself, if it has one.
+    /// The core that the calling thread has claimed, if any.
     #[must_use]
     pub fn own_core(&self) -> Option<i32> {
         (self.class == Class::Deadline).then(own_core)
@@ -110,29 +111,29 @@ impl Pace {
         self.last_sleep = now;
     }
 
-    /// How long to wait for events, if the next scheduled one is at `next`, and there is work at hand or not.
-    pub fn patience(&self, now: Ps, next: Option<Ps>, at_work: bool) -> Patience {
+    /// How long to wait for events. `next`: the next scheduled one; `at_work`: TAPs are readable.
+    pub fn wait_limit(&self, now: Ps, next: Option<Ps>, at_work: bool) -> Wait {
         let until_next = next.map(|next| next.saturating_sub(now));
         let since_frame = now.saturating_sub(self.last_frame);
         let spinning = now.saturating_sub(self.last_sleep);
         let busy = at_work || (self.last_frame > 0 && since_frame < self.spin);
-        let patience = match until_next {
-            _ if busy => Patience::Spin,
-            Some(left) if left <= SPIN_AHEAD => Patience::Spin,
-            Some(left) => Patience::For((left - SPIN_AHEAD).min(self.until_rest(since_frame))),
+        let wait_limit = match until_next {
+            _ if busy => Wait::Spin,
+            Some(left) if left <= SPIN_AHEAD => Wait::Spin,
+            Some(left) => Wait::For((left - SPIN_AHEAD).min(self.until_rest(since_frame))),
             None => match self.until_rest(since_frame) {
-                Ps::MAX => Patience::Forever,
-                left => Patience::For(left),
+                Ps::MAX => Wait::Forever,
+                left => Wait::For(left),
             },
         };
         let quiet = !at_work && since_frame > QUIET && until_next.is_none_or(|left| left > QUIET);
-        let breathe = spinning > BREATH_FORCED_AFTER || (spinning > BREATH_WANTED_AFTER && quiet);
-        if patience == Patience::Spin && breathe {
-            return Patience::For(BREATH);
+        let must_sleep = spinning > SLEEP_FORCED_AFTER || (spinning > SLEEP_WANTED_AFTER && quiet);
+        if wait_limit == Wait::Spin && must_sleep {
+            return Wait::For(SHORT_SLEEP);
         }
-        patience
+        wait_limit
     }
-    /// Time left before the share of the core is to be given back; `Ps::MAX` if there is none.
+    /// Time left before the thread leaves SCHED_DEADLINE; `Ps::MAX` in the ordinary class.
     fn until_rest(&self, since_frame: Ps) -> Ps {
         match self.class {
             Class::Deadline => SILENCE.saturating_sub(since_frame).max(PS_PER_US),
@@ -141,7 +142,7 @@ impl Pace {
     }
 }
 
-/// Put the calling thread into a class; whether that was granted.
+/// Set the class of the calling thread; false if the kernel refuses.
 fn set_class(class: Class) -> bool {
     const SCHED_DEADLINE: u32 = 6;
     match class {
@@ -158,7 +159,7 @@ fn set_class(class: Class) -> bool {
             ..SchedAttr::default()
         },
     }
-    .give(0)
+    .set(0)
 }
 
 #[cfg(test)]
@@ -179,8 +180,8 @@ mod tests {
     #[test]
     fn a_quiet_lab_sleeps_until_something_comes() {
         assert_eq!(
-            pace(PS_PER_MS).patience(5 * PS_PER_US, None, false),
-            Patience::Forever
+            pace(PS_PER_MS).wait_limit(5 * PS_PER_US, None, false),
+            Wait::Forever
         );
     }
 
@@ -189,45 +190,45 @@ mod tests {
         let mut pace = pace(6 * PS_PER_MS);
         pace.last_frame = 10 * PS_PER_MS;
         pace.slept_until(10 * PS_PER_MS);
-        assert_eq!(pace.patience(15 * PS_PER_MS, None, false), Patience::Spin);
+        assert_eq!(pace.wait_limit(15 * PS_PER_MS, None, false), Wait::Spin);
         let later = 20 * PS_PER_MS;
-        assert_eq!(pace.patience(later, None, false), Patience::Forever);
+        assert_eq!(pace.wait_limit(later, None, false), Wait::Forever);
         assert_eq!(
-            pace.patience(later, Some(later + 100 * PS_PER_US), false),
-            Patience::Spin
+            pace.wait_limit(later, Some(later + 100 * PS_PER_US), false),
+            Wait::Spin
         );
         assert_eq!(
-            pace.patience(later, Some(later + PS_PER_MS), false),
-            Patience::For(PS_PER_MS - SPIN_AHEAD)
+            pace.wait_limit(later, Some(later + PS_PER_MS), false),
+            Wait::For(PS_PER_MS - SPIN_AHEAD)
         );
         assert_eq!(
-            pace.patience(later, Some(later - PS_PER_MS), false),
-            Patience::Spin
+            pace.wait_limit(later, Some(later - PS_PER_MS), false),
+            Wait::Spin
         );
     }
 
     #[test]
-    fn it_breathes_when_it_has_spun_for_long() {
+    fn it_sleeps_when_it_has_spun_for_long() {
         let mut pace = pace(PS_PER_MS * 6);
         pace.last_frame = 4 * PS_PER_MS;
         assert_eq!(
-            pace.patience(6 * PS_PER_MS, None, false),
-            Patience::For(BREATH)
+            pace.wait_limit(6 * PS_PER_MS, None, false),
+            Wait::For(SHORT_SLEEP)
         );
         pace.last_frame = 21 * PS_PER_MS;
         assert_eq!(
-            pace.patience(21 * PS_PER_MS, None, false),
-            Patience::Spin,
+            pace.wait_limit(21 * PS_PER_MS, None, false),
+            Wait::Spin,
             "a frame was just here"
         );
         pace.last_frame = 51 * PS_PER_MS;
         assert_eq!(
-            pace.patience(51 * PS_PER_MS, None, false),
-            Patience::For(BREATH),
+            pace.wait_limit(51 * PS_PER_MS, None, false),
+            Wait::For(SHORT_SLEEP),
             "whatever happens"
         );
         pace.slept_until(51 * PS_PER_MS);
-        assert_eq!(pace.patience(51 * PS_PER_MS, None, false), Patience::Spin);
+        assert_eq!(pace.wait_limit(51 * PS_PER_MS, None, false), Wait::Spin);
     }
 
     #[test]
@@ -237,15 +238,12 @@ mod tests {
         pace.last_frame = PS_PER_S;
         let now = PS_PER_S + 100 * PS_PER_MS;
         assert_eq!(
-            pace.patience(now, None, false),
-            Patience::For(900 * PS_PER_MS)
+            pace.wait_limit(now, None, false),
+            Wait::For(900 * PS_PER_MS)
         );
         let far = Some(10 * PS_PER_S);
-        assert_eq!(
-            pace.patience(now, far, false),
-            Patience::For(900 * PS_PER_MS)
-        );
+        assert_eq!(pace.wait_limit(now, far, false), Wait::For(900 * PS_PER_MS));
         pace.class = Class::Ordinary;
-        assert_eq!(pace.patience(now, None, false), Patience::Forever);
+        assert_eq!(pace.wait_limit(now, None, false), Wait::Forever);
     }
 }

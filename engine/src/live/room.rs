@@ -1,18 +1,19 @@
-//! Keeps the hosts' processes off the core that the live thread has for itself.
+//! Keeps the processes of hosts off the core that the live thread has claimed.
 //!
-//! The kernel lets a process that waits behind a thread in SCHED_DEADLINE wait until it next balances its load, for
-//! milliseconds, though the other core only spins in an MPI call that waits for just that process. On real nodes ranks
-//! have cores of their own. So whenever the live thread comes to sit on another core (some 30 times a second), all
-//! processes of the hosts are told to use the others, and may use all again when it gives its core back.
+//! A process that is queued behind a SCHED_DEADLINE thread waits until the next load balancing of the kernel:
+//! milliseconds, even though the other core only spins in an MPI call that waits for this very process. On real nodes
+//! each rank has its own core. So whenever the live thread moves to another core (some 30 times a second), all
+//! processes of the hosts are confined to the other cores; they may use all cores again when the thread releases its
+//! core.
 //!
-//! There they take short turns. A rank that waits spins and yields, but the kernel lets it go on to the end of its turn
-//! (3 ms) where it thinks that the other had its share; two ranks were seen to lose 8 ms in each of all iterations so.
+//! On the other cores they get short time slices. A waiting rank spins and yields, but the kernel lets it run to the
+//! end of its slice (3 ms) when the other one has had its share; two ranks lost 8 ms in each iteration this way.
 //!
 //! Measured on two cores, two ranks on two hosts, MPI_Alltoall and 500 µs of sleep, 600 times: 0.95 to 1.18 s without,
 //! 0.396 to 0.414 s with both; 95 % of the iterations within 7 to 12 ms, and within 0.69 to 0.88 ms.
 //!
-//! What a measurement could tell apart from nodes of their own: hosts share the cores that are left, and one that sets
-//! its processes' affinity itself does not keep it.
+//! Difference from real nodes that a measurement could detect: hosts share the remaining cores, and a host that sets
+//! the affinity of its processes does not keep it.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,40 +24,40 @@ use std::{fs, io};
 use crate::os::sched::SchedAttr;
 use crate::os::wake::Wake;
 
-const NOWHERE: i32 = -1;
-/// The shortest turn that the kernel grants.
-const TURN_NS: u64 = 100_000;
+const NO_CORE: i32 = -1;
+/// The shortest time slice that the kernel grants.
+const SLICE_NS: u64 = 100_000;
 
-/// Where the live thread sits.
-pub struct Seat {
+/// The core that the live thread has claimed.
+pub struct ClaimedCore {
     core: AtomicI32,
     ended: AtomicBool,
     changed: Wake,
 }
 
-impl Seat {
-    /// On no core of its own.
+impl ClaimedCore {
+    /// No core is claimed.
     ///
     /// # Errors
-    /// If the process has no descriptor left.
+    /// The process has no free file descriptor.
     pub fn new() -> io::Result<Self> {
         Ok(Self {
-            core: AtomicI32::new(NOWHERE),
+            core: AtomicI32::new(NO_CORE),
             ended: AtomicBool::new(false),
             changed: Wake::new()?,
         })
     }
 
-    /// The live thread has a core for itself, or none. Cheap where nothing changed.
-    pub fn take(&self, core: Option<i32>) {
-        let core = core.unwrap_or(NOWHERE);
+    /// The live thread claims a core, or releases it. Cheap if nothing changed.
+    pub fn claim(&self, core: Option<i32>) {
+        let core = core.unwrap_or(NO_CORE);
         if self.core.load(Ordering::Relaxed) != core {
             self.core.store(core, Ordering::Release);
             self.changed.signal();
         }
     }
 
-    /// Nobody needs room any more.
+    /// End the threads that wait for a change.
     pub fn end(&self) {
         self.ended.store(true, Ordering::Release);
         self.changed.signal();
@@ -70,38 +71,39 @@ pub fn own_core() -> i32 {
     unsafe { libc::sched_getcpu() }
 }
 
-/// A thread that keeps the processes of all control groups in a folder off the seat, until it ends.
+/// Start a thread that keeps the processes of all control groups in a folder off the claimed core, until
+/// [`ClaimedCore::end`].
 ///
 /// # Errors
-/// If there is no thread to be had.
-pub fn make_room(seat: Arc<Seat>, groups: PathBuf) -> io::Result<JoinHandle<()>> {
+/// The system cannot start a thread.
+pub fn make_room(claimed_core: Arc<ClaimedCore>, groups: PathBuf) -> io::Result<JoinHandle<()>> {
     std::thread::Builder::new()
         .name("make-room".into())
-        .spawn(move || keep(&seat, &groups))
+        .spawn(move || keep(&claimed_core, &groups))
 }
 
-fn keep(seat: &Seat, groups: &Path) {
+fn keep(claimed_core: &ClaimedCore, groups: &Path) {
     let all = Cores::of_caller();
     if all.count() < 2 {
         return;
     }
-    go_first();
+    run_first();
     loop {
-        let ended = seat.ended.load(Ordering::Acquire);
-        let core = match seat.core.load(Ordering::Acquire) {
+        let ended = claimed_core.ended.load(Ordering::Acquire);
+        let core = match claimed_core.core.load(Ordering::Acquire) {
             core if core >= 0 && !ended => Some(core as usize),
             _ => None,
         };
         let left = core.map_or(all, |core| all.without(core));
         for thread in threads_in(groups) {
             left.give(thread);
-            shorten_turns(thread);
+            shorten_slices(thread);
         }
         if ended {
             return;
         }
-        seat.changed.wait();
-        seat.changed.clear();
+        claimed_core.changed.wait();
+        claimed_core.changed.clear();
     }
 }
 
@@ -121,33 +123,33 @@ fn threads_in(groups: &Path) -> Vec<i32> {
     found
 }
 
-/// Of an ordinary thread, and of whatever it will start.
-fn shorten_turns(thread: i32) {
-    if let Some(mut known) = SchedAttr::of(thread)
+/// Shorten the time slice of an ordinary thread and of its future children.
+fn shorten_slices(thread: i32) {
+    if let Some(mut known) = SchedAttr::get(thread)
         && known.policy == libc::SCHED_OTHER as u32
-        && known.runtime_ns != TURN_NS
+        && known.runtime_ns != SLICE_NS
     {
-        known.runtime_ns = TURN_NS;
-        let _gone_meanwhile = known.give(thread);
+        known.runtime_ns = SLICE_NS;
+        let _gone_meanwhile = known.set(thread);
     }
 }
 
-/// Run before every ordinary process, on whichever core has one; where that is not granted, in turn with them.
-fn go_first() {
+/// Run before every ordinary process, on any core; if the kernel refuses, in turn with them.
+fn run_first() {
     let _granted = SchedAttr {
         policy: libc::SCHED_FIFO as u32,
         priority: 1,
         ..SchedAttr::default()
     }
-    .give(0);
+    .set(0);
 }
 
-/// Some cores.
+/// A set of cores.
 #[derive(Copy, Clone)]
 struct Cores(libc::cpu_set_t);
 
 impl Cores {
-    /// Those that the calling thread may use; none if there are more than a set has places for.
+    /// The cores that the calling thread may use; empty if the machine has more cores than the set can hold.
     fn of_caller() -> Self {
         // SAFETY: a set of bits, for which zero is valid; it says its own size.
         unsafe {
@@ -163,12 +165,13 @@ impl Cores {
     }
 
     fn without(mut self, core: usize) -> Self {
-        // SAFETY: the kernel numbers no core beyond a set's places, or `of_caller` had found none.
+        // SAFETY: the kernel numbers no core beyond the size of the set, or `of_caller` would have returned an empty
+        // set.
         unsafe { libc::CPU_CLR(core, &mut self.0) };
         self
     }
 
-    /// Let a thread use these; nothing if it has gone.
+    /// Confine a thread to these cores; no effect if it has ended.
     fn give(&self, thread: i32) {
         // SAFETY: the set is read only and says its own size.
         unsafe { libc::sched_setaffinity(thread, size_of::<libc::cpu_set_t>(), &raw const self.0) };
@@ -233,21 +236,21 @@ mod tests {
             fs::write(file, format!("{}\n999999999\n", sleeper.0.id())).unwrap();
         }
         let all = sleepers[0].cores();
-        let seat = Arc::new(Seat::new().unwrap());
-        let keeper = make_room(Arc::clone(&seat), folder.clone()).unwrap();
+        let claimed_core = Arc::new(ClaimedCore::new().unwrap());
+        let keeper = make_room(Arc::clone(&claimed_core), folder.clone()).unwrap();
         if all.len() > 1 {
             for core in [all[0], all[1]] {
-                seat.take(Some(core as i32));
+                claimed_core.claim(Some(core as i32));
                 let left: Vec<usize> = all.iter().copied().filter(|one| *one != core).collect();
                 sleepers[0].await_cores(&left);
                 sleepers[1].await_cores(&left);
                 assert_eq!(sleepers[2].cores(), all, "it is in no group of the folder");
             }
-            seat.take(None);
+            claimed_core.claim(None);
             sleepers[0].await_cores(&all);
-            seat.take(Some(all[0] as i32));
+            claimed_core.claim(Some(all[0] as i32));
         }
-        seat.end();
+        claimed_core.end();
         keeper.join().unwrap();
         assert_eq!(sleepers[0].cores(), all);
         assert_eq!(sleepers[1].cores(), all);
@@ -255,27 +258,27 @@ mod tests {
     }
 
     #[test]
-    fn only_a_change_is_told() {
-        let seat = Seat::new().unwrap();
-        let told = || {
+    fn only_a_change_is_signalled() {
+        let claimed_core = ClaimedCore::new().unwrap();
+        let signalled = || {
             let mut poll = libc::pollfd {
-                fd: seat.changed.as_raw_fd(),
+                fd: claimed_core.changed.as_raw_fd(),
                 events: libc::POLLIN,
                 revents: 0,
             };
             // SAFETY: one entry is passed.
             let ready = unsafe { libc::poll(&raw mut poll, 1, 0) } == 1;
-            seat.changed.clear();
+            claimed_core.changed.clear();
             ready
         };
-        seat.take(None);
-        assert!(!told());
-        seat.take(Some(1));
-        assert!(told());
-        seat.take(Some(1));
-        assert!(!told());
-        seat.take(Some(0));
-        seat.take(None);
-        assert!(told());
+        claimed_core.claim(None);
+        assert!(!signalled());
+        claimed_core.claim(Some(1));
+        assert!(signalled());
+        claimed_core.claim(Some(1));
+        assert!(!signalled());
+        claimed_core.claim(Some(0));
+        claimed_core.claim(None);
+        assert!(signalled());
     }
 }

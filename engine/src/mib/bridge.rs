@@ -1,7 +1,7 @@
-//! BRIDGE-MIB (RFC 4188): base, spanning tree's port states, forwarding table.
+//! BRIDGE-MIB (RFC 4188): base, port states of the spanning tree, forwarding database.
 //!
-//! dot1dTpFdbTable has one row per address where the bridge may know it in several VLANs: the row of the lowest VLAN
-//! is shown, as agents of independent-learning bridges do; dot1qTpFdbTable has them all.
+//! dot1dTpFdbTable has one row per address, though the bridge may have learned it in several VLANs: it shows the
+//! lowest VLAN, like agents of independent-learning bridges. dot1qTpFdbTable has all.
 
 use snmp::{TableBuilder, Value};
 
@@ -14,7 +14,7 @@ const DEFAULT_PRIORITY: i32 = 32_768;
 const DEFAULT_PORT_PRIORITY: i32 = 128;
 /// Status of a learned address (dot1dTpFdbStatus, dot1qTpFdbStatus).
 pub const LEARNED: i32 = 3;
-/// Status of an address that somebody entered.
+/// Status of a static address.
 pub const MANAGED: i32 = 5;
 
 fn object(below: &[u32]) -> Vec<u32> {
@@ -30,7 +30,7 @@ fn stp_state(port: &PortCopy) -> i32 {
     }
 }
 
-/// All groups.
+/// Add all groups.
 pub fn put(table: &mut TableBuilder, copy: &SwitchCopy) {
     let ports: Vec<(u32, &PortCopy)> = copy
         .ports
@@ -60,7 +60,7 @@ fn put_base(table: &mut TableBuilder, copy: &SwitchCopy, ports: &[(u32, &PortCop
     }
 }
 
-/// Only what has a meaning here: dot1dStpPortEnable is put over by who knows the configuration.
+/// Only meaningful objects. The owner of the configuration overrides dot1dStpPortEnable with a plain entry.
 fn put_spanning_tree(table: &mut TableBuilder, ports: &[(u32, &PortCopy)]) {
     table.put(&object(&[2, 1]), &[0], &Value::Integer(IEEE_8021D));
     table.put(&object(&[2, 2]), &[0], &Value::Integer(DEFAULT_PRIORITY));

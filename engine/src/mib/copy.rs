@@ -5,35 +5,35 @@ use std::collections::BTreeMap;
 use fabric::{
     BridgeState, Fabric, FabricError, FdbEntry, PortCounters, PortId, PortState, Ps, SwitchId,
 };
-/// Where a port stands in the MIBs.
+/// Numbers of a port in the MIBs.
 #[derive(Clone, Debug)]
 pub struct PortPlace {
     /// The engine's port.
     pub id: PortId,
     /// ifIndex.
     pub if_index: u32,
-    /// dot1dBasePort; none for a port outside the bridge.
+    /// dot1dBasePort; `None` for a port outside the bridge.
     pub bridge_port: Option<u32>,
     /// A link aggregation group, which has no MAC or PHY of its own.
     pub is_lag: bool,
-    /// The fastest speed of the PHY, 0 if nobody said.
+    /// The fastest speed of the PHY; 0 if unknown.
     pub best_mbps: u32,
 }
 
 /// One port at one moment.
 #[derive(Clone, Debug)]
 pub struct PortCopy {
-    /// Where it stands.
+    /// Its numbers.
     pub place: PortPlace,
-    /// What it is and does.
+    /// State.
     pub state: PortState,
-    /// What it counted.
+    /// Counters.
     pub counters: PortCounters,
-    /// Its address: the bridge's plus the bridge port, as in its PAUSE frames.
+    /// MAC address: that of the bridge plus the bridge port, as in its PAUSE frames.
     pub mac: [u8; 6],
     /// sysUpTime of its last change, in hundredths of a second.
     pub changed_ticks: u32,
-    /// sysUpTime at which its counters last went back.
+    /// sysUpTime at which its counters were last reset.
     pub discontinuity_ticks: u32,
 }
 
@@ -44,7 +44,7 @@ pub struct SwitchCopy {
     pub ports: Vec<PortCopy>,
     /// VID → (members, untagged).
     pub vlans: BTreeMap<u16, (Vec<PortId>, Vec<PortId>)>,
-    /// The forwarding table, ordered by VLAN and address.
+    /// The forwarding database, ordered by VLAN and address.
     pub fdb: Vec<FdbEntry>,
     /// The bridge.
     pub bridge: BridgeState,
@@ -70,7 +70,7 @@ impl SwitchCopy {
         octets
     }
 
-    /// The filtering database of a VLAN: its own, or the one that all share.
+    /// The filtering database id of a VLAN: its own, or 1 under shared learning.
     #[must_use]
     pub fn fdb_id(&self, vid: u16) -> u32 {
         if self.bridge.shared_learning {
@@ -80,7 +80,7 @@ impl SwitchCopy {
         }
     }
 
-    /// The forwarding table by filtering database and address, each pair once.
+    /// The forwarding database by filtering database id and address, each pair once.
     #[must_use]
     pub fn fdb_rows(&self) -> BTreeMap<(u32, [u8; 6]), &FdbEntry> {
         let mut rows = BTreeMap::new();
@@ -96,22 +96,22 @@ impl SwitchCopy {
     }
 }
 
-/// What is remembered of a port's counters from copy to copy, to notice when they were reset.
+/// State kept between copies to detect a reset of the counters.
 #[derive(Copy, Clone, Debug, Default)]
-struct Remembered {
+struct LastCounters {
     total: u64,
     reset_ticks: u32,
 }
 
 /// Keeps a copy of a switch and renews it.
 ///
-/// The copy is renewed in two parts, so that the fabric's lock is held for tens of microseconds at most: ports with
-/// their counters, and the bridge's tables, whose size grows with hosts times VLANs.
+/// The copy is renewed in two parts, so that the lock of the fabric is held for tens of microseconds at most: ports
+/// with their counters, and the tables of the bridge, whose size grows with hosts times VLANs.
 #[derive(Debug)]
 pub struct SwitchCopier {
     switch: SwitchId,
     places: Vec<PortPlace>,
-    remembered: Vec<Remembered>,
+    last_counters: Vec<LastCounters>,
     copy: SwitchCopy,
 }
 
@@ -139,11 +139,11 @@ impl SwitchCopier {
             bridge_ports,
             port_list_byte: highest.div_ceil(8),
         };
-        let remembered = vec![Remembered::default(); places.len()];
+        let last_counters = vec![LastCounters::default(); places.len()];
         let mut copier = Self {
             switch,
             places,
-            remembered,
+            last_counters,
             copy,
         };
         copier.renew_ports(fabric, now, 0)?;
@@ -157,7 +157,7 @@ impl SwitchCopier {
 
     /// The device has booted: its counters and sysUpTime start at zero.
     pub fn booted(&mut self) {
-        self.remembered.fill(Remembered::default());
+        self.last_counters.fill(LastCounters::default());
     }
 
     /// Copy ports and counters. `up_ticks` is sysUpTime at `now`.
@@ -172,18 +172,18 @@ impl SwitchCopier {
     ) -> Result<(), FabricError> {
         self.copy.bridge = fabric.bridge(now, self.switch)?;
         self.copy.ports.clear();
-        for (place, remembered) in self.places.iter().zip(&mut self.remembered) {
+        for (place, last_counters) in self.places.iter().zip(&mut self.last_counters) {
             let state = fabric.port(now, place.id)?;
             let counters = fabric.counters(now, place.id)?;
             let total = counters.in_octets.wrapping_add(counters.out_octets);
-            if total < remembered.total {
-                remembered.reset_ticks = up_ticks;
+            if total < last_counters.total {
+                last_counters.reset_ticks = up_ticks;
             }
-            remembered.total = total;
+            last_counters.total = total;
             self.copy.ports.push(PortCopy {
                 mac: add(self.copy.bridge.base_mac, place.bridge_port.unwrap_or(0)),
                 changed_ticks: up_ticks.saturating_sub(ticks(now.saturating_sub(state.since))),
-                discontinuity_ticks: remembered.reset_ticks,
+                discontinuity_ticks: last_counters.reset_ticks,
                 place: place.clone(),
                 state,
                 counters,

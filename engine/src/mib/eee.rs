@@ -1,9 +1,10 @@
 //! The EEE MIB of RADLAN/ROS switches under Dell's branch.
 //!
-//! Objects and types are those of CISCOSB-EEE-MIB (2010, .1.3.6.1.4.1.9.6.1.101.149). That Dell's ROS switches have the
-//! same numbers under .1.3.6.1.4.1.89.149 is derived from how the two branches correspond elsewhere, not verified on a
-//! device. rlEeePortRemoteStatus is only known while this end wants EEE too. The LLDP tables are left out: the twin's
-//! ports do not exchange wake times by LLDP. rlEeeEnable is put over by who knows the configuration.
+//! Objects and types are those of CISCOSB-EEE-MIB (2010, .1.3.6.1.4.1.9.6.1.101.149). The same numbers under
+//! .1.3.6.1.4.1.89.149 for Dell's ROS switches are derived from how the two branches correspond elsewhere, not
+//! verified on a device. rlEeePortRemoteStatus is known only while this end advertises EEE too. The LLDP tables are
+//! left out: the ports do not exchange wake times by LLDP. The owner of the configuration overrides rlEeeEnable with a
+//! plain entry.
 
 use snmp::{TableBuilder, Value};
 

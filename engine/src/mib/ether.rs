@@ -1,6 +1,6 @@
 //! EtherLike-MIB (RFC 3635): dot3StatsTable and dot3PauseTable of the physical ports.
 //!
-//! The fabric has no bit errors, half duplex or collisions; what counts them stays 0.
+//! The fabric has no bit errors, half duplex or collisions; their counters stay 0.
 
 use snmp::{TableBuilder, Value};
 
@@ -21,7 +21,7 @@ fn pause_mode(sends: bool, receives: bool) -> Value<'static> {
     })
 }
 
-/// Both tables.
+/// Add both tables.
 pub fn put(table: &mut TableBuilder, copy: &SwitchCopy) {
     for port in copy.ports.iter().filter(|port| !port.place.is_lag) {
         let (state, counters) = (&port.state, &port.counters);

@@ -1,7 +1,7 @@
 //! IF-MIB (RFC 2863): ifTable and ifXTable.
 //!
-//! ifSpeed and ifHighSpeed of a port without link are 0. (Some switches show the speed they would like to have; only
-//! a reader that takes the speed without looking at ifOperStatus can tell.)
+//! ifSpeed and ifHighSpeed of a port without link are 0. (Some switches show the configured speed; the difference
+//! matters only to a reader that ignores ifOperStatus.)
 
 use snmp::{TableBuilder, Value};
 
@@ -12,7 +12,7 @@ const IF_ENTRY: [u32; 9] = [1, 3, 6, 1, 2, 1, 2, 2, 1];
 const IF_X_ENTRY: [u32; 10] = [1, 3, 6, 1, 2, 1, 31, 1, 1, 1];
 const ETHERNET_CSMACD: i32 = 6;
 const IEEE8023AD_LAG: i32 = 161;
-/// Header of an Ethernet frame without tag, which ifMtu leaves out.
+/// Header of an untagged Ethernet frame, which ifMtu does not count.
 const HEADER_BYTE: usize = 14;
 
 /// up(1) or down(2).
@@ -20,7 +20,7 @@ fn up_down(up: bool) -> Value<'static> {
     Value::truth(up)
 }
 
-/// ifMtu: without header; of a LAG, which has no MAC of its own, Ethernet's usual one.
+/// ifMtu: without header. A LAG has no MAC of its own and shows the standard value.
 fn mtu_byte(port: &PortCopy) -> i32 {
     const USUAL_BYTE: i32 = 1500;
     if port.place.is_lag {
@@ -76,7 +76,7 @@ pub fn put_table(table: &mut TableBuilder, copy: &SwitchCopy) {
     }
 }
 
-/// ifXTable. ifAlias is empty here: who knows the port's description puts it over.
+/// ifXTable. ifAlias is empty here; the owner of the configuration overrides it with a plain entry.
 pub fn put_extension(table: &mut TableBuilder, copy: &SwitchCopy) {
     for port in &copy.ports {
         let mut cell = |column: u32, value: Value| {

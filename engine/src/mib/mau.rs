@@ -1,7 +1,7 @@
 //! MAU-MIB (RFC 4836): ifMauTable and ifMauAutoNegTable, one MAU per physical port.
 //!
-//! Types are those of copper full duplex at the port's speed, whatever the PHY (a fibre or backplane port differs only
-//! in these numbers). Speeds that have no bit of their own in IANAifMauAutoNegCapBits show as bOther.
+//! Types are those of full-duplex copper at the speed of the port, whatever the PHY (a fibre or backplane port differs
+//! only in these numbers). Speeds without a bit of their own in IANAifMauAutoNegCapBits show as bOther.
 
 use snmp::{TableBuilder, Value};
 
@@ -16,7 +16,7 @@ const NOT_AVAILABLE: i32 = 4;
 const NO_JABBER: i32 = 3;
 const NO_RESTART: i32 = 2;
 
-/// dot3MauType of a copper full-duplex speed; zeroDotZero for none or unknown.
+/// dot3MauType of full-duplex copper at a speed; zeroDotZero for 0 or an unknown speed.
 fn mau_type(speed_mbps: u32) -> Vec<u32> {
     let number = match speed_mbps {
         10 => 11,
@@ -46,7 +46,7 @@ fn capability(speeds_mbps: &[u32], pause: bool) -> [u8; 2] {
     bits
 }
 
-/// BITS of IANAifMauTypeListBits: bit n stands for dot3MauType n.
+/// BITS of IANAifMauTypeListBits: bit n is dot3MauType n.
 fn type_list(speeds_mbps: &[u32]) -> [u8; 8] {
     let mut bits = [0_u8; 8];
     for speed in speeds_mbps {
@@ -57,7 +57,7 @@ fn type_list(speeds_mbps: &[u32]) -> [u8; 8] {
     bits
 }
 
-/// Speeds of the PHY: the best and the usual lower ones of copper.
+/// Speeds of the PHY: the best one and the usual lower ones of copper.
 fn abilities(port: &PortCopy) -> Vec<u32> {
     let lowest = if port.place.best_mbps > 1000 { 100 } else { 10 };
     let ladder = [10, 100, 1000, 2500, 5000, 10_000];
@@ -78,7 +78,7 @@ fn progress(port: &PortCopy) -> i32 {
     }
 }
 
-/// Both tables.
+/// Add both tables.
 pub fn put(table: &mut TableBuilder, copy: &SwitchCopy) {
     for port in copy.ports.iter().filter(|port| !port.place.is_lag) {
         let state = &port.state;

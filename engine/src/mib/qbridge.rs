@@ -1,10 +1,10 @@
 //! Q-BRIDGE-MIB (RFC 4363): VLANs, their filtering databases, static addresses.
 //!
-//! dot1qVlanFdbId tells the truth about learning: one number per VLAN where each learns on its own, 1 for all where
-//! they share. dot1qVlanCurrentTable has only rows with TimeMark 0: a manager that filters by time gets all rows (most
-//! switches do the same; RFC 4502's TimeFilter would repeat each row for every mark). dot1qVlanCreationTime is 0,
-//! which only a reader of just that object can tell. dot1qVlanStaticTable shows what is in force; a family in which
-//! configuration may lie dormant puts its own rows over.
+//! dot1qVlanFdbId follows the learning mode: one number per VLAN under independent learning, 1 for all under shared
+//! learning. dot1qVlanCurrentTable has only rows with TimeMark 0, so a manager that filters by time gets all rows.
+//! (Most switches do the same; the TimeFilter of RFC 4502 would repeat each row for every mark.) dot1qVlanCreationTime
+//! is 0. dot1qVlanStaticTable shows the active configuration; a device family with inactive configuration overrides it
+//! with plain entries.
 
 use fabric::spec::Acceptable;
 use snmp::{TableBuilder, Value};
@@ -25,7 +25,7 @@ fn object(below: &[u32]) -> Vec<u32> {
     [&Q_BRIDGE[..], below].concat()
 }
 
-/// All groups.
+/// Add all groups.
 pub fn put(table: &mut TableBuilder, copy: &SwitchCopy) {
     let mut scalar = |below: &[u32], value| table.put(&object(below), &[0], &value);
     scalar(&[1, 1], Value::Integer(1));
@@ -131,8 +131,8 @@ fn put_ports(table: &mut TableBuilder, copy: &SwitchCopy) {
     }
 }
 
-/// admitAll(1), admitOnlyVlanTagged(2). The RFC has no number for untagged frames only; 3 is what ROS switches show,
-/// from memory and not verified.
+/// admitAll(1), admitOnlyVlanTagged(2). The RFC has no number for untagged frames only; 3 is the value of ROS
+/// switches, from memory and not verified.
 fn acceptable(acceptable: Acceptable) -> i32 {
     match acceptable {
         Acceptable::All => 1,

@@ -3,7 +3,7 @@
 use fabric::Ps;
 use fabric::time::PS_PER_NS;
 
-/// Picoseconds since this clock was made, read from CLOCK_MONOTONIC (1 ns resolution; 2⁶⁴ ps are 213 days).
+/// Picoseconds since this clock was created, read from CLOCK_MONOTONIC (1 ns resolution; 2⁶⁴ ps are 213 days).
 #[derive(Copy, Clone, Debug)]
 pub struct WallClock {
     zero_ns: u64,
@@ -46,7 +46,7 @@ pub fn own_cpu_clock() -> Option<libc::clockid_t> {
     (code == 0).then_some(clock)
 }
 
-/// Nanoseconds of any clock the kernel knows, among them CPU-time clocks of other threads.
+/// Nanoseconds of any clock of the kernel, including CPU-time clocks of other threads.
 #[must_use]
 pub fn clock_ns(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec {

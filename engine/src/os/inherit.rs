@@ -1,9 +1,9 @@
-//! A mutex whose holder inherits the priority of whoever waits for it.
+//! A mutex with priority inheritance: its holder inherits the priority of the threads that wait for it.
 //!
-//! The live thread runs in a real-time class where it may; the Python and SNMP threads do not. With an ordinary
-//! mutex a reader that lost its core to a busy MPI process in the middle of a copy would keep the live thread
-//! waiting for milliseconds. The kernel's priority-inheriting futex (PTHREAD_PRIO_INHERIT) lends it the core instead,
-//! and hands the lock to the first in the queue, so that a spinning live thread cannot starve the readers.
+//! The live thread runs in a real-time class where it may; the Python and SNMP threads do not. With an ordinary mutex,
+//! a reader that lost its core to a busy MPI process in the middle of a copy would block the live thread for
+//! milliseconds. The priority-inheriting futex of the kernel (PTHREAD_PRIO_INHERIT) boosts the reader instead. It also
+//! hands the lock to the first in the queue, so that a spinning live thread cannot starve the readers.
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -39,7 +39,7 @@ impl<T> InheritMutex<T> {
         }
     }
 
-    /// Wait for the lock.
+    /// Take the lock, waiting for it.
     ///
     /// # Panics
     /// If the calling thread holds it already, as far as the kernel notices.
@@ -64,7 +64,7 @@ impl<T> Drop for InheritMutex<T> {
 /// The lock, held.
 pub struct InheritGuard<'a, T> {
     mutex: &'a InheritMutex<T>,
-    // Whoever locked must unlock.
+    // The locking thread must unlock.
     not_send: PhantomData<*const ()>,
 }
 

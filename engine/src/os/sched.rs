@@ -1,4 +1,4 @@
-//! Scheduling attributes of threads: sched_getattr(2) and sched_setattr(2), which libc does not offer.
+//! Scheduling attributes of threads: sched_getattr(2) and sched_setattr(2), which the libc crate lacks.
 
 /// `struct sched_attr`, first version.
 #[repr(C)]
@@ -12,7 +12,7 @@ pub struct SchedAttr {
     pub nice: i32,
     /// Of a real-time thread.
     pub priority: u32,
-    /// Share of each period in `SCHED_DEADLINE`; of an ordinary thread how long a turn of it lasts (since Linux 6.12).
+    /// Runtime per period in `SCHED_DEADLINE`; of an ordinary thread its time slice (since Linux 6.12).
     pub runtime_ns: u64,
     /// In `SCHED_DEADLINE`.
     pub deadline_ns: u64,
@@ -21,9 +21,9 @@ pub struct SchedAttr {
 }
 
 impl SchedAttr {
-    /// Of a thread, 0 for the calling one; None if there is none, or we may not know.
+    /// Attributes of a thread (0: the calling one); `None` if it does not exist or access is denied.
     #[must_use]
-    pub fn of(thread: i32) -> Option<Self> {
+    pub fn get(thread: i32) -> Option<Self> {
         let mut found = Self::default();
         // SAFETY: no more than the size that is passed is written.
         let code = unsafe {
@@ -38,9 +38,9 @@ impl SchedAttr {
         (code == 0).then_some(found)
     }
 
-    /// Give them to a thread, 0 for the calling one; whether that was granted.
+    /// Apply the attributes to a thread (0: the calling one); false if the kernel refuses.
     #[must_use]
-    pub fn give(mut self, thread: i32) -> bool {
+    pub fn set(mut self, thread: i32) -> bool {
         self.size = size_of::<Self>() as u32;
         // SAFETY: the attributes are read only and say their own size.
         unsafe { libc::syscall(libc::SYS_sched_setattr, thread, &raw const self, 0) == 0 }

@@ -13,7 +13,7 @@ impl Wake {
     /// Not signalled.
     ///
     /// # Errors
-    /// If the process has no descriptor left.
+    /// The process has no free file descriptor.
     pub fn new() -> io::Result<Self> {
         // SAFETY: no memory is passed; a descriptor that is returned belongs to nobody else.
         unsafe {
@@ -27,14 +27,14 @@ impl Wake {
         }
     }
 
-    /// Wake the sleeper, now or when it next wants to sleep.
+    /// Wake the sleeping thread, now or when it next sleeps.
     pub fn signal(&self) {
         let one = 1_u64;
         // SAFETY: eight bytes are read from `one`. A full counter is signalled anyway.
         unsafe { libc::write(self.fd.as_raw_fd(), (&raw const one).cast(), 8) };
     }
 
-    /// Wait for a signal; one that is there already ends it at once.
+    /// Wait for a signal; a pending one ends the wait at once.
     pub fn wait(&self) {
         let mut poll = libc::pollfd {
             fd: self.fd.as_raw_fd(),
@@ -45,7 +45,7 @@ impl Wake {
         while unsafe { libc::poll(&raw mut poll, 1, -1) } < 1 {}
     }
 
-    /// Take the signal away.
+    /// Clear the signal.
     pub fn clear(&self) {
         let mut count = 0_u64;
         // SAFETY: eight bytes are written to `count`. Nothing to read means nothing to clear.

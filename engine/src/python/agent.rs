@@ -1,4 +1,4 @@
-//! `SnmpAgent`: the SNMP agent's Python face.
+//! `SnmpAgent` in Python.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, SocketAddr};
@@ -17,12 +17,12 @@ use crate::agent::server::{AgentServer, Setter};
 use crate::agent::view::{MibView, Plain};
 use crate::mib::copy::PortPlace;
 use crate::mib::group::{Layout, MibGroup};
-use crate::python::error::refused;
+use crate::python::error::fabric_error;
 use crate::python::fabric::PyFabric;
 
 /// Shortest password that RFC 3414 §11.2 allows and managers accept.
 const PASSWORD_MIN_CHARACTERS: usize = 8;
-/// What a switch puts into one datagram unless told otherwise: an Ethernet frame without fragments.
+/// Default size of a datagram: an unfragmented Ethernet frame.
 const SIZE_MAX_BYTE: usize = 1472;
 
 /// One SNMP agent on one UDP socket.
@@ -47,7 +47,7 @@ impl SnmpAgent {
     ) -> PyResult<Self> {
         let host: IpAddr = address.parse().map_err(|_| {
             PyValueError::new_err(format!(
-                "an SNMP agent listens on an IP address, not on {address:?}: give one"
+                "invalid address of an SNMP agent: {address:?}; use an IP address"
             ))
         })?;
         let communities = communities
@@ -86,7 +86,7 @@ impl SnmpAgent {
         let core = Arc::clone(engine.cast::<PyFabric>()?.get().core());
         let layout = layout(group)?;
         py.detach(|| self.server.with_view(|view| view.serve(core, layout)))
-            .map_err(refused)
+            .map_err(fabric_error)
     }
 
     fn put(&self, py: Python<'_>, values: &Bound<'_, PyAny>) -> PyResult<()> {
@@ -112,7 +112,7 @@ impl SnmpAgent {
     fn set_loss(&self, py: Python<'_>, fraction: f64) -> PyResult<()> {
         if !(0.0..=1.0).contains(&fraction) {
             return Err(PyValueError::new_err(format!(
-                "a share of lost requests lies in 0..1, not at {fraction}"
+                "invalid share of lost requests: {fraction}; use 0 to 1"
             )));
         }
         py.detach(|| self.server.set_loss(fraction));
@@ -123,7 +123,7 @@ impl SnmpAgent {
         let address = self.address;
         py.detach(|| self.server.start(address)).map_err(|error| {
             let what = format!(
-                "no SNMP agent on UDP {address}: {error}; free that port or give the switch another"
+                "the SNMP agent cannot listen on UDP {address}: {error}; free the port or give the switch another"
             );
             error.raw_os_error().map_or_else(
                 || PyOSError::new_err(what.clone()),
@@ -144,7 +144,7 @@ impl SnmpAgent {
     }
 }
 
-/// snmpEngineBoots must rise with every start of a process and cannot be kept: seconds since 2026 do.
+/// snmpEngineBoots must increase with every start of a process and is not stored: seconds since 2026 increase.
 fn boots_now() -> u32 {
     const UNIX_2026_S: u64 = 1_767_225_600;
     let unix_s = SystemTime::now()
@@ -160,7 +160,7 @@ fn access_named(name: &str) -> PyResult<Access> {
         "ro" => Ok(Access::ReadOnly),
         "rw" => Ok(Access::ReadWrite),
         _ => Err(PyValueError::new_err(format!(
-            "access is \"ro\" or \"rw\", not {name:?}"
+            "invalid access {name:?}: use \"ro\" or \"rw\""
         ))),
     }
 }
@@ -169,7 +169,7 @@ fn user(given: &Bound<'_, PyDict>) -> PyResult<UserConfig> {
     let text = |key: &str| -> PyResult<String> {
         given
             .get_item(key)?
-            .ok_or_else(|| PyValueError::new_err(format!("an SNMP user has no {key:?}: give it")))?
+            .ok_or_else(|| PyValueError::new_err(format!("an SNMP user lacks {key:?}: add it")))?
             .extract()
     };
     let name = text("name")?;
@@ -180,7 +180,7 @@ fn user(given: &Bound<'_, PyDict>) -> PyResult<UserConfig> {
         "sha256" => Some(AuthProtocol::Sha256),
         other => {
             return Err(PyValueError::new_err(format!(
-                "SNMP user {name:?}: auth is none, md5, sha or sha256, not {other:?}"
+                "SNMP user {name:?}: invalid auth {other:?}; use none, md5, sha or sha256"
             )));
         }
     };
@@ -190,7 +190,7 @@ fn user(given: &Bound<'_, PyDict>) -> PyResult<UserConfig> {
         "aes" => Some(PrivProtocol::Aes128),
         other => {
             return Err(PyValueError::new_err(format!(
-                "SNMP user {name:?}: priv is none, des or aes, not {other:?}"
+                "SNMP user {name:?}: invalid priv {other:?}; use none, des or aes"
             )));
         }
     };
@@ -198,7 +198,7 @@ fn user(given: &Bound<'_, PyDict>) -> PyResult<UserConfig> {
         let password = text(field)?;
         if password.chars().count() < PASSWORD_MIN_CHARACTERS {
             let rule = format!(
-                "SNMP user {name:?}: {field} has fewer than {PASSWORD_MIN_CHARACTERS} characters: lengthen it"
+                "SNMP user {name:?}: {field} has fewer than {PASSWORD_MIN_CHARACTERS} characters: use a longer password"
             );
             return Err(PyValueError::new_err(rule));
         }
@@ -207,7 +207,7 @@ fn user(given: &Bound<'_, PyDict>) -> PyResult<UserConfig> {
     let auth = hash
         .map(|hash| Ok::<_, PyErr>((hash, key(hash, "auth_password")?)))
         .transpose()?;
-    // Without authentication the hash does not matter: `Agent::new` refuses such a user.
+    // Without authentication the hash is irrelevant: `Agent::new` rejects such a user.
     let privacy_hash = hash.unwrap_or(AuthProtocol::Sha1);
     let privacy = cipher
         .map(|cipher| Ok::<_, PyErr>((cipher, key(privacy_hash, "priv_password")?)))
@@ -220,7 +220,8 @@ fn user(given: &Bound<'_, PyDict>) -> PyResult<UserConfig> {
     })
 }
 
-/// The key Ku of a password. Made slowly on purpose and the same for every agent, so kept for the process's life.
+/// The key Ku of a password. Deriving it is deliberately slow and gives the same key for every agent, so it is cached
+/// for the life of the process.
 fn user_key(hash: AuthProtocol, password: &str) -> Vec<u8> {
     type Keys = HashMap<(AuthProtocol, String), Vec<u8>>;
     static KEPT: Mutex<Option<Keys>> = Mutex::new(None);
@@ -234,7 +235,7 @@ fn user_key(hash: AuthProtocol, password: &str) -> Vec<u8> {
 fn layout(group: &Bound<'_, PyDict>) -> PyResult<Layout> {
     let needed = |key: &str| {
         group.get_item(key)?.ok_or_else(|| {
-            PyValueError::new_err(format!("a group of SNMP variables has no {key:?}: give it"))
+            PyValueError::new_err(format!("a group of SNMP variables lacks {key:?}: add it"))
         })
     };
     let optional = |key: &str| -> PyResult<HashMap<u32, u32>> {
@@ -262,7 +263,7 @@ fn layout(group: &Bound<'_, PyDict>) -> PyResult<Layout> {
     let names: Vec<String> = needed("groups")?.extract()?;
     let groups = names.iter().map(|name| {
         MibGroup::named(name).ok_or_else(|| {
-            PyValueError::new_err(format!("there is no group of SNMP variables {name:?}"))
+            PyValueError::new_err(format!("unknown group of SNMP variables {name:?}"))
         })
     });
     Ok(Layout {
@@ -284,7 +285,7 @@ fn parse_oid(text: &str) -> PyResult<Vec<u32>> {
         .filter(|name| (2..=128).contains(&name.len()) && name[0] <= 2);
     name.ok_or_else(|| {
         PyValueError::new_err(format!(
-            "{text:?} is no object identifier: write it as 1.3.6.1…"
+            "invalid object identifier {text:?}: write it as 1.3.6.1…"
         ))
     })
 }
@@ -296,7 +297,7 @@ fn dotted(name: &[u32]) -> String {
         .join(".")
 }
 
-/// A plain entry from the type's name and a Python value.
+/// A plain entry from the name of its type and a Python value.
 fn plain(name: &str, kind: &str, value: &Bound<'_, PyAny>) -> PyResult<Plain> {
     let octets = || -> PyResult<Vec<u8>> {
         match value.cast::<PyString>() {
@@ -317,14 +318,14 @@ fn plain(name: &str, kind: &str, value: &Bound<'_, PyAny>) -> PyResult<Plain> {
             "ip" => {
                 let text: String = value.extract()?;
                 let address: std::net::Ipv4Addr = text.parse().map_err(|_| {
-                    PyValueError::new_err(format!("{text:?} for {name} is no IPv4 address"))
+                    PyValueError::new_err(format!("invalid IPv4 address {text:?} for {name}"))
                 })?;
                 Value::Ip(address.octets())
             }
             "null" => Value::Null,
             _ => {
                 return Err(PyTypeError::new_err(format!(
-                    "{kind:?} for {name} is no type of an SNMP variable"
+                    "unknown type {kind:?} of SNMP variable {name}"
                 )));
             }
         })
@@ -338,7 +339,8 @@ fn plain(name: &str, kind: &str, value: &Bound<'_, PyAny>) -> PyResult<Plain> {
     fixed().map(Plain::Fixed)
 }
 
-/// Calls Python with the bindings of one SET. What Python raises is reported as unraisable, the manager gets genErr.
+/// Calls Python with the bindings of one SET. A Python exception is reported as unraisable, and the manager gets
+/// genErr.
 fn call_setter(call: &Py<PyAny>, binds: &[Bind]) -> (ErrorStatus, usize) {
     Python::attach(|py| {
         let called = binds_to_python(py, binds)
@@ -346,7 +348,7 @@ fn call_setter(call: &Py<PyAny>, binds: &[Bind]) -> (ErrorStatus, usize) {
             .and_then(|outcome| {
                 let (status, index): (i32, usize) = outcome.extract()?;
                 let status = ErrorStatus::from_number(status).ok_or_else(|| {
-                    PyValueError::new_err(format!("{status} is no error-status of SNMP"))
+                    PyValueError::new_err(format!("{status} is not an SNMP error-status"))
                 })?;
                 Ok((status, index))
             });

@@ -11,7 +11,7 @@ use pyo3::types::PyDict;
 use crate::core::{Clock, Core};
 use crate::live::engine::Live;
 use crate::os::clock::WallClock;
-use crate::python::error::{FabricError, live_refused};
+use crate::python::error::{FabricError, live_error};
 use crate::python::fabric::PyFabric;
 use crate::python::{read, show};
 
@@ -23,19 +23,21 @@ pub struct PyEngine {
 }
 
 impl PyEngine {
-    /// The fabric, its clock and its lock: for those in this crate who read an engine without Python.
+    /// The fabric with its clock and lock, for Rust code that reads an engine.
     #[must_use]
     pub fn core(&self) -> Arc<Core> {
         Arc::clone(&self.core)
     }
 }
 
-/// A descriptor that Python hands over.
-fn taken(fd: RawFd) -> PyResult<OwnedFd> {
+/// Take ownership of a descriptor from Python.
+fn take_ownership(fd: RawFd) -> PyResult<OwnedFd> {
     if fd < 0 {
-        return Err(FabricError::new_err(format!("{fd} is no file descriptor")));
+        return Err(FabricError::new_err(format!(
+            "invalid file descriptor {fd}"
+        )));
     }
-    // SAFETY: the caller gives the descriptor up, as the method's documentation demands.
+    // SAFETY: the caller gives up ownership, as the documentation of the method requires.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
@@ -56,21 +58,19 @@ impl PyEngine {
     }
 
     fn attach(slf: &Bound<'_, Self>, host: u32, tap_fd: RawFd) -> PyResult<()> {
-        let fd = taken(tap_fd)?;
+        let fd = take_ownership(tap_fd)?;
         let nic = slf.as_super().get().host(host)?;
         let live = &slf.get().live;
-        slf.py()
-            .detach(|| live.attach(nic, fd))
-            .map_err(live_refused)
+        slf.py().detach(|| live.attach(nic, fd)).map_err(live_error)
     }
 
     fn make_room(&self, py: Python<'_>, groups: PathBuf) -> PyResult<()> {
         py.detach(|| self.live.make_room(groups))
-            .map_err(live_refused)
+            .map_err(live_error)
     }
 
     fn start(&self, py: Python<'_>) -> PyResult<()> {
-        py.detach(|| self.live.start()).map_err(live_refused)
+        py.detach(|| self.live.start()).map_err(live_error)
     }
 
     fn stop(&self, py: Python<'_>) {
@@ -91,14 +91,14 @@ impl PyEngine {
     }
 
     fn capture(&self, py: Python<'_>, cable: u32, fd: RawFd) -> PyResult<u32> {
-        let fd = taken(fd)?;
+        let fd = take_ownership(fd)?;
         py.detach(|| self.live.capture(CableId(cable), fd))
-            .map_err(live_refused)
+            .map_err(live_error)
     }
 
     fn stop_capture(&self, py: Python<'_>, capture: u32) -> PyResult<u64> {
         py.detach(|| self.live.stop_capture(capture))
-            .map_err(live_refused)
+            .map_err(live_error)
     }
 
     fn cpu_s(&self) -> f64 {

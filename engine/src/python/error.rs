@@ -1,6 +1,6 @@
-//! How Rust's refusals reach Python.
+//! Conversion of errors to Python.
 
-use fabric::FabricError as Refusal;
+use fabric::FabricError as RustError;
 use pyo3::PyErr;
 use pyo3::exceptions::PyValueError;
 
@@ -10,17 +10,17 @@ pyo3::create_exception!(
     eee_engine,
     FabricError,
     PyValueError,
-    "The engine names something unknown or impossible in one sentence."
+    "A request names something unknown or invalid; the text says what is wrong and what to do."
 );
 
-/// A refusal of the fabric as Python's `FabricError`.
+/// An error of the fabric as Python's `FabricError`.
 #[must_use]
-pub fn refused(error: Refusal) -> PyErr {
+pub fn fabric_error(error: RustError) -> PyErr {
     FabricError::new_err(error.to_string())
 }
 
-/// A refusal of the live engine as Python's `FabricError`.
+/// An error of the live engine as Python's `FabricError`.
 #[must_use]
-pub fn live_refused(error: LiveError) -> PyErr {
+pub fn live_error(error: LiveError) -> PyErr {
     FabricError::new_err(error.to_string())
 }

@@ -1,4 +1,4 @@
-//! What live and virtual engines share in Python: topology, configuration, observation.
+//! Methods that live and virtual engines share: topology, configuration, observation.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::core::Core;
-use crate::python::error::{FabricError as PyFabricError, refused};
+use crate::python::error::{FabricError as PyFabricError, fabric_error};
 use crate::python::{read, show};
 
 /// Topology, configuration and observation of an engine.
@@ -39,7 +39,7 @@ impl PyFabric {
     /// The id of a host's NIC.
     ///
     /// # Errors
-    /// If it is none.
+    /// Not the NIC of a host.
     pub fn host(&self, number: u32) -> PyResult<PortId> {
         if self.hosts.lock().contains(&number) {
             return Ok(PortId(number));
@@ -49,7 +49,7 @@ impl PyFabric {
         )))
     }
 
-    /// Without the GIL: look at the fabric or change it.
+    /// Read or change the fabric, without the GIL.
     fn with<R: Send>(&self, py: Python<'_>, work: impl FnOnce(&mut Fabric, Ps) -> R + Send) -> R {
         py.detach(|| self.core.with(work))
     }
@@ -59,7 +59,7 @@ impl PyFabric {
         py: Python<'_>,
         work: impl FnOnce(&mut Fabric, Ps) -> Result<R, FabricError> + Send,
     ) -> PyResult<R> {
-        self.with(py, work).map_err(refused)
+        self.with(py, work).map_err(fabric_error)
     }
 }
 

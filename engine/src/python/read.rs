@@ -1,4 +1,4 @@
-//! Arguments from Python: units and shapes are checked here, at the border.
+//! Arguments from Python: their units and shapes are checked here.
 
 use fabric::{Acceptable, LpiChange, Mac, Mode, Ps, time};
 use pyo3::prelude::*;
@@ -9,7 +9,7 @@ use crate::python::error::FabricError;
 /// A span of microseconds.
 ///
 /// # Errors
-/// If it is negative, infinite, or no number.
+/// Negative, infinite or NaN.
 pub fn span_us(name: &str, value_us: f64) -> PyResult<Ps> {
     span(name, value_us, 1e-6)
 }
@@ -17,7 +17,7 @@ pub fn span_us(name: &str, value_us: f64) -> PyResult<Ps> {
 /// A span of seconds.
 ///
 /// # Errors
-/// If it is negative, infinite, or no number.
+/// Negative, infinite or NaN.
 pub fn span_s(name: &str, value_s: f64) -> PyResult<Ps> {
     span(name, value_s, 1.0)
 }
@@ -27,7 +27,7 @@ fn span(name: &str, value: f64, unit_s: f64) -> PyResult<Ps> {
     // 2⁶⁴ ps are 213 days.
     if !(0.0..1e7).contains(&value_s) {
         return Err(FabricError::new_err(format!(
-            "{name} is {value}: it must be 0 or more and less than 115 days"
+            "{name} is {value}: use 0 or more and less than 115 days"
         )));
     }
     Ok(if unit_s < 1.0 {
@@ -40,11 +40,11 @@ fn span(name: &str, value: f64, unit_s: f64) -> PyResult<Ps> {
 /// A MAC address.
 ///
 /// # Errors
-/// If it has not six bytes.
+/// Not six bytes.
 pub fn mac(bytes: &[u8]) -> PyResult<Mac> {
     bytes.try_into().map_err(|_| {
         FabricError::new_err(format!(
-            "a MAC is 6 bytes, not {}: write it as bytes.fromhex",
+            "a MAC address has 6 bytes, not {}: write it with bytes.fromhex",
             bytes.len()
         ))
     })
@@ -53,7 +53,7 @@ pub fn mac(bytes: &[u8]) -> PyResult<Mac> {
 /// An LPI mode.
 ///
 /// # Errors
-/// If there is none of that name.
+/// Unknown name.
 pub fn mode(name: &str) -> PyResult<Mode> {
     Ok(match name {
         "off" => Mode::Off,
@@ -62,7 +62,7 @@ pub fn mode(name: &str) -> PyResult<Mode> {
         "hybrid" => Mode::Hybrid,
         _ => {
             return Err(FabricError::new_err(format!(
-                "there is no LPI mode {name:?}: it is off, deep, fast or hybrid"
+                "unknown LPI mode {name:?}: use off, deep, fast or hybrid"
             )));
         }
     })
@@ -71,7 +71,7 @@ pub fn mode(name: &str) -> PyResult<Mode> {
 /// Acceptable frame types.
 ///
 /// # Errors
-/// If there are none of that name.
+/// Unknown name.
 pub fn acceptable(name: &str) -> PyResult<Acceptable> {
     Ok(match name {
         "all" => Acceptable::All,
@@ -79,7 +79,7 @@ pub fn acceptable(name: &str) -> PyResult<Acceptable> {
         "untagged" => Acceptable::Untagged,
         _ => {
             return Err(FabricError::new_err(format!(
-                "acceptable is {name:?}: it is all, tagged or untagged"
+                "invalid value of acceptable: {name:?}; use all, tagged or untagged"
             )));
         }
     })
@@ -88,7 +88,7 @@ pub fn acceptable(name: &str) -> PyResult<Acceptable> {
 /// An `LpiTiming`.
 ///
 /// # Errors
-/// If a key is unknown or a value impossible.
+/// Unknown key or invalid value.
 pub fn lpi_timing(timing: &Bound<'_, PyDict>, change: &mut LpiChange) -> PyResult<()> {
     for (key, value) in timing {
         let name: String = key.extract()?;
@@ -108,7 +108,7 @@ pub fn lpi_timing(timing: &Bound<'_, PyDict>, change: &mut LpiChange) -> PyResul
             "coalesce_us" => &mut change.coalesce,
             _ => {
                 return Err(FabricError::new_err(format!(
-                    "{name:?} is no LPI time: see the keys of LpiTiming"
+                    "unknown LPI time {name:?}: use the keys of LpiTiming"
                 )));
             }
         };

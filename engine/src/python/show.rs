@@ -1,4 +1,4 @@
-//! What the engine shows, as Python dictionaries.
+//! Engine values as Python dictionaries.
 
 use std::collections::BTreeMap;
 

@@ -41,7 +41,7 @@ impl PyVirtualEngine {
         let nic = base.host(host)?;
         if frame.len() < HEADER_BYTE {
             return Err(PyFabricError::new_err(format!(
-                "a frame of {} bytes is no frame: it has {HEADER_BYTE} bytes of header at least",
+                "invalid frame of {} bytes: a frame has at least {HEADER_BYTE} bytes of header",
                 frame.len()
             )));
         }
@@ -53,7 +53,7 @@ impl PyVirtualEngine {
             let now_ps = base.core().clock().now();
             if at_ps < now_ps {
                 return Err(PyFabricError::new_err(format!(
-                    "{at_ps} ps has passed, it is {now_ps} ps: send at a later time"
+                    "{at_ps} ps has passed: send at {now_ps} ps or later"
                 )));
             }
             schedule.plan(at_ps, nic, frame);

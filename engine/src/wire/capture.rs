@@ -1,8 +1,8 @@
-//! A capture of a cable: a bounded queue in front of a thread that writes to whoever reads.
+//! A packet capture of a cable: a bounded queue and a thread that writes it to the reader.
 //!
-//! The live thread only appends to the queue; it never waits for a reader. What finds the queue full is lost and
-//! counted. The writing thread sleeps in `poll` until there is something to write, room to write it, or the reader
-//! has gone.
+//! The live thread only appends to the queue and never waits for a reader. A packet that does not fit the queue is
+//! lost and counted. The writing thread sleeps in `poll` until it has something to write, the reader takes more, or
+//! the reader has closed.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -28,7 +28,7 @@ struct Shared {
     lost: AtomicU64,
 }
 
-/// A running capture. Dropping it writes what the reader takes at once, then closes the file.
+/// A running capture. Dropping it writes what the reader takes without waiting, then closes the file.
 #[derive(Debug)]
 pub struct Capture {
     epoch_ps: u128,
@@ -52,7 +52,7 @@ impl Capture {
         });
         let theirs = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
-            .name("twin-capture".into())
+            .name("capture".into())
             .spawn(move || {
                 write_all(&fd, &theirs);
                 theirs.closed.store(true, Ordering::Release);
@@ -64,7 +64,7 @@ impl Capture {
         })
     }
 
-    /// Queue one frame, or count it lost.
+    /// Queue one frame, or count it as lost.
     pub fn push(&self, at: Ps, frame: &Frame) {
         let record = pcap::record(self.epoch_ps, at, frame);
         let mut waiting = self.shared.waiting.lock();
@@ -80,13 +80,13 @@ impl Capture {
         }
     }
 
-    /// Whether the reader has gone.
+    /// Whether the reader has closed.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.closed.load(Ordering::Acquire)
     }
 
-    /// Packets lost for want of a reader.
+    /// Packets lost because the reader was too slow.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.shared.lost.load(Ordering::Relaxed)
@@ -104,7 +104,7 @@ impl Drop for Capture {
     }
 }
 
-/// Until told to stop or the reader goes.
+/// Write until the capture stops or the reader closes.
 fn write_all(fd: &OwnedFd, shared: &Shared) {
     let mut chunk = Vec::new();
     let mut written = 0;

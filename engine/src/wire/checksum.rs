@@ -22,15 +22,15 @@ pub fn sum(bytes: &[u8], start: u16) -> u16 {
     total as u16
 }
 
-/// Sum of the pseudo header of TCP or UDP: what a host leaves in the checksum field for its NIC to complete.
-/// `addresses` are source and destination, 8 bytes of IPv4 or 32 of IPv6 (RFC 9293 3.1, RFC 8200 8.1).
+/// Sum of the pseudo header of TCP or UDP: a host leaves it in the checksum field for its NIC to complete. `addresses`
+/// are source and destination, 8 bytes of IPv4 or 32 of IPv6 (RFC 9293 3.1, RFC 8200 8.1).
 #[must_use]
 pub fn pseudo_header(addresses: &[u8], protocol: u8, length: usize) -> u16 {
     let length = (length as u32).to_be_bytes();
     sum(addresses, sum(&length, u16::from(protocol)))
 }
 
-/// The bytes as a NIC would send them: the tag in place, a left-over checksum filled in, padded to 60 bytes.
+/// The bytes as a NIC would send them: tag in place, offloaded checksum filled in, padded to 60 bytes.
 #[must_use]
 pub fn wire_bytes(frame: &Frame) -> Vec<u8> {
     let (bytes, csum) = frame.to_wire();
@@ -44,16 +44,16 @@ pub fn wire_bytes(frame: &Frame) -> Vec<u8> {
     bytes
 }
 
-/// Complete a checksum that was left to the NIC. Offsets outside the frame leave it as it is.
+/// Complete an offloaded checksum. Offsets outside the frame leave it unchanged.
 pub fn fill(bytes: &mut [u8], csum: CsumOffload) {
     let start = usize::from(csum.start);
     let at = start + usize::from(csum.offset);
     if at + 2 > bytes.len() {
         return;
     }
-    // The field holds the pseudo header's sum, so that the sum over all from `start` is the whole one.
+    // The field holds the sum of the pseudo header, so the sum over everything from `start` is complete.
     let value = !sum(&bytes[start..], 0);
-    // UDP (field at 6): zero means "no checksum", so that a computed zero is sent as its other form.
+    // UDP (field at 6): zero means "no checksum", so a computed zero is sent as 0xffff.
     let value = if value == 0 && csum.offset == 6 {
         0xffff
     } else {

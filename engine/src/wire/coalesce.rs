@@ -1,9 +1,9 @@
-//! Receive coalescing, as GRO does it: consecutive segments of one TCP flow that are due together reach the host as
-//! one large packet. It saves the host's stack, not the wire: in the fabric each segment was a frame of its own.
+//! Receive coalescing like GRO: consecutive segments of one TCP flow that are due together reach the host as one large
+//! packet. This relieves the stack of the host, not the wire: in the fabric each segment is a frame.
 //!
-//! Simplification: only segments that are due at the same visit of the live thread and follow one another at the same
-//! NIC are joined. A capture inside the host shows large packets, as with GRO on hardware; `ethtool -K eth0 gro off`
-//! in the host does not undo it. A capture on the cable shows the frames.
+//! Simplification: only segments that are due in the same turn of the live thread and follow one another at the same
+//! NIC are joined. A capture inside the host shows large packets, as with GRO on hardware, but `ethtool -K eth0 gro
+//! off` in the host does not undo it. A capture on the cable shows the frames.
 
 use std::io::IoSlice;
 
@@ -12,11 +12,11 @@ use fabric::Frame;
 use crate::wire::tcp::{ACK, FIN, Layout, PSH};
 use crate::wire::vnet::{Gso, VnetHeader};
 
-/// Most frames in one write: header and tail fit an `iovec` list of 1024 with room.
+/// Maximum number of frames per write: header and tail fit an `iovec` list of 1024 with room.
 pub const MOST_FRAMES: usize = 64;
 const MOST_IP_BYTE: usize = 65_535;
 
-/// How many of the first `frames` make one large packet; at least 1 if there is any.
+/// How many of the first `frames` form one large packet; at least 1 unless `frames` is empty.
 #[must_use]
 pub fn run_length(frames: &[&Frame]) -> usize {
     let Some((first, rest)) = frames.split_first() else {
@@ -43,8 +43,8 @@ pub fn run_length(frames: &[&Frame]) -> usize {
     joined
 }
 
-/// The layout of a frame that may start or continue a large packet: a data segment without unusual flags whose
-/// checksum the sending host vouches for.
+/// The layout of a frame that may start or continue a large packet: a data segment without unusual flags and with an
+/// offloaded checksum.
 fn layout_of_bulk(frame: &Frame) -> Option<Layout> {
     let layout = Layout::of(&frame.bytes)?;
     let plain = layout.flags(&frame.bytes) & !(PSH | FIN) == ACK;
@@ -53,7 +53,8 @@ fn layout_of_bulk(frame: &Frame) -> Option<Layout> {
     (frame.csum == Some(layout.csum()) && plain && exact && carries).then_some(layout)
 }
 
-/// Whether `next` continues `before`: same headers but for length, identification, sequence, checksums, PSH and FIN.
+/// Whether `next` continues `before`: same headers except for length, identification, sequence number, checksums, PSH
+/// and FIN.
 fn follows(before: &Frame, next: &Frame, layout: Layout) -> bool {
     if next.tag != before.tag || layout_of_bulk(next) != Some(layout) {
         return false;
@@ -78,8 +79,8 @@ fn follows(before: &Frame, next: &Frame, layout: Layout) -> bool {
         && a[tcp + 18..layout.payload] == b[tcp + 18..layout.payload]
 }
 
-/// The header and first bytes of a packet made of `frames`, a run as [`run_length`] found it. What follows are the
-/// payloads of all frames in order. Two frames or more.
+/// The header and first bytes of a packet made of `frames`, a run found by [`run_length`]. The payloads of all frames
+/// follow in order. Needs two frames or more.
 #[must_use]
 pub fn join(frames: &[&Frame]) -> (VnetHeader, Vec<u8>) {
     let (first, last) = (frames[0], frames[frames.len() - 1]);
@@ -109,7 +110,7 @@ pub fn join(frames: &[&Frame]) -> (VnetHeader, Vec<u8>) {
     (header, wire.into())
 }
 
-/// The payloads of a run, to be written behind what [`join`] returned.
+/// The payloads of a run, to be written after the result of [`join`].
 pub fn payloads<'a>(frames: &[&'a Frame]) -> impl Iterator<Item = IoSlice<'a>> {
     let at = Layout::of(&frames[0].bytes).map_or(0, |layout| layout.payload);
     frames

@@ -9,7 +9,7 @@ const MAGIC_NANOSECOND: u32 = 0xa1b2_3c4d;
 const SNAP_BYTE: u32 = 65_535;
 const LINKTYPE_ETHERNET: u32 = 1;
 
-/// The bytes a file starts with; the byte order is the machine's, as the format allows.
+/// The file header, in the byte order of the machine, as the format allows.
 #[must_use]
 pub fn file_header() -> Vec<u8> {
     let mut bytes = Vec::with_capacity(24);

@@ -1,4 +1,4 @@
-//! TCP segmentation, as a NIC with TSO does it: one large packet of a host becomes the frames of the wire.
+//! TCP segmentation like a NIC with TSO: one large packet of a host becomes frames on the wire.
 
 use bytes::{Bytes, BytesMut};
 use fabric::{Frame, Tag};
@@ -8,11 +8,11 @@ use crate::wire::vnet::{Gso, VnetHeader};
 
 const TPID: [u8; 2] = [0x81, 0x00];
 
-/// Turn what a TAP gave into frames of the wire, appended to `out` in order. All segments of one packet share one
-/// allocation. `false`: the packet is not what its header says, and nothing was appended.
+/// Turn a packet from a TAP into frames, appended to `out` in order. All segments of a packet share one allocation.
+/// `false`: the packet contradicts its header, and nothing was appended.
 ///
-/// As the kernel does it in software (RFC 9293 for the fields): sequence numbers and IPv4 identifications count up,
-/// FIN and PSH stand on the last segment only, CWR on the first only, checksums stay partial.
+/// Same rules as in the kernel (RFC 9293 for the fields): sequence numbers and IPv4 identifications count up, FIN and
+/// PSH are on the last segment only, CWR on the first only, checksums stay partial.
 pub fn segment(header: VnetHeader, packet: &[u8], out: &mut impl Extend<Frame>) -> bool {
     let Some(gso) = header.gso else {
         out.extend([lifted(header, packet)]);

@@ -1,4 +1,4 @@
-//! A host's TAP device: frames in, frames out.
+//! The TAP device of a host.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -9,34 +9,34 @@ use crate::wire::coalesce;
 use crate::wire::segment::segment;
 use crate::wire::vnet::{HEADER_BYTE, VnetHeader};
 
-/// Room for the largest packet a TAP gives: 64 KiB of IP, Ethernet header, two tags, vnet header.
+/// Size of the largest packet that a TAP returns: 64 KiB of IP, Ethernet header, two tags, vnet header.
 pub const READ_BYTE: usize = 80 * 1024;
 
-/// What one read gave.
+/// Result of one read.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Read {
-    /// A packet, possibly of many frames.
+    /// A packet, possibly of several frames.
     Packet,
-    /// Nothing waits.
+    /// The queue is empty.
     Empty,
-    /// The device is gone or its interface is down; it may come back.
+    /// The device is gone, or its interface is down and may come up again.
     Down,
 }
 
 /// A TAP opened with IFF_NO_PI | IFF_VNET_HDR.
 ///
-/// What its NIC offers the host's kernel: checksums of TCP and UDP are left to us, and TCP packets up to 64 KiB are
-/// given whole (TSO), so that one read brings what the fabric then carries as up to 45 frames of 1,500 bytes.
+/// Offloads of the NIC: it computes the checksums of TCP and UDP and takes TCP packets of up to 64 KiB (TSO). So one
+/// read returns what the fabric carries as up to 45 frames of 1,500 bytes.
 #[derive(Debug)]
 pub struct Tap {
     fd: OwnedFd,
 }
 
 impl Tap {
-    /// Take a descriptor over.
+    /// Take ownership of a descriptor.
     ///
     /// # Errors
-    /// If it is no such TAP, or the kernel refuses the offloads.
+    /// The descriptor is not such a TAP, or the kernel refuses the offloads.
     pub fn new(fd: OwnedFd) -> io::Result<Self> {
         let flags = interface_flags(fd.as_raw_fd())?;
         let wanted = (libc::IFF_TAP | libc::IFF_NO_PI | libc::IFF_VNET_HDR) as i16;
@@ -70,7 +70,7 @@ impl Tap {
 
     /// Read one packet; its frames are appended to `out`. `scratch` has [`READ_BYTE`] bytes.
     ///
-    /// A packet that contradicts its own header is dropped: the kernel makes none.
+    /// A packet that contradicts its own header is dropped: the kernel generates none.
     pub fn read(&self, scratch: &mut [u8], out: &mut impl Extend<Frame>) -> Read {
         // SAFETY: the kernel writes at most `scratch.len()` bytes to `scratch`.
         let got = unsafe {
@@ -94,9 +94,8 @@ impl Tap {
         Read::Packet
     }
 
-    /// Write the first frames that make one packet and return how many they were. The host's stack has processed
-    /// the packet when this returns. A host whose interface is down or that has no memory loses it, as a real one
-    /// does.
+    /// Write the first frames that form one packet; returns their number. The stack of the host has processed the
+    /// packet when this returns. A host whose interface is down or that is out of memory loses it, like a real one.
     pub fn write(&self, frames: &[&Frame]) -> usize {
         let count = coalesce::run_length(frames);
         if count > 1 {
@@ -116,10 +115,10 @@ impl Tap {
         count
     }
 
-    /// Give the host's interface a carrier, or take it away, as a cable does.
+    /// Set the carrier of the host's interface.
     pub fn set_carrier(&self, on: bool) {
         let on = libc::c_int::from(on);
-        // SAFETY: TUNSETCARRIER reads an int. A kernel before 5.0 refuses it: its hosts see a carrier for ever.
+        // SAFETY: TUNSETCARRIER reads an int. Kernels before 5.0 refuse it: their hosts always see a carrier.
         unsafe { libc::ioctl(self.fd.as_raw_fd(), libc::TUNSETCARRIER, &raw const on) };
     }
 

@@ -1,4 +1,4 @@
-//! Where the fields of a TCP frame stand, for segmentation and its reverse.
+//! Field offsets of a TCP frame, for segmentation and coalescing.
 
 use fabric::CsumOffload;
 
@@ -7,7 +7,7 @@ use crate::wire::vnet::Family;
 
 const ETHERNET_BYTE: usize = 14;
 const PROTOCOL_TCP: u8 = 6;
-/// Where the checksum stands in the TCP header.
+/// Offset of the checksum in the TCP header.
 const TCP_CHECKSUM_AT: u16 = 16;
 
 /// FIN flag.
@@ -24,14 +24,14 @@ pub const CWR: u8 = 0x80;
 pub struct Layout {
     /// IP version.
     pub family: Family,
-    /// Where TCP starts.
+    /// Offset of the TCP header.
     pub tcp: usize,
-    /// Where the payload starts.
+    /// Offset of the payload.
     pub payload: usize,
 }
 
 impl Layout {
-    /// The layout of a frame, or `None` if it is no plain TCP (fragments included).
+    /// The layout of a frame; `None` unless it is unfragmented TCP.
     #[must_use]
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let (family, tcp) = match (*bytes.get(12)?, *bytes.get(13)?, *bytes.get(14)?) {
@@ -86,7 +86,7 @@ impl Layout {
         bytes[self.tcp + 13] = flags;
     }
 
-    /// IPv4 identification; 0 of IPv6.
+    /// IPv4 identification; 0 for IPv6.
     #[must_use]
     pub fn identification(&self, bytes: &[u8]) -> u16 {
         match self.family {
@@ -95,14 +95,14 @@ impl Layout {
         }
     }
 
-    /// Write IPv4 identification; nothing of IPv6.
+    /// Write the IPv4 identification; no effect for IPv6.
     pub fn set_identification(&self, bytes: &mut [u8], identification: u16) {
         if self.family == Family::V4 {
             bytes[18..20].copy_from_slice(&identification.to_be_bytes());
         }
     }
 
-    /// Bytes that the IP header says follow the Ethernet header.
+    /// Length after the Ethernet header, according to the IP header.
     #[must_use]
     pub fn ip_byte(&self, bytes: &[u8]) -> usize {
         match self.family {

@@ -1,4 +1,4 @@
-//! The header in front of each packet of a TAP with IFF_VNET_HDR (virtio 1.2, 5.1.6: `struct virtio_net_hdr`).
+//! The header before each packet of a TAP with IFF_VNET_HDR (virtio 1.2, 5.1.6: `struct virtio_net_hdr`).
 
 use fabric::CsumOffload;
 
@@ -11,7 +11,7 @@ const GSO_TCPV4: u8 = 1;
 const GSO_TCPV6: u8 = 4;
 const GSO_ECN: u8 = 0x80;
 
-/// Which TCP a packet of several segments carries.
+/// IP version of a packet of several segments.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Family {
     /// TCP over IPv4.
@@ -20,10 +20,10 @@ pub enum Family {
     V6,
 }
 
-/// A packet that stands for several segments.
+/// Segmentation of a packet of several segments.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Gso {
-    /// Which TCP.
+    /// IP version.
     pub family: Family,
     /// Payload bytes of each segment but the last.
     pub size_byte: u16,
@@ -33,7 +33,7 @@ pub struct Gso {
     pub ecn: bool,
 }
 
-/// What the header says.
+/// The header.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct VnetHeader {
     /// A checksum not yet filled in.
@@ -43,7 +43,7 @@ pub struct VnetHeader {
 }
 
 impl VnetHeader {
-    /// Read a header, native byte order. `None`: a kind of segmentation that was never offered.
+    /// Decode a header, native byte order. `None`: a kind of segmentation that was not offered.
     #[must_use]
     pub fn decode(bytes: &[u8; HEADER_BYTE]) -> Option<Self> {
         let word = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
@@ -67,7 +67,7 @@ impl VnetHeader {
         })
     }
 
-    /// Write a header, native byte order.
+    /// Encode a header, native byte order.
     #[must_use]
     pub fn encode(&self) -> [u8; HEADER_BYTE] {
         let mut bytes = [0; HEADER_BYTE];

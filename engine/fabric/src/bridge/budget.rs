@@ -1,16 +1,16 @@
-//! How much forwarding a fabric does in a second at most: what keeps a storm inside the lab.
+//! A limit on the frames that a fabric forwards per second. It contains broadcast storms.
 //!
-//! No switch has such a limit. It exists so that a loop in a virtual lab cannot take the machine it runs on.
-//! It is a token bucket over egress copies with room for a tenth of a second; a measurement of a lab that
-//! stays within it sees no difference, and one that does not finds `storm_drops` and an alarm.
+//! Simplification: no switch has such a limit. It keeps a loop in a virtual lab from overloading the machine. It is a
+//! token bucket over egress copies with a burst of a tenth of a second. A measurement of a lab within the limit sees
+//! no difference; beyond it `storm_drops` and an alarm show it.
 
 use crate::time::{PS_PER_S, Ps};
 
 const BURST: Ps = PS_PER_S / 10;
-/// A storm is over when nothing has been refused for so long.
+/// A storm is over when no frame was dropped for this time.
 const CALM: Ps = PS_PER_S;
 
-/// The bucket of one fabric, as the moment up to which the forwarding done so far is paid for.
+/// The token bucket of one fabric, stored as the moment up to which past forwarding is paid for.
 #[derive(Debug)]
 pub(crate) struct Budget {
     per_frame: Ps,
@@ -19,13 +19,13 @@ pub(crate) struct Budget {
     refused_at: Option<Ps>,
 }
 
-/// What the budget says of a frame.
+/// Decision about a frame.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Forward,
     /// Over budget.
     Drop {
-        /// The first of a storm.
+        /// This is the first drop of a storm.
         storm_begins: bool,
     },
 }
@@ -44,7 +44,7 @@ impl Budget {
         self.frames_per_s
     }
 
-    /// May one more frame be forwarded?
+    /// Whether one more frame may be forwarded.
     pub(crate) fn admit(&mut self, now: Ps) -> Verdict {
         if self.per_frame == 0 {
             return Verdict::Forward;
@@ -57,7 +57,7 @@ impl Budget {
         Verdict::Forward
     }
 
-    /// Charge the copies that a frame became.
+    /// Charge the egress copies of a frame.
     pub(crate) fn charge(&mut self, now: Ps, copies: u32) {
         self.paid_until = self.paid_until.max(now) + self.per_frame * Ps::from(copies);
     }

@@ -1,8 +1,7 @@
-//! The forwarding table of a bridge.
+//! The forwarding database (FDB) of a bridge.
 //!
-//! Under independent learning (IVL) an address is looked up in the VLAN of the frame, under shared learning
-//! (SVL) in one table for all VLANs. Nothing runs when an entry grows old: its age is looked at when it is
-//! used.
+//! Independent learning (IVL) looks an address up in the VLAN of the frame, shared learning (SVL) in one table for all
+//! VLANs. No timer ages entries: the age of an entry is checked when the entry is used.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,21 +9,21 @@ use std::hash::{BuildHasherDefault, Hasher};
 use crate::frame::Mac;
 use crate::time::Ps;
 
-/// Whose address it is: filtering database id (VLAN, or 0 if shared) and MAC in one word.
+/// Key of an entry: filtering database id (VLAN, or 0 if shared) and MAC address in one word.
 type Key = u64;
 
-/// One address.
+/// One entry.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     /// Bridge port index.
     pub(crate) port: u16,
-    /// VLAN in which it was last seen or for which it was entered.
+    /// VLAN in which the address was last seen, or of the static entry.
     pub(crate) vid: u16,
     pub(crate) is_static: bool,
     pub(crate) seen: Ps,
 }
 
-/// Multiplies: keys differ, and the order of the map is never shown.
+/// Multiplicative hash: keys are well spread, and the order of the map is never visible.
 #[derive(Default)]
 pub(crate) struct KeyHasher(u64);
 
@@ -45,7 +44,7 @@ impl Hasher for KeyHasher {
     }
 }
 
-/// The table of one bridge.
+/// The forwarding database of one bridge.
 #[derive(Debug)]
 pub(crate) struct Fdb {
     entries: HashMap<Key, Entry, BuildHasherDefault<KeyHasher>>,
@@ -53,7 +52,7 @@ pub(crate) struct Fdb {
     ageing: Ps,
     shared: bool,
     discards: u64,
-    /// No learned entry expires before this moment: a full table need not be searched for room until then.
+    /// No learned entry expires before this moment: until then a full table is not searched for expired entries.
     none_expires_before: Ps,
 }
 
@@ -79,7 +78,7 @@ impl Fdb {
         !entry.is_static && ageing != 0 && now - entry.seen >= ageing
     }
 
-    /// A frame from `mac` came in at `port`. A static entry stays; a full table learns nothing new.
+    /// A frame from `mac` arrived at `port`. Static entries stay as they are; a full table learns no new address.
     pub(crate) fn learn(&mut self, now: Ps, vid: u16, mac: Mac, port: u16) {
         let key = self.key(vid, mac);
         if let Some(entry) = self.entries.get_mut(&key) {
@@ -103,13 +102,13 @@ impl Fdb {
         );
     }
 
-    /// Where frames to `mac` go.
+    /// The port of `mac`, if it is known.
     pub(crate) fn lookup(&self, now: Ps, vid: u16, mac: Mac) -> Option<u16> {
         let entry = self.entries.get(&self.key(vid, mac))?;
         (!Self::expired(entry, self.ageing, now)).then_some(entry.port)
     }
 
-    /// Enter an address by hand; false: the table is full.
+    /// Add a static entry; false: the table is full.
     pub(crate) fn set_static(&mut self, now: Ps, vid: u16, mac: Mac, port: u16) -> bool {
         let key = self.key(vid, mac);
         if !self.entries.contains_key(&key) && !self.make_room(now) && !self.forget_one_learned() {
@@ -127,7 +126,7 @@ impl Fdb {
         true
     }
 
-    /// Whether there was such a static entry.
+    /// Remove a static entry; false: it was missing.
     pub(crate) fn remove_static(&mut self, vid: u16, mac: Mac) -> bool {
         let key = self.key(vid, mac);
         let found = self.entries.get(&key).is_some_and(|entry| entry.is_static);
@@ -137,20 +136,20 @@ impl Fdb {
         found
     }
 
-    /// Forget learned entries for which `gone` holds.
+    /// Remove the learned entries that `gone` selects.
     pub(crate) fn flush(&mut self, gone: impl Fn(&Entry) -> bool) {
         self.entries
             .retain(|_, entry| entry.is_static || !gone(entry));
         self.none_expires_before = 0;
     }
 
-    /// Forget everything about a VLAN or port, static entries included.
+    /// Remove all entries that `gone` selects, static entries included.
     pub(crate) fn erase(&mut self, gone: impl Fn(&Entry) -> bool) {
         self.entries.retain(|_, entry| !gone(entry));
         self.none_expires_before = 0;
     }
 
-    /// Live entries with their addresses, ordered by VLAN and address.
+    /// Entries that have not expired, ordered by VLAN and address.
     pub(crate) fn list(&self, now: Ps) -> Vec<(Mac, Entry)> {
         let mut rows: Vec<(Mac, Entry)> = self
             .entries
@@ -170,8 +169,8 @@ impl Fdb {
         self.none_expires_before = 0;
     }
 
-    /// Change between one table and one per VLAN; what was learned is forgotten, and static entries are kept
-    /// (of two for one address in two VLANs, the one of the higher VLAN).
+    /// Switch between shared and independent learning. Learned entries are flushed; static entries are kept (of two
+    /// for one address in two VLANs, the one of the higher VLAN).
     pub(crate) fn set_shared(&mut self, shared: bool) {
         if shared == self.shared {
             return;
@@ -201,8 +200,8 @@ impl Fdb {
         self.discards
     }
 
-    /// Whether one more fits, after expired entries have been removed if need be. The search is repeated only
-    /// when an entry may have expired since, so a flood of new addresses at a full table stays cheap.
+    /// Whether one more entry fits, after expired ones were removed if necessary. The search runs again only when an
+    /// entry may have expired since, so a flood of new addresses at a full table stays cheap.
     fn make_room(&mut self, now: Ps) -> bool {
         if self.entries.len() < self.size {
             return true;
@@ -223,7 +222,7 @@ impl Fdb {
         self.entries.len() < self.size
     }
 
-    /// Room for a static entry is taken from the learned address that was seen least recently.
+    /// A static entry replaces the learned entry that was seen least recently.
     fn forget_one_learned(&mut self) -> bool {
         let oldest = self
             .entries

@@ -1,14 +1,13 @@
-//! Which member of a LAG a frame takes.
+//! Choice of the LAG member that sends a frame.
 //!
-//! The hash is of the kind that switch ASICs offer as "source/destination MAC, IP and TCP/UDP port": Layer 2
-//! addresses, EtherType and VLAN for every frame; for IPv4 and IPv6 also the addresses and the protocol; for
-//! TCP and UDP also the ports, unless the packet is a fragment (later fragments have no ports, and all must
-//! go one way). One flow therefore stays on one member and in order. Members that are up are numbered in
-//! order of their ports, and the hash modulo their number chooses: when a member fails, flows on the others
-//! may move too, as on most switches of this class.
+//! The hash is of the kind that switch ASICs offer as "source/destination MAC, IP and TCP/UDP port". It covers Layer 2
+//! addresses, EtherType and VLAN of every frame; of IPv4 and IPv6 also addresses and protocol; of TCP and UDP also the
+//! ports, unless the packet is a fragment (later fragments have no ports, and all must take one path). So a flow stays
+//! on one member and in order. Members that are up are numbered in order of their ports; the hash modulo their number
+//! selects one. When a member fails, flows on the others may move too, as on most switches of this class.
 //!
-//! Simplification: real hash functions are vendors' secrets. Which of two members a certain flow takes says
-//! nothing about hardware; how evenly many flows spread does.
+//! Simplification: real hash functions are vendors' secrets. Which of two members a certain flow takes is not the same
+//! as on hardware; how evenly many flows spread is.
 
 use crate::frame::Frame;
 
@@ -17,7 +16,7 @@ const IPV6: u16 = 0x86dd;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// A hash of the flow that a frame belongs to; `seed` differs between fabrics, as a switch's hash seed would.
+/// Hash of the flow of a frame; `seed` differs between fabrics like the hash seed of a switch.
 pub(crate) fn flow_hash(frame: &Frame, vid: u16, seed: u64) -> u32 {
     let bytes = &frame.bytes[..];
     let mut hash = mix(seed, u64::from(vid) << 16 | u64::from(frame.ethertype()));

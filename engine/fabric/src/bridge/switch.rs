@@ -1,5 +1,4 @@
-//! A switch: bridge ports, VLANs, forwarding table and buffer; and the decision what a frame is and where it
-//! goes.
+//! A switch: bridge ports, VLANs, forwarding database and buffer. It classifies frames and selects their egress ports.
 
 use crate::bridge::fdb::Fdb;
 use crate::bridge::vlan::{PortSet, Vlan, VlanTable};
@@ -9,7 +8,7 @@ use crate::id::PortId;
 use crate::spec::{Acceptable, SwitchSpec};
 use crate::time::Ps;
 
-/// A port as the bridge sees it: a physical port or a LAG.
+/// A bridge port: a physical port or a LAG.
 #[derive(Debug)]
 pub(crate) struct BridgePort {
     pub(crate) id: PortId,
@@ -18,7 +17,7 @@ pub(crate) struct BridgePort {
     pub(crate) acceptable: Acceptable,
     pub(crate) ingress_filtering: bool,
     pub(crate) blocked: bool,
-    /// Physical ports, by index, in order: itself, or the members of a LAG; none while it is a member of one.
+    /// Physical ports, by index, in order: itself, or the members of a LAG. Empty while the port is a member of a LAG.
     pub(crate) members: Vec<u32>,
     /// Members whose link is up.
     pub(crate) active: Vec<u32>,
@@ -38,7 +37,7 @@ impl BridgePort {
         }
     }
 
-    /// Back to how it left the factory.
+    /// Restore factory settings.
     fn reset(&mut self, members: Vec<u32>) {
         *self = Self::new(self.id, std::mem::take(&mut self.name), members);
     }
@@ -60,7 +59,7 @@ pub(crate) struct Switch {
     pub(crate) buffer: SharedBuffer,
 }
 
-/// Why a frame is discarded at ingress.
+/// The frame is discarded at ingress.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Discarded;
 
@@ -99,7 +98,7 @@ impl Switch {
         self.first_port..self.first_port + self.spec.phys.len() as u32
     }
 
-    /// Forget what was configured and learned.
+    /// Restore factory settings and clear the forwarding database.
     pub(crate) fn reset(&mut self) {
         let physical = self.physical();
         for (index, bridge_port) in self.bridge_ports.iter_mut().enumerate() {
@@ -119,8 +118,7 @@ impl Switch {
         );
     }
 
-    /// The VLAN of a frame that came in at a bridge port, and its priority bits (802.1Q clauses 6.9 and
-    /// 8.6.2).
+    /// Classify a frame received at a bridge port: its VLAN and its priority bits (802.1Q clauses 6.9 and 8.6.2).
     pub(crate) fn classify(&self, port: u16, tag: Option<Tag>) -> Result<Tag, Discarded> {
         let bridge_port = &self.bridge_ports[port as usize];
         if bridge_port.blocked {
@@ -147,15 +145,15 @@ impl Switch {
         Ok(tag)
     }
 
-    /// Learn where `source` is.
+    /// Learn the port of `source`.
     pub(crate) fn learn(&mut self, now: Ps, vid: u16, source: Mac, port: u16) {
         if !is_group(source) && source != [0; 6] {
             self.fdb.learn(now, vid, source, port);
         }
     }
 
-    /// The bridge ports at which a frame leaves: one if its destination is known, else all of the VLAN; never
-    /// the one it came in at, none that is down or blocked, none outside the VLAN.
+    /// Egress ports of a frame: one if its destination is known, else all members of the VLAN. The ingress port and
+    /// ports that are down, blocked or outside the VLAN are excluded.
     pub(crate) fn egress(
         &self,
         now: Ps,

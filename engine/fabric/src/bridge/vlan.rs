@@ -1,8 +1,8 @@
 //! Sets of bridge ports, and the VLANs of a switch.
 
-/// Most bridge ports (physical ones and LAGs) that one switch can have.
+/// Maximum number of bridge ports (physical ports and LAGs) of a switch.
 pub(crate) const MAX_BRIDGE_PORTS: usize = 256;
-/// The largest VLAN id that can be used; 4095 is reserved (802.1Q table 9-2).
+/// The highest VLAN id in use; 4095 is reserved (802.1Q table 9-2).
 pub(crate) const MAX_VID: u16 = 4_094;
 
 const WORDS: usize = MAX_BRIDGE_PORTS / 64;
@@ -66,7 +66,7 @@ impl FromIterator<u16> for PortSet {
     }
 }
 
-/// Who is in a VLAN and who sends its frames untagged.
+/// The members of a VLAN, and those that send its frames untagged.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Vlan {
     pub(crate) members: PortSet,
@@ -100,7 +100,7 @@ impl VlanTable {
         self.0[vid as usize] = Some(Box::new(vlan));
     }
 
-    /// Whether there was one.
+    /// Remove a VLAN; false: it was missing.
     pub(crate) fn remove(&mut self, vid: u16) -> bool {
         self.0
             .get_mut(vid as usize)

@@ -1,4 +1,4 @@
-//! Configuration of bridges: VLANs, rules of ports, forwarding tables, LAGs, spanning tree's verdict.
+//! Configuration of bridges: VLANs, port VLAN rules, forwarding databases, LAGs, spanning-tree port states.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::time::Ps;
 const VID_RANGE: &str = "use 1 to 4094";
 
 impl Fabric {
-    /// Change a bridge port's VLAN rules. A PVID may name a VLAN that is created later; until then untagged
+    /// Change the VLAN rules of a bridge port. The PVID may name a VLAN that is created later; until then untagged
     /// frames are discarded.
     ///
     /// # Errors
@@ -44,12 +44,11 @@ impl Fabric {
         Ok(())
     }
 
-    /// Create or replace a VLAN; `untagged` is a subset of `members`. What was learned in it on ports that
-    /// are no members any more is forgotten.
+    /// Create or replace a VLAN; `untagged` is a subset of `members`. Addresses learned in it on ports that are no
+    /// longer members are flushed.
     ///
     /// # Errors
-    /// An unknown switch, a VID outside 1..=4094, ports of another switch, or an untagged port that is no
-    /// member.
+    /// An unknown switch, a VID outside 1..=4094, ports of another switch, or an untagged port that is not a member.
     pub fn set_vlan(
         &mut self,
         now: Ps,
@@ -89,7 +88,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// Remove a VLAN with all addresses learned or entered in it.
+    /// Remove a VLAN with its learned and static addresses.
     ///
     /// # Errors
     /// An unknown switch or VLAN.
@@ -121,7 +120,7 @@ impl Fabric {
             .collect())
     }
 
-    /// Change a bridge. Going between shared and independent learning forgets what was learned.
+    /// Change a bridge. A change between shared and independent learning flushes the learned entries.
     ///
     /// # Errors
     /// An unknown switch.
@@ -142,7 +141,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// What a bridge is now.
+    /// State of a bridge.
     ///
     /// # Errors
     /// An unknown switch.
@@ -161,9 +160,8 @@ impl Fabric {
         })
     }
 
-    /// Enter a static address: frames to it in that VLAN go to that port, whatever is learned, and nowhere
-    /// while the port is down. It survives link-down and flushing; under shared learning it holds in all
-    /// VLANs.
+    /// Add a static FDB entry: frames to the address in that VLAN go to that port, whatever was learned, and nowhere
+    /// while the port is down. It survives link-down and flushing. Under shared learning it holds in all VLANs.
     ///
     /// # Errors
     /// An unknown switch, VLAN or port, a group address, or a table full of static entries.
@@ -199,10 +197,10 @@ impl Fabric {
         Ok(())
     }
 
-    /// Remove a static address.
+    /// Remove a static FDB entry.
     ///
     /// # Errors
-    /// An unknown switch, or no such static entry.
+    /// An unknown switch or static entry.
     pub fn remove_static(
         &mut self,
         now: Ps,
@@ -219,7 +217,7 @@ impl Fabric {
         Err(FabricError::UnknownEntry { switch, vid, mac })
     }
 
-    /// The forwarding table, ordered by VLAN and address; entries that have grown too old are not in it.
+    /// The forwarding database, ordered by VLAN and address, without expired entries.
     ///
     /// # Errors
     /// An unknown switch.
@@ -240,7 +238,7 @@ impl Fabric {
             .collect())
     }
 
-    /// Forget learned addresses: all, of one port, of one VLAN, or of one port in one VLAN.
+    /// Flush learned addresses: all, of one port, of one VLAN, or of one port in one VLAN.
     ///
     /// # Errors
     /// An unknown switch, or a port of another one.
@@ -262,14 +260,14 @@ impl Fabric {
         Ok(())
     }
 
-    /// Replace the members of a LAG. A port in a LAG has no VLANs of its own while it is in; addresses
-    /// learned on the LAG and on ports that enter are forgotten.
+    /// Replace the members of a LAG. A member has no VLANs of its own while it is in the LAG. Addresses learned on the
+    /// LAG and on ports that join are flushed.
     ///
-    /// Simplification: members of different speeds share the load alike, where real switches refuse or
-    /// suspend the slower ones; the slow member's queue shows it.
+    /// Simplification: members of different speeds share the load equally. Real switches refuse or suspend the slower
+    /// ones; the queue of the slow member shows the difference.
     ///
     /// # Errors
-    /// Not a LAG, ports of another switch, or a port that is in another LAG.
+    /// Not a LAG, ports of another switch, or a member of another LAG.
     pub fn set_lag(&mut self, now: Ps, lag: PortId, members: &[PortId]) -> Result<(), FabricError> {
         self.pass_time(now);
         let Place::Lag(switch, lag_index) = self.topology.place(lag)? else {
@@ -325,8 +323,8 @@ impl Fabric {
         Ok(())
     }
 
-    /// Spanning tree's discarding state: the port neither learns nor forwards. What was learned there is
-    /// forgotten when it begins.
+    /// Set or clear the discarding state of spanning tree: the port neither learns nor forwards. Addresses learned
+    /// there are flushed when the state begins.
     ///
     /// # Errors
     /// An unknown port, or a NIC.

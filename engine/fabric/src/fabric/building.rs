@@ -10,7 +10,7 @@ use crate::phy::Phy;
 use crate::spec::{NicSpec, SwitchHandle, SwitchSpec};
 use crate::time::Ps;
 
-/// The longest that any Ethernet PHY bridges.
+/// Longest reach of any Ethernet PHY.
 const MAX_LENGTH_M: f64 = 100_000.0;
 
 impl Fabric {
@@ -46,10 +46,11 @@ impl Fabric {
         Ok(self.topology.add_switch(self.now(), spec, &phys))
     }
 
-    /// Add a host's NIC. It takes and sends frames of up to 9216 bytes: the host's own MTU is what limits it.
+    /// Add the NIC of a host. It takes and sends frames of up to 9216 bytes; the MTU of the host is the effective
+    /// limit.
     ///
     /// # Errors
-    /// An unknown PHY, or a ring without a place.
+    /// An unknown PHY, or a ring of 0 frames.
     pub fn add_nic(&mut self, spec: NicSpec) -> Result<PortId, FabricError> {
         if spec.ring_frames == 0 {
             return Err(FabricError::OutOfRange {
@@ -63,10 +64,10 @@ impl Fabric {
         Ok(self.topology.add_nic(self.now(), spec, phy))
     }
 
-    /// Plug a cable in; its link comes up by itself if both ends let it.
+    /// Connect two ports with a cable; the link comes up if both ends allow it.
     ///
     /// # Errors
-    /// A port that is unknown, a LAG or occupied; twice the same port; an impossible length.
+    /// An unknown port, a LAG or a port with a cable; twice the same port; an invalid length.
     pub fn connect(
         &mut self,
         now: Ps,

@@ -1,4 +1,4 @@
-//! Links that come and go, and what their ports do about it.
+//! Link-up and link-down, and their effect on the two ports.
 
 use crate::fabric::agenda::Event;
 use crate::fabric::state::Fabric;
@@ -7,7 +7,7 @@ use crate::port::{Carrier, Owner};
 use crate::time::{Ps, byte_ps};
 
 impl Fabric {
-    /// The link over a cable has been trained.
+    /// Negotiation and training over a cable are complete.
     pub(crate) fn on_link_up(&mut self, now: Ps, cable: u32) {
         let change = self.topology.cable_mut(cable).link.poll(now);
         if change.is_some() {

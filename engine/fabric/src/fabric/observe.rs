@@ -1,4 +1,4 @@
-//! Looking at ports: state, counters, time in state.
+//! Observation of ports: state, counters, time in state.
 
 use crate::bridge::switch::BridgePort;
 use crate::error::FabricError;
@@ -14,7 +14,7 @@ use crate::spec::Acceptable;
 use crate::time::Ps;
 
 impl Fabric {
-    /// What a port is and does now.
+    /// State of a port.
     ///
     /// # Errors
     /// An unknown port.
@@ -36,7 +36,7 @@ impl Fabric {
         })
     }
 
-    /// A port's counters; of a LAG, its members' sums.
+    /// Counters of a port; of a LAG the sums of its members.
     ///
     /// # Errors
     /// An unknown port.
@@ -54,7 +54,7 @@ impl Fabric {
         })
     }
 
-    /// Set a port's counters to zero; of a LAG, its members'.
+    /// Set the counters of a port to zero; of a LAG those of its members.
     ///
     /// # Errors
     /// An unknown port.

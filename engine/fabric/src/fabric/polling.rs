@@ -17,12 +17,12 @@ const HEADER_BYTE: usize = 14;
 impl Fabric {
     /// A host hands a frame to its NIC.
     ///
-    /// A frame that the NIC cannot send at all (no link, too long, too short) is dropped and counted there. A
-    /// tag that stands inside the bytes is lifted out.
+    /// A frame that the NIC cannot send at all (no link, too long, too short) is dropped and counted. A tag in the
+    /// bytes moves into `Frame::tag`.
     ///
     /// # Errors
-    /// Gives the frame back if the ring is full (or if `nic` is no NIC): offer it again when
-    /// [`Fabric::ring_free`] says so.
+    /// Returns the frame if the ring is full (or if `nic` is not a NIC). Offer it again when [`Fabric::ring_free`] is
+    /// above 0.
     pub fn transmit(&mut self, now: Ps, nic: PortId, frame: Frame) -> Result<(), Frame> {
         let now = self.pass_time(now);
         let Ok(Place::Port(p)) = self.topology.place(nic) else {
@@ -49,7 +49,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// Free places in a NIC's transmit ring; 0 of what is no NIC.
+    /// Free places in the transmit ring of a NIC; 0 for any other port.
     #[must_use]
     pub fn ring_free(&self, nic: PortId) -> usize {
         let Ok(Place::Port(p)) = self.topology.place(nic) else {
@@ -62,16 +62,15 @@ impl Fabric {
         }
     }
 
-    /// Let time pass up to and including `now`; frames that reached hosts are appended to `out` in order of
-    /// time.
+    /// Pass time up to and including `now`; frames that reached hosts are appended to `out` in order of time.
     pub fn poll(&mut self, now: Ps, out: &mut Vec<Delivery>) {
         self.pass_time(now);
         self.tally.delivered += self.outbox.deliveries().len() as u64;
         self.outbox.take_deliveries(out);
     }
 
-    /// When something happens next (a moment that has passed if a frame waits to be polled); `None`: nothing
-    /// will until the next call. Falling asleep, refresh and ageing are not events: they are computed on demand.
+    /// Time of the next event (a past moment if deliveries wait to be polled). `None`: nothing happens until the next
+    /// call. Falling asleep, refresh and ageing are not events; they are computed on demand.
     #[must_use]
     pub fn poll_at(&self) -> Option<Ps> {
         match self.outbox.deliveries().first() {
@@ -80,7 +79,7 @@ impl Fabric {
         }
     }
 
-    /// The conservation law of the whole fabric.
+    /// Frame counts of the whole fabric; they obey the conservation law.
     pub fn frames(&mut self, now: Ps) -> Frames {
         self.pass_time(now);
         let waiting: u64 = self
@@ -122,7 +121,7 @@ impl Fabric {
         self.outbox.take_nic_links(out);
     }
 
-    /// Whether [`Fabric::take_nic_links`] has something to give.
+    /// Whether [`Fabric::take_nic_links`] has anything to report.
     #[must_use]
     pub fn nic_links_changed(&self) -> bool {
         self.outbox.has_nic_links()

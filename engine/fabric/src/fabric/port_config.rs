@@ -10,7 +10,7 @@ use crate::spec::{LpiChange, PortChange};
 use crate::time::Ps;
 
 impl Fabric {
-    /// Cut a cable. Nothing happens to one that is cut.
+    /// Cut a cable. No effect on a cable that is already cut.
     ///
     /// # Errors
     /// An unknown cable.
@@ -18,7 +18,7 @@ impl Fabric {
         self.set_cut(now, cable, true)
     }
 
-    /// Mend a cable; its link comes up after the time that its ends take.
+    /// Mend a cable; its link comes up after the link-up time of its ends.
     ///
     /// # Errors
     /// An unknown cable.
@@ -26,7 +26,7 @@ impl Fabric {
         self.set_cut(now, cable, false)
     }
 
-    /// What the link over a cable is: down and why, coming up and until when, up and what was agreed.
+    /// State of the link over a cable: down and why, coming up and until when, or up and what was negotiated.
     ///
     /// # Errors
     /// An unknown cable.
@@ -36,7 +36,7 @@ impl Fabric {
         Ok(known.link.state())
     }
 
-    /// Record the frames of a cable in both directions, from now on, or stop.
+    /// Start or stop recording the frames of a cable in both directions.
     ///
     /// # Errors
     /// An unknown cable.
@@ -48,8 +48,7 @@ impl Fabric {
         Ok(())
     }
 
-    /// How long this port takes from signal to link; a link takes the longer of both ends. Counts from the
-    /// next time that the link starts.
+    /// Set the link-up time of a port; a link takes the longer of both ends. Applies from the next negotiation on.
     ///
     /// # Errors
     /// An unknown port, or a LAG.
@@ -71,10 +70,10 @@ impl Fabric {
         Ok(())
     }
 
-    /// Change a port's physical layer. What the partner would notice (all but the MTU) interrupts the link.
+    /// Change the physical layer of a port. Any change that the partner notices (all but the MTU) interrupts the link.
     ///
     /// # Errors
-    /// An unknown port, a LAG, a speed that the PHY does not do, or an MTU above 9216.
+    /// An unknown port, a LAG, a speed that the PHY does not support, or an MTU above 9216.
     pub fn set_port(
         &mut self,
         now: Ps,
@@ -135,11 +134,11 @@ impl Fabric {
         Ok(())
     }
 
-    /// Change a port's true LPI policy, used while EEE is active. Timing is merged into what was set before,
-    /// and what was never set comes from the PHY at the present speed.
+    /// Change the LPI policy of a port's transmitter, used while EEE is active. Timing is merged into the timing set
+    /// before; times never set come from the PHY at the present speed.
     ///
     /// # Errors
-    /// An unknown port, a LAG, or a mode that neither the PHY nor the times set by hand provide for.
+    /// An unknown port, a LAG, or a mode that neither the PHY nor the configured times provide for.
     pub fn set_lpi(
         &mut self,
         now: Ps,
@@ -172,10 +171,9 @@ impl Fabric {
         Ok(())
     }
 
-    /// Switch a switch on or off. Off: its links go down, what it held is lost; VLANs, forwarding table,
-    /// LAGs, settings of ports and counters are forgotten. On: as it left the factory, VLAN 1 untagged on all
-    /// ports. The LPI policy and the time to link are its hardware's and stay; so does the time in state,
-    /// which counts since creation.
+    /// Power a switch on or off. Off: its links go down, its buffered frames are lost, and VLANs, forwarding database,
+    /// LAGs, port settings and counters are erased. On: factory settings, VLAN 1 untagged on all ports. LPI policy and
+    /// link-up time belong to the hardware and stay; so does the time in state, which counts since creation.
     ///
     /// # Errors
     /// An unknown switch.

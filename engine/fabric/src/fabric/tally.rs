@@ -1,6 +1,7 @@
 //! Frame counts behind the conservation law.
 
-/// Frames counted where they enter, multiply or leave. Frames in flight are not counted: they are found by looking.
+/// Frames counted where they enter, multiply or leave. Frames in flight are not counted here; `Fabric::frames` counts
+/// them one by one.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Tally {
     /// Handed in by hosts and accepted.

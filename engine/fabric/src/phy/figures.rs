@@ -55,7 +55,7 @@ impl DeepSleep {
         Self { sleep, ..self }
     }
 
-    /// Tq and Tr marked as taken over from the standard.
+    /// Tq and Tr marked as taken from the standard.
     const fn with_filled_refresh(self) -> Self {
         Self {
             quiet: self.quiet.filled(),
@@ -192,14 +192,14 @@ pub(super) const KR_10G_FEC: DeepSleep =
     KR_10G.with_wake(read(17_380, 17_380), read(14_250, 14_250));
 pub(super) const FOUR_LANES_FEC: DeepSleep =
     FOUR_LANES.with_wake(read(6_500, 6_500), read(6_500, 6_500));
-/// `Tw_phy` of 100GBASE-CR10 is not in our source: its `Tw_sys` stands in.
+/// `Tw_phy` of 100GBASE-CR10 is missing in our source; `Tw_sys` replaces it.
 pub(super) const CR10: DeepSleep = FOUR_LANES.with_wake(read(5_500, 5_500), memory(5_500, 5_500));
 pub(super) const CR10_FEC: DeepSleep =
     FOUR_LANES.with_wake(read(7_500, 7_500), memory(7_500, 7_500));
 
 /// `Tw_sys_tx` of fast wake, the same from 25 to 400 Gb/s (`Tw_phy` 0.3 µs, `Tw_sys_rx` 0.25 µs).
 pub(super) const FAST_WAKE: Figure = read(340, 340);
-/// What optical PHYs from 25 Gb/s and all at 50, 200 and 400 Gb/s have: no deep sleep.
+/// Optical PHYs from 25 Gb/s and all PHYs at 50, 200 and 400 Gb/s: no deep sleep.
 pub(super) const FAST_ONLY: Eee = Eee {
     deep: None,
     fast_wake: Some(FAST_WAKE),
@@ -228,7 +228,7 @@ pub(super) const POWERCONNECT_1000: Eee = T_1000
     .eee()
     .with_hold(POWERCONNECT_HOLD);
 pub(super) const POWERCONNECT_HOLD: Ps = 1_000 * PS_PER_US;
-/// Andújar prints 4.16 µs for the wake where the standard has 4.48 µs, and knows no refresh.
+/// Andújar gives 4.16 µs for the wake where the standard has 4.48 µs, and no refresh.
 pub(super) const ANDUJAR: DeepSleep = DeepSleep {
     sleep: paper(2_880),
     quiet: NO_REFRESH,

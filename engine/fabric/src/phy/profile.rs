@@ -3,29 +3,29 @@
 use crate::lpi::{Mode, Timing};
 use crate::time::Ps;
 
-/// Where a figure comes from.
+/// Source of a figure.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// Read in IEEE 802.3-2022.
     Standard,
-    /// From memory, or an integer lost in the copy that was read: unverified.
+    /// From memory, or with a digit lost in the copy that was read: unverified.
     Memory,
     /// Printed in the paper that the profile is named after.
     Paper,
     /// Read in a vendor's manual.
     Manual,
-    /// Not given by the paper; taken over from the standard's PHY, or left out, as said at the profile.
+    /// Not given by the paper: taken from the PHY of the standard, or zero, as the profile documents.
     Filled,
 }
 
-/// A time with its permitted range and where it was found.
+/// A time with its permitted range and its source.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Figure {
-    /// Least; what the profile uses.
+    /// Minimum; the profile uses it.
     pub min: Ps,
-    /// Most; equal to `min` where only one value is given.
+    /// Maximum; equal to `min` where only one value is given.
     pub max: Ps,
-    /// Where from.
+    /// Source.
     pub source: Source,
 }
 
@@ -53,17 +53,17 @@ pub struct Eee {
     pub deep: Option<DeepSleep>,
     /// `Tw_sys_tx` of fast wake, where it exists.
     pub fast_wake: Option<Figure>,
-    /// Idle time before LPI.
+    /// Hold (power-down threshold): idle time before LPI.
     pub hold: Ps,
-    /// Wake when so many bytes wait; zero: no such limit.
+    /// Wake when this many bytes wait; zero: no limit.
     pub coalesce_byte: u32,
-    /// Wake when the first frame has waited so long; zero: no such limit.
+    /// Wake when the first frame has waited this long; zero: no limit.
     pub coalesce: Ps,
 }
 
 impl Eee {
-    /// Times for the LPI machine: the least of each range. What the PHY has not is zero. Hybrid goes from fast wake
-    /// to deep sleep after one Ts, the shortest that Georgakoudis tries.
+    /// Times for the LPI machine: the minimum of each range, and zero for a mode that the PHY does not have. Hybrid
+    /// enters deep sleep after one Ts of fast wake, the shortest value that Georgakoudis tries.
     #[must_use]
     pub fn timing(&self) -> Timing {
         let deep = |figure: fn(&DeepSleep) -> Figure| {
@@ -93,7 +93,7 @@ impl Eee {
         }
     }
 
-    /// Whether the PHY has what a mode needs.
+    /// Whether the PHY supports a mode.
     #[must_use]
     pub const fn permits(&self, mode: Mode) -> bool {
         match mode {
@@ -105,7 +105,7 @@ impl Eee {
     }
 }
 
-/// What a cable must be for a PHY. Ends of different media get no link.
+/// Medium of a PHY. Ends of different media get no link.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Medium {
     /// Four (or two) twisted pairs and an RJ45 plug.
@@ -132,27 +132,27 @@ pub struct Rate {
 pub struct Phy {
     /// Key, for instance `1000BASE-T`.
     pub name: &'static str,
-    /// What it is plugged into.
+    /// Medium.
     pub medium: Medium,
-    /// Usual time from signal to link: negotiation and training. From memory for every PHY; devices differ widely.
+    /// Usual link-up time: negotiation and training. From memory for every PHY; devices differ widely.
     pub interruption: Ps,
-    /// What it can do, fastest first.
+    /// Its speeds, fastest first.
     pub rates: &'static [Rate],
 }
 
 impl Phy {
-    /// Its own speed, the fastest.
+    /// Its nominal speed: the fastest.
     #[must_use]
     pub const fn speed_mbps(&self) -> u32 {
         self.rates[0].speed_mbps
     }
 
-    /// What it can do, slowest first.
+    /// Its speeds, slowest first.
     pub fn speeds_mbps(&self) -> impl Iterator<Item = u32> + use<> {
         self.rates.iter().rev().map(|rate| rate.speed_mbps)
     }
 
-    /// EEE at a speed; `None` if there is none, or no such speed.
+    /// EEE at a speed; `None` without EEE at that speed, or for an unknown speed.
     #[must_use]
     pub fn eee_at(&self, speed_mbps: u32) -> Option<&'static Eee> {
         self.rates

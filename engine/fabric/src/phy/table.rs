@@ -63,7 +63,7 @@ const PHYS: &[Phy] = &[
     twisted("10BASE-T", 1_000, &[AT_10]),
     twisted("100BASE-TX", 1_500, &[AT_100, AT_10]),
     twisted("1000BASE-T", 2_500, &[AT_1000, AT_100, AT_10]),
-    // A NIC or port of before 802.3az, for instance the laptop in Miwa's ping experiment.
+    // A NIC or port from before 802.3az, for instance the laptop in Miwa's ping experiment.
     twisted(
         "1000BASE-T-no-EEE",
         2_500,
@@ -339,7 +339,7 @@ const PHYS: &[Phy] = &[
         1_000,
         &[rate(100_000, GEORGAKOUDIS_40G_100G)],
     ),
-    // Microchip/Vitesse switches hold frames back until 3000 bytes or 48 µs, wake 17 µs (30 µs below 1 Gb/s).
+    // Microchip/Vitesse switches coalesce up to 3000 bytes or 48 µs; their wake takes 17 µs (30 µs below 1 Gb/s).
     twisted(
         "microchip-1000BASE-T",
         2_500,
