@@ -1,8 +1,8 @@
-"""`make demo`: a virtual lab up, the main job done on it as on any other lab, and the lab down.
+"""`make demo`: bring a virtual lab up, study it as any other lab, and take it down.
 
-The main job is `eeectl study LAB --quick`: routing planned, proved and applied, echoes after pauses, an MPI program
-with EEE on and off, links off and on, a switch's watts by stages, fits, the report. It knows the lab by its inventory
-alone. At the end what it found is put beside what only the twin knows.
+The study is `eeectl study LAB --quick`: it plans, proves and applies routing, sends echoes after pauses, runs an MPI
+program with EEE on and off, switches links off and on, measures a switch's power in stages, fits models and writes the
+report. It knows the lab by its inventory alone. At the end the fitted values are compared with the twin's truth.
 """
 
 import json
@@ -28,7 +28,7 @@ _EEECTL: Final = (sys.executable, "-m", "eeectl.cli")
 
 
 class _Stopped(Exception):
-    """Somebody pressed Ctrl-C, and the command under way has obeyed."""
+    """Ctrl-C was pressed, and the running command has stopped."""
 
 
 def _eeectl(*arguments: str, accepted: tuple[int, ...] = (DONE,)) -> None:
@@ -44,18 +44,18 @@ def _truth() -> dict[str, Any]:
     done = subprocess.run([*_EEECTL, "lab", "truth", LAB, "--json"], check=False, capture_output=True, text=True)
     if done.returncode:
         raise LabError(f"`eeectl lab truth` failed: {done.stderr.strip()}")
-    told: dict[str, Any] = json.loads(done.stdout)
-    return told
+    truth: dict[str, Any] = json.loads(done.stdout)
+    return truth
 
 
 def _wake_us(truth: dict[str, Any], device: str) -> float:
-    """A transmitter's wake at 1 Gb/s; what the lab does not say is as in the standard."""
+    """A transmitter's wake time at 1 Gb/s; the standard's value where the truth file has none."""
     wake_us = truth["timing"][device]["lpi"]["wake_us"]
     return float(phy_profiles()["1000BASE-T"]["wake_us"] if wake_us is None else wake_us)
 
 
 def _rows(calibration: dict[str, Any], truth: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
-    """What, as fitted with its interval, in truth: of the path between two hosts at one switch."""
+    """Yield (quantity, fitted value with its interval, true value) of the path between two hosts at one switch."""
     switch_of = {name: {end.split(":")[0] for end in one["ends"]} for name, one in calibration["links"].items()}
     path = next(name for name, switches in switch_of.items() if len(switches) == 1)
     policy, (switch,) = calibration["links"][path], switch_of[path]
@@ -63,8 +63,8 @@ def _rows(calibration: dict[str, Any], truth: dict[str, Any]) -> Iterator[tuple[
         yield f"{path}: policy", policy["kind"], "hold"
         return
     lpi = truth["timing"][switch]["lpi"]
-    yield f"{path}: hold, us", _told(policy["hold_us"]), f"{lpi['hold_us']:g}"
-    yield f"{path}: Ts, us", _told(policy["sleep_us"]), f"{lpi['sleep_us']:g}"
+    yield f"{path}: hold, us", _with_interval(policy["hold_us"]), f"{lpi['hold_us']:g}"
+    yield f"{path}: Ts, us", _with_interval(policy["sleep_us"]), f"{lpi['sleep_us']:g}"
     wakes_us = 2 * _wake_us(truth, switch) + sum(_wake_us(truth, host) for host in path.split("-"))
     found_us = (
         policy["sleeper_count"] * policy["wake_us"]["value"] + 2 * policy.get("card_wake_us", {"value": 0})["value"]
@@ -72,14 +72,14 @@ def _rows(calibration: dict[str, Any], truth: dict[str, Any]) -> Iterator[tuple[
     yield f"{path}: wakes of a round trip, us", f"{found_us:.4g}", f"{wakes_us:g}"
 
 
-def _told(estimate: dict[str, float]) -> str:
+def _with_interval(estimate: dict[str, float]) -> str:
     return "{value:.4g} ({low:.4g} - {high:.4g})".format(**estimate)
 
 
-def _beside_the_truth(console: Console, study: Path) -> None:
+def _compare_with_truth(console: Console, study: Path) -> None:
     calibration = YAML(typ="safe").load((study / "calibration.yaml").read_text(encoding="utf-8"))
     truth = _truth()
-    table = Table(title="found, and what only the twin knows")
+    table = Table(title="fitted values, and the twin's truth")
     for heading in ("", "fitted (95 % interval)", "truth"):
         table.add_column(heading, justify="left" if not heading else "right")
     for row in _rows(calibration, truth):
@@ -93,7 +93,7 @@ def _beside_the_truth(console: Console, study: Path) -> None:
 
 
 def main() -> int:
-    """Bring the lab up, do the main job, take the lab down whatever happens; the exit status is 0 if all went well."""
+    """Bring the lab up, study it, take it down whatever happens; return 0 if all went well."""
     console = Console()
     begun_s = time.monotonic()
     try:
@@ -102,7 +102,7 @@ def main() -> int:
             words = ("--quick", "--yes", "--agent-user", "root", "--root", str(ROOT))
             _eeectl("study", LAB, *words, accepted=(DONE, PENDING))
             study = max(ROOT.glob(f"*Z-{LAB}"))
-            _beside_the_truth(console, study)
+            _compare_with_truth(console, study)
         finally:
             console.rule("lab down")
             _eeectl("lab", "down", LAB)

@@ -1,4 +1,4 @@
-"""Which lab a command means when it names none."""
+"""The lab that a command works on when it names none."""
 
 import os
 from typing import Annotated
@@ -11,7 +11,7 @@ LabName = Annotated[str, Parameter(name="--lab")]
 
 
 def chosen(name: str) -> str:
-    """Return the lab that was named, or that EEE_LAB names, or the only one that runs, or `virtual`."""
+    """Return the lab that was named, else the one in EEE_LAB, else the only one that is running, else `virtual`."""
     if name:
         return name
     if "EEE_LAB" in os.environ:

@@ -1,4 +1,4 @@
-"""`eeectl lab ...`: virtual labs up and down, a look inside, a hand on their devices."""
+"""`eeectl lab ...`: bring virtual labs up and down, inspect them, and work on their devices."""
 
 import json
 import os
@@ -65,7 +65,7 @@ def down(lab: str = "", /) -> int:
     Parameters
     ----------
     lab
-        Its name; the one that runs, if only one does.
+        Its name; by default the only lab that is running.
 
     """
     name = chosen(lab)
@@ -76,7 +76,7 @@ def down(lab: str = "", /) -> int:
 
 @lab_app.command(name="list")
 def list_labs(*, as_json: _Json = False) -> int:
-    """Show every lab that is known by name or runs.
+    """Show every lab that is known by name or is running.
 
     Parameters
     ----------
@@ -97,22 +97,22 @@ def list_labs(*, as_json: _Json = False) -> int:
 
 @lab_app.command
 def status(lab: str = "", /, *, as_json: _Json = False) -> int:
-    """Show what a lab does now, and how to reach its devices.
+    """Show the state of a lab, and how to reach its devices.
 
     Parameters
     ----------
     lab
-        Its name; the one that runs, if only one does.
+        Its name; by default the only lab that is running.
     as_json
         Print JSON.
 
     """
-    told = labs.status(chosen(lab))
+    status_now = labs.status(chosen(lab))
     if as_json:
-        _print_json(told)
+        _print_json(status_now)
     else:
-        show.print_status(told)
-    return 0 if told["state"] == "up" else 1
+        show.print_status(status_now)
+    return 0 if status_now["state"] == "up" else 1
 
 
 @lab_app.command(name="exec")
@@ -123,7 +123,7 @@ def execute(
     lab: LabName = "",
     root: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
-    """Run a command on a host, as the host's user `lab`; its exit status is ours.
+    """Run a command on a host, as the host's user `lab`, and exit with its exit status.
 
     Parameters
     ----------
@@ -132,13 +132,13 @@ def execute(
     command
         The command, after `--`.
     lab
-        The lab, if several run.
+        Name of the lab, if several are running.
     root
         Run it as root.
 
     """
     if not command:
-        raise LabError("there is no command: write it after `--`, such as `eeectl lab exec n01 -- ping -c 3 n02`.")
+        raise LabError("the command is missing: write it after `--`, as in `eeectl lab exec n01 -- ping -c 3 n02`.")
     return labs.exec_in_host(chosen(lab), host, list(command), as_root=root)
 
 
@@ -151,31 +151,31 @@ def shell(device: str, /, *, lab: LabName = "") -> int:
     device
         A host or a switch.
     lab
-        The lab, if several run.
+        Name of the lab, if several are running.
 
     """
     argv = labs.login_argv(chosen(lab), device)
     sys.stdout.flush()
-    os.execvp(argv[0], argv)  # noqa: S606 - argv is ours, and no shell is wanted
+    os.execvp(argv[0], argv)  # noqa: S606 - argv is made here, and no shell is wanted
 
 
 @lab_app.command
 def truth(lab: str = "", /, *, as_json: _Json = False) -> int:
-    """Show what no real lab could tell: true timing, true power, and how late the twin delivered.
+    """Show what no real lab can show: true timing, true power, and how late the twin delivered frames.
 
     Parameters
     ----------
     lab
-        Its name; the one that runs, if only one does.
+        Its name; by default the only lab that is running.
     as_json
         Print JSON.
 
     """
-    told = labs.order(chosen(lab), "truth")
+    truth_now = labs.order(chosen(lab), "truth")
     if as_json:
-        _print_json(told)
+        _print_json(truth_now)
     else:
-        show.print_truth(told)
+        show.print_truth(truth_now)
     return 0
 
 
@@ -183,9 +183,9 @@ def truth(lab: str = "", /, *, as_json: _Json = False) -> int:
 def capture(
     cable: str, /, *, write: Annotated[Path | None, Parameter(name=["-w", "--write"])] = None, lab: LabName = ""
 ) -> int:
-    """Capture both directions of a cable as a pcap with nanoseconds, until Ctrl-C or the reader ends.
+    """Capture both directions of a cable as a pcap with nanoseconds, until Ctrl-C or until the reader ends.
 
-    `eeectl lab capture n01 | tcpdump -nner -` shows it as it comes.
+    `eeectl lab capture n01 | tcpdump -nner -` shows frames as they arrive.
 
     Parameters
     ----------
@@ -194,14 +194,14 @@ def capture(
     write
         File to write; standard output without it.
     lab
-        The lab, if several run.
+        Name of the lab, if several are running.
 
     """
     name = chosen(lab)
     if write is None and sys.stdout.isatty():
-        raise LabError("a capture is no text: pipe it (`| tcpdump -nner -`) or name a file with -w.")
+        raise LabError("a capture is binary: pipe it (`| tcpdump -nner -`) or name a file with -w.")
     with write.open("wb", buffering=0) if write is not None else nullcontext(sys.stdout.buffer) as stream:
         lost = record(name, cable, stream)
     if lost:
-        print(f"{lost} packets were lost, as the reader was too slow.", file=sys.stderr)
+        print(f"{lost} packets were lost because the reader was too slow.", file=sys.stderr)
     return 0

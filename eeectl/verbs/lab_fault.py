@@ -1,310 +1,175 @@
-"""`eeectl lab fault ...`: break a virtual lab on purpose, in ways in which real ones break."""
+"""`eeectl lab fault ...`: break a virtual lab on purpose, in ways in which real labs break.
+
+A fault is one row of `FAULTS`, from which its command is made. To add one: a row here, and what it does in
+`twin.faults`.
+"""
 
 import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import Parameter, Signature
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, Parameter
+import cyclopts
+from cyclopts import App
 from rich.table import Table
 
 from eeectl.lab_name import LabName, chosen
 from eeectl.lab_text import console
 from twin.lab import lifecycle as labs
 
-AtChange = Annotated[int | None, Parameter(name="--at-change")]
-
 fault_app = App(name="fault", help="Break a virtual lab on purpose; `fault clear` mends it.")
 
-
-def _inject(lab: str, kind: str, **arguments: Any) -> int:
-    told = labs.order(chosen(lab), "fault", kind=kind, **arguments)
-    print(told["sentence"])
-    return 0
-
-
-@fault_app.command
-def cut(cable: str, /, *, lab: LabName = "") -> int:
-    """Cut a cable.
-
-    Parameters
-    ----------
-    cable
-        A host (its cable), an end such as sw1:gi1/0/11, or a line number of cables.csv.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "cut", target=cable)
-
-
-@fault_app.command
-def mend(cable: str, /, *, lab: LabName = "") -> int:
-    """Mend a cable that was cut.
-
-    Parameters
-    ----------
-    cable
-        The cable, as for `cut`.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "mend", target=cable)
-
-
-@fault_app.command
-def flap(cable: str, /, *, times: int = 3, period_s: float = 1.0, lab: LabName = "") -> int:
-    """Cut and mend a cable several times; it ends mended.
-
-    Parameters
-    ----------
-    cable
-        The cable, as for `cut`.
-    times
-        How often.
-    period_s
-        Seconds from one cut to the next; half of it the cable is cut.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "flap", target=cable, times=times, period_s=period_s)
-
-
-@fault_app.command
-def reboot(switch: str, /, *, at_change: AtChange = None, lab: LabName = "") -> int:
-    """Restart a switch from its startup configuration.
-
-    Parameters
-    ----------
-    switch
-        The switch.
-    at_change
-        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "reboot", target=switch, at_change=at_change)
-
-
-@fault_app.command
-def power(device: str, state: Literal["on", "off"], /, *, at_change: AtChange = None, lab: LabName = "") -> int:
-    """Pull the mains plug of a switch or host, or put it back.
-
-    Parameters
-    ----------
-    device
-        A switch or a host.
-    state
-        on or off.
-    at_change
-        Pull a switch's plug not now, but at this change of its configuration from now; 1 is the next one.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "power", target=device, on=state == "on", at_change=at_change)
-
-
-@fault_app.command
-def drop(switch: str, /, *, at_change: AtChange = None, lab: LabName = "") -> int:
-    """Drop every command-line session of a switch, once.
-
-    Parameters
-    ----------
-    switch
-        The switch.
-    at_change
-        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "drop", target=switch, at_change=at_change)
-
-
-@fault_app.command
-def ignore(switch: str, /, *, at_change: AtChange = None, lab: LabName = "") -> int:
-    """Let a switch accept every change, from the command line and by SNMP, and do nothing.
-
-    Parameters
-    ----------
-    switch
-        The switch.
-    at_change
-        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "ignore", target=switch, at_change=at_change)
-
-
-@fault_app.command
-def refuse(switch: str, command: str, /, *, words: str = "% Unrecognized command", lab: LabName = "") -> int:
-    """Let a switch refuse a command.
-
-    Parameters
-    ----------
-    switch
-        The switch.
-    command
-        Beginning of the command, spelled out, such as "switchport mode general".
-    words
-        What the switch says.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "refuse", target=switch, command=command, words=words)
-
-
-@fault_app.command
-def hang(switch: str, /, *, at_change: AtChange = None, lab: LabName = "") -> int:
-    """Let a switch obey the next line and never answer; mended, or in another session, it answers again.
-
-    Parameters
-    ----------
-    switch
-        The switch.
-    at_change
-        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "hang", target=switch, at_change=at_change)
-
-
-@fault_app.command
-def garble(switch: str, /, *, answers: int | None = None, at_change: AtChange = None, lab: LabName = "") -> int:
-    """Let a switch answer with garbage: random characters and ANSI sequences in the place of answers or inside them.
-
-    Parameters
-    ----------
-    switch
-        The switch.
-    answers
-        How many answers; all without it.
-    at_change
-        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "garble", target=switch, answers=answers, at_change=at_change)
-
-
-@fault_app.command
-def page(switch: str, /, *, at_change: AtChange = None, lab: LabName = "") -> int:
-    """Let a switch stop at every page, although it was told not to.
-
-    Parameters
-    ----------
-    switch
-        The switch.
-    at_change
-        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "page", target=switch, at_change=at_change)
-
-
-@fault_app.command
-def rekey(switch: str, /, *, lab: LabName = "") -> int:
-    """Give a switch another SSH host key, as if it had been replaced.
-
-    Parameters
-    ----------
-    switch
-        The switch.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "rekey", target=switch)
-
-
-@fault_app.command
-def password(switch: str, /, *, at_change: AtChange = None, lab: LabName = "") -> int:
-    """Change the passwords of a switch, so that those of the inventory are wrong.
-
-    Parameters
-    ----------
-    switch
-        The switch.
-    at_change
-        Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "password", target=switch, at_change=at_change)
-
-
-@fault_app.command
-def slow(switch: str, /, *, command_s: float = 2.0, character_s: float = 0.0, lab: LabName = "") -> int:
-    """Make a switch's command line slow.
-
-    Parameters
-    ----------
-    switch
-        The switch.
-    command_s
-        Seconds before each answer.
-    character_s
-        Seconds per printed character.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "slow", target=switch, command_s=command_s, character_s=character_s)
-
-
-@fault_app.command
-def lose(device: str, share: float, /, *, lab: LabName = "") -> int:
-    """Lose a share of the SNMP requests to a switch or strip.
-
-    Parameters
-    ----------
-    device
-        A switch or a strip.
-    share
-        From 0 to 1.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "lose", target=device, share=share)
-
-
-@fault_app.command
-def freeze(strip: str, /, *, outlet: int | None = None, lab: LabName = "") -> int:
-    """Freeze a strip's readings.
-
-    Parameters
-    ----------
-    strip
-        The strip.
-    outlet
-        One outlet only.
-    lab
-        The lab, if several run.
-
-    """
-    return _inject(lab, "freeze", target=strip, outlet=outlet)
+_LAB_HELP = "Name of the lab, if several are running."
+_CABLE_HELP = "A host (its cable), an end such as sw1:gi1/0/11, or a line number of cables.csv."
+_AT_CHANGE_HELP = (
+    "Not now, but at this change of its configuration from now, by command line or SNMP; 1 is the next one."
+)
+
+
+def _argument(name: str, text: str, kind: Any = str) -> Parameter:
+    annotation = Annotated[kind, cyclopts.Parameter(help=text)]
+    return Parameter(name, Parameter.POSITIONAL_ONLY, annotation=annotation)
+
+
+def _option(name: str, text: str, kind: Any, default: object) -> Parameter:
+    annotation = Annotated[kind, cyclopts.Parameter(help=text)]
+    return Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+_CABLE = _argument("cable", "The cable, as for `cut`.")
+_SWITCH = _argument("switch", "The switch.")
+_AT_CHANGE = _option("at_change", _AT_CHANGE_HELP, int | None, None)
+_LAB = _option("lab", _LAB_HELP, LabName, "")
+
+
+@dataclass(frozen=True, slots=True)
+class FaultVerb:
+    """One command. The first parameter names what breaks; `payload` turns the others into the daemon's arguments."""
+
+    name: str
+    help: str
+    parameters: tuple[Parameter, ...]
+    payload: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
+
+
+def _power_payload(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"on": values["state"] == "on", "at_change": values["at_change"]}
+
+
+FAULTS = (
+    FaultVerb("cut", "Cut a cable.", (_argument("cable", _CABLE_HELP),)),
+    FaultVerb("mend", "Mend a cable that was cut.", (_CABLE,)),
+    FaultVerb(
+        "flap",
+        "Cut and mend a cable several times; it ends mended.",
+        (
+            _CABLE,
+            _option("times", "Number of cuts.", int, 3),
+            _option("period_s", "Seconds from one cut to the next; the cable is cut for half of it.", float, 1.0),
+        ),
+    ),
+    FaultVerb("reboot", "Restart a switch from its startup configuration.", (_SWITCH, _AT_CHANGE)),
+    FaultVerb(
+        "power",
+        "Pull the mains plug of a switch or host, or put it back.",
+        (
+            _argument("device", "A switch or a host."),
+            _argument("state", "on or off.", Literal["on", "off"]),
+            _option(
+                "at_change",
+                "Pull a switch's plug not now, but at this change of its configuration from now; 1 is the next one.",
+                int | None,
+                None,
+            ),
+        ),
+        _power_payload,
+    ),
+    FaultVerb("drop", "Drop every command-line session of a switch, once.", (_SWITCH, _AT_CHANGE)),
+    FaultVerb(
+        "ignore",
+        "Let a switch accept every change, from the command line and by SNMP, and do nothing.",
+        (_SWITCH, _AT_CHANGE),
+    ),
+    FaultVerb(
+        "refuse",
+        "Let a switch refuse a command.",
+        (
+            _SWITCH,
+            _argument("command", 'Beginning of the command, spelled out, such as "switchport mode general".'),
+            _option("words", "What the switch answers.", str, "% Unrecognized command"),
+        ),
+    ),
+    FaultVerb(
+        "hang",
+        "Let a switch execute the next line and never answer; once mended, or in another session, it answers again.",
+        (_SWITCH, _AT_CHANGE),
+    ),
+    FaultVerb(
+        "garble",
+        "Let a switch answer with garbage: random characters and ANSI sequences instead of answers or inside them.",
+        (_SWITCH, _option("answers", "Number of answers to garble; all without it.", int | None, None), _AT_CHANGE),
+    ),
+    FaultVerb("page", "Let a switch stop at every page, even where paging was switched off.", (_SWITCH, _AT_CHANGE)),
+    FaultVerb("rekey", "Give a switch another SSH host key, as if it had been replaced.", (_SWITCH,)),
+    FaultVerb(
+        "password", "Change the passwords of a switch, so that those of the inventory are wrong.", (_SWITCH, _AT_CHANGE)
+    ),
+    FaultVerb(
+        "slow",
+        "Make a switch's command line slow.",
+        (
+            _SWITCH,
+            _option("command_s", "Seconds before each answer.", float, 2.0),
+            _option("character_s", "Seconds per printed character.", float, 0.0),
+        ),
+    ),
+    FaultVerb(
+        "lose",
+        "Lose a share of the SNMP requests to a switch or strip.",
+        (_argument("device", "A switch or a strip."), _argument("share", "From 0 to 1.", float)),
+    ),
+    FaultVerb(
+        "freeze",
+        "Freeze a strip's readings.",
+        (_argument("strip", "The strip."), _option("outlet", "This outlet only.", int | None, None)),
+    ),
+)
+"""All faults, in the order of the documentation."""
+
+
+def _command(fault: FaultVerb) -> Callable[..., int]:
+    """Make the function behind a row; cyclopts reads its parameters from the signature."""
+    signature = Signature([*fault.parameters, _LAB])
+    first = fault.parameters[0].name
+
+    def command(*arguments: Any, **options: Any) -> int:
+        bound = signature.bind(*arguments, **options)
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        lab, target = values.pop("lab"), values.pop(first)
+        result = labs.order(chosen(lab), "fault", kind=fault.name, target=target, **fault.payload(values))
+        print(result["sentence"])
+        return 0
+
+    command.__signature__ = signature  # type: ignore[attr-defined]  # functions have it, typeshed does not say so
+    return command
+
+
+for _fault in FAULTS:
+    fault_app.command(_command(_fault), name=_fault.name, help=_fault.help)
 
 
 @fault_app.command(name="list")
-def list_faults(*, lab: LabName = "", as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
+def list_faults(
+    *, lab: LabName = "", as_json: Annotated[bool, cyclopts.Parameter(name="--json", negative="")] = False
+) -> int:
     """Show the faults that are active.
 
     Parameters
     ----------
     lab
-        The lab, if several run.
+        Name of the lab, if several are running.
     as_json
         Print JSON.
 
@@ -329,7 +194,7 @@ def clear(number: int | None = None, /, *, lab: LabName = "") -> int:
     number
         Its number in `fault list`; all without it.
     lab
-        The lab, if several run.
+        Name of the lab, if several are running.
 
     """
     mended = labs.order(chosen(lab), "clear", number=number)

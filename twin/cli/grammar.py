@@ -6,12 +6,11 @@ A command is a pattern and what runs it::
     Command("interface <port:ports>", run, modes={"config", "if"})
     Command("switchport general allowed vlan add <vlans> [tagged|untagged]", run, modes={"if"})
 
-Patterns: bare words are keywords; ``<name>`` or ``<name:token>`` is a value read by the token of that name; ``[a|b]``
-is optional, ``(a|b)`` a choice; both nest and may hold several words. Keywords may be shortened as long as they are
-unique among what may stand there; an exact word always wins; a keyword wins over a value. Letters' case does not
-matter.
+Patterns: bare words are keywords; ``<name>`` or ``<name:token>`` is a value parsed by the token of that name; ``[a|b]``
+is optional, ``(a|b)`` a choice; both nest and may hold several words. Keywords may be abbreviated as long as they
+are unique among those possible there; an exact word always wins; a keyword wins over a value. Case does not matter.
 
-`Grammar.parse` gives a `Match` or a `Fault`. A fault says what kind and where; its words are the family's business.
+`Grammar.parse` gives a `Match` or a `Fault`. A fault has a kind and a place; the family words it.
 Nothing here knows a vendor, a device or a session; `run` is opaque.
 """
 
@@ -66,7 +65,7 @@ class Match(Generic[H]):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a line is no command. `column` counts from 0 in the line; `index` is the number of the offending word."""
+    """Why a line is not a command. `column` counts from 0 in the line; `index` is the number of the offending word."""
 
     kind: FaultKind
     column: int
@@ -78,7 +77,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class HelpItem:
-    """One line of the help page: what may stand there, and what it means. `<cr>` means the line is complete."""
+    """One line of the help page: a possible word and its meaning. `<cr>` means the line is complete."""
 
     word: str
     help: str
@@ -113,7 +112,7 @@ class _Edge:
 
 @dataclass(slots=True)
 class _Net:
-    """A small automaton of one command: state 0 starts; epsilon moves apart from edges."""
+    """A small automaton of one command: state 0 starts; `jumps` are its epsilon moves."""
 
     edges: list[list[_Edge]] = field(default_factory=lambda: [[]])
     jumps: list[list[int]] = field(default_factory=lambda: [[]])
@@ -134,8 +133,8 @@ class _Net:
                     stack.append(target)
         return seen
 
-    def ways(self, state: int) -> list[_Edge]:
-        """Edges out of a state and what it jumps to."""
+    def exits(self, state: int) -> list[_Edge]:
+        """Edges out of a state and out of those that it jumps to."""
         return [edge for s in sorted(self.closure(state)) for edge in self.edges[s]]
 
 
@@ -197,7 +196,7 @@ class _Compiler:
 
 @dataclass(frozen=True, slots=True)
 class _Thread:
-    """A way through one command so far."""
+    """A path through one command so far."""
 
     number: int  # of the command in the table: earlier wins
     state: int
@@ -219,12 +218,12 @@ class Grammar(Generic[H]):
         self._tokens = tokens
         self._help_words = help_words or {}
         nets = [_Compiler(c.pattern).compile() for c in self.commands]
-        self._ways = [[net.ways(s) for s in range(len(net.edges))] for net in nets]
+        self._exits = [[net.exits(s) for s in range(len(net.edges))] for net in nets]
         self._ends = [[net.accept in net.closure(s) for s in range(len(net.edges))] for net in nets]
         for command, net in zip(self.commands, nets, strict=True):
             for edge in (e for edges in net.edges for e in edges):
                 if edge.token and edge.token not in tokens:
-                    raise ValueError(f"the command pattern {command.pattern!r} names no known token: {edge.token}")
+                    raise ValueError(f"the command pattern {command.pattern!r} names an unknown token: {edge.token}")
 
     def parse(self, mode: str, line: str) -> Match[H] | Fault:
         """Read a whole line in a mode. An empty line is `incomplete` at word 0."""
@@ -239,7 +238,7 @@ class Grammar(Generic[H]):
         return Match(self.commands[best.number], dict(best.values), best.keywords, " ".join(best.canonical))
 
     def help(self, mode: str, line: str) -> list[HelpItem] | Fault:
-        """What may stand at the end of `line`: after a blank the next words, else those that begin like the last."""
+        """Return what may follow `line`: after a blank the next words, else those that begin like the last."""
         words = split_words(line)
         partial = ""
         if words and not line[-1:].isspace():
@@ -266,7 +265,7 @@ class Grammar(Generic[H]):
         return listed
 
     def complete(self, mode: str, line: str) -> str | None:
-        """What the tab key adds: the rest of the only keyword that fits, and a blank; None without just one."""
+        """Return what Tab adds: the rest of the only keyword that fits, and a blank; None if not exactly one fits."""
         if not line or line[-1:].isspace():
             return None
         offered = self.help(mode, line)
@@ -301,7 +300,7 @@ class Grammar(Generic[H]):
     def _step(
         self, threads: Sequence[_Thread], words: Sequence[Word], index: int
     ) -> list[tuple[int, list[_Thread]]] | Fault:
-        """Follow one word: exact keyword, else the only keyword it shortens, else values."""
+        """Follow one word: exact keyword, else the only keyword that it abbreviates, else values."""
         word = words[index]
         typed = word.text.lower()
         by_keyword = self._by_keyword(threads, typed)
@@ -330,7 +329,7 @@ class Grammar(Generic[H]):
     def _by_value(
         self, threads: Sequence[_Thread], rest: Sequence[str]
     ) -> tuple[list[tuple[int, list[_Thread]]], str | None]:
-        """Threads whose token reads the word, with the words it took; and why a token would not."""
+        """Return threads whose token parses the word, with the words it took; and why a token refused."""
         found: list[tuple[int, list[_Thread]]] = []
         reason = None
         for thread in threads:
@@ -344,7 +343,7 @@ class Grammar(Generic[H]):
         return found, reason
 
     def _edges(self, thread: _Thread) -> list[_Edge]:
-        return self._ways[thread.number][thread.state]
+        return self._exits[thread.number][thread.state]
 
     def _accepts(self, thread: _Thread) -> bool:
         return self._ends[thread.number][thread.state]

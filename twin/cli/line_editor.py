@@ -1,7 +1,11 @@
-"""Editing one line over a raw terminal, as switches do it: the far end echoes, and every key acts at once.
+"""Edits one line over a raw terminal, as switches do: the switch echoes, and every key acts at once.
 
-`LineEditor.key` takes one character and returns what it asks for, if anything. What must appear on the terminal goes
-to the `emit` given at construction. Keys: Enter (CR, LF or CR LF), Backspace and Delete, ^A ^E ^B ^F, arrows, Home,
+Why not asyncssh's line editor: it hands over whole lines from inside an SSH channel, whereas `?` without Enter, Tab,
+^Z, paging keys, one-key answers, masked passwords and a line that is kept behind a help page need every key, and a
+`Shell` should be testable without a socket.
+
+`LineEditor.key` takes one character and returns the request that it makes, if any. Output goes to the `emit` given at
+construction. Keys: Enter (CR, LF or CR LF), Backspace and Delete, ^A ^E ^B ^F, arrows, Home,
 End, ^D (delete), ^K, ^U and ^X (whole line), ^W (word), ^P and ^N and arrows up and down (history), ^L and ^R (draw
 again), Tab, `?`, ^C and ^Z.
 """
@@ -18,7 +22,7 @@ Key = Literal["enter", "help", "tab", "interrupt", "end"]
 BELL = "\a"
 LINE_MAX_CHARACTERS = 512
 
-_ASKING: dict[str, Key] = {"\x03": "interrupt", "\x1a": "end", "\t": "tab", "?": "help"}
+_REQUESTS: dict[str, Key] = {"\x03": "interrupt", "\x1a": "end", "\t": "tab", "?": "help"}
 _ESCAPES = {
     "[A": "\x10",
     "[B": "\x0e",
@@ -49,7 +53,7 @@ class LineEditor:
         self._after_cr = False
 
     def begin(self, prompt: str, *, mask: str | None = None, text: str = "") -> None:
-        """Start a line behind a prompt (drawn now), perhaps with text in it."""
+        """Draw the prompt and start a line behind it, with this text in it."""
         self.prompt = prompt
         self.mask = mask
         self.text = text
@@ -65,12 +69,12 @@ class LineEditor:
             del self.history[: -self.history_size or None]
 
     def swallow(self, character: str) -> bool:
-        """True for what belongs to an Enter already taken (LF or NUL after CR); for callers that take keys."""
+        """Return True for the rest of an Enter already taken (LF or NUL after CR); for callers that read keys."""
         after_cr, self._after_cr = self._after_cr, character == "\r"
         return after_cr and character in "\n\0"
 
     def insert(self, text: str) -> None:
-        """Text at the cursor, echoed; beyond `LINE_MAX_CHARACTERS` the bell."""
+        """Insert text at the cursor and echo it; ring the bell beyond `LINE_MAX_CHARACTERS`."""
         if len(self.text) + len(text) > LINE_MAX_CHARACTERS:
             self._emit(BELL)
             return
@@ -80,7 +84,7 @@ class LineEditor:
         self._emit(self._shown(text) + self._shown(tail) + "\b" * len(self._shown(tail)))
 
     def key(self, character: str) -> Key | None:
-        """Take one character; what it asks the caller for, or None if it was dealt with."""
+        """Take one character; return the request for the caller, or None if the editor handled it."""
         if self.swallow(character):
             return None
         if self._escape:
@@ -89,8 +93,8 @@ class LineEditor:
         if character in "\r\n":
             self._emit("\r\n")
             return "enter"
-        if character in _ASKING and (self.mask is None or character not in "\t?"):
-            return _ASKING[character]
+        if character in _REQUESTS and (self.mask is None or character not in "\t?"):
+            return _REQUESTS[character]
         if character == "\x1b":
             self._escape = character
         else:
@@ -98,7 +102,7 @@ class LineEditor:
         return None
 
     def redraw(self) -> None:
-        """Prompt and line again, on the present row."""
+        """Draw prompt and line again on the present row."""
         tail = self._shown(self.text[self._cursor :])
         self._emit(self.prompt + self._shown(self.text) + "\b" * len(tail))
 

@@ -1,13 +1,14 @@
-"""What a command-line session is to a family: its modes and user, what a handler may answer, what a family must bring.
+"""A command-line session as a family sees it: modes and user, the replies of a handler, what a family must provide.
 
 A command's handler is
 
     def handler(session: Session, match: Match[Handler]) -> Reply
 
-and returns text (lines end in a newline; paged, the empty text shows nothing), or an `Ask` (a question whose answer
+and returns text (lines end in a newline; it is paged; empty text shows nothing), or an `Ask` (a question whose answer
 goes to `then`, which returns a Reply again), or a `Pause`. It changes the configuration inside
-`session.device.change()`, and moves between modes with `session.enter`, `session.leave`, `session.home` and
-`session.end`. `Refused` that it lets through is put into words by the family. Handlers run with the device's lock held.
+`session.device.change()`, and moves between modes with `session.enter`, `session.leave`, `session.return_to` and
+`session.end`. The family translates a `Refused` that it raises into its own words. Handlers run with the device's
+lock held.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SshMethod = Literal["none", "password", "publickey"]
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question. `kind` "key": one keypress answers; "line": Enter ends it; "secret": ditto, echoed as `mask`.
+    """A question. `kind` "key": one keypress answers; "line": Enter ends it; "secret": Enter ends it, echoed as `mask`.
 
     `prompt` is printed as it is. ^C answers with "" on every kind. A key is echoed and ends the row, unless `echo` is
     off.
@@ -59,7 +60,7 @@ Handler: TypeAlias = "Callable[[Session, Match[Any]], Reply]"
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """Where a session is: the grammar's mode, and what it is about (`{"ports": (3, 4)}`)."""
+    """Where a session is: the grammar's mode, and its subject (`{"ports": (3, 4)}`)."""
 
     name: str
     about: dict[str, Any] = field(default_factory=dict)
@@ -75,7 +76,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class More:
-    """How a family pages. `rows` output rows, then `prompt`; `quit_keys` end it, Enter gives a row, space a page."""
+    """How a family pages: `rows` output rows, then `prompt`. `quit_keys` end it, Enter shows a row, space a page."""
 
     prompt: str
     rows: int = 24
@@ -83,7 +84,7 @@ class More:
 
 
 class Session:
-    """One login. `modes[-1]` is where it is; `page_rows` 0 means no paging; `info` is the family's own scratch."""
+    """One login. `modes[-1]` is where it is; `page_rows` 0 means no paging; `info` is for the family's own data."""
 
     def __init__(self, device: SwitchDevice, first: Mode, *, peer: str, number: int, page_rows: int) -> None:
         self.device = device
@@ -114,14 +115,14 @@ class Session:
         else:
             self.closing = True
 
-    def home(self, name: str) -> None:
-        """Go back to the innermost mode of this name; stays where it is if there is none."""
+    def return_to(self, name: str) -> None:
+        """Go back to the innermost mode of this name; stay here if the session is in no such mode."""
         if any(m.name == name for m in self.modes):
             while self.mode.name != name:
                 self.modes.pop()
 
     def end(self) -> None:
-        """Log out after what is being printed."""
+        """Log out once the present output is printed."""
         self.closing = True
 
 
@@ -133,43 +134,43 @@ class Cli(Protocol):
     session_limit: int
 
     def ssh_methods(self, user: str) -> frozenset[SshMethod]:
-        """What SSH offers this user. With "none", `login_prompts` asks inside the session."""
+        """Return the SSH methods offered to this user. With "none", `login_prompts` are used inside the session."""
 
     def login_prompts(self) -> tuple[str, str, str]:
-        """(user prompt, password prompt, mask) of a login inside the session."""
+        """Return (user prompt, password prompt, mask) of a login inside the session."""
 
     def login_failed(self) -> str:
-        """Words for a wrong login inside the session, which then asks again (three times in all)."""
+        """Return the words for a wrong login inside the session, which then asks again (three times in all)."""
 
     def begin(self, session: Session) -> str:
-        """A user (`session.user`) is in: set the first modes by privilege; returns the greeting."""
+        """Set the first modes by the privilege of `session.user`, who just logged in; return the greeting."""
 
     def first_mode(self) -> Mode:
-        """The outermost mode."""
+        """Return the outermost mode."""
 
     def prompt(self, session: Session) -> str:
-        """With its trailing blank, if the family has one."""
+        """Return the prompt, with its trailing blank if the family has one."""
 
     def modes(self, session: Session) -> tuple[str, ...]:
-        """Grammar modes in which a line typed now is looked up, in order; one that knows it is gone to first."""
+        """Return the grammar modes in which a line is looked up, in order; the session goes to the one that has it."""
 
     def rewrite(self, session: Session, line: str) -> tuple[str | None, str]:
-        """(mode, line) for prefixes such as `do`: look only there, without going there; mode None: no such prefix."""
+        """Return (mode, line) for prefixes such as `do`: look up in that mode only and stay; mode None: no prefix."""
 
     def fault(self, session: Session, fault: Fault, line: str) -> str:
-        """Words for a line that is no command; "" for silence. Ends in a newline."""
+        """Return the words for a line that is not a command, ending in a newline; "" for silence."""
 
     def refused(self, session: Session, refused: Refused) -> str:
-        """Words for a change that the switch refuses."""
+        """Return the words for a change that the switch refuses."""
 
     def help(self, session: Session, items: list[HelpItem], line: str) -> str:
-        """The page that `?` prints."""
+        """Return the page that `?` prints."""
 
     def ctrl_z(self, session: Session) -> None:
-        """What ^Z does: usually back to privileged exec."""
+        """Do what ^Z does: usually return to privileged exec."""
 
     def idle_timeout_s(self, session: Session) -> float:
-        """Log out after so long without a key; 0: never."""
+        """Return the seconds without a key after which to log out; 0: never."""
 
     def timed_out(self) -> str:
-        """Words at an idle time-out."""
+        """Return the words at an idle time-out."""

@@ -1,7 +1,7 @@
 """A command-line session of a switch, from keys to text, without sockets or clocks.
 
-`Shell.feed` takes one character; `Shell.take` hands out what appears, in chunks that may have to wait (a slow switch).
-What a family brings, and what its handlers may do, is in `twin.cli.session`, whose names are offered here too.
+`Shell.feed` takes one character; `Shell.take` returns the output, in chunks with delays (a slow switch). What a family
+must provide, and what its handlers may do, is in `twin.cli.session`, whose names are exported here too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Ask", "Chunk", "Cli", "Handler", "Mode", "More", "Pause", "Reply", "
 
 
 class Shell:
-    """Keys in, text out. `authenticated` is the user whom SSH let in, or None for a login inside the session."""
+    """Keys in, text out. `authenticated` is the user whom SSH authenticated, or None for a login inside the session."""
 
     def __init__(self, cli: Cli, session: Session, *, authenticated: User | None) -> None:
         self.cli = cli
@@ -30,9 +30,8 @@ class Shell:
         self._editor = LineEditor(self._emit)
         self._ask: Ask | None = None
         self._rows: list[str] | None = None  # waiting behind the page prompt
-        self._after_rows: Ask | None = None
         self._wrong_logins = 0
-        self._kept_back: Reply | None = None  # a fault: the answer that a hanging session does not give
+        self._withheld: Reply | None = None  # a fault: the answer that a hanging session does not print
         self._typed_ahead = ""
         if authenticated is None:
             self._ask_user()
@@ -40,7 +39,7 @@ class Shell:
             self._welcome(authenticated)
 
     def take(self) -> list[Chunk]:
-        """What to print, in order; forgets it."""
+        """Return the output since the last call, in order."""
         chunks, self._out = self._out, []
         return chunks
 
@@ -48,7 +47,7 @@ class Shell:
         """Take one key."""
         if self.closed:
             return
-        if self._kept_back is not None:
+        if self._withheld is not None:
             self._typed_ahead += character
             return
         if self._rows is not None:
@@ -61,8 +60,8 @@ class Shell:
             self._line_key(character)
 
     def resume(self) -> None:
-        """The end of a fault: give the answer that was kept back, then obey what was typed meanwhile."""
-        reply, self._kept_back = self._kept_back, None
+        """End of a fault: print the withheld answer, then process what was typed meanwhile."""
+        reply, self._withheld = self._withheld, None
         keys, self._typed_ahead = self._typed_ahead, ""
         self.session.stuck = False
         if reply is not None:
@@ -71,7 +70,7 @@ class Shell:
             self.feed(key)
 
     def time_out(self) -> None:
-        """Idle for too long: say so and close."""
+        """Print the idle time-out and close."""
         self._emit("\r\n" + self.cli.timed_out().replace("\n", "\r\n"))
         self.closed = True
 
@@ -143,15 +142,15 @@ class Shell:
         pace = session.device.pace
         if pace.command_s > 0:
             self._out.append(Chunk("", pace.command_s))
-        reply = self._obey(line)
+        reply = self._execute(line)
         if session.device.faults.hang_next:
             session.device.faults.hang_next = False
             session.stuck = True
-            self._kept_back = reply
+            self._withheld = reply
         elif not self.closed:
             self._reply(reply)
 
-    def _obey(self, line: str) -> Reply:
+    def _execute(self, line: str) -> Reply:
         session = self.session
         found = self._look_up(line)
         if isinstance(found, Fault):
@@ -176,7 +175,7 @@ class Shell:
         for name in self.cli.modes(self.session):
             found = self.cli.grammar.parse(name, line)
             if not isinstance(found, Fault):
-                self.session.home(name)
+                self.session.return_to(name)
                 return found
             if first is None or (first.kind == "unrecognised" and found.column > first.column):
                 first = found
@@ -192,7 +191,7 @@ class Shell:
             self._question(reply)
         else:
             garbler = self.session.device.faults.garbler
-            self._show(reply if garbler is None else garbler.spoil(reply))
+            self._show(reply if garbler is None else garbler.garble(reply))
 
     def _question(self, ask: Ask) -> None:
         self._ask = ask

@@ -1,12 +1,12 @@
 """A switch's command line over real SSH: one listener per device, several sessions at once.
 
-What SSH itself asks for is the family's choice (`Cli.ssh_methods`): ROS boxes of old let everyone in with method
-*none* and ask for name and password inside the session, others use SSH's own password method; public keys go for
-both. Requests to execute a command without a terminal session are refused, as these switches do [M].
+The family chooses the SSH authentication methods (`Cli.ssh_methods`): older ROS switches accept everyone with method
+*none* and ask for name and password inside the session, others use SSH's password method; public keys work with both.
+Requests to execute a command without a terminal session are refused, as these switches do [M].
 
-Simplification: today's ciphers and host-key types are offered, where real boxes of that age offer only ones that
-clients have long switched off; a client's key-exchange log could tell. Without power nobody answers at the address
-and a connection is refused at once, where a real one would time out.
+Simplification: current ciphers and host-key types are offered, whereas real switches of that age offer only ones that
+clients have long disabled; a client's key-exchange log could show it. Without power a connection is refused at once,
+whereas a real one would time out.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ if TYPE_CHECKING:
 
 
 class SshFace:
-    """Serves one device while it is ready; closes every session when it goes down. Belongs to one asyncio loop."""
+    """Serves one device while it is ready; closes every session when it goes down. Use it in one asyncio loop."""
 
     def __init__(self, device: SwitchDevice, cli: Cli, *, address: str, port: int, host_key: asyncssh.SSHKey) -> None:
         self.device = device
         self.cli = cli
         self.address = address
-        self.port = port  # 0: any free one; the real one after `start`
+        self.port = port  # 0: any free port; the actual one after `start`
         self._host_key = host_key
         self._listener: asyncssh.SSHAcceptor | None = None
         self._steering: Steering | None = None
         self._connections: set[asyncssh.SSHServerConnection] = set()
         self.sessions: dict[int, Session] = {}  # by session number, from 1
-        self._wanted = asyncio.Event()
+        self._changed = asyncio.Event()
         self._keeper: asyncio.Task[None] | None = None
-        self._forget: Any = None
+        self._stop_observing: Any = None
         self._rekeyed = False
         self._terminals: set[_Terminal] = set()
 
     async def start(self) -> None:
-        """Follow the device from now on: listen whenever it is ready. Raises OSError (address in use)."""
+        """Listen whenever the device is ready, from now on. Raises OSError (address in use)."""
         loop = asyncio.get_running_loop()
         await self._listen_or_not()
 
@@ -55,16 +55,16 @@ class SshFace:
             elif event == "answers":
                 loop.call_soon_threadsafe(self._resume)
             elif event in {"power", "ready"}:
-                loop.call_soon_threadsafe(self._wanted.set)
+                loop.call_soon_threadsafe(self._changed.set)
 
-        self._forget = self.device.observe(noticed)
+        self._stop_observing = self.device.observe(noticed)
         self._keeper = asyncio.create_task(self._keep(), name=f"ssh {self.device.name}")
 
     async def stop(self) -> None:
         """Close the listener and all sessions; idempotent."""
-        if self._forget is not None:
-            self._forget()
-            self._forget = None
+        if self._stop_observing is not None:
+            self._stop_observing()
+            self._stop_observing = None
         if self._keeper is not None:
             self._keeper.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -73,10 +73,10 @@ class SshFace:
         await self._close()
 
     def use_key(self, key: asyncssh.SSHKey) -> None:
-        """Have another host key from now on; who is connected is dropped."""
+        """Use another host key from now on; drop open connections."""
         self._host_key = key
         self._rekeyed = True
-        self._wanted.set()
+        self._changed.set()
 
     def begun(self, terminal: _Terminal) -> None:
         """A terminal is open."""
@@ -87,11 +87,11 @@ class SshFace:
         self._connections.add(connection)
 
     def lost(self, connection: asyncssh.SSHServerConnection) -> None:
-        """A client went."""
+        """A client disconnected."""
         self._connections.discard(connection)
 
     def admit(self, peer: str) -> Session | None:
-        """A new session under the lowest free number, or None if the switch has no more."""
+        """Open a session under the lowest free number; None if the switch has no session left."""
         number = next(n for n in range(1, len(self.sessions) + 2) if n not in self.sessions)
         if number > self.cli.session_limit:
             return None
@@ -101,7 +101,7 @@ class SshFace:
         return session
 
     def dismiss(self, terminal: _Terminal, session: Session) -> None:
-        """The session is over."""
+        """A session has ended."""
         self._terminals.discard(terminal)
         self.sessions.pop(session.number, None)
         self.device.sessions = tuple(self.sessions.values())
@@ -116,8 +116,8 @@ class SshFace:
 
     async def _keep(self) -> None:
         while True:
-            await self._wanted.wait()
-            self._wanted.clear()
+            await self._changed.wait()
+            self._changed.clear()
             await self._listen_or_not()
 
     async def _listen_or_not(self) -> None:
@@ -149,7 +149,7 @@ class SshFace:
 
 
 class _Server(asyncssh.SSHServer):
-    """One connection: who may come in."""
+    """One connection: authentication."""
 
     def __init__(self, face: SshFace) -> None:
         self._face = face
@@ -206,7 +206,7 @@ class _Terminal(asyncssh.SSHServerSession[bytes]):
         self._face = face
         self._session = session
         self._user = user
-        self._keys: asyncio.Queue[str | None] = asyncio.Queue()  # None: a fault is over, see `Shell.resume`
+        self._keys: asyncio.Queue[str | None] = asyncio.Queue()  # None: a fault has ended, see `Shell.resume`
         self._channel: asyncssh.SSHServerChannel[bytes] | None = None
         self._task: asyncio.Task[None] | None = None
 
@@ -215,7 +215,7 @@ class _Terminal(asyncssh.SSHServerSession[bytes]):
         self._face.begun(self)
 
     def resume(self) -> None:
-        """Give an answer that was kept back."""
+        """Print an answer that was withheld."""
         self._keys.put_nowait(None)
 
     def pty_requested(self, term_type: str, term_size: tuple[int, int, int, int], term_modes: Any) -> bool:

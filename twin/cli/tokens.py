@@ -1,6 +1,6 @@
 """Values in a command line: numbers, lists, text, MAC addresses. Families add their port names.
 
-A token reads a value from words and says what it is for `?`; `twin.cli.grammar` uses it by name.
+A token parses a value from words and describes it for `?`; `twin.cli.grammar` refers to it by name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class BadToken(ValueError):
-    """Raised by `Token.parse`: the text is no value of this kind. The sentence says why, for families that tell."""
+    """Raised by `Token.parse`: the text is not such a value. The sentence says why, for families that print it."""
 
 
 class Token(Protocol):
@@ -22,14 +22,14 @@ class Token(Protocol):
 
     @property
     def placeholder(self) -> str:
-        """What `?` prints for it."""
+        """What `?` prints for the value."""
 
     @property
     def help(self) -> str:
         """The line beside it."""
 
     def parse(self, words: Sequence[str]) -> tuple[Any, int]:
-        """Read a value from the first of `words` (never empty); returns it and how many words it took."""
+        """Parse a value from the first of `words` (never empty); return it and the number of words it took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Number:
     def parse(self, words: Sequence[str]) -> tuple[int, int]:
         """Value: int."""
         if not words[0].isascii() or not words[0].isdigit() or not self.low <= int(words[0]) <= self.high:
-            raise BadToken(f"{words[0]!r} is no number from {self.low} to {self.high}")
+            raise BadToken(f"{words[0]!r} is not a number from {self.low} to {self.high}")
         return int(words[0]), 1
 
 
@@ -69,7 +69,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Rest:
-    """Everything to the end of the line, blanks between words made single."""
+    """Everything to the end of the line, with single blanks between words."""
 
     longest: int = 255
     placeholder: str = "LINE"
@@ -85,7 +85,7 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class NumberList:
-    """A list of numbers and ranges without blanks: `11-16,20`. Value: sorted tuple without doubles."""
+    """A list of numbers and ranges without blanks: `11-16,20`. Value: sorted tuple without duplicates."""
 
     low: int
     high: int
@@ -111,26 +111,26 @@ class Mac:
             r"|[0-9a-fA-F]{12}",
             words[0],
         ):
-            raise BadToken(f"{words[0]!r} is no MAC address")
+            raise BadToken(f"{words[0]!r} is not a MAC address")
         return bytes.fromhex(re.sub(r"[:.\-]", "", words[0])), 1
 
 
 def parse_list(text: str, low: int, high: int) -> list[int]:
-    """`11-16,20` as numbers in the order written; raises `BadToken`."""
+    """Parse `11-16,20` into numbers in the order written; raises `BadToken`."""
     numbers: list[int] = []
     for part in text.split(","):
         found = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part, re.ASCII)
         if not found:
-            raise BadToken(f"{text!r} is no list of numbers such as 1,3-5")
+            raise BadToken(f"{text!r} is not a list of numbers such as 1,3-5")
         first, last = int(found[1]), int(found[2] or found[1])
         if not low <= first <= last <= high:
-            raise BadToken(f"{part!r} is no range within {low} to {high}")
+            raise BadToken(f"{part!r} is not a range within {low} to {high}")
         numbers.extend(range(first, last + 1))
     return numbers
 
 
 def format_list(numbers: Iterable[int]) -> str:
-    """The shortest spelling of a set of numbers: `11-16,20`; empty text for none."""
+    """Return the shortest spelling of a set of numbers: `11-16,20`; empty text for the empty set."""
     spans: list[list[int]] = []
     for number in sorted(set(numbers)):
         if spans and number == spans[-1][1] + 1:

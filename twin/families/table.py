@@ -1,4 +1,4 @@
-"""The switch families of the twin, in one visible table: how each enters a lab, and its command line."""
+"""The switch families of the twin, in one visible table: configuration, command line and SNMP profile of each."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,31 +8,35 @@ from lab.model import Switch
 from twin.cli.shell import Cli
 from twin.families.fastpath import FAMILY as FASTPATH
 from twin.families.fastpath import FastpathCli
+from twin.families.fastpath.snmp_profile import SNMP_PROFILE as FASTPATH_SNMP
 from twin.families.ros import FAMILY as ROS
 from twin.families.ros import RosCli
+from twin.families.ros.snmp_profile import SNMP_PROFILE as ROS_SNMP
+from twin.snmp.profile import SnmpProfile
 from twin.switch.device import SwitchDevice
 from twin.switch.personality import Family
 
 
 @dataclass(frozen=True, slots=True)
 class FamilyKit:
-    """A family, and what makes the command line of one of its switches."""
+    """A family: `cli` makes the command line of one of its switches, `snmp` is its SNMP profile."""
 
     family: Family
     cli: Callable[[SwitchDevice], Cli]
+    snmp: SnmpProfile
 
 
 FAMILIES: dict[str, FamilyKit] = {
-    "dell_powerconnect_55xx": FamilyKit(ROS, RosCli),
-    "netgear_m4300": FamilyKit(FASTPATH, FastpathCli),
+    "dell_powerconnect_55xx": FamilyKit(ROS, RosCli, ROS_SNMP),
+    "netgear_m4300": FamilyKit(FASTPATH, FastpathCli, FASTPATH_SNMP),
 }
 
 
-def check_face(switch: Switch) -> None:
-    """Refuse a switch of a family that the twin cannot play."""
+def check_family(switch: Switch) -> None:
+    """Refuse a switch of a family that has no twin."""
     if switch.family not in FAMILIES:
         raise LabError(
-            f"{switch.name} is a {switch.family}, which the twin cannot play (it plays {', '.join(FAMILIES)}): "
+            f"{switch.name} is a {switch.family}, which has no twin (these have: {', '.join(FAMILIES)}): "
             "bring up a lab of those, or use this one with its real switches."
         )
 

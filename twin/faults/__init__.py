@@ -1,1 +1,1 @@
-"""Faults that a person can inject."""
+"""Faults that a user can inject."""

@@ -1,4 +1,4 @@
-"""Faults that a person injects, numbered, each with its way back."""
+"""Faults that a user injects: each has a number and can be undone."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,21 +6,21 @@ from typing import Any, Protocol
 
 from lab.errors import LabError
 from lab.model import Link
-from twin.faults.switch_faults import KINDS, Break, lose_power
+from twin.faults.switch_faults import KINDS, SwitchFault, lose_power
 from twin.mains.mains import Mains
 from twin.network.topology import Topology
 from twin.switch.device import SwitchDevice
 from twin.switch.device_faults import Countdown
 from twin.switch.personality import Pace
 
-Later = Callable[[float, Callable[[], None]], None]
-"""Calls something after so many seconds, in the daemon's loop."""
+CallLater = Callable[[float, Callable[[], None]], None]
+"""Call a function after so many seconds, in the daemon's loop."""
 
-Soon = Callable[[Callable[[], None]], None]
-"""Calls something in the daemon's loop, from any thread."""
+CallSoon = Callable[[Callable[[], None]], None]
+"""Call a function in the daemon's loop, from any thread."""
 
 Rekey = Callable[[str, bool], None]
-"""Gives a switch another SSH host key, or its own back."""
+"""Give a switch another SSH host key (True), or its own again (False)."""
 
 
 def _never() -> bool:
@@ -36,18 +36,18 @@ class Lossy(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """An active fault; `key` tells what it breaks, so that the same again replaces it."""
+    """An active fault; `key` is (kind, target): the same fault injected again replaces it."""
 
     number: int
     key: tuple[str, str]
     sentence: str
     undo: Callable[[], None]
-    over: Callable[[], bool] = _never
+    ended: Callable[[], bool] = _never
     """Whether it has ended by itself."""
 
 
 class Faults:
-    """All faults of a lab. Everything is called in the daemon's loop."""
+    """All faults of a lab. Call every method in the daemon's loop."""
 
     def __init__(
         self,
@@ -56,8 +56,8 @@ class Faults:
         agents: Mapping[str, Lossy],
         *,
         power: Callable[[str, bool], None],
-        later: Later,
-        soon: Soon,
+        later: CallLater,
+        soon: CallSoon,
         rekey: Rekey,
     ) -> None:
         self._topology = topology
@@ -66,7 +66,7 @@ class Faults:
         self._power = power
         self._later = later
         self._soon = soon
-        self._set_key = rekey
+        self._rekey_switch = rekey
         self._active: dict[int, Fault] = {}
         self._next = 1
         self.cut_links: set[int] = set()
@@ -83,28 +83,28 @@ class Faults:
         }
 
     def inject(self, request: Mapping[str, Any]) -> dict[str, str]:
-        """Obey one order; the answer says what was done."""
+        """Inject one fault; the sentence says what was done."""
         kind = str(request["kind"])
         target = str(request["target"])
         if kind in KINDS:
             device = self._device(target)
-            return {"sentence": self._break(kind, device, KINDS[kind](device, request), request)}
+            return {"sentence": self._inject_switch_fault(kind, device, KINDS[kind](device, request), request)}
         if kind not in self._kinds:
-            raise LabError(f"there is no fault '{kind}': there are {', '.join([*self._kinds, *KINDS])}.")
+            raise LabError(f"unknown fault '{kind}': use one of {', '.join([*self._kinds, *KINDS])}.")
         return {"sentence": self._kinds[kind](target, request)}
 
     def active(self) -> list[dict[str, Any]]:
         """List the active faults."""
         for fault in tuple(self._active.values()):
-            if fault.over():
+            if fault.ended():
                 del self._active[fault.number]
         return [{"number": fault.number, "sentence": fault.sentence} for fault in self._active.values()]
 
     def clear(self, number: int | None) -> list[str]:
-        """Mend one, or all; returns what was mended."""
+        """Mend one fault, or all; return what was mended."""
         self.active()
         if number is not None and number not in self._active:
-            raise LabError(f"no fault {number} is active: `eeectl lab fault list` shows those that are.")
+            raise LabError(f"fault {number} is not active: `eeectl lab fault list` shows the active ones.")
         mended = []
         for chosen in [number] if number is not None else sorted(self._active):
             fault = self._active.pop(chosen)
@@ -112,28 +112,30 @@ class Faults:
             mended.append(fault.sentence)
         return mended
 
-    def _note(
-        self, kind: str, target: str, sentence: str, undo: Callable[[], None], over: Callable[[], bool] = _never
+    def _record(
+        self, kind: str, target: str, sentence: str, undo: Callable[[], None], ended: Callable[[], bool] = _never
     ) -> str:
-        self._forget(kind, target)
-        self._active[self._next] = Fault(self._next, (kind, target), sentence, undo, over)
+        self._discard(kind, target)
+        self._active[self._next] = Fault(self._next, (kind, target), sentence, undo, ended)
         self._next += 1
         return sentence
 
-    def _forget(self, kind: str, target: str) -> bool:
+    def _discard(self, kind: str, target: str) -> bool:
         found = [number for number, fault in self._active.items() if fault.key == (kind, target)]
         for number in found:
             del self._active[number]
         return bool(found)
 
-    def _break(self, kind: str, device: SwitchDevice, what: Break, request: Mapping[str, Any]) -> str:
-        """Break a switch now, or at the change of its configuration that the request says."""
+    def _inject_switch_fault(
+        self, kind: str, device: SwitchDevice, what: SwitchFault, request: Mapping[str, Any]
+    ) -> str:
+        """Break a switch now, or at the requested change of its configuration."""
         at_change = request.get("at_change")
         if at_change is None:
             what.at_once()
-            return self._struck(kind, device.name, what)
+            return self._activate(kind, device.name, what)
         if int(at_change) < 1:
-            raise LabError("changes of a switch's configuration are counted from 1.")
+            raise LabError("changes of a switch's configuration are counted from 1: use 1 for the next one.")
         sentence = f"{what.sentence}, at change {at_change} of its configuration from now"
         waiting = f"{kind} at a change"
 
@@ -142,8 +144,8 @@ class Faults:
             self._soon(after)
 
         def after() -> None:
-            self._forget(waiting, device.name)
-            self._struck(kind, device.name, what)
+            self._discard(waiting, device.name)
+            self._activate(kind, device.name, what)
 
         countdown = Countdown(int(at_change), strike)
 
@@ -151,17 +153,17 @@ class Faults:
             if countdown in device.faults.countdowns:
                 device.faults.countdowns.remove(countdown)
 
-        self._call_off(waiting, device.name)
+        self._cancel(waiting, device.name)
         device.faults.countdowns.append(countdown)
-        return self._note(waiting, device.name, sentence, undo)
+        return self._record(waiting, device.name, sentence, undo)
 
-    def _struck(self, kind: str, target: str, what: Break) -> str:
+    def _activate(self, kind: str, target: str, what: SwitchFault) -> str:
         what.after()
         if what.undo is None:
             return what.sentence
-        return self._note(kind, target, what.sentence, what.undo, what.over)
+        return self._record(kind, target, what.sentence, what.undo, what.ended)
 
-    def _call_off(self, kind: str, target: str) -> None:
+    def _cancel(self, kind: str, target: str) -> None:
         for fault in [fault for fault in self._active.values() if fault.key == (kind, target)]:
             del self._active[fault.number]
             fault.undo()
@@ -171,13 +173,13 @@ class Faults:
             return self._topology.lab.find_link(text)
         except KeyError as error:
             raise LabError(
-                f"no cable '{text}': name a host, an end such as {self._topology.lab.links[0].a}, or a number from 1 "
-                f"to {len(self._topology.lab.links)}."
+                f"unknown cable '{text}': name a host, an end such as {self._topology.lab.links[0].a}, or a number "
+                f"from 1 to {len(self._topology.lab.links)}."
             ) from error
 
     def _device(self, name: str) -> SwitchDevice:
         if name not in self._topology.devices:
-            raise LabError(f"no switch '{name}': there are {', '.join(self._topology.devices)}.")
+            raise LabError(f"unknown switch '{name}': use one of {', '.join(self._topology.devices)}.")
         return self._topology.devices[name]
 
     def _set_cut(self, link: Link, *, cut: bool) -> None:
@@ -192,21 +194,21 @@ class Faults:
     def _cut(self, target: str, _: Mapping[str, Any]) -> str:
         link = self._link(target)
         self._set_cut(link, cut=True)
-        return self._note("cut", link.name, f"{link.name} is cut", lambda: self._set_cut(link, cut=False))
+        return self._record("cut", link.name, f"{link.name} is cut", lambda: self._set_cut(link, cut=False))
 
     def _mend(self, target: str, _: Mapping[str, Any]) -> str:
         link = self._link(target)
         if link.number not in self.cut_links:
-            raise LabError(f"{link.name} is not cut: there is nothing to mend.")
+            raise LabError(f"{link.name} is not cut, so it cannot be mended.")
         self._set_cut(link, cut=False)
-        self._forget("cut", link.name)
+        self._discard("cut", link.name)
         return f"{link.name} is mended"
 
     def _flap(self, target: str, request: Mapping[str, Any]) -> str:
         link = self._link(target)
         times, period_s = int(request["times"]), float(request["period_s"])
         if times < 1 or period_s <= 0.0:
-            raise LabError("a cable flaps at least once, with a period above 0 s.")
+            raise LabError("a cable flaps at least once, with a period above 0 s: correct --times or --period-s.")
         for index in range(times):
             self._later(index * period_s, lambda: self._set_cut(link, cut=True))
             self._later((index + 0.5) * period_s, lambda: self._set_cut(link, cut=False))
@@ -215,23 +217,25 @@ class Faults:
     def _switch_power(self, target: str, request: Mapping[str, Any]) -> str:
         on = bool(request["on"])
         if target not in self._topology.devices and target not in self._topology.nics:
-            raise LabError(f"no switch or host '{target}'.")
+            raise LabError(f"unknown switch or host '{target}': `eeectl lab status` lists them.")
         if not on and target in self._topology.devices:
             device = self._topology.devices[target]
-            return self._break("power", device, lose_power(device, lambda on: self._power(target, on)), request)
+            return self._inject_switch_fault(
+                "power", device, lose_power(device, lambda on: self._power(target, on)), request
+            )
         if request.get("at_change") is not None:
-            raise LabError("only pulling a switch's plug can wait for a change of its configuration.")
+            raise LabError("only `power SWITCH off` can wait for a change of configuration: leave --at-change out.")
         self._power(target, on)
         if on:
-            self._forget("power", target)
+            self._discard("power", target)
             return f"{target} has power"
-        return self._note("power", target, f"{target}'s plug is pulled", lambda: self._power(target, True))
+        return self._record("power", target, f"{target}'s plug is pulled", lambda: self._power(target, True))
 
     def _rekey(self, target: str, _: Mapping[str, Any]) -> str:
         self._device(target)
-        self._set_key(target, True)
+        self._rekey_switch(target, True)
         sentence = f"{target} has another SSH host key"
-        return self._note("rekey", target, sentence, lambda: self._set_key(target, False))
+        return self._record("rekey", target, sentence, lambda: self._rekey_switch(target, False))
 
     def _refuse(self, target: str, request: Mapping[str, Any]) -> str:
         refuse = self._device(target).faults.refuse
@@ -242,7 +246,7 @@ class Faults:
         def undo() -> None:
             refuse.pop(command, None)
 
-        return self._note("refuse", f"{target} {command}", sentence, undo)
+        return self._record("refuse", f"{target} {command}", sentence, undo)
 
     def _slow(self, target: str, request: Mapping[str, Any]) -> str:
         faults = self._device(target).faults
@@ -252,17 +256,17 @@ class Faults:
         def undo() -> None:
             faults.pace = None
 
-        return self._note("slow", target, sentence, undo)
+        return self._record("slow", target, sentence, undo)
 
     def _lose(self, target: str, request: Mapping[str, Any]) -> str:
         share = float(request["share"])
         if target not in self._agents:
-            raise LabError(f"'{target}' has no SNMP agent: there are {', '.join(self._agents)}.")
+            raise LabError(f"'{target}' has no SNMP agent: use one of {', '.join(self._agents)}.")
         if not 0.0 <= share <= 1.0:
-            raise LabError(f"a share is a number from 0 to 1, not {share:g}.")
+            raise LabError(f"the share must be a number from 0 to 1, not {share:g}.")
         agent = self._agents[target]
         agent.set_loss(share)
-        return self._note("lose", target, f"{target} loses {share:.0%} of SNMP requests", lambda: agent.set_loss(0.0))
+        return self._record("lose", target, f"{target} loses {share:.0%} of SNMP requests", lambda: agent.set_loss(0.0))
 
     def _freeze(self, target: str, request: Mapping[str, Any]) -> str:
         outlet = request.get("outlet")
@@ -270,6 +274,6 @@ class Faults:
         try:
             self._mains.freeze(target, on=True, outlet=outlet)
         except KeyError as error:
-            raise LabError(f"no strip or outlet '{where}'.") from error
+            raise LabError(f"unknown strip or outlet '{where}': `eeectl lab status` lists the strips.") from error
         sentence = f"{where}'s readings are frozen"
-        return self._note("freeze", where, sentence, lambda: self._mains.freeze(target, on=False, outlet=outlet))
+        return self._record("freeze", where, sentence, lambda: self._mains.freeze(target, on=False, outlet=outlet))

@@ -1,4 +1,4 @@
-"""Faults of one switch: what each does, and how it is undone. When it strikes is `twin.faults.faults`' business."""
+"""Faults of one switch: what each does, and how it is undone. `twin.faults.faults` decides when it starts."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -19,125 +19,127 @@ def _never() -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
-    """One fault. `undo` is None if it is over as soon as it has struck, `over` says whether it has ended by itself.
+class SwitchFault:
+    """One fault. `undo` is None for a fault that lasts no time; `ended` says whether it has ended by itself.
 
-    `at_once` acts inside the change at which it strikes, in whatever thread that is made; `after` in the daemon's
-    loop, when the change is made.
+    `at_once` runs inside the change of configuration at which the fault starts, in the thread that makes the change;
+    `after` runs in the daemon's loop once the change is made.
     """
 
     sentence: str
     at_once: Callable[[], None] = _nothing
     after: Callable[[], None] = _nothing
     undo: Callable[[], None] | None = None
-    over: Callable[[], bool] = _never
+    ended: Callable[[], bool] = _never
 
 
-def _reticent(device: SwitchDevice, sentence: str, act: Callable[[], None], undo: Callable[[], None] | None) -> Break:
-    """Something that ends sessions: the line in hand is obeyed, and its answer never comes."""
+def _ending_sessions(
+    device: SwitchDevice, sentence: str, act: Callable[[], None], undo: Callable[[], None] | None
+) -> SwitchFault:
+    """A fault that ends sessions: the present line is executed, and its answer never comes."""
 
-    def keep_back() -> None:
+    def withhold_answer() -> None:
         device.faults.hang_next = True
 
     def after() -> None:
         device.faults.hang_next = False
         act()
 
-    return Break(sentence, keep_back, after, undo)
+    return SwitchFault(sentence, withhold_answer, after, undo)
 
 
-def drop(device: SwitchDevice, _: Mapping[str, Any]) -> Break:
-    """Every session dies."""
-    return _reticent(device, f"{device.name}'s command-line sessions are dropped", device.drop_sessions, None)
+def drop(device: SwitchDevice, _: Mapping[str, Any]) -> SwitchFault:
+    """Drop every session."""
+    return _ending_sessions(device, f"{device.name}'s command-line sessions are dropped", device.drop_sessions, None)
 
 
-def reboot(device: SwitchDevice, _: Mapping[str, Any]) -> Break:
-    """It restarts from its startup configuration."""
+def reboot(device: SwitchDevice, _: Mapping[str, Any]) -> SwitchFault:
+    """Restart the switch from its startup configuration."""
     if not device.powered:
         raise LabError(f"{device.name} has no power: `eeectl lab fault power {device.name} on` first.")
-    return _reticent(device, f"{device.name} reboots, and takes {device.spec.boot_s:g} s", device.reload, None)
+    return _ending_sessions(device, f"{device.name} reboots, and takes {device.spec.boot_s:g} s", device.reload, None)
 
 
-def lose_power(device: SwitchDevice, plug: Callable[[bool], None]) -> Break:
-    """Its mains go."""
-    return _reticent(device, f"{device.name}'s plug is pulled", lambda: plug(False), lambda: plug(True))
+def lose_power(device: SwitchDevice, plug: Callable[[bool], None]) -> SwitchFault:
+    """Cut the switch off from the mains."""
+    return _ending_sessions(device, f"{device.name}'s plug is pulled", lambda: plug(False), lambda: plug(True))
 
 
-def ignore(device: SwitchDevice, _: Mapping[str, Any]) -> Break:
-    """Changes are accepted and not made."""
+def ignore(device: SwitchDevice, _: Mapping[str, Any]) -> SwitchFault:
+    """Accept changes and do not make them."""
     faults = device.faults
 
-    def strike() -> None:
+    def start() -> None:
         faults.ignore_writes = True
 
     def undo() -> None:
         faults.ignore_writes = False
 
-    return Break(f"{device.name} accepts changes and ignores them", strike, undo=undo)
+    return SwitchFault(f"{device.name} accepts changes and ignores them", start, undo=undo)
 
 
-def hang(device: SwitchDevice, _: Mapping[str, Any]) -> Break:
-    """A session obeys a line and never answers."""
+def hang(device: SwitchDevice, _: Mapping[str, Any]) -> SwitchFault:
+    """Let a session execute a line and never answer."""
     faults = device.faults
 
-    def strike() -> None:
+    def start() -> None:
         faults.hang_next = True
 
     def undo() -> None:
         faults.hang_next = False
         device.answer_again()
 
-    def over() -> bool:
+    def ended() -> bool:
         return not faults.hang_next and not any(session.stuck for session in device.sessions)
 
-    return Break(f"{device.name} obeys a line and never answers", strike, undo=undo, over=over)
+    return SwitchFault(f"{device.name} executes a line and never answers", start, undo=undo, ended=ended)
 
 
-def garble(device: SwitchDevice, request: Mapping[str, Any]) -> Break:
-    """Answers come out spoiled."""
+def garble(device: SwitchDevice, request: Mapping[str, Any]) -> SwitchFault:
+    """Garble answers."""
     faults = device.faults
     count = request.get("answers")
     if count is not None and int(count) < 1:
-        raise LabError("at least one answer is garbled.")
+        raise LabError("--answers must be at least 1.")
     garbler = Garbler(device.name, None if count is None else int(count))
 
-    def strike() -> None:
+    def start() -> None:
         faults.garbler = garbler
 
     def undo() -> None:
         faults.garbler = None
 
     many = "" if count is None else f"{count} of "
-    return Break(f"{many}{device.name}'s answers are garbage", strike, undo=undo, over=lambda: garbler.done)
+    return SwitchFault(f"{many}{device.name}'s answers are garbage", start, undo=undo, ended=lambda: garbler.done)
 
 
-def page(device: SwitchDevice, _: Mapping[str, Any]) -> Break:
-    """Answers stop at each page."""
+def page(device: SwitchDevice, _: Mapping[str, Any]) -> SwitchFault:
+    """Stop answers at each page."""
     faults = device.faults
 
-    def strike() -> None:
+    def start() -> None:
         faults.page_always = True
 
     def undo() -> None:
         faults.page_always = False
 
-    return Break(f"{device.name} pages although it was told not to", strike, undo=undo)
+    return SwitchFault(f"{device.name} pages even where paging was switched off", start, undo=undo)
 
 
-def password(device: SwitchDevice, _: Mapping[str, Any]) -> Break:
-    """Nobody knows its passwords."""
+def password(device: SwitchDevice, _: Mapping[str, Any]) -> SwitchFault:
+    """Replace its passwords by one that nobody knows."""
     faults = device.faults
 
-    def strike() -> None:
+    def start() -> None:
         faults.password = secrets.token_hex(16)
 
     def undo() -> None:
         faults.password = None
 
-    return Break(f"{device.name}'s passwords are others", strike, undo=undo)
+    return SwitchFault(f"{device.name}'s passwords have changed", start, undo=undo)
 
 
-KINDS: Mapping[str, Callable[[SwitchDevice, Mapping[str, Any]], Break]] = {
+KINDS: Mapping[str, Callable[[SwitchDevice, Mapping[str, Any]], SwitchFault]] = {
     "drop": drop,
     "reboot": reboot,
     "ignore": ignore,
@@ -146,4 +148,4 @@ KINDS: Mapping[str, Callable[[SwitchDevice, Mapping[str, Any]], Break]] = {
     "page": page,
     "password": password,
 }
-"""Those that need nothing but the switch."""
+"""Faults that need nothing but the switch."""

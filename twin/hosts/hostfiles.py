@@ -60,10 +60,9 @@ def known_hosts(hosts: Iterable[Host], public_keys: Mapping[str, str]) -> str:
 def openmpi_params(data_network: str, management_network: str) -> str:
     """Open MPI's system-wide parameters on a host.
 
-    Messages of a job take the data network, whatever else the host is connected to. What Open MPI itself says
-    between its daemons takes the management network, so that a job started outside works and the data network
-    carries nothing but the job. Ranks are not bound: all hosts share the machine's cores, and each would bind its
-    first rank to the same core.
+    Messages of a job use the data network, whatever else the host is connected to. Open MPI's daemons talk over the
+    management network, so that a job can be started from outside and the data network carries nothing but the job.
+    Ranks are not bound: all hosts share the machine's cores, and each would bind its first rank to the same core.
     """
     return (
         f"pml = ob1\nbtl = self,vader,tcp\nbtl_tcp_if_include = {data_network}\n"
@@ -73,7 +72,7 @@ def openmpi_params(data_network: str, management_network: str) -> str:
 
 
 def _with_line(text: str, name: str, line: str) -> str:
-    kept = [held for held in text.splitlines() if not held.startswith(f"{name}:")]
+    kept = [present for present in text.splitlines() if not present.startswith(f"{name}:")]
     return "\n".join([*kept, line]) + "\n"
 
 
@@ -99,7 +98,7 @@ def accounts() -> tuple[int, dict[str, str]]:
 
 
 def outside_ssh_config(lab: Lab, *, folder: str) -> str:
-    """Client configuration for use from the machine itself: every host and switch by its name, host keys checked."""
+    """SSH client configuration for the machine itself: every host and switch by name, host keys checked."""
     lines = [f"# ssh -F {folder}/ssh_config NAME"]
     for host in lab.hosts:
         lines += [f"Host {host.name}", f"    HostName {host.management_address}", f"    Port {host.ssh_port}"]

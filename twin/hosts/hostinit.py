@@ -1,8 +1,8 @@
-"""What runs as process 1 of a virtual host: it builds the host's world, starts sshd, reaps, and obeys the daemon.
+"""Process 1 of a virtual host: builds the host's environment, starts sshd, reaps, and executes the daemon's commands.
 
 The daemon is reached over one socket, a message per datagram (JSON). Up: ``{"step": "tap"}`` with the TAP's
 descriptor, ``{"step": "up"}``, ``{"step": "down"}``, or ``{"error": sentence}``. Down: ``{"do": "configure"}`` once the
-management cable is plugged in, ``{"do": "off"}`` and ``{"do": "on"}`` for the mains. When the daemon's end closes,
+management cable is plugged in, ``{"do": "off"}`` and ``{"do": "on"}`` for the mains. When the daemon closes its end,
 process 1 ends, and with it every process, interface and mount of the host.
 """
 
@@ -58,20 +58,20 @@ class HostKit:
 
 
 def open_tap(name: str) -> int:
-    """Make a TAP in the caller's network namespace, with virtio headers; returns its descriptor."""
+    """Make a TAP in the caller's network namespace, with virtio headers; return its descriptor."""
     descriptor = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     request = struct.pack("16sH22x", name.encode(), _IFF_TAP | _IFF_NO_PI | _IFF_VNET_HDR)
     fcntl.ioctl(descriptor, _TUNSETIFF, request)
     return descriptor
 
 
-def _quiet_ip6() -> None:
-    """No IPv6: its neighbour discovery would keep the links of an idle lab awake."""
+def _disable_ip6() -> None:
+    """Disable IPv6: its neighbour discovery would wake the links of an idle lab."""
     for which in ("all", "default"):
         try:
             Path(f"/proc/sys/net/ipv6/conf/{which}/disable_ipv6").write_text("1", encoding="ascii")
         except FileNotFoundError:
-            return  # this kernel has none
+            return  # a kernel without IPv6
 
 
 def _addresses(kit: HostKit) -> str:
@@ -92,13 +92,13 @@ class _Init:
         signal.set_wakeup_fd(os.dup2(wake_write, 60, inheritable=False), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
 
-    def tell(self, **message: str) -> None:
+    def report(self, **message: str) -> None:
         self.channel.send(json.dumps(message).encode())
 
-    def hear(self) -> str:
+    def receive(self) -> str:
         data = self.channel.recv(65_536)
         if not data:
-            os._exit(0)  # the daemon is gone
+            os._exit(0)  # the daemon has ended
         return str(json.loads(data)["do"])
 
     def run(self) -> None:
@@ -106,19 +106,19 @@ class _Init:
         kit.group.join()
         unshare(CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWNET | CLONE_NEWCGROUP)
         socket.sethostname(kit.name)
-        _quiet_ip6()
+        _disable_ip6()
         Path("/proc/sys/net/ipv4/ping_group_range").write_text("0 2147483647", encoding="ascii")
         tap = open_tap(kit.interface)
         socket.send_fds(self.channel, [json.dumps({"step": "tap"}).encode()], [tap])
         os.close(tap)
-        self.hear()  # "configure"
+        self.receive()  # "configure"
         subprocess.run(["ip", "-batch", "-"], input=_addresses(kit), text=True, check=True, capture_output=True)
         build_root(kit.staging, kit.shared)
-        self.furnish()
+        self.write_files()
         self.power_on()
-        self.obey()
+        self.serve()
 
-    def furnish(self) -> None:
+    def write_files(self) -> None:
         number = self.kit.user_number
         home = Path("/home/lab")
         for folder in (home, home / ".ssh"):
@@ -150,11 +150,11 @@ class _Init:
             if self.channel.fileno() in readable and not self.channel.recv(1, socket.MSG_PEEK):
                 os._exit(0)
             if process.pid in self.reap():
-                said = Path("/var/log/sshd.log").read_text(encoding="utf-8", errors="replace").strip()
-                raise OSError(errno.ECHILD, f"sshd ended at once: {said[-300:] or 'without a word'}")
+                log = Path("/var/log/sshd.log").read_text(encoding="utf-8", errors="replace").strip()
+                raise OSError(errno.ECHILD, f"sshd ended at once: {log[-300:] or 'its log is empty'}")
             if self.channel.fileno() in readable:
-                waiting.remove(self.channel.fileno())  # an order: obeyed when sshd is up
-        self.tell(step="up")
+                waiting.remove(self.channel.fileno())  # a command: executed when sshd is up
+        self.report(step="up")
 
     def power_off(self) -> None:
         with suppress(ProcessLookupError):
@@ -163,7 +163,7 @@ class _Init:
             continue
         empty_volatile()
         mount_volatile("/")
-        self.tell(step="down")
+        self.report(step="down")
 
     def reap(self, *, block: bool = False) -> list[int]:
         ended: list[int] = []
@@ -178,23 +178,23 @@ class _Init:
                 return ended
             ended.append(number)
 
-    def obey(self) -> None:
+    def serve(self) -> None:
         powered = True
         while True:
             readable, _, _ = select.select([self.channel.fileno(), self.wake_read], [], [])
             if self.wake_read in readable:
                 self.reap()
             if self.channel.fileno() in readable:
-                order = self.hear()
-                if order == "off" and powered:
+                command = self.receive()
+                if command == "off" and powered:
                     self.power_off()
-                elif order == "on" and not powered:
+                elif command == "on" and not powered:
                     self.power_on()
-                powered = order == "on"
+                powered = command == "on"
 
 
-def be_host(kit: HostKit, channel: socket.socket) -> None:
-    """Be process 1 of a new PID namespace until the daemon ends; never returns."""
+def run_host(kit: HostKit, channel: socket.socket) -> None:
+    """Run as process 1 of a new PID namespace until the daemon ends; never returns."""
     try:
         die_with_parent(signal.SIGKILL)
         os.setsid()
@@ -208,7 +208,7 @@ def be_host(kit: HostKit, channel: socket.socket) -> None:
             try:
                 _Init(kit, own).run()
             except subprocess.CalledProcessError as error:
-                own.send(json.dumps({"error": f"{kit.name}: ip said: {error.stderr.strip()}"}).encode())
+                own.send(json.dumps({"error": f"{kit.name}: ip printed: {error.stderr.strip()}"}).encode())
             except OSError as error:
                 own.send(json.dumps({"error": f"{kit.name}: {error}"}).encode())
     finally:

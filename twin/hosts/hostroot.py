@@ -1,11 +1,11 @@
-"""The file system of a virtual host: the machine's own, with every write kept in memory and lost with the host.
+"""The file system of a virtual host: the machine's, with every write kept in memory and lost with the host.
 
 The root is an overlay over the machine's root, and so is each other file system mounted below it; upper layers lie on
 one tmpfs inside the host's mount namespace. /proc, /sys, /dev, /run, /tmp and /shared are the host's own.
 
 Simplification: a real node has its own disk. Here the lower layer is the machine's live one: a file changed on the
-machine while a lab is up is seen changed, unchanged or not at all, as the kernel's overlay documentation warns. What
-must be fresh on all hosts (programs being compiled) belongs into /shared, which is no overlay.
+machine while a lab is up may appear changed, unchanged or not at all, as the kernel's overlay documentation warns. What
+must be up to date on all hosts (programs being compiled) belongs into /shared, which is not an overlay.
 """
 
 import errno
@@ -40,7 +40,7 @@ _LINKS = (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stde
 
 
 @dataclass(frozen=True, slots=True)
-class Below:
+class MountedBelow:
     """A file system mounted below the machine's root."""
 
     path: str
@@ -54,12 +54,12 @@ def _unescape(text: str) -> str:
     return text
 
 
-def mounts_below(mountinfo: str) -> list[Below]:
-    """Which mounts of a /proc/self/mountinfo a host has to have too, outer ones first.
+def mounts_below(mountinfo: str) -> list[MountedBelow]:
+    """Return the mounts of a /proc/self/mountinfo that a host needs too, outer ones first.
 
     Left out: the kernel's own file systems, what a host has of its own, and the layers of containers.
     """
-    found: dict[str, Below] = {}
+    found: dict[str, MountedBelow] = {}
     hidden: list[str] = []
     for line in mountinfo.splitlines():
         fields, _, rest = line.partition(" - ")
@@ -70,14 +70,14 @@ def mounts_below(mountinfo: str) -> list[Below]:
         if _KERNEL.fullmatch(kind):
             hidden.append(path)
             continue
-        found[path] = Below(path, kind, writable="rw" in fields.split()[5].split(","))
+        found[path] = MountedBelow(path, kind, writable="rw" in fields.split()[5].split(","))
     kept = [held for path, held in found.items() if not any(path.startswith(over + "/") for over in hidden)]
     return sorted(kept, key=lambda held: held.path)
 
 
 def _overlay(lower: str, target: str, layers: Path) -> None:
     if set(lower) & set(":,\\"):
-        raise OSError(errno.EINVAL, f"{lower}: a path with ':' or ',' cannot be a layer")
+        raise OSError(errno.EINVAL, f"{lower}: a path with ':' or ',' cannot be an overlay's layer")
     upper, work = layers / "upper", layers / "work"
     upper.mkdir(parents=True)
     work.mkdir()
@@ -93,7 +93,7 @@ def _read_only(source: str, target: str) -> None:
 
 
 def _copy_over(new_root: Path, folder: str, layers: Path) -> None:
-    """Make a folder of a read-only root writable: an overlay of that folder alone cannot be had, so copy it."""
+    """Make a folder of a read-only root writable by a copy: an overlay of that folder alone is not possible."""
     import shutil  # noqa: PLC0415 - only where overlays cannot be stacked any deeper
 
     copy = layers / folder.strip("/").replace("/", "-")
@@ -108,7 +108,7 @@ def _root(new_root: Path, layers: Path) -> None:
         if error.errno not in (errno.EINVAL, errno.ELOOP):
             raise
         # The machine's root is itself an overlay of overlays: the kernel stacks two, no more. Then the root is
-        # read-only, with a private copy of /etc and empty homes; a host notices by writing anywhere else.
+        # read-only, with a private copy of /etc and empty homes; writes anywhere else fail.
         _read_only("/", str(new_root))
         _copy_over(new_root, "/etc", layers)
         for folder in ("/home", "/var/log", "/var/tmp"):  # noqa: S108 - mount points
@@ -116,7 +116,7 @@ def _root(new_root: Path, layers: Path) -> None:
 
 
 def _reachable(path: Path) -> bool:
-    """Whether it is there: a mount can be hidden by a later one above it, or its server can be gone."""
+    """Whether the path can be reached: a later mount above it can hide it, or its server can be down."""
     try:
         path.stat()
     except OSError:
@@ -150,7 +150,7 @@ def _dev(dev: Path) -> None:
 
 
 def mount_volatile(root: str) -> None:
-    """Mount what a reboot empties; call it with root "/" after `empty_volatile` to do what a reboot does."""
+    """Mount what a reboot empties; with root "/" and after `empty_volatile` it acts as a reboot."""
     base = root.rstrip("/")
     for path in _VOLATILE:
         mode = "755" if path == "/run" else "1777"
@@ -162,15 +162,15 @@ def mount_volatile(root: str) -> None:
 
 
 def empty_volatile() -> None:
-    """Forget /run, /tmp and /dev/shm, as a power cut does."""
+    """Discard /run, /tmp and /dev/shm, as a power cut does."""
     for path in _VOLATILE:
         unmount(path)
 
 
 def build_root(staging: str, shared: str) -> None:
-    """Build the host's file system and make it the root; to be called by PID 1 in a new mount namespace.
+    """Build the host's file system and make it the root; call it as PID 1 in a new mount namespace.
 
-    `staging` is an empty folder to mount on, `shared` the folder that becomes /shared. OSError as the kernel says.
+    `staging` is an empty folder to mount on, `shared` the folder that becomes /shared. OSError from the kernel.
     """
     mount("none", "/", "", MS_REC | MS_PRIVATE)
     below = mounts_below(Path("/proc/self/mountinfo").read_text(encoding="utf-8"))
@@ -191,7 +191,7 @@ def build_root(staging: str, shared: str) -> None:
             else:
                 _read_only(held.path, str(target))
         except OSError:
-            _read_only(held.path, str(target))  # this file system cannot be a layer: seen, but not written
+            _read_only(held.path, str(target))  # this file system cannot be a layer: visible, but read-only
     for name in ("proc", "sys", "dev", "run", "tmp", "shared"):
         _mount_point(new_root / name, folder=True)
     mount("proc", str(new_root / "proc"), "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)

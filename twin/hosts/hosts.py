@@ -1,4 +1,4 @@
-"""The virtual hosts, seen from the daemon: made by fork while it has one thread, watched, switched off and on.
+"""The virtual hosts, seen from the daemon: forked while it has one thread, monitored, switched off and on.
 
 Each host is a process 1 (`twin.hosts.hostinit`) in its own PID, mount, network, UTS, IPC and cgroup namespace. It dies
 with the daemon's main thread (PDEATHSIG), and when its socket to the daemon closes.
@@ -14,18 +14,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from lab.errors import LabError
-from twin.hosts.hostinit import HostKit, be_host
+from twin.hosts.hostinit import HostKit, run_host
 from twin.machine.mgmt import Bridge, plug_cables
 from twin.machine.namespaces import CLONE_NEWPID, enter, unshare
 from twin.machine.statedir import Process
 
 Progress = Callable[[str, int, int], None]
-"""Told what is being done, how many are done, of how many."""
+"""Called with what is being done, how many are done, of how many."""
 
 
 @dataclass(slots=True)
 class RunningHost:
-    """A host that runs. `tap` is the TAP's descriptor until somebody takes it over; `pidfd` is readable at its end."""
+    """A running host. `tap` is the TAP's descriptor until it is taken over; `pidfd` is readable once it has ended."""
 
     kit: HostKit
     process: Process
@@ -42,7 +42,7 @@ class RunningHost:
         return self.kit.name
 
     def take_tap(self) -> int:
-        """Hand the TAP's descriptor over, once."""
+        """Hand over the TAP's descriptor, once."""
         taken, self.tap = self.tap, -1
         return taken
 
@@ -51,19 +51,17 @@ class RunningHost:
         return self.kit.group.cpu_s()
 
     def power(self, *, on: bool) -> None:
-        """Connect it to the mains or cut it off: then all its processes die, and what it kept in /run, /tmp is gone."""
+        """Switch its mains. Off ends all its processes and empties /run and /tmp."""
         if on != self.powered:
             self.powered = on
             self.channel.send(json.dumps({"do": "on" if on else "off"}).encode())
 
-    def hear(self) -> None:
-        """Take what process 1 says; to be called when `channel` is readable. LabError if it gave up."""
+    def receive(self) -> None:
+        """Read a message of process 1; call it when `channel` is readable. LabError if process 1 failed."""
         data, descriptors, _, _ = socket.recv_fds(self.channel, 65_536, 1)
         if not data:
             self.up = False
-            raise LabError(
-                f"{self.name}: its first process ended: see the lab's daemon.log, then bring the lab up again."
-            )
+            raise LabError(f"{self.name}: its process 1 ended: see the lab's daemon.log, then bring the lab up again.")
         message = json.loads(data)
         if "error" in message:
             raise LabError(f"a virtual host could not start: {message['error']}.")
@@ -81,7 +79,7 @@ def _fork(kit: HostKit, own_pid_namespace: int) -> RunningHost:
     try:
         number = os.fork()
         if number == 0:
-            be_host(kit, theirs)
+            run_host(kit, theirs)
     finally:
         enter(own_pid_namespace, CLONE_NEWPID)
     theirs.close()
@@ -96,7 +94,7 @@ def _await(hosts: Sequence[RunningHost], done: Callable[[RunningHost], bool], wh
     while waiting:
         for descriptor, _ in poller.poll():
             host = waiting[descriptor]
-            host.hear()
+            host.receive()
             if done(host):
                 poller.unregister(descriptor)
                 del waiting[descriptor]
@@ -104,13 +102,13 @@ def _await(hosts: Sequence[RunningHost], done: Callable[[RunningHost], bool], wh
 
 
 def start_hosts(kits: Sequence[HostKit], bridge: Bridge, running: list[RunningHost], progress: Progress) -> None:
-    """Make all hosts and wait until their sshd listens. `running` grows as they come, so that they can be stopped.
+    """Make all hosts and wait until their sshd listens. `running` grows as they start, so that they can be stopped.
 
     The calling process must have one thread. LabError says which host failed and why.
     """
     own = os.open("/proc/self/ns/pid", os.O_RDONLY | os.O_CLOEXEC)
     gc.collect()
-    gc.freeze()  # a host's process 1 shares our memory as long as neither collector touches it
+    gc.freeze()  # a host's process 1 shares this memory as long as no garbage collector touches it
     try:
         for kit in kits:
             kit.group.make()

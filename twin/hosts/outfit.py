@@ -1,4 +1,4 @@
-"""What each host of a lab is given: keys, accounts, configuration files, addresses."""
+"""Makes the kit of each host: keys, accounts, configuration files, addresses."""
 
 import ipaddress
 import shutil
@@ -32,17 +32,17 @@ class KeyPair:
 
 
 def make_key() -> KeyPair:
-    """Make a key, as `ssh-keygen -t ed25519` does."""
+    """Make a key pair, as `ssh-keygen -t ed25519` does."""
     key = asyncssh.generate_private_key("ssh-ed25519")
     public = key.export_public_key("openssh").decode().split()
     return KeyPair(key.export_private_key("openssh").decode(), " ".join(public[:2]))
 
 
 def find_sshd() -> str:
-    """Return the path of the machine's sshd; LabError if there is none."""
+    """Return the path of the machine's sshd; LabError if it is missing."""
     found = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
     if found is None:
-        raise LabError("virtual hosts need an SSH server, and sshd was not found: install openssh-server.")
+        raise LabError("sshd was not found, and virtual hosts need an SSH server: install openssh-server.")
     return found
 
 
@@ -54,14 +54,14 @@ def write_keys(lab: Lab, state: StateDir) -> tuple[KeyPair, dict[str, KeyPair]]:
     return user_key, {host.name: make_key() for host in lab.hosts}
 
 
-def outfit(
+def make_kits(
     lab: Lab,
     state: StateDir,
     hierarchy: Hierarchy,
     user_key: KeyPair,
     host_keys: Mapping[str, KeyPair],
 ) -> list[HostKit]:
-    """Kits of all hosts, in the order of the inventory."""
+    """Return the kits of all hosts, in the order of the inventory."""
     number, account_files = accounts()
     public_keys = {name: key.public for name, key in host_keys.items()}
     known = known_hosts(lab.hosts, public_keys)

@@ -1,4 +1,4 @@
-"""What a running lab tells about itself, as plain data: the status that anyone may see, and the truth."""
+"""Status and truth of a running lab, as plain data."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from twin.truth.truth import Truth
 
 
 class LabView(Protocol):
-    """The parts of a running lab that an account is made from."""
+    """The parts of a running lab that status and truth are made from."""
 
     lab: Lab
     state: StateDir
@@ -31,15 +31,15 @@ class LabView(Protocol):
 
     @property
     def faults(self) -> Faults:
-        """The faults that a person has injected."""
+        """The faults that a user has injected."""
 
 
-def _switches(rack: LabView) -> list[dict[str, Any]]:
-    told = []
-    for switch in rack.lab.switches:
-        device = rack.devices[switch.name]
-        ports = [rack.engine.port(port.engine_port) for port in device.ports if not port.is_lag]
-        told.append(
+def _switches(view: LabView) -> list[dict[str, Any]]:
+    rows = []
+    for switch in view.lab.switches:
+        device = view.devices[switch.name]
+        ports = [view.engine.port(port.engine_port) for port in device.ports if not port.is_lag]
+        rows.append(
             {
                 "switch": switch.name,
                 "family": switch.family,
@@ -55,15 +55,15 @@ def _switches(rack: LabView) -> list[dict[str, Any]]:
                 "startup_lines_rejected": list(device.rejected_lines),
             }
         )
-    return told
+    return rows
 
 
-def _hosts(rack: LabView) -> list[dict[str, Any]]:
-    told = []
-    for host in rack.lab.hosts:
-        running = rack.hosts[host.name]
-        nic = rack.engine.port(rack.topology.nics[host.name])
-        told.append(
+def _hosts(view: LabView) -> list[dict[str, Any]]:
+    rows = []
+    for host in view.lab.hosts:
+        running = view.hosts[host.name]
+        nic = view.engine.port(view.topology.nics[host.name])
+        rows.append(
             {
                 "host": host.name,
                 "state": "up" if running.up else "off" if not running.powered else "starting",
@@ -75,15 +75,15 @@ def _hosts(rack: LabView) -> list[dict[str, Any]]:
                 "cpu_s": round(running.cpu_s(), 3),
             }
         )
-    return told
+    return rows
 
 
-def _links(rack: LabView) -> list[dict[str, Any]]:
-    told = []
-    for link in rack.lab.links:
-        state = rack.topology.link_state(link, cut=link.number in rack.faults.cut_links)
-        port = rack.engine.port(rack.topology.engine_port(link.a))
-        told.append(
+def _links(view: LabView) -> list[dict[str, Any]]:
+    rows = []
+    for link in view.lab.links:
+        state = view.topology.link_state(link, cut=link.number in view.faults.cut_links)
+        port = view.engine.port(view.topology.engine_port(link.a))
+        rows.append(
             {
                 "number": link.number,
                 "a": str(link.a),
@@ -93,37 +93,37 @@ def _links(rack: LabView) -> list[dict[str, Any]]:
                 "eee_active": port["eee_active"],
             }
         )
-    return told
+    return rows
 
 
-def _engine(rack: LabView) -> dict[str, Any]:
+def _engine(view: LabView) -> dict[str, Any]:
     return {
-        "lateness": dict(rack.engine.lateness()),
-        "frames": dict(rack.engine.frames()),
-        "alarms": [{"engine_ps": at_ps, "sentence": sentence} for at_ps, sentence in rack.engine.alarms()],
-        "cpu_s": rack.engine.cpu_s(),
+        "lateness": dict(view.engine.lateness()),
+        "frames": dict(view.engine.frames()),
+        "alarms": [{"engine_ps": at_ps, "sentence": sentence} for at_ps, sentence in view.engine.alarms()],
+        "cpu_s": view.engine.cpu_s(),
     }
 
 
-def status_of(rack: LabView) -> dict[str, Any]:
-    """Say what runs, and how to reach it."""
-    folder = rack.state.path
-    names = ",".join(host.name for host in rack.lab.hosts[:4])
+def status_of(view: LabView) -> dict[str, Any]:
+    """Return the state of every device, and how to reach it."""
+    folder = view.state.path
+    names = ",".join(host.name for host in view.lab.hosts[:4])
     return {
-        "folder": rack.lab.folder,
-        "since_utc_s": rack.started_utc,
-        "switches": _switches(rack),
-        "hosts": _hosts(rack),
-        "links": _links(rack),
+        "folder": view.lab.folder,
+        "since_utc_s": view.started_utc,
+        "switches": _switches(view),
+        "hosts": _hosts(view),
+        "links": _links(view),
         "strips": [
             {"strip": s.name, "family": s.family, "model": s.model, "address": s.address, "snmp_port": s.snmp_port}
-            for s in rack.lab.strips
+            for s in view.lab.strips
         ],
-        "faults": rack.faults.active(),
-        "engine": _engine(rack),
+        "faults": view.faults.active(),
+        "engine": _engine(view),
         "use": {
             "ssh": f"ssh -F {folder}/ssh_config NAME",
-            "exec": f"eeectl lab exec --lab {rack.lab.name} HOST -- COMMAND",
+            "exec": f"eeectl lab exec --lab {view.lab.name} HOST -- COMMAND",
             "mpi_outside": f". {folder}/mpi/environment; mpirun --host {names} PROGRAM",
             "mpi_inside": f"mpirun --host {names} PROGRAM",
             "cli_password": f"{folder}/secrets/cli_password",
@@ -135,13 +135,13 @@ def status_of(rack: LabView) -> dict[str, Any]:
     }
 
 
-def truth_of(rack: LabView) -> dict[str, Any]:
-    """Say what only the twin knows."""
+def truth_of(view: LabView) -> dict[str, Any]:
+    """Return what only the twin knows."""
     ports = {}
-    for link in rack.lab.links:
+    for link in view.lab.links:
         for end in (link.a, link.b):
-            number = rack.topology.engine_port(end)
-            state, time = rack.engine.port(number), rack.engine.time_in_state(number)
+            number = view.topology.engine_port(end)
+            state, time = view.engine.port(number), view.engine.time_in_state(number)
             ports[str(end)] = {
                 "oper_up": state["oper_up"],
                 "speed_mbps": state["speed_mbps"],
@@ -151,15 +151,15 @@ def truth_of(rack: LabView) -> dict[str, Any]:
                 "time_in_state": {**time, "up_by_mbps": {str(k): v for k, v in time["up_by_mbps"].items()}},
             }
     return {
-        "lab": rack.lab.name,
-        "seed": rack.truth.seed,
-        "now_ps": rack.engine.now_ps(),
-        "engine": _engine(rack),
-        "power": rack.mains.report(),
+        "lab": view.lab.name,
+        "seed": view.truth.seed,
+        "now_ps": view.engine.now_ps(),
+        "engine": _engine(view),
+        "power": view.mains.report(),
         "timing": {
-            **{s.name: rack.truth.switch(s.name, s.family).model_dump(mode="json", exclude={"power"})
-               for s in rack.lab.switches},
-            **{h.name: rack.truth.node(h.name).model_dump(mode="json", exclude={"power"}) for h in rack.lab.hosts},
+            **{s.name: view.truth.switch(s.name, s.family).model_dump(mode="json", exclude={"power"})
+               for s in view.lab.switches},
+            **{h.name: view.truth.node(h.name).model_dump(mode="json", exclude={"power"}) for h in view.lab.hosts},
         },
         "ports": ports,
     }  # fmt: skip

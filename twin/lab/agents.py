@@ -1,4 +1,4 @@
-"""SNMP agents of a lab: one per switch and strip, all with the lab's communities and its one SNMPv3 user."""
+"""SNMP agents of a lab: one per switch and strip, all with the lab's communities and its SNMPv3 user."""
 
 import zlib
 from collections.abc import Mapping
@@ -8,6 +8,7 @@ from eee_engine import SnmpAgent
 
 from lab.model import Strip as KnownStrip
 from lab.model import Switch as KnownSwitch
+from twin.families.table import FAMILIES
 from twin.machine.credentials import SNMP_USER, Credentials
 from twin.snmp.face import SnmpAccess, SnmpFace
 from twin.strips import Strip
@@ -16,7 +17,7 @@ from twin.switch.device import SwitchDevice
 if TYPE_CHECKING:
     from eee_engine import UsmUser
 
-_ENTERPRISE = 0x8000_0000 | 61_509  # as RFC 3411 builds an engine id; the number is from the unassigned high ones
+_ENTERPRISE = 0x8000_0000 | 61_509  # an engine id as in RFC 3411; the enterprise number is a high, unassigned one
 
 
 def engine_id(name: str, address: str) -> bytes:
@@ -44,7 +45,8 @@ def _users(credentials: Credentials) -> "list[UsmUser]":
 def switch_face(known: KnownSwitch, device: SwitchDevice, credentials: Credentials) -> SnmpFace:
     """Make the agent of a switch; it answers whenever the switch is ready."""
     access = SnmpAccess(_communities(credentials), _users(credentials))
-    return SnmpFace(device, address=known.address, port=known.snmp_port, access=access)
+    profile = FAMILIES[known.family].snmp
+    return SnmpFace(device, profile, address=known.address, port=known.snmp_port, access=access)
 
 
 def strip_agent(known: KnownStrip, strip: Strip, credentials: Credentials) -> SnmpAgent:

@@ -1,13 +1,14 @@
-"""The process that is a running lab: it makes the hosts, then runs the engine, the faces and the power strips.
+"""The process behind a running lab: makes the hosts, then runs the engine, the switches and the power strips.
 
 It is started by `eeectl lab up` in a session of its own and reports over a pipe, a JSON object per line:
-``{"doing": TEXT, "done": N, "of": M}``, at last ``{"ready": true}`` or ``{"error": SENTENCE}``. Until then the pipe's
-end means that nobody waits any more, and everything is undone. SIGTERM takes the lab down.
+``{"doing": TEXT, "done": N, "of": M}``, at last ``{"ready": true}`` or ``{"error": SENTENCE}``. If the pipe
+closes before that, nobody waits any more, and everything is undone. SIGTERM takes the lab down.
 """
 
 import argparse
 import asyncio
 import json
+import logging
 import os
 import resource
 import signal
@@ -23,7 +24,7 @@ from lab.folder import load_lab
 from lab.model import Lab
 from twin.hosts.hostfiles import known_hosts, openmpi_outside, outside_ssh_config
 from twin.hosts.hosts import RunningHost, start_hosts, stop_hosts
-from twin.hosts.outfit import KeyPair, outfit, write_keys
+from twin.hosts.outfit import KeyPair, make_kits, write_keys
 from twin.lab.preflight import listeners
 from twin.machine.cgroups import Hierarchy, find_hierarchy, lab_folder
 from twin.machine.credentials import make_credentials
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Terminated(BaseException):
-    """SIGTERM: whoever started us wants the lab gone."""
+    """SIGTERM: take the lab down."""
 
 
 class Report:
@@ -44,19 +45,19 @@ class Report:
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
-    def say(self, **message: object) -> None:
-        """Send one message; Terminated if nobody listens any more."""
+    def send(self, **message: object) -> None:
+        """Send one message; raise Terminated if nobody reads it any more."""
         try:
             os.write(self._descriptor, json.dumps(message).encode() + b"\n")
         except BrokenPipeError as error:
             raise Terminated from error
 
     def progress(self, doing: str, done: int, of: int) -> None:
-        """Say how far we are."""
-        self.say(doing=doing, done=done, of=of)
+        """Report progress."""
+        self.send(doing=doing, done=done, of=of)
 
     def close(self) -> None:
-        """Nothing more to say."""
+        """Close the pipe: nothing more will be reported."""
         os.close(self._descriptor)
 
 
@@ -93,7 +94,7 @@ class _Daemon:
         """The lab user's key, and the folder of the hosts' control groups."""
         bridge, hierarchy, journal = self.prepare()
         user_key, self.host_keys = write_keys(self.lab, self.state)
-        kits = outfit(self.lab, self.state, hierarchy, user_key, self.host_keys)
+        kits = make_kits(self.lab, self.state, hierarchy, user_key, self.host_keys)
         make_bridge(bridge)
         self.undo.callback(stop_hosts, self.hosts)
         start_hosts(kits, bridge, self.hosts, self.report.progress)
@@ -128,7 +129,7 @@ class _Daemon:
             journal = self.state.load()
             if journal is not None:
                 self.state.save(journal.model_copy(update={"ready": True}))
-            self.report.say(ready=True)
+            self.report.send(ready=True)
             self.report.close()
             await end.wait()
         finally:
@@ -136,7 +137,7 @@ class _Daemon:
 
     def run(self) -> None:
         user_key, groups = self.make_hosts()
-        # Only now, as these start threads and hosts are forked from a process with one.
+        # Only now: these modules start threads, and hosts must be forked while there is only one.
         from twin.lab.rack import Rack  # noqa: PLC0415
 
         rack = Rack(self.lab, self.state, self.hosts, make_credentials(self.state), user_key.public, groups)
@@ -145,7 +146,7 @@ class _Daemon:
 
 
 def _terminate(number: int, _frame: FrameType | None) -> None:
-    signal.signal(number, signal.SIG_IGN)  # the way back is not to be interrupted
+    signal.signal(number, signal.SIG_IGN)  # the clean-up must not be interrupted
     raise Terminated
 
 
@@ -155,6 +156,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="the lab's folder")
     parser.add_argument("report", type=int, help="descriptor of the pipe to report on")
     given = parser.parse_args()
+    logging.basicConfig(format="%(asctime)s [%(levelname)s] %(message)s")
     signal.signal(signal.SIGTERM, _terminate)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -171,7 +173,7 @@ def main() -> int:
     except LabError as error:
         traceback.print_exc()
         with suppress(Terminated, OSError):
-            report.say(error=str(error))
+            report.send(error=str(error))
         return 1
     return 0
 

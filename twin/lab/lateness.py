@@ -1,4 +1,4 @@
-"""How late a virtual lab delivered, between two moments: what was measured meanwhile may be the machine's fault."""
+"""How late a virtual lab delivered frames between two moments: a late lab can spoil a measurement."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from twin.lab import lifecycle as labs
 
 
 class Lateness:
-    """The lateness of a running lab's frames since `begin`. LabError if the lab has gone."""
+    """Lateness of a running lab's frames since `begin`. LabError if the lab no longer runs."""
 
     def __init__(self, lab: str) -> None:
         self._lab = lab
@@ -15,20 +15,20 @@ class Lateness:
 
     @classmethod
     def of(cls, lab: str) -> "Lateness | None":
-        """Of a lab by its name; None if no such virtual lab runs here."""
+        """Make one for a lab by its name; None if no such virtual lab runs here."""
         try:
             return cls(lab)
         except LabError:
             return None
 
     def begin(self) -> None:
-        """From now on."""
+        """Count from now on."""
         self._before = self._counts()
 
     def late_us(self, limit_us: float, share: float) -> float | None:
-        """A lateness that more than a share of the frames exceeded, if it is over the limit; else None.
+        """A lateness that more than `share` of the frames exceeded, if it is over the limit; else None.
 
-        Known in the histogram's buckets: the limit is that of the bucket which it falls into.
+        The resolution is that of the histogram: the limit counts as the bounds of its bucket.
         """
         now = self._counts()
         counts = [

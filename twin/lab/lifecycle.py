@@ -1,4 +1,4 @@
-"""Bringing a lab up and down, and finding out what runs: what `eeectl lab` does before and after the daemon."""
+"""Brings a lab up and down and finds the running ones: what `eeectl lab` does before and after the daemon."""
 
 import json
 import os
@@ -15,10 +15,10 @@ from typing import Any, Literal
 from lab.errors import InventoryError, LabError, Problem
 from lab.folder import find_lab, known_labs, load_lab
 from lab.model import Lab
-from twin.families.table import check_face, check_ports
+from twin.families.table import check_family, check_ports
 from twin.lab.preflight import check_listeners, check_machine, check_networks
 from twin.machine.control import ask
-from twin.machine.neighbours import give_room_back, make_room
+from twin.machine.neighbours import raise_limits, restore_limits
 from twin.machine.statedir import Journal, StateDir, running_labs
 from twin.truth.truth import TruthError, load_truth
 
@@ -29,8 +29,8 @@ _END_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A lab that is known by name or that runs; `folder` is empty for one whose files are gone."""
+class KnownLab:
+    """A lab that is known by name or is running; `folder` is empty if its files were removed."""
 
     name: str
     state: State
@@ -38,7 +38,7 @@ class Found:
 
 
 def state_of(journal: Journal | None) -> State:
-    """Tell from its journal what a lab does."""
+    """Derive a lab's state from its journal."""
     if journal is None:
         return "down"
     if journal.daemon is None or not journal.daemon.alive():
@@ -47,7 +47,7 @@ def state_of(journal: Journal | None) -> State:
 
 
 def resolve(name: str) -> str:
-    """Return the name under which a lab runs: of a path, the folder's name, also when the folder has gone."""
+    """Return the name under which a lab runs; for a path the folder's name, even if the folder was removed."""
     last = Path(name).name
     if StateDir(last).path.is_dir() and not ("/" in name and Path(name).is_dir()):
         return last
@@ -55,21 +55,21 @@ def resolve(name: str) -> str:
 
 
 def running(name: str) -> tuple[StateDir, Journal]:
-    """Give a lab that is up; LabError says how to bring it up."""
+    """Return a lab that is up; LabError says how to bring it up."""
     state = StateDir(resolve(name))
     journal = state.load()
-    found = state_of(journal)
-    if journal is None or found != "up":
-        told = {"down": "is not up", "starting": "is just being brought up", "crashed": "has crashed"}[found]
-        raise LabError(f"lab {state.lab} {told}: bring it up with `eeectl lab up {state.lab}`.")
+    current = state_of(journal)
+    if journal is None or current != "up":
+        answer = {"down": "is not up", "starting": "is still being brought up", "crashed": "has crashed"}[current]
+        raise LabError(f"lab {state.lab} {answer}: bring it up with `eeectl lab up {state.lab}`.")
     return state, journal
 
 
 def check_files(folder: Path) -> Lab:
-    """Read a virtual lab's files; InventoryError lists every problem, LabError names a switch that cannot be played."""
+    """Read a virtual lab's files; InventoryError lists every problem, LabError names a switch that has no twin."""
     lab = load_lab(folder)
     for switch in lab.switches:
-        check_face(switch)
+        check_family(switch)
     truth_file = folder / "twin" / "truth.yaml"
     try:
         truth = load_truth(truth_file)
@@ -95,7 +95,7 @@ def check_files(folder: Path) -> Lab:
 
 
 def up(name: str, progress: Progress) -> Lab:
-    """Bring a lab up and return when it is ready; whatever goes wrong, nothing is left behind."""
+    """Bring a lab up and return when it is ready; if anything fails, leave nothing behind."""
     check_machine()
     lab = check_files(find_lab(name))
     state = StateDir(lab.name)
@@ -111,18 +111,18 @@ def up(name: str, progress: Progress) -> Lab:
         check_listeners(lab)
         state.create()
         try:
-            make_room(state.path, len(lab.hosts))
+            raise_limits(state.path, len(lab.hosts))
             _run_daemon(lab, state, progress)
         except BaseException:
             with _uninterrupted():
                 state.sweep()
-                give_room_back(state.path)
+                restore_limits(state.path)
             raise
     return lab
 
 
 class _uninterrupted:  # noqa: N801 - reads as a word in a with statement
-    """Ctrl-C has been heard: the way back is not to be cut short by another."""
+    """Ignore further Ctrl-C: the clean-up must not be interrupted."""
 
     def __enter__(self) -> None:
         self._before = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -164,7 +164,7 @@ def _follow(reports: Iterable[str], log: Path, progress: Progress) -> None:
             return
         progress(message["doing"], message["done"], message["of"])
     last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
-    raise LabError(f"the lab's daemon ended before the lab was ready: {last[0] if last else 'it said nothing'}.")
+    raise LabError(f"the lab's daemon ended before the lab was ready: {last[0] if last else 'its log is empty'}.")
 
 
 def _end(daemon: "subprocess.Popen[bytes]") -> None:
@@ -178,7 +178,7 @@ def _end(daemon: "subprocess.Popen[bytes]") -> None:
 
 
 def down(name: str) -> bool:
-    """Take a lab down and remove all that it made; False if there was nothing."""
+    """Take a lab down and remove all that it made; False if it was not up."""
     if os.geteuid() != 0:
         raise LabError("taking a virtual lab down needs root: use sudo.")
     state = StateDir(resolve(name))
@@ -189,43 +189,43 @@ def down(name: str) -> bool:
             journal.daemon.end(signal.SIGTERM, _END_S)
         with _uninterrupted():
             state.sweep()
-            give_room_back(state.path)
+            restore_limits(state.path)
     return existed
 
 
-def listing() -> list[Found]:
-    """Every lab that is known by name or runs."""
+def listing() -> list[KnownLab]:
+    """List every lab that is known by name or is running."""
     journals = running_labs()
     folders = {name: str(path) for name, path in known_labs().items()}
     folders.update({name: journal.folder for name, journal in journals.items()})
-    return [Found(name, state_of(journals.get(name)), folder) for name, folder in sorted(folders.items())]
+    return [KnownLab(name, state_of(journals.get(name)), folder) for name, folder in sorted(folders.items())]
 
 
 def status(name: str) -> dict[str, Any]:
-    """What a lab does: its daemon's account if it is up."""
+    """A lab's state, with its daemon's status if it is up."""
     state = StateDir(resolve(name))
     journal = state.load()
-    found = state_of(journal)
-    if found != "up" or journal is None:
-        return {"lab": state.lab, "state": found}
-    told: dict[str, Any] = ask(state / "control.sock", "status")
-    return {"lab": state.lab, "state": found, **told}
+    current = state_of(journal)
+    if current != "up" or journal is None:
+        return {"lab": state.lab, "state": current}
+    answer: dict[str, Any] = ask(state / "control.sock", "status")
+    return {"lab": state.lab, "state": current, **answer}
 
 
 def order(name: str, do: str, *, descriptor: int = -1, **arguments: Any) -> Any:
-    """Send an order to a running lab's daemon."""
+    """Send a request to a running lab's daemon and return its answer."""
     state, _ = running(name)
     return ask(state / "control.sock", do, descriptor=descriptor, **arguments)
 
 
 def exec_in_host(name: str, host: str, command: list[str], *, as_root: bool) -> int:
-    """Become a command on a host, with our own terminal and descriptors; only returns the command's exit status."""
+    """Run a command on a host with this process's terminal and descriptors; return its exit status."""
     _, journal = running(name)
     process = journal.hosts.get(host)
     if process is None:
         raise LabError(f"lab {journal.lab} has no host {host}: it has {', '.join(sorted(journal.hosts))}.")
     if not process.alive():
-        raise LabError(f"{host} does not run any more: `eeectl lab status {journal.lab}` tells more.")
+        raise LabError(f"{host} has ended: `eeectl lab status {journal.lab}` shows the state of the lab.")
     user = "root" if as_root else "lab"
     home = "/root" if as_root else "/home/lab"
     words = shlex.join(command)

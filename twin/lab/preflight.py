@@ -1,4 +1,4 @@
-"""What must hold before a lab is brought up. Nothing is changed here; each refusal says the way out."""
+"""Checks before a lab is brought up. Nothing is changed here; each error says what to do."""
 
 import importlib.util
 import ipaddress
@@ -44,7 +44,7 @@ def listeners(lab: Lab) -> tuple[Listener, ...]:
 
 
 def check_machine() -> None:
-    """Check rights, devices and tools."""
+    """Check privileges, devices and tools."""
     if os.geteuid() != 0:
         raise LabError("a virtual lab makes network namespaces and TAP devices, which only root may: use sudo.")
     if not _TUN.exists():
@@ -116,6 +116,6 @@ def check_listeners(lab: Lab) -> None:
         variable = "ansible_port" if listener.protocol == "tcp" else "snmp_port"
         raise LabError(
             f"{listener.device} cannot have its address {listener}: another program has it (`ss -lnptu 'sport = "
-            f":{listener.port}'` tells which). Stop that program, or set {variable} or ansible_host of "
+            f":{listener.port}'` shows which). Stop that program, or set {variable} or ansible_host of "
             f"{listener.device} in {lab.folder}/hosts.yml."
         )

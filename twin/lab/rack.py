@@ -1,4 +1,4 @@
-"""A running lab's devices in one place: engine, switches, their SSH and SNMP faces, power strips, hosts.
+"""A running lab's devices in one place: engine, switches with their SSH and SNMP interfaces, power strips, hosts.
 
 Everything here runs in the daemon's asyncio loop, on its main thread; the engine and the SNMP agents have threads of
 their own and call back through `call_soon_threadsafe`.
@@ -6,6 +6,7 @@ their own and call back through `call_soon_threadsafe`.
 
 import asyncio
 import contextlib
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import asyncssh
-import structlog
 from eee_engine import Engine, FabricError, SnmpAgent
 
 from lab.errors import LabError
@@ -37,7 +37,7 @@ from twin.truth.truth import load_truth
 if TYPE_CHECKING:
     from twin.snmp.face import Agent, SnmpFace
 
-_LOG = structlog.get_logger()
+_LOG = logging.getLogger(__name__)
 _TICK_S = 1.0
 _LINK_POLL_S = 0.1
 _LINK_PATIENCE_S = 10.0
@@ -117,7 +117,7 @@ class Rack:
         self._tasks: list[asyncio.Task[None]] = []
         self._tree_due = asyncio.Event()
         self._captures: dict[int, str] = {}
-        self._powered: dict[str, bool] = {}  # hosts whose mains have come or gone
+        self._powered: dict[str, bool] = {}  # hosts whose mains were switched: the last state
         self.started_utc = time.time()
 
     @staticmethod
@@ -138,29 +138,29 @@ class Rack:
 
     @property
     def faults(self) -> Faults:
-        """The injected faults; there are none before `start`."""
+        """The injected faults; LabError before `start`."""
         if self._faults is None:
             raise LabError("the lab is not ready yet: try again in a moment.")
         return self._faults
 
     async def start(self, progress: Progress) -> None:
-        """Bring everything up and wait for the links; LabError or OSError if something cannot be had."""
+        """Bring everything up and wait for the links; LabError or OSError if a resource is not available."""
         self._loop = asyncio.get_running_loop()
         for name, host in self.hosts.items():
             self.engine.attach(self.topology.nics[name], host.take_tap())
-            self._watch(host)
+            self._watch_host(host)
         self.engine.make_room(self._groups)
         self.engine.start()
         for device in self.devices.values():
-            device.observe(self.trees.noticed)
-            device.observe(self._noticed)
+            device.observe(self.trees.on_event)
+            device.observe(self._on_event)
             device.power_on()
         # A lab that comes up has been running for a while: its switches' first boot takes no time.
         self.clock.skipped_s = max(device.spec.boot_s for device in self.devices.values())
         for device in self.devices.values():
             device.poll()
             for line in device.rejected_lines:
-                _LOG.warning("startup line not understood", switch=device.name, line=line)
+                _LOG.warning("startup line not understood: switch=%s line=%r", device.name, line)
         self._start_agents()
         await self._start_faces(progress)
         self._faults = Faults(
@@ -168,8 +168,8 @@ class Rack:
             self.mains,
             self._agents,
             power=self.mains.plug,
-            later=self._later,
-            soon=self._soon,
+            later=self._call_later,
+            soon=self._call_soon,
             rekey=self._rekey,
         )
         self._tasks = [
@@ -227,8 +227,8 @@ class Rack:
                 await face.start()
             except OSError as error:
                 raise LabError(
-                    f"{switch.name} cannot listen at {switch.address}:{switch.ssh_port}: {error.strerror}; stop what "
-                    "has that address, or change ansible_port in hosts.yml."
+                    f"{switch.name} cannot listen at {switch.address}:{switch.ssh_port}: {error.strerror}; stop the "
+                    "program that has that address, or change ansible_port in hosts.yml."
                 ) from error
             self.faces[switch.name] = face
             progress("starting switches", len(self.faces), len(self.lab.switches))
@@ -242,7 +242,7 @@ class Rack:
             progress("waiting for links", done, len(links))
             if done == len(links) or self.clock.lab_s() > deadline_s:
                 return
-            await asyncio.sleep(_LINK_POLL_S)  # the engine tells no link events; a link takes seconds
+            await asyncio.sleep(_LINK_POLL_S)  # the engine reports no link events; a link takes seconds
 
     async def stop(self) -> None:
         """Stop everything; idempotent, also after a failed start."""
@@ -267,7 +267,7 @@ class Rack:
                 self._loop.remove_reader(host.pidfd)
         self.engine.stop()
 
-    def _soon(self, call: Callable[[], None]) -> None:
+    def _call_soon(self, call: Callable[[], None]) -> None:
         if self._loop is not None:
             self._loop.call_soon_threadsafe(call)
 
@@ -276,7 +276,7 @@ class Rack:
         self.faces[name].use_key(key)
 
     def set_power(self, name: str, on: bool) -> None:  # noqa: FBT001 - the mains' callback
-        """A device's mains come or go."""
+        """Switch a device's mains on or off."""
         if name in self.devices:
             device = self.devices[name]
             if on:
@@ -287,15 +287,15 @@ class Rack:
         host = self.hosts[name]
         self._powered[name] = on
         boot_s = self.truth.node(name).boot_s if on else 0.0
-        self._later(boot_s, lambda: self._power_host(host, on=on))
+        self._call_later(boot_s, lambda: self._power_host(host, on=on))
 
     def _power_host(self, host: RunningHost, *, on: bool) -> None:
         if self._powered[host.name] != on:
-            return  # the mains went again while it booted
+            return  # the mains were switched again while it booted
         self.engine.set_port(self.topology.nics[host.name], admin_up=on)
         host.power(on=on)
 
-    def _noticed(self, device: SwitchDevice, event: Event) -> None:
+    def _on_event(self, device: SwitchDevice, event: Event) -> None:
         loop = self._loop
         if loop is None:
             return
@@ -307,16 +307,16 @@ class Rack:
     def _boot_later(self, device: SwitchDevice) -> None:
         due_s = device.poll_at_s()
         if due_s is not None:
-            self._later(max(0.0, due_s - self.clock.device_s()) + 0.001, device.poll)
+            self._call_later(max(0.0, due_s - self.clock.device_s()) + 0.001, device.poll)
 
-    def _later(self, delay_s: float, call: Callable[[], None]) -> None:
+    def _call_later(self, delay_s: float, call: Callable[[], None]) -> None:
         if self._loop is not None:
             self._loop.call_later(delay_s, call)
 
     def _wake(self, delay_s: float) -> None:
         loop = self._loop
         if loop is not None and delay_s < _TICK_S:
-            loop.call_soon_threadsafe(self._later, delay_s, lambda: self.mains.tick(self.clock.lab_s()))
+            loop.call_soon_threadsafe(self._call_later, delay_s, lambda: self.mains.tick(self.clock.lab_s()))
 
     async def _tick_mains(self) -> None:
         while True:
@@ -330,34 +330,34 @@ class Rack:
                 await asyncio.wait_for(self._tree_due.wait(), _TICK_S)
             self._tree_due.clear()
 
-    def _watch(self, host: RunningHost) -> None:
+    def _watch_host(self, host: RunningHost) -> None:
         loop = asyncio.get_running_loop()
 
-        def hear() -> None:
+        def receive() -> None:
             try:
-                host.hear()
+                host.receive()
             except LabError as error:
                 loop.remove_reader(host.channel)
-                _LOG.error("host ended", host=host.name, why=str(error))
+                _LOG.error("host ended: host=%s why=%s", host.name, error)
 
-        def ended() -> None:
+        def on_exit() -> None:
             loop.remove_reader(host.pidfd)
             host.up = False
-            _LOG.error("host's first process ended", host=host.name)
+            _LOG.error("process 1 of a host ended: host=%s", host.name)
 
-        loop.add_reader(host.channel, hear)
-        loop.add_reader(host.pidfd, ended)
+        loop.add_reader(host.channel, receive)
+        loop.add_reader(host.pidfd, on_exit)
 
     def _capture(self, request: Mapping[str, Any], descriptor: int) -> dict[str, Any]:
         if descriptor < 0:
-            raise LabError("a capture needs a descriptor to write to.")
+            raise LabError("the request has no descriptor: a capture needs one to write to.")
         try:
             link = self.lab.find_link(str(request["cable"]))
             capture = self.engine.capture(self.topology.cables[link.number], descriptor)
         except KeyError as error:
             os.close(descriptor)
             raise LabError(
-                f"no cable '{request['cable']}': name a host, an end such as {self.lab.links[0].a}, or a line of "
+                f"unknown cable '{request['cable']}': name a host, an end such as {self.lab.links[0].a}, or a line of "
                 "cables.csv."
             ) from error
         except FabricError as error:
@@ -371,5 +371,5 @@ class Rack:
         try:
             lost = self.engine.stop_capture(capture)
         except FabricError as error:
-            raise LabError(f"the capture had ended: {error}.") from error
+            raise LabError(f"the capture had already ended: {error}.") from error
         return {"lost": lost, "cable": cable}

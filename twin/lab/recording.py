@@ -1,6 +1,7 @@
-"""A capture of a cable, carried from the daemon to whoever reads it.
+"""Copies a capture of a cable from the daemon to its reader.
 
-The daemon writes into a pipe of ours. If we end in whatever way, the pipe does too, and the engine stops capturing.
+The daemon writes into a pipe of this process. However this process ends, the pipe closes and the engine stops
+capturing.
 """
 
 import fcntl
@@ -15,7 +16,7 @@ _F_SETPIPE_SZ = 1031
 
 
 def record(lab: str, cable: str, stream: BinaryIO) -> int:
-    """Copy a cable's pcap to a stream until Ctrl-C or its reader's end; returns how many packets were lost."""
+    """Copy a cable's pcap to a stream until Ctrl-C or until its reader ends; return the number of lost packets."""
     read_end, write_end = os.pipe()
     fcntl.fcntl(write_end, _F_SETPIPE_SZ, _PIPE_BYTE)
     with os.fdopen(read_end, "rb", buffering=0) as source:

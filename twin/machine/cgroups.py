@@ -1,6 +1,6 @@
 """A control group per virtual host, for its CPU time: version 2 where it is mounted, else version 1's cpuacct.
 
-Version 2 counts CPU time in every group without any controller, so nothing of the machine's set-up is changed.
+Version 2 counts CPU time in every group without any controller, so the machine's configuration is not changed.
 """
 
 import errno
@@ -13,7 +13,7 @@ from lab.errors import LabError
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """Where groups can be made: `path` is our view of the hierarchy's root, `version` 1 or 2."""
+    """Where groups can be made: `path` is the hierarchy's root as mounted here, `version` 1 or 2."""
 
     path: Path
     version: int
@@ -33,14 +33,14 @@ def _candidates(mountinfo: str) -> list[Hierarchy]:
 
 
 def find_hierarchy() -> Hierarchy:
-    """Return the hierarchy that can be written; LabError if there is none."""
+    """Return a hierarchy that can be written; LabError if none can."""
     candidates = _candidates(Path("/proc/self/mountinfo").read_text(encoding="utf-8"))
     for hierarchy in candidates:
         if os.access(hierarchy.path, os.W_OK) and os.access(hierarchy.path / "cgroup.procs", os.W_OK):
             return hierarchy
     seen = ", ".join(str(hierarchy.path) for hierarchy in candidates) or "none"
     raise LabError(
-        f"no control-group hierarchy can be written (found: {seen}), and the hosts' CPU use could not be measured: "
+        f"no control-group hierarchy is writable (found: {seen}), so the hosts' CPU time cannot be measured: "
         "mount cgroup2 read-write, in a container with `--privileged --cgroupns=private`."
     )
 
@@ -57,11 +57,11 @@ class HostGroup:
         self.path.mkdir(parents=True, exist_ok=True)
 
     def join(self) -> None:
-        """Move the calling process in."""
+        """Move the calling process into the group."""
         (self.path / "cgroup.procs").write_text("0", encoding="ascii")
 
     def cpu_s(self) -> float:
-        """CPU seconds used by all processes that are or were in it; 0 after it is gone."""
+        """CPU seconds used by all processes that are or were in the group; 0 after it was removed."""
         try:
             if self.version == 1:
                 return int((self.path / "cpuacct.usage").read_text(encoding="ascii")) / 1e9
@@ -78,7 +78,7 @@ def lab_folder(hierarchy: Hierarchy, lab: str) -> Path:
 
 
 def remove_groups(folder: Path) -> None:
-    """Remove a lab's groups, whose processes are dead; what is not there is no error."""
+    """Remove a lab's groups, whose processes have ended; missing groups are ignored."""
     for path in (*folder.glob("*/"), folder, folder.parent):
         try:
             path.rmdir()

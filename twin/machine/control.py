@@ -1,7 +1,8 @@
 """The daemon's control socket: one JSON object per line, answered by one JSON object per line.
 
-A request is ``{"do": NAME, ...}`` with the order's arguments; the answer ``{"ok": VALUE}`` or ``{"error": SENTENCE}``.
-A request may carry one descriptor (SCM_RIGHTS), which the order takes over. The socket is root's alone.
+A request is ``{"do": NAME, ...}`` with the request's arguments; the answer ``{"ok": VALUE}`` or ``{"error":
+SENTENCE}``. A request may carry one descriptor (SCM_RIGHTS), which its handler takes over. Only root may open the
+socket.
 """
 
 import asyncio
@@ -14,24 +15,24 @@ from typing import Any
 
 from lab.errors import LabError
 
-Order = Callable[[Mapping[str, Any], int], Any]
-"""Takes the request and a descriptor (-1 without) and returns what JSON can hold; LabError is a refusal."""
+Handler = Callable[[Mapping[str, Any], int], Any]
+"""Takes the request and a descriptor (-1 without) and returns what JSON can hold; LabError refuses the request."""
 
 _LONGEST_BYTE = 1 << 20
-_PATIENCE_S = 5.0  # with a client that does not read its answer
+_SEND_TIMEOUT_S = 5.0  # with a client that does not read its answer
 
 
 class ControlServer:
-    """Answers requests in the asyncio loop. Orders must not block."""
+    """Answers requests in the asyncio loop. Handlers must not block."""
 
-    def __init__(self, path: Path, orders: Mapping[str, Order]) -> None:
+    def __init__(self, path: Path, handlers: Mapping[str, Handler]) -> None:
         self._path = path
-        self._orders = orders
+        self._handlers = handlers
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         self._clients: set[socket.socket] = set()
 
     def start(self) -> None:
-        """Listen; to be called in the running loop."""
+        """Listen; call it in the running loop."""
         mask = os.umask(0o177)
         try:
             self._listener.bind(str(self._path))
@@ -53,16 +54,16 @@ class ControlServer:
         client, _ = self._listener.accept()
         client.setblocking(False)
         self._clients.add(client)
-        held = bytearray()
+        buffered = bytearray()
         descriptors: list[int] = []
-        asyncio.get_running_loop().add_reader(client, self._read, client, held, descriptors)
+        asyncio.get_running_loop().add_reader(client, self._read, client, buffered, descriptors)
 
     def _drop(self, client: socket.socket) -> None:
         asyncio.get_running_loop().remove_reader(client)
         self._clients.discard(client)
         client.close()
 
-    def _read(self, client: socket.socket, held: bytearray, descriptors: list[int]) -> None:
+    def _read(self, client: socket.socket, buffered: bytearray, descriptors: list[int]) -> None:
         try:
             data, found, _, _ = socket.recv_fds(client, 65_536, 4)
         except BlockingIOError:
@@ -70,20 +71,20 @@ class ControlServer:
         except ConnectionError:
             data, found = b"", []
         descriptors += found
-        held += data
-        while b"\n" in held:
-            line, _, rest = bytes(held).partition(b"\n")
-            held[:] = rest
+        buffered += data
+        while b"\n" in buffered:
+            line, _, rest = bytes(buffered).partition(b"\n")
+            buffered[:] = rest
             descriptor = descriptors.pop(0) if descriptors else -1
             answer = json.dumps(self._answer(line, descriptor)).encode() + b"\n"
             try:
-                client.settimeout(_PATIENCE_S)
+                client.settimeout(_SEND_TIMEOUT_S)
                 client.sendall(answer)
                 client.setblocking(False)
             except OSError:
                 data = b""
                 break
-        if not data or len(held) > _LONGEST_BYTE:
+        if not data or len(buffered) > _LONGEST_BYTE:
             for descriptor in descriptors:
                 os.close(descriptor)
             descriptors.clear()
@@ -92,19 +93,19 @@ class ControlServer:
     def _answer(self, line: bytes, descriptor: int) -> dict[str, Any]:
         try:
             request = json.loads(line)
-            order = self._orders[request["do"]]
+            handler = self._handlers[request["do"]]
         except (ValueError, KeyError, TypeError):
-            return {"error": f"the lab's daemon knows no such order; it knows {', '.join(sorted(self._orders))}."}
+            return {"error": f"unknown request to the lab's daemon: use one of {', '.join(sorted(self._handlers))}."}
         try:
-            return {"ok": order(request, descriptor)}
+            return {"ok": handler(request, descriptor)}
         except LabError as error:
             return {"error": str(error)}
         except (KeyError, TypeError, ValueError) as error:
-            return {"error": f"the order {request['do']} was not understood: {error}."}
+            return {"error": f"the request {request['do']} has wrong arguments: {error}."}
 
 
 def ask(path: Path, do: str, *, descriptor: int = -1, **arguments: Any) -> Any:
-    """Send one order to a lab's daemon and return its answer; LabError with the daemon's sentence if it refuses."""
+    """Send one request to a lab's daemon and return its answer; LabError with the daemon's sentence if it refuses."""
     request = json.dumps({"do": do, **arguments}).encode() + b"\n"
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         try:
@@ -118,7 +119,7 @@ def ask(path: Path, do: str, *, descriptor: int = -1, **arguments: Any) -> Any:
         with client.makefile("rb") as stream:
             line = stream.readline()
     if not line:
-        raise LabError(f"the lab's daemon went away before it answered '{do}': see `eeectl lab status`.")
+        raise LabError(f"the lab's daemon ended before it answered '{do}': see `eeectl lab status`.")
     answer = json.loads(line)
     if "error" in answer:
         raise LabError(answer["error"])

@@ -1,4 +1,4 @@
-"""Passwords and communities of a running lab: made anew at each `lab up`, readable by root alone."""
+"""Passwords and communities of a running lab: drawn at each `lab up`, readable by root only."""
 
 import secrets
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ SNMP_USER = "eee"
 
 
 SWITCH_KEY_USER = "lab"
-"""Login at the switches that the lab's SSH key opens. The inventory's user has a password only: a PowerConnect lets
-password users in without SSH authentication and asks inside the session, which is what drivers expect of it, and
-could not offer the same user a key as well."""
+"""User of the switches who logs in with the lab's SSH key. The inventory's user has a password only: a PowerConnect
+accepts password users without SSH authentication and asks for the password inside the session, as drivers expect, so
+it cannot offer the same user a key as well."""
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What opens the lab's switches and strips. The SNMPv3 user has SHA authentication and AES privacy."""
+    """Secrets of the lab's switches and strips. The SNMPv3 user has SHA authentication and AES privacy."""
 
     cli_password: str
     snmp_read_community: str
@@ -27,7 +27,7 @@ class Credentials:
 
 
 def make_credentials(state: StateDir) -> Credentials:
-    """Draw them and write each into its file under `secrets/`."""
+    """Draw the secrets and write each into its file under `secrets/`."""
     made = Credentials(*(secrets.token_hex(6) for _ in range(5)))
     for name in Credentials.__dataclass_fields__:
         state.write_secret(f"secrets/{name}", getattr(made, name))

@@ -1,7 +1,7 @@
 """The management network: a bridge on the machine, and a veth cable from it to each host.
 
-All interfaces on the machine's side are in one interface group with a random number, noted in the lab's journal before
-any is made: taking the group away removes ours, all at once, and nothing of others.
+All interfaces on the machine's side are in one interface group with a random number, which is written to the lab's
+journal before the first is made: deleting the group removes exactly the lab's interfaces, all at once.
 """
 
 import ipaddress
@@ -35,26 +35,26 @@ def bridge_name(lab: str, group: int) -> str:
 
 def own_address(network: str, taken: set[str]) -> str:
     """Return the highest address of the network that no host has, with the prefix length: the machine's own."""
-    held = ipaddress.IPv4Network(network)
-    for number in range(int(held.broadcast_address) - 1, int(held.network_address), -1):
+    parsed = ipaddress.IPv4Network(network)
+    for number in range(int(parsed.broadcast_address) - 1, int(parsed.network_address), -1):
         address = str(ipaddress.IPv4Address(number))
         if address not in taken:
-            return f"{address}/{held.prefixlen}"
-    raise LabError(f"the management network {network} has no address left for the machine: make it larger.")
+            return f"{address}/{parsed.prefixlen}"
+    raise LabError(f"the management network {network} has no address left for the machine: use a larger network.")
 
 
 def _ip(commands: str, what: str) -> None:
     done = subprocess.run(["ip", "-batch", "-"], input=commands, text=True, capture_output=True, check=False)
     if done.returncode:
-        raise LabError(f"the management network could not {what}: ip said: {done.stderr.strip()}.")
+        raise LabError(f"the management network could not {what}; `ip` printed: {done.stderr.strip()}.")
 
 
 def make_bridge(bridge: Bridge) -> None:
     """Create the bridge; LabError if an interface of that name exists."""
     if (_INTERFACES / bridge.name).exists():
         raise LabError(
-            f"an interface {bridge.name} exists already and is not ours: remove it (`ip link delete {bridge.name}`) "
-            "or rename the lab's folder."
+            f"an interface {bridge.name} exists already and does not belong to this lab: remove it "
+            f"(`ip link delete {bridge.name}`) or rename the lab's folder."
         )
     _ip(
         f"link add {bridge.name} group {bridge.group} type bridge stp_state 0 forward_delay 0 mcast_snooping 0\n"
@@ -85,15 +85,15 @@ def interfaces_in(group: int) -> list[str]:
             if int((folder / "netdev_group").read_text(encoding="ascii")) == group:
                 found.append(folder.name)
         except (FileNotFoundError, NotADirectoryError, OSError):
-            continue  # it went away meanwhile
+            continue  # it was removed meanwhile
     return found
 
 
 def remove_group(group: int) -> None:
-    """Remove every interface of a lab's group; nothing there is no error."""
+    """Remove every interface of a lab's group; an empty group is ignored."""
     while interfaces_in(group):
         done = subprocess.run(
             ["ip", "link", "delete", "group", str(group)], text=True, capture_output=True, check=False
         )
         if done.returncode and interfaces_in(group):
-            raise LabError(f"the management network could not be removed: ip said: {done.stderr.strip()}.")
+            raise LabError(f"the management network could not be removed; `ip` printed: {done.stderr.strip()}.")

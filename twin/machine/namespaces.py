@@ -36,7 +36,7 @@ def _checked(result: int, what: str) -> None:
 
 
 def unshare(flags: int) -> None:
-    """Leave the namespaces named by `flags` for new ones; OSError as the kernel says."""
+    """Move to new namespaces of the kinds in `flags`; OSError from the kernel."""
     _checked(_libc.unshare(flags), "unshare")
 
 
@@ -46,7 +46,7 @@ def enter(namespace_fd: int, kind: int) -> None:
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str = "") -> None:
-    """Mount a file system; OSError says what was to be mounted where."""
+    """Mount a file system; OSError names source and target."""
     result = _libc.mount(
         source.encode(),
         target.encode(),
@@ -58,12 +58,12 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, options: str
 
 
 def unmount(target: str) -> None:
-    """Take a mount away, lazily."""
+    """Unmount lazily."""
     _checked(_libc.umount2(target.encode(), MNT_DETACH), f"umount {target}")
 
 
 def become_root(folder: str) -> None:
-    """Make a mount point the root of this mount namespace and let go of the old root."""
+    """Make a mount point the root of this mount namespace and detach the old root."""
     number = _PIVOT_ROOT.get(platform.machine())
     if number is None:
         raise LabError(f"virtual hosts are not supported on {platform.machine()} processors: use x86_64 or aarch64.")
@@ -74,5 +74,5 @@ def become_root(folder: str) -> None:
 
 
 def die_with_parent(signal_number: int) -> None:
-    """Ask for a signal when the thread that forked us ends (the caller checks that it has not ended before)."""
+    """Request a signal when the thread that forked this process ends (the caller checks that it still runs)."""
     _checked(_libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal_number), 0, 0, 0), "prctl")

@@ -1,9 +1,9 @@
-"""Room in the kernel's table of IPv4 neighbours, which all network namespaces of a machine share.
+"""Raises the limits of the kernel's IPv4 neighbour table, which all network namespaces of a machine share.
 
-Its limit is 1,024 entries from the factory (net.ipv4.neigh.default.gc_thresh3). In a lab of 66 hosts that all talk to
-each other there are 4,290: without room probes get lost with "neighbour table overflow". So labs raise the limits while
-they run. What each needs, and what the limits were, stands in one file for the whole machine, whatever state root a
-lab has; the last lab to go puts them back.
+The default limit is 1,024 entries (net.ipv4.neigh.default.gc_thresh3). A lab of 66 hosts that all talk to each other
+needs 4,290: beyond the limit probes are lost with "neighbour table overflow". So labs raise the limits while they run.
+One file for the whole machine, whatever state root a lab has, records what each lab needs and what the limits were;
+the last lab restores them.
 """
 
 import fcntl
@@ -16,59 +16,62 @@ from typing import Any, TextIO
 
 _LIMITS = Path("/proc/sys/net/ipv4/neigh/default")
 _RECORD = Path("/run/eee-testbed.neighbours")
-_NAMES = ("gc_thresh2", "gc_thresh3")  # above the first, old entries are thrown out; above the second, new ones too
+_NAMES = (
+    "gc_thresh2",
+    "gc_thresh3",
+)  # above the first, old entries are evicted; above the second, new ones are refused
 _SPARE = 1024
-"""For whatever else the machine does: what the kernel gives by itself."""
+"""For everything else on the machine: the kernel's default."""
 
 
-def entries_of(host_count: int) -> int:
-    """Entries of one lab: each host knows all others on the data network, it and we each other on the other one."""
+def entries_needed(host_count: int) -> int:
+    """Entries of one lab: each host has every other on the data network; host and machine have each other as well."""
     return host_count * (host_count - 1) + 2 * host_count
 
 
-def make_room(lab: Path, host_count: int, *, limits: Path = _LIMITS, record: Path = _RECORD) -> None:
-    """Raise the limits if the labs that run and this one need more; `lab` is its state folder, which exists."""
-    with _told(record) as told:
+def raise_limits(lab: Path, host_count: int, *, limits: Path = _LIMITS, record: Path = _RECORD) -> None:
+    """Raise the limits if the running labs and this one need more; `lab` is its state folder, which exists."""
+    with _open_record(record) as state:
         now = _read(limits)
-        told.setdefault("before", now)
-        told.setdefault("rooms", {})[str(lab)] = entries_of(host_count)
-        _forget_gone(told)
-        needed = sum(told["rooms"].values()) + _SPARE
-        told["set"] = {name: max(value, needed) for name, value in now.items()}
-        if told["set"] != now:
-            _write(limits, told["set"])
+        state.setdefault("before", now)
+        state.setdefault("rooms", {})[str(lab)] = entries_needed(host_count)
+        _drop_removed(state)
+        needed = sum(state["rooms"].values()) + _SPARE
+        state["set"] = {name: max(value, needed) for name, value in now.items()}
+        if state["set"] != now:
+            _write(limits, state["set"])
 
 
-def give_room_back(lab: Path, *, limits: Path = _LIMITS, record: Path = _RECORD) -> None:
-    """Put the limits back if no lab is left, unless somebody else has changed them since."""
+def restore_limits(lab: Path, *, limits: Path = _LIMITS, record: Path = _RECORD) -> None:
+    """Restore the limits if no lab is left, unless somebody else has changed them since."""
     if not record.exists():
         return
-    with _told(record) as told:
-        told.get("rooms", {}).pop(str(lab), None)
-        _forget_gone(told)
-        if told.get("rooms"):
+    with _open_record(record) as state:
+        state.get("rooms", {}).pop(str(lab), None)
+        _drop_removed(state)
+        if state.get("rooms"):
             return
-        if "set" in told and _read(limits) == told["set"] != told["before"]:
-            _write(limits, told["before"])
-        told.clear()
+        if "set" in state and _read(limits) == state["set"] != state["before"]:
+            _write(limits, state["before"])
+        state.clear()
 
 
 @contextmanager
-def _told(record: Path) -> Iterator[dict[str, Any]]:
-    """What the file says, to be changed, by one process at a time; a file with nothing in it goes."""
+def _open_record(record: Path) -> Iterator[dict[str, Any]]:
+    """Read the file, let the caller change it, and write it; one process at a time. Remove an empty record."""
     with _locked(record) as file:
-        told: dict[str, Any] = json.loads(file.read() or "{}")
-        yield told
+        state: dict[str, Any] = json.loads(file.read() or "{}")
+        yield state
         file.seek(0)
         file.truncate()
-        if told:
-            json.dump(told, file)
+        if state:
+            json.dump(state, file)
         else:
             record.unlink()
 
 
 def _locked(record: Path) -> TextIO:
-    """The file, locked until it is closed; one that was removed while we waited for it is opened anew."""
+    """Open the file, locked until it is closed; open it anew if it was removed while this process waited."""
     while True:
         file = record.open("a+", encoding="ascii")
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -78,10 +81,10 @@ def _locked(record: Path) -> TextIO:
         file.close()
 
 
-def _forget_gone(told: dict[str, Any]) -> None:
-    """Labs whose state folders were removed by hand."""
-    rooms = told.get("rooms", {})
-    told["rooms"] = {lab: entries for lab, entries in rooms.items() if Path(lab).is_dir()}
+def _drop_removed(state: dict[str, Any]) -> None:
+    """Drop labs whose state folders were removed by hand."""
+    rooms = state.get("rooms", {})
+    state["rooms"] = {lab: entries for lab, entries in rooms.items() if Path(lab).is_dir()}
 
 
 def _read(limits: Path) -> dict[str, int]:

@@ -1,8 +1,8 @@
-"""Where a running lab keeps its state, and how what it left behind is found again after a crash.
+"""Where a running lab keeps its state, and how its remains are found after a crash.
 
-``/run/eee-testbed/LAB`` (EEE_STATE_DIR names another root), readable by root alone: ``lab.json`` (the journal: what
+``/run/eee-testbed/LAB`` (EEE_STATE_DIR names another root), readable by root only: ``lab.json`` (the journal: what
 was made or is about to be), ``control.sock``, ``ssh_config``, ``known_hosts``, ``keys/``, ``secrets/``, ``mpi/``,
-``shared/``, ``daemon.log``. The journal names our things so that they cannot be mistaken for others': processes by
+``shared/``, ``daemon.log``. The journal identifies what the lab made without ambiguity: processes by
 number, start time and boot, interfaces by a random group number, control groups by folder.
 """
 
@@ -20,6 +20,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from lab import durable
 from lab.errors import LabError
 from lab.folder import STATE_ROOT
 from twin.machine.cgroups import remove_groups
@@ -47,7 +48,7 @@ class Process(BaseModel):
 
     @classmethod
     def of(cls, pid: int) -> Self:
-        """Note a process; ProcessLookupError if there is none of that number."""
+        """Identify a running process; ProcessLookupError if no process has that number."""
         return cls(pid=pid, start_ticks=_stat(pid).start_ticks, boot=boot_id())
 
     def alive(self) -> bool:
@@ -62,7 +63,7 @@ class Process(BaseModel):
         return self.boot == boot_id() and stat.start_ticks == self.start_ticks
 
     def end(self, signal_number: int = signal.SIGKILL, timeout_s: float | None = None) -> bool:
-        """Send a signal to that very process and wait for its end; False if it has not ended in time."""
+        """Send a signal to that very process and wait until it ends; False if it has not ended in time."""
         try:
             descriptor = os.pidfd_open(self.pid)
         except ProcessLookupError:
@@ -87,7 +88,7 @@ class _Stat:
 
 
 _PF_EXITING = 0x4
-"""Set from a task's first step out on: its memory and sockets may be gone long before it is a zombie (sched.h)."""
+"""Set as soon as a task begins to exit: its memory and sockets may be released long before it is a zombie (sched.h)."""
 
 
 def _stat(pid: int) -> _Stat:
@@ -128,7 +129,7 @@ class StateDir:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep others from bringing this lab up or down meanwhile; LabError if somebody does already."""
+        """Lock this lab against other `lab up` and `lab down`; LabError if another one holds the lock."""
         state_root().mkdir(parents=True, exist_ok=True)
         path = state_root() / f".{self.lab}.lock"
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -167,7 +168,7 @@ class StateDir:
         (self.path / "shared").chmod(0o1777)
 
     def load(self) -> Journal | None:
-        """Read the journal; None if there is none, or if it was cut short before anything was made."""
+        """Read the journal; None if it does not exist."""
         try:
             return Journal.model_validate_json((self.path / "lab.json").read_bytes())
         except FileNotFoundError:
@@ -179,13 +180,8 @@ class StateDir:
             ) from error
 
     def save(self, journal: Journal) -> None:
-        """Write the journal so that a crash leaves the old or the new one."""
-        temporary = self.path / "lab.json.new"
-        with temporary.open("w", encoding="utf-8") as stream:
-            stream.write(journal.model_dump_json(indent=1))
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(self.path / "lab.json")
+        """Write the journal; a crash leaves the old or the new one."""
+        durable.replace(self.path / "lab.json", journal.model_dump_json(indent=1))
 
     def write_secret(self, name: str, text: str) -> None:
         """Write a file that only root can read."""
@@ -195,9 +191,9 @@ class StateDir:
             stream.write(text)
 
     def sweep(self, *, own_process: bool = False) -> None:
-        """Remove all that the journal names and the folder itself; what is gone already is no error.
+        """Remove all that the journal names, and the folder itself; what is missing is ignored.
 
-        With `own_process` the daemon sweeps behind itself and goes on living.
+        With `own_process` the daemon cleans up after itself and is not ended.
         """
         journal = self.load()
         if journal is not None:
@@ -212,7 +208,7 @@ class StateDir:
             shutil.rmtree(self.path)
 
     def _end_members(self, groups: Path) -> None:
-        """End what is left in the hosts' control groups: hosts forked after the last journal entry."""
+        """End the processes left in the hosts' control groups: hosts forked after the last journal entry."""
         for file in groups.glob("*/cgroup.procs"):
             for line in file.read_text(encoding="ascii").split():
                 try:
@@ -227,7 +223,7 @@ def new_group() -> int:
 
 
 def running_labs() -> dict[str, Journal]:
-    """Every lab with a journal under the state root, by name; it may have crashed."""
+    """Every lab with a journal under the state root, by name, crashed ones included."""
     found = {}
     for path in sorted(state_root().glob("*/lab.json")):
         journal = StateDir(path.parent.name).load()

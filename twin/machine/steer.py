@@ -1,10 +1,10 @@
-"""Let a virtual switch answer on port 22 of its own loopback address beside the machine's own sshd.
+"""Lets a virtual switch answer on port 22 of its own loopback address beside the machine's sshd.
 
 A listener on ``0.0.0.0:22`` owns port 22 of every local address, so nothing else can bind ``127.18.1.1:22``. Linux
 lets a small BPF program choose the listening socket for a new connection (BPF_PROG_TYPE_SK_LOOKUP, since 5.9;
-kernel documentation, ``Documentation/bpf/prog_sk_lookup.rst``). Ours looks the connection's (address, port) up in a
-table of listeners that are really bound to another port, and leaves every other connection alone. The program lives
-as long as `Steering` is open or the process that holds it: after a crash nothing is left.
+kernel documentation, ``Documentation/bpf/prog_sk_lookup.rst``). This one looks the connection's (address, port) up in
+a table of listeners that are really bound to another port, and leaves every other connection alone. The program lives
+as long as the process and its `Steering`: after a crash nothing is left.
 
 Only TCP: a UDP answer would leave from the port that the socket is really bound to.
 """
@@ -93,7 +93,7 @@ class Steering:
     """Connections to ``(address, port)`` reach the given listening sockets, whatever they are bound to.
 
     `listeners` maps (IPv4 address, port) to the descriptor of a listening TCP socket of this network namespace. The
-    sockets may be closed later: the kernel forgets them by itself. Raises `SteeringUnavailable`.
+    sockets may be closed later: the kernel removes them by itself. Raises `SteeringUnavailable`.
     """
 
     def __init__(self, listeners: Mapping[tuple[str, int], int]) -> None:
@@ -106,7 +106,7 @@ class Steering:
 
     def _open(self, listeners: Mapping[tuple[str, int], int]) -> None:
         create = struct.pack("=IIII", _MAP_TYPE_SOCKHASH, 8, 8, max(len(listeners), 1))
-        table = self._keep(_bpf(_MAP_CREATE, create))
+        table = self._own(_bpf(_MAP_CREATE, create))
         for (address, port), descriptor in listeners.items():
             key = ctypes.create_string_buffer(_key(address, port), 8)
             value = ctypes.create_string_buffer(struct.pack("=Q", descriptor), 8)
@@ -125,14 +125,14 @@ class Steering:
             ctypes.addressof(licence),
         )
         struct.pack_into("=I", load, 68, _ATTACH_SK_LOOKUP)
-        program = self._keep(_bpf(_PROG_LOAD, bytes(load)))
+        program = self._own(_bpf(_PROG_LOAD, bytes(load)))
         namespace = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
         try:
-            self._keep(_bpf(_LINK_CREATE, struct.pack("=IIII", program, namespace, _ATTACH_SK_LOOKUP, 0)))
+            self._own(_bpf(_LINK_CREATE, struct.pack("=IIII", program, namespace, _ATTACH_SK_LOOKUP, 0)))
         finally:
             os.close(namespace)
 
-    def _keep(self, descriptor: int) -> int:
+    def _own(self, descriptor: int) -> int:
         self._descriptors.append(descriptor)
         os.set_inheritable(descriptor, False)
         return descriptor
@@ -163,7 +163,7 @@ def _wildcard_listens(port: int) -> bool:
 
 
 def listen_tcp(address: str, port: int) -> tuple[socket.socket, Steering | None]:
-    """A socket that gets the connections to ``address:port``, and what steers them there if that was needed.
+    """Return a socket that gets the connections to ``address:port``, and the `Steering` if one was needed.
 
     Raises OSError (EADDRINUSE) when another program listens on this very address, or when the machine's own service
     owns the port on every address and the kernel cannot steer.

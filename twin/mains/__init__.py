@@ -1,1 +1,1 @@
-"""Mains: which outlet feeds what, and sensors inside devices."""
+"""Mains: which outlet feeds which device, and power sensors inside devices."""

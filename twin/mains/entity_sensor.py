@@ -1,7 +1,7 @@
 """A switch's own power sensor as ENTITY-SENSOR-MIB (RFC 3433) and ENTITY-MIB (RFC 6933) rows.
 
-Whether a family offers one is in the truth file (`power_sensor`). That a real PowerConnect 55xx or M4300 shows watts
-this way is from memory and doubtful; rows are numbered from `_INDEX`, also invented.
+The truth file says whether a family has one (`power_sensor`). That a real PowerConnect 55xx or M4300 shows watts this
+way is from memory and doubtful; so is the row number `_INDEX`.
 """
 
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ _CLASS_SENSOR = 8
 
 
 class PowerSensor:
-    """Watts of one switch as the switch itself sees them."""
+    """Power of one switch as the switch itself measures it."""
 
     def __init__(self, switch: str, truth: SensorTruth, *, seed: int = 0) -> None:
         self._truth = truth
@@ -39,7 +39,7 @@ class PowerSensor:
         )
 
     def measure(self, true_watt: float, since_s: float, until_s: float) -> bool:
-        """Feed true AC watts; True when there is a new reading."""
+        """Measure true AC watts; True if the reading was refreshed."""
         return self._meter.feed(true_watt, since_s, until_s)
 
     @property

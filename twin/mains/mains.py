@@ -1,8 +1,8 @@
-"""From loads through outlets to meters: which device has power, what each strip measures, who is told.
+"""From loads through outlets to meters: which device has power, and what each strip measures.
 
-The owner calls `tick(now_s)` about once a second and whenever `wake` asked for it; everything (sampling, measuring,
+The owner calls `tick(now_s)` about once a second and whenever `wake` requests it; everything (sampling, measuring,
 switching, publishing) happens in that call, in the caller's thread. SETs arrive in the SNMP agent's thread and only
-plan. A device with several outlets draws equally from those that are on.
+schedule. A device with several outlets draws equally from those that are on.
 """
 
 import threading
@@ -19,8 +19,8 @@ from twin.strips.strip import Strip
 class Mains:
     """A lab's power. `feeds` maps (strip, outlet) to the device behind it; time is in seconds since the lab's start.
 
-    `on_power(device, on)` is called from `tick` after a device lost or got its power. `wake(delay_s)` asks the owner to
-    call `tick` after a delay, from any thread.
+    `on_power(device, on)` is called from `tick` after a device's power was switched. `wake(delay_s)` requests a
+    `tick` after a delay; it may be called from any thread.
     """
 
     def __init__(
@@ -40,14 +40,16 @@ class Mains:
         self._sources: dict[str, list[tuple[str, int]]] = {}
         self._wake = wake
         self._unplugged: set[str] = set()
-        self._told = dict.fromkeys(loads.names, True)
+        self._reported_on = dict.fromkeys(loads.names, True)
         self._sensors: dict[str, tuple[PowerSensor, Agent, Callable[[], float]]] = {}
         for source, device in sorted(self._feeds.items()):
             strip, number = source
             if strip not in self._strips or number not in self._strips[strip].outlets:
-                raise LabError(f"outlets.csv: {device} hangs on {strip}:{number}, which does not exist; correct it")
+                raise LabError(f"outlets.csv: {device} is fed by {strip}:{number}, which does not exist; correct it")
             if device not in loads.names:
-                raise LabError(f"outlets.csv: {strip}:{number} feeds {device}, which is no switch or node; correct it")
+                raise LabError(
+                    f"outlets.csv: {strip}:{number} feeds {device}, which is not a switch or node; correct it"
+                )
             self._sources.setdefault(device, []).append(source)
         for strip_ in strips:
             strip_.wake = wake
@@ -59,14 +61,14 @@ class Mains:
             agent.put(list(sensor.varbinds(uptime_s())))
 
     def powered(self, device: str) -> bool:
-        """Whether any outlet of the device is on and its plug in; one without outlets always has power."""
+        """Whether the device is plugged in and one of its outlets is on; one without outlets always has power."""
         if device in self._unplugged:
             return False
         sources = self._sources.get(device)
         return sources is None or any(self._strips[strip].outlets[number].on for strip, number in sources)
 
     def tick(self, now_s: float) -> None:
-        """Sample, measure, switch what is due, publish, tell."""
+        """Sample, measure, switch what is due, publish, call `on_power`."""
         with self._lock:
             since_s = self._loads.now_s
             if now_s > since_s:
@@ -79,16 +81,11 @@ class Mains:
             self._on_power(device, on)
 
     def due_in_s(self) -> float:
-        """Seconds until an outlet is going to switch; infinite when none is."""
+        """Seconds until the next outlet switches; infinite if none is scheduled."""
         return min((strip.due_in_s() for strip in self._strips.values()), default=float("inf"))
 
-    def set_outlet(self, strip: str, outlet: int, *, on: bool) -> None:
-        """Switch an outlet by hand, at the next tick; KeyError for one that does not exist."""
-        with self._strips[strip].lock:
-            self._strips[strip].plan(self._strips[strip].outlets[outlet], (0.0, on))
-
     def plug(self, device: str, on: bool) -> None:  # noqa: FBT001 - the shape of `on_power`
-        """Put a device's plug in, or pull it (a fault), at the next tick, for which `wake` asks at once."""
+        """Put a device's plug in or pull it (a fault) at the next tick, which it requests at once."""
         with self._lock:
             if on:
                 self._unplugged.discard(device)
@@ -97,11 +94,11 @@ class Mains:
         self._wake(0.0)
 
     def freeze(self, strip: str, *, on: bool, outlet: int | None = None) -> None:
-        """Freeze a strip's readings (a fault), or let go; KeyError for a strip or outlet that does not exist."""
+        """Freeze a strip's readings (a fault) or end that; KeyError for a strip or outlet that does not exist."""
         self._strips[strip].freeze(on=on, outlet=outlet)
 
     def report(self) -> dict[str, Any]:
-        """Give the truth of all loads over the last sample, and what the strips show for it, as plain data."""
+        """Return the true power of all loads over the last sample, and what the strips show, as plain data."""
         with self._lock:
             devices = {name: self._device(name) for name in self._loads.names}
             strips = {name: self._strip(strip) for name, strip in self._strips.items()}
@@ -116,7 +113,7 @@ class Mains:
             watt_by_outlet = {}
             for number, outlet in strip.outlets.items():
                 device = self._feeds.get((name, number))
-                if device is not None and outlet.on and self._told[device]:
+                if device is not None and outlet.on and self._reported_on[device]:
                     watt_by_outlet[number] = self._loads.power(device).ac_watt / live[device]
             strip.measure(watt_by_outlet, since_s, now_s)
         for switch, (sensor, agent, uptime_s) in self._sensors.items():
@@ -128,16 +125,16 @@ class Mains:
             with strip.lock:
                 strip.run_due(now_s)
         changed = []
-        for device, was_on in self._told.items():
+        for device, was_on in self._reported_on.items():
             on = self.powered(device)
             if on != was_on:
-                self._told[device] = on
+                self._reported_on[device] = on
                 self._loads.set_powered(device, on=on)
                 changed.append((device, on))
         return changed
 
     def drawn_watt(self, device: str) -> float:
-        """What a device drew from its outlets at the last tick, W."""
+        """Power that a device drew from its outlets at the last tick, W."""
         return self._loads.power(device).ac_watt
 
     def _device(self, name: str) -> dict[str, Any]:

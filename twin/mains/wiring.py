@@ -1,4 +1,4 @@
-"""The electrical side of a lab, put together from its inventory, its truth and what the rack knows of the engine."""
+"""Builds the electrical side of a lab from its inventory, its truth and the rack's engine ids."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from lab.errors import LabError
 from lab.model import Lab
 from twin.mains.entity_sensor import PowerSensor
 from twin.mains.mains import Mains
-from twin.power.loads import Loads, NodeLoad, PortBook, SwitchLoad
+from twin.power.loads import Loads, NodeLoad, PortReader, SwitchLoad
 from twin.strips import FAMILIES, Strip
 from twin.strips.mib import Agent
 from twin.truth.truth import Truth
@@ -32,7 +32,7 @@ class RackedNode:
 def wire(
     lab: Lab,
     truth: Truth,
-    engine: PortBook,
+    engine: PortReader,
     *,
     switches: Mapping[str, RackedSwitch],
     nodes: Mapping[str, RackedNode],
@@ -43,8 +43,8 @@ def wire(
 ) -> tuple[Mains, dict[str, Strip]]:
     """Build loads, strips and mains; LabError for a family, model, outlet or override that does not exist.
 
-    `cables` are pairs of engine port ids; `clock_s` counts seconds since the lab's start. Each strip still wants an
-    agent: make one with `on_set=strip.on_set`, then `strip.bind(agent)`.
+    `cables` are pairs of engine port ids; `clock_s` counts seconds since the lab's start. Each strip then needs an
+    agent: make one with `on_set=strip.on_set`, and call `strip.bind(agent)`.
     """
     unknown = truth.unknown_overrides(
         switches={switch.name for switch in lab.switches},
@@ -52,7 +52,9 @@ def wire(
         strips={strip.name for strip in lab.strips},
     )
     if unknown:
-        raise LabError(f"twin/truth.yaml: {unknown[0]} is no device of this lab; correct the name or remove it")
+        raise LabError(
+            f"twin/truth.yaml: {unknown[0]} names a device that this lab does not have; correct the name or remove it"
+        )
     loads: list[SwitchLoad | NodeLoad] = []
     for switch in lab.switches:
         racked = switches[switch.name]
@@ -65,7 +67,7 @@ def wire(
     for known in lab.strips:
         if known.family not in FAMILIES:
             raise LabError(
-                f"{known.name} is a {known.family}, which the twin cannot play (it plays {', '.join(FAMILIES)}): "
+                f"{known.name} is a {known.family}, which has no twin (these have: {', '.join(FAMILIES)}): "
                 "bring up a lab of those, or use this one with its real strips."
             )
         family = FAMILIES[known.family]
@@ -90,7 +92,7 @@ def wire_sensors(
     agents: Mapping[str, Agent],
     uptime_s: Mapping[str, Callable[[], float]],
 ) -> None:
-    """Show the power sensors of those switches whose truth has one; mappings are by switch name."""
+    """Show the power sensors of the switches whose truth has one; mappings are by switch name."""
     for switch in lab.switches:
         known = truth.switch(switch.name, switch.family).power_sensor
         if known is not None:

@@ -1,1 +1,1 @@
-"""The lab's network: cables, and spanning tree."""
+"""The lab's network: cables and spanning tree."""

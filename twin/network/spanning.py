@@ -1,13 +1,13 @@
-"""Spanning tree of the twin's switches: one computation over all of them instead of an exchange of BPDUs.
+"""Spanning tree of the twin's switches: computed over all of them at once, without BPDUs.
 
-The result is the tree that RSTP (IEEE 802.1D-2004, clause 17) settles on with default priorities: the root is the
+The result is the tree that RSTP (IEEE 802.1D-2004, clause 17) converges to with default priorities: the root is the
 bridge with the lowest address, every other bridge keeps the port with the lowest cost to it, and of the remaining links
 the end that is farther from the root (by cost, bridge, port) discards.
 
 Simplifications: no BPDU is sent, so a capture shows none; the tree changes within a second of a link or configuration
-change, where RSTP takes milliseconds to seconds and classic STP 30 s; configured priorities and costs are not looked
-at; a switch without spanning tree is invisible, where its BPDU-transparent forwarding would let its neighbours see a
-loop through it. Ports without link discard, so that a link that comes up cannot close a loop before the tree is
+change, where RSTP takes milliseconds to seconds and classic STP 30 s; configured priorities and costs are
+ignored; a switch without spanning tree is invisible, although a real one forwards BPDUs, so that its neighbours detect
+a loop through it. Ports without link discard, so that a link that comes up cannot close a loop before the tree is
 computed.
 """
 
@@ -34,7 +34,7 @@ def path_cost(rate_mbps: int) -> int:
 
 
 def blocked_ports(bridges: Mapping[str, bytes], segments: Sequence[Segment]) -> frozenset[BridgePort]:
-    """Give the bridge ports that discard; `bridges` maps a switch to its address. Unconnected parts have own roots."""
+    """Return the bridge ports that discard; `bridges` maps a switch to its address. Each connected part has a root."""
     cables: dict[str, list[tuple[BridgePort, BridgePort, int]]] = {name: [] for name in bridges}
     for segment in segments:
         cost = path_cost(segment.rate_mbps)

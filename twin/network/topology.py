@@ -23,7 +23,7 @@ LinkState = Literal["up", "down", "shut", "cut", "blocked"]
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """Where everything is in the engine: NICs by host (port ids), cables by the link's number (cable ids)."""
+    """Engine ids of a lab's parts: NICs by host (port ids), cables by the link's number (cable ids)."""
 
     lab: Lab
     engine: "_Fabric"
@@ -38,7 +38,7 @@ class Topology:
         return _engine_port(self.devices[end.device], end)
 
     def link_state(self, link: Link, *, cut: bool) -> LinkState:
-        """Tell what a link does; "shut" is by somebody's configuration, "down" without a known reason."""
+        """Return the state of a link; "shut" by configuration, "down" without a known reason."""
         a, b = (self.engine.port(self.engine_port(end)) for end in (link.a, link.b))
         if cut:
             return "cut"
@@ -63,7 +63,7 @@ def base_mac(lab: str, index: int) -> bytes:
 
 
 def startup_text(lab: Lab, switch: str) -> str:
-    """Return the startup configuration that the lab ships for a switch; empty is factory."""
+    """Return the startup configuration that the lab has for a switch; empty: factory settings."""
     path = Path(lab.folder) / "twin" / "startup" / f"{switch}.cfg"
     return path.read_text(encoding="utf-8") if path.exists() else ""
 
@@ -83,10 +83,10 @@ def _add_nic(engine: "_Fabric", host: Host, truth: Truth) -> int:
 
 
 def _neighbours(lab: Lab, devices: Mapping[str, SwitchDevice], own: SwitchDevice) -> Callable[[int], Neighbour | None]:
-    """Say who is at the other end of a port's cable, if it is a switch that has booted.
+    """Return a function from a port to the LLDP neighbour at its cable: a switch that has booted.
 
-    Simplification: no LLDP frame is sent. A partner is known as soon as the link is up (really after up to 30 s), and
-    also if its own LLDP was switched off; hosts run no LLDP. A capture of the cable could tell.
+    Simplification: no LLDP frame is sent. A neighbour is known as soon as the link is up (a real one after up to
+    30 s), even if its LLDP is switched off; hosts run no LLDP. A capture of the cable could show it.
     """
     ends: dict[int, End] = {}
     for link in lab.trunk_cables():
@@ -95,14 +95,14 @@ def _neighbours(lab: Lab, devices: Mapping[str, SwitchDevice], own: SwitchDevice
             if port is not None:
                 ends[port.number] = there
 
-    def look(number: int) -> Neighbour | None:
+    def neighbour_at(number: int) -> Neighbour | None:
         there = ends.get(number)
         if there is None or not devices[there.device].ready:
             return None
         partner = devices[there.device]
         return Neighbour(partner.spec.base_mac, there.port, partner.personality.hostname())
 
-    return look
+    return neighbour_at
 
 
 def lay_out(
@@ -114,7 +114,7 @@ def lay_out(
     public_key: str,
     clock_s: Callable[[], float],
 ) -> Topology:
-    """Put the lab into an engine: switches without power, NICs, cables. FabricError passes through."""
+    """Build the lab in an engine: switches without power, NICs, cables. FabricError passes through."""
     devices = {}
     for index, switch in enumerate(lab.switches):
         known = truth.switch(switch.name, switch.family)

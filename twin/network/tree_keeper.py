@@ -1,4 +1,4 @@
-"""Keeps the spanning tree of a running lab up to date: watches links and configurations, blocks and opens ports."""
+"""Keeps the spanning tree of a running lab up to date: follows links and configurations, blocks and unblocks ports."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -13,8 +13,7 @@ from twin.switch.device import Event, SwitchDevice
 class _Trunk:
     a: BridgePort
     b: BridgePort
-    port_a: int  # engine port id
-    port_b: int
+    port_a: int  # engine port id of `a`
 
 
 def _number(device: SwitchDevice, end: End) -> int:
@@ -36,7 +35,6 @@ class TreeKeeper:
                 (link.a.device, _number(self._devices[link.a.device], link.a)),
                 (link.b.device, _number(self._devices[link.b.device], link.b)),
                 topology.engine_port(link.a),
-                topology.engine_port(link.b),
             )
             for link in topology.lab.trunk_cables()
         ]
@@ -45,18 +43,18 @@ class TreeKeeper:
             for name, number in (trunk.a, trunk.b):
                 self._trunk_ports[name].add(number)
 
-    def noticed(self, device: SwitchDevice, event: Event) -> None:
-        """Hold back a switch that has just booted or changed, until `update`: its dark trunk ports discard at once."""
+    def on_event(self, device: SwitchDevice, event: Event) -> None:
+        """Let the trunk ports without link of a switch that just booted or changed discard until `update`."""
         if event not in {"ready", "config"}:
             return
         watched = device.stp_ports() & self._trunk_ports[device.name]
-        dark = {n for n in watched if not self._topology.engine.port(device.engine_port[n])["oper_up"]}
+        unlinked = {n for n in watched if not self._topology.engine.port(device.engine_port[n])["oper_up"]}
         kept = device.blocked & watched
-        if dark | kept != device.blocked:
-            device.set_blocked(frozenset(dark | kept))
+        if unlinked | kept != device.blocked:
+            device.set_blocked(frozenset(unlinked | kept))
 
     def update(self) -> None:
-        """Compute the tree over all links that are up, and have every switch block accordingly."""
+        """Compute the tree over all links that are up, and block ports accordingly."""
         active = {name: device.stp_ports() for name, device in self._devices.items() if device.ready}
         if not any(active.values()):
             for name in active:
@@ -65,21 +63,25 @@ class TreeKeeper:
             return
         lags = {name: _lag_of(self._devices[name]) for name in active}
         segments: dict[tuple[BridgePort, BridgePort], Segment] = {}
-        dark: set[BridgePort] = set()
+        unlinked: set[BridgePort] = set()
         for trunk in self._trunks:
             if trunk.a[1] not in active.get(trunk.a[0], ()) or trunk.b[1] not in active.get(trunk.b[0], ()):
-                dark |= {end for end in (trunk.a, trunk.b) if end[1] in active.get(end[0], ()) and not self._up(end)}
+                unlinked |= {
+                    end for end in (trunk.a, trunk.b) if end[1] in active.get(end[0], ()) and not self._up(end)
+                }
                 continue
             state = self._topology.engine.port(trunk.port_a)
             if not state["oper_up"]:
-                dark |= {trunk.a, trunk.b}
+                unlinked |= {trunk.a, trunk.b}
                 continue
             a = (trunk.a[0], lags[trunk.a[0]].get(trunk.a[1], trunk.a[1]))
             b = (trunk.b[0], lags[trunk.b[0]].get(trunk.b[1], trunk.b[1]))
             segments[a, b] = Segment(a, b, state["speed_mbps"])
-        self._tell(active, blocked_ports({n: self._addresses[n] for n in active}, list(segments.values())) | dark, lags)
+        self._set_blocked(
+            active, blocked_ports({n: self._addresses[n] for n in active}, list(segments.values())) | unlinked, lags
+        )
 
-    def _tell(
+    def _set_blocked(
         self, active: Collection[str], discarding: Collection[BridgePort], lags: Mapping[str, Mapping[int, int]]
     ) -> None:
         changed = False
@@ -89,7 +91,7 @@ class TreeKeeper:
             if blocked != self._devices[name].blocked:
                 self._devices[name].set_blocked(frozenset(blocked))
                 changed = True
-        if changed:  # what a topology change notification does: what was learned is on other ports now
+        if changed:  # as after a topology change notification: addresses are on other ports now
             for name in active:
                 self._topology.engine.flush_fdb(self._devices[name].switch)
 

@@ -1,1 +1,1 @@
-"""Watts that follow from what ports do, and meters that show them."""
+"""Power that follows from the state of ports, and the meters that measure it."""

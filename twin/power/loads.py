@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from eee_engine import PortCounters, PortState, TimeInState
 
 
-class PortBook(Protocol):
-    """The part of the engine that is read here (`eee_engine.Engine`, `VirtualEngine`)."""
+class PortReader(Protocol):
+    """The part of the engine that is read here (of `eee_engine.Engine` and `VirtualEngine`)."""
 
     def ports_time_in_state(self, ports: Sequence[int]) -> "list[TimeInState]": ...  # noqa: D102
     def port(self, port: int) -> "PortState": ...  # noqa: D102
@@ -22,7 +22,7 @@ class PortBook(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SwitchLoad:
-    """A switch with its engine port ids. `booting` is asked once per sample."""
+    """A switch with its engine port ids. `booting` is called once per sample."""
 
     name: str
     truth: SwitchPowerTruth
@@ -63,7 +63,7 @@ class Loads:
 
     def __init__(
         self,
-        engine: PortBook,
+        engine: PortReader,
         loads: Sequence[SwitchLoad | NodeLoad],
         *,
         cables: Sequence[tuple[int, int]] = (),
@@ -98,15 +98,15 @@ class Loads:
         return self._power[name]
 
     def load(self, name: str) -> SwitchLoad | NodeLoad:
-        """Give the load of that name."""
+        """Return the load of that name."""
         return self._loads[name]
 
     def set_powered(self, name: str, *, on: bool) -> None:
-        """From the last sample on the load has mains, or not."""
+        """Set whether the load has mains from the last sample on."""
         self._powered[name] = on
 
     def advance(self, now_s: float) -> None:
-        """Sample everything at `now_s`; nothing happens if no time has passed."""
+        """Sample everything at `now_s`; nothing happens if no time has passed since the last sample."""
         duration_s = now_s - self._now_s
         if duration_s <= 0.0:
             return

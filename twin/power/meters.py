@@ -1,7 +1,7 @@
-"""What a power meter makes of true watts: lag, refresh, gain and offset, noise, resolution, energy register.
+"""How a power meter turns true watts into readings: lag, refresh, gain and offset, noise, resolution, energy register.
 
 Simplification: within one `feed` the true power is constant (its mean), so a swing shorter than the caller's tick shows
-as its mean; a meter with a lag below the tick would tell them apart.
+as its mean; a meter with a lag below the tick could show it.
 """
 
 import math
@@ -12,12 +12,12 @@ import numpy as np
 from twin.truth.truth import StripTruth
 
 _CREEP_WATT = 0.05
-"""Below this a meter shows nothing (the starting current of metering chips; the figure is invented)."""
+"""Below this a meter shows 0 (the starting current of metering chips; the value is an assumption)."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeterTraits:
-    """How a meter measures. `resolution_watt` and `register_joule` 0 mean as fine as it computes."""
+    """How a meter measures. `resolution_watt` and `register_joule` 0 mean no rounding."""
 
     refresh_s: float = 1.0
     lag_s: float = 0.0
@@ -28,8 +28,8 @@ class MeterTraits:
     register_joule: float = 0.0
     skipped_fraction: float = 0.0
 
-    def truly(self, truth: StripTruth) -> "MeterTraits":
-        """Take these family values where `truth` has none of its own."""
+    def with_truth(self, truth: StripTruth) -> "MeterTraits":
+        """Return these traits with the truth file's values, where it has any."""
         return MeterTraits(
             refresh_s=self.refresh_s if truth.refresh_s is None else truth.refresh_s,
             lag_s=self.lag_s if truth.lag_s is None else truth.lag_s,
@@ -60,9 +60,9 @@ class Meter:
         self.peak_watt = 0.0
 
     def feed(self, true_watt: float, since_s: float, until_s: float) -> bool:
-        """Measure a constant power over a stretch of time, seconds since the start, in order and without gaps.
+        """Measure a constant power over an interval, in seconds since the start; intervals follow without gaps.
 
-        True when at least one refresh fell into it.
+        True if the interval holds at least one refresh.
         """
         traits, before = self._traits, self._refreshes
         at_s = since_s

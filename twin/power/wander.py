@@ -1,6 +1,6 @@
-"""Power that comes and goes for no visible reason: drift and ripple, the same for the same seed.
+"""Power variation without a visible cause: drift and ripple, the same for the same seed.
 
-Both are drawn on a grid of whole seconds since the start, so what happened does not depend on when it was looked at.
+Both are drawn on a grid of whole seconds since the start, so they do not depend on when they are sampled.
 """
 
 import math
@@ -14,7 +14,7 @@ _STEP_S = 1.0
 
 
 def stream(seed: int, *names: str) -> np.random.Generator:
-    """Give a generator of its own to each named thing of a lab."""
+    """Return a random generator of its own for each named thing of a lab."""
     return np.random.default_rng([seed, *(zlib.crc32(name.encode()) for name in names)])
 
 
@@ -32,7 +32,7 @@ class Wander:
         self.watt = self._drift_watt + truth.ripple_watt * float(rng.standard_normal())
 
     def advance(self, now_s: float) -> float:
-        """Energy in joule (of either sign) from the last call to `now_s` seconds since the start."""
+        """Energy in joule (positive or negative) from the last call to `now_s` seconds since the start."""
         joule = 0.0
         while now_s > self._now_s:
             end_s = min(now_s, (self._step + 1) * _STEP_S)

@@ -1,10 +1,10 @@
-"""The power model: joules from what ports, processors and supplies did between two moments. Pure functions.
+"""The power model: the energy of ports, processors and supplies between two moments. Pure functions.
 
-Energy is integrated over time in state, so no state change is missed between two samples. The form is the one of
-Andujar 2023 (Eq. 1-5: switch logic fixed, ports by the fraction of time they are awake, nodes by CPU use), widened
-by speed, by what a port keeps when shut, by wakes and traffic (the ETH NetPowerBench model's terms) and by a supply.
+Energy is integrated over time in state, so no state change is missed between two samples. Its form follows
+Andujar 2023 (Eq. 1-5: switch logic fixed, ports by the fraction of time they are awake, nodes by CPU use), extended
+by speed, by the draw of a shut port, by wakes and traffic (the terms of the ETH NetPowerBench model) and by a supply.
 
-Simplifications, with what a measurement could tell apart:
+Simplifications, and the measurement that could show each:
 
 * Each direction's LPI saves its own share of a port's power. A 1000BASE-T PHY goes quiet only when both directions are
   in LPI; strictly one-way traffic would show it.
@@ -28,10 +28,10 @@ _S_PER_PS = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class PortLedger:
-    """What a port had done by one moment.
+    """Counts of a port up to one moment.
 
-    `receive` is the transmit ledger of the cable's other end (None: no cable; its own is then used). Counts may start
-    again at zero.
+    `receive` is the transmit ledger of the cable's other end (None: no cable; then its own is used). Counts may restart
+    at zero.
     """
 
     transmit: "TimeInState"
@@ -66,7 +66,7 @@ def _mean_up_watt(before: Mapping[int, int], after: Mapping[int, int], truth: Po
 
 
 def _grown(before: int, after: int) -> int:
-    """Growth of a counter that may have started again at zero."""
+    """Growth of a counter that may have restarted at zero."""
     return after - before if after >= before else after
 
 
@@ -87,7 +87,7 @@ def port_joule(before: PortLedger, after: PortLedger, truth: PortPowerTruth) -> 
 
 
 def switch_base_joule(truth: SwitchPowerTruth, duration_s: float, *, booting: bool) -> float:
-    """Energy of all but the ports."""
+    """Energy of a switch without its ports."""
     return (truth.base_watt + (truth.boot_watt if booting else 0.0)) * duration_s
 
 

@@ -1,1 +1,1 @@
-"""What each family offers over SNMP."""
+"""A switch's SNMP agent: what it shows, and the SETs that it accepts."""

@@ -1,8 +1,8 @@
-"""A switch's SNMP agent: what the engine measures, what the configuration says, and when it answers at all.
+"""A switch's SNMP agent: what the engine measures, what the configuration says, and when it answers.
 
 The agent answers while the switch is ready: booting or without power it is silent, and every boot is a boot of its SNMP
 engine. Tables of counters and states come from the engine; names, descriptions and everything else that only the
-configuration knows is put over them here, anew after each change.
+configuration knows is laid over them here, again after each change.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from eee_engine import SnmpAgent
 
-from twin.snmp.profiles import PROFILES
 from twin.snmp.rows import VLAN_STATIC
-from twin.snmp.set_requests import Setter
+from twin.snmp.set_requests import SnmpSet
 from twin.snmp.values import RowStatus, port_list
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from eee_engine import Group, UsmUser, VarBind, _Fabric
 
+    from twin.snmp.profile import SnmpProfile
     from twin.switch.device import Event, SwitchDevice
 
 _SYSTEM = "1.3.6.1.2.1.1"
@@ -36,7 +36,7 @@ _ENGINE_ID_OF_MAC = 3  # format octet of RFC 3411, section 5
 
 @dataclass(frozen=True, slots=True)
 class SnmpAccess:
-    """Who may ask and write."""
+    """Communities and users that may read or write."""
 
     communities: Mapping[str, Literal["ro", "rw"]]
     users: Sequence[UsmUser] = ()
@@ -57,13 +57,14 @@ class Agent(Protocol):
 class SnmpFace:
     """The agent of one switch. It follows the device from construction until `close`.
 
-    `agent` may be given further entries (sensors) by whoever has them. OSError when the switch is ready and its
-    address cannot be bound; ValueError for impossible users or communities.
+    Other modules may put further entries (sensors) into `agent`. OSError if the switch is ready and its address cannot
+    be bound; ValueError for invalid users or communities.
     """
 
     def __init__(
         self,
         device: SwitchDevice,
+        profile: SnmpProfile,
         *,
         address: str,
         port: int = 161,
@@ -71,8 +72,8 @@ class SnmpFace:
         make_agent: Callable[..., Agent] = SnmpAgent,
     ) -> None:
         self._device = device
-        self._profile = PROFILES[device.family]
-        self._setter = Setter(device, self._profile, self._refresh)
+        self._profile = profile
+        self._snmp_set = SnmpSet(device, self._profile, self._refresh)
         self._shown: dict[str, VarBind] = {}
         engine_id = (0x8000_0000 | self._profile.enterprise).to_bytes(4, "big")
         self.agent: Agent = make_agent(
@@ -81,10 +82,10 @@ class SnmpFace:
             engine_id=engine_id + bytes([_ENGINE_ID_OF_MAC]) + device.spec.base_mac,
             communities=access.communities,
             users=access.users,
-            on_set=self._setter,
+            on_set=self._snmp_set,
         )
         self.agent.serve(device.engine, self._group())
-        self._forget = device.observe(self._on_event)
+        self._stop_observing = device.observe(self._on_event)
         with device.lock:
             if device.ready:
                 self._begin()
@@ -92,8 +93,8 @@ class SnmpFace:
     def close(self) -> None:
         """Stop answering and listening; idempotent."""
         self.agent.stop()
-        self._forget()
-        self._forget = _nothing
+        self._stop_observing()
+        self._stop_observing = _already_closed
 
     def _on_event(self, device: SwitchDevice, event: Event) -> None:
         if event == "config":
@@ -102,7 +103,7 @@ class SnmpFace:
             self._begin()
         elif event == "power" and not device.ready:
             self.agent.stop()
-            self._setter.forget()
+            self._snmp_set.forget()
 
     def _begin(self) -> None:
         self._refresh()
@@ -110,7 +111,7 @@ class SnmpFace:
         self.agent.start()
 
     def _refresh(self) -> None:
-        """Put what has changed, remove what is gone."""
+        """Put changed entries, remove deleted ones."""
         with self._device.lock:
             wanted = {bind[0]: bind for bind in self._entries()}
             for name in self._shown.keys() - wanted.keys():
@@ -154,7 +155,7 @@ class SnmpFace:
     def _waiting_entries(self) -> Iterator[VarBind]:
         """VLAN rows that are not active."""
         count = len(self._device.ports)
-        for vid, row in self._setter.waiting.items():
+        for vid, row in self._snmp_set.waiting.items():
             yield f"{VLAN_STATIC}.1.{vid}", "octets", row.name.encode()
             yield f"{VLAN_STATIC}.2.{vid}", "octets", port_list(row.egress, count)
             yield f"{VLAN_STATIC}.3.{vid}", "octets", port_list((), count)
@@ -162,5 +163,5 @@ class SnmpFace:
             yield f"{VLAN_STATIC}.5.{vid}", "int", int(RowStatus.NOT_IN_SERVICE)
 
 
-def _nothing() -> None:
-    """What ending an observation that has ended does."""
+def _already_closed() -> None:
+    """Do nothing: the observation has already ended."""

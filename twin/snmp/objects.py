@@ -1,4 +1,4 @@
-"""Objects of which each instance stands for itself in a SET: ports' settings, ageing time, EEE.
+"""Objects whose instances are independent in a SET: ports' settings, ageing time, EEE.
 
 One table row is one object. Rows that belong together (VLANs, static addresses, copying the configuration) are in
 `twin.snmp.rows`.
@@ -32,8 +32,8 @@ _MAU_TYPES = "1.3.6.1.2.1.26.4."
 class Writable:
     """One writable object.
 
-    `find` turns an instance into what it names (a port; None for a scalar) or raises `SetRefused`; `read` checks a
-    value and puts it into Python's terms; `write` tells the configuration.
+    `find` maps an instance to what it names (a port; None for a scalar) or raises `SetRefused`; `read` checks and
+    parses a value; `write` changes the configuration.
     """
 
     name: str
@@ -50,7 +50,7 @@ def _scalar(_device: SwitchDevice, index: Index) -> None:
 
 
 def _interface(device: SwitchDevice, index: Index) -> Port:
-    """By ifIndex."""
+    """Find a port or LAG by ifIndex."""
     for port in device.ports:
         if index == (port.if_index,):
             return port
@@ -58,7 +58,7 @@ def _interface(device: SwitchDevice, index: Index) -> Port:
 
 
 def _ethernet(device: SwitchDevice, index: Index) -> Port:
-    """By ifIndex, a port with a PHY."""
+    """Find a port with a PHY by ifIndex."""
     port = _interface(device, index)
     if port.is_lag:
         raise SetRefused(Status.NO_CREATION)
@@ -66,7 +66,7 @@ def _ethernet(device: SwitchDevice, index: Index) -> Port:
 
 
 def _mau(device: SwitchDevice, index: Index) -> Port:
-    """By ifIndex and MAU number, which is always 1."""
+    """Find a port by ifIndex and MAU number, which is always 1."""
     if index[1:] != (1,):
         raise SetRefused(Status.NO_CREATION)
     return _ethernet(device, index[:1])
@@ -87,7 +87,7 @@ def _acceptable(value: object) -> Acceptable:
 
 
 def _default_type(value: object) -> int:
-    """A dot3MauType of copper, full duplex, as a speed."""
+    """Parse a dot3MauType of copper, full duplex, as a speed."""
     number = str(value).removeprefix(_MAU_TYPES)
     if not number.isdecimal() or int(number) not in _MAU_MBPS:
         raise SetRefused(Status.WRONG_VALUE)
@@ -107,7 +107,7 @@ def _restart(value: object) -> bool:
 
 
 def _nothing(_personality: Personality, _port: int, _value: object) -> None:
-    """ifMauAutoNegRestart: the link is negotiated anew, which the twin does not act out (no outage is seen)."""
+    """Accept ifMauAutoNegRestart; the twin does not negotiate again (no outage is visible)."""
 
 
 OBJECTS: tuple[Writable, ...] = (
@@ -201,4 +201,4 @@ OBJECTS: tuple[Writable, ...] = (
         lambda p, port, on: p.set_eee(port, on=on),
     ),
 )
-"""All of them; a family's profile names those that it lets be written."""
+"""All writable objects; a family's profile names those that it accepts SETs of."""

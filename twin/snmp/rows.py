@@ -1,10 +1,11 @@
-"""Rows whose columns belong together in a SET: VLANs, static addresses, copying the configuration.
+"""Tables whose columns belong together in a SET: VLANs, static addresses, copying the configuration.
 
-A SET PDU's columns are gathered row by row first, because the order of varbinds means nothing (RFC 3416, section
-4.2.5): a VLAN may be named before the varbind that creates it.
+A SET PDU's columns are gathered row by row first, because the order of varbinds has no meaning (RFC 3416,
+section 4.2.5): a VLAN may be named before the varbind that creates it.
 
-A VLAN made with createAndWait is not yet in the running configuration: it waits in the agent, notInService, until
-active is set. Forbidden egress ports can be set to none only; the families' `forbidden` lines are not reached.
+A VLAN made with createAndWait is not yet in the running configuration: it waits in the agent, notInService, until it is
+set to active. Forbidden egress ports can only be set to the empty list; the families' `forbidden` lines are out of
+reach.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _ALLOWED_TO_GO_TO, _STATIC_STATUS = 3, 4
 _STATIC_INVALID, _STATIC_PERMANENT = 2, 3
 
 Cells = dict[int, tuple[int, object]]
-"""Column -> (place of the varbind from 1, value in Python's terms)."""
+"""Column -> (position of the varbind from 1, parsed value)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class WaitingVlan:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One call on the configuration. Steps run in the order of `phase`; `index` is the varbind to blame."""
+    """One call on the configuration. Steps run in the order of `phase`; `index` is the varbind that an error names."""
 
     phase: int
     index: int
@@ -80,11 +81,11 @@ def vlan_steps(
     vid: int,
     cells: Cells,
 ) -> list[Step]:
-    """What one VLAN row of a SET asks for; rows that wait are changed in `waiting` at once."""
+    """Return the steps for one VLAN row of a SET; waiting rows are changed in `waiting` at once."""
     exists = vid in device.personality.vlan_names()
     first = min(index for index, _ in cells.values())
     index, status = cells.get(_ROW_STATUS, (first, None))
-    create = _row_fate(status, index, exists=exists, waits=vid in waiting)
+    create = _becomes_active(status, index, exists=exists, waits=vid in waiting)
     if status is RowStatus.DESTROY:
         waiting.pop(vid, None)
         return [Step(DESTROY, index, lambda p: p.destroy_vlan(vid))] if exists else []
@@ -103,8 +104,8 @@ def vlan_steps(
     return _changes(device, vid, cells)
 
 
-def _row_fate(status: object, index: int, *, exists: bool, waits: bool) -> bool:
-    """Whether the row becomes active now; raises for what RFC 2579's table of RowStatus does not allow."""
+def _becomes_active(status: object, index: int, *, exists: bool, waits: bool) -> bool:
+    """Whether the row becomes active now; raises where RFC 2579's table of RowStatus does not allow the change."""
     match status:
         case RowStatus.CREATE_AND_GO | RowStatus.CREATE_AND_WAIT:
             if exists or waits:
@@ -136,7 +137,7 @@ def _filled(row: WaitingVlan, cells: Cells) -> WaitingVlan:
 
 
 def _changes(device: SwitchDevice, vid: int, cells: Cells) -> list[Step]:
-    """Columns of a VLAN that exists. A port taken out of egress leaves the untagged ports too."""
+    """Return the steps for an existing VLAN. A port removed from egress leaves the untagged ports too."""
     steps = []
     if _NAME in cells:
         index, name = cells[_NAME]
@@ -153,7 +154,7 @@ def _changes(device: SwitchDevice, vid: int, cells: Cells) -> list[Step]:
 def _members(vid: int, egress: frozenset[int], untagged: frozenset[int], index: int) -> Step:
     def act(personality: Personality) -> None:
         if untagged - egress:
-            raise Refused(f"a port is untagged in VLAN {vid} and no member of it: make it a member")
+            raise Refused(f"a port is untagged in VLAN {vid} but not a member of it: make it a member")
         personality.set_vlan_ports(vid, egress=egress, untagged=untagged)
 
     return Step(MEMBERS, index, act)
@@ -175,7 +176,7 @@ def read_static_cell(column: int, kind: str, value: object, port_count: int) -> 
 
 
 def static_steps(device: SwitchDevice, vid: int, mac: bytes, cells: Cells) -> list[Step]:
-    """What one row of dot1qStaticUnicastTable asks for."""
+    """Return the steps for one row of dot1qStaticUnicastTable."""
     index, status = cells.get(_STATIC_STATUS, (0, _STATIC_PERMANENT))
     if status == _STATIC_INVALID:
         return [Step(SETTINGS, index, lambda p: p.remove_static_mac(vid, mac))]
@@ -195,7 +196,7 @@ _COPY_RUNNING_TO_STARTUP: Mapping[int, int] = {3: 1, 7: 2, 8: 1, 12: 3, 17: RowS
 
 
 def read_copy_cell(column: int, kind: str, value: object) -> int:
-    """Check one varbind of rlCopyTable: only running to startup, in one PDU with createAndGo, is offered."""
+    """Check one varbind of rlCopyTable: only running to startup, in one PDU with createAndGo, is accepted."""
     if column not in _COPY_RUNNING_TO_STARTUP:
         raise SetRefused(Status.NOT_WRITABLE)
     if kind != "int":
@@ -204,6 +205,6 @@ def read_copy_cell(column: int, kind: str, value: object) -> int:
 
 
 def check_copy(cells: Cells) -> None:
-    """A row that lacks a column stays incomplete, which createAndGo does not allow."""
+    """Refuse a row that lacks a column: createAndGo needs them all."""
     if cells.keys() != _COPY_RUNNING_TO_STARTUP.keys():
         raise SetRefused(Status.INCONSISTENT_VALUE, max(index for index, _ in cells.values()))

@@ -1,8 +1,8 @@
-"""SNMP SETs onto a switch's configuration: all varbinds of a PDU or none.
+"""SNMP SETs on a switch's configuration: all varbinds of a PDU or none.
 
-First every varbind is checked by itself (type, length, value, instance), then rows are put together, then everything is
-done inside one `SwitchDevice.change()`, which takes all of it back when a later step is refused (RFC 3416, section
-4.2.5). What a family does not let be written is notWritable. The configuration is saved last, when all else is done.
+First every varbind is checked by itself (type, length, value, instance), then rows are put together, then all steps run
+inside one `SwitchDevice.change()`, which restores the configuration if a later step is refused (RFC 3416, section
+4.2.5). Objects that a family does not accept SETs of are notWritable. The configuration is saved last.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from eee_engine import VarBind
 
     from twin.snmp.objects import Index, Writable
-    from twin.snmp.profiles import Profile
+    from twin.snmp.profile import SnmpProfile
     from twin.snmp.rows import Cells, WaitingVlan
     from twin.switch.device import SwitchDevice
 
@@ -51,14 +51,14 @@ class _Request:
         self.vlans: dict[int, Cells] = {}
         self.statics: dict[tuple[int, bytes], Cells] = {}
         self.copies: dict[int, Cells] = {}
-        self.save_index = 0  # varbind that wants the configuration saved; 0: none
+        self.save_index = 0  # varbind that requests saving the configuration; 0: none
 
 
-class Setter:
-    """The `on_set` of a switch's agent. Called from the agents' thread."""
+class SnmpSet:
+    """The `on_set` of a switch's agent, called in the agents' thread."""
 
-    def __init__(self, device: SwitchDevice, profile: Profile, on_waiting: Callable[[], None]) -> None:
-        """`on_waiting` is called after rows that wait in the agent have changed."""
+    def __init__(self, device: SwitchDevice, profile: SnmpProfile, on_waiting: Callable[[], None]) -> None:
+        """`on_waiting` is called after waiting rows have changed."""
         self._device = device
         self._profile = profile
         self._on_waiting = on_waiting
@@ -66,19 +66,19 @@ class Setter:
         self.waiting: dict[int, WaitingVlan] = {}
 
     def forget(self) -> None:
-        """The switch has lost power: rows that waited are gone."""
+        """Discard the waiting rows: the switch has lost power."""
         self.waiting = {}
 
     def __call__(self, binds: Sequence[VarBind]) -> tuple[int, int]:
-        """Obey; returns error-status and error-index."""
+        """Execute a SET; return error-status and error-index."""
         with self._device.lock:
             try:
-                self._obey(binds)
+                self._execute(binds)
             except SetRefused as refused:
                 return refused.status, refused.index
             return Status.NO_ERROR, 0
 
-    def _obey(self, binds: Sequence[VarBind]) -> None:
+    def _execute(self, binds: Sequence[VarBind]) -> None:
         request = _Request()
         for index, (object_id, kind, value) in enumerate(binds, start=1):
             try:
@@ -93,14 +93,14 @@ class Setter:
         for cells in request.copies.values():
             check_copy(cells)
             request.save_index = max(index for index, _ in cells.values())
-        self._carry_out(request.steps)
+        self._run_steps(request.steps)
         if request.save_index:
             self._save(request.save_index)
         if waiting != self.waiting and not self._device.faults.ignore_writes:
             self.waiting = waiting
             self._on_waiting()
 
-    def _carry_out(self, steps: list[Step]) -> None:
+    def _run_steps(self, steps: list[Step]) -> None:
         if not steps:
             return
         try:
@@ -127,12 +127,12 @@ class Setter:
         for length in range(len(name) - 1, 1, -1):
             found = self._objects.get(".".join(map(str, name[:length])))
             if found:
-                request.steps.append(self._plain_step(found, index, name[length:], kind, value))
+                request.steps.append(self._single_step(found, index, name[length:], kind, value))
                 return
         if not self._read_row(request, index, name, kind, value):
             raise SetRefused(Status.NOT_WRITABLE)
 
-    def _plain_step(self, found: Writable, index: int, instance: Index, kind: str, value: object) -> Step:
+    def _single_step(self, found: Writable, index: int, instance: Index, kind: str, value: object) -> Step:
         port = found.find(self._device, instance)
         if kind != found.kind:
             raise SetRefused(Status.WRONG_TYPE)
@@ -141,7 +141,7 @@ class Setter:
         return Step(SETTINGS, index, lambda p: found.write(p, number, wanted))
 
     def _read_row(self, request: _Request, index: int, name: Index, kind: str, value: object) -> bool:
-        """Put a cell into its row; False when no row that may be written is meant."""
+        """Put a cell into its row; False if it belongs to no writable row."""
         tables = self._profile.writable
         count = len(self._device.ports)
         if "dot1qVlanStaticTable" in tables and (cell := _cell(VLAN_STATIC, name, _VLAN_COLUMNS)):
@@ -169,9 +169,9 @@ class Setter:
         return True
 
     def _static_row(self, instance: Index) -> tuple[int, bytes]:
-        """VLAN and address of FdbId.MAC.receivePort; entries for one receive port only are not offered.
+        """VLAN and address of FdbId.MAC.receivePort; entries for a single receive port are not supported.
 
-        Where all VLANs share a filtering database it is number 1, and so is the VLAN that stands for it.
+        If all VLANs share a filtering database it has number 1, and so has the VLAN that stands for it.
         """
         if len(instance) != 8 or instance[7] != 0 or any(octet > 255 for octet in instance[1:7]):
             raise SetRefused(Status.NO_CREATION)

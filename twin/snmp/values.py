@@ -1,4 +1,4 @@
-"""What SETs share: error-status, checks of values, PortList (RFC 3416, RFC 4363)."""
+"""What all SETs share: error-status, checks of values, PortList (RFC 3416, RFC 4363)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Status(IntEnum):
-    """error-status of RFC 3416, section 3, as far as a SET can get them."""
+    """error-status of RFC 3416, section 3, as far as a SET can return them."""
 
     NO_ERROR = 0
     GEN_ERR = 5
@@ -39,7 +39,7 @@ class RowStatus(IntEnum):
 
 
 class SetRefused(Exception):
-    """A SET cannot be: `status`, and the place (from 1) of the varbind to blame."""
+    """A SET is refused: `status`, and the position (from 1) of the offending varbind."""
 
     def __init__(self, status: Status, index: int = 0) -> None:
         super().__init__(f"{status.name} at varbind {index}")
@@ -47,12 +47,12 @@ class SetRefused(Exception):
         self.index = index
 
     def at(self, index: int) -> SetRefused:
-        """The same, blaming this varbind."""
+        """Return the same error at this varbind."""
         return SetRefused(self.status, index)
 
 
 def status_of(refused: Refused) -> Status:
-    """What a manager hears when the configuration refuses."""
+    """Return the error-status for a change that the configuration refuses."""
     match refused.reason:
         case "bad-value":
             return Status.WRONG_VALUE
@@ -63,19 +63,19 @@ def status_of(refused: Refused) -> Status:
 
 
 def one_of(value: object, accepted: Collection[int]) -> int:
-    """An INTEGER out of these; wrongValue otherwise."""
+    """Check an INTEGER against the accepted values; wrongValue otherwise."""
     if not isinstance(value, int) or value not in accepted:
         raise SetRefused(Status.WRONG_VALUE)
     return value
 
 
 def truth(value: object) -> bool:
-    """TruthValue, or any enumeration whose 1 is yes and whose 2 is no."""
+    """Parse a TruthValue, or any enumeration where 1 is yes and 2 is no."""
     return one_of(value, (1, 2)) == 1
 
 
 def ascii_text(value: object, longest: int) -> str:
-    """A DisplayString of at most so many printable characters; wrongLength, wrongValue otherwise."""
+    """Parse a DisplayString of at most `longest` printable characters; wrongLength or wrongValue otherwise."""
     if not isinstance(value, bytes):
         raise SetRefused(Status.WRONG_TYPE)
     if len(value) > longest:
@@ -86,9 +86,9 @@ def ascii_text(value: object, longest: int) -> str:
 
 
 def parse_port_list(value: object, port_count: int) -> frozenset[int]:
-    """Bridge ports of a PortList: port 1 is the most significant bit of the first octet (RFC 4363).
+    """Parse a PortList into bridge ports: port 1 is the most significant bit of the first octet (RFC 4363).
 
-    Missing octets are zero, as the RFC says; a bit beyond the last port is a wrongValue.
+    Missing octets are zero, as in the RFC; a bit beyond the last port is a wrongValue.
     """
     if not isinstance(value, bytes):
         raise SetRefused(Status.WRONG_TYPE)
@@ -101,7 +101,7 @@ def parse_port_list(value: object, port_count: int) -> frozenset[int]:
 
 
 def port_list(ports: Iterable[int], port_count: int) -> bytes:
-    """Bridge ports as a PortList."""
+    """Return bridge ports as a PortList."""
     octets = bytearray((port_count + 7) // 8)
     for number in ports:
         octets[(number - 1) // 8] |= 0x80 >> ((number - 1) % 8)

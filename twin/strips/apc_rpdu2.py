@@ -1,9 +1,9 @@
 """APC Rack PDU 2G with switched outlets: PowerNet-MIB, rPDU2 (1.3.6.1.4.1.318.1.1.26).
 
 AP8653 and AP8659 also measure each outlet; AP8941 measures the whole strip only, in steps of 10 W. Objects, units and
-codes are from the MIB. From memory, to be checked on a device: what the plate says (ratings above all), the refresh
+codes are from the MIB. From memory, to be checked on a device: the name plate (above all the ratings), the refresh
 period and lag, that an outlet's power is in watts (the MIB gives no unit), and factory delays and thresholds. Left out:
-banks, which the larger ones have; dates of peaks, as the twin keeps no calendar.
+banks, which the larger models have; dates of peaks, because the twin has no calendar.
 """
 
 from collections.abc import Iterator, Mapping
@@ -98,7 +98,7 @@ class ApcFace:
             yield from self._outlet_constants(outlet)
 
     def _overload_tenth_kw(self) -> tuple[int, int]:
-        """Give the factory thresholds, 80 and 100 % of what the plate says."""
+        """Return the factory thresholds, 80 and 100 % of the rating."""
         tenth_kw = self._strip.model.rated_ampere * _NOMINAL_VOLT // 100
         return tenth_kw * 8 // 10, tenth_kw
 
@@ -145,7 +145,7 @@ class ApcFace:
             yield from _row(f"{_ROOT}.9.4.3.1", n, 11, (energy,))
 
     def writable(self) -> Mapping[str, Writable]:
-        """Names, delays, resets, and the control commands."""
+        """Return names, delays, resets, and the control commands."""
         strip = self._strip
         found = {
             **text(f"{_ROOT}.4.1.1.3.1", 64, lambda value: setattr(strip.plate, "name", value)),

@@ -1,10 +1,9 @@
 """Gude Expert Power Control 8226 and 8221: GUDEADS-EPC8226-MIB (1.3.6.1.4.1.28507.58), -EPC8221-MIB (.56).
 
-Twelve outlets in two banks of six. Each bank is metered; the 8226 meters each outlet too (single port channels). Whole
-watts are shown,
-but mA x V x power factor gives a fraction of one. Objects, units, ranges and codes are from the MIB; rows count from 1
-(the MIB says so in the index's range, and from 0 in a description). From memory, to be checked on a device: sysDescr,
-the refresh period and the lag. Left out: traps, environment sensors.
+Twelve outlets in two banks of six. Each bank is metered; the 8226 meters each outlet too (single port channels). Power
+is shown in whole watts, but mA x V x power factor gives fractions. Objects, units, ranges and codes are from the MIB;
+rows count from 1 (so the index's range in the MIB; a description there counts from 0). From memory, to be checked on a
+device: sysDescr, the refresh period and the lag. Left out: traps, environment sensors.
 """
 
 import math
@@ -101,7 +100,7 @@ class GudeFace:
             yield column % (16 + offset), "uint", value
 
     def writable(self) -> Mapping[str, Writable]:
-        """Relay states, names, start-up and re-power, the resettable energy counters, the buzzer."""
+        """Return relay states, names, start-up and re-power, the resettable energy counters, the buzzer."""
         strip = self._strip
         found = number(f"{self._root}.3.10.0", (0, 1), lambda value: strip.plate.other.update(buzzer=value))
         for n, outlet in strip.outlets.items():

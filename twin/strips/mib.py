@@ -1,4 +1,4 @@
-"""What every strip's MIB shares: the system group, writable objects, and SNMP's answers to a wrong SET."""
+"""What all strips' MIBs share: the system group, writable objects, and the error-status of a wrong SET."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ SYSTEM = "1.3.6.1.2.1.1"
 
 
 class Agent(Protocol):
-    """The part of `eee_engine.SnmpAgent` that is written to here."""
+    """The part of `eee_engine.SnmpAgent` that is used here."""
 
     def put(self, values: "Sequence[VarBind]") -> None: ...  # noqa: D102
 
@@ -58,7 +58,7 @@ def text(oid: str, largest_byte: int, write: Callable[[str], None]) -> dict[str,
 
 
 def refusal(writable: Mapping[str, Writable], known: Mapping[str, Any], varbind: "VarBind") -> int:
-    """Error-status that refuses this part of a SET, or 0 (RFC 3416, section 4.2.5, in its order)."""
+    """Return the error-status that refuses this varbind of a SET, or 0 (RFC 3416, section 4.2.5, in its order)."""
     oid, kind, value = varbind
     entry = writable.get(oid)
     if entry is None:

@@ -1,7 +1,7 @@
 """Server Technology PRO2 switched strip with outlet metering: Sentry4-MIB (1.3.6.1.4.1.1718.4).
 
 Objects, units, ranges and codes are from the MIB (revision 2023-03-10). Rows are indexed unit.cord.outlet, here 1.1.n.
-From memory, to be checked on a device: the texts of the plate, sysDescr, refresh period and lag. Left out: lines,
+From memory, to be checked on a device: the texts of the name plate, sysDescr, refresh period and lag. Left out: lines,
 phases, branches, over-current protectors, event configuration, environment sensors.
 """
 
@@ -94,7 +94,7 @@ class SentryFace:
         yield f"{_OUTLET}.6.1.0", "int", 1 if queued else 0
 
     def writable(self) -> Mapping[str, Writable]:
-        """Names, delays, control and queue."""
+        """Return names, delays, control and queue."""
         strip, other = self._strip, self._strip.plate.other
         found = {
             **text(f"{_CONFIG}.2.0", 80, lambda value: setattr(strip.plate, "location", value)),
@@ -129,7 +129,7 @@ class SentryFace:
         self._strip.plan(outlet, *steps)
 
     def _queue(self, action: int) -> None:
-        """Clear the queue, or act on all that is queued; outlets that go on follow one another."""
+        """Clear the queue, or execute all queued actions; outlets switch on one after another."""
         delay_s = 0.0
         for outlet in self._strip.outlets.values():
             if outlet.queued and action == 1:

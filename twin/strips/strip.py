@@ -1,7 +1,7 @@
-"""A power strip: outlets that switch, channels that measure, and one SNMP face.
+"""A power strip: outlets that switch, channels that measure, and its MIB over SNMP.
 
-Commands do not switch at once: they are planned with a due time and run by `run_due`, which the owner calls from its
-own thread. SETs come from the agent's thread; `lock` serialises both.
+Commands do not switch at once: they are scheduled with a due time and executed by `run_due`, which the owner calls in
+its own thread. SETs come from the agent's thread; `lock` serialises both.
 """
 
 import threading
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 _EARLY_S = 1e-3
-"""How much too early the owner's timer may fire."""
+"""Tolerance: the owner's timer may fire this much too early."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What an outlet is going to do."""
+    """A scheduled switching of an outlet."""
 
     due_s: float
     on: bool
@@ -57,8 +57,8 @@ class StripModel:
     """A model of a family.
 
     `groups` are the channels that measure several outlets at once (device, cord, bank), by outlet number; the first one
-    also measures the strip's own draw. `meters_outlets` tells whether each outlet is measured too. `code` is the number
-    that the model has in the family's MIB, where there is one. Nothing trips above `rated_ampere`: the twin's strips
+    also measures the strip's own draw. `meters_outlets` says whether each outlet is measured too. `code` is the number
+    that the model has in the family's MIB, if it has one. Nothing trips above `rated_ampere`: the twin's strips
     have no breakers.
     """
 
@@ -72,7 +72,7 @@ class StripModel:
 
 @dataclass(frozen=True, slots=True)
 class StripFamily:
-    """A family of strips: a row of the visible table in `twin.strips`. `relay_s` is from command to contact."""
+    """A family of strips: a row of the table in `twin.strips`. `relay_s` is the time from command to contact."""
 
     name: str
     models: tuple[StripModel, ...]
@@ -84,7 +84,7 @@ class StripFamily:
     face: "Callable[[Strip], Face]"
 
     def model(self, name: str) -> StripModel:
-        """Give the model of that name; LabError says which there are."""
+        """Return the model of that name; LabError lists the known ones."""
         for model in self.models:
             if model.name == name:
                 return model
@@ -94,7 +94,7 @@ class StripFamily:
 
 @dataclass(slots=True)
 class Electricity:
-    """What the mains give at the strip: constant here, while real mains wander by volts."""
+    """The mains at the strip: constant here, whereas real mains vary by volts."""
 
     voltage_volt: float
     power_factor_ratio: float
@@ -139,7 +139,7 @@ class Strip:
         serial = stream(seed, "serial", name).integers(10**6, 10**7)
         self.plate = Nameplate(name=name, serial=f"ZA{serial:07d}")
         self.system = family.system(model, name)
-        outlet_traits, group_traits = family.outlet_traits.truly(truth), family.group_traits.truly(truth)
+        outlet_traits, group_traits = family.outlet_traits.with_truth(truth), family.group_traits.with_truth(truth)
         self.outlets = {
             number: Outlet(
                 number, family.outlet_name(number), Meter(outlet_traits, stream(seed, name, f"outlet{number}"))
@@ -153,7 +153,7 @@ class Strip:
         self._agent: Agent | None = None
         self._published: dict[str, VarBind] = {}
         self._configured = True  # names, delays and the like have changed since the last publish
-        self._changed = True  # readings or states have
+        self._changed = True  # readings or states have changed since then
         self._face = family.face(self)
         self._writable: Mapping[str, Writable] = {**self.system.writable(), **self._face.writable()}
 
@@ -166,7 +166,7 @@ class Strip:
             self.publish(self.clock_s())
 
     def publish(self, now_s: float) -> None:
-        """Put what has changed."""
+        """Put the objects that have changed into the agent."""
         with self.lock:
             if self._agent is None:
                 return
@@ -184,7 +184,7 @@ class Strip:
             self._agent.put(changed)
 
     def on_set(self, varbinds: "Sequence[VarBind]") -> tuple[int, int]:
-        """Answer a SET: nothing is done unless all of it can be done. Returns (error-status, error-index)."""
+        """Execute a SET completely or not at all; return (error-status, error-index)."""
         with self.lock:
             asked = [(oid.lstrip("."), kind, value) for oid, kind, value in varbinds]
             for index, varbind in enumerate(asked, start=1):
@@ -199,7 +199,7 @@ class Strip:
         return 0, 0
 
     def plan(self, outlet: Outlet, *steps: tuple[float, bool]) -> None:
-        """Replace what an outlet is going to do; steps are (delay in seconds, on)."""
+        """Replace the schedule of an outlet; steps are (delay in seconds, on)."""
         now_s = self.clock_s()
         slow_s = {True: self.truth.on_delay_s, False: self.truth.off_delay_s}
         relay_s = self.family.relay_s
@@ -207,12 +207,12 @@ class Strip:
         outlet.plan = tuple(Step(now_s + delay_s + slow_s[on] + relay_s, on) for delay_s, on in steps)
 
     def due_in_s(self) -> float:
-        """Seconds until the next planned step; infinite when nothing is planned."""
+        """Seconds until the next scheduled step; infinite if none is scheduled."""
         due_s = [outlet.plan[0].due_s for outlet in self.outlets.values() if outlet.plan]
         return max(0.0, min(due_s) - self.clock_s()) if due_s else float("inf")
 
     def run_due(self, now_s: float) -> list[Outlet]:
-        """Switch what is due; returns the outlets whose state changed."""
+        """Switch what is due; return the outlets whose state changed."""
         changed = []
         for outlet in self.outlets.values():
             was_on = outlet.on
@@ -229,7 +229,7 @@ class Strip:
         return changed
 
     def measure(self, watt_by_outlet: Mapping[int, float], since_s: float, until_s: float) -> None:
-        """Feed every channel with true watts over a stretch of time."""
+        """Feed every channel with true watts over an interval."""
         with self.lock:
             for number, outlet in self.outlets.items():
                 self._changed |= outlet.meter.feed(watt_by_outlet.get(number, 0.0), since_s, until_s)
@@ -239,7 +239,7 @@ class Strip:
                 self._changed |= meter.feed(total_watt, since_s, until_s)
 
     def freeze(self, *, on: bool, outlet: int | None = None) -> None:
-        """Hold all readings, or one outlet's, as they are (a fault), or let go."""
+        """Freeze all readings, or one outlet's (a fault), or end that."""
         with self.lock:
             if outlet is not None:
                 self.outlets[outlet].meter.frozen = on

@@ -1,1 +1,1 @@
-"""A switch: configuration, boot, and what it means for frames."""
+"""A switch: configuration, boot, and their effect on frames."""

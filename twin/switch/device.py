@@ -1,12 +1,12 @@
 """One managed switch of the twin: power, boot, running and startup configuration, faults.
 
-`SwitchDevice` is what every face (command line, SNMP, watts) holds on to. It knows no vendor: a `Personality` (one
-per family) keeps the configuration in the vendor's terms, renders and parses the vendor's text, and states the
-`SwitchEffect` that the engine is to have. Faces change configuration only inside `SwitchDevice.change()` or through
-the neutral operations, so that locking, the engine, observers and injected faults are dealt with in one place.
+Every interface (command line, SNMP, power) works on a `SwitchDevice`. It knows no vendor: a `Personality` (one per
+family) keeps the configuration in the vendor's terms, renders and parses the vendor's text, and computes the
+`SwitchEffect` for the engine. Interfaces change configuration only inside `SwitchDevice.change()` or through the
+neutral operations, so that locking, the engine, observers and injected faults are handled in one place.
 
-Simplification: while a switch boots its ports have no link (real ones may blink their links during self-test); a
-measurement could tell by the partner's link flaps in the first seconds after power-on.
+Simplification: while a switch boots its ports have no link (real ones may flap their links during self-test); link
+flaps at the partner in the first seconds after power-on could show it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Event = Literal["config", "saved", "power", "ready", "sessions", "answers"]
 
 
 class OpenSession(Protocol):
-    """What a device knows of a command-line session that is open on it."""
+    """What a device knows of an open command-line session."""
 
     @property
     def number(self) -> int:
@@ -39,7 +39,7 @@ class OpenSession(Protocol):
 
     @property
     def peer(self) -> str:
-        """Address of whoever logged in."""
+        """Address of the client."""
 
     @property
     def user(self) -> User | None:
@@ -47,7 +47,7 @@ class OpenSession(Protocol):
 
     @property
     def stuck(self) -> bool:
-        """Whether a fault makes it hang."""
+        """Whether a fault makes the session hang."""
 
 
 class SwitchDevice:
@@ -91,8 +91,10 @@ class SwitchDevice:
         self.startup = startup  # text of the startup configuration; "" is factory
         self.rejected_lines: tuple[str, ...] = ()  # of the startup configuration, at the last boot
         self.personality = family.personality(spec, self.ports)
-        self.neighbours: Callable[[int], Neighbour | None] = _nobody  # by bridge port; whoever knows the cables sets it
-        self.power_watt: Callable[[], float] | None = None  # what it draws, for shows; whoever knows the mains sets it
+        self.neighbours: Callable[[int], Neighbour | None] = (
+            _nobody  # by bridge port; set by `twin.network.topology`, which knows the cables
+        )
+        self.power_watt: Callable[[], float] | None = None  # what it draws, for show commands; set by `twin.lab.rack`
         self._clock_s = clock_s
         self._applied: SwitchEffect | None = None
         self._observers: list[Callable[[SwitchDevice, Event], None]] = []
@@ -122,7 +124,7 @@ class SwitchDevice:
         return 0.0 if self._booted_s is None else self._clock_s() - self._booted_s + self.spec.boot_s
 
     def power_on(self) -> None:
-        """Mains come: begin to boot. Nothing happens if they were there."""
+        """Mains on: begin to boot. Nothing happens if they were on."""
         with self.lock:
             if self._powered:
                 return
@@ -132,7 +134,7 @@ class SwitchDevice:
             self.poll()
 
     def power_off(self) -> None:
-        """Mains go: links down, running configuration lost, sessions die. Nothing happens if they were gone."""
+        """Mains off: links down, running configuration lost, sessions end. Nothing happens if they were off."""
         with self.lock:
             if not self._powered:
                 return
@@ -142,7 +144,7 @@ class SwitchDevice:
             self._notify("power")
 
     def reload(self) -> None:
-        """Warm restart from the startup configuration; as a power cycle, without the mains."""
+        """Restart from the startup configuration, as after a power cycle, with the mains on."""
         with self.lock:
             if not self._powered:
                 return
@@ -152,7 +154,7 @@ class SwitchDevice:
             self.poll()
 
     def poll_at_s(self) -> float | None:
-        """When (on the clock given at construction) `poll` next has something to do; None: nothing pending."""
+        """Time (of the clock given at construction) at which `poll` has something to do; None: nothing pending."""
         return self._ready_at_s
 
     def poll(self) -> None:
@@ -179,15 +181,15 @@ class SwitchDevice:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """Change `personality.config` inside; on leaving, the engine and observers follow.
+        """Change `personality.config` inside the block; at its end the engine and the observers are updated.
 
-        `Refused` (or any error) inside puts the configuration back as it was and goes on. Nested use joins the
-        outermost. With the fault *ignore writes* the change is dropped without a word. Observers hear of real changes
-        only. Without power: `Refused`.
+        `Refused` (or any error) inside restores the configuration and is raised again. Nested use joins the
+        outermost block. With the fault *ignore writes* the change is dropped silently. Observers are called for real
+        changes only. Raises `Refused` while the switch has not booted.
         """
         with self.lock:
             if not self.ready:
-                raise Refused(f"{self.name} has not booted: nothing can be configured until it is ready")
+                raise Refused(f"{self.name} has not booted: wait until it is ready to configure it")
             if self._changing:
                 yield
                 return
@@ -218,14 +220,14 @@ class SwitchDevice:
 
     @property
     def effect(self) -> SwitchEffect:
-        """What the engine has been told; empty while the switch is not ready."""
+        """What was applied to the engine; empty while the switch is not ready."""
         return self._applied if self._applied is not None else SwitchEffect()
 
     def save_startup(self) -> None:
         """Copy the running to the startup configuration."""
         with self.lock:
             if not self.ready:
-                raise Refused(f"{self.name} has not booted: there is no running configuration to save")
+                raise Refused(f"{self.name} has not booted: it has no running configuration to save")
             if not self.faults.ignore_writes:
                 self.startup = self.personality.render()
                 self._notify("saved")
@@ -249,18 +251,17 @@ class SwitchDevice:
         return frozenset(n for n, p in self.effect.ports.items() if p.stp)
 
     def set_blocked(self, ports: frozenset[int]) -> None:
-        """Discard on exactly these bridge ports (told by whoever computes the spanning tree).
+        """Discard on exactly these bridge ports; `twin.network.tree_keeper` computes them.
 
         Simplification: no BPDU is sent and no port listens or learns for seconds; the tree is computed over all
-        switches at once. A measurement could tell by the outage after a link change (RSTP: up to seconds) and by
-        capturing BPDUs.
+        switches at once. The outage after a link change (RSTP: up to seconds) and captured BPDUs could show it.
         """
         with self.lock:
             for number in sorted(self._blocked ^ ports):
                 self.engine.set_blocked(self.engine_port[number], blocked=number in ports)
             self._blocked = set(ports)
 
-    # -- looking things up ---------------------------------------------------------------------------------------
+    # -- look-up ------------------------------------------------------------------------------------------------
 
     def port(self, number: int) -> Port:
         """By bridge-port number; raises `Refused` for one that does not exist."""
@@ -277,7 +278,7 @@ class SwitchDevice:
         return next((p for p in self.ports if p.engine_port == engine_port), None)
 
     def users(self) -> dict[str, User]:
-        """Who may log in: provisioned ones, and the configuration's own, which win."""
+        """Users who may log in: provisioned ones, overridden by those of the configuration."""
         merged = {u.name: u for u in self.spec.users}
         for name, user in self.personality.users().items():
             keys = user.keys or (merged[name].keys if name in merged else ())
@@ -289,7 +290,7 @@ class SwitchDevice:
 
     @property
     def pace(self) -> Pace:
-        """How slow the command line is now."""
+        """The present pace of the command line."""
         return self.faults.pace if self.faults.pace is not None else self.spec.pace
 
     # -- observers -----------------------------------------------------------------------------------------------
@@ -298,18 +299,18 @@ class SwitchDevice:
         """Call `observer(device, event)` after each event, in the thread that caused it, with `lock` held.
 
         Events: "config" (running configuration changed), "saved" (startup changed), "power" (went off, or began to
-        boot), "ready" (booted), "sessions" (drop them: see `drop_sessions`), "answers" (give those kept back: see
-        `answer_again`). Returns the call that ends it.
+        boot), "ready" (booted), "sessions" (drop them: see `drop_sessions`), "answers" (print withheld ones: see
+        `answer_again`). Returns a function that ends the observation.
         """
         self._observers.append(observer)
         return lambda: self._observers.remove(observer)
 
     def drop_sessions(self) -> None:
-        """A fault: every command-line session dies at once."""
+        """For a fault: drop every command-line session at once."""
         self._notify("sessions")
 
     def answer_again(self) -> None:
-        """The end of a fault: sessions that hang give the answer that they kept back."""
+        """For the end of a fault: hanging sessions print the answer that they withheld."""
         self._notify("answers")
 
     def _notify(self, event: Event) -> None:

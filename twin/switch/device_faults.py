@@ -1,4 +1,4 @@
-"""What a person broke on one switch. Faces and the device look here; `twin.faults.faults` is who breaks and mends."""
+"""The faults of one switch. Its interfaces and the device consult them; `twin.faults.faults` sets and clears them."""
 
 import random
 import string
@@ -20,9 +20,9 @@ class Countdown:
 
 
 class Garbler:
-    """Spoils answers: rows of random printable characters and ANSI sequences, in their place or inside them.
+    """Garbles answers: rows of random printable characters and ANSI sequences, instead of them or inside them.
 
-    The same seed spoils the same answers alike. `answers` is how many; None: all.
+    The same seed garbles the same answers in the same way. `answers` is how many to garble; None: all.
     """
 
     def __init__(self, seed: str, answers: int | None) -> None:
@@ -31,11 +31,11 @@ class Garbler:
 
     @property
     def done(self) -> bool:
-        """As many were spoiled as there should be."""
+        """Whether as many answers were garbled as requested."""
         return self._left == 0
 
-    def spoil(self, text: str) -> str:
-        """The answer as it comes out."""
+    def garble(self, text: str) -> str:
+        """Return the answer as the switch prints it."""
         if self.done:
             return text
         if self._left is not None:
@@ -55,19 +55,19 @@ class Garbler:
 
 @dataclass(slots=True)
 class DeviceFaults:
-    """Each takes effect at the next command, SET or login."""
+    """Active faults. Each takes effect at the next command, SET or login."""
 
     ignore_writes: bool = False  # accept every change, answer as usual, change nothing
-    refuse: dict[str, str] = field(default_factory=dict)  # start of a spelled-out command -> the words it gets
-    pace: Pace | None = None  # in place of the switch's own
-    hang_next: bool = False  # the next line is obeyed and its answer kept back; its session takes nothing more
-    page_always: bool = False  # whatever the session asked for
+    refuse: dict[str, str] = field(default_factory=dict)  # beginning of a spelled-out command -> the answer it gets
+    pace: Pace | None = None  # instead of the switch's own
+    hang_next: bool = False  # the next line is executed and its answer withheld; its session then hangs
+    page_always: bool = False  # whatever paging the session has set
     garbler: Garbler | None = None
-    password: str | None = None  # everybody's, in place of their own; keys are worth nothing then
+    password: str | None = None  # of every user, instead of the configured one; public keys are refused then
     countdowns: list[Countdown] = field(default_factory=list)
 
     def changing(self) -> None:
-        """The configuration is being changed: in its text, and not yet in what the switch does."""
+        """Count a change of configuration; the engine does not have it yet."""
         for countdown in tuple(self.countdowns):
             countdown.left -= 1
             if countdown.left == 0:

@@ -1,7 +1,7 @@
 """What a switch's configuration means on the wire, and how it reaches the engine.
 
-A family keeps its configuration in its own terms (modes whose settings lie dormant, names, dialogues). What
-forwards frames is the *effect*: a frozen value that both families can state and the engine understands. Bridge-port
+A family keeps its configuration in its own terms (modes whose settings are inactive, names, dialogues). What
+forwards frames is the *effect*: a frozen value that every family can compute and the engine can apply. Bridge-port
 numbers are used throughout (1-based; LAGs follow the physical ports); `apply_effect` translates to engine port ids and
 sends only what differs, so that an unchanged port is never disturbed.
 """
@@ -24,7 +24,7 @@ class PortEffect:
     """What one port does. `advertised_mbps` is the autonegotiation offer, or the one forced speed.
 
     For a LAG only `pvid`, `acceptable` and `ingress_filtering` reach the engine; its members carry the rest.
-    `stp` says whether a spanning tree may block the port: a tree over all switches is computed outside and told
+    `stp` says whether a spanning tree may block the port: a tree over all switches is computed elsewhere and set
     with `SwitchDevice.set_blocked`. `lpi_hold_us` and `lpi_wake_us` are for families whose command line sets them; None
     leaves the transmitter as it is.
     """
@@ -69,11 +69,11 @@ def apply_effect(
     before: SwitchEffect | None,
     after: SwitchEffect,
 ) -> None:
-    """Bring the engine from `before` to `after`; `before` None means a switch that has just got power.
+    """Bring the engine from `before` to `after`; `before` None means a switch that was just powered on.
 
-    `engine_port` maps bridge ports (LAGs included) to engine port ids. What `before` lacks is sent whole. Order:
-    what is taken away goes first (ports shut, static entries, VLANs), then LAGs, VLANs and their ports, and ports
-    are brought up last, so that no frame crosses a half-made configuration. `FabricError` passes through.
+    `engine_port` maps bridge ports (LAGs included) to engine port ids. What `before` lacks is sent completely. Removals
+    come first (ports shut, static entries, VLANs), then LAGs, VLANs and their ports; ports are brought up last, so that
+    no frame crosses an incomplete configuration. `FabricError` passes through.
     """
     old = before if before is not None else SwitchEffect(vlans={1: VlanEffect()}, ageing_s=-1.0)
     _apply_admin(target, engine_port, old, after, up=False)
@@ -100,7 +100,7 @@ def apply_effect(
 
 
 def _apply_lags(target: _Fabric, engine_port: Mapping[int, int], old: SwitchEffect, new: SwitchEffect) -> None:
-    """Let ports leave their LAG before they join another: a port is in one at most."""
+    """Let ports leave their LAG before they join another: a port is in at most one."""
     now = dict(old.lags)
     for lag, members in sorted(old.lags.items()):
         staying = tuple(m for m in members if m in new.lags.get(lag, ()))
@@ -115,7 +115,7 @@ def _apply_lags(target: _Fabric, engine_port: Mapping[int, int], old: SwitchEffe
 def _apply_admin(
     target: _Fabric, engine_port: Mapping[int, int], old: SwitchEffect, new: SwitchEffect, *, up: bool
 ) -> None:
-    """Shut, or bring up, the physical ports whose wanted state became this one."""
+    """Shut down or bring up the physical ports whose admin state changed to this one."""
     for number, port in new.ports.items():
         if number not in new.lags and port.admin_up is up and _differs(old.ports.get(number), port, "admin_up"):
             target.set_port(engine_port[number], admin_up=up)
@@ -126,7 +126,7 @@ def _differs(old: PortEffect | None, new: PortEffect, name: str) -> bool:
 
 
 def _apply_port(target: _Fabric, port: int, old: PortEffect | None, new: PortEffect, *, is_lag: bool) -> None:
-    """Send one port's differences, `admin_up` apart: VLAN side for all, PHY side for physical ports only."""
+    """Send one port's differences except `admin_up`: VLAN settings for all, PHY settings for physical ports only."""
     if any(_differs(old, new, n) for n in ("pvid", "acceptable", "ingress_filtering")):
         target.set_port_vlan(port, pvid=new.pvid, acceptable=new.acceptable, ingress_filtering=new.ingress_filtering)
     if is_lag:

@@ -1,4 +1,4 @@
-"""What a switch family has to bring: its ports, its configuration, and the neutral operations on it.
+"""What a switch family must provide: its ports, its configuration, and the neutral operations on it.
 
 `twin.switch.device.SwitchDevice` holds one `Personality` and calls it under its lock; SNMP SETs reach the configuration
 through the same operations, inside `SwitchDevice.change()`.
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 class Refused(Exception):
-    """The switch refuses a change. `sentence` is neutral English; a face puts it into its family's words.
+    """The switch refuses a change. `sentence` is neutral English; the CLI translates it into its family's words.
 
-    `reason` lets a face choose those words without reading the sentence: "no-vlan" (VLAN does not exist),
+    `reason` lets the CLI choose those words without parsing the sentence: "no-vlan" (VLAN does not exist),
     "default-vlan" (may not be touched), "bad-value", "in-lag" (port belongs to a LAG), "not-possible", "full".
     """
 
@@ -82,7 +82,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """Who sends LLDP at the other end of a cable: shown while the port is up and both ends speak LLDP."""
+    """The LLDP neighbour at the other end of a cable: shown while the port is up and both ends run LLDP."""
 
     chassis_mac: bytes
     port_name: str
@@ -100,7 +100,7 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class DeviceSpec:
-    """What is known of a switch before it is built. `users` are provisioned ones: they survive an erased configuration.
+    """What is known of a switch before it is built. `users` are provisioned: they survive an erased configuration.
 
     (A real switch with an erased configuration is reached over its serial port, which the twin does not have.)
     """
@@ -114,8 +114,8 @@ class DeviceSpec:
     pace: Pace = Pace()
     address: str = ""  # shown as the management address
     engine_options: Mapping[str, Any] = field(default_factory=dict)  # latency_us, egress_queue_byte, ...
-    lpi_hold_us: float = 0.0  # the hardware's own hold time: what a command line that can set it goes back to
-    lpi_wake_us: float | None = None  # ditto for Tw; None: the PHY profile's
+    lpi_hold_us: float = 0.0  # the hardware's hold time, to which the command line of a family that can set it returns
+    lpi_wake_us: float | None = None  # the hardware's Tw; None: the PHY profile's
     hold_limit_us: tuple[float, float] = (0.0, 4_294_977_295.0)  # beyond it the hardware clips a configured hold time
     wake_limit_us: tuple[float, float] = (0.0, 65_535.0)
 
@@ -133,16 +133,16 @@ class Personality(Protocol):
         """Return a fresh factory configuration."""
 
     def load(self, text: str) -> list[str]:
-        """Obey a saved configuration on top of `config`; returns the lines that were not understood."""
+        """Execute a saved configuration on top of `config`; return the lines that were not understood."""
 
     def render(self) -> str:
-        """The running configuration as the family's own text, which `load` reads back."""
+        """Return the running configuration as the family's text, which `load` reads back."""
 
     def effect(self) -> SwitchEffect:
-        """What `config` means on the wire."""
+        """Return what `config` means on the wire."""
 
     def users(self) -> Mapping[str, User]:
-        """Logins that the configuration itself defines."""
+        """Return the users that the configuration defines."""
 
     def set_admin(self, port: int, *, up: bool) -> None:
         """Disable or enable a port or LAG."""
@@ -151,16 +151,16 @@ class Personality(Protocol):
         """Describe a port."""
 
     def set_pvid(self, port: int, vid: int) -> None:
-        """The VLAN of untagged frames."""
+        """Set the VLAN of untagged frames (PVID)."""
 
     def set_acceptable(self, port: int, acceptable: Acceptable) -> None:
-        """Which frames a port accepts."""
+        """Set the acceptable frame types of a port."""
 
     def set_ingress_filtering(self, port: int, *, on: bool) -> None:
         """Drop frames of VLANs that the port is not in."""
 
     def create_vlan(self, vid: int) -> None:
-        """Nothing happens if it exists."""
+        """Create a VLAN; an existing one stays as it is."""
 
     def destroy_vlan(self, vid: int) -> None:
         """Remove a VLAN and every mention of it."""
@@ -169,46 +169,46 @@ class Personality(Protocol):
         """Name a VLAN."""
 
     def set_vlan_ports(self, vid: int, *, egress: frozenset[int], untagged: frozenset[int]) -> None:
-        """The whole membership of a VLAN at once; `untagged` is a part of `egress`."""
+        """Set the whole membership of a VLAN; `untagged` is a subset of `egress`."""
 
     def set_speed(self, port: int, mbps: int | None) -> None:
-        """A forced speed, or None for the automatic one."""
+        """Force a speed; None: negotiate."""
 
     def set_autoneg(self, port: int, *, on: bool) -> None:
-        """Negotiate, or force what is set."""
+        """Switch autonegotiation on, or force the configured speed."""
 
     def set_eee(self, port: int | None, *, on: bool) -> None:
-        """EEE of one port, or None: the switch-wide setting."""
+        """Set EEE of one port; None: the switch-wide setting."""
 
     def set_ageing(self, seconds: int) -> None:
-        """Forget learned addresses after so long."""
+        """Set the ageing time of learned addresses."""
 
     def add_static_mac(self, vid: int, mac: bytes, port: int) -> None:
         """Bind an address to a port or LAG in a VLAN."""
 
     def remove_static_mac(self, vid: int, mac: bytes) -> None:
-        """Nothing happens if there is none."""
+        """Remove a static address; a missing one is ignored."""
 
     def set_stp(self, port: int | None, *, on: bool) -> None:
-        """Spanning tree of one port, or None: of the switch."""
+        """Switch spanning tree on or off for one port; None: for the switch."""
 
     def alias(self, port: int) -> str:
-        """ifAlias: the port's description."""
+        """Return ifAlias, the port's description."""
 
     def vlan_names(self) -> Mapping[int, str]:
-        """VID -> name of every VLAN that exists."""
+        """Return VID -> name of every VLAN that exists."""
 
     def hostname(self) -> str:
-        """sysName: what the configuration calls the switch, else its name in the lab."""
+        """Return sysName: the configured host name, else the switch's name in the lab."""
 
 
 class Family(Protocol):
-    """How a family enters a lab: `twin.families.ros.FAMILY` and its siblings."""
+    """A switch family as a lab uses it: `twin.families.ros.FAMILY` and its siblings."""
 
     name: str
 
     def ports(self, model: str) -> tuple[PortPlan, ...]:
-        """Physical ports in bridge-port order; an unknown model raises `ValueError` naming the known ones."""
+        """Physical ports in bridge-port order; an unknown model raises `ValueError` with the known ones."""
 
     def lags(self, model: str) -> tuple[PortPlan, ...]:
         """LAGs, which follow the ports."""

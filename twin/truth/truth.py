@@ -1,9 +1,9 @@
 """What only the twin knows: a lab's ``twin/truth.yaml``, with the true timing, power and meter errors.
 
-The controller never opens this file, so that what it calibrates can be compared with the truth. Switches and
-strips have one complete truth per family and partial overrides per device; nodes have defaults and overrides.
-Overrides are merged key by key into what they override. Watts are on the output side of a device's supply unless
-said otherwise; `SupplyTruth` turns them into what an outlet delivers.
+The controller never opens this file, so that its calibration can be compared with the truth. Switches and strips have
+one complete truth per family and partial overrides per device; nodes have defaults and overrides. Overrides are merged
+key by key. Watts are on the output side of a device's supply unless stated otherwise; `SupplyTruth` converts them into
+the power that an outlet delivers.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _SPEEDS_MBPS = (10, 100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 50_000, 100_0
 
 def _known_speed(mbps: int) -> int:
     if mbps not in _SPEEDS_MBPS:
-        raise ValueError(f"{mbps} Mb/s is no speed of Ethernet; take one of {_SPEEDS_MBPS}")
+        raise ValueError(f"{mbps} Mb/s is not an Ethernet speed; use one of {_SPEEDS_MBPS}")
     return mbps
 
 
@@ -35,7 +35,7 @@ Speed = Annotated[int, AfterValidator(_known_speed)]
 
 
 class TruthError(LabError):
-    """A truth file that cannot be used; the text says file, key and what would be right."""
+    """An invalid truth file; the text gives file, key and the valid values."""
 
 
 class _Truth(BaseModel):
@@ -71,7 +71,7 @@ class LpiTruth(_Truth):
         return self
 
     def timing(self) -> "LpiTiming":
-        """Give the engine only what differs from the PHY's profile, in µs and bytes."""
+        """Return what differs from the PHY's profile, in µs and bytes, for the engine."""
         wanted = self.model_dump(exclude={"mode", "hold_limit_us", "wake_limit_us"}, exclude_none=True)
         return cast("LpiTiming", wanted)
 
@@ -91,13 +91,13 @@ class PortPowerTruth(_Truth):
     refresh_fraction: Fraction = 1.0
     transmit_fraction: Fraction = 0.5  # the share of up_watt that follows the transmit direction's LPI
     unlinked_watt: NotNegative = 0.0  # enabled, without link
-    shutdown_watt: NotNegative = 0.0  # administratively down: what the transceiver keeps
+    shutdown_watt: NotNegative = 0.0  # administratively down: the transceiver's draw
     wake_joule: NotNegative = 0.0  # per wake, on top of wake_fraction
     bit_joule: NotNegative = 0.0  # per bit sent
     frame_joule: NotNegative = 0.0  # per frame sent
 
     def up_at_watt(self, speed_mbps: int) -> float:
-        """Watts of a link that is up; a speed that is not listed takes the next lower one, else the lowest."""
+        """Watts of a link that is up; an unlisted speed takes the next lower one, else the lowest."""
         lower = [speed for speed in self.up_watt if speed <= speed_mbps]
         return self.up_watt[max(lower)] if lower else self.up_watt[min(self.up_watt)]
 
@@ -111,7 +111,7 @@ class PortPowerTruth(_Truth):
 class SupplyTruth(_Truth):
     """A power supply: efficiency over load (output watts over `capacity_watt`), linear between the points.
 
-    Below the first and above the last point the efficiency stays. AC watts must rise with the load.
+    Below the first and above the last point the efficiency is constant. AC watts must rise with the load.
     """
 
     capacity_watt: float = Field(gt=0)
@@ -130,7 +130,7 @@ class SupplyTruth(_Truth):
 
 
 class WanderTruth(_Truth):
-    """AC watts that come and go for no reason that one sees: slow drift and second-to-second ripple."""
+    """Variation of AC watts without a visible cause: slow drift and second-to-second ripple."""
 
     drift_watt: NotNegative = 0.0  # standard deviation of an Ornstein-Uhlenbeck process
     drift_tau_s: float = Field(default=600.0, gt=0)
@@ -148,7 +148,7 @@ class SwitchPowerTruth(_Truth):
 
 
 class SensorTruth(_Truth):
-    """A switch's own power sensor, shown in ENTITY-SENSOR-MIB: it sits behind the inlet and measures AC watts."""
+    """A switch's own power sensor, shown in ENTITY-SENSOR-MIB: it measures AC watts at the inlet."""
 
     refresh_s: float = Field(default=5.0, gt=0)
     noise_watt: NotNegative = 0.0
@@ -173,10 +173,10 @@ class SwitchTruth(_Truth):
     slow_cli: SlowCliTruth = SlowCliTruth()
     lpi: LpiTruth = LpiTruth()
     power: SwitchPowerTruth
-    power_sensor: SensorTruth | None = None  # None: the family offers none
+    power_sensor: SensorTruth | None = None  # None: the switch has no power sensor
 
     def interruption_at_s(self, speed_mbps: int) -> float:
-        """Seconds for a speed; one that is not listed takes the longest listed."""
+        """Seconds for a speed; an unlisted one takes the longest listed."""
         return self.interruption_s.get(speed_mbps, max(self.interruption_s.values(), default=0.0))
 
 
@@ -198,7 +198,7 @@ class NodePowerTruth(_Truth):
 
 
 class NodeTruth(_Truth):
-    """One node. `eee_capable` is what its data NIC can; `lpi` is the policy of the NIC's transmitter."""
+    """One node. `eee_capable` says whether its data NIC supports EEE; `lpi` is the policy of the NIC's transmitter."""
 
     eee_capable: bool = True
     interruption_s: NotNegative = 1.0
@@ -210,13 +210,13 @@ class NodeTruth(_Truth):
 class StripTruth(_Truth):
     """How a power strip measures. None takes the value of the strip's family (`twin.strips`)."""
 
-    refresh_s: Annotated[float, Field(gt=0)] | None = None  # a new reading appears so often
+    refresh_s: Annotated[float, Field(gt=0)] | None = None  # interval between new readings
     lag_s: NotNegative | None = None  # time constant of the meter's low-pass filter
     noise_watt: NotNegative = 0.0  # standard deviation of one reading
     gain_ratio: float = Field(default=1.0, gt=0)  # shown over true
     offset_watt: float = 0.0
     resolution_watt: Annotated[float, Field(gt=0)] | None = None
-    skipped_fraction: Fraction = 0.0  # refreshes at which the old reading stays
+    skipped_fraction: Fraction = 0.0  # share of refreshes at which the old reading stays
     voltage_volt: float = Field(default=230.0, gt=0)
     power_factor_ratio: float = Field(default=0.95, gt=0, le=1)
     own_watt: NotNegative = 0.0  # the strip's own draw, counted by whole-strip meters
@@ -234,28 +234,28 @@ def _merged(default: Mapping[str, Any], override: Mapping[str, Any]) -> dict[str
 
 
 class SwitchTruths(_Truth):
-    """Truth per family, and what single switches have otherwise."""
+    """Truth per family, and overrides of single switches."""
 
     families: dict[str, SwitchTruth]
     overrides: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
 class NodeTruths(_Truth):
-    """Truth of all nodes, and what single nodes have otherwise."""
+    """Truth of all nodes, and overrides of single nodes."""
 
     defaults: NodeTruth
     overrides: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
 class StripTruths(_Truth):
-    """Truth per family (all None: the family's own), and what single strips have otherwise."""
+    """Truth per family (all None: the family's own), and overrides of single strips."""
 
     families: dict[str, StripTruth] = Field(default_factory=dict)
     overrides: dict[str, dict[str, Any]] = Field(default_factory=dict)
 
 
 class Truth(_Truth):
-    """A lab's truth. `seed` drives every random thing in the twin (drift, noise, jitter)."""
+    """A lab's truth. `seed` determines all randomness in the twin (drift, noise, jitter)."""
 
     seed: int = Field(default=1, ge=0)
     switches: SwitchTruths
@@ -263,7 +263,7 @@ class Truth(_Truth):
     strips: StripTruths = StripTruths()
 
     def switch(self, name: str, family: str) -> SwitchTruth:
-        """Truth of a switch of a family; `TruthError` when the file has no such family."""
+        """Truth of a switch of a family; `TruthError` if the file lacks the family."""
         default = self.switches.families.get(family)
         if default is None:
             known = ", ".join(sorted(self.switches.families)) or "none"
@@ -280,13 +280,13 @@ class Truth(_Truth):
         return _overridden(default, self.strips.overrides.get(name), f"strips.overrides.{name}")
 
     def unknown_overrides(self, *, switches: set[str], nodes: set[str], strips: set[str]) -> list[str]:
-        """List the overrides that name no device of the lab, as keys of the file."""
-        held = {
+        """List the overrides that name unknown devices, as keys of the file."""
+        unknown = {
             "switches": self.switches.overrides.keys() - switches,
             "nodes": self.nodes.overrides.keys() - nodes,
             "strips": self.strips.overrides.keys() - strips,
         }
-        return [f"{part}.overrides.{name}" for part, names in held.items() for name in sorted(names)]
+        return [f"{part}.overrides.{name}" for part, names in unknown.items() for name in sorted(names)]
 
 
 _AnyTruth = TypeVar("_AnyTruth", bound=_Truth)
@@ -325,7 +325,7 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def load_truth(path: Path) -> Truth:
-    """Read a truth file and try every override; `TruthError` says file, key and what would be right."""
+    """Read a truth file and validate every override; `TruthError` gives file, key and the valid values."""
     try:
         truth = Truth.model_validate(_read(path))
     except ValidationError as error:

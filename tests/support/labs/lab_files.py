@@ -91,7 +91,7 @@ class SmallLab:
 
 
 def mac(number: int, host: int) -> str:
-    """Of a lab's host, counted from 1."""
+    """Return the MAC address of a lab's host, counted from 1."""
     return f"02:ee:{number:02x}:00:00:{host:02x}"
 
 

@@ -1,4 +1,4 @@
-"""Numbers for the labs of tests, from which their names and addresses are made: no two that run at a time share one."""
+"""Numbers of test labs, from which names and addresses are made: no two labs that run at a time share one."""
 
 import fcntl
 import os
@@ -13,12 +13,12 @@ _held: list[TextIO] = []
 
 
 def reserve() -> int:
-    """A number that is ours until this process ends, whoever else tests on this machine."""
+    """Reserve a number until this process ends, against all other test runs on this machine."""
     _FOLDER.mkdir(parents=True, exist_ok=True)
     shown = subprocess.run(["ip", "-o", "-4", "address"], capture_output=True, text=True, check=True).stdout
     for number in random.Random(os.getpid()).sample(_NUMBERS, len(_NUMBERS)):  # noqa: S311 - only to try few twice
         if f" 198.18.{number}." in shown:
-            continue  # a lab that somebody made by hand
+            continue  # a lab made by hand
         file = (_FOLDER / str(number)).open("a", encoding="ascii")
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -27,4 +27,4 @@ def reserve() -> int:
             continue
         _held.append(file)
         return number
-    raise AssertionError(f"all numbers of {_FOLDER} are taken: who runs so many labs?")
+    raise AssertionError(f"all numbers of {_FOLDER} are taken: end other test runs, or remove their labs.")

@@ -1,4 +1,4 @@
-"""The tools of somebody who knows nothing of the twin: OpenSSH, net-snmp, `eeectl`; and how they wait for events."""
+"""A client of a running lab, with standard tools only: OpenSSH, net-snmp, `eeectl`; and waiting for events."""
 
 import os
 import re
@@ -24,7 +24,7 @@ Done = subprocess.CompletedProcess[str]
 
 EEECTL = (sys.executable, "-m", "eeectl.cli")
 PATIENCE_S = 60.0
-"""Ends a wait for an event on a machine that is busy with other things; it is never what is measured."""
+"""Time limit of a wait for an event on a busy machine; never the value under test."""
 
 IF_NAME = "1.3.6.1.2.1.31.1.1.1.1"
 IF_ADMIN = "1.3.6.1.2.1.2.2.1.7"
@@ -34,14 +34,14 @@ BASE_PORT_IF_INDEX = "1.3.6.1.2.1.17.1.4.1.2"
 UP, DOWN = "1", "2"
 
 
-def eventually(what: str, look: Callable[[], T], *, patience_s: float = PATIENCE_S) -> T:
-    """Look again and again until what is seen is true; fail with `what` and the last sight after `patience_s`."""
+def eventually(what: str, poll: Callable[[], T], *, patience_s: float = PATIENCE_S) -> T:
+    """Poll until the result is true and return it; fail with `what` and the last result after `patience_s`."""
     deadline_s = time.monotonic() + patience_s
     while True:
-        seen = look()
-        if seen:
-            return seen
-        assert time.monotonic() < deadline_s, f"{what}: not within {patience_s:g} s; last seen: {seen!r}"
+        result = poll()
+        if result:
+            return result
+        assert time.monotonic() < deadline_s, f"{what}: not within {patience_s:g} s; last seen: {result!r}"
         time.sleep(0.1)
 
 
@@ -75,22 +75,22 @@ class Terminal:
             self.type(line)
 
     def type(self, line: str) -> str:
-        """Type one line; what the switch printed until its next prompt."""
+        """Type one line; return what the switch printed until its next prompt."""
         self._child.send(line + "\r")
         self._child.expect_exact(line)
         self._child.expect(self._prompt)
         return str(self._child.before).replace("\r", "").strip("\n")
 
     def configure(self, *lines: str) -> None:
-        """Type lines in configuration mode and leave it; whatever the switch answers to one is a failure."""
+        """Type lines in configuration mode and leave it; any answer of the switch is a failure."""
         self.type("configure")
         for line in lines:
-            said = self.type(line)
-            assert not said.strip(), f"{line!r} was answered with {said!r}"
+            shown = self.type(line)
+            assert not shown.strip(), f"{line!r} was answered with {shown!r}"
         self.type("end")
 
     def ask(self, line: str, question: str, answer: str) -> str:
-        """Type a line that the switch asks back about, and answer."""
+        """Type a line to which the switch asks a question, and answer it."""
         self._child.send(line + "\r")
         self._child.expect(question)
         self._child.send(answer)
@@ -113,7 +113,7 @@ class Terminal:
 
 
 class Stranger:
-    """What somebody with the lab's files and keys can do from the machine that it runs on."""
+    """What a user with the lab's files and keys can do on the machine that it runs on."""
 
     def __init__(self, lab: Lab, state: Path) -> None:
         self.lab = lab
@@ -125,7 +125,7 @@ class Stranger:
 
     @classmethod
     def of(cls, folder: Path, state_root: Path) -> Self:
-        """A stranger at a lab that is up."""
+        """Make a client of a lab that is up."""
         lab = load_lab(folder)
         return cls(lab, state_root / lab.name)
 
@@ -136,11 +136,11 @@ class Stranger:
     # -- eeectl
 
     def status(self) -> Any:
-        """What `eeectl lab status --json` prints, without the half second that it takes to start."""
+        """Return what `eeectl lab status --json` prints, without the time that it takes to start."""
         return status(self.name)
 
     def truth(self) -> Any:
-        """What `eeectl lab truth --json` prints."""
+        """Return what `eeectl lab truth --json` prints."""
         return order(self.name, "truth")
 
     def fault(self, *words: str, check: bool = True) -> Done:
@@ -148,7 +148,7 @@ class Stranger:
         return eeectl("lab", "fault", *words, "--lab", self.name, check=check)
 
     def link_state(self, end: str) -> str:
-        """What `lab status` says of the cable at an end."""
+        """Return the state of the cable at an end, as in `lab status`."""
         return str(next(link["state"] for link in self.status()["links"] if end in (link["a"], link["b"])))
 
     def await_link(self, end: str, state: str) -> None:
@@ -190,7 +190,7 @@ class Stranger:
             terminal.configure(*lines)
 
     def reboot(self, *switches: str) -> None:
-        """Let switches forget what was not saved, and wait until their links are as they were at first."""
+        """Reboot switches, so that they lose unsaved changes, and wait for their links."""
         for switch in switches:
             self.fault("reboot", switch)
         self.await_links()
@@ -209,7 +209,7 @@ class Stranger:
     # -- SNMP
 
     def agent(self, device: str) -> str:
-        """Where net-snmp's tools find a switch or strip."""
+        """Return the agent address of a switch or strip, for net-snmp's tools."""
         known = {switch.name: (switch.address, switch.snmp_port) for switch in self.lab.switches}
         known |= {strip.name: (strip.address, strip.snmp_port) for strip in self.lab.strips}
         address, port = known[device]
@@ -250,15 +250,15 @@ class Stranger:
 
     @contextmanager
     def watching(self, cable: str, *tcpdump: str) -> Iterator["Watch"]:
-        """Let tcpdump read `eeectl lab capture CABLE` meanwhile."""
+        """Run tcpdump on `eeectl lab capture CABLE` inside the block."""
         capture = subprocess.Popen(
             [*EEECTL, "lab", "capture", cable, "--lab", self.name],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT,
         )  # fmt: skip
         assert capture.stderr is not None
         try:
-            said = capture.stderr.readline()
-            assert said.startswith("capturing"), said + capture.stderr.read()
+            shown = capture.stderr.readline()
+            assert shown.startswith("capturing"), shown + capture.stderr.read()
             reader = subprocess.Popen(
                 ["tcpdump", "-nne", "-l", "--immediate-mode", "-r", "-", *tcpdump],
                 stdin=capture.stdout, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -274,7 +274,7 @@ class Stranger:
 
 
 class Watch:
-    """A capture that runs; `lines` is what tcpdump printed, complete after the with block."""
+    """A running capture; `lines` is what tcpdump printed, complete after the with block."""
 
     def __init__(self, capture: "subprocess.Popen[str]", reader: "subprocess.Popen[str]") -> None:
         self._capture = capture
@@ -298,5 +298,5 @@ class Watch:
 
 
 def state_root() -> Path:
-    """Where labs of this environment keep their state."""
+    """Return the folder where labs of this environment keep their state."""
     return Path(os.environ.get("EEE_STATE_DIR", "/run/eee-testbed"))

@@ -1,4 +1,4 @@
-"""Two switches of two families, two cables between them of which one is shut, four hosts, a strip; and its fixtures."""
+"""A lab of two switches of two families, two cables between them (one shut), four hosts and a strip; its fixtures."""
 
 import contextlib
 import os

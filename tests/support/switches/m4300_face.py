@@ -14,6 +14,7 @@ from controller.drivers.fastpath.driver import NETGEAR_M4300
 from lab.model import Port, Switch
 from twin.cli.shell import Session, Shell
 from twin.families.fastpath import FAMILY, FastpathCli
+from twin.families.fastpath.snmp_profile import SNMP_PROFILE
 from twin.snmp.face import SnmpAccess, SnmpFace
 from twin.switch.device import SwitchDevice
 from twin.switch.personality import DeviceSpec, User
@@ -126,7 +127,7 @@ class Face:
         return answers
 
     def _agent(self) -> SnmpFace:
-        return SnmpFace(self.device, address=ADDRESS, port=0, access=SnmpAccess({"lab": "rw"}))
+        return SnmpFace(self.device, SNMP_PROFILE, address=ADDRESS, port=0, access=SnmpAccess({"lab": "rw"}))
 
     def _walk(self, walks: Sequence[Walk]) -> dict[Walk, dict[str, SnmpValue]]:
         face = self._agent()

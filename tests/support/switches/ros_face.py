@@ -14,6 +14,7 @@ from controller.drivers.ros.driver import DELL_55XX_DRIVER
 from lab.model import Port, Switch
 from twin.cli.shell import Session, Shell
 from twin.families.ros import FAMILY, RosCli
+from twin.families.ros.snmp_profile import SNMP_PROFILE
 from twin.snmp.face import SnmpAccess, SnmpFace
 from twin.switch.device import SwitchDevice
 from twin.switch.personality import DeviceSpec, User
@@ -51,7 +52,7 @@ class RosFace:
         self.device.power_on()
         self.now_s = 2.0
         self.device.poll()
-        self.snmp = SnmpFace(self.device, address=ADDRESS, port=0, access=SnmpAccess({"lab": "rw"}))
+        self.snmp = SnmpFace(self.device, SNMP_PROFILE, address=ADDRESS, port=0, access=SnmpAccess({"lab": "rw"}))
         assert isinstance(self.snmp.agent, SnmpAgent)
         self._agent = self.snmp.agent
         self._manager = SnmpSession(addr=ADDRESS, port=self._agent.port, community="lab", version=SnmpVersion.v2c)

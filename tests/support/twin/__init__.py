@@ -1,1 +1,1 @@
-"""Parts of the twin on a test bench."""
+"""Test benches for parts of the twin."""

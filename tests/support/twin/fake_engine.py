@@ -1,4 +1,4 @@
-"""An engine that remembers what it was told, for tests of what stands above it."""
+"""An engine that records its calls, for tests of the modules above it."""
 
 from collections import Counter
 from collections.abc import Sequence

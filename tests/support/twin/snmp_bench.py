@@ -1,4 +1,4 @@
-"""A switch of each family with its SNMP agent on loopback, and net-snmp's tools as a stranger would use them."""
+"""A switch of each family with its SNMP agent on loopback, and net-snmp's tools to query it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from eee_engine import SnmpAgent, VirtualEngine
 
 import twin.families.fastpath
 import twin.families.ros
+from twin.families.table import FAMILIES
 from twin.snmp.face import SnmpAccess, SnmpFace
 from twin.switch.device import SwitchDevice
 from twin.switch.personality import DeviceSpec, Family
@@ -50,7 +51,7 @@ USERS = (
 
 @dataclass
 class Reply:
-    """What a tool said: exit code, lines of values, complaint."""
+    """Output of a tool: exit code, lines of values, complaint."""
 
     code: int
     lines: list[str]
@@ -97,7 +98,7 @@ class Manager:
 
 @dataclass
 class Clock:
-    """Wall-clock time that can be put forward."""
+    """Wall-clock time that can be advanced."""
 
     ahead_s: float = 0.0
 
@@ -118,7 +119,7 @@ class Bench:
     clock: Clock
 
     def boot(self) -> None:
-        """Give it power and let it boot."""
+        """Power it on and let it boot."""
         self.device.power_on()
         self.clock.ahead_s += BOOT_S
         self.device.poll()
@@ -129,7 +130,7 @@ class Bench:
         self.face.agent.changed()
 
     def find(self) -> None:
-        """Ask the agent for its port, which is another after each boot."""
+        """Read the agent's port, which changes at each boot."""
         self.manager.address = f"{ADDRESS}:{self.agent.port}"
 
     @property
@@ -139,7 +140,7 @@ class Bench:
 
 
 def make_bench(family_name: str, **engine_options: object) -> Bench:
-    """Build it: booted, links up."""
+    """Make a bench: switch booted, links up."""
     family: Family
     family, model = MODELS[family_name]
     engine = VirtualEngine(seed=1)
@@ -148,7 +149,13 @@ def make_bench(family_name: str, **engine_options: object) -> Bench:
     )
     clock = Clock()
     device = SwitchDevice(spec, family, engine, clock_s=clock)
-    face = SnmpFace(device, address=ADDRESS, port=0, access=SnmpAccess({READ: "ro", WRITE: "rw"}, USERS))
+    face = SnmpFace(
+        device,
+        FAMILIES[family.name].snmp,
+        address=ADDRESS,
+        port=0,
+        access=SnmpAccess({READ: "ro", WRITE: "rw"}, USERS),
+    )
     hosts = [engine.add_host(f"n{n}", mac=bytes([2, 0, 0, 0, 0, n])) for n in (1, 2)]
     cables = [engine.connect(device.ports[n].engine_port, host) for n, host in enumerate(hosts)]
     bench = Bench(engine, device, face, hosts, cables, Manager(ADDRESS), clock)

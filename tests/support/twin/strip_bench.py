@@ -1,4 +1,4 @@
-"""A strip on the bench: a virtual clock, and an agent that keeps what is put."""
+"""A strip with a virtual clock and an agent that records what is put."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ class Clock:
 
 
 @dataclass
-class KeepingAgent:
+class RecordingAgent:
     """Stands in for `eee_engine.SnmpAgent`."""
 
     values: dict[str, tuple[str, object]] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class KeepingAgent:
 class Bench:
     strip: Strip
     clock: Clock
-    agent: KeepingAgent
+    agent: RecordingAgent
 
     def measure(self, watts: dict[int, float], seconds: float) -> None:
         """Let constant loads run for a while; outlets that are off draw nothing."""
@@ -64,7 +64,7 @@ class Bench:
 
 
 def bench(family: str, model: str, truth: StripTruth = EXACT, *, seed: int = 1) -> Bench:
-    clock, agent = Clock(), KeepingAgent()
+    clock, agent = Clock(), RecordingAgent()
     known = FAMILIES[family]
     strip = Strip("pdu1", known, known.model(model), truth, seed=seed, clock_s=clock)
     strip.bind(agent)

@@ -54,7 +54,7 @@ def test_a_command_in_full_gives_its_values_and_spelling(grammar: Grammar[Any]) 
         ("sho mac add v 5", "show mac address-table vlan 5"),
     ],
 )
-def test_words_may_be_shortened(grammar: Grammar[Any], typed: str, spelled: str) -> None:
+def test_words_may_be_abbreviated(grammar: Grammar[Any], typed: str, spelled: str) -> None:
     assert grammar.parse("m", typed).canonical == spelled
 
 
@@ -73,7 +73,7 @@ def test_words_may_be_shortened(grammar: Grammar[Any], typed: str, spelled: str)
         ("show version", "unrecognised", 5),
     ],
 )
-def test_what_is_no_command_says_what_and_where(grammar: Grammar[Any], typed: str, kind: str, column: int) -> None:
+def test_an_invalid_command_says_what_and_where(grammar: Grammar[Any], typed: str, kind: str, column: int) -> None:
     fault = grammar.parse("m", typed)
     assert isinstance(fault, Fault)
     assert (fault.kind, fault.column) == (kind, column)
@@ -128,13 +128,13 @@ def test_mac_addresses_in_every_spelling(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["00:11:22:33:44", "00:11-22:33:44:55", "0011.2233.445g", "\u0660\u06601122334455"])
-def test_what_is_no_mac_address(text: str) -> None:
+def test_invalid_mac_addresses(text: str) -> None:
     with pytest.raises(BadToken):
         Mac().parse([text])
 
 
 @pytest.mark.parametrize("text", ["", "1,", "5-3", "0", "4095", "1-", "a", "1--2", "²", "99999999999999999999"])
-def test_what_is_no_vlan_list(text: str) -> None:
+def test_invalid_vlan_lists(text: str) -> None:
     with pytest.raises(BadToken):
         parse_list(text, 1, 4094)
 
@@ -153,7 +153,7 @@ def test_no_line_breaks_the_parser(line: str) -> None:
 
 
 @given(st.sampled_from(ROWS), st.data())
-def test_every_shortening_is_the_same_command_or_ambiguous(pattern: str, data: st.DataObject) -> None:
+def test_every_abbreviation_is_the_same_command_or_ambiguous(pattern: str, data: st.DataObject) -> None:
     values = {"<port>": "gi1", "<vlans>": "3-4", "<vid>": "7", "<mac>": "00:11:22:33:44:55", "<rest>": "hello"}
     words = [w for w in pattern.replace("(access|trunk|general)", "trunk").split() if "[" not in w and "]" not in w]
     full = " ".join(values.get(w, w) for w in words)

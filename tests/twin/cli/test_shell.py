@@ -57,7 +57,7 @@ def _refuse(_session: Session, _match: Match[Any]) -> str:
 
 
 def _enter(session: Session, _match: Match[Any]) -> str:
-    session.home("top")
+    session.return_to("top")
     session.enter("sub")
     return ""
 
@@ -116,7 +116,7 @@ class FakeCli:
         return "".join(f"  {i.word}\n" for i in items)
 
     def ctrl_z(self, session: Session) -> None:
-        session.home("top")
+        session.return_to("top")
 
     def timed_out(self) -> Any:
         return "bye\n"
@@ -145,7 +145,7 @@ def terminal() -> Terminal:
 
 
 def screen(text: str) -> list[str]:
-    """What a terminal shows after these bytes: rows, with backspace, CR, LF and bell obeyed."""
+    """What a terminal shows after these bytes: rows, with backspace, CR, LF and bell applied."""
     rows, row, column = [[]], 0, 0
     for key in text:
         if key == "\r":

@@ -1,4 +1,4 @@
-"""Virtual hosts as a stranger finds them, with the stranger's tools."""
+"""Virtual hosts, through the tools that a user has."""
 
 import json
 import os
@@ -93,8 +93,8 @@ def test_orphans_are_reaped(on: Callable[..., str]) -> None:
 
 def test_cpu_time_is_counted(eeectl: Eeectl, running_lab: tuple[Path, Path], on: Callable[..., str]) -> None:
     def used_s() -> float:
-        told = json.loads(eeectl("lab", "status", running_lab[0].name, "--json").stdout)
-        return float(next(host["cpu_s"] for host in told["hosts"] if host["host"] == "n02"))
+        shown = json.loads(eeectl("lab", "status", running_lab[0].name, "--json").stdout)
+        return float(next(host["cpu_s"] for host in shown["hosts"] if host["host"] == "n02"))
 
     before_s = used_s()
     on("n02", "sh", "-c", "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
@@ -107,8 +107,8 @@ def test_power_cut_kills_and_power_brings_back(
     name = running_lab[0].name
 
     def state() -> str:
-        told = json.loads(eeectl("lab", "status", name, "--json").stdout)
-        return str(next(host["state"] for host in told["hosts"] if host["host"] == "n03"))
+        shown = json.loads(eeectl("lab", "status", name, "--json").stdout)
+        return str(next(host["state"] for host in shown["hosts"] if host["host"] == "n03"))
 
     on("n03", "sh", "-c", "echo kept > ~/on-disk; echo gone > /tmp/in-memory")
     assert eeectl("lab", "fault", "power", "n03", "off", "--lab", name).returncode == 0

@@ -1,4 +1,4 @@
-"""Labs come and go whole: refusals are sentences, and nothing is left behind, whatever happens."""
+"""Labs come up and go down completely: errors are sentences, and nothing is left behind, whatever happens."""
 
 import json
 import os
@@ -44,7 +44,7 @@ class Traces:
         self.state = state_root / folder.name
 
     def found(self) -> list[str]:
-        """Everything there is of the lab."""
+        """Everything that the lab has left on the machine."""
         found = [f"interface {name}" for name in _interfaces() if name == f"eee-{self.folder.name}"]
         found += [f"process {text}" for text in _daemons() if text.endswith(str(self.folder))]
         found += [str(path) for path in (self.state, self.state.parent / f".{self.folder.name}.lock") if path.exists()]
@@ -75,11 +75,11 @@ def _refused(done: "subprocess.CompletedProcess[str]", *words: str) -> None:
 def test_up_status_down(lab: Traces, eeectl: Eeectl) -> None:
     done = eeectl("lab", "up", str(lab.folder))
     assert done.returncode == 0, done.stderr
-    told = json.loads(eeectl("lab", "status", lab.folder.name, "--json").stdout)
-    assert told["state"] == "up"
-    assert {switch["state"] for switch in told["switches"]} == {"ready"}
-    assert [switch["startup_lines_rejected"] for switch in told["switches"]] == [[], []]
-    assert [link["state"] for link in told["links"]] == ["up"] * 5 + ["shut"]
+    shown = json.loads(eeectl("lab", "status", lab.folder.name, "--json").stdout)
+    assert shown["state"] == "up"
+    assert {switch["state"] for switch in shown["switches"]} == {"ready"}
+    assert [switch["startup_lines_rejected"] for switch in shown["switches"]] == [[], []]
+    assert [link["state"] for link in shown["links"]] == ["up"] * 5 + ["shut"]
     _refused(eeectl("lab", "up", str(lab.folder)), "is up already", "lab down")
     assert eeectl("lab", "check", str(lab.folder)).returncode == 0
     listed = json.loads(eeectl("lab", "list", "--json").stdout)
@@ -260,8 +260,8 @@ def test_faults(lab: Traces, eeectl: Eeectl) -> None:
         return done.stdout
 
     def link(number: int) -> str:
-        told = json.loads(eeectl("lab", "status", name, "--json").stdout)
-        return str(told["links"][number - 1]["state"])
+        shown = json.loads(eeectl("lab", "status", name, "--json").stdout)
+        return str(shown["links"][number - 1]["state"])
 
     ping = ("lab", "exec", "--lab", name, "n01", "--", "ping", "-c1", "-W1", "n03")
     assert eeectl(*ping).returncode == 0
@@ -274,7 +274,7 @@ def test_faults(lab: Traces, eeectl: Eeectl) -> None:
         if link(5) == "up":
             break
     assert eeectl(*ping).returncode == 0
-    _refused(eeectl("lab", "fault", "cut", "sw9:1", "--lab", name), "no cable 'sw9:1'")
+    _refused(eeectl("lab", "fault", "cut", "sw9:1", "--lab", name), "unknown cable 'sw9:1'")
     fault("ignore", "sw1")
     fault("slow", "sw1", "--command-s", "0.1")
     fault("refuse", "sw2", "vlan participation")
@@ -298,8 +298,8 @@ def test_a_factory_state_lab_does_not_loop_and_heals(lab: Traces, eeectl: Eeectl
     assert eeectl("lab", "up", str(lab.folder)).returncode == 0
 
     def trunks() -> list[str]:
-        told = json.loads(eeectl("lab", "status", name, "--json").stdout)
-        return [str(link["state"]) for link in told["links"][4:]]
+        shown = json.loads(eeectl("lab", "status", name, "--json").stdout)
+        return [str(link["state"]) for link in shown["links"][4:]]
 
     for _ in range(20):
         if "up" in trunks():
@@ -307,8 +307,8 @@ def test_a_factory_state_lab_does_not_loop_and_heals(lab: Traces, eeectl: Eeectl
     assert sorted(trunks()) == ["blocked", "up"]
     ping = ("lab", "exec", "--lab", name, "n01", "--", "ping", "-c5", "-i0.2", "-W1", "n03")
     assert " 0% packet loss" in eeectl(*ping).stdout
-    told = json.loads(eeectl("lab", "status", name, "--json").stdout)["engine"]["frames"]
-    assert told["offered"] + told["copies"] < 200
+    shown = json.loads(eeectl("lab", "status", name, "--json").stdout)["engine"]["frames"]
+    assert shown["offered"] + shown["copies"] < 200
     assert eeectl("lab", "fault", "cut", str(5 + trunks().index("up")), "--lab", name).returncode == 0
     for _ in range(20):
         if sorted(trunks()) == ["cut", "up"]:
@@ -340,11 +340,11 @@ def test_truth_tells_timing_power_and_lateness(lab: Traces, eeectl: Eeectl) -> N
     name = lab.folder.name
     assert eeectl("lab", "up", str(lab.folder)).returncode == 0
     eeectl("lab", "exec", "--lab", name, "n01", "--", "ping", "-c5", "-i0.2", "n03")
-    told = json.loads(eeectl("lab", "truth", name, "--json").stdout)
-    assert told["timing"]["sw1"]["lpi"]["hold_us"] == 1000.0
-    assert told["power"]["devices"]["sw1"]["outlets"] == ["pdu1:1"]
-    assert told["engine"]["lateness"]["count"] > 0
-    for port in told["ports"].values():
+    shown = json.loads(eeectl("lab", "truth", name, "--json").stdout)
+    assert shown["timing"]["sw1"]["lpi"]["hold_us"] == 1000.0
+    assert shown["power"]["devices"]["sw1"]["outlets"] == ["pdu1:1"]
+    assert shown["engine"]["lateness"]["count"] > 0
+    for port in shown["ports"].values():
         spent = port["time_in_state"]
         parts = ("down_ps", "active_ps", "sleep_ps", "quiet_ps", "refresh_ps", "wake_ps", "fast_ps")
         assert sum(spent[part] for part in parts) == spent["total_ps"]

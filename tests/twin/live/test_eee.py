@@ -1,4 +1,4 @@
-"""EEE as a person with a ping sees it, and as the switches count it. Margins are wide: medians of many echoes."""
+"""EEE as ping measures it, and as the switches count it. Margins are wide: medians of many echoes."""
 
 import re
 import statistics
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from agents.pack import packed
-from agents.stream import read_stream
+from agents.recording import read_stream
 from tests.support.labs.stranger import Stranger, Terminal, eventually
 
 ECHOES = 240
@@ -15,7 +15,7 @@ ECHOES = 240
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """Median round trips, us, of echoes soon after the one before (nobody sleeps yet) and long after it."""
+    """Median round trips, us, of echoes soon after the one before (no transmitter sleeps yet) and long after it."""
 
     soon_us: float
     late_us: float
@@ -28,12 +28,12 @@ def _probe(lab: Stranger, a: str, b: str, soon_us: tuple[int, int], late_us: tup
         rtts_us: list[float] = []
         for seed in range(2):
             words = f"{lab.address(b)} --count {ECHOES // 2} --gap-us {low_us}:{high_us} --draw uniform --seed {seed}"
-            told = read_stream(lab.ssh(a, f"/usr/bin/python3 /shared/echo_probe.py {words}", root=True).stdout)
-            gaps_ns = zip(told.column("idle_transmit_ns"), told.column("idle_receive_ns"), strict=True)
+            shown = read_stream(lab.ssh(a, f"/usr/bin/python3 /shared/echo_probe.py {words}", root=True).stdout)
+            gaps_ns = zip(shown.column("idle_transmit_ns"), shown.column("idle_receive_ns"), strict=True)
             true_us = [None if None in gap else min(gap) / 1_000 for gap in gaps_ns]
             rtts_us += [
                 rtt_ns / 1_000
-                for gap_us, rtt_ns in zip(true_us, told.column("rtt_ns"), strict=True)
+                for gap_us, rtt_ns in zip(true_us, shown.column("rtt_ns"), strict=True)
                 if gap_us is not None and rtt_ns is not None and low_us <= gap_us < high_us * 1.5
             ]
         assert len(rtts_us) > ECHOES / 4, "enough echoes are answered, after the gaps that were wanted"
@@ -50,14 +50,14 @@ def probe(lab: Stranger) -> None:
 
 def _await_eee(lab: Stranger, host: str, *, active: bool) -> None:
     def agreed() -> bool:
-        told = next(found for found in lab.status()["hosts"] if found["host"] == host)
-        return bool(told["link_up"]) and told["eee_active"] is active
+        shown = next(found for found in lab.status()["hosts"] if found["host"] == host)
+        return bool(shown["link_up"]) and shown["eee_active"] is active
 
     eventually(f"{host}'s link is up and EEE is {active}", agreed)
 
 
 def test_a_powerconnect_wakes_for_echoes_after_a_pause_unless_eee_is_off(lab: Stranger) -> None:
-    """Its ports sleep after 1 ms and wake in 60 us: twice on a way there and back."""
+    """Its ports sleep after 1 ms and wake in 60 us: twice on a round trip."""
     gaps = {"soon_us": (100, 500), "late_us": (2_500, 4_500)}
     on = _probe(lab, "n01", "n02", **gaps)
     with lab.terminal("sw1") as terminal:

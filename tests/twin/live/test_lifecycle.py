@@ -1,4 +1,4 @@
-"""A lab comes up whole or not at all, and leaves nothing behind, whatever happens to it or is wrong with the machine.
+"""A lab comes up completely or not at all, and leaves nothing behind, whatever happens to it or to the machine.
 
 These tests have a small lab of their own: a copy of `miwa` with addresses and a state folder that nobody else uses.
 """
@@ -26,7 +26,7 @@ BIG_FRAMES = ("        ansible_user: lab\n", "        ansible_user: lab\n       
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """A lab of one's own: its folder, and the state root that holds nothing else."""
+    """A lab of this test: its folder, and a state root that holds nothing else."""
 
     folder: Path
     state_root: Path
@@ -76,7 +76,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Own]:
 
 
 def _processes(own: Own) -> list[str]:
-    """Every process that has the lab's state folder in its environment: the daemon and whatever it forked."""
+    """Every process that has the lab's state folder in its environment: the daemon and the processes that it forked."""
     mark = f"EEE_STATE_DIR={own.state_root}".encode()
     found = []
     for folder in Path("/proc").iterdir():
@@ -119,12 +119,12 @@ def _files(own: Own) -> list[str]:
 
 
 def left(own: Own) -> list[str]:
-    """Whatever there still is of a lab."""
+    """Everything that a lab has left."""
     return _processes(own) + _namespaces(own) + _interfaces(own) + _files(own)
 
 
 def nothing_is_left(own: Own) -> None:
-    """Nothing is left as soon as those who may still be busy ending have ended."""
+    """Nothing is left once processes that may still be ending have ended."""
     deadline_s = time.monotonic() + 15
     while (still := left(own)) and time.monotonic() < deadline_s:
         time.sleep(0.1)
@@ -132,7 +132,7 @@ def nothing_is_left(own: Own) -> None:
 
 
 def _sentence(done: Done) -> str:
-    """The one sentence of a refusal."""
+    """The one sentence of an error."""
     assert done.returncode == 1, done
     assert done.stderr.startswith("eeectl: ")
     assert "Traceback" not in done.stderr
@@ -263,7 +263,7 @@ def test_an_address_in_use(own: Own, kind: socket.SocketKind, port: int, device:
 
 
 @pytest.mark.parametrize(
-    ("file", "old", "new", "told"),
+    ("file", "old", "new", "sentence"),
     [
         ("cables.csv", "sw1:gi1/0/2,n02", "sw1:gi1/0/1,n02", "sw1:gi1/0/1"),
         ("cables.csv", "sw1:gi1/0/2,n02", "sw1:gi1/0/99,n02", "gi1/0/99"),
@@ -272,11 +272,11 @@ def test_an_address_in_use(own: Own, kind: socket.SocketKind, port: int, device:
         ("twin/truth.yaml", "seed: 2013", "sed: 2013", "sed"),
     ],
 )
-def test_an_impossible_inventory(own: Own, file: str, old: str, new: str, told: str) -> None:
+def test_an_impossible_inventory(own: Own, file: str, old: str, new: str, sentence: str) -> None:
     own.edit(file, old, new)
     done = own.up(check=False)
     assert done.returncode == 1
-    assert told in done.stderr
+    assert sentence in done.stderr
     assert "Traceback" not in done.stderr
     nothing_is_left(own)
 
@@ -302,7 +302,7 @@ def test_networks_of_others_are_not_touched(own: Own) -> None:
     nothing_is_left(own)
 
 
-def test_a_file_that_cannot_be_captured_into_is_told_in_a_sentence(own: Own, tmp_path: Path) -> None:
+def test_an_error_for_an_unwritable_capture_file_is_one_sentence(own: Own, tmp_path: Path) -> None:
     with (tmp_path / "nothing.pcap").open("wb") as stream:
         done = subprocess.run(
             [*EEECTL, "lab", "capture", "n01", "--lab", own.name],

@@ -29,8 +29,8 @@ def _received(lab: Stranger, host: str) -> int:
 
 
 def _check(printed: str) -> None:
-    told = sorted(re.findall(r"rank (\d) of 4 at (n\d\d): (\d+) wrong", printed))
-    assert told == [("0", "n01", "0"), ("1", "n02", "0"), ("2", "n03", "0"), ("3", "n09", "0")], printed
+    shown = sorted(re.findall(r"rank (\d) of 4 at (n\d\d): (\d+) wrong", printed))
+    assert shown == [("0", "n01", "0"), ("1", "n02", "0"), ("2", "n03", "0"), ("3", "n09", "0")], printed
 
 
 def test_from_outside(lab: Stranger, program: str) -> None:
@@ -47,6 +47,6 @@ def test_from_a_host(lab: Stranger, program: str) -> None:
     assert _received(lab, "n09") - before >= LEAST_BYTE
 
 
-def test_a_program_that_is_no_mpi_program(lab: Stranger) -> None:
+def test_a_program_without_mpi(lab: Stranger) -> None:
     done = lab.ssh("n01", f"mpirun --host {NAMES} hostname")
     assert sorted(done.stdout.split()) == NAMES.split(",")

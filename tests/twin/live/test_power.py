@@ -1,4 +1,4 @@
-"""Power strips through net-snmp's tools: outlets that switch, and watts that follow what devices do."""
+"""Power strips through net-snmp's tools: outlets that switch, and watts that follow the devices' activity."""
 
 import subprocess
 from collections.abc import Iterator

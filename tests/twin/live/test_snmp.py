@@ -1,4 +1,4 @@
-"""net-snmp's tools at the switches: what they set is what the command line shows and what frames meet."""
+"""net-snmp's tools at the switches: what they set, the command line shows and frames obey."""
 
 import pytest
 

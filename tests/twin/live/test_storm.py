@@ -1,4 +1,4 @@
-"""A loop that somebody makes at the command line: the storm stays in the lab, is told, and ends with the loop."""
+"""A loop made on the command line: the storm stays in the lab, is reported, and ends with the loop."""
 
 from tests.support.labs.stranger import Stranger, eeectl, eventually
 
@@ -23,14 +23,14 @@ def test_a_storm_stays_inside_and_ends_with_the_loop(lab: Stranger) -> None:
     try:
         for port in LOOPS["sw1"]:
             lab.await_link(f"sw1:{port}", "up")
-        # Broadcasts: who has an address that nobody has?
+        # Broadcasts: requests for an unused address.
         lab.ssh("n01", "ping -q -n -c 3 -i 0.2 -W 1 198.19.250.250", check=False)
 
-        def told() -> list[str]:
+        def reported() -> list[str]:
             found = [alarm["sentence"] for alarm in lab.status()["engine"]["alarms"][alarms:]]
             return [sentence for sentence in found if "loop" in sentence]
 
-        assert eventually("an alarm tells of the storm", told)
+        assert eventually("an alarm reports the storm", reported)
         # The machine is not the lab: management, command lines and programs outside go on working.
         assert "alarm at" in eeectl("lab", "status", lab.name).stdout
         assert lab.ssh("n05", "echo still here").stdout == "still here\n"

@@ -27,14 +27,14 @@ def test_tcp_flows_at_no_more_than_the_links_rate(lab: Stranger) -> None:
     try:
         while "listening" not in server.stdout.readline():
             assert server.poll() is None, "iperf3's server has ended"
-        told = json.loads(lab.ssh("n01", "iperf3 --client n12 --time 2 --json").stdout)
+        shown = json.loads(lab.ssh("n01", "iperf3 --client n12 --time 2 --json").stdout)
         server.stdout.read()
         assert server.wait(PATIENCE_S) == 0
     finally:
         server.kill()
         server.wait()
         server.stdout.close()
-    received_bps = told["end"]["sum_received"]["bits_per_second"]
+    received_bps = shown["end"]["sum_received"]["bits_per_second"]
     # 1448 of 1538 bytes are payload. That something arrives depends on the machine, that no more does on the model.
     assert 1e6 < received_bps < 1e9 * 1448 / 1538 * 1.02
 

@@ -53,7 +53,7 @@ def _netgear(terminal: Terminal, vid: int, trunks: dict[str, str]) -> None:
 
 @pytest.fixture(scope="module")
 def terminals(lab: Stranger) -> Iterator[dict[str, Terminal]]:
-    """The trees as configured; afterwards the switches forget all that."""
+    """The trees as configured; the switches are reset afterwards."""
     opened = {switch: lab.terminal(switch) for switch in TREES}
     try:
         for switch, vid in TREES.items():
@@ -70,7 +70,7 @@ def terminals(lab: Stranger) -> Iterator[dict[str, Terminal]]:
 
 
 def _flooded(lab: Stranger) -> dict[str, int]:
-    """How many unicast frames each idle host was sent while others talked."""
+    """Number of unicast frames that reached each idle host while others talked."""
 
     def sent() -> dict[str, int]:
         found = {}

@@ -29,8 +29,8 @@ def path(tmp_path: Path) -> Iterator[Path]:
     """A server in a thread of its own."""
     socket_path = tmp_path / "control.sock"
     loop = asyncio.new_event_loop()
-    orders = {"echo": lambda request, _fd: request["text"], "refuse": _refuse, "write": _write}
-    server = ControlServer(socket_path, orders)
+    handlers = {"echo": lambda request, _fd: request["text"], "refuse": _refuse, "write": _write}
+    server = ControlServer(socket_path, handlers)
 
     async def start() -> None:
         server.start()
@@ -49,13 +49,13 @@ def path(tmp_path: Path) -> Iterator[Path]:
     assert not socket_path.exists()
 
 
-def test_answers_refusals_and_unknown_orders(path: Path) -> None:
+def test_answers_refusals_and_unknown_requests(path: Path) -> None:
     assert ask(path, "echo", text="a\nb") == "a\nb"
     with pytest.raises(LabError, match=r"^not today\.$"):
         ask(path, "refuse")
-    with pytest.raises(LabError, match="knows no such order; it knows echo, refuse, write"):
+    with pytest.raises(LabError, match="unknown request to the lab's daemon: use one of echo, refuse, write"):
         ask(path, "sing")
-    with pytest.raises(LabError, match="the order echo was not understood"):
+    with pytest.raises(LabError, match="the request echo has wrong arguments"):
         ask(path, "echo")
     assert path.stat().st_mode & 0o777 == 0o600
 
@@ -79,6 +79,6 @@ def test_lines_in_pieces_and_several_at_once(path: Path) -> None:
     assert "error" in answers[2]
 
 
-def test_no_daemon_is_a_sentence(tmp_path: Path) -> None:
+def test_a_missing_daemon_is_reported_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="does not answer at"):
         ask(tmp_path / "none.sock", "status")

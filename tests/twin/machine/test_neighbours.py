@@ -1,10 +1,10 @@
-"""Limits of the kernel's neighbour table: raised for labs that need it, put back by the last."""
+"""Limits of the kernel's neighbour table: raised for labs that need it, restored by the last."""
 
 from pathlib import Path
 
 import pytest
 
-from twin.machine.neighbours import give_room_back, make_room
+from twin.machine.neighbours import raise_limits, restore_limits
 
 
 @pytest.fixture
@@ -26,11 +26,11 @@ class _Labs:
     def up(self, name: str, hosts: int) -> None:
         path = self._path(name)
         path.mkdir(parents=True)
-        make_room(path, hosts, limits=self._limits, record=self._record)
+        raise_limits(path, hosts, limits=self._limits, record=self._record)
 
     def down(self, name: str) -> None:
         self._path(name).rmdir()
-        give_room_back(self._path(name), limits=self._limits, record=self._record)
+        restore_limits(self._path(name), limits=self._limits, record=self._record)
 
     def vanish(self, name: str) -> None:
         self._path(name).rmdir()
@@ -53,7 +53,7 @@ def test_all_hosts_of_a_large_lab_can_know_each_other(limits: Path, labs: _Labs)
     assert min(_values(limits)) >= 66 * 65
 
 
-def test_the_last_lab_puts_the_limits_back(limits: Path, labs: _Labs) -> None:
+def test_the_last_lab_restores_the_limits(limits: Path, labs: _Labs) -> None:
     """Also where each has a state root of its own."""
     labs.up("one", 40)
     labs.up("two", 40)
@@ -65,7 +65,7 @@ def test_the_last_lab_puts_the_limits_back(limits: Path, labs: _Labs) -> None:
     assert sorted(path.name for path in limits.parent.iterdir() if path.is_file()) == []
 
 
-def test_a_lab_whose_state_was_removed_holds_no_room(limits: Path, labs: _Labs) -> None:
+def test_a_lab_whose_state_was_removed_no_longer_counts(limits: Path, labs: _Labs) -> None:
     labs.up("one", 40)
     labs.vanish("one")
     labs.up("two", 4)

@@ -1,4 +1,4 @@
-"""From loads through outlets to meters, with an engine that is a book of ledgers."""
+"""From loads through outlets to meters, with an engine that has nothing but ledgers."""
 
 import json
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import pytest
 
 from lab.errors import LabError
-from tests.support.twin.ledger_book import Book
-from tests.support.twin.strip_bench import Clock, KeepingAgent
+from tests.support.twin.fake_ledgers import FakeLedgers
+from tests.support.twin.strip_bench import Clock, RecordingAgent
 from twin.mains.entity_sensor import PowerSensor
 from twin.mains.mains import Mains
 from twin.power.loads import Loads, NodeLoad, SwitchLoad
@@ -25,37 +25,40 @@ NODE = NodePowerTruth(idle_watt=50.0, full_watt=100.0, nic=PORT, supply=SUPPLY)
 class Rig:
     """sw1 with ports 1 and 2, n01 with NIC 11 at port 1; sw1 on outlet 1 (and 3 if asked), n01 on outlet 2."""
 
-    book: Book
+    ledgers: FakeLedgers
     clock: Clock
     loads: Loads
     mains: Mains
     strip: Strip
-    agent: KeepingAgent
-    told: list[tuple[str, bool]]
+    agent: RecordingAgent
+    switched: list[tuple[str, bool]]
     cpu_s: list[float]
 
     def run(self, seconds: float, *, ticks: int = 1) -> None:
         for _ in range(ticks):
-            self.book.run(seconds / ticks)
+            self.ledgers.run(seconds / ticks)
             self.clock.now_s += seconds / ticks
             self.mains.tick(self.clock.now_s)
 
+    def switch(self, outlet: int, *, on: bool) -> None:
+        self.strip.plan(self.strip.outlets[outlet], (0.0, on))
+
 
 def rig(*, second_supply: bool = False, truth: StripTruth | None = None) -> Rig:
-    book, clock, cpu_s, told = Book({1: "active", 2: "down", 11: "active"}), Clock(), [0.0], []
+    ledgers, clock, cpu_s, switched = FakeLedgers({1: "active", 2: "down", 11: "active"}), Clock(), [0.0], []
     loads = Loads(
-        book,
+        ledgers,
         [SwitchLoad("sw1", SWITCH, (1, 2)), NodeLoad("n01", NODE, 11, lambda: cpu_s[0])],
         cables=[(1, 11)],
         seed=1,
     )
     family = FAMILIES["gude"]
     strip = Strip("pdu1", family, family.models[0], truth or StripTruth(lag_s=0.0), seed=1, clock_s=clock)
-    agent = KeepingAgent()
+    agent = RecordingAgent()
     strip.bind(agent)
     feeds = {("pdu1", 1): "sw1", ("pdu1", 2): "n01"} | ({("pdu1", 3): "sw1"} if second_supply else {})
-    mains = Mains(loads, [strip], feeds, on_power=lambda device, on: told.append((device, on)))
-    return Rig(book, clock, loads, mains, strip, agent, told, cpu_s)
+    mains = Mains(loads, [strip], feeds, on_power=lambda device, on: switched.append((device, on)))
+    return Rig(ledgers, clock, loads, mains, strip, agent, switched, cpu_s)
 
 
 def test_outlets_deliver_what_the_devices_draw() -> None:
@@ -69,7 +72,7 @@ def test_outlets_deliver_what_the_devices_draw() -> None:
 
 def test_each_direction_of_a_link_sleeps_by_itself() -> None:
     found = rig()
-    found.book.state[11] = "quiet"  # the node's transmitter, which is half of both ends
+    found.ledgers.state[11] = "quiet"  # the node's transmitter, which is half of both ends
     found.run(1.0)
     assert found.loads.power("sw1").port_watt == pytest.approx(0.5 + 0.5 * 0.2 + 0.1)
     assert found.loads.power("n01").port_watt == pytest.approx(0.5 + 0.5 * 0.2)
@@ -78,7 +81,7 @@ def test_each_direction_of_a_link_sleeps_by_itself() -> None:
 
 def test_a_shut_port_keeps_its_residue() -> None:
     found = rig()
-    found.book.admin_up[2] = False
+    found.ledgers.admin_up[2] = False
     found.run(1.0)
     assert found.loads.power("sw1").port_watt == pytest.approx(1.0 + 0.05)
 
@@ -96,18 +99,18 @@ def test_cpu_use_between_samples_sets_the_nodes_power() -> None:
 def test_energy_does_not_depend_on_how_often_one_samples(ticks: int) -> None:
     found = rig()
     found.run(10.0, ticks=ticks)
-    found.book.state[1] = "quiet"
+    found.ledgers.state[1] = "quiet"
     found.run(10.0, ticks=ticks)
     assert found.loads.power("sw1").energy_joule == pytest.approx((10 * 21.1 + 10 * (20 + 0.1 + 0.6)) / 0.8)
 
 
 def test_a_state_change_between_two_samples_is_not_missed() -> None:
     found = rig()
-    found.book.run(0.3)
-    found.book.state[1] = "quiet"
-    found.book.run(0.4)
-    found.book.state[1] = "active"
-    found.book.run(0.3)
+    found.ledgers.run(0.3)
+    found.ledgers.state[1] = "quiet"
+    found.ledgers.run(0.4)
+    found.ledgers.state[1] = "active"
+    found.ledgers.run(0.3)
     found.mains.tick(1.0)
     assert found.loads.power("sw1").watt_by_port[1] == pytest.approx(0.5 * (0.6 + 0.4 * 0.2) + 0.5)
 
@@ -119,14 +122,14 @@ def test_switching_an_outlet_takes_power_from_the_device_and_gives_it_back() -> 
     assert found.strip.on_set([(f"{GUDE}.3.1.2.1.3.1", "int", 0)]) == (0, 0)
     assert found.mains.due_in_s() == pytest.approx(0.02)
     found.run(0.02)
-    assert found.told == [("sw1", False)]
+    assert found.switched == [("sw1", False)]
     found.run(10.0)
     assert found.loads.power("sw1").ac_watt == 0.0
     assert found.loads.power("sw1").energy_joule == pytest.approx(energy_joule + 0.02 * 21.1 / 0.8)
     assert found.agent.value(f"{GUDE}.5.5.2.1.4.1") == 0
-    found.mains.set_outlet("pdu1", 1, on=True)
+    found.switch(1, on=True)
     found.run(0.02)
-    assert found.told == [("sw1", False), ("sw1", True)]
+    assert found.switched == [("sw1", False), ("sw1", True)]
     found.run(1.0)
     assert found.agent.value(f"{GUDE}.5.5.2.1.4.1") == round(21.1 / 0.8)
 
@@ -135,20 +138,20 @@ def test_a_device_with_two_outlets_shares_and_survives_one() -> None:
     found = rig(second_supply=True)
     found.run(1.0)
     assert found.agent.value(f"{GUDE}.5.5.2.1.4.1") == found.agent.value(f"{GUDE}.5.5.2.1.4.3") == round(21.1 / 1.6)
-    found.mains.set_outlet("pdu1", 1, on=False)
+    found.switch(1, on=False)
     found.run(1.0)
     found.run(1.0)
-    assert found.told == []
+    assert found.switched == []
     assert found.agent.value(f"{GUDE}.5.5.2.1.4.3") == round(21.1 / 0.8)
-    found.mains.set_outlet("pdu1", 3, on=False)
+    found.switch(3, on=False)
     found.run(1.0)
-    assert found.told == [("sw1", False)]
+    assert found.switched == [("sw1", False)]
 
 
 def test_a_switch_that_boots_draws_more() -> None:
-    book = Book({1: "down"})
+    ledgers = FakeLedgers({1: "down"})
     booting = [True]
-    loads = Loads(book, [SwitchLoad("sw1", SWITCH, (1,), lambda: booting[0])])
+    loads = Loads(ledgers, [SwitchLoad("sw1", SWITCH, (1,), lambda: booting[0])])
     loads.advance(1.0)
     assert loads.power("sw1").base_watt == 25.0
     booting[0] = False
@@ -158,9 +161,9 @@ def test_a_switch_that_boots_draws_more() -> None:
 
 def test_an_idle_lab_asks_the_engine_once_a_tick() -> None:
     found = rig()
-    before = found.book.asked
+    before = found.ledgers.asked
     found.run(10.0, ticks=10)
-    assert found.book.asked - before == 10
+    assert found.ledgers.asked - before == 10
 
 
 def test_the_report_is_plain_data_with_the_truth_beside_what_is_shown() -> None:
@@ -178,7 +181,7 @@ def test_a_frozen_meter_hides_a_change_and_only_there() -> None:
     found = rig()
     found.run(2.0)
     found.mains.freeze("pdu1", on=True, outlet=1)
-    found.book.state[1] = found.book.state[11] = "quiet"
+    found.ledgers.state[1] = found.ledgers.state[11] = "quiet"
     found.run(4.0)
     outlets = found.mains.report()["strips"]["pdu1"]["outlets"]
     assert outlets[1]["shown_watt"] == pytest.approx(21.1 / 0.8)
@@ -198,7 +201,7 @@ def test_an_impossible_outlet_is_named(feeds: dict[tuple[str, int], str], named:
 
 
 def test_a_switchs_own_sensor_shows_watts_at_its_own_pace() -> None:
-    found, agent = rig(), KeepingAgent()
+    found, agent = rig(), RecordingAgent()
     found.mains.add_sensor("sw1", PowerSensor("sw1", SensorTruth(refresh_s=5.0), seed=1), agent, lambda: 77.0)
     sensor = "1.3.6.1.2.1.99.1.1.1"
     found.run(4.0, ticks=4)
@@ -209,9 +212,9 @@ def test_a_switchs_own_sensor_shows_watts_at_its_own_pace() -> None:
 
 
 def test_a_late_caller_does_not_change_watts() -> None:
-    """The ledgers are read some milliseconds after the caller looked at its clock."""
+    """The ledgers are read some milliseconds after the caller read its clock."""
     found = rig()
-    found.book.run(1.05)
+    found.ledgers.run(1.05)
     found.mains.tick(1.0)
     assert found.loads.power("sw1").dc_watt == pytest.approx(21.1)
 
@@ -221,14 +224,14 @@ def test_a_pulled_plug_takes_power_whatever_the_outlet_does() -> None:
     found.run(1.0)
     found.mains.plug("sw1", on=False)
     found.run(0.1)
-    assert found.told == [("sw1", False)]
+    assert found.switched == [("sw1", False)]
     found.run(2.0)
     assert found.loads.power("sw1").ac_watt == 0.0
     assert found.agent.value(f"{GUDE}.5.5.2.1.4.1") == 0
-    found.mains.set_outlet("pdu1", 1, on=False)
+    found.switch(1, on=False)
     found.run(1.0)
     found.mains.plug("sw1", on=True)  # the other outlet is on
     found.run(0.1)
-    assert found.told == [("sw1", False), ("sw1", True)]
+    assert found.switched == [("sw1", False), ("sw1", True)]
     found.run(2.0)
     assert found.agent.value(f"{GUDE}.5.5.2.1.4.3") == round(21.1 / 0.8)

@@ -1,4 +1,4 @@
-"""The shipped labs' inventories fit the truth files and the strips that the twin can be."""
+"""The shipped labs' inventories fit the truth files and the twin's strips."""
 
 from dataclasses import replace
 
@@ -8,8 +8,8 @@ from lab.errors import LabError
 from lab.folder import load_lab
 from lab.model import Lab
 from tests.support import ROOT
-from tests.support.twin.ledger_book import Book
-from tests.support.twin.strip_bench import KeepingAgent
+from tests.support.twin.fake_ledgers import FakeLedgers
+from tests.support.twin.strip_bench import RecordingAgent
 from twin.mains.mains import Mains
 from twin.mains.wiring import RackedNode, RackedSwitch, wire, wire_sensors
 from twin.strips import Strip
@@ -18,14 +18,16 @@ from twin.truth.truth import Truth, load_truth
 INVENTORY = ROOT / "inventory"
 
 
-def wired(lab: Lab, truth: Truth) -> tuple[Mains, dict[str, Strip], Book]:
+def wired(lab: Lab, truth: Truth) -> tuple[Mains, dict[str, Strip], FakeLedgers]:
     ids = {s.name: range(1000 * index, 1000 * index + len(s.ports)) for index, s in enumerate(lab.switches)}
     nics = {host.name: 100_000 + index for index, host in enumerate(lab.hosts)}
-    book = Book({port: "active" for ports in ids.values() for port in ports} | dict.fromkeys(nics.values(), "active"))
+    ledgers = FakeLedgers(
+        {port: "active" for ports in ids.values() for port in ports} | dict.fromkeys(nics.values(), "active")
+    )
     mains, strips = wire(
         lab,
         truth,
-        book,
+        ledgers,
         switches={switch: RackedSwitch(ports, lambda: False) for switch, ports in ids.items()},
         nodes={node: RackedNode(nic, lambda: 0.0) for node, nic in nics.items()},
         cables=[],
@@ -33,7 +35,7 @@ def wired(lab: Lab, truth: Truth) -> tuple[Mains, dict[str, Strip], Book]:
         on_power=lambda _device, _on: None,
         wake=lambda _delay_s: None,
     )
-    return mains, strips, book
+    return mains, strips, ledgers
 
 
 def shipped(name: str) -> tuple[Lab, Truth]:
@@ -43,10 +45,10 @@ def shipped(name: str) -> tuple[Lab, Truth]:
 @pytest.mark.parametrize("name", ["virtual", "miwa", "koibuchi"])
 def test_a_shipped_lab_can_be_wired(name: str) -> None:
     lab, truth = shipped(name)
-    mains, strips, book = wired(lab, truth)
-    agents = {switch.name: KeepingAgent() for switch in lab.switches}
+    mains, strips, ledgers = wired(lab, truth)
+    agents = {switch.name: RecordingAgent() for switch in lab.switches}
     wire_sensors(mains, lab, truth, agents=agents, uptime_s=dict.fromkeys(agents, lambda: 5.0))
-    book.run(1.0)
+    ledgers.run(1.0)
     mains.tick(1.0)
     report = mains.report()
     assert set(report["devices"]) == {device.name for device in (*lab.switches, *lab.hosts)}
@@ -67,5 +69,5 @@ def test_a_strip_with_outlets_that_its_model_lacks_is_named() -> None:
 def test_an_override_for_nothing_is_named() -> None:
     lab, truth = shipped("miwa")
     nodes = truth.nodes.model_copy(update={"overrides": {"n77": {"eee_capable": False}}})
-    with pytest.raises(LabError, match=r"nodes\.overrides\.n77 is no device"):
+    with pytest.raises(LabError, match=r"nodes\.overrides\.n77 names a device"):
         wired(lab, truth.model_copy(update={"nodes": nodes}))

@@ -1,4 +1,4 @@
-"""The tree that spanning tree leaves: it reaches all and loops nowhere, on any network."""
+"""The tree of spanning tree: it reaches everything and has no loop, on any network."""
 
 import networkx as nx
 from hypothesis import given
@@ -28,7 +28,7 @@ def _graph(bridges: dict[str, bytes], segments: list[Segment]) -> "nx.MultiGraph
 
 
 @given(_networks())
-def test_it_reaches_what_was_connected_and_has_no_loop(network: tuple[dict[str, bytes], list[Segment]]) -> None:
+def test_it_reaches_all_that_is_connected_and_has_no_loop(network: tuple[dict[str, bytes], list[Segment]]) -> None:
     bridges, segments = network
     blocked = blocked_ports(bridges, segments)
     kept = _graph(bridges, [s for s in segments if not {s.a, s.b} & blocked])
@@ -44,7 +44,7 @@ def test_a_link_discards_at_one_end_at_most(network: tuple[dict[str, bytes], lis
     assert blocked == blocked_ports(bridges, list(reversed(segments)))
 
 
-def test_the_root_is_the_lowest_address_and_the_faster_way_wins() -> None:
+def test_the_root_is_the_lowest_address_and_the_faster_path_wins() -> None:
     bridges = {"a": bytes([2]), "b": bytes([1]), "c": bytes([3])}
     slow = [Segment(("a", 1), ("b", 1), 1000), Segment(("a", 2), ("c", 1), 1000), Segment(("b", 2), ("c", 2), 1000)]
     assert blocked_ports(bridges, slow) == {("c", 1)}

@@ -1,4 +1,4 @@
-"""What the rack lays out is what the cable table says."""
+"""The topology in the engine is that of the cable table."""
 
 from eee_engine import VirtualEngine
 

@@ -68,7 +68,7 @@ def test_the_energy_register_agrees_with_the_meters_own_watts(
     assert meter.shown_joule % step_joule == 0.0
 
 
-def test_noise_has_the_spread_asked_for_and_repeats_with_the_seed() -> None:
+def test_noise_has_the_configured_spread_and_repeats_with_the_seed() -> None:
     traits = MeterTraits(noise_watt=0.4, gain_ratio=1.01, offset_watt=0.3)
     shown = run(Meter(traits, RNG(5)), [50.0] * 5000)
     assert np.std(shown) == pytest.approx(0.4, rel=0.05)
@@ -82,7 +82,7 @@ def test_nothing_plugged_in_shows_nothing() -> None:
     assert meter.shown_joule == 0.0
 
 
-def test_a_frozen_meter_keeps_its_reading_and_jumps_when_let_go() -> None:
+def test_a_frozen_meter_keeps_its_reading_and_jumps_when_released() -> None:
     meter = Meter(MeterTraits(), RNG(1))
     run(meter, [10.0, 10.0])
     meter.frozen = True
@@ -111,6 +111,6 @@ def test_the_resettable_register_starts_again_and_the_absolute_one_does_not() ->
 
 def test_truth_wins_over_the_familys_values() -> None:
     family = MeterTraits(refresh_s=2.0, lag_s=1.0, resolution_watt=10.0, register_joule=360_000.0)
-    assert family.truly(StripTruth()) == family
-    own = family.truly(StripTruth(refresh_s=5.0, lag_s=0.0, resolution_watt=1.0, gain_ratio=1.1))
+    assert family.with_truth(StripTruth()) == family
+    own = family.with_truth(StripTruth(refresh_s=5.0, lag_s=0.0, resolution_watt=1.0, gain_ratio=1.1))
     assert (own.refresh_s, own.lag_s, own.resolution_watt, own.gain_ratio) == (5.0, 0.0, 1.0, 1.1)

@@ -1,4 +1,4 @@
-"""Drift and ripple: reproducible, independent of when one looks, and of the size asked for."""
+"""Drift and ripple: reproducible, independent of the sampling, and of the configured size."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ TRUTH = WanderTruth(drift_watt=0.5, drift_tau_s=50.0, ripple_watt=0.2)
 
 
 @given(st.lists(st.floats(0.01, 7.0), min_size=1, max_size=40), st.integers(0, 1000))
-def test_energy_does_not_depend_on_when_it_is_looked_at(steps_s: list[float], seed: int) -> None:
+def test_energy_does_not_depend_on_when_it_is_sampled(steps_s: list[float], seed: int) -> None:
     often, once = (Wander(TRUTH, stream(seed, "sw1")) for _ in range(2))
     now_s, joule = 0.0, 0.0
     for step_s in steps_s:
@@ -22,12 +22,12 @@ def test_energy_does_not_depend_on_when_it_is_looked_at(steps_s: list[float], se
     assert once.watt == often.watt
 
 
-def test_things_of_one_lab_wander_apart() -> None:
+def test_devices_of_one_lab_vary_independently() -> None:
     first, other = (Wander(TRUTH, stream(1, name)) for name in ("sw1", "sw2"))
     assert first.advance(10.0) != other.advance(10.0)
 
 
-def test_drift_has_the_spread_and_memory_asked_for() -> None:
+def test_drift_has_the_configured_spread_and_memory() -> None:
     drift = WanderTruth(drift_watt=0.5, drift_tau_s=50.0)
     wander = Wander(drift, stream(3, "sw1"))
     watts = []
@@ -41,5 +41,5 @@ def test_drift_has_the_spread_and_memory_asked_for() -> None:
     assert after_tau == pytest.approx(np.exp(-1), abs=0.06)
 
 
-def test_no_wander_is_none() -> None:
+def test_without_wander_nothing_varies() -> None:
     assert Wander(WanderTruth(), stream(1)).advance(1000.0) == 0.0

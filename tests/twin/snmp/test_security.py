@@ -1,4 +1,4 @@
-"""Communities and users, right and wrong, as net-snmp's tools meet them."""
+"""Communities and users, right and wrong, with net-snmp's tools."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_each_user_reads_and_walks(ros: Bench, user: str, auth: str, priv: str) 
 
 
 @pytest.mark.parametrize(("user", "auth", "priv"), [("shaaes", "SHA", "AES"), ("md5des", "MD5", "DES")])
-def test_a_private_set_is_obeyed(ros: Bench, user: str, auth: str, priv: str) -> None:
+def test_a_private_set_is_executed(ros: Bench, user: str, auth: str, priv: str) -> None:
     reply = v3(ros, user, auth=auth, priv=priv).set(".1.3.6.1.2.1.31.1.1.1.18.3", "s", "uplink")
     assert reply.code == 0, reply.complaint
     assert ros.device.personality.alias(3) == "uplink"
@@ -54,7 +54,7 @@ def test_a_private_set_is_obeyed(ros: Bench, user: str, auth: str, priv: str) ->
         (lambda b: v3(b, "shaaes", auth="SHA"), "authorizationError"),
     ],
 )
-def test_a_wrong_user_hears_why(ros: Bench, manager_of: object, complaint: str) -> None:
+def test_a_wrong_user_gets_the_reason(ros: Bench, manager_of: object, complaint: str) -> None:
     reply: Reply = manager_of(ros).get(SYS_NAME)  # type: ignore[operator]
     assert reply.code != 0
     assert complaint in reply.complaint
@@ -67,12 +67,12 @@ def test_wrong_digests_are_counted(ros: Bench) -> None:
     assert int(ros.manager.get(WRONG_DIGESTS).values[WRONG_DIGESTS].split()[-1]) > before
 
 
-def test_a_wrong_community_hears_nothing(ros: Bench) -> None:
+def test_a_wrong_community_gets_no_response(ros: Bench) -> None:
     stranger = Manager(ros.manager.address, "guess", timeout_s=0.2)
     assert "Timeout" in stranger.get(SYS_NAME).complaint
 
 
-def test_who_may_read_may_not_write(ros: Bench) -> None:
+def test_a_reader_may_not_write(ros: Bench) -> None:
     reply = ros.manager.run("snmpset", ".1.3.6.1.2.1.2.2.1.7.1", "i", "2")
     assert "noAccess" in reply.complaint
     assert ros.engine.port(ros.device.ports[0].engine_port)["admin_up"]

@@ -1,4 +1,4 @@
-"""SETs: what each object does, and that a PDU is obeyed whole or not at all."""
+"""SETs: what each object does, and that a PDU is executed completely or not at all."""
 
 import pytest
 
@@ -95,7 +95,7 @@ def test_a_row_may_wait(ros: Bench) -> None:
     assert ros.manager.get(f"{VLAN}.5.11").lines[0].endswith("INTEGER: 1")
 
 
-def test_a_row_that_waits_can_be_given_up(ros: Bench) -> None:
+def test_a_waiting_row_can_be_destroyed(ros: Bench) -> None:
     done(ros, f"{VLAN}.5.11", "i", WAIT)
     done(ros, f"{VLAN}.5.11", "i", DESTROY)
     assert "No Such Instance" in ros.manager.get(f"{VLAN}.5.11").lines[0]
@@ -181,7 +181,7 @@ def test_the_running_configuration_is_saved(make_bench: object, family: str) -> 
         ("wrongValue", (".1.3.6.1.2.1.17.4.2.0", "i", "5")),
     ],
 )
-def test_what_is_wrong_with_it(ros: Bench, status: str, triple: tuple[str, str, str]) -> None:
+def test_a_refusal_says_what_is_wrong(ros: Bench, status: str, triple: tuple[str, str, str]) -> None:
     refused(ros, status, *triple)
 
 
@@ -212,7 +212,7 @@ def test_a_switch_that_ignores_writes_says_yes(ros: Bench) -> None:
     assert "No Such Instance" in ros.manager.get(f"{VLAN}.5.11").lines[0]
 
 
-def test_without_power_there_is_silence_and_after_it_a_new_boot(ros: Bench) -> None:
+def test_without_power_the_agent_is_silent_and_boots_anew(ros: Bench) -> None:
     boots = ".1.3.6.1.6.3.10.2.1.2.0"
     before = int(ros.manager.get(boots).lines[0].split()[-1])
     ros.manager.timeout_s = 0.2

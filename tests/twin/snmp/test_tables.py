@@ -1,4 +1,4 @@
-"""What the tables say about a switch whose state is known."""
+"""What the tables show of a switch whose state is known."""
 
 from collections.abc import Callable
 
@@ -74,7 +74,7 @@ def test_a_counter_set_back_is_a_discontinuity(ros: Bench) -> None:
 
 
 @pytest.mark.parametrize(("shared", "ids"), [(False, {1: 1, 11: 11}), (True, {1: 1, 11: 1})])
-def test_fdb_ids_tell_the_kind_of_learning(
+def test_fdb_ids_show_the_kind_of_learning(
     make_bench: Callable[..., Bench], ids: dict[int, int], *, shared: bool
 ) -> None:
     bench = make_bench("ros", shared_learning=shared)

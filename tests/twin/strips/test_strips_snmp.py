@@ -1,4 +1,4 @@
-"""Strips and the switch's power sensor on the real agent, asked with net-snmp."""
+"""Strips and the switch's power sensor on the real agent, queried with net-snmp."""
 
 import shutil
 import subprocess

@@ -1,7 +1,7 @@
 """Netgear M4300 (FASTPATH): configuration, command line, shows.
 
-Written from the CLI manual 202-11997, from outputs of real M4300, ICOS and EdgeSwitch boxes, and from what others
-measured on them; what is from memory is marked [M].
+Written from the CLI manual 202-11997, from outputs of real M4300, ICOS and EdgeSwitch devices, and from published
+measurements of them; what is from memory is marked [M].
 
 `FAMILY` builds devices (`twin.switch.device.SwitchDevice`), `FastpathCli` is the command line of one
 (`twin.cli.ssh_face.SshFace`).

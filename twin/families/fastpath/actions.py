@@ -1,6 +1,7 @@
-"""What a line of the command table is: a configuration action, or a move between modes.
+"""The kinds of line in the command table: a configuration action, or a move between modes.
 
-Both a session and the loader of a saved configuration run them; a session wraps an action in `SwitchDevice.change()`.
+Both a session and the loader of a saved configuration execute them; a session wraps an action in
+`SwitchDevice.change()`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 Ports: TypeAlias = tuple[int, ...]
 Action: TypeAlias = "Callable[[FastpathPersonality, Ports, Match[Any]], str]"
-"""(personality, bridge ports of the interface mode, match) -> words, "" for the silence of success."""
+"""(personality, bridge ports of the interface mode, match) -> output, "" on success."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class Configure:
     action: Action
 
     def __call__(self, session: Session, match: Match[Any]) -> Reply:
-        """Run it for a session."""
+        """Execute it for a session."""
         with session.device.change():
             personality = cast("FastpathPersonality", session.device.personality)
             return self.action(personality, session.mode.about.get("ports", ()), match)
@@ -41,7 +42,7 @@ class Enter:
     about: Callable[[Match[Any]], dict[str, Any]] = lambda _match: {}
 
     def __call__(self, session: Session, match: Match[Any]) -> Reply:
-        """Run it for a session."""
+        """Execute it for a session."""
         session.enter(self.mode, **self.about(match))
         return ""
 
@@ -51,7 +52,7 @@ class Leave:
     """`exit`."""
 
     def __call__(self, session: Session, match: Match[Any]) -> Reply:
-        """Run it for a session."""
+        """Execute it for a session."""
         del match
         session.leave()
         return ""

@@ -1,9 +1,8 @@
-"""The command line of an M4300: modes, prompts, words.
+"""The command line of an M4300: modes, prompts, messages.
 
-Error words: ``% Invalid input detected at '^' marker.`` was seen on M4300 12.0 (which says ``% Unrecognized command``
-behind a `?` that finds nothing; here both say the former); ``Command not found / Incomplete command.`` and ``Ambiguous
-command`` are the CLI manual's. Words for refused changes are [M], but that an accepted line is answered with nothing at
-all is certain.
+``% Invalid input detected at '^' marker.`` was seen on M4300 12.0 (which prints ``% Unrecognized command`` after a `?`
+without result; here both print the former); ``Command not found / Incomplete command.`` and ``Ambiguous command`` are
+from the CLI manual. Messages for refused changes are [M]; it is certain that an accepted line prints nothing.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ HELP_CHARACTERS = 24
 
 
 class FastpathCli:
-    """See `twin.cli.shell.Cli`. One per device: it keeps what the device remembers outside its configuration."""
+    """See `twin.cli.shell.Cli`. One per device: it holds the device's state outside its configuration."""
 
     more = More(MORE, rows=23)
     session_limit = 5  # manual: five SSH sessions
@@ -51,7 +50,7 @@ class FastpathCli:
         self.grammar = grammar(sum(not p.is_lag for p in device.ports))
 
     def ssh_methods(self, user: str) -> frozenset[SshMethod]:
-        """SSH's own password method, and public keys (`ip ssh pubkey-auth`)."""
+        """Return SSH's password method, and public keys (`ip ssh pubkey-auth`)."""
         known = self.device.users().get(user)
         return frozenset({"password", "publickey"} if known is not None and known.keys else {"password"})
 
@@ -64,17 +63,17 @@ class FastpathCli:
         return "\nInvalid login.\n"
 
     def begin(self, session: Session) -> str:
-        """Begin in user exec, whoever it is."""
+        """Begin in user exec, whatever the user's privilege."""
         session.info["statistics"] = self.statistics
         session.modes = [self.first_mode()]
         return "\n"
 
     def first_mode(self) -> Mode:
-        """User exec."""
+        """Return user exec."""
         return Mode("user")
 
     def prompt(self, session: Session) -> str:
-        """``(name) >``, ``(name) #``, ``(name) (Config)#``; the name is the model until there is a hostname."""
+        """``(name) >``, ``(name) #``, ``(name) (Config)#``; the name is the model until a hostname is set."""
         personality = cast("FastpathPersonality", self.device.personality)
         name = personality.config.hostname or self.device.spec.model
         mode = session.mode
@@ -89,16 +88,16 @@ class FastpathCli:
         return f"({name}) {where}"
 
     def modes(self, session: Session) -> tuple[str, ...]:
-        """Only the present one: FASTPATH does not fall back to the mode above [M]."""
+        """Return the present mode only: FASTPATH does not fall back to the mode above [M]."""
         return (session.mode.name,)
 
     def rewrite(self, session: Session, line: str) -> tuple[str | None, str]:
-        """No prefixes."""
+        """Return the line as it is: this family has no prefixes."""
         del session
         return None, line
 
     def fault(self, session: Session, fault: Fault, line: str) -> str:
-        """Words for a line that is no command."""
+        """Return the message for a line that is not a command."""
         if fault.kind == "incomplete":
             return f"\n{_INCOMPLETE}\n\n"
         if fault.kind == "ambiguous":
@@ -110,21 +109,21 @@ class FastpathCli:
         return " " * (len(self.prompt(session)) + column) + f"^\n{_INVALID}\n\n"
 
     def refused(self, session: Session, refused: Refused) -> str:
-        """Words for a change that the switch refuses; a value that it cannot take is invalid input (the last word)."""
+        """Return the message for a refused change; a value out of range is invalid input at the last word."""
         if refused.reason == "bad-value" and session.history:
             line = session.history[-1]
             return self.invalid(session, len(line) - len(line.split()[-1]))
         return _REFUSALS.get(refused.reason, f"ERROR: {refused.sentence}") + "\n\n"
 
     def help(self, session: Session, items: list[HelpItem], line: str) -> str:
-        """Two columns between empty lines."""
+        """Print two columns between empty lines."""
         del session, line
         rows = (f"{i.word:<{HELP_CHARACTERS}} {i.help}".rstrip() for i in items)
         return "\n" + "".join(row + "\n" for row in rows) + "\n"
 
     def ctrl_z(self, session: Session) -> None:
-        """Back to privileged exec."""
-        session.home("exec")
+        """Return to privileged exec."""
+        session.return_to("exec")
 
     def idle_timeout_s(self, session: Session) -> float:
         """Five minutes (manual: `sshcon timeout`, default 5)."""

@@ -1,10 +1,10 @@
 """The running configuration of an M4300, in FASTPATH's own terms, and what it means on the wire.
 
-Every line that the switch accepts is kept, whether or not it takes effect: which VLAN lines count depends on
+Every accepted line is kept, whether or not it takes effect: which VLAN lines are active depends on
 ``switchport mode``. Without a mode line the port is in general mode (CLI manual 202-11997, "Default: General mode"; a
 live M4300 returned to PVID 1 on ``no switchport mode`` although access and trunk lines were stored). So
-``vlan participation``, ``vlan tagging``, ``vlan pvid``, ``vlan acceptframe`` and ``vlan ingressfilter`` are inert in
-access and trunk mode, and ``switchport access …`` and ``switchport trunk …`` are inert outside their modes.
+``vlan participation``, ``vlan tagging``, ``vlan pvid``, ``vlan acceptframe`` and ``vlan ingressfilter`` are inactive in
+access and trunk mode, and ``switchport access …`` and ``switchport trunk …`` are inactive outside their modes.
 
 Values are frozen, so that a copy of a configuration is cheap.
 """
@@ -58,7 +58,7 @@ class PortConfig:
     access_vid: int = 1
     native_vid: int = 1
     allowed: frozenset[int] | None = None  # None: all
-    # -- green ethernet. A time that was never set is None, one that was set back is 0.
+    # -- green ethernet. A time that was never set is None, one that was reset is 0.
     eee: bool = False
     tx_idle_us: int | None = None
     tx_wake_us: int | None = None
@@ -75,7 +75,7 @@ class PortConfig:
 
 @dataclass(frozen=True, slots=True)
 class MacFilter:
-    """``macfilter``: bridge ports that may send to, or that get, frames for an address."""
+    """``macfilter``: bridge ports that may send frames to an address, and those that receive them."""
 
     sources: frozenset[int] = frozenset()
     destinations: frozenset[int] = frozenset()
@@ -97,15 +97,15 @@ class Config:
     history_interval_s: int = HISTORY_INTERVAL_DEFAULT_S
     history_samples: int = HISTORY_SAMPLES_DEFAULT
     exec_lines: dict[str, str] = field(default_factory=dict)  # stored, not interpreted: key -> line, before `configure`
-    global_lines: dict[str, str] = field(default_factory=dict)  # ditto, inside `configure`
+    global_lines: dict[str, str] = field(default_factory=dict)  # likewise, inside `configure`
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Config:
-        """All values are immutable: copying the tables is enough."""
+        """Copy the tables: all values are immutable."""
         del memo
-        twin = copy.copy(self)
+        copied = copy.copy(self)
         for name in ("ports", "vlans", "users", "macfilters", "exec_lines", "global_lines"):
-            setattr(twin, name, dict(getattr(self, name)))
-        return twin
+            setattr(copied, name, dict(getattr(self, name)))
+        return copied
 
     def change(self, ports: Iterable[int], **values: Any) -> None:
         """Replace fields of some ports."""
@@ -136,12 +136,12 @@ def factory_config(port_count: int) -> Config:
     return Config(ports=dict.fromkeys(range(1, port_count + 1), PortConfig()))
 
 
-# -- what the lines mean -------------------------------------------------------------------------------------------
+# -- effect of the lines ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """VLAN side of one port as it works. `tagged` and `untagged` are disjoint."""
+    """Effective VLAN membership of one port. `tagged` and `untagged` are disjoint."""
 
     pvid: int
     untagged: frozenset[int]
@@ -151,15 +151,15 @@ class Membership:
 
     @property
     def member(self) -> frozenset[int]:
-        """VIDs that leave by this port."""
+        """VIDs that the port is an egress member of."""
         return self.untagged | self.tagged
 
 
 def membership(port: PortConfig, vids: frozenset[int]) -> Membership:
-    """VLAN state of a port from its lines; `vids` are the VLANs that exist.
+    """Return the effective VLAN membership of a port; `vids` are the VLANs that exist.
 
     Access: one VLAN, untagged, ingress filtered (tagged frames of that VLAN are accepted). Trunk: every existing VLAN
-    in the allowed list, tagged but for the native one; if that one is not in the list, untagged frames are dropped.
+    in the allowed list, tagged except the native one; if that one is not in the list, untagged frames are dropped.
     """
     if port.mode == "access":
         only = frozenset({port.access_vid})
@@ -174,7 +174,7 @@ def membership(port: PortConfig, vids: frozenset[int]) -> Membership:
 
 
 def offered_mbps(port: Port, config: PortConfig) -> tuple[int, ...]:
-    """What autonegotiation offers, or the one forced speed; ascending."""
+    """Return the speeds that autonegotiation offers, ascending, or the one forced speed."""
     if not config.autoneg:
         return (config.forced_mbps or FORCIBLE_MBPS[port.phy][-1],)
     every = OFFERED_MBPS[port.phy]
@@ -183,7 +183,7 @@ def offered_mbps(port: Port, config: PortConfig) -> tuple[int, ...]:
 
 
 def lag_members(config: Config) -> dict[int, tuple[int, ...]]:
-    """LAG number from 1 -> bridge ports added to it, ascending; empty LAGs are left out."""
+    """Return LAG number from 1 -> bridge ports added to it, ascending, without empty LAGs."""
     found: dict[int, tuple[int, ...]] = {}
     for number, port in sorted(config.ports.items()):
         if port.lag is not None:
@@ -192,14 +192,14 @@ def lag_members(config: Config) -> dict[int, tuple[int, ...]]:
 
 
 def active_statics(config: Config) -> dict[StaticMac, int]:
-    """Static forwarding entries that work: (VID, address) -> bridge port.
+    """Return the active static forwarding entries: (VID, address) -> bridge port.
 
-    FASTPATH has no unicast entry but the statically locked address of port security (``port-security mac-address``,
-    at most 20 on a port), which counts while port security is on for the switch and the port [M].
+    The only unicast entry of FASTPATH is the statically locked address of port security (``port-security mac-address``,
+    at most 20 on a port), which is active while port security is on for the switch and the port [M].
 
     Simplification: the other half of port security (frames from addresses that are not allowed are dropped) and
     ``macfilter`` (source ports of an address, destination ports of a multicast address) are kept, shown and saved, but
-    drop nothing: a station on a wrong port, or multicast on a port outside its filter, could tell.
+    drop nothing: a station on a wrong port, or multicast on a port outside its filter, could show it.
     """
     found: dict[StaticMac, int] = {}
     if config.port_security:

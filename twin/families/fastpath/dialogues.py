@@ -1,6 +1,6 @@
-"""Lines of exec modes that ask back or change the session: enable, paging, saving, reload, logout.
+"""Lines of exec modes that ask a question or change the session: enable, paging, saving, reload, logout.
 
-Words of the save and logout questions from transcripts of FASTPATH boxes; what follows a yes is partly [M]. An answer
+The save and logout questions are from transcripts of FASTPATH switches; the output after a yes is partly [M]. An answer
 other than y counts as no.
 """
 
@@ -40,12 +40,12 @@ def _enable(session: Session, _match: Match[Any]) -> Reply:
 
 
 def _disable(session: Session, _match: Match[Any]) -> Reply:
-    session.home("user")
+    session.return_to("user")
     return ""
 
 
 def _end(session: Session, _match: Match[Any]) -> Reply:
-    session.home("exec")
+    session.return_to("exec")
     return ""
 
 
@@ -76,7 +76,7 @@ def _unsaved(session: Session) -> bool:
 
 
 def _after_unsaved(session: Session, then: Callable[[], Reply]) -> Reply:
-    """Offer to save what is not saved, then go on."""
+    """Offer to save unsaved changes, then continue."""
     if not _unsaved(session):
         return then()
 
@@ -99,7 +99,7 @@ def _logout(session: Session, _match: Match[Any]) -> Reply:
 
 
 def _exit(session: Session, match: Match[Any]) -> Reply:
-    """From privileged to user exec; from there out."""
+    """Go from privileged to user exec, and from there log out."""
     if len(session.modes) == 1:
         return _logout(session, match)
     session.leave()

@@ -1,4 +1,4 @@
-"""How the family enters a lab."""
+"""The family as a lab uses it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class FastpathFamily:
     name = "netgear_m4300"
 
     def ports(self, model: str) -> tuple[PortPlan, ...]:
-        """Physical ports of a model; ValueError for an unknown one."""
+        """Return the physical ports of a model; ValueError for an unknown one."""
         return physical_ports(model_named(model))
 
     def lags(self, model: str) -> tuple[PortPlan, ...]:
-        """All port channels."""
+        """Return all port channels."""
         model_named(model)
         return lag_ports()
 
     def personality(self, spec: DeviceSpec, ports: Sequence[Port]) -> Personality:
-        """A switch as from the factory."""
+        """Make a switch with factory settings."""
         wakes = {name: profile["wake_us"] for name, profile in phy_profiles().items()}
         return FastpathPersonality(spec, ports, grammar(len(ports) - LAG_COUNT), wakes, execute)

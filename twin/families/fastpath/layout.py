@@ -27,7 +27,7 @@ class Column:
 
 
 def table(columns: Sequence[Column], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Heading rows (aligned at the bottom), a row of dashes, the rows; nothing is cut, ends of lines are bare."""
+    """Return heading rows (aligned at the bottom), dashes, and the rows; nothing is cut, no line ends in blanks."""
     height = max(len(c.heading) for c in columns)
     lines = []
     for level in range(height):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def execute(personality: FastpathPersonality, text: str) -> list[str]:
-    """Run every line from privileged exec; a line that fails is left out and returned, as a boot log would name it."""
+    """Execute every line from privileged exec; skip lines that fail and return them, as a boot log would list them."""
     modes: list[tuple[str, tuple[int, ...]]] = [("exec", ())]
     failed: list[str] = []
     for line in (raw.strip() for raw in text.splitlines()):

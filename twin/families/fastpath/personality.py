@@ -1,4 +1,4 @@
-"""The configuration side of an M4300: what `twin.switch.device.SwitchDevice` and SNMP SETs hold on to."""
+"""The configuration side of an M4300, for `twin.switch.device.SwitchDevice` and SNMP SETs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AGEING_S = (10, 1_000_000)
 class FastpathPersonality:
     """Running configuration of one switch; see `twin.switch.personality.Personality` for the operations.
 
-    SNMP speaks of membership and PVID as they work, so its operations write the lines of general mode and put a port in
+    SNMP works on the effective membership and PVID, so its operations write the lines of general mode and put a port of
     another mode into general mode, as the web interface and the CLI would have to.
     """
 
@@ -39,7 +39,7 @@ class FastpathPersonality:
         phy_wake_us: Mapping[str, float],
         execute: Callable[[FastpathPersonality, str], list[str]],
     ) -> None:
-        """`execute` runs a saved configuration's lines and returns those that failed."""
+        """`execute` executes a saved configuration's lines and returns those that failed."""
         self.spec = spec
         self.ports = tuple(ports)
         self.grammar = grammar
@@ -48,27 +48,27 @@ class FastpathPersonality:
         self.config: Config = self.factory()
 
     def factory(self) -> Config:
-        """Return what `clear config` leaves."""
+        """Return the factory configuration."""
         return factory_config(len(self.ports))
 
     def load(self, text: str) -> list[str]:
-        """Execute a saved configuration; returns what was not understood or not possible."""
+        """Execute a saved configuration; return the lines that were not understood or not possible."""
         return self._execute(self, text)
 
     def render(self) -> str:
-        """Return text without the comment lines that a show prints above it."""
+        """Return the configuration's text without the comment lines of `show running-config`."""
         return render_config(self.config, self.ports)
 
     def effect(self) -> SwitchEffect:
-        """Return what the engine has to do."""
+        """Return the effect for the engine."""
         return switch_effect(self.config, self.ports, self.spec, self.phy_wake_us)
 
     def users(self) -> Mapping[str, User]:
-        """Return the logins of `username` lines."""
+        """Return the users of `username` lines."""
         return {n: User(n, f"sha1:{digest}", level) for n, (digest, level) in self.config.users.items()}
 
     def saved_is_running(self, startup: str) -> bool:
-        """Tell whether booting from this text would give the present configuration."""
+        """Whether booting from this text would give the present configuration."""
         running, self.config = self.config, self.factory()
         try:
             self._execute(self, startup)
@@ -126,7 +126,7 @@ class FastpathPersonality:
         return self._config(port).description
 
     def hostname(self) -> str:
-        """Return what the configuration calls the switch, else its name in the lab."""
+        """Return the configured host name, else the switch's name in the lab."""
         return self.config.hostname or self.spec.name
 
     # -- VLANs
@@ -145,9 +145,9 @@ class FastpathPersonality:
         self._general(port, ingress_filter=on)
 
     def create_vlan(self, vid: int) -> None:
-        """`vlan N`; one that exists is left alone."""
+        """`vlan N`; an existing one stays as it is."""
         if not 1 <= vid <= VID_MAX:
-            raise Refused(f"VLAN {vid} is outside 1 to {VID_MAX}", reason="bad-value")
+            raise Refused(f"VLAN {vid} is not within 1 to {VID_MAX}", reason="bad-value")
         self.config.vlans.setdefault(vid, "")
 
     def destroy_vlan(self, vid: int) -> None:
@@ -166,7 +166,7 @@ class FastpathPersonality:
         self.config.vlans[vid] = name
 
     def set_vlan_ports(self, vid: int, *, egress: frozenset[int], untagged: frozenset[int]) -> None:
-        """Membership of one VLAN; ports whose membership changes go into general mode."""
+        """Set the membership of one VLAN; ports whose membership changes go into general mode."""
         self.need_vlan(vid)
         for number in egress | untagged:
             self._port(number)
@@ -196,11 +196,11 @@ class FastpathPersonality:
     def set_ageing(self, seconds: int) -> None:
         """`bridge aging-time`."""
         if not AGEING_S[0] <= seconds <= AGEING_S[1]:
-            raise Refused(f"ageing takes {AGEING_S[0]} to {AGEING_S[1]} seconds", reason="bad-value")
+            raise Refused(f"the ageing time is {AGEING_S[0]} to {AGEING_S[1]} seconds", reason="bad-value")
         self.config.ageing_s = seconds
 
     def add_static_mac(self, vid: int, mac: bytes, port: int) -> None:
-        """`port-security mac-address`, which works only on a locked port."""
+        """`port-security mac-address`, which is active only on a locked port."""
         own = self._config(port)
         if not (self.config.port_security and own.locked):
             raise Refused(
@@ -219,7 +219,7 @@ class FastpathPersonality:
         own = self._config(port)
         if (vid, mac) not in own.static_macs and len(own.static_macs) >= own.max_static:
             raise Refused(
-                f"{self._port(port).name} holds {own.max_static} static addresses (port-security max-static): no more",
+                f"{self._port(port).name} already holds {own.max_static} static addresses (port-security max-static)",
                 reason="full",
             )
         self._change(port, static_macs=own.static_macs | {(vid, mac)})
@@ -250,7 +250,7 @@ class FastpathPersonality:
         self._change(number, **values)
 
     def _as_general(self, own: PortConfig) -> PortConfig:
-        """The same behaviour in the lines of general mode."""
+        """Return settings of general mode with the same effect."""
         if own.mode not in {"access", "trunk"}:
             return own
         now = membership(own, frozenset(self.config.vlans))
@@ -267,14 +267,14 @@ class FastpathPersonality:
 
 
 def check_description(text: str) -> None:
-    """Refuse what cannot stand behind `description`, where a single quote in front opens a quotation."""
+    """Refuse text that `description` cannot hold: a leading single quote begins a quotation."""
     check_text(text, DESCRIPTION_MAX_CHARACTERS)
     if text.startswith("'"):
         raise Refused("a description does not begin with a quote", reason="bad-value")
 
 
 def check_text(text: str, longest: int) -> None:
-    """Refuse what cannot stand in the configuration's text."""
+    """Refuse text that the configuration cannot hold."""
     if len(text) > longest or not text.isprintable() or not text.isascii() or '"' in text:
         raise Refused(
             f"text takes at most {longest} printable characters, none of them a double quote", reason="bad-value"

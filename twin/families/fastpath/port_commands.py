@@ -1,7 +1,7 @@
-"""Lines of an interface block but for VLANs: link, green Ethernet, LAG, spanning tree, static addresses.
+"""Lines of an interface block except VLANs: link, green Ethernet, LAG, spanning tree, static addresses.
 
 CLI manual 202-11997: "Port Configuration", "Green Ethernet", "Port-Channel/LAG", "Port Security", "Static MAC
-Filtering". What rates a port takes was measured on real ones, see `twin.families.fastpath.ports`.
+Filtering". The rates that a port accepts were measured on real ones, see `twin.families.fastpath.ports`.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _addport(personality: FastpathPersonality, ports: Ports, match: Match[Any]) 
         personality.physical(number)
         members = lag_members(personality.config).get(lag, ())
         if number not in members and len(members) >= LAG_MEMBERS_MAX:
-            raise Refused(f"lag {lag} has {LAG_MEMBERS_MAX} members: no more", reason="full")
+            raise Refused(f"lag {lag} already has {LAG_MEMBERS_MAX} members", reason="full")
         present = personality.config.ports[number].lag
         if present not in {None, lag}:
             raise Refused(f"the port belongs to lag {present}", reason="in-lag")
@@ -161,7 +161,7 @@ def _lock_mac(personality: FastpathPersonality, ports: Ports, match: Match[Any])
         if not match.negated:
             personality.lock_mac(number, vid, mac)
         elif (vid, mac) not in own.static_macs:
-            raise Refused(f"{mac.hex(':')} in VLAN {vid} is no static address of the port", reason="no-entry")
+            raise Refused(f"{mac.hex(':')} in VLAN {vid} is not a static address of the port", reason="no-entry")
         else:
             personality.config.change([number], static_macs=own.static_macs - {(vid, mac)})
     return ""
@@ -203,7 +203,7 @@ def _macfilter(personality: FastpathPersonality, _ports: Ports, match: Match[Any
 def _lag_number(personality: FastpathPersonality, match: Match[Any]) -> int:
     port = personality.ports[match.get("lag").numbers[0] - 1]
     if not port.is_lag:
-        raise Refused(f"{port.name} is no port channel", reason="bad-value")
+        raise Refused(f"{port.name} is not a port channel", reason="bad-value")
     return int(port.name.split()[1])
 
 

@@ -1,4 +1,4 @@
-"""Port names and models of the M4300 series, and how a command line writes ports.
+"""Models and port names of the M4300 series, and how a command line writes ports.
 
 Sources: CLI manual 202-11997 (``unit/slot/port``, ``lag N``, ranges ``1/0/1-1/0/4``, 128 port channels); outputs of an
 M4300-24X with firmware 12.0.13 for ifIndex (port N is N, `lag N` is 769 + N) and for the rates that a port offers.
@@ -32,7 +32,7 @@ class Model:
 
 
 # Simplification: SFP+ slots behave as 10GBASE-T ports. A real one has no EEE with optics or direct-attach cables, and
-# its link comes up without negotiation; `show green-mode` and the link-up time could tell.
+# its link comes up without negotiation; `show green-mode` and the link-up time could show it.
 MODELS = {
     m.name: m
     for m in (
@@ -45,9 +45,9 @@ MODELS = {
 
 
 def model_named(name: str) -> Model:
-    """Raises ValueError naming the known models."""
+    """Return a model by its name; ValueError lists the known models."""
     if name not in MODELS:
-        raise ValueError(f"the twin knows no NETGEAR model {name!r}; it knows {', '.join(MODELS)}")
+        raise ValueError(f"unknown NETGEAR model {name!r}: use one of {', '.join(MODELS)}")
     return MODELS[name]
 
 
@@ -62,7 +62,7 @@ def physical_ports(model: Model) -> tuple[PortPlan, ...]:
 
 
 def lag_ports() -> tuple[PortPlan, ...]:
-    """The port channels, all present from the factory and empty."""
+    """Return the port channels: all exist in the factory configuration, empty."""
     return tuple(
         PortPlan(f"lag {n}", f" Link Aggregate {n}", _FIRST_LAG_IF_INDEX - 1 + n, "", 0)
         for n in range(1, LAG_COUNT + 1)
@@ -105,7 +105,7 @@ class PortToken:
             return PortRange(f"lag {int(words[1])}", (self.physical + int(words[1]),)), 2
         found = re.fullmatch(r"1/0/([1-9]\d{0,2})(?:-1/0/([1-9]\d{0,2}))?", words[0])
         if not found or (found[2] and not self.ranges):
-            raise BadToken(f"{words[0]!r} is no port such as 1/0/1")
+            raise BadToken(f"{words[0]!r} is not a port such as 1/0/1")
         first, last = int(found[1]), int(found[2] or found[1])
         if not first <= last <= self.physical:
             raise BadToken(f"{words[0]!r} is outside 1/0/1 to 1/0/{self.physical}")

@@ -1,8 +1,8 @@
 """The running configuration as FASTPATH prints it.
 
-Shape of real ones (EdgeSwitch 1.8, EdgeCore AS4600, M4300 12.0): what belongs to privileged exec first, then the VLAN
-database, then ``configure`` with the global lines and one block per interface that differs from the factory, empty
-lines between blocks. The order of lines inside a block is partly [M].
+Structure of real ones (EdgeSwitch 1.8, EdgeCore AS4600, M4300 12.0): lines of privileged exec first, then the VLAN
+database, then ``configure`` with the global lines and one block per interface without factory settings, empty lines
+between blocks. The order of lines inside a block is partly [M].
 """
 
 from __future__ import annotations
@@ -29,28 +29,28 @@ _ACCEPT_WORDS = {"tagged": "vlanonly", "untagged": "admituntaggedonly"}
 
 
 def quoted(text: str) -> str:
-    """Text in double quotes, which names of all kinds cannot contain."""
+    """Return text in double quotes, which no name can contain."""
     return f'"{text}"'
 
 
 def described(text: str) -> str:
-    """A description in single quotes as real boxes print it; in double ones where single ones would not hold it."""
+    """Return a description in single quotes as real switches print it, in double quotes if single ones fail."""
     plain = "'" not in text and text == " ".join(text.split())
     return f"'{text}'" if plain else quoted(text)
 
 
 def mac_text(mac: bytes) -> str:
-    """As FASTPATH prints addresses."""
+    """Return an address as FASTPATH prints it."""
     return mac.hex(":").upper()
 
 
 def rate_word(mbps: int) -> str:
-    """10G for 10 000 Mb/s, else plain Mb/s; as `speed` takes it."""
+    """Return a rate as `speed` accepts it: 10G for 10 000 Mb/s, else plain Mb/s."""
     return f"{mbps // 1000}G" if mbps >= 10_000 else str(mbps)
 
 
 def render_config(config: Config, ports: Sequence[Port]) -> str:
-    """Everything but the comment lines on top; the text can be obeyed line by line from privileged exec."""
+    """Return everything but the comment lines on top; it can be executed line by line from privileged exec."""
     blocks = [[*config.exec_lines.values(), "vlan database", *_vlan_lines(config), "exit"]]
     blocks += [["configure", *_global_lines(config)]]
     for port in ports:
@@ -105,7 +105,7 @@ def _global_lines(config: Config) -> list[str]:
 
 
 def interface_lines(config: Config, port: Port) -> list[str]:
-    """What one interface block holds; empty for a port as from the factory."""
+    """Return the lines of one interface block; empty for a port with factory settings."""
     p = config.ports[port.number]
     lines = ["shutdown"] if p.shutdown else []
     if p.description:

@@ -1,4 +1,4 @@
-"""Global configuration, and lines that are kept without being interpreted (management addresses, SNMP, logging)."""
+"""Global configuration, and lines that are stored without being interpreted (management addresses, SNMP, logging)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HOSTNAME_MAX_CHARACTERS = 64
 SHA1_CHARACTERS = 40
 
-# Lines whose first words may stand only once: a new one replaces the old.
+# Lines whose first words may occur only once: a new one replaces the old.
 _SINGLE = (
     "snmp-server sysname",
     "snmp-server location",
@@ -61,7 +61,7 @@ def _username(personality: FastpathPersonality, _ports: Ports, match: Match[Any]
 
 def _no_username(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
     if match.get("name") not in personality.config.users:
-        raise Refused(f"no user {match.get('name')!r} is configured", reason="no-entry")
+        raise Refused(f"user {match.get('name')!r} is not configured", reason="no-entry")
     del personality.config.users[match.get("name")]
     return ""
 
@@ -100,7 +100,7 @@ def _port_security(personality: FastpathPersonality, _ports: Ports, match: Match
 
 
 def _keep(lines: dict[str, str], text: str, *, negated: bool) -> None:
-    """Store a line, or forget every line that begins like it."""
+    """Store a line, or delete every line that begins like it."""
     single = next((s for s in _SINGLE if text.startswith(s)), text)
     if not negated:
         lines[single] = text

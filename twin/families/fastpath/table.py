@@ -1,4 +1,4 @@
-"""The command table of the family: every line that the switch knows, in every mode."""
+"""The command table of the family: every line of every mode."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ COMMANDS: tuple[Command[Handler], ...] = (
 
 @functools.cache
 def grammar(physical: int) -> Grammar[Handler]:
-    """Commands of a switch with so many physical ports."""
+    """Return the commands of a switch with so many physical ports."""
     return Grammar(COMMANDS, tokens(physical))

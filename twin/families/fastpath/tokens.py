@@ -1,4 +1,4 @@
-"""Values in M4300 lines that `twin.cli.tokens` does not have."""
+"""Values in M4300 lines beyond those of `twin.cli.tokens`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Description:
     help: str = "Enter description."
 
     def parse(self, words: Sequence[str]) -> tuple[str, int]:
-        """Take words up to the closing quote; double quotes are dealt with before."""
+        """Take words up to the closing quote; double quotes are handled before."""
         if not words[0].startswith("'"):
             return words[0], 1
         for count in range(1, len(words) + 1):
@@ -47,13 +47,13 @@ class QuotedRest:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What stands behind the bar of a show. `kind`: include, exclude, begin or section."""
+    """The filter behind the bar of a show. `kind`: include, exclude, begin or section."""
 
     kind: str
     text: str
 
     def apply(self, lines: Sequence[str]) -> list[str]:
-        """Keep what was asked for; a section runs to the line `exit`."""
+        """Return the lines that pass; a section runs to the line `exit`."""
         if self.kind == "include":
             return [line for line in lines if self.text in line]
         if self.kind == "exclude":
@@ -85,7 +85,7 @@ class FilterToken:
 
 
 def tokens(physical: int) -> dict[str, Token]:
-    """Values of the command table, for a switch with so many physical ports."""
+    """Return the tokens of the command table, for a switch with so many physical ports."""
     return {
         "vid": Number(1, VID_MAX, "Enter a VLAN ID."),
         "vids": NumberList(1, VID_MAX, "<vlan-list>", "Enter VLAN IDs, for example 11-16,20."),

@@ -1,7 +1,7 @@
-"""Giving transmitters their own timing back when a switch loses the configuration that changed it.
+"""Restores the timing of transmitters when a switch loses the configuration that changed it.
 
-The engine keeps LPI timing over a power loss, as hardware keeps its straps; what ``green-mode eee tx-idle-time`` and
-``tx-wake-time`` set is lost with the running configuration.
+The engine keeps LPI timing over a power loss, as hardware keeps its strap settings; what ``green-mode eee
+tx-idle-time`` and ``tx-wake-time`` set is lost with the running configuration.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ if TYPE_CHECKING:
 
 
 class Transmitters:
-    """Follows one device: notes which ports were told a time, and undoes it when the device goes down."""
+    """Observes one device: records the ports with configured times, and resets them when the device goes down."""
 
     def __init__(self, device: SwitchDevice) -> None:
         self._device = device
         self._held: set[int] = set()
         self._woken: set[int] = set()
-        device.observe(self._noticed)
-        self._note()
+        device.observe(self._on_event)
+        self._remember()
 
-    def _noticed(self, device: SwitchDevice, event: Event) -> None:
+    def _on_event(self, device: SwitchDevice, event: Event) -> None:
         if event in {"config", "ready"}:
-            self._note()
+            self._remember()
         elif event == "power" and not device.ready:
-            self._undo()
+            self._restore()
 
-    def _note(self) -> None:
+    def _remember(self) -> None:
         for number, port in self._device.effect.ports.items():
             if port.lpi_hold_us is not None:
                 self._held.add(number)
             if port.lpi_wake_us is not None:
                 self._woken.add(number)
 
-    def _undo(self) -> None:
+    def _restore(self) -> None:
         device = self._device
         personality = cast("FastpathPersonality", device.personality)
         reset = PortConfig(tx_idle_us=0, tx_wake_us=0)

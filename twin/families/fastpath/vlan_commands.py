@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from twin.families.fastpath.personality import FastpathPersonality
     from twin.switch.effect import Acceptable
 
-VLAN_TABLE_SIZE = 4093
 _ACCEPT: dict[str, Acceptable] = {"vlanonly": "tagged", "admituntaggedonly": "untagged", "all": "all"}
 _EVERY_VID = frozenset(range(1, VID_MAX + 1))
 
@@ -49,7 +48,7 @@ def _participation(personality: FastpathPersonality, ports: Ports, match: Match[
 
 
 def _on_all(action: Action) -> Configure:
-    """The same line for every port and LAG, from global configuration."""
+    """Make an action apply to every port and LAG, in global configuration."""
 
     def on_all(personality: FastpathPersonality, _ports: Ports, match: Match[Any]) -> str:
         return action(personality, tuple(personality.config.ports), match)

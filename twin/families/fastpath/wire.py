@@ -1,4 +1,4 @@
-"""From the running configuration to what the engine is told."""
+"""From the running configuration to its effect in the engine."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ FCS_BYTE = 4
 def switch_effect(
     config: Config, ports: Sequence[Port], spec: DeviceSpec, phy_wake_us: Mapping[str, float]
 ) -> SwitchEffect:
-    """State what the configuration means; `phy_wake_us` is Tw by PHY name.
+    """Return the effect of the configuration; `phy_wake_us` is Tw by PHY name.
 
-    A port in a LAG forwards with the LAG's VLANs, its own lie dormant; shutting the LAG shuts its members.
+    A port in a LAG forwards with the LAG's VLANs, its own are inactive; shutting the LAG shuts its members.
 
     Simplifications: a LAG that is not ``port-channel static`` comes up as if its partner spoke LACP (captured LACPDUs,
-    and a partner without LACP, could tell); an empty LAG is a member of no VLAN of the engine (SNMP's egress
-    port lists could tell).
+    and a partner without LACP, could show it); an empty LAG is not a member of any VLAN in the engine (SNMP's egress
+    port lists could show it).
     """
     physical = len(ports) - LAG_COUNT
     used = lag_members(config)
@@ -71,7 +71,7 @@ def switch_effect(
 def hold_us(port: PortConfig, spec: DeviceSpec) -> float | None:
     """Idle time before LPI. 0, the factory value of ``tx-idle-time``, means the hardware's own [D].
 
-    None while nobody has set it: the transmitter keeps what it was built with. A value beyond the hardware's limits is
+    None if it was never set: the transmitter keeps its default. A value beyond the hardware's limits is
     clipped silently.
     """
     if port.tx_idle_us is None:
@@ -83,7 +83,7 @@ def hold_us(port: PortConfig, spec: DeviceSpec) -> float | None:
 
 
 def wake_us(port: PortConfig, spec: DeviceSpec, phy_us: float) -> float | None:
-    """Tw: ``tx-wake-time`` if it is longer than what the hardware needs; None while nobody has set it."""
+    """Tw: ``tx-wake-time`` if it is longer than the hardware's; None if it was never set."""
     if port.tx_wake_us is None:
         return None
     own = phy_us if spec.lpi_wake_us is None else spec.lpi_wake_us

@@ -1,13 +1,13 @@
-"""The command line of a PowerConnect 55xx: modes, prompts, words.
+"""The command line of a PowerConnect 55xx: modes, prompts, messages.
 
-Prompts `console>`, `console#`, `console(config)#`, `console(config-if)#` with a blank behind (transcripts of a 3548;
-a FASTPATH box has none). Error words from drivers and profiles that wait for them: `% Unrecognized command`, `%
+Prompts `console>`, `console#`, `console(config)#`, `console(config-if)#` with a trailing blank (transcripts of a
+3548; FASTPATH has none). Error messages from drivers and profiles that expect them: `% Unrecognized command`, `%
 Incomplete command`, `% Ambiguous command`, `% bad parameter value`, `% Wrong number of parameters or invalid range,
 size or characters entered`, `VLAN was not created by user.`
 
-Login: without `ip ssh password-auth` (the default) SSH lets everyone through with method *none*, and the session asks
+Login: without `ip ssh password-auth` (the default) SSH accepts everyone with method *none*, and the session asks
 `User Name:` and `Password:`, as netmiko's driver for this family expects. A user who has a public key is offered that
-method instead, so that `none` cannot bypass it; a real box decides for all users at once [M].
+method instead, so that `none` cannot bypass it; a real switch decides for all users at once [M].
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class RosCli:
         self.grammar: Grammar[Handler] = Grammar((*exec_commands.COMMANDS, *rows), tokens(device.ports))
 
     def ssh_methods(self, user: str) -> frozenset[SshMethod]:
-        """What SSH offers: see this module's head."""
+        """Return the SSH methods: see the docstring of this module."""
         config = config_of(self._device)
         if not config.ssh_server:
             return frozenset()
@@ -74,7 +74,7 @@ class RosCli:
         return frozenset(methods or {"none"})
 
     def login_prompts(self) -> tuple[str, str, str]:
-        """Stars stand for the password's letters (netmiko's notes on this family)."""
+        """Return the prompts; stars hide the password (netmiko's notes on this family)."""
         return "User Name:", "Password:", "*"
 
     def login_failed(self) -> str:
@@ -82,17 +82,17 @@ class RosCli:
         return "authentication failed\n"
 
     def begin(self, session: Session) -> str:
-        """A user is in."""
+        """Enter the first mode after the login."""
         high = session.user is not None and session.user.privilege == 15
         session.modes = [Mode("exec" if high else "user")]
         return "\n"
 
     def first_mode(self) -> Mode:
-        """Before the login."""
+        """Return the mode before the login."""
         return Mode("user")
 
     def prompt(self, session: Session) -> str:
-        """Host name (`console` without one) and mode."""
+        """Return host name (`console` without one) and mode."""
         name = config_of(self._device).hostname or "console"
         mark = _PROMPTS[session.mode.name]
         if session.mode.about.get("range"):
@@ -100,36 +100,36 @@ class RosCli:
         return f"{name}{mark} "
 
     def modes(self, session: Session) -> tuple[str, ...]:
-        """A global configuration command also works inside a sub-mode, which it leaves."""
+        """Return this mode and global configuration, whose commands also work in a sub-mode and leave it."""
         name = session.mode.name
         return (name,) if name in {"user", "exec", "config"} else (name, "config")
 
     def rewrite(self, session: Session, line: str) -> tuple[str | None, str]:
-        """`do COMMAND` in configuration."""
+        """Handle `do COMMAND` in configuration."""
         first, _, rest = line.lstrip().partition(" ")
         if first == "do" and rest.strip() and session.mode.name not in {"user", "exec"}:
             return "exec", rest
         return None, line
 
     def fault(self, session: Session, fault: Fault, line: str) -> str:
-        """Words for a line that is no command."""
+        """Return the message for a line that is not a command."""
         del session, line
         return f"{_FAULTS[fault.kind]}\n"
 
     def refused(self, session: Session, refused: Refused) -> str:
-        """Words for what the switch refuses; a reason without words of its own keeps the neutral sentence."""
+        """Return the message for a refusal; a reason without a message of its own keeps the neutral sentence."""
         del session
         return f"{_REFUSALS.get(refused.reason, refused.sentence)}\n"
 
     def help(self, session: Session, items: list[HelpItem], line: str) -> str:
-        """Two columns [M]."""
+        """Print two columns [M]."""
         del session, line
         width = max(20, *(len(i.word) for i in items))
         return "".join(f"  {i.word:<{width}} {i.help}".rstrip() + "\n" for i in items)
 
     def ctrl_z(self, session: Session) -> None:
-        """Back to privileged exec."""
-        session.home("exec")
+        """Return to privileged exec."""
+        session.return_to("exec")
 
     def idle_timeout_s(self, session: Session) -> float:
         """`exec-timeout` of `line ssh`; ten minutes by default (recording of `show line`)."""
@@ -142,19 +142,19 @@ class RosCli:
 
 
 def _on_device(run: ConfigHandler) -> Handler:
-    """A configuration handler as a session runs it: on the device's configuration, with its locks and observers."""
+    """Wrap a configuration handler for a session: on the device's configuration, with its lock and observers."""
 
     def handler(session: Session, match: Match[Any]) -> Reply:
         device = session.device
         with device.change():
             outcome = run(Where(config_of(device), device.ports, session.mode.about), match)
         if isinstance(outcome, Enter):
-            session.home("config")
+            session.return_to("config")
             session.enter(outcome.mode, **outcome.about)
         elif outcome is Leave.UP:
             session.leave()
         elif outcome is Leave.END:
-            session.home("exec")
+            session.return_to("exec")
         return outcome if isinstance(outcome, str) else ""
 
     return handler

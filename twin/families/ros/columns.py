@@ -11,17 +11,17 @@ Align = Literal["<", "^", ">"]
 
 
 def rule(widths: Sequence[int]) -> str:
-    """The row of dashes under a header."""
+    """Return the row of dashes under a header."""
     return " ".join("-" * w for w in widths)
 
 
 def row(cells: Sequence[str], widths: Sequence[int], aligns: Sequence[Align]) -> str:
-    """One row, blanks at its end removed."""
+    """Return one row without trailing blanks."""
     return " ".join(f"{c:{a}{w}}" for c, w, a in zip(cells, widths, aligns, strict=True)).rstrip()
 
 
 def folded(text: str, width: int) -> list[str]:
-    """A cell's text in pieces of at most `width`; lists break behind a comma, as in the recordings of `show vlan`."""
+    """Split a cell's text into pieces of at most `width`, lists after a comma, as in recordings of `show vlan`."""
     pieces: list[str] = []
     while len(text) > width:
         cut = text.rfind(",", 0, width) + 1 or width
@@ -31,7 +31,7 @@ def folded(text: str, width: int) -> list[str]:
 
 
 def ranges(names: Sequence[str]) -> str:
-    """`gi1/0/1-4,te1/0/1,Po1-3` from names in port order; empty text for none."""
+    """Return `gi1/0/1-4,te1/0/1,Po1-3` for names in port order; empty text for no names."""
     spans: list[tuple[str, int, int]] = []
     for name in names:
         head = name.rstrip("0123456789")

@@ -1,6 +1,6 @@
 """The running configuration of a ROS switch, and what it means on the wire.
 
-Each switchport mode keeps its own settings; only the active mode's take effect (55xx System User Guide, VLAN
+Each switchport mode has its own settings; only those of the active mode take effect (55xx System User Guide, VLAN
 chapter). VLAN membership in `general` mode may be untagged in any number of VLANs.
 
 Defaults with their sources: access mode in VLAN 1; trunk with native VLAN 1 and nothing else [recording of a trunk
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SwitchportMode = Literal["access", "trunk", "general", "customer"]
 DEFAULT_VLAN = 1
-DISCARD_VLAN = 4095  # a PVID that drops what is untagged
+DISCARD_VLAN = 4095  # a PVID that drops untagged frames
 JUMBO_BYTE = 9018  # largest frame without FCS under `port jumbo-frame` [M]
 NORMAL_BYTE = 1518
 ALL_SPEEDS_MBPS = (10, 100, 1000, 10_000)
@@ -38,7 +38,7 @@ class PortConfig:
     description: str = ""
     shutdown: bool = False
     negotiation: bool = True
-    advertised_mbps: tuple[int, ...] = ()  # () offers all that the port can
+    advertised_mbps: tuple[int, ...] = ()  # () offers all speeds of the port
     speed_mbps: int | None = None  # used without negotiation; None: the fastest
     half_duplex: bool = False
     flow_control: Literal["off", "on", "auto"] = "off"
@@ -70,7 +70,7 @@ class PortConfig:
     lldp_receive: bool = True
 
     def __deepcopy__(self, _memo: object) -> PortConfig:
-        """Every change of configuration copies every port first: only the sets can be altered in place."""
+        """Copy fast, because every change of configuration copies every port: only the sets are mutable."""
         return replace(
             self,
             trunk_vids=set(self.trunk_vids),
@@ -82,7 +82,7 @@ class PortConfig:
 
 @dataclass(slots=True)
 class LocalUser:
-    """A login; the password as its digest, as the configuration file shows it."""
+    """A user; the password is kept as the digest that the configuration file shows."""
 
     digest: str
     privilege: int
@@ -115,14 +115,13 @@ class RosConfig:
     ssh_pubkey_auth: bool = True
     pubkey_auto_login: bool = True
     exec_timeout_s: int = 600
-    telnet_exec_timeout_s: int = 600
     snmp_server: list[str] = field(default_factory=list)  # kept as written
     management_address: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """What one port's active mode says about VLANs, existing or not."""
+    """VLAN membership of one port by its active mode; the VLANs need not exist."""
 
     pvid: int  # DISCARD_VLAN: untagged frames are dropped
     tagged: frozenset[int]
@@ -132,10 +131,10 @@ class Membership:
 
 
 def membership(port: PortConfig) -> Membership:
-    """VLAN settings of the active mode, forbidden VLANs taken out.
+    """Return the VLAN settings of the active mode, without forbidden VLANs.
 
     Simplification: `customer` (Q-in-Q) is an untagged member of its VLAN. A real one wraps tagged frames into a
-    second tag instead of dropping them; a capture behind it could tell.
+    second tag instead of dropping them; a capture behind it could show it.
     """
     banned = set(port.forbidden_vids)
     if port.forbidden_default_vlan:
@@ -163,12 +162,12 @@ def membership(port: PortConfig) -> Membership:
 
 
 def factory_config(ports: Sequence[Port]) -> RosConfig:
-    """What a box has out of its carton."""
+    """Return the factory configuration."""
     return RosConfig(ports={p.number: PortConfig() for p in ports})
 
 
 def effect_of(config: RosConfig, ports: Sequence[Port]) -> SwitchEffect:
-    """What the engine is to do."""
+    """Return the effect for the engine."""
     in_lag = {n: len(ports) - LAG_COUNT + c.lag for n, c in config.ports.items() if c.lag is not None}
     members: dict[int, set[int]] = {vid: set() for vid in config.vlans}
     untagged: dict[int, set[int]] = {vid: set() for vid in config.vlans}
@@ -193,15 +192,15 @@ def effect_of(config: RosConfig, ports: Sequence[Port]) -> SwitchEffect:
 
 
 def offered_mbps(port: Port, setting: PortConfig) -> tuple[int, ...]:
-    """Speeds that the port offers, or its one forced speed."""
+    """Return the speeds that the port offers, or its one forced speed."""
     able = tuple(s for s in ALL_SPEEDS_MBPS if s <= port.speed_mbps and (port.speed_mbps < 10_000 or s >= 1000))
     if setting.negotiation:
         return tuple(s for s in able if s in setting.advertised_mbps) or able
     return (setting.speed_mbps or able[-1],)
 
 
-def eee_wanted(config: RosConfig, port: Port, setting: PortConfig) -> bool:
-    """EEE needs negotiation, unless the speed is 1 or 10 Gb/s (administration guide of the Cisco 350 series)."""
+def eee_enabled(config: RosConfig, port: Port, setting: PortConfig) -> bool:
+    """Whether EEE is on: it needs negotiation except at 1 or 10 Gb/s (administration guide of the Cisco 350 series)."""
     return config.eee and setting.eee and (setting.negotiation or offered_mbps(port, setting)[0] >= 1000)
 
 
@@ -224,7 +223,7 @@ def _port_effect(config: RosConfig, port: Port, setting: PortConfig, member: Mem
         autoneg=setting.negotiation,
         advertised_mbps=offered_mbps(port, setting),
         flow_control=setting.flow_control != "off",
-        eee=eee_wanted(config, port, setting),
+        eee=eee_enabled(config, port, setting),
         mtu_byte=JUMBO_BYTE if config.jumbo_active else NORMAL_BYTE,
         stp=stp and setting.lag is None,
         pvid=pvid,
@@ -241,7 +240,7 @@ def need_vlans(config: RosConfig, vids: Sequence[int]) -> None:
 
 
 def forget_vlan(config: RosConfig, vid: int) -> None:
-    """Remove a VLAN and every mention of it; access ports fall back to VLAN 1, PVIDs to the discard VLAN [M]."""
+    """Remove a VLAN and every reference to it; access ports fall back to VLAN 1, PVIDs to the discard VLAN [M]."""
     del config.vlans[vid]
     for port in config.ports.values():
         port.trunk_vids.discard(vid)
@@ -261,5 +260,5 @@ def forget_vlan(config: RosConfig, vid: int) -> None:
 
 
 def user_digests(config: RosConfig) -> dict[str, User]:
-    """Logins of the configuration, their passwords as `sha1:` digests."""
+    """Return the users of the configuration, their passwords as `sha1:` digests."""
     return {n: User(n, f"sha1:{u.digest}", u.privilege) for n, u in config.users.items()}

@@ -1,7 +1,7 @@
 """Commands outside configuration: enable, show, clear, copy, reload.
 
-Dialogues word for word from recordings: copying over the startup configuration (PowerConnect 3548), deleting it and
-reloading (SG300). A key answers them; what follows it on the line is taken as the next command.
+Dialogues are word for word from recordings: copying over the startup configuration (PowerConnect 3548), deleting it and
+reloading (SG300). One key answers them; the rest of the line is the next command.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 USER = frozenset({"user", "exec"})
 EXEC = frozenset({"exec"})
-SAVE_S = 1.0  # how long writing to flash keeps the terminal busy (recording: eight seconds on an older box)
+SAVE_S = 1.0  # how long writing to flash keeps the terminal busy (recording: eight seconds on an older switch)
 
 
 def _enable(session: Session, _match: Match[Any]) -> Reply:

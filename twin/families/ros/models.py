@@ -1,11 +1,11 @@
 """Models of the Dell PowerConnect 55xx series and how they number their ports.
 
 5524 and 5548 (System User Guide, regulatory models): 24 or 48 copper ports `gi1/0/N`, two SFP+ ports `te1/0/N`, and
-LAGs `po1`…`po32`. Port names in lower case as their ifName has them. Interface indices: 1… for the unit's ports in
+LAGs `po1`…`po32`. Port names are in lower case, as in ifName. Interface indices: 1… for the unit's ports in
 order, LAGs from 1000 [M: of the sibling Cisco SG350].
 
-Simplification: an SFP+ port behaves as 10GBASE-T. A real one with a direct-attach cable or optics has no EEE, and takes
-no time to negotiate; `show eee` and the link-up time could tell.
+Simplification: an SFP+ port behaves as 10GBASE-T. A real one with a direct-attach cable or optics has no EEE, and
+needs no time to negotiate; `show eee` and the link-up time could show it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LAG_MEMBERS_MAX = 8
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What distinguishes one box from another. `object_id` is sysObjectID [M for the 5524]."""
+    """What distinguishes one model from another. `object_id` is sysObjectID [M for the 5524]."""
 
     name: str
     copper_ports: int
@@ -37,9 +37,9 @@ MODELS = {
 
 
 def model_named(name: str) -> Model:
-    """By inventory name; raises `ValueError` naming the known models."""
+    """Return a model by its inventory name; `ValueError` lists the known models."""
     if name not in MODELS:
-        raise ValueError(f"no PowerConnect 55xx model is called {name!r}: use one of {', '.join(sorted(MODELS))}")
+        raise ValueError(f"unknown PowerConnect 55xx model {name!r}: use one of {', '.join(sorted(MODELS))}")
     return MODELS[name]
 
 

@@ -48,11 +48,11 @@ class RosPersonality:
         self.config: RosConfig = factory_config(self.ports)
 
     def factory(self) -> RosConfig:
-        """As it left the factory."""
+        """Return the factory configuration."""
         return factory_config(self.ports)
 
     def load(self, text: str) -> list[str]:
-        """Obey the lines of a saved configuration; returns those that were not understood or refused."""
+        """Execute the lines of a saved configuration; return those that were not understood or were refused."""
         rejected = []
         modes: list[tuple[str, dict[str, Any]]] = [("config", {})]
         for line in text.splitlines():
@@ -60,12 +60,12 @@ class RosPersonality:
                 if line.startswith("!"):
                     del modes[1:]
                 continue
-            if not self._obey(line, modes):
+            if not self._execute(line, modes):
                 rejected.append(line)
         self.config.jumbo_active = self.config.jumbo
         return rejected
 
-    def _obey(self, line: str, modes: list[tuple[str, dict[str, Any]]]) -> bool:
+    def _execute(self, line: str, modes: list[tuple[str, dict[str, Any]]]) -> bool:
         grammar = _config_grammar(self.ports)
         found = grammar.parse(modes[-1][0], line)
         if isinstance(found, Fault) and len(modes) > 1:
@@ -90,23 +90,23 @@ class RosPersonality:
         return running_config(self.config, self.ports)
 
     def effect(self) -> SwitchEffect:
-        """What the engine is to do."""
+        """Return the effect for the engine."""
         return effect_of(self.config, self.ports)
 
     def users(self) -> Mapping[str, User]:
-        """Local users of the configuration."""
+        """Return the local users of the configuration."""
         return user_digests(self.config)
 
     def alias(self, port: int) -> str:
-        """IfAlias."""
+        """Return ifAlias."""
         return self.config.ports[port].description
 
     def vlan_names(self) -> Mapping[int, str]:
-        """VLANs; one without a name goes by its number, as `show vlan` prints it (recording)."""
+        """Return the VLANs; one without a name is shown by its number, as in `show vlan` (recording)."""
         return {vid: name or str(vid) for vid, name in self.config.vlans.items()}
 
     def hostname(self) -> str:
-        """SysName."""
+        """Return sysName."""
         return self.config.hostname or self.spec.name
 
     # -- neutral operations
@@ -123,7 +123,7 @@ class RosPersonality:
         return setting
 
     def _general(self, port: int) -> PortConfig:
-        """The port in general mode: a SET of VLAN objects puts it there with what it had [M]."""
+        """Put a port into general mode with its present membership: a SET of VLAN objects does so [M]."""
         setting = self._port(port)
         if setting.mode != "general":
             had = membership(setting)
@@ -137,7 +137,7 @@ class RosPersonality:
         self._port(port).shutdown = not up
 
     def set_alias(self, port: int, text: str) -> None:
-        """ifAlias, at most 64 characters."""
+        """Set ifAlias, at most 64 characters."""
         if len(text) > 64:
             raise Refused("a description has at most 64 characters", reason="bad-value")
         self._port(port).description = plain(text)
@@ -166,7 +166,7 @@ class RosPersonality:
     def create_vlan(self, vid: int) -> None:
         """dot1qVlanStaticRowStatus createAndGo."""
         if not 1 <= vid <= 4094:
-            raise Refused(f"{vid} is no VLAN: use 1 to 4094", reason="bad-value")
+            raise Refused(f"{vid} is not a VLAN: use 1 to 4094", reason="bad-value")
         self.config.vlans.setdefault(vid, "")
 
     def destroy_vlan(self, vid: int) -> None:
@@ -188,7 +188,7 @@ class RosPersonality:
         need_vlans(self.config, [vid])
         unknown = (egress | untagged) - self.config.ports.keys()
         if unknown or untagged - egress:
-            raise Refused("untagged ports are a part of the egress ports, all of them existing", reason="bad-value")
+            raise Refused("untagged ports must be egress ports, and all ports must exist", reason="bad-value")
         for port in self.config.ports:
             had = membership(self.config.ports[port])
             if (vid in had.tagged, vid in had.untagged) == (port in egress - untagged, port in untagged):
@@ -223,7 +223,7 @@ class RosPersonality:
             self._physical(port).eee = on
 
     def set_ageing(self, seconds: int) -> None:
-        """dot1dTpAgingTime, whose range here is that of the command."""
+        """dot1dTpAgingTime, within the range of the command."""
         if not 10 <= seconds <= 400:
             raise Refused("the ageing time is 10 to 400 s", reason="bad-value")
         self.config.ageing_s = seconds
@@ -239,7 +239,7 @@ class RosPersonality:
         self.config.statics[vid, mac] = (port, "permanent")
 
     def remove_static_mac(self, vid: int, mac: bytes) -> None:
-        """dot1qStaticUnicastStatus invalid; nothing happens if there is none."""
+        """dot1qStaticUnicastStatus invalid; a missing entry is ignored."""
         self.config.statics.pop((vid, mac), None)
 
     def set_stp(self, port: int | None, *, on: bool) -> None:
@@ -251,7 +251,7 @@ class RosPersonality:
 
 
 class RosFamily:
-    """How the family enters a lab."""
+    """See `twin.switch.personality.Family`."""
 
     name = FAMILY_NAME
 
@@ -260,10 +260,10 @@ class RosFamily:
         return port_plans(model_named(model))
 
     def lags(self, model: str) -> tuple[PortPlan, ...]:
-        """LAGs, which follow."""
+        """LAGs, which follow the ports."""
         model_named(model)
         return lag_plans()
 
     def personality(self, spec: DeviceSpec, ports: Sequence[Port]) -> RosPersonality:
-        """The configuration of one device."""
+        """Make the configuration of one device."""
         return RosPersonality(spec, ports)

@@ -1,8 +1,8 @@
 """Interface configuration commands of ROS: physical side, VLANs, energy, spanning tree, LAGs.
 
 Simplification: link-flap prevention (three flaps a second for ten seconds err-disable a port on later siblings) is not
-modelled; an experiment that flaps a port so fast would be stopped by a real switch and is not by the twin.
-Simplification: `channel-group … mode auto` makes a static LAG; no LACPDU is sent, which a capture could tell.
+modelled; a real switch would stop an experiment that flaps a port so fast, the twin does not.
+Simplification: `channel-group … mode auto` makes a static LAG; no LACPDU is sent, which a capture could show.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _mode(where: Where, match: Match[Any]) -> None:
 
 
 def _single_vlan(name: str, default: int | None) -> ConfigHandler:
-    """A handler for a setting that is one existing VLAN, `none`, or with `no` the default."""
+    """Make a handler for a setting that is one existing VLAN, `none`, or with `no` the default."""
 
     def run(where: Where, match: Match[Any]) -> None:
         vid = default if match.negated else match.get("vid")

@@ -1,7 +1,7 @@
-"""The running configuration of a ROS switch as text, which its own parser reads back to the same configuration.
+"""The running configuration of a ROS switch as text, which its parser reads back to the same configuration.
 
-Only what differs from the factory is written, VLANs first because later lines name them. The layout (long interface
-names, one blank of indentation, `!` after a block) is that of ROS 4 on later siblings [M for the 55xx].
+Only what differs from the factory settings is written, VLANs first because later lines refer to them. The layout (long
+interface names, an indent of one blank, `!` after a block) is that of ROS 4 on later siblings [M for the 55xx].
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NEW = PortConfig()
 
 
 def running_config(config: RosConfig, ports: Sequence[Port]) -> str:
-    """The whole of it; ends in a newline."""
+    """Return the whole configuration; it ends in a newline."""
     lines = [*_vlans(config), *_switch(config), *_statics(config, ports), *_vlan_interfaces(config)]
     for port in ports:
         lines += interface(config.ports[port.number], port)
@@ -28,13 +28,13 @@ def running_config(config: RosConfig, ports: Sequence[Port]) -> str:
 
 
 def interface(setting: PortConfig, port: Port) -> list[str]:
-    """One interface's block; empty if it is as it left the factory."""
+    """Return one interface's block; empty if it has factory settings."""
     settings = [*_physical(setting), *_switchport(setting), *_energy(setting), *_protocols(setting)]
     return [f"interface {port.long_name}", *(f" {s}" for s in settings), "!"] if settings else []
 
 
 def quoted(text: str) -> str:
-    """Text as one word."""
+    """Quote text so that it is one word."""
     return f'"{text}"' if " " in text or not text else text
 
 

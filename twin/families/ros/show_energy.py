@@ -1,9 +1,9 @@
 """`show eee` and `show green-ethernet` of ROS.
 
-Words of `show eee` after the administration and command-line guides of the sibling Cisco 350 series, one line of
+The words of `show eee` follow the administration and command-line guides of the sibling Cisco 350 series, one line of
 which ("EEE Administrate status is enabled on ports:") is known from a recording; the rest, and `show green-ethernet`,
-are [M]. The timers are this switch's own Tw (a 5548 says 60 us: Miwa 2013, section 5.1), else the
-standard's; the partner's are taken to be the same, which a capture of the LLDP EEE TLV could tell.
+are [M]. The timers are this switch's own Tw (60 us on a 5548: Miwa 2013, section 5.1), else the
+standard's; the partner's are assumed to be the same, which a capture of the LLDP EEE TLV could disprove.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _on(enabled: object) -> str:
 
 
 def green_ethernet(session: Session, match: Match[Any]) -> str:
-    """`show green-ethernet [PORT]` [M]; the consumption is the twin's true draw, where a real one prints a model's."""
+    """`show green-ethernet [PORT]` [M]; it shows the twin's true power, a real switch an estimate."""
     device = session.device
     config = config_of(device)
     text = (

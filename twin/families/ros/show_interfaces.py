@@ -23,18 +23,18 @@ NONE = "--"
 
 
 def config_of(device: SwitchDevice) -> RosConfig:
-    """The running configuration; its type is this family's."""
+    """Return the running configuration as this family's type."""
     config: RosConfig = device.personality.config
     return config
 
 
 def shown_name(port: Port) -> str:
-    """`gi1/0/1` as it is, LAGs with a capital (recording: `Po1`)."""
+    """Return a port's name as shown: LAGs have a capital (recording: `Po1`)."""
     return f"P{port.name[1:]}" if port.is_lag else port.name
 
 
 def chosen_ports(session: Session, match: Match[Any]) -> list[Port]:
-    """The named interfaces, or all."""
+    """Return the named interfaces, or all."""
     numbers = match.get("ports") or match.get("port")
     return list(session.device.ports) if numbers is None else [session.device.port(n) for n in numbers]
 
@@ -44,7 +44,7 @@ def _kind(port: Port) -> str:
 
 
 def lag_members(device: SwitchDevice, lag: Port) -> list[Port]:
-    """Member ports of a LAG."""
+    """Return the member ports of a LAG."""
     return [device.port(n) for n in device.effect.lags.get(lag.number, ())]
 
 

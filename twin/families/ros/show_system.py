@@ -1,4 +1,4 @@
-"""`show version`, `show system`, `show users` and other shows about the box itself (recordings of a 3548 and SG300)."""
+"""`show version`, `show system`, `show users` and other shows of the system (recordings of a 3548 and SG300)."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def privilege(session: Session, _match: Match[Any]) -> str:
 
 
 def clock(session: Session, _match: Match[Any]) -> str:
-    """`show clock`: never set, so it counts from power-on."""
+    """`show clock`: it is never set, so it counts from power-on."""
     date, _, time = stamp(session.device.uptime_s).partition(" ")
     return f"*{time}  {date}\nNo time source\n"
 

@@ -1,4 +1,4 @@
-"""`show vlan`, `show mac address-table`, `show spanning-tree`, `show lldp` of ROS; columns from recordings if said."""
+"""`show vlan`, `show mac address-table`, `show spanning-tree`, `show lldp` of ROS; from recordings where noted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _VLAN_ALIGN: tuple[Align, ...] = ("^", "^", "^", "^")
 
 
 def vlan(session: Session, match: Match[Any]) -> str:
-    """`show vlan [tag VID | name NAME]` (recording): members of the active modes, LAG members left out."""
+    """`show vlan [tag VID | name NAME]` (recording): members by their active modes, without LAG members."""
     device = session.device
     config = config_of(device)
     wanted = sorted(config.vlans)

@@ -30,7 +30,7 @@ QUOTE = '"'
 
 
 def plain(text: str) -> str:
-    """Text that can be written into a configuration and read back; refuses quotes and control characters."""
+    """Return text that a configuration can hold and read back; refuse quotes and control characters."""
     if QUOTE in text or not text.isprintable():
         raise Refused(f"the text {text!r} has a character that a configuration cannot hold", reason="bad-value")
     return text
@@ -39,7 +39,7 @@ def plain(text: str) -> str:
 def _hostname(where: Where, match: Match[Any]) -> None:
     name = match.get("name", "")
     if not re.fullmatch(r"[A-Za-z0-9._-]*", name):
-        raise Refused(f"{name!r} is no host name", reason="bad-value")
+        raise Refused(f"{name!r} is not a host name", reason="bad-value")
     where.config.hostname = name
 
 

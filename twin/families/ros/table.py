@@ -1,8 +1,8 @@
-"""How a ROS configuration command is written down: a pattern and a function on the configuration.
+"""The form of a ROS configuration command: a pattern and a function on the configuration.
 
-The same table serves a person at the terminal and a startup configuration read at boot, so a handler knows the
-`RosConfig`, the ports and where it stands (`Mode.about`), and neither device nor session. It returns nothing, words to
-print, or a move between modes.
+The same table serves a user at the terminal and a startup configuration read at boot, so a handler knows the
+`RosConfig`, the ports and its mode's subject (`Mode.about`), but neither device nor session. It returns nothing, text
+to print, or a move between modes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """What a handler works on. `about` is what the mode is about: `{"ports": (3, 4)}` or `{"vlans": (11,)}`."""
+    """What a handler works on. `about` is the subject of the mode: `{"ports": (3, 4)}` or `{"vlans": (11,)}`."""
 
     config: RosConfig
     ports: Sequence[Port]
@@ -38,23 +38,23 @@ class Where:
         return [setting for _, setting in self.chosen()]
 
     def copper(self) -> list[tuple[Port, PortConfig]]:
-        """Ditto, refusing LAGs: for what only a physical port has."""
+        """The interfaces of this mode, refusing LAGs: for settings of physical ports."""
         chosen = self.chosen()
         if any(p.is_lag for p, _ in chosen):
-            raise Refused("a port-channel has no such setting: set it on its member ports", reason="bad-value")
+            raise Refused("a port-channel does not have this setting: set it on the member ports", reason="bad-value")
         return chosen
 
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """Go into a mode."""
+    """Enter a mode."""
 
     mode: str
     about: dict[str, Any]
 
 
 class Leave(Enum):
-    """Go back: `UP` one mode, `END` to privileged exec."""
+    """Leave the mode: `UP` one level, `END` to privileged exec."""
 
     UP = 1
     END = 2
@@ -77,7 +77,7 @@ def command(pattern: str, run: ConfigHandler, modes: frozenset[str], text: str =
 
 
 def switch(name: str) -> ConfigHandler:
-    """A handler that sets a switch-wide yes-or-no setting by the presence of `no`."""
+    """Make a handler that sets a switch-wide yes-or-no setting by the presence of `no`."""
 
     def run(where: Where, match: Match[Any]) -> None:
         setattr(where.config, name, not match.negated)
@@ -86,7 +86,7 @@ def switch(name: str) -> ConfigHandler:
 
 
 def port_switch(name: str, *, inverted: bool = False) -> ConfigHandler:
-    """Ditto for the chosen ports; `inverted` for settings that the command disables."""
+    """Make one for the chosen ports; `inverted` for settings that the command disables."""
 
     def run(where: Where, match: Match[Any]) -> None:
         for setting in where.settings():

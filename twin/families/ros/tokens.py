@@ -27,13 +27,13 @@ class PortNames:
     help: str = "gigabitethernet, tengigabitethernet or port-channel"
 
     def parse(self, words: Sequence[str]) -> tuple[tuple[int, ...], int]:
-        """Take as many words as belong together: a type and its number may stand apart."""
+        """Take as many words as belong together: a blank may separate a type from its number."""
         found: list[int] = []
         used = 0
         text = ""
         while True:
             if used == len(words):
-                raise BadToken(f"{text!r} is no interface")
+                raise BadToken(f"{text!r} is not an interface")
             text += words[used]
             used += 1
             if not (text.endswith(",") or re.fullmatch(r"[a-zA-Z-]+", text.rpartition(",")[2])):
@@ -47,17 +47,17 @@ class PortNames:
     def _range(self, part: str) -> list[int]:
         shape = re.fullmatch(r"([a-zA-Z]+(?:-[a-zA-Z]+)?)((?:\d+/\d+/)?)(\d+)(?:-(\d+))?", part, re.ASCII)
         if shape is None:
-            raise BadToken(f"{part!r} is no interface")
+            raise BadToken(f"{part!r} is not an interface")
         kinds = [short for long, short in TYPES.items() if long.startswith(shape[1].lower())]
         if len(kinds) != 1:
-            raise BadToken(f"{shape[1]!r} is no type of interface")
+            raise BadToken(f"{shape[1]!r} is not a type of interface")
         last = shape[4] or shape[3]
         if len(last) > 4 or int(shape[3]) > int(last):
-            raise BadToken(f"{part!r} is no range of interfaces")
+            raise BadToken(f"{part!r} is not a range of interfaces")
         names = [f"{kinds[0]}{shape[2]}{n}" for n in range(int(shape[3]), int(last) + 1)]
         missing = [n for n in names if n not in self.numbers]
         if missing:
-            raise BadToken(f"there is no interface {missing[0]}")
+            raise BadToken(f"unknown interface {missing[0]}")
         return [self.numbers[n] for n in names]
 
 
@@ -84,12 +84,12 @@ class Ipv4:
         """Take one word."""
         parts = words[0].split(".")
         if len(parts) != 4 or any(not p.isascii() or not p.isdigit() or int(p) > 255 for p in parts):
-            raise BadToken(f"{words[0]!r} is no IP address")
+            raise BadToken(f"{words[0]!r} is not an IP address")
         return words[0], 1
 
 
 def tokens(ports: Sequence[Port]) -> dict[str, Token]:
-    """The tokens of one device, which knows its own ports."""
+    """Return the tokens of one device, for its ports."""
     numbers = {p.name: p.number for p in ports}
     return {
         "port": PortNames(numbers, many=False),

@@ -22,7 +22,7 @@ class Clock:
 
 
 class Alarm:
-    """Stands in for `threading.Timer`: rings when told to."""
+    """Stands in for `threading.Timer`: rings when the test calls `ring`."""
 
     made: ClassVar[list[Any]] = []
 
@@ -38,7 +38,7 @@ class Alarm:
 
 
 class Terminal:
-    """A shell with hands: types lines and returns what appeared between the line and the next prompt."""
+    """A user at a shell: types lines and returns what appeared between the line and the next prompt."""
 
     def __init__(self, device: SwitchDevice, cli: Any, *, user: Any = ADMIN, rows: Any = 0) -> None:
         self.cli = cli

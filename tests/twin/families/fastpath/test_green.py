@@ -1,4 +1,4 @@
-"""Green Ethernet: that times reach the transmitters, that counters are told, cleared and kept as history."""
+"""Green Ethernet: times reach the transmitters, and counters are shown, cleared and kept as history."""
 
 import re
 from collections.abc import Callable
@@ -16,7 +16,7 @@ S_PS = 1000 * MS_PS
 
 @pytest.fixture
 def linked(device: SwitchDevice, engine: VirtualEngine) -> Any:
-    """Ports 1/0/1 and 1/0/2 each with a host that can EEE, up."""
+    """Ports 1/0/1 and 1/0/2, up, each with a host that supports EEE."""
     hosts = []
     for number in (1, 2):
         mac = bytes([2, 0, 0, 0, 0, number])
@@ -28,8 +28,8 @@ def linked(device: SwitchDevice, engine: VirtualEngine) -> Any:
     return hosts
 
 
-def tell(engine: VirtualEngine, hosts: Any, count: Any, gap_ps: Any) -> Any:
-    """Frames from the first host to the second."""
+def send(engine: VirtualEngine, hosts: Any, count: Any, gap_ps: Any) -> Any:
+    """Send frames from the first host to the second."""
     (a, a_mac), (_, b_mac) = hosts
     start = engine.now_ps() + MS_PS
     for n in range(count):
@@ -69,26 +69,26 @@ def test_idle_time_is_the_true_hold(
     port = device.engine_port[2]
     enabled.do("configure", "interface 1/0/1-1/0/2", "green-mode eee", "green-mode eee tx-idle-time 1000")
     settle(engine)
-    tell(engine, linked, 5, 2 * MS_PS)  # learn where everyone is
+    send(engine, linked, 5, 2 * MS_PS)  # let the switch learn the addresses
     before = engine.counters(port)["tx_lpi_events"]
-    tell(engine, linked, 100, 2 * MS_PS)
+    send(engine, linked, 100, 2 * MS_PS)
     assert 98 <= engine.counters(port)["tx_lpi_events"] - before <= 102
     enabled.do("green-mode eee tx-idle-time 5000")
-    tell(engine, linked, 5, 2 * MS_PS)
+    send(engine, linked, 5, 2 * MS_PS)
     before = engine.counters(port)["tx_lpi_events"]
-    tell(engine, linked, 100, 2 * MS_PS)
+    send(engine, linked, 100, 2 * MS_PS)
     assert engine.counters(port)["tx_lpi_events"] - before <= 1
 
 
 def test_wake_time_is_the_true_tw(engine: VirtualEngine, enabled: Any, linked: list[tuple[int, bytes]]) -> None:
     def trip_us() -> Any:
-        arrived = [at for _, at, _ in tell(engine, linked, 1, 50 * MS_PS)]
+        arrived = [at for _, at, _ in send(engine, linked, 1, 50 * MS_PS)]
         assert len(arrived) == 1
         return (arrived[0] - sent_at) / 1e6
 
     enabled.do("configure", "interface 1/0/1-1/0/2", "green-mode eee", "green-mode eee tx-idle-time 10")
     settle(engine)
-    tell(engine, linked, 5, 2 * MS_PS)
+    send(engine, linked, 5, 2 * MS_PS)
     settle(engine, 1)
     trips = []
     for line in (
@@ -115,9 +115,9 @@ def test_a_time_that_was_not_saved_is_lost_with_the_power(
     enabled.do("configure", "interface 1/0/1-1/0/2", "green-mode eee tx-idle-time 5000", "end")
     reboot()
     settle(engine)
-    tell(engine, linked, 5, 2 * MS_PS)
+    send(engine, linked, 5, 2 * MS_PS)
     before = engine.counters(device.engine_port[2])["tx_lpi_events"]
-    tell(engine, linked, 100, 2 * MS_PS)
+    send(engine, linked, 100, 2 * MS_PS)
     assert engine.counters(device.engine_port[2])["tx_lpi_events"] - before >= 98
 
 
@@ -144,12 +144,12 @@ def test_counters_of_one_port_are_shown_and_cleared(
 ) -> None:
     enabled.do("configure", "interface 1/0/1-1/0/2", "green-mode eee", "green-mode eee tx-idle-time 1000", "end")
     settle(engine)
-    tell(engine, linked, 50, 2 * MS_PS)
-    told = engine.counters(device.engine_port[2])
+    send(engine, linked, 50, 2 * MS_PS)
+    counters = engine.counters(device.engine_port[2])
     shown = enabled.do("show green-mode 1/0/2")
-    assert figure(shown, "Tx Low Power Idle Event Count") == told["tx_lpi_events"] > 40
-    assert figure(shown, "Tx Low Power Idle Duration (uSec)") == told["tx_lpi_us"] // 10 * 10 > 0
-    assert figure(shown, "Rx Low Power Idle Event Count") == told["rx_lpi_events"]
+    assert figure(shown, "Tx Low Power Idle Event Count") == counters["tx_lpi_events"] > 40
+    assert figure(shown, "Tx Low Power Idle Duration (uSec)") == counters["tx_lpi_us"] // 10 * 10 > 0
+    assert figure(shown, "Rx Low Power Idle Event Count") == counters["rx_lpi_events"]
     assert figure(shown, "Transmit Idle Time") == 1000
     assert "Tw_sys_tx (usec)......................... 17" in shown
     assert "Remote Tw_sys_tx (usec).................. 17" in shown
@@ -160,14 +160,14 @@ def test_counters_of_one_port_are_shown_and_cleared(
     assert figure(shown, "Tx Low Power Idle Event Count") == 0
     assert "Time Since Counters Last Cleared......... 0 day 0 hr 1 min 1 sec" in shown
     assert "Cleared......... 0 day 0 hr 2 min 31 sec" in enabled.do("show green-mode 1/0/1")
-    assert engine.counters(device.engine_port[2])["tx_lpi_events"] == told["tx_lpi_events"]  # SNMP's do not jump
+    assert engine.counters(device.engine_port[2])["tx_lpi_events"] == counters["tx_lpi_events"]  # SNMP's do not jump
     assert figure(enabled.do("show green-mode 1/0/1"), "Tx Low Power Idle Event Count") > 0
 
 
 def test_traffic_counters_are_cleared_apart(
     engine: VirtualEngine, device: SwitchDevice, enabled: Any, linked: list[tuple[int, bytes]]
 ) -> None:
-    tell(engine, linked, 20, MS_PS)
+    send(engine, linked, 20, MS_PS)
     shown = enabled.do("show interface ethernet 1/0/2")
     assert figure(shown, "Total Packets Transmitted Successfully") == 20
     assert figure(shown, "Total Packets Transmitted (Octets)") == 20 * 64
@@ -182,7 +182,7 @@ def test_traffic_counters_are_cleared_apart(
 def test_addresses_are_shown_and_forgotten(
     engine: VirtualEngine, enabled: Any, linked: list[tuple[int, bytes]]
 ) -> None:
-    tell(engine, linked, 2, MS_PS)
+    send(engine, linked, 2, MS_PS)
     assert "1        02:00:00:00:00:01   1/0/1                  1        Learned" in enabled.do("show mac-addr-table")
     assert "02:00:00:00:00:01" not in enabled.do("show mac-addr-table interface 1/0/2")
     assert "02:00:00:00:00:01" in enabled.do("show mac-addr-table 02:00:00:00:00:01 1")

@@ -1,4 +1,4 @@
-"""Columns and page furniture against what real boxes of the family print."""
+"""Columns and headings against what real switches of the family print."""
 
 import re
 from pathlib import Path
@@ -130,7 +130,7 @@ def test_spans_of_time() -> None:
 
 
 def test_every_show_answers(enabled: Any) -> None:
-    """No show falls over on a factory switch, and each says something."""
+    """No show fails on a factory switch, and each prints something."""
     shows = [
         "vlan",
         "vlan brief",

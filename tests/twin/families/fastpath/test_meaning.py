@@ -1,4 +1,4 @@
-"""Which lines count: a port's VLAN lines work in the mode that they belong to, and wait in the others."""
+"""Which lines are active: a port's VLAN lines take effect in their own mode and are inactive in others."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def test_factory_is_vlan_1_untagged() -> None:
     assert (now.pvid, now.untagged, now.tagged, now.ingress_filtering) == (1, {1}, set(), False)
 
 
-def test_general_lines_are_inert_in_access_and_trunk_mode() -> None:
+def test_general_lines_are_inactive_in_access_and_trunk_mode() -> None:
     general = {
         "include": frozenset({11, 12}),
         "tagging": frozenset({12}),
@@ -39,7 +39,7 @@ def test_general_lines_are_inert_in_access_and_trunk_mode() -> None:
     assert lines(**general) == now  # without a mode line the port is in general mode
 
 
-def test_switchport_lines_are_inert_in_general_mode() -> None:
+def test_switchport_lines_are_inactive_in_general_mode() -> None:
     assert lines(access_vid=11, native_vid=12, allowed=frozenset({12})) == lines()
 
 
@@ -55,11 +55,11 @@ def test_trunk_carries_every_vlan_that_exists_and_is_allowed() -> None:
     assert (now.pvid, now.untagged, now.tagged) == (11, set(), {12})  # untagged frames are dropped
 
 
-def test_excluded_and_auto_are_no_members() -> None:
+def test_excluded_and_auto_ports_are_not_members() -> None:
     assert lines(include=frozenset(), exclude=frozenset({1})).member == set()
 
 
-def test_inert_lines_wait_in_the_running_configuration(device: SwitchDevice, enabled: Any) -> None:
+def test_inactive_lines_stay_in_the_running_configuration(device: SwitchDevice, enabled: Any) -> None:
     enabled.do("vlan database", "vlan 11-13", "exit", "configure", "interface 1/0/4")
     enabled.do("switchport mode access", "vlan participation include 11", "vlan tagging 11", "vlan pvid 11", "end")
     shown = enabled.do("show running-config interface 1/0/4")

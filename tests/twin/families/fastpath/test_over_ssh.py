@@ -1,4 +1,4 @@
-"""The stranger's tools: netmiko's driver for this family as it is, and OpenSSH under pexpect."""
+"""The family over SSH: netmiko's driver for it, unchanged, and OpenSSH under pexpect."""
 
 import asyncio
 import threading
@@ -25,7 +25,7 @@ CLIENT = (
 
 @contextmanager
 def served(device: SwitchDevice, cli: Any) -> Iterator[SshFace]:
-    """A face on a loop of its own thread."""
+    """An SSH face on a loop in a thread of its own."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()

@@ -1,4 +1,4 @@
-"""What is rendered can be obeyed: a factory device that reads it has the same configuration."""
+"""A rendered configuration can be executed: a factory device that reads it has the same configuration."""
 
 import copy
 from collections.abc import Callable
@@ -127,7 +127,7 @@ def test_copy_of_a_configuration_is_its_own() -> None:
     assert kept == made.factory()
 
 
-def test_lines_that_fail_are_named_and_the_rest_is_obeyed() -> None:
+def test_lines_that_fail_are_named_and_the_rest_is_executed() -> None:
     made, failed = build(
         "!comment\nvlan database\nvlan 11\nvlan 5000\nexit\nconfigure\ninterface 1/0/1\nnonsense\nshutdown\n"
         "vlan pvid 99\nspeed 1000 full-duplex\nexit\nno spanning-tree\nexit\n"

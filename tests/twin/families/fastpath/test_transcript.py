@@ -1,4 +1,4 @@
-"""What a person sees: prompts, modes, error words, help, dialogues."""
+"""What a user sees: prompts, modes, error messages, help, dialogues."""
 
 from typing import Any
 
@@ -31,7 +31,7 @@ def test_prompts_follow_modes(terminal: Any) -> None:
     ]
 
 
-def test_hostname_names_the_prompt_and_no_takes_it_back(enabled: Any) -> None:
+def test_hostname_names_the_prompt_and_no_resets_it(enabled: Any) -> None:
     enabled.do("configure", 'hostname "edge 5"')
     assert enabled.prompt == "(edge 5) (Config)#"
     enabled.do("no hostname")
@@ -50,7 +50,7 @@ def test_hostname_names_the_prompt_and_no_takes_it_back(enabled: Any) -> None:
         "shutdown",
     ],
 )
-def test_user_exec_knows_no_configuration(terminal: Any, line: str) -> None:
+def test_user_exec_has_no_configuration_commands(terminal: Any, line: str) -> None:
     assert INVALID in terminal.do(line)
 
 

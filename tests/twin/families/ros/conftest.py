@@ -21,7 +21,7 @@ class Clock:
 
 
 class Terminal:
-    """A shell with hands: types lines and returns what appeared, as one string."""
+    """A user at a shell: types lines and returns what appeared, as one string."""
 
     def __init__(self, device: SwitchDevice, *, user: User | None = ADMIN, rows: int = 0) -> None:
         self.cli = RosCli(device)

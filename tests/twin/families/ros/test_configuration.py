@@ -1,4 +1,4 @@
-"""What configuration commands do to the engine, and what they refuse, in whose words."""
+"""What configuration commands do to the engine, what they refuse, and the messages."""
 
 from typing import Any
 
@@ -151,7 +151,7 @@ def test_speed_waits_until_negotiation_is_off(engine: Any, terminal: Any) -> Non
     assert engine.ports[PORT_1]["advertised_mbps"] == [100]
 
 
-def test_eee_is_on_where_switch_and_port_want_it(engine: Any, terminal: Any) -> None:
+def test_eee_is_on_where_switch_and_port_enable_it(engine: Any, terminal: Any) -> None:
     assert engine.ports[PORT_1]["eee"]
     terminal.do("conf", "no eee enable")
     assert not engine.ports[PORT_1]["eee"]
@@ -220,7 +220,7 @@ def test_shutting_a_lag_shuts_its_members(engine: Any, terminal: Any) -> None:
     assert not engine.ports[PORT_1]["admin_up"]
 
 
-def test_spanning_tree_flags_are_for_whoever_computes_it(device: SwitchDevice, terminal: Any) -> None:
+def test_spanning_tree_flags_reach_the_tree_keeper(device: SwitchDevice, terminal: Any) -> None:
     assert 1 in device.stp_ports()
     terminal.do("conf", "interface gi1/0/1", "spanning-tree disable")
     assert 1 not in device.stp_ports()
@@ -228,7 +228,7 @@ def test_spanning_tree_flags_are_for_whoever_computes_it(device: SwitchDevice, t
     assert device.stp_ports() == frozenset()
 
 
-def test_blocking_follows_what_it_is_told(engine: Any, device: SwitchDevice) -> None:
+def test_blocking_follows_set_blocked(engine: Any, device: SwitchDevice) -> None:
     device.set_blocked(frozenset({1, 2}))
     device.set_blocked(frozenset({2}))
     assert engine.blocked == {PORT_2}
@@ -307,8 +307,8 @@ def test_ignored_writes_look_done_and_are_not(engine: Any, device: SwitchDevice,
     assert device.personality.render() == ""
 
 
-def test_observers_hear_of_real_changes_only(device: SwitchDevice, terminal: Any) -> None:
-    heard = []
-    device.observe(lambda _device, event: heard.append(event))
+def test_observers_are_called_for_real_changes_only(device: SwitchDevice, terminal: Any) -> None:
+    events = []
+    device.observe(lambda _device, event: events.append(event))
     terminal.do("configure", "interface gi1/0/1", "shutdown", "shutdown", "do show vlan")
-    assert heard == ["config"]
+    assert events == ["config"]

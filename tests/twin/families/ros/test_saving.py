@@ -86,7 +86,7 @@ def test_deleting_the_startup_configuration(device: SwitchDevice, terminal: Any)
     assert terminal.do("show startup-config") == "Empty configuration\n"
 
 
-def test_a_broken_startup_line_is_skipped_and_kept_for_the_curious(device: SwitchDevice, clock: Any) -> None:
+def test_a_broken_startup_line_is_skipped_and_listed(device: SwitchDevice, clock: Any) -> None:
     device.startup = "hostname sw9\nfrobnicate\ninterface gigabitethernet1/0/1\n shutdown\n colour red\n!\n"
     device.reload()
     clock.now_s += 30
@@ -107,8 +107,8 @@ def test_jumbo_frames_wait_for_a_reload(engine: Any, device: SwitchDevice, termi
 
 
 def test_events_of_a_life(device: SwitchDevice, clock: Any) -> None:
-    heard = []
-    stop = device.observe(lambda _device, event: heard.append(event))
+    events = []
+    stop = device.observe(lambda _device, event: events.append(event))
     device.reload()
     clock.now_s += 30
     device.poll()
@@ -117,4 +117,4 @@ def test_events_of_a_life(device: SwitchDevice, clock: Any) -> None:
     device.drop_sessions()
     stop()
     device.power_on()
-    assert heard == ["power", "ready", "saved", "power", "sessions"]
+    assert events == ["power", "ready", "saved", "power", "sessions"]

@@ -1,4 +1,4 @@
-"""The command line as strangers meet it: netmiko as it is, and OpenSSH on a terminal."""
+"""The command line over SSH: netmiko, unchanged, and OpenSSH on a terminal."""
 
 import asyncio
 import shutil
@@ -159,7 +159,7 @@ def test_netmiko_enters_with_a_key(served: Served, key: tuple[Path, str]) -> Non
         assert switch.find_prompt() == "console#"
 
 
-def test_a_wrong_password_stays_out(served: Served) -> None:
+def test_a_wrong_password_is_refused(served: Served) -> None:
     child = served.ssh()
     for _ in range(3):
         child.expect_exact("User Name:")
@@ -229,7 +229,7 @@ def test_ssh_password_authentication_can_be_switched_on(served: Served) -> None:
     child.close()
 
 
-def test_a_key_of_nobody_stays_out(served: Served, tmp_path: Path) -> None:
+def test_an_unknown_key_is_refused(served: Served, tmp_path: Path) -> None:
     asyncssh.generate_private_key("ssh-ed25519").write_private_key(str(tmp_path / "other"))
     (tmp_path / "other").chmod(0o600)
     child = served.ssh("-o", "IdentitiesOnly=yes", "-o", "BatchMode=yes", "-i", str(tmp_path / "other"), user="keyed")
@@ -277,7 +277,7 @@ def test_a_reload_closes_sessions_and_the_switch_comes_back(served: Served) -> N
     served.logged_in().close()
 
 
-def test_without_power_nobody_answers(served: Served) -> None:
+def test_without_power_connections_are_refused(served: Served) -> None:
     served.device.power_off()
     for _ in range(50):
         child = served.ssh()

@@ -36,12 +36,12 @@ CELSIUS = 46  # a lab at room temperature
 
 @dataclass(frozen=True, slots=True)
 class Show:
-    """A line that prints."""
+    """A show command."""
 
     lines: Callable[[Session, Match[Any]], list[str]]
 
     def __call__(self, session: Session, match: Match[Any]) -> Reply:
-        """Run it for a session."""
+        """Execute it for a session."""
         lines = self.lines(session, match)
         chosen = match.get("filter")
         if chosen is not None:
@@ -54,12 +54,12 @@ def _config(session: Session) -> Config:
 
 
 def statistics(session: Session) -> Statistics:
-    """Return what the device remembers; the command line puts it into every session."""
+    """Return the device's statistics; the command line puts them into every session."""
     return cast("Statistics", session.info["statistics"])
 
 
 def _chosen(session: Session, match: Match[Any]) -> list[Port]:
-    """Return the ports that the line names, or all."""
+    """Return the named ports, or all."""
     ports = match.get("ports") or match.get("port")
     if ports is None:
         return list(session.device.ports)
@@ -92,7 +92,7 @@ def _switchport(session: Session, match: Match[Any]) -> list[str]:
 
 
 def port_view(device: SwitchDevice, port: Port) -> PortView:
-    """Gather what shows need of one port; a LAG is up when a member is."""
+    """Collect what shows need of one port; a LAG is up if a member is."""
     config = cast("Config", device.personality.config)
     own = config.ports[port.number]
     return PortView(
@@ -151,8 +151,8 @@ def _green_view(session: Session, port: Port) -> GreenView:
     device = session.device
     state = device.engine.port(port.engine_port)
     counters, cleared_s = statistics(session).lpi(port.number)
-    told_us = device.effect.ports[port.number].lpi_wake_us
-    wake_us = told_us if told_us is not None else phy_profiles()[port.phy]["wake_us"]
+    configured_us = device.effect.ports[port.number].lpi_wake_us
+    wake_us = configured_us if configured_us is not None else phy_profiles()[port.phy]["wake_us"]
     return GreenView(
         port=port,
         config=_config(session).ports[port.number],

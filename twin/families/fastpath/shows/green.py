@@ -1,6 +1,6 @@
-"""``show green-mode …`` (CLI manual 202-11997, "Green Ethernet Commands"; its blanks are lost, so indents are [M]).
+"""``show green-mode …`` (CLI manual 202-11997, "Green Ethernet Commands", which has lost its blanks: indents are [M]).
 
-Durations are printed in microseconds, as the manual's sample output says, in steps of 10 µs, as its table does.
+Durations are printed in microseconds, as in the manual's sample output, in steps of 10 µs, as in its table.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 WIDTH_CHARACTERS = 44
 DURATION_STEP_US = 10
 SAVING_WATT = {100: 0.2, 1000: 0.4, 10_000: 2.0}
-"""What the firmware's estimate credits for a port wholly in LPI, by speed [M]: not what the meters would find."""
+"""Saving that the firmware assumes for a port always in LPI, by speed [M]; meters would measure another."""
 _PORT_WATT = {0: 0.1, 10: 0.3, 100: 0.4, 1000: 0.6, 2500: 1.5, 5000: 2.0, 10_000: 3.0}
 
 
 @dataclass(frozen=True, slots=True)
 class GreenView:
-    """EEE of one port. Events and microseconds since they were cleared; Tw in µs, None without a link partner."""
+    """EEE of one port. Events and microseconds since the last clear; Tw in µs, None without a link partner."""
 
     port: Port
     config: PortConfig
@@ -41,19 +41,19 @@ class GreenView:
 
     @property
     def energy_detect_active(self) -> bool:
-        """Enabled, and no partner there."""
+        """Whether energy-detect mode is on and the port has no link."""
         return self.config.energy_detect and not self.oper_up
 
     @property
     def saved_watt_hour(self) -> float:
-        """The firmware's estimate: both directions' LPI time at the present speed."""
+        """The firmware's estimate from both directions' LPI time at the present speed."""
         watt = SAVING_WATT.get(self.speed_mbps, 0.0)
         return watt * (self.rx_us + self.tx_us) / 2 / 3.6e9
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
-    """One sample of a port: number, seconds since it was taken, LPI percentages since the last sample and reset."""
+    """One sample of a port: number, its age in seconds, LPI percentages since the last sample and since the reset."""
 
     number: int
     ago_s: float
@@ -110,7 +110,7 @@ def green_port(view: GreenView) -> list[str]:
     """``show green-mode 1/0/1``.
 
     Tw fields hold the local and, with a partner up, the remote values; the twin's ports resolve Tw without LLDP, so
-    echoes equal what they echo and the DLL is not ready.
+    echoes equal their originals and the DLL is not ready.
     """
     if not view.config.energy_detect:
         reason = "Admin Mode Disabled"

@@ -1,7 +1,7 @@
 """``show port …`` and interface counters.
 
 Columns of `show port all` and the lines of `show interface ethernet` as an M4300-24X prints them (firmware 12.0.13);
-`show port status` and `show interface counters` follow the manual's words, their columns are [M].
+`show port status` and `show interface counters` follow the manual's wording, their columns are [M].
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PortView:
-    """A port as shows see it. `flow_control` is as configured, the switch-wide setting included."""
+    """A port for shows. `flow_control` is as configured, including the switch-wide setting."""
 
     port: Port
     config: PortConfig
@@ -78,7 +78,7 @@ def rate_text(mbps: int) -> str:
 
 
 def physical_mode(view: PortView) -> str:
-    """``Auto`` or the forced rate; members of a LAG too; nothing for a LAG."""
+    """Return ``Auto`` or the forced rate, also for members of a LAG; empty for a LAG."""
     if view.port.is_lag:
         return ""
     if view.config.autoneg:
@@ -182,7 +182,7 @@ def interface_long(config: PortConfig, counters: PortCounters, cleared_s: float)
     """``show interface ethernet 1/0/1``, octets with FCS.
 
     Simplification: the engine keeps no counts by frame size and no 300 s rates; those lines of the real output
-    are left out, where inventing figures would be worse.
+    are left out rather than invented.
     """
     received = counters["in_ucast"] + counters["in_mcast"] + counters["in_bcast"]
     sent = counters["out_ucast"] + counters["out_mcast"] + counters["out_bcast"]

@@ -1,7 +1,7 @@
-"""Counters since somebody cleared them, and the LPI history: what a switch remembers outside its configuration.
+"""Counters since they were cleared, and the LPI history: the state of a switch outside its configuration.
 
-Clearing at the command line must not make SNMP's counters jump back, so it keeps a baseline and leaves the engine
-alone. Everything here is forgotten when the switch loses power or reloads.
+Clearing on the command line must not make SNMP's counters jump back, so it keeps a baseline and leaves the engine's
+counters alone. All of this is lost when the switch loses power or reloads.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Alarm(Protocol):
     daemon: bool
 
     def start(self) -> None:
-        """Begin to wait."""
+        """Start the timer."""
 
     def cancel(self) -> None:
-        """Do not call."""
+        """Stop the timer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +71,18 @@ class Statistics:
         self._reset = self._last = _Moment(self._booted_s, {})
         self._samples: deque[_Sample] = deque()
         self._sample_count = 0
-        device.observe(self._noticed)
+        device.observe(self._on_event)
         if device.ready:
             self._begin()
 
     # -- counters
 
     def traffic(self, number: int) -> tuple[PortCounters, float]:
-        """Return counters of a bridge port and the seconds since they were cleared; LPI counters are whole."""
+        """Return counters of a bridge port and the seconds since they were cleared; LPI counters are since boot."""
         return self._since(number, self._traffic)
 
     def lpi(self, number: int) -> tuple[PortCounters, float]:
-        """Ditto, with LPI counters since `clear green-mode statistics` and everything else whole."""
+        """Return them with LPI counters since `clear green-mode statistics` and all others since boot."""
         return self._since(number, self._lpi)
 
     def clear_traffic(self, numbers: Iterable[int]) -> None:
@@ -122,7 +122,7 @@ class Statistics:
         return round(sum(shares.values()) / max(1, len(shares))), rows[::-1]
 
     def sample(self) -> None:
-        """Take a sample of every physical port now, and set the next one."""
+        """Take a sample of every physical port, and schedule the next one."""
         with self._device.lock:
             if not self._device.ready:
                 return
@@ -149,7 +149,7 @@ class Statistics:
         while len(self._samples) > self._config().history_samples:
             self._samples.popleft()
 
-    def _noticed(self, device: SwitchDevice, event: Event) -> None:
+    def _on_event(self, device: SwitchDevice, event: Event) -> None:
         if event == "ready":
             self._begin()
         elif event == "power" and not device.ready:

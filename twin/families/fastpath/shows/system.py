@@ -2,7 +2,7 @@
 
 Layouts of `show version`, `show environment`, `show mac-addr-table` and `show lldp remote-device all` from an
 M4300-24X (firmware 12.0.13) and ICOS recordings; `show hardware`, `show sysinfo`, `show users` and `show
-mac-address-table static` follow the manual's words, their layout is [M].
+mac-address-table static` follow the manual's wording, their layout is [M].
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _FDB = (
     Column(("IfIndex",), 7, 2),
     Column(("Status",), 12, 2),
 )
-# The heading and the rows stand one column right of the dashes under RemID; so it is recorded.
+# Heading and rows are one column right of the dashes under RemID, as recorded.
 _LLDP_HEADING = (
     "Local",
     "Interface  RemID   Chassis ID            Port ID             System Name",
@@ -85,12 +85,12 @@ class FdbRow:
 
 
 def serial_number(base_mac: bytes) -> str:
-    """A serial number of the right shape, told by the address alone."""
+    """Return a serial number of the right form, derived from the address."""
     return f"{base_mac[3]:X}C9{int.from_bytes(base_mac[-3:]):08d}P"[:13]
 
 
 def description(model: Model) -> str:
-    """What sysDescr says."""
+    """Return sysDescr."""
     return f"{model.description}, {FIRMWARE}, {BOOTCODE}"
 
 
@@ -160,7 +160,7 @@ def hosts(name: str) -> list[str]:
 
 
 def environment(celsius: int) -> list[str]:
-    """``show environment``: a healthy box; this family tells no watts."""
+    """``show environment``: everything normal; this family shows no watts."""
     return [
         "",
         dotted("Temp (C)", celsius),
@@ -211,7 +211,7 @@ def locked_addresses(config: Config, number: int) -> list[str]:
 
 
 def neighbours(ports: Iterable[Port], look_up: Callable[[int], Neighbour | None]) -> list[str]:
-    """``show lldp remote-device all``: every physical port, with what is cut to fit the columns."""
+    """``show lldp remote-device all``: every physical port; long texts are cut to the columns."""
     lines = ["", "LLDP Remote Device Summary", "", *_LLDP_HEADING]
     for port in (p for p in ports if not p.is_lag):
         found = look_up(port.number)

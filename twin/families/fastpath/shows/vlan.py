@@ -1,4 +1,4 @@
-"""``show vlan …`` and ``show interfaces switchport``: text from configuration, nothing else.
+"""``show vlan …`` and ``show interfaces switchport``: text from the configuration alone.
 
 Columns of `show vlan`, `show vlan N` and `show vlan port all` as an M4300-24X prints them (firmware 12.0.13); that
 firmware refuses `show vlan brief`, which older ones and ICOS have: the twin gives ICOS's table.
@@ -63,9 +63,9 @@ def _vlan_table(config: Config) -> list[str]:
 
 
 def vlan_members(config: Config, ports: Sequence[Port], vid: int) -> list[str]:
-    """``show vlan N``: Current is what works, Configured and Tagging the lines, Current and Tagging as they work.
+    """``show vlan N``: Current is the effective membership, Configured and Tagging are the stored lines.
 
-    In access and trunk mode Configured shows what the mode makes of the port [M].
+    In access and trunk mode Configured and Tagging show the effective membership [M].
     """
     vids = frozenset(config.vlans)
     rows = []
@@ -102,7 +102,7 @@ def vlan_ports(config: Config, ports: Iterable[Port]) -> list[str]:
 
 
 def switchport(config: Config, ports: Iterable[Port]) -> list[str]:
-    """``show interfaces switchport``: every stored line, and by its mode which of them work."""
+    """``show interfaces switchport``: every stored line; the mode says which are active."""
     lines: list[str] = []
     for port in ports:
         own = config.ports[port.number]

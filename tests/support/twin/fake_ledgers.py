@@ -1,4 +1,4 @@
-"""An engine of which only the ledgers are known."""
+"""An engine that has nothing but ledgers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ PS = 10**12
 
 
 @dataclass
-class Book:
+class FakeLedgers:
     """Stands in for the engine: while time runs, every port stays in one state."""
 
     state: dict[int, str] = field(default_factory=dict)

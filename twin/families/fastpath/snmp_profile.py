@@ -1,0 +1,39 @@
+"""What an M4300 shows and accepts over SNMP.
+
+Its MIBs are from the data sheet; sysDescr, sysObjectID, and that a table is writable, is partly from memory ([M]) and
+not verified on a device. It has no MAU-MIB and no EEE objects: speed and EEE are set on the command line only.
+agentSaveConfig has the number of FASTPATH's switching MIB below Netgear's branch [M].
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from twin.families.fastpath.ports import model_named
+from twin.snmp.profile import BRIDGE_WRITABLE, SnmpProfile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from eee_engine import VarBind
+
+    from twin.switch.device import SwitchDevice
+
+
+def _own(_device: SwitchDevice) -> Iterator[VarBind]:
+    """Empty contact and location: the twin of this family does not store them."""
+    yield "1.3.6.1.2.1.1.4.0", "octets", b""
+    yield "1.3.6.1.2.1.1.6.0", "octets", b""
+
+
+SNMP_PROFILE = SnmpProfile(
+    groups=("if", "ifx", "etherlike", "bridge", "qbridge"),
+    enterprise=4526,
+    describe=lambda device: f"{model_named(device.spec.model).description}, 12.0.13.8, 1.0.0.9",  # [M]
+    object_id=lambda _: "1.3.6.1.4.1.4526.100.1.36",  # [M]
+    services=6,
+    vid_max=4093,
+    writable=BRIDGE_WRITABLE,
+    own=_own,
+    save_object=(1, 3, 6, 1, 4, 1, 4526, 10, 1, 3, 1),
+)
