@@ -12,8 +12,8 @@ import time
 from pathlib import Path
 
 from tests.support.labs.engineer import Engineer
+from tests.support.labs.lab_client import LabClient, eeectl
 from tests.support.labs.lab_numbers import reserve
-from tests.support.labs.stranger import Stranger, eeectl
 from tests.support.labs.triangle import write_lab
 
 
@@ -37,7 +37,7 @@ def main() -> int:
         folder = write_lab(Path(kept), reserve())
         eeectl("lab", "up", str(folder))
         try:
-            with Engineer(Stranger.of(folder, Path("/run/eee-testbed")), Path(kept) / "kept") as engineer:
+            with Engineer(LabClient.of(folder, Path("/run/eee-testbed")), Path(kept) / "kept") as engineer:
                 frames = engineer.frames()
                 line = 1
                 while last := _killed_at(engineer, line):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.labs.engineer import Engineer
+from tests.support.labs.lab_client import LabClient, eeectl
 from tests.support.labs.lab_numbers import reserve
-from tests.support.labs.stranger import Stranger, eeectl
 from tests.support.labs.triangle import write_lab
 
 
@@ -28,7 +28,7 @@ def engineer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engineer]:
     folder = write_lab(tmp_path_factory.mktemp("labs"), reserve())
     eeectl("lab", "up", str(folder))
     try:
-        with Engineer(Stranger.of(folder, Path("/run/eee-testbed")), tmp_path_factory.mktemp("kept")) as somebody:
+        with Engineer(LabClient.of(folder, Path("/run/eee-testbed")), tmp_path_factory.mktemp("kept")) as somebody:
             yield somebody
     finally:
         eeectl("lab", "down", folder.name)

@@ -9,7 +9,7 @@ import pexpect
 import pytest
 
 from tests.support.labs.engineer import Engineer
-from tests.support.labs.stranger import EEECTL, ROOT, eventually, run
+from tests.support.labs.lab_client import EEECTL, ROOT, eventually, run
 
 ROUNDS = (1, 9)
 """Of twelve, announced when a test strikes; `every_step.py` strikes at each line of the journal."""

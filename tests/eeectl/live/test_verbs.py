@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from tests.support.labs.engineer import Engineer
-from tests.support.labs.stranger import eventually
+from tests.support.labs.lab_client import eventually
 
 TRUNK = "sw1:gi1/0/5"
 FAR = "sw2:1/0/5"

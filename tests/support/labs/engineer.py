@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 import pytest
 
 from eeectl import cli
-from tests.support.labs.stranger import EEECTL, PATIENCE_S, ROOT, Done, Stranger, eventually, run
+from tests.support.labs.lab_client import EEECTL, PATIENCE_S, ROOT, Done, LabClient, eventually, run
 
 SETTINGS = (
     "1.3.6.1.2.1.17.7.1.4.3.1",  # dot1qVlanStaticTable
@@ -46,7 +46,7 @@ class Engineer:
 
     figures: ClassVar[list[tuple[str, float]]] = []
 
-    def __init__(self, lab: Stranger, kept: Path) -> None:
+    def __init__(self, lab: LabClient, kept: Path) -> None:
         self.lab = lab
         self.kept = kept
         self.folder = lab.lab.folder

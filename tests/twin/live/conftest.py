@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.labs.stranger import ROOT, Stranger, eeectl, state_root
+from tests.support.labs.lab_client import ROOT, LabClient, eeectl, state_root
 
 
 def _why_not() -> str:
@@ -29,9 +29,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def lab() -> Iterator[Stranger]:
+def lab() -> Iterator[LabClient]:
     eeectl("lab", "up", "virtual")
     try:
-        yield Stranger.of(ROOT / "inventory" / "virtual", state_root())
+        yield LabClient.of(ROOT / "inventory" / "virtual", state_root())
     finally:
         eeectl("lab", "down", "virtual")

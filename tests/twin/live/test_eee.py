@@ -8,7 +8,7 @@ import pytest
 
 from agents.pack import packed
 from agents.recording import read_stream
-from tests.support.labs.stranger import Stranger, Terminal, eventually
+from tests.support.labs.lab_client import LabClient, Terminal, eventually
 
 ECHOES = 240
 
@@ -21,7 +21,7 @@ class Probed:
     late_us: float
 
 
-def _probe(lab: Stranger, a: str, b: str, soon_us: tuple[int, int], late_us: tuple[int, int]) -> Probed:
+def _probe(lab: LabClient, a: str, b: str, soon_us: tuple[int, int], late_us: tuple[int, int]) -> Probed:
     """Short and long gaps in turn, so that both medians meet the same machine; gaps that became others do not count."""
     medians = []
     for low_us, high_us in (soon_us, late_us):
@@ -42,13 +42,13 @@ def _probe(lab: Stranger, a: str, b: str, soon_us: tuple[int, int], late_us: tup
 
 
 @pytest.fixture(autouse=True)
-def probe(lab: Stranger) -> None:
+def probe(lab: LabClient) -> None:
     there = lab.state / "shared" / "echo_probe.py"
     there.write_text(packed("echo_probe"), encoding="utf-8")
     there.chmod(0o644)
 
 
-def _await_eee(lab: Stranger, host: str, *, active: bool) -> None:
+def _await_eee(lab: LabClient, host: str, *, active: bool) -> None:
     def agreed() -> bool:
         shown = next(found for found in lab.status()["hosts"] if found["host"] == host)
         return bool(shown["link_up"]) and shown["eee_active"] is active
@@ -56,7 +56,7 @@ def _await_eee(lab: Stranger, host: str, *, active: bool) -> None:
     eventually(f"{host}'s link is up and EEE is {active}", agreed)
 
 
-def test_a_powerconnect_wakes_for_echoes_after_a_pause_unless_eee_is_off(lab: Stranger) -> None:
+def test_a_powerconnect_wakes_for_echoes_after_a_pause_unless_eee_is_off(lab: LabClient) -> None:
     """Its ports sleep after 1 ms and wake in 60 us: twice on a round trip."""
     gaps = {"soon_us": (100, 500), "late_us": (2_500, 4_500)}
     on = _probe(lab, "n01", "n02", **gaps)
@@ -86,7 +86,7 @@ def _counted(terminal: Terminal, port: str) -> dict[str, int]:
     return {name: int(value) for name, value in found}
 
 
-def test_an_m4300_counts_its_sleeps_while_eee_is_on(lab: Stranger) -> None:
+def test_an_m4300_counts_its_sleeps_while_eee_is_on(lab: LabClient) -> None:
     with lab.terminal("sw5") as terminal:
         before = _counted(terminal, "1/0/1")
         terminal.configure("interface 1/0/1-1/0/2", "green-mode eee")
@@ -115,7 +115,7 @@ def test_an_m4300_counts_its_sleeps_while_eee_is_on(lab: Stranger) -> None:
     assert on.late_us - off.late_us > 30, (on, off)
 
 
-def test_truth_accounts_for_all_time(lab: Stranger) -> None:
+def test_truth_accounts_for_all_time(lab: LabClient) -> None:
     for name, port in lab.truth()["ports"].items():
         spent = port["time_in_state"]
         parts = ("down_ps", "active_ps", "sleep_ps", "quiet_ps", "refresh_ps", "wake_ps", "fast_ps")

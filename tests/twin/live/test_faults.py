@@ -6,24 +6,24 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.labs.stranger import DOWN, IF_ADMIN, UP, Stranger, eeectl, eventually, run
+from tests.support.labs.lab_client import DOWN, IF_ADMIN, UP, LabClient, eeectl, eventually, run
 from tests.twin.live.test_power import APC_WATT, busy
 
 SYS_NAME = "1.3.6.1.2.1.1.5.0"
 
 
 @pytest.fixture(autouse=True)
-def mended(lab: Stranger) -> Iterator[None]:
+def mended(lab: LabClient) -> Iterator[None]:
     yield
     if lab.status()["faults"]:
         lab.fault("clear")
 
 
-def _down_ps(lab: Stranger, end: str) -> int:
+def _down_ps(lab: LabClient, end: str) -> int:
     return int(lab.truth()["ports"][end]["time_in_state"]["down_ps"])
 
 
-def test_cut_mend_and_clear(lab: Stranger) -> None:
+def test_cut_mend_and_clear(lab: LabClient) -> None:
     lab.fault("cut", "n01")
     lab.fault("cut", "sw1:gi1/0/13")
     assert not lab.reaches("n02", "n01")
@@ -40,14 +40,14 @@ def test_cut_mend_and_clear(lab: Stranger) -> None:
     lab.await_ping("n02", "n01")
 
 
-def test_flap(lab: Stranger) -> None:
+def test_flap(lab: LabClient) -> None:
     before = _down_ps(lab, "sw2:gi1/0/2")
     lab.fault("flap", "n04", "--times", "2", "--period-s", "0.5")
     eventually("the link was down", lambda: _down_ps(lab, "sw2:gi1/0/2") > before)
     lab.await_ping("n03", "n04")
 
 
-def test_a_reboot_and_a_pulled_plug(lab: Stranger) -> None:
+def test_a_reboot_and_a_pulled_plug(lab: LabClient) -> None:
     with lab.terminal("sw4") as terminal:
         terminal.configure("interface gi1/0/24", "description forgotten")
         lab.fault("reboot", "sw4")
@@ -64,7 +64,7 @@ def test_a_reboot_and_a_pulled_plug(lab: Stranger) -> None:
     lab.await_ping("n12", "n11")
 
 
-def test_dropped_sessions(lab: Stranger) -> None:
+def test_dropped_sessions(lab: LabClient) -> None:
     with lab.terminal("sw1") as one, lab.terminal("sw1") as two:
         lab.fault("drop", "sw1")
         one.closed()
@@ -73,7 +73,7 @@ def test_dropped_sessions(lab: Stranger) -> None:
         assert "gi1/0/1" in again.type("show vlan")
 
 
-def test_ignored_writes(lab: Stranger) -> None:
+def test_ignored_writes(lab: LabClient) -> None:
     lab.fault("ignore", "sw1")
     with lab.terminal("sw1") as terminal:
         terminal.configure("interface gi1/0/2", "shutdown")
@@ -89,7 +89,7 @@ def test_ignored_writes(lab: Stranger) -> None:
 
 
 @pytest.mark.parametrize(("switch", "port"), [("sw2", "gi1/0/24"), ("sw5", "1/0/24")])
-def test_a_refused_command(lab: Stranger, switch: str, port: str) -> None:
+def test_a_refused_command(lab: LabClient, switch: str, port: str) -> None:
     lab.fault("refuse", switch, "description", "--words", "% not today")
     with lab.terminal(switch) as terminal:
         terminal.type("configure")
@@ -100,7 +100,7 @@ def test_a_refused_command(lab: Stranger, switch: str, port: str) -> None:
         assert terminal.type("no description").strip() == ""
 
 
-def test_a_slow_command_line(lab: Stranger) -> None:
+def test_a_slow_command_line(lab: LabClient) -> None:
     with lab.terminal("sw3") as terminal:
         lab.fault("slow", "sw3", "--command-s", "1.5")
         since_s = time.monotonic()
@@ -111,7 +111,7 @@ def test_a_slow_command_line(lab: Stranger) -> None:
 
 
 @pytest.mark.parametrize("device", ["sw5", "pdu2"])
-def test_lost_requests(lab: Stranger, device: str) -> None:
+def test_lost_requests(lab: LabClient, device: str) -> None:
     once = ["snmpget", *lab.v2c(), "-r0", "-t1", lab.agent(device), SYS_NAME]
     lab.fault("lose", device, "1.0")
     assert "Timeout" in run(once, check=False).stderr
@@ -122,7 +122,7 @@ def test_lost_requests(lab: Stranger, device: str) -> None:
     assert "from 0 to 1" in refused.stderr
 
 
-def test_a_frozen_meter(lab: Stranger) -> None:
+def test_a_frozen_meter(lab: LabClient) -> None:
     def shown() -> int:
         return int(lab.get("pdu2", f"{APC_WATT}.6"))
 
@@ -139,7 +139,7 @@ def test_a_frozen_meter(lab: Stranger) -> None:
         eventually("the meter follows", lambda: shown() > held + 15)
 
 
-def test_what_does_not_exist_cannot_be_broken(lab: Stranger) -> None:
+def test_what_does_not_exist_cannot_be_broken(lab: LabClient) -> None:
     for words in (["cut", "n99"], ["reboot", "sw9"], ["freeze", "pdu9"], ["lose", "n01", "0.5"], ["clear", "12345"]):
         done = lab.fault(*words, check=False)
         assert done.returncode == 1, words

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.labs.lab_client import EEECTL, PATIENCE_S, ROOT, Done, LabClient, eeectl, eventually, run
 from tests.support.labs.lab_numbers import reserve
-from tests.support.labs.stranger import EEECTL, PATIENCE_S, ROOT, Done, Stranger, eeectl, eventually, run
 
 NUMBER = reserve()
 
@@ -150,7 +150,7 @@ def test_up_is_refused_twice_and_down_twice_does_no_harm(own: Own) -> None:
     startup.write_text("port jumbo-frame\n" + startup.read_text(encoding="utf-8"), encoding="utf-8")
     own.up()
     assert f"lab {own.name} is up already" in _sentence(own.up(check=False))
-    lab = Stranger.of(own.folder, own.state_root)
+    lab = LabClient.of(own.folder, own.state_root)
     assert {host["host"]: host["eee_active"] for host in lab.status()["hosts"]} == {
         "n01": True, "n02": False, "n03": True, "n04": True,
     }  # fmt: skip
@@ -168,7 +168,7 @@ def test_big_frames_are_lost_where_the_switch_does_not_take_them(own: Own) -> No
     own.edit("twin/truth.yaml", "1000: 2.6", "1000: 0.2")
     own.edit("twin/truth.yaml", "interruption_s: 1.2", "interruption_s: 0.2")
     own.up()
-    lab = Stranger.of(own.folder, own.state_root)
+    lab = LabClient.of(own.folder, own.state_root)
     lab.ssh("n01", "ping -q -n -c 2 -M do -s 1400 n02")
     assert "100% packet loss" in lab.ssh("n01", "ping -q -n -c 2 -W 1 -M do -s 8900 n02", check=False).stdout
     os.kill(own.daemon(), signal.SIGKILL)

@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.support.labs.stranger import Stranger, eventually, run
+from tests.support.labs.lab_client import LabClient, eventually, run
 
 GUDE = "1.3.6.1.4.1.28507.58.1"
 GUDE_STATE, GUDE_WATT = f"{GUDE}.3.1.2.1.3", f"{GUDE}.5.5.2.1.4"
@@ -15,7 +15,7 @@ SAVE_QUESTION = r"Overwrite file .*\?"
 
 
 @contextmanager
-def busy(lab: Stranger, host: str) -> Iterator[None]:
+def busy(lab: LabClient, host: str) -> Iterator[None]:
     """One core's worth of work on a host, until it is enough."""
     burn = subprocess.Popen(
         ["ssh", "-tt", "-F", str(lab.config), host, "exec timeout 90 sh -c 'while :; do :; done'"],
@@ -30,7 +30,7 @@ def busy(lab: Stranger, host: str) -> Iterator[None]:
             burn.stdin.close()
 
 
-def test_a_switch_without_power_is_gone_and_comes_back_with_what_was_saved(lab: Stranger) -> None:
+def test_a_switch_without_power_is_gone_and_comes_back_with_what_was_saved(lab: LabClient) -> None:
     outlet = "3"  # pdu1 feeds sw3
     with lab.terminal("sw3") as terminal:
         terminal.configure("interface gi1/0/23", "description kept")
@@ -61,7 +61,7 @@ def test_a_switch_without_power_is_gone_and_comes_back_with_what_was_saved(lab: 
     eventually("the strip measures the switch", lambda: int(lab.get("pdu1", f"{GUDE_WATT}.{outlet}")) > 10)
 
 
-def test_a_host_without_power_is_gone_and_comes_back(lab: Stranger) -> None:
+def test_a_host_without_power_is_gone_and_comes_back(lab: LabClient) -> None:
     outlet = "8"  # pdu2 feeds n08
     lab.await_ping("n07", "n08")
     lab.set("pdu2", f"{APC_COMMAND}.{outlet}", "i", "2")
@@ -74,7 +74,7 @@ def test_a_host_without_power_is_gone_and_comes_back(lab: Stranger) -> None:
     eventually("n08 takes logins", lambda: lab.ssh("n08", "true", check=False).returncode == 0)
 
 
-def test_watts_rise_while_a_host_works(lab: Stranger) -> None:
+def test_watts_rise_while_a_host_works(lab: LabClient) -> None:
     def watt() -> int:
         return int(lab.get("pdu2", f"{APC_WATT}.5"))
 
@@ -83,7 +83,7 @@ def test_watts_rise_while_a_host_works(lab: Stranger) -> None:
         eventually("n05 takes at least 15 W more", lambda: watt() >= 85)
 
 
-def test_a_port_that_is_shut_saves_power(lab: Stranger) -> None:
+def test_a_port_that_is_shut_saves_power(lab: LabClient) -> None:
     def port_watt() -> float:
         return float(lab.truth()["power"]["devices"]["sw4"]["port_watt"])
 

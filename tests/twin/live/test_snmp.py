@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.labs.stranger import (
+from tests.support.labs.lab_client import (
     BASE_PORT_IF_INDEX,
     DOWN,
     IF_ADMIN,
@@ -11,7 +11,7 @@ from tests.support.labs.stranger import (
     IF_OUT_UCAST,
     PATIENCE_S,
     UP,
-    Stranger,
+    LabClient,
     eventually,
     run,
 )
@@ -28,13 +28,13 @@ SWITCHES = [
 ]
 
 
-def _how(lab: Stranger, version: str) -> list[str]:
+def _how(lab: LabClient, version: str) -> list[str]:
     return lab.v2c() if version == "v2c" else lab.v3()
 
 
 @pytest.mark.parametrize(("switch", "port", "a", "b", "version"), SWITCHES)
 def test_shutting_a_port_by_snmp_is_shutting_it(
-    lab: Stranger, switch: str, port: str, a: str, b: str, version: str
+    lab: LabClient, switch: str, port: str, a: str, b: str, version: str
 ) -> None:
     how = _how(lab, version)
     index = lab.if_index(switch, port)
@@ -56,7 +56,7 @@ def test_shutting_a_port_by_snmp_is_shutting_it(
 
 
 @pytest.mark.parametrize(("switch", "port"), [("sw1", "gi1/0/24"), ("sw5", "1/0/24")])
-def test_snmp_shows_what_was_typed(lab: Stranger, switch: str, port: str) -> None:
+def test_snmp_shows_what_was_typed(lab: LabClient, switch: str, port: str) -> None:
     index = lab.if_index(switch, port)
     with lab.terminal(switch) as terminal:
         terminal.configure(f"interface {port}", "shutdown", "description spare")
@@ -74,7 +74,7 @@ def test_snmp_shows_what_was_typed(lab: Stranger, switch: str, port: str) -> Non
     ],
 )
 def test_a_vlan_made_by_snmp_separates_and_joins(
-    lab: Stranger, switch: str, port: str, other: str, a: str, b: str
+    lab: LabClient, switch: str, port: str, other: str, a: str, b: str
 ) -> None:
     bridge_port = {index: number for number, index in lab.walk(switch, BASE_PORT_IF_INDEX).items()}
     ports = [int(bridge_port[lab.if_index(switch, name)]) for name in (port, other)]
@@ -116,7 +116,7 @@ def _only(port: int) -> str:
 @pytest.mark.parametrize(
     ("switch", "port", "a", "b"), [("sw1", "gi1/0/2", "n01", "n02"), ("sw6", "1/0/2", "n11", "n12")]
 )
-def test_counters_rise_with_traffic(lab: Stranger, switch: str, port: str, a: str, b: str) -> None:
+def test_counters_rise_with_traffic(lab: LabClient, switch: str, port: str, a: str, b: str) -> None:
     index = lab.if_index(switch, port)
 
     def counted() -> tuple[int, int]:
@@ -129,7 +129,7 @@ def test_counters_rise_with_traffic(lab: Stranger, switch: str, port: str, a: st
     assert counted()[1] >= octets + 50 * 1046
 
 
-def test_every_port_is_named_and_both_versions_agree(lab: Stranger) -> None:
+def test_every_port_is_named_and_both_versions_agree(lab: LabClient) -> None:
     for switch in lab.lab.switches:
         v2c, v3 = (lab.walk(switch.name, IF_NAME, how=how) for how in (lab.v2c(), lab.v3()))
         assert v2c == v3
@@ -137,7 +137,7 @@ def test_every_port_is_named_and_both_versions_agree(lab: Stranger) -> None:
 
 
 @pytest.mark.parametrize("switch", ["sw1", "sw5"])
-def test_a_reader_cannot_write(lab: Stranger, switch: str) -> None:
+def test_a_reader_cannot_write(lab: LabClient, switch: str) -> None:
     reader = lab.v2c("snmp_read_community")
     assert lab.get(switch, f"{IF_ADMIN}.24", how=reader) == UP
     done = lab.set(switch, f"{IF_ADMIN}.24", "i", DOWN, how=reader, check=False)
@@ -147,7 +147,7 @@ def test_a_reader_cannot_write(lab: Stranger, switch: str) -> None:
 
 
 @pytest.mark.parametrize("device", ["sw1", "sw5", "pdu1", "pdu2"])
-def test_a_wrong_password_is_refused(lab: Stranger, device: str) -> None:
+def test_a_wrong_password_is_refused(lab: LabClient, device: str) -> None:
     how = [word if word != lab.secret("snmp_auth_password") else "no-such-password" for word in lab.v3()]
     done = run(["snmpget", *how, lab.agent(device), "1.3.6.1.2.1.1.1.0"], check=False, patience_s=PATIENCE_S)
     assert done.returncode != 0

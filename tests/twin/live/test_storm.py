@@ -1,6 +1,6 @@
 """A loop made on the command line: the storm stays in the lab, is reported, and ends with the loop."""
 
-from tests.support.labs.stranger import Stranger, eeectl, eventually
+from tests.support.labs.lab_client import LabClient, eeectl, eventually
 
 LOOPS = {
     "sw1": ("gi1/0/12", "gi1/0/14", "gi1/0/16", "gi1/0/18", "gi1/0/20"),
@@ -12,7 +12,7 @@ LOOPS = {
 }
 
 
-def test_a_storm_stays_inside_and_ends_with_the_loop(lab: Stranger) -> None:
+def test_a_storm_stays_inside_and_ends_with_the_loop(lab: LabClient) -> None:
     for switch, ports in LOOPS.items():
         if switch != "sw1":
             lab.configure(switch, *(line for port in ports for line in (f"interface {port}", "no shutdown", "exit")))

@@ -3,7 +3,7 @@
 import pexpect
 import pytest
 
-from tests.support.labs.stranger import PATIENCE_S, Stranger, eeectl, eventually
+from tests.support.labs.lab_client import PATIENCE_S, LabClient, eeectl, eventually
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,7 @@ from tests.support.labs.stranger import PATIENCE_S, Stranger, eeectl, eventually
     ],
 )
 def test_a_port_that_is_shut_carries_nothing_until_it_is_opened(
-    lab: Stranger, switch: str, port: str, hosts: tuple[str, str]
+    lab: LabClient, switch: str, port: str, hosts: tuple[str, str]
 ) -> None:
     a, b = hosts
     lab.await_ping(a, b)
@@ -25,7 +25,7 @@ def test_a_port_that_is_shut_carries_nothing_until_it_is_opened(
         lab.await_ping(a, b)
 
 
-def test_a_host_sees_the_carrier_go_and_come_back(lab: Stranger) -> None:
+def test_a_host_sees_the_carrier_go_and_come_back(lab: LabClient) -> None:
     def carrier() -> str:
         return lab.ssh("n02", "cat /sys/class/net/eth0/carrier").stdout.strip()
 
@@ -48,7 +48,7 @@ def test_a_host_sees_the_carrier_go_and_come_back(lab: Stranger) -> None:
     ],
 )
 def test_the_partner_sees_its_link_go_down_and_come_back(
-    lab: Stranger, switch: str, trunk: str, partner: tuple[str, str]
+    lab: LabClient, switch: str, trunk: str, partner: tuple[str, str]
 ) -> None:
     other, there = partner
     with lab.terminal(switch) as terminal, lab.terminal(other) as at_partner:
@@ -64,7 +64,7 @@ def test_the_partner_sees_its_link_go_down_and_come_back(
     lab.await_links()
 
 
-def test_a_transcript_of_a_powerconnect(lab: Stranger) -> None:
+def test_a_transcript_of_a_powerconnect(lab: LabClient) -> None:
     with lab.terminal("sw2") as terminal:
         assert "% Unrecognized command" in terminal.type("brew coffee")
         assert "VLAN was not created by user." in "".join(
@@ -80,7 +80,7 @@ def test_a_transcript_of_a_powerconnect(lab: Stranger) -> None:
     assert status["startup_lines_rejected"] == []
 
 
-def test_a_transcript_of_an_m4300(lab: Stranger) -> None:
+def test_a_transcript_of_an_m4300(lab: LabClient) -> None:
     with lab.terminal("sw6") as terminal:
         assert "% Invalid input detected at '^' marker." in terminal.type("brew coffee")
         shown = terminal.type("show vlan")
@@ -95,7 +95,7 @@ def test_a_transcript_of_an_m4300(lab: Stranger) -> None:
         assert "77" not in terminal.type("show vlan")
 
 
-def test_the_password_of_the_inventory_opens_a_powerconnect(lab: Stranger) -> None:
+def test_the_password_of_the_inventory_opens_a_powerconnect(lab: LabClient) -> None:
     config = ["-F", str(lab.config), "-o", "PubkeyAuthentication=no"]
     child = pexpect.spawn("ssh", ["-tt", *config, "admin@sw1"], encoding="utf-8", timeout=PATIENCE_S)
     try:
@@ -108,7 +108,7 @@ def test_the_password_of_the_inventory_opens_a_powerconnect(lab: Stranger) -> No
         child.close(force=True)
 
 
-def test_the_password_of_the_inventory_opens_an_m4300(lab: Stranger) -> None:
+def test_the_password_of_the_inventory_opens_an_m4300(lab: LabClient) -> None:
     config = ["-F", str(lab.config), "-o", "PubkeyAuthentication=no"]
     child = pexpect.spawn("ssh", ["-tt", *config, "admin@sw5"], encoding="utf-8", timeout=PATIENCE_S)
     try:
@@ -121,7 +121,7 @@ def test_the_password_of_the_inventory_opens_an_m4300(lab: Stranger) -> None:
         child.close(force=True)
 
 
-def test_two_people_on_one_switch_see_each_others_changes(lab: Stranger) -> None:
+def test_two_people_on_one_switch_see_each_others_changes(lab: LabClient) -> None:
     with lab.terminal("sw3") as one, lab.terminal("sw3") as two:
         one.configure("interface gi1/0/24", "description written by the first")
         assert "written by the first" in two.type("show running-config interface gi1/0/24")
@@ -129,7 +129,7 @@ def test_two_people_on_one_switch_see_each_others_changes(lab: Stranger) -> None
         assert "written by the first" not in one.type("show running-config interface gi1/0/24")
 
 
-def test_eeectl_runs_commands_and_passes_on_their_status(lab: Stranger) -> None:
+def test_eeectl_runs_commands_and_passes_on_their_status(lab: LabClient) -> None:
     done = eeectl("lab", "exec", "n03", "--lab", lab.name, "--", "sh", "-c", "hostname; id -un; exit 7", check=False)
     assert (done.returncode, done.stdout.split()) == (7, ["n03", "lab"])
     assert eeectl("lab", "exec", "n03", "--root", "--lab", lab.name, "--", "id", "-un").stdout.strip() == "root"

@@ -5,10 +5,10 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 
-from tests.support.labs.stranger import PATIENCE_S, Stranger, eeectl
+from tests.support.labs.lab_client import PATIENCE_S, LabClient, eeectl
 
 
-def test_all_pairs_reach_each_other(lab: Stranger) -> None:
+def test_all_pairs_reach_each_other(lab: LabClient) -> None:
     def unreached_from(host: str) -> list[str]:
         others = " ".join(other for other in lab.hosts if other != host)
         loop = f"for other in {others}; do ping -q -n -c 1 -W 5 $other >/dev/null || echo $other; done"
@@ -18,7 +18,7 @@ def test_all_pairs_reach_each_other(lab: Stranger) -> None:
         assert list(chain.from_iterable(pool.map(unreached_from, lab.hosts))) == []
 
 
-def test_tcp_flows_at_no_more_than_the_links_rate(lab: Stranger) -> None:
+def test_tcp_flows_at_no_more_than_the_links_rate(lab: LabClient) -> None:
     server = subprocess.Popen(
         ["ssh", "-F", str(lab.config), "n12", "iperf3 --server --one-off --forceflush"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
@@ -39,13 +39,13 @@ def test_tcp_flows_at_no_more_than_the_links_rate(lab: Stranger) -> None:
     assert 1e6 < received_bps < 1e9 * 1448 / 1538 * 1.02
 
 
-def test_status_is_what_the_command_prints(lab: Stranger) -> None:
+def test_status_is_what_the_command_prints(lab: LabClient) -> None:
     printed, asked = json.loads(eeectl("lab", "status", lab.name, "--json").stdout), lab.status()
     assert printed.keys() == asked.keys()
     assert printed["links"] == asked["links"]
 
 
-def test_no_frame_is_unaccounted_for(lab: Stranger) -> None:
+def test_no_frame_is_unaccounted_for(lab: LabClient) -> None:
     lab.ssh("n02", "ping -q -n -c 100 -i 0.005 n11")
     frames = lab.status()["engine"]["frames"]
     assert frames["delivered"] > 0
@@ -53,7 +53,7 @@ def test_no_frame_is_unaccounted_for(lab: Stranger) -> None:
     assert came == frames["delivered"] + frames["consumed"] + frames["dropped"] + frames["in_flight"]
 
 
-def test_tags_on_the_trunk_and_none_at_the_hosts(lab: Stranger) -> None:
+def test_tags_on_the_trunk_and_none_at_the_hosts(lab: LabClient) -> None:
     """VLAN 30 joins a host of a PowerConnect and one of an M4300 over a tagged link, without their neighbours."""
     with lab.terminal("sw1") as dell, lab.terminal("sw5") as netgear:
         dell.configure("vlan database", "vlan 30", "exit",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import eee_engine
 import pytest
 
-from tests.support.labs.stranger import IF_OUT_UCAST, Stranger, Terminal, eventually
+from tests.support.labs.lab_client import IF_OUT_UCAST, LabClient, Terminal, eventually
 
 TREES = {"sw1": 11, "sw2": 12, "sw5": 15}
 TRUNKS = {
@@ -52,7 +52,7 @@ def _netgear(terminal: Terminal, vid: int, trunks: dict[str, str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def terminals(lab: Stranger) -> Iterator[dict[str, Terminal]]:
+def terminals(lab: LabClient) -> Iterator[dict[str, Terminal]]:
     """The trees as configured; the switches are reset afterwards."""
     opened = {switch: lab.terminal(switch) for switch in TREES}
     try:
@@ -69,7 +69,7 @@ def terminals(lab: Stranger) -> Iterator[dict[str, Terminal]]:
         lab.reboot(*TREES)
 
 
-def _flooded(lab: Stranger) -> dict[str, int]:
+def _flooded(lab: LabClient) -> dict[str, int]:
     """Number of unicast frames that reached each idle host while others talked."""
 
     def sent() -> dict[str, int]:
@@ -84,7 +84,7 @@ def _flooded(lab: Stranger) -> dict[str, int]:
     return {host: count - before[host] for host, count in sent().items()}
 
 
-def _static(lab: Stranger, terminals: dict[str, Terminal]) -> None:
+def _static(lab: LabClient, terminals: dict[str, Terminal]) -> None:
     """Where each talking host is, in the two VLANs in which frames for it travel."""
     home = {"n01": "sw1", "n03": "sw2", "n09": "sw5"}
     port = {"n01": "gi1/0/1", "n03": "gi1/0/1", "n09": "1/0/1"}
@@ -107,7 +107,7 @@ def _static(lab: Stranger, terminals: dict[str, Terminal]) -> None:
     terminals["sw5"].configure("port-security")
 
 
-def test_an_idle_host_hears_the_flood(lab: Stranger, terminals: dict[str, Terminal]) -> None:
+def test_an_idle_host_hears_the_flood(lab: LabClient, terminals: dict[str, Terminal]) -> None:
     assert terminals
     lab.await_ping("n01", "n03")
     source, target = lab.address("n01"), lab.address("n03")
@@ -121,7 +121,9 @@ def test_an_idle_host_hears_the_flood(lab: Stranger, terminals: dict[str, Termin
     eventually("five echoes for another host were heard", heard_enough, patience_s=20)
 
 
-def test_unicast_floods_without_static_entries_and_not_with_them(lab: Stranger, terminals: dict[str, Terminal]) -> None:
+def test_unicast_floods_only_without_static_entries(
+    lab: LabClient, terminals: dict[str, Terminal]
+) -> None:
     for a, b in PAIRS:
         lab.await_ping(a, b)
     # Six directions of ECHOES frames each pass every idle host.

@@ -68,8 +68,8 @@ def test_wrong_digests_are_counted(ros: Bench) -> None:
 
 
 def test_a_wrong_community_gets_no_response(ros: Bench) -> None:
-    stranger = Manager(ros.manager.address, "guess", timeout_s=0.2)
-    assert "Timeout" in stranger.get(SYS_NAME).complaint
+    lab_client = Manager(ros.manager.address, "guess", timeout_s=0.2)
+    assert "Timeout" in lab_client.get(SYS_NAME).complaint
 
 
 def test_a_reader_may_not_write(ros: Bench) -> None:

@@ -112,7 +112,7 @@ class Terminal:
         self.close()
 
 
-class Stranger:
+class LabClient:
     """What a user with the lab's files and keys can do on the machine that it runs on."""
 
     def __init__(self, lab: Lab, state: Path) -> None:
