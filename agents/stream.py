@@ -156,41 +156,6 @@ class Stream:
             ) from None
 
 
-@dataclass(frozen=True)
-class Recording:
-    """A stream read back. `summary` is empty if the agent was killed; `cut` tells that its last line was lost."""
-
-    header: Mapping[str, Any]
-    rows: Sequence[Sequence[Any]]
-    events: Sequence[Mapping[str, Any]]
-    summary: Mapping[str, Any]
-    cut: bool
-
-    def column(self, name: str) -> list[Any]:
-        """The values of a column, row by row; KeyError if there is none."""
-        names = [column["name"] for column in self.header["columns"]]
-        if name not in names:
-            raise KeyError(name)
-        place = names.index(name)
-        return [row[place] for row in self.rows]
-
-
-def read_stream(text: str) -> Recording:
-    """Read what an agent wrote; ValueError if it did not start with a header or has a broken line inside."""
-    lines = text.split("\n")
-    cut = lines.pop() != ""
-    told = [json.loads(line) for line in lines]
-    if not told or told[0].get("kind") != "header":
-        raise ValueError("no header")
-    return Recording(
-        header=told[0],
-        rows=[row for line in told if line["kind"] == "rows" for row in line["rows"]],
-        events=[line for line in told if line["kind"] == "event"],
-        summary=next((line for line in told if line["kind"] == "summary"), {}),
-        cut=cut,
-    )
-
-
 def _node_facts() -> dict[str, Any]:
     system = os.uname()
     return {

@@ -113,7 +113,7 @@ class Factors:
         return all(eee) if eee and len(set(eee)) == 1 and self.saves_nothing(rest) else None
 
 
-def state_told(state: State) -> str:
+def state_text(state: State) -> str:
     """For people."""
     return ", ".join(f"{name} {level}" for name, level in state) or "as it is"
 

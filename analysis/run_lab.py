@@ -16,7 +16,7 @@ def run_folder(name: str) -> Path:
     for folder in (Path(name), Path("runs") / name):
         if (folder / "run.yaml").exists():
             return folder
-    raise LabError(f"{name} is no run's folder (it has no run.yaml): name one below runs/.")
+    raise LabError(f"{name} is not a run's folder (it has no run.yaml): name one below runs/.")
 
 
 def lab_of_run(facts: Mapping[str, Any]) -> Lab | None:

@@ -1,12 +1,14 @@
-"""How far other clocks are from the run's, with bounds that hold and not guesses. Pure.
+"""Offsets of other clocks from the run's clock, with strict bounds. Pure.
 
-An offset is the other clock minus the run's. What was read there between two moments here was read between them for
-certain, however unlike the two ways were; so each exchange gives an interval, and several give their intersection.
+An offset is the other clock minus the run's. The other clock was read between sending and receiving, however asymmetric
+the path; so each exchange gives an interval that holds for certain, and several exchanges give their intersection.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
+
+from record.columns import midpoint
 
 _NS: Final = 1e9
 _MS: Final = 1_000_000
@@ -25,10 +27,10 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """The other clock minus the run's was `offset_ns`, off by `bound_ns` at most, at `time_ns` of the run.
+    """The other clock minus the run's: `offset_ns` with an error of `bound_ns` at most, at `time_ns` of the run.
 
-    `consistent` False: no single offset agrees with all exchanges; that clock was stepped or its readings are old, and
-    the bound covers all of them.
+    `consistent` False: no single offset agrees with all exchanges, as the clock was stepped or its readings are old;
+    the bound then covers all of them.
     """
 
     source: str
@@ -51,28 +53,27 @@ class Offset:
 
 
 def offset_of(source: str, method: Method, exchanges: Sequence[Exchange], resolution_ns: int = 1) -> Offset:
-    """What all exchanges together say; `resolution_ns` is the step that the other clock counts down to.
+    """The offset that agrees with all exchanges; `resolution_ns` is the resolution of the other clock.
 
-    ValueError without exchanges. If no offset agrees with all of them, the bound reaches over every single one.
+    ValueError without exchanges. If no offset agrees with all of them, the bound covers every single one.
     """
     if not exchanges:
-        raise ValueError(f"the offset of {source} cannot be told from no exchange")
+        raise ValueError(f"{source}: an offset needs at least one exchange")
     lows = [one.there_ns - one.received_ns for one in exchanges]
     highs = [one.there_ns + resolution_ns - one.sent_ns for one in exchanges]
     low, high = max(lows), min(highs)
     consistent = low <= high
     if not consistent:
         low, high = min(lows), max(highs)
-    middle = (low + high) // 2
-    time_ns = (exchanges[0].sent_ns + exchanges[-1].received_ns) // 2
-    return Offset(source, method, time_ns, middle, (high - low + 1) // 2, consistent)
+    time_ns = midpoint(exchanges[0].sent_ns, exchanges[-1].received_ns)
+    return Offset(source, method, time_ns, midpoint(low, high), (high - low + 1) // 2, consistent)
 
 
 def between(first: Offset, last: Offset, time_ns: int) -> tuple[int, int]:
-    """(offset, bound) at a time between two estimates, in a straight line.
+    """(offset, bound) at a time between two estimates, interpolated linearly.
 
-    The bound holds for any clock that drifts one way only, however unevenly; one that was stepped there and back again
-    is not seen by it.
+    The bound holds for any clock that drifts in one direction, however unevenly. It misses a clock that was stepped
+    away and back again in between.
     """
     span_ns = last.time_ns - first.time_ns
     share = min(1.0, max(0.0, (time_ns - first.time_ns) / span_ns)) if span_ns > 0 else 0.0
@@ -82,7 +83,7 @@ def between(first: Offset, last: Offset, time_ns: int) -> tuple[int, int]:
 
 
 def chrony_bound_ns(tracking: str) -> int | None:
-    """How far a clock is from UTC at most, from what ``chronyc -c tracking`` prints; None if it is not synchronised.
+    """The largest error of a clock against UTC, from the output of ``chronyc -c tracking``; None if not synchronised.
 
     |system time| + root dispersion + root delay / 2, as chronyc(1) has it. Of the 14 fields of the line these are the
     5th, 12th and 11th, in seconds, and the last is the leap status.
@@ -98,9 +99,9 @@ def chrony_bound_ns(tracking: str) -> int | None:
 
 
 def by_chrony(source: str, here: str, there: str, time_ns: int, system_ahead_ns: int) -> Offset | None:
-    """A host's offset where chrony disciplines both clocks, from tracking lines here and there; None if it does not.
+    """A host's offset where chrony disciplines both clocks, from the tracking lines of both; None if it does not.
 
-    `system_ahead_ns` is how far the system's clock here is ahead of the run's.
+    `system_ahead_ns` is how far this machine's system clock is ahead of the run's clock.
     """
     ours_ns, theirs_ns = chrony_bound_ns(here), chrony_bound_ns(there)
     if ours_ns is None or theirs_ns is None:

@@ -1,20 +1,37 @@
-"""Rows of a batch, for views."""
+"""Values and times of a batch's rows."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from record.sample_tables import Batch
 
 
+class _Time(Protocol):
+    def __add__(self, other: Any, /) -> Any: ...
+    def __floordiv__(self, other: Any, /) -> Any: ...
+
+
+_T = TypeVar("_T", bound=_Time)
+
+
+def values_of(column: object, row_count: int) -> Sequence[Any]:
+    """A value for each row, of a column that is a list of them or one value for all rows."""
+    return column if isinstance(column, list) else [column] * row_count
+
+
 def column_of(batch: Batch, name: str) -> Sequence[Any]:
     """A value for each row; None for each where the batch lacks the column."""
-    column = batch.columns.get(name)
-    return column if isinstance(column, list) else [column] * batch.row_count
+    return values_of(batch.columns.get(name), batch.row_count)
 
 
-def middle_ns(batch: Batch) -> int | None:
-    """The middle of asking and answering, UTC ns; None for a beat that was missed."""
+def midpoint(first: _T, last: _T) -> _T:
+    """The middle of two times: numbers, arrays or Polars expressions."""
+    return (first + last) // 2  # type: ignore[no-any-return]
+
+
+def midpoint_ns(batch: Batch) -> int | None:
+    """The time of a batch: the middle of its question and its answer, UTC; None for a poll that was missed."""
     sent_ns, received_ns = batch.columns.get("sent_ns"), batch.columns.get("received_ns")
     if not isinstance(sent_ns, int) or not isinstance(received_ns, int):
         return None
-    return (sent_ns + received_ns) // 2
+    return midpoint(sent_ns, received_ns)

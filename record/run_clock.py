@@ -1,16 +1,18 @@
-"""One clock for a run: UTC as it was when the run began, carried on by the monotonic clock.
+"""One clock for a run: UTC as it was when the run began, extrapolated with the monotonic clock.
 
-The system's clock may be stepped while a run is under way; the monotonic clock is not, it is only slewed to run at the
-right rate. So every time of a run is the anchor (UTC and monotonic time read together) plus monotonic time since, and
-a step of the system's clock is an event that leaves no jump in a series.
+The system clock may be stepped during a run; the monotonic clock is only slewed, so that it runs at the right rate.
+So every time of a run is the anchor (UTC and monotonic time read together) plus monotonic time since, and a step of
+the system clock is an event that leaves no jump in a series.
 Simplification: a machine that is suspended stops its monotonic clock, and times after that are too early by the
-suspension; the system's clock then differs by as much, which is told as a jump.
+suspension; the system clock then differs by as much, which is recorded as a jump.
 """
 
 import threading
 import time
 from dataclasses import dataclass
 from typing import Final, Protocol
+
+from record.columns import midpoint
 
 _READINGS: Final = 7
 _NS: Final = 1_000_000_000
@@ -23,14 +25,14 @@ class Clock(Protocol):
         """Never steps."""
 
     def utc_ns(self) -> int:
-        """The system's clock, since 1970."""
+        """The system clock, since 1970."""
 
     def wait(self, wake: threading.Event, seconds: float) -> bool:
-        """Wait for an event, for so long at most; whether it is set."""
+        """Wait for an event, `seconds` at most; whether it is set."""
 
 
 class SystemClock:
-    """This machine's."""
+    """The clock of this machine."""
 
     def monotonic_ns(self) -> int:
         """CLOCK_MONOTONIC."""
@@ -41,13 +43,13 @@ class SystemClock:
         return time.time_ns()
 
     def wait(self, wake: threading.Event, seconds: float) -> bool:
-        """Wait for an event, for so long at most."""
+        """Wait for an event, `seconds` at most."""
         return wake.wait(seconds)
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """UTC and monotonic time of one moment, `bound_ns` apart at most."""
+    """UTC and monotonic time of one moment, read at most `bound_ns` apart."""
 
     utc_ns: int
     monotonic_ns: int
@@ -55,15 +57,15 @@ class Anchor:
 
 
 def _anchor(clock: Clock) -> Anchor:
-    found: Anchor | None = None
+    best: Anchor | None = None
     for _ in range(_READINGS):
         before_ns, utc_ns, after_ns = clock.monotonic_ns(), clock.utc_ns(), clock.monotonic_ns()
-        reading = Anchor(utc_ns, (before_ns + after_ns) // 2, (after_ns - before_ns + 1) // 2)
-        if found is None or reading.bound_ns < found.bound_ns:
-            found = reading
-    if found is None:
+        reading = Anchor(utc_ns, midpoint(before_ns, after_ns), (after_ns - before_ns + 1) // 2)
+        if best is None or reading.bound_ns < best.bound_ns:
+            best = reading
+    if best is None:
         raise AssertionError("at least one reading")
-    return found
+    return best
 
 
 class RunClock:
@@ -82,12 +84,12 @@ class RunClock:
         return self.anchor.utc_ns + monotonic_ns - self.anchor.monotonic_ns
 
     def system_ahead_ns(self) -> int:
-        """How far the system's clock has moved ahead of the run's since the run began."""
+        """How far the system clock has moved ahead of the run's clock since the run began."""
         now = _anchor(self.clock)
         return now.utc_ns - self.at_ns(now.monotonic_ns)
 
     def wait_until(self, due_ns: int, wake: threading.Event) -> bool:
-        """Wait until a time of the run or an event; whether the event is set."""
+        """Wait until a time of the run's clock, or until an event is set; whether it is set."""
         while not wake.is_set():
             left_ns = due_ns - self.now_ns()
             if left_ns <= 0:
@@ -98,21 +100,21 @@ class RunClock:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Beats at fixed times: beat n is due `n` periods after the first, whatever happened before."""
+    """Ticks at fixed times: tick n is due `n` periods after the first one, whatever happened before."""
 
     first_ns: int
     period_ns: int
 
     def due_ns(self, tick: int) -> int:
-        """When a beat is due."""
+        """When a tick is due."""
         return self.first_ns + tick * self.period_ns
 
     def following(self, tick: int, now_ns: int) -> int:
-        """The beat to take after `tick`: the next one that is not overdue by more than half a period."""
+        """The tick after `tick`: the next one that is not overdue by more than half a period."""
         overdue_ns = now_ns - self.first_ns - self.period_ns // 2
         return max(tick + 1, -(-overdue_ns // self.period_ns))
 
 
 def aligned(period_ns: int, now_ns: int) -> Schedule:
-    """A schedule on whole multiples of its period, from the first one that can be met."""
+    """A schedule on whole multiples of its period, from the first one in the future."""
     return Schedule((now_ns // period_ns + 1) * period_ns, period_ns)

@@ -1,34 +1,36 @@
-"""What is new in a run's folder, look after look: for views of a run that another process may be writing.
+"""What is new in a run's folder, poll by poll: for views of a run that another process may be writing.
 
-Only whole lines are taken, and only once. An open segment that was closed in between is read on in its Parquet file,
-after the rows that were seen. The first look takes all watts, and of the other tables what is young enough to be shown.
+Only whole lines are taken, and only once. An open segment that was closed in between is continued in its Parquet file,
+after the rows that were already taken. The first poll takes all watts, and of the other tables the recent rows.
 """
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import polars as pl
 
+from agents.recording import StreamReader, names_of
+from record.event_kinds import EventKind
+from record.event_text import Event
 from record.sample_tables import TABLES, Batch, Table
 from record.segments import segments_of
 from record.store import read_facts
+from record.trial_events import trial_folder
 
-_YOUNG_S: Final = {"ports": 150.0, "lpi": 150.0, "polls": 600.0}
-"""How old rows of the first look may be, seconds before the newest of their table."""
+_RECENT_S: Final = {"ports": 150.0, "lpi": 150.0, "polls": 600.0}
+"""How old rows of the first poll may be, in seconds before the newest row of their table."""
 
 _ECHOES: Final = "echoes.jsonl"
 _NS: Final = 1e9
 
-Event = Mapping[str, Any]
-
 
 @dataclass(frozen=True, slots=True)
 class Echo:
-    """One echo of a probe that a run's trial makes; `sent_ns` by the node's clock, `rtt_ns` None: lost."""
+    """One echo of a trial's probe; `sent_ns` by the node's clock, `rtt_ns` None: lost."""
 
     trial: int
     sent_ns: int
@@ -38,7 +40,7 @@ class Echo:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """What a look found, in the order in which it was written (by kind)."""
+    """What one poll found: each kind in the order in which it was written."""
 
     batches: tuple[Batch, ...] = ()
     events: tuple[Event, ...] = ()
@@ -47,13 +49,13 @@ class Update:
 
 @dataclass(slots=True)
 class _Lines:
-    """A file that grows by whole lines; `count` were taken, up to `offset_byte`."""
+    """A file that grows by whole lines, which were taken up to `offset_byte`."""
 
     path: Path
     offset_byte: int = 0
 
     def fresh(self) -> list[bytes]:
-        """Lines since the last look; FileNotFoundError if the file went away."""
+        """Lines since the last poll; FileNotFoundError if the file does not exist (any more)."""
         with self.path.open("rb") as file:
             if os.fstat(file.fileno()).st_size <= self.offset_byte:
                 return []
@@ -66,7 +68,7 @@ class _Lines:
 
 @dataclass(slots=True)
 class _TableTail:
-    """Where reading a table has come to: `row_count` rows of segment `number`."""
+    """The position in a table: `row_count` rows of segment `number` were taken."""
 
     folder: Path
     table: Table
@@ -74,8 +76,8 @@ class _TableTail:
     row_count: int = 0
     lines: _Lines | None = None
 
-    def fresh(self, young_s: float | None) -> list[Batch]:
-        """Batches since the last look; those of closed segments that are older than `young_s` are left out."""
+    def fresh(self, recent_s: float | None) -> list[Batch]:
+        """Batches since the last poll, without rows of closed segments that are older than `recent_s`."""
         closed: list[pl.DataFrame] = []
         found: list[Batch] = []
         for number, path in segments_of(self.folder, self.table.name).items():
@@ -87,38 +89,38 @@ class _TableTail:
                 try:
                     found += self._open(path)
                     continue
-                except FileNotFoundError:  # it was closed in between
+                except FileNotFoundError:  # the segment was closed in between
                     path = path.with_name(path.name.replace("open.jsonl", "parquet"))  # noqa: PLW2901
             rows = pl.read_parquet(path).slice(self.row_count)
             self.row_count += rows.height
             closed.append(rows)
-        return [*_batches(self.table, closed, young_s), *found]
+        return [*_batches(self.table, closed, recent_s), *found]
 
     def _open(self, path: Path) -> list[Batch]:
         if self.lines is None:
             self.lines = _Lines(path)
-        told = [json.loads(line) for line in self.lines.fresh()]
-        self.row_count += sum(one["rows"] for one in told)
-        return [Batch(self.table.name, one["rows"], one["columns"]) for one in told]
+        batches = [json.loads(line) for line in self.lines.fresh()]
+        self.row_count += sum(batch["rows"] for batch in batches)
+        return [Batch(self.table.name, batch["rows"], batch["columns"]) for batch in batches]
 
 
-def _batches(table: Table, parts: Iterable[pl.DataFrame], young_s: float | None) -> list[Batch]:
-    """Rows as they were before they were put together: a batch for each beat of each device."""
+def _batches(table: Table, parts: Iterable[pl.DataFrame], recent_s: float | None) -> list[Batch]:
+    """Rows as they were sampled: a batch for each tick of each device."""
     parts = [part for part in parts if not part.is_empty()]
     if not parts:
         return []
     rows = pl.concat(parts)
-    if young_s is not None:
-        rows = rows.filter(pl.col("due_ns") >= pl.col("due_ns").max() - round(young_s * _NS))
+    if recent_s is not None:
+        rows = rows.filter(pl.col("due_ns") >= pl.col("due_ns").max() - round(recent_s * _NS))
     same = ["tick", "due_ns", "source", "kind"] if table.name == "polls" else ["tick", "due_ns", table.keys[0]]
-    made = []
+    batches = []
     for part in rows.partition_by(same, maintain_order=True):
         columns: dict[str, Any] = part.to_dict(as_series=False)
         fixed = {name: columns[name][0] for name in (*same, "sent_ns", "received_ns")}
         if table.name == "polls":
             fixed = {name: column[0] for name, column in columns.items()}
-        made.append(Batch(table.name, part.height, {**columns, **fixed}))
-    return made
+        batches.append(Batch(table.name, part.height, {**columns, **fixed}))
+    return batches
 
 
 @dataclass(slots=True)
@@ -127,29 +129,31 @@ class _EchoTail:
 
     trial: int
     lines: _Lines
-    places: tuple[int, ...] = ()
-    ended: bool = False
+    reader: StreamReader = field(default_factory=StreamReader)
+    trial_ended: bool = False
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more echoes will come."""
+        return self.trial_ended or bool(self.reader.summary)
 
     def fresh(self) -> list[Echo]:
+        """Echoes since the last poll, of those that were sent."""
         try:
-            told = [json.loads(line) for line in self.lines.fresh()]
+            rows = [row for line in self.lines.fresh() for row in self.reader.read(line)]
         except FileNotFoundError:
             return []
-        found: list[Echo] = []
-        for line in told:
-            if line["kind"] == "header":
-                names = [column["name"] for column in line["columns"]]
-                self.places = tuple(names.index(name) for name in ("sent_ns", "wanted_ns", "rtt_ns"))
-            elif line["kind"] == "rows" and self.places:
-                rows = (tuple(row[place] for place in self.places) for row in line["rows"])
-                found += [Echo(self.trial, *row) for row in rows if row[0] is not None]  # it left
-            self.ended |= line["kind"] == "summary"
-        return found
+        if not rows:
+            return []
+        names = names_of(self.reader.header)
+        places = [names.index(name) for name in ("sent_ns", "wanted_ns", "rtt_ns")]
+        echoes = ([row[place] for place in places] for row in rows)
+        return [Echo(self.trial, sent, gap, rtt) for sent, gap, rtt in echoes if sent is not None]
 
 
 @dataclass(slots=True)
 class RunTail:
-    """A run's folder; LabError if it is none. One thread looks at a time."""
+    """Follows a run's folder; LabError if it is not one. For one thread at a time."""
 
     folder: Path
     facts: dict[str, Any] = field(init=False)
@@ -162,20 +166,20 @@ class RunTail:
         self._tables = [_TableTail(self.folder / "samples", table) for table in TABLES.values()]
         self._events = _Lines(self.folder / "events.jsonl")
 
-    def look(self) -> Update:
-        """What came since the last look; `facts` are read again."""
+    def poll(self) -> Update:
+        """What was written since the last poll; `facts` are read again."""
         self.facts = read_facts(self.folder)
-        batches = [batch for table in self._tables for batch in table.fresh(_YOUNG_S.get(table.table.name))]
+        batches = [batch for table in self._tables for batch in table.fresh(_RECENT_S.get(table.table.name))]
         try:
             events = [json.loads(line) for line in self._events.fresh()]
         except FileNotFoundError:
             events = []
         for event in events:
-            if event["kind"] == "trial_begun":
-                path = self.folder / "trials" / f"{event['trial']:04d}" / _ECHOES
-                self._echoes[event["trial"]] = _EchoTail(event["trial"], _Lines(path))
-            elif event["kind"] == "trial_ended" and event["trial"] in self._echoes:
-                self._echoes[event["trial"]].ended = True
+            if event["kind"] == EventKind.TRIAL_BEGUN:
+                trial = event["trial"]
+                self._echoes[trial] = _EchoTail(trial, _Lines(trial_folder(self.folder, trial) / _ECHOES))
+            elif event["kind"] == EventKind.TRIAL_ENDED and event["trial"] in self._echoes:
+                self._echoes[event["trial"]].trial_ended = True
         echoes = [echo for tail in self._echoes.values() for echo in tail.fresh()]
         self._echoes = {trial: tail for trial, tail in self._echoes.items() if not tail.ended}
         return Update(tuple(batches), tuple(events), tuple(echoes))

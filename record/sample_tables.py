@@ -1,9 +1,9 @@
 """The tables that a collector fills: their columns, units and meanings. A name's last word is its unit, if it has one.
 
-Every row of `ports`, `watts` and `lpi` has the beat of its source (`tick`), when it was due, when the first question
-was sent and when the last answer was there: what the row says was true at some moment in between, so half of that time
-is its clock's bound. Times are of the run's clock, UTC in nanoseconds. `polls` has a row for every beat of every
-source, those without an answer too.
+Every row of `ports`, `watts` and `lpi` has the tick of its source, the time when it was due, when the first request
+was sent and when the last response was received. The row was true at some moment in between, so half of that time
+bounds the error of its time. Times are of the run's clock, UTC in nanoseconds. `polls` has a row for every tick of
+every source, also for polls without a response.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ class SampleColumn:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; `keys` are what a row is about, by which series are told apart."""
+    """A table; `keys` are the columns that identify a series of rows."""
 
     name: str
     keys: tuple[str, ...]
@@ -35,7 +35,7 @@ class Table:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of its columns, in order."""
+        """Names of its columns, in order."""
         return tuple(column.name for column in self.columns)
 
 
@@ -51,10 +51,10 @@ class Batch:
 def _times(source: str) -> tuple[SampleColumn, ...]:
     return (
         SampleColumn(source, "text", "name in the inventory"),
-        SampleColumn("tick", "int", "beat of the schedule, from 0"),
-        SampleColumn("due_ns", "int", "when the beat was due"),
-        SampleColumn("sent_ns", "int", "when the first question was sent"),
-        SampleColumn("received_ns", "int", "when the last answer was there"),
+        SampleColumn("tick", "int", "tick of the schedule, from 0"),
+        SampleColumn("due_ns", "int", "when the tick was due"),
+        SampleColumn("sent_ns", "int", "when the first request was sent"),
+        SampleColumn("received_ns", "int", "when the last response was received"),
     )
 
 
@@ -72,11 +72,17 @@ PORTS: Final = Table(
         SampleColumn("changed_ms", "int", "ifLastChange, in the switch's uptime"),
         SampleColumn("rate_mbps", "int", "ifHighSpeed"),
         *_counts("in_byte", "out_byte"),
-        *_counts(*(f"{way}_{cast}_frame" for way in ("in", "out") for cast in ("unicast", "multicast", "broadcast"))),
+        *_counts(
+            *(
+                f"{direction}_{cast}_frame"
+                for direction in ("in", "out")
+                for cast in ("unicast", "multicast", "broadcast")
+            )
+        ),
         *_counts("in_discard_frame", "in_error_frame", "out_discard_frame", "out_error_frame"),
         SampleColumn("discontinuity_ms", "int", "ifCounterDiscontinuityTime, in the switch's uptime"),
         SampleColumn(
-            "mark", "text", '"reset": no difference to the row before may be taken; "wrap": a 32-bit counter went round'
+            "mark", "text", '"reset": no difference to the row before is valid; "wrap": a 32-bit counter wrapped'
         ),
     ),
 )
@@ -89,11 +95,11 @@ WATTS: Final = Table(
         SampleColumn("outlet", "int", "number of the outlet; 0 is the whole strip"),
         SampleColumn("feeds", "text", "the device behind it"),
         SampleColumn("on", "bool", "whether the outlet is on; null where the strip does not say"),
-        SampleColumn("power_watt", "float", "what the meter shows"),
-        SampleColumn("power_step_watt", "float", "the least difference that it can show"),
-        SampleColumn("energy_joule", "float", "what the meter's energy counter shows"),
-        SampleColumn("energy_step_joule", "float", "one count of it"),
-        SampleColumn("unchanged_s", "float", "for how long the row's watts and joules have been the same"),
+        SampleColumn("power_watt", "float", "power that the meter shows"),
+        SampleColumn("power_step_watt", "float", "resolution of the meter"),
+        SampleColumn("energy_joule", "float", "energy that the meter has counted"),
+        SampleColumn("energy_step_joule", "float", "resolution of the energy counter"),
+        SampleColumn("unchanged_s", "float", "time since the row's power or energy last changed"),
         SampleColumn("mark", "text", '"stale": the strip has stopped measuring; "reset": energy went back'),
     ),
 )
@@ -115,8 +121,8 @@ POLLS: Final = Table(
     (
         *_times("source"),
         SampleColumn("kind", "text", "switch, strip or lpi"),
-        SampleColumn("outcome", "text", '"ok"; "failed": asked in vain; "missed": the beat before took too long'),
-        SampleColumn("mark", "text", '"late": begun more than a tenth of the period late; "stale", "restarted"'),
+        SampleColumn("outcome", "text", '"ok"; "failed": no valid response; "missed": the poll before took too long'),
+        SampleColumn("mark", "text", '"late": begun late by more than a tenth of the period; "stale", "restarted"'),
         SampleColumn("uptime_ms", "int", "sysUpTime of a switch, read first"),
         SampleColumn("why", "text", "what went wrong"),
     ),

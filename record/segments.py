@@ -1,9 +1,9 @@
-"""Tables on disk that grow and survive a kill: an open segment of JSON lines, closed ones in Parquet.
+"""Tables on disk that grow and survive a kill: one open segment of JSON lines, closed segments in Parquet.
 
 ``<table>-00003.open.jsonl`` takes one line for each batch of rows, written at once with one `write`. From time to time
-it is made ``<table>-00003.parquet`` (written beside it, fsynced, renamed) and removed. Readers take both kinds; where a
-crash left both of one number, Parquet is whole and wins. A last line without an end was being written when the writer
-died, and is not read. What was written survives a killed process; what was fsynced, a power cut.
+it is converted to ``<table>-00003.parquet`` and removed. Readers take both kinds; where a crash left both of one
+number, the Parquet file is complete and wins. A last line without a line break was being written when the writer died,
+and is not read. What was written survives a killed process; what was fsynced survives a power cut.
 """
 
 import errno
@@ -17,6 +17,8 @@ from typing import Any, Final
 
 import polars as pl
 
+from lab import durable
+from record.columns import values_of
 from record.sample_tables import Batch, Kind, Table
 
 _TYPES: Final[dict[Kind, Any]] = {"int": pl.Int64, "float": pl.Float64, "text": pl.String, "bool": pl.Boolean}
@@ -45,16 +47,14 @@ def _rows(table: Table, lines: Iterable[bytes]) -> pl.DataFrame:
     for line in lines:
         if not line.endswith(b"\n"):
             break
-        told = json.loads(line)
-        count, given = told["rows"], told["columns"]
-        for name, kept in columns.items():
-            value = given.get(name)
-            kept.extend(value if isinstance(value, list) else [value] * count)
+        content = json.loads(line)
+        for name, values in columns.items():
+            values.extend(values_of(content["columns"].get(name), content["rows"]))
     return pl.DataFrame(columns, schema=schema_of(table))
 
 
 def read_table(folder: Path, table: Table) -> pl.DataFrame:
-    """All rows of a table, in the order in which they were written; also while somebody writes."""
+    """All rows of a table, in the order in which they were written; also while a process writes them."""
     parts = [_read_segment(path, table) for path in segments_of(folder, table.name).values()]
     return pl.concat(parts) if parts else pl.DataFrame(schema=schema_of(table))
 
@@ -69,17 +69,8 @@ def _read_segment(path: Path, table: Table) -> pl.DataFrame:
         return pl.read_parquet(path.with_name(path.name.replace(_OPEN, _CLOSED)))
 
 
-def sync_folder(folder: Path) -> None:
-    """Make what was created, renamed or removed in a folder last."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
 class SegmentWriter:
-    """Writes one table. Every method raises OSError as the disk does, and leaves whole lines behind."""
+    """Writes one table. Every method passes the disk's OSError on, and leaves only whole lines in the file."""
 
     def __init__(self, folder: Path, table: Table) -> None:
         self._folder = folder
@@ -90,7 +81,7 @@ class SegmentWriter:
         self.batch_count = 0
 
     def recover(self) -> None:
-        """Close the open segments that a writer before left behind."""
+        """Close the open segments that an earlier writer left behind."""
         for path in self._folder.glob(f"{self._table.name}-*.{_OPEN}"):
             self._close_segment(path)
         for path in self._folder.glob(f"{self._table.name}-*.new"):
@@ -118,7 +109,7 @@ class SegmentWriter:
         self.batch_count += len(batches)
 
     def close_segment(self) -> None:
-        """Turn the open segment into Parquet. If there is no room for both, it stays as it is, and another begins."""
+        """Convert the open segment to Parquet. Without room for both it stays as it is, and another one begins."""
         if self._file is None:
             return
         os.fsync(self._file)
@@ -131,20 +122,13 @@ class SegmentWriter:
         if closed.exists():
             path.unlink()
             return
-        fresh = path.with_name(path.name.replace(_OPEN, "new"))
         try:
             with path.open("rb") as lines:
                 rows = _rows(self._table, lines)
-            made = io.BytesIO()
-            rows.write_parquet(made, compression="zstd")
-            with fresh.open("wb") as file:
-                file.write(made.getbuffer())
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.rename(closed)
-            sync_folder(self._folder)
+            parquet = io.BytesIO()
+            rows.write_parquet(parquet, compression="zstd")
+            durable.replace(closed, parquet.getvalue())
         except OSError as error:
-            fresh.unlink(missing_ok=True)
             if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
                 raise
             return

@@ -1,8 +1,8 @@
 """A run's folder: `run.yaml`, `events.jsonl`, `samples/*`. The folder is the truth; everything else is a view of it.
 
-One process writes a folder at a time. What is given to it goes through a queue to a thread of its own, so that a slow
-disk delays no sample, and is on its way to the disk within milliseconds. A disk that takes nothing is tried again every
-second while what was measured waits in memory; when a limit is reached, or at the end, the run says so.
+One process writes a folder at a time. Rows and events go through a queue to a thread of their own, so that a slow disk
+delays no sample, and are written within milliseconds. While the disk refuses writes, the thread tries again every
+second and rows wait in memory; at a limit of rows, or at the end of the run, this is an error.
 """
 
 import contextlib
@@ -25,21 +25,23 @@ from typing import Any, Final, Self, TextIO
 
 from ruamel.yaml import YAML
 
+from lab import durable
 from lab.errors import LabError, RunFolderFailed
+from record.event_kinds import EventKind
 from record.run_clock import RunClock
 from record.sample_tables import TABLES, Batch
-from record.segments import SegmentWriter, sync_folder
+from record.segments import SegmentWriter
 
 FORMAT: Final = 1
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _PACKAGES: Final = ("eee-testbed", "gufo-snmp", "polars", "numpy", "netmiko")
 _SEGMENT_S: Final = 60.0
 _RETRY_S: Final = 1.0
-_HELD_ROWS: Final = 1_000_000  # what waits in memory for a full disk: 50 minutes of 300 ports, a few hundred megabytes
+_HELD_ROWS: Final = 1_000_000  # that wait in memory for a full disk: 50 minutes of 300 ports, a few hundred megabytes
 _NS: Final = 1_000_000_000
 
 Facts = Mapping[str, Any]
-"""Plain data for YAML or JSON: what the run is about."""
+"""Plain data for YAML or JSON that describe the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ _Item = Batch | _Event | None
 
 
 def versions() -> dict[str, str]:
-    """What took part, for run.yaml."""
+    """Versions of the software that took part, for run.yaml."""
     found = {"python": platform.python_version(), "kernel": platform.release()}
     for package in _PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
@@ -60,19 +62,21 @@ def versions() -> dict[str, str]:
 
 
 def read_facts(folder: Path) -> dict[str, Any]:
-    """`run.yaml` of a run; LabError if the folder is none."""
+    """`run.yaml` of a run; LabError if the folder has none."""
     path = folder / "run.yaml"
     try:
         facts = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise LabError(f"{folder} is no run's folder ({path.name}: {error.strerror}): name one below runs/.") from error
+        raise LabError(
+            f"{folder} is not a run's folder ({path.name}: {error.strerror}): name one below runs/."
+        ) from error
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise LabError(f"{path} is not of format {FORMAT}: read it with the version that wrote it.")
     return facts
 
 
 def read_events(folder: Path) -> list[dict[str, Any]]:
-    """What happened in a run, in order; a last line that was being written at a crash is left out."""
+    """The events of a run, in order, without a last line that a crash cut off."""
     path = folder / "events.jsonl"
     if not path.exists():
         return []
@@ -81,7 +85,7 @@ def read_events(folder: Path) -> list[dict[str, Any]]:
 
 
 class Run:
-    """A run's folder, to be written. Made by `create` or `resume`; closed by its context."""
+    """Writes a run's folder. `create` or `resume` opens it, its context closes it."""
 
     def __init__(self, folder: Path, facts: dict[str, Any], clock: RunClock, *, segment_s: float = _SEGMENT_S) -> None:
         self.folder = folder
@@ -99,13 +103,13 @@ class Run:
 
     @classmethod
     def create(cls, root: Path, name: str, facts: Facts, clock: RunClock | None = None, **options: Any) -> "Run":
-        """A new folder below `root` with the time and a name; `facts` go into run.yaml.
+        """A new folder below `root`, named after the time and `name`; `facts` go into run.yaml.
 
-        LabError if it cannot be made. Keys of its own in run.yaml: format, name, state, begun, actor, host, versions,
-        clock, clocks.
+        LabError if it cannot be created. The run's own keys in run.yaml: format, name, state, begun, actor, host,
+        versions, clock, clocks.
         """
         if not _NAME.fullmatch(name):
-            raise LabError(f"'{name}' is no name for a run: use small letters, digits, '-', '_' and '.'.")
+            raise LabError(f"invalid name '{name}' for a run: use lower-case letters, digits, '-', '_' and '.'.")
         clock = RunClock() if clock is None else clock
         begun = _iso(clock.now_ns())
         folder = root / f"{begun.replace('-', '').replace(':', '').split('.')[0]}Z-{name}"
@@ -119,15 +123,15 @@ class Run:
             run._write_facts()
         except OSError as error:
             raise LabError(
-                f"a run's folder {folder} cannot be made ({error.strerror}): choose another place."
+                f"cannot create the run's folder {folder} ({error.strerror}): choose another place."
             ) from error
         run._begin()
-        run.event("begun")
+        run.event(EventKind.RUN_BEGUN)
         return run
 
     @classmethod
     def resume(cls, folder: Path, clock: RunClock | None = None, **options: Any) -> "Run":
-        """Go on with a run that ended or was killed; what it measured is closed first. LabError if somebody writes."""
+        """Continue a run that ended or was killed; LabError if another process writes it."""
         facts = read_facts(folder)
         clock = RunClock() if clock is None else clock
         facts["clock"] = [*facts["clock"], _anchor_facts(clock)]
@@ -141,7 +145,7 @@ class Run:
             run._lock.close()
             raise RunFolderFailed(str(folder), error.strerror or str(error)) from error
         run._begin()
-        run.event("resumed", state_before=str(facts.get("state")))
+        run.event(EventKind.RUN_RESUMED, state_before=str(facts.get("state")))
         return run
 
     def __enter__(self) -> Self:
@@ -152,37 +156,36 @@ class Run:
 
     @property
     def trouble(self) -> str:
-        """What keeps the disk from taking anything, in words; empty if nothing does."""
+        """Why the disk refuses writes; empty if it does not."""
         return self._trouble
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What is in run.yaml."""
+        """The content of run.yaml."""
         return dict(self._facts)
 
-    def event(self, kind: str, **facts: Any) -> None:
-        """Note that something happened, now or at `time_ns`."""
-        told = {"time_ns": facts.pop("time_ns", self.clock.now_ns()), "kind": kind, **facts}
-        self._put(_Event(json.dumps(told) + "\n"), 1)
+    def event(self, kind: EventKind, **facts: Any) -> None:
+        """Record an event that happened now or at `time_ns`."""
+        self._put(_Event(_event_line(kind, facts.pop("time_ns", self.clock.now_ns()), facts)), 1)
 
     def append(self, batch: Batch) -> None:
-        """Rows for a table. RunFolderFailed if the disk takes nothing and too much waits for it."""
+        """Append rows to a table. RunFolderFailed if the disk refuses writes and too many rows wait for it."""
         self._put(batch, batch.row_count)
 
     def add_facts(self, facts: Facts) -> None:
-        """Add to run.yaml, or replace there, and write it."""
+        """Add facts to run.yaml, or replace them there."""
         self._facts.update(facts)
         try:
             self._write_facts()
         except OSError as error:
-            self._trouble = error.strerror or str(error)  # it is written again at the end
+            self._trouble = error.strerror or str(error)  # run.yaml is written again at the end
 
     def add_clocks(self, offsets: Sequence[Mapping[str, Any]]) -> None:
         """Add estimates of other clocks."""
         self.add_facts({"clocks": [*self._facts["clocks"], *offsets]})
 
     def flush(self, timeout_s: float = 10.0) -> bool:
-        """Wait until all that was given is on its way to the disk; whether it is."""
+        """Wait until everything so far is written; whether it is."""
         deadline_ns = self.clock.clock.monotonic_ns() + round(timeout_s * _NS)
         written = threading.Event()
         while self._held() and self.clock.clock.monotonic_ns() < deadline_ns and self._writer.is_alive():
@@ -190,7 +193,7 @@ class Run:
         return not self._held()
 
     def close(self, state: str = "finished") -> None:
-        """Write what waits, close all segments, note the end; RunFolderFailed if that fails. Harmless when closed."""
+        """Write what waits, close all segments, record the end; RunFolderFailed if that fails. Harmless when closed."""
         if self._lock.closed:
             return
         self._queue.put(None)
@@ -237,7 +240,7 @@ class Run:
             try:
                 item = self._queue.get(timeout=_RETRY_S)
             except queue.Empty:
-                # A run that nobody closed must not keep its program from ending; what it holds is written first.
+                # A run that was not closed must not keep its program from ending; waiting rows are written first.
                 ending = not threading.main_thread().is_alive()
             else:
                 ending = item is None
@@ -247,13 +250,13 @@ class Run:
                     item = self._queue.get_nowait()
                     ending = item is None
                     waiting += [item] if item is not None else []
-            waiting = self._written(waiting)
+            waiting = self._write_items(waiting)
             if self.clock.clock.monotonic_ns() >= segment_ns:
                 segment_ns += round(self._segment_s * _NS)
                 self._close_segments()
 
-    def _written(self, waiting: list[Batch | _Event]) -> list[Batch | _Event]:
-        """What is left of it."""
+    def _write_items(self, waiting: list[Batch | _Event]) -> list[Batch | _Event]:
+        """Write items; return those that the disk refused."""
         try:
             for name, table in self._tables.items():
                 batches = [item for item in waiting if isinstance(item, Batch) and item.table == name]
@@ -275,9 +278,9 @@ class Run:
         return waiting
 
     def _append_trouble(self) -> None:
-        told = {"time_ns": self.clock.now_ns(), "kind": "disk_recovered", "why": self._trouble}
+        line = _event_line(EventKind.DISK_RECOVERED, self.clock.now_ns(), {"why": self._trouble})
         with contextlib.suppress(OSError):
-            self._append_events((json.dumps(told) + "\n").encode())
+            self._append_events(line.encode())
             self._trouble = ""
 
     def _append_events(self, data: bytes) -> None:
@@ -309,17 +312,11 @@ class Run:
         yaml = YAML()
         yaml.default_flow_style = False
         yaml.dump(self._facts, text)
-        fresh = self.folder / "run.yaml.new"
-        try:
-            with fresh.open("w", encoding="utf-8") as file:
-                file.write(text.getvalue())
-                file.flush()
-                os.fsync(file.fileno())
-            fresh.rename(self.folder / "run.yaml")
-            sync_folder(self.folder)
-        except OSError:
-            fresh.unlink(missing_ok=True)
-            raise
+        durable.replace(self.folder / "run.yaml", text.getvalue())
+
+
+def _event_line(kind: EventKind, time_ns: int, facts: Facts) -> str:
+    return json.dumps({"time_ns": time_ns, "kind": kind, **facts}) + "\n"
 
 
 def _iso(time_ns: int) -> str:
@@ -332,7 +329,7 @@ def _anchor_facts(clock: RunClock) -> dict[str, int]:
 
 
 def _lock(folder: Path) -> TextIO:
-    """Held while a process writes; the kernel lets go of it when that process ends, however it ends."""
+    """A lock that is held while a process writes; the kernel releases it when that process ends, however it ends."""
     file = (folder / "writer.lock").open("a+", encoding="utf-8")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -343,7 +340,7 @@ def _lock(folder: Path) -> TextIO:
 
 
 def _cut_torn_line(path: Path) -> None:
-    """Remove a last line without an end."""
+    """Remove a last line without a line break."""
     if path.exists():
         data = path.read_bytes()
         whole = data.rfind(b"\n") + 1

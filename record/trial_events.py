@@ -1,4 +1,4 @@
-"""What a run's folder says of its trials: events in `events.jsonl`, raw files in `trials/NNNN/`.
+"""How trials are recorded in a run's folder: events in `events.jsonl`, raw files in `trials/NNNN/`.
 
 ::
 
@@ -12,13 +12,13 @@
      "ended_ns": ...}
 
 `slot` is the trial's place in the order of the experiment, `trial` the number of the attempt: a slot whose trial was
-invalid or failed is tried again under a new number, with a folder of its own. `levels` are the experiment's factors;
-`parameters` all that the program was given. The window that was measured is begun_ns..ended_ns, on the run's clock;
-`loop_ns` is there if the program says when the loop ran that it measured, by the clock of its first node.
-Levels are text, whole numbers, numbers or booleans (`eee` is "on" or "off").
+invalid or failed is tried again under a new number, with a folder of its own. `levels` are the levels of the
+experiment's factors; `parameters` are all parameters of the program. The measured window is begun_ns..ended_ns, on the
+run's clock; `loop_ns` is present if the program reports when the loop that it measured ran, by the clock of its first
+node. Levels are text, whole numbers, numbers or booleans (`eee` is "on" or "off").
 
-An actuation is told when it is done, for each link that it touched; `what` is "eee", "link", "speed", "hold_us" or
-"routing".
+An actuation is recorded when it is done, once for each link that it touched; `what` is "eee", "link", "speed",
+"hold_us" or "routing".
 
 A trial that has begun and not ended was cut short: its process was killed.
 """
@@ -26,25 +26,21 @@ A trial that has begun and not ended was cut short: its process was killed.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal
-
-BEGUN: Final = "trial_begun"
-ENDED: Final = "trial_ended"
-ACTUATION: Final = "actuation"
+from typing import Any, Literal
 
 Level = str | int | float | bool
 """A factor's setting."""
 
 What = Literal["program", "probe", "idle", "power"]
-"""A program of the table, a ping-interval probe, nothing at all for a while, or one stage of a power calibration."""
+"""A program of the table, a ping-interval probe, an idle lab, or one stage of a power calibration."""
 
 TrialState = Literal["valid", "invalid", "failed"]
-"""Valid: counts. Invalid: it ran, and something makes its figures useless. Failed: it did not come to its end."""
+"""Valid: its figures count. Invalid: it ran, but something spoiled its figures. Failed: it did not finish."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrialBegun:
-    """What a trial is, told before it starts."""
+    """What a trial is, recorded before it starts."""
 
     trial: int
     slot: int
@@ -59,15 +55,15 @@ class TrialBegun:
 
     def plain(self) -> dict[str, Any]:
         """For an event, without its kind."""
-        told = {"trial": self.trial, "slot": self.slot, "block": self.block, "repetition": self.repetition}
-        how = {"levels": dict(self.levels), "what": self.what, "program": self.program}
-        where = {"hosts": list(self.hosts), "ranks_per_host": self.ranks_per_host}
-        return told | how | {"parameters": dict(self.parameters)} | where
+        place = {"trial": self.trial, "slot": self.slot, "block": self.block, "repetition": self.repetition}
+        work = {"levels": dict(self.levels), "what": self.what, "program": self.program}
+        nodes = {"hosts": list(self.hosts), "ranks_per_host": self.ranks_per_host}
+        return place | work | {"parameters": dict(self.parameters)} | nodes
 
 
 @dataclass(frozen=True, slots=True)
 class TrialEnded:
-    """How a trial went. `figures` are (name, value, unit)."""
+    """How a trial ended. `figures` are (name, value, unit)."""
 
     trial: int
     state: TrialState
@@ -81,11 +77,11 @@ class TrialEnded:
     def plain(self) -> dict[str, Any]:
         """For an event, without its kind."""
         figures = [{"name": name, "value": value, "unit": unit} for name, value, unit in self.figures]
-        told = {"trial": self.trial, "state": self.state, "why": self.why, "answer_right": self.answer_right}
-        whole = told | {"figures": figures, "begun_ns": self.begun_ns, "ended_ns": self.ended_ns}
+        result = {"trial": self.trial, "state": self.state, "why": self.why, "answer_right": self.answer_right}
+        whole = result | {"figures": figures, "begun_ns": self.begun_ns, "ended_ns": self.ended_ns}
         return whole if self.loop_ns is None else whole | {"loop_ns": list(self.loop_ns)}
 
 
 def trial_folder(run_folder: Path, trial: int) -> Path:
-    """Where a trial's raw files are."""
+    """The folder of a trial's raw files."""
     return run_folder / "trials" / f"{trial:04d}"

@@ -1,4 +1,4 @@
-"""Trials of an experiment, as its run's folder tells them. All analysis of experiments reads through here.
+"""Trials of an experiment, read from the events of its run. All analysis of experiments reads them here.
 
 The schema of the events is in `record/trial_events.py`.
 """
@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from record.event_kinds import EventKind
 from record.store import read_events
-from record.trial_events import BEGUN, ENDED, Level, TrialState, What, trial_folder
+from record.trial_events import Level, TrialState, What, trial_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class TrialFigure:
 class Trial:
     """One attempt at one slot of an experiment; times in ns of the run's clock.
 
-    A trial that was cut short (its process was killed) is `failed`, and ends when it began.
+    A trial that was cut short (its process was killed) is `failed` and ends when it began.
     """
 
     number: int
@@ -45,30 +46,30 @@ class Trial:
     figures: Mapping[str, TrialFigure]
     folder: Path
     loop_ns: tuple[int, int] | None = None
-    """When the loop that a program measured began and ended, in UTC by its first node's clock, if it says so."""
+    """When the loop that a program measured began and ended, in UTC by its first node's clock, if it reports that."""
 
     @property
     def valid(self) -> bool:
-        """Whether it counts."""
+        """Whether its figures count."""
         return self.state == "valid"
 
     @property
     def window_s(self) -> float:
-        """How long the measured window is."""
+        """Length of the measured window."""
         return (self.ended_ns - self.begun_ns) / 1e9
 
     @property
     def rank_count(self) -> int:
-        """Ranks of its program; 0 if it had none."""
+        """Ranks of its program; 0 without a program."""
         return len(self.hosts) * self.ranks_per_host
 
     def figure(self, name: str) -> TrialFigure:
-        """One of its figures; KeyError with the names of those there are."""
+        """One of its figures; KeyError names those that it has."""
         try:
             return self.figures[name]
         except KeyError:
-            there = ", ".join(self.figures) or "none"
-            raise KeyError(f"trial {self.number} has no figure '{name}', it has: {there}") from None
+            known = ", ".join(self.figures) or "none"
+            raise KeyError(f"trial {self.number} has no figure '{name}', it has: {known}") from None
 
     def path(self, name: str) -> Path:
         """A raw file of its folder, such as `echoes.jsonl`; FileNotFoundError if it was not recorded."""
@@ -79,44 +80,44 @@ class Trial:
 
 
 def read_trials(folder: Path) -> tuple[Trial, ...]:
-    """Every trial of a run, in the order in which they began; also of a run that is going on."""
+    """Every trial of a run, in the order in which they began; also while the run goes on."""
     begun: dict[int, Mapping[str, Any]] = {}
     ended: dict[int, Mapping[str, Any]] = {}
     for event in read_events(folder):
-        if event["kind"] == BEGUN:
+        if event["kind"] == EventKind.TRIAL_BEGUN:
             begun[event["trial"]] = event
-        elif event["kind"] == ENDED:
+        elif event["kind"] == EventKind.TRIAL_ENDED:
             ended[event["trial"]] = event
-    return tuple(_trial(folder, told, ended.get(number)) for number, told in begun.items())
+    return tuple(_trial(folder, event, ended.get(number)) for number, event in begun.items())
 
 
-def _trial(folder: Path, told: Mapping[str, Any], end: Mapping[str, Any] | None) -> Trial:
-    cut = {"state": "failed", "why": "it was cut short", "begun_ns": told["time_ns"], "ended_ns": told["time_ns"]}
+def _trial(folder: Path, begun: Mapping[str, Any], end: Mapping[str, Any] | None) -> Trial:
+    cut = {"state": "failed", "why": "it was cut short", "begun_ns": begun["time_ns"], "ended_ns": begun["time_ns"]}
     end = cut if end is None else end
     return Trial(
-        number=told["trial"],
-        slot=told.get("slot", told["trial"]),
-        block=told["block"],
-        repetition=told["repetition"],
-        levels=told["levels"],
-        what=told["what"],
-        program=told.get("program", ""),
-        parameters=told.get("parameters", {}),
-        hosts=tuple(told.get("hosts", ())),
-        ranks_per_host=told.get("ranks_per_host", 0),
+        number=begun["trial"],
+        slot=begun.get("slot", begun["trial"]),
+        block=begun["block"],
+        repetition=begun["repetition"],
+        levels=begun["levels"],
+        what=begun["what"],
+        program=begun.get("program", ""),
+        parameters=begun.get("parameters", {}),
+        hosts=tuple(begun.get("hosts", ())),
+        ranks_per_host=begun.get("ranks_per_host", 0),
         state=end["state"],
         why=end["why"],
         answer_right=end.get("answer_right"),
         begun_ns=end["begun_ns"],
         ended_ns=end["ended_ns"],
         figures={one["name"]: TrialFigure(one["value"], one["unit"]) for one in end.get("figures", ())},
-        folder=trial_folder(folder, told["trial"]),
+        folder=trial_folder(folder, begun["trial"]),
         loop_ns=tuple(end["loop_ns"]) if "loop_ns" in end else None,
     )
 
 
 def valid_trials(trials: Iterable[Trial], **levels: Level | Sequence[Level]) -> tuple[Trial, ...]:
-    """Those that count and have the levels: `valid_trials(trials, eee="on", sleep_us=(0, 100))`."""
+    """Valid trials that have the levels: `valid_trials(trials, eee="on", sleep_us=(0, 100))`."""
     wanted = {
         factor: (level,) if isinstance(level, str | int | float) else tuple(level) for factor, level in levels.items()
     }
@@ -128,15 +129,6 @@ def valid_trials(trials: Iterable[Trial], **levels: Level | Sequence[Level]) -> 
 
 
 def levels_of(trials: Iterable[Trial], factor: str) -> tuple[Level, ...]:
-    """The levels that a factor has in trials, numbers before text; trials without the factor are passed over."""
+    """The levels that a factor has in trials, numbers before text; trials without the factor are ignored."""
     found = {trial.levels[factor] for trial in trials if factor in trial.levels}
     return tuple(sorted(found, key=lambda level: (isinstance(level, str), level)))
-
-
-def by_levels(trials: Iterable[Trial], factors: Sequence[str]) -> dict[tuple[Level, ...], tuple[Trial, ...]]:
-    """Trials that count, grouped by their levels of some factors, which all of them must have."""
-    groups: dict[tuple[Level, ...], list[Trial]] = {}
-    for trial in trials:
-        if trial.valid:
-            groups.setdefault(tuple(trial.levels[factor] for factor in factors), []).append(trial)
-    return {levels: tuple(group) for levels, group in groups.items()}

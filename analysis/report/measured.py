@@ -1,4 +1,4 @@
-"""What was measured and how: runs, versions, clocks, and what does not count, with the reason."""
+"""What was measured and how: runs, versions, clocks, trials that do not count, and remarks."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,13 +8,15 @@ from analysis.configurations import LAB_KINDS
 from analysis.report.report_data import ReportData, RunData
 from analysis.report.section import Section
 from analysis.report.table import Cell, Column, Table
+from record.event_kinds import EventKind
+from record.event_text import sentence_of
 
-_TROUBLE = ("clock_unknown", "disk_recovered", "source_failed", "sampling_failed", "stale", "late", "refused")
+_REMARKS = frozenset(kind for kind in EventKind if kind.remark)
 _MOST_REMARKS = 40
 
 
 def measured(data: ReportData) -> Section:
-    """Always there."""
+    """The section that every report has."""
     runs = data.runs
     tables = [_runs(runs), _experiments(runs), _trials(runs), _clocks(runs), _versions(runs)]
     invalid = _not_counted(runs)
@@ -25,18 +27,20 @@ def measured(data: ReportData) -> Section:
         words = "1 trial does" if count == 1 else f"{count} trials do"
         warnings.append(f"{words} not count; the table says why.")
     remarks = _remarks(runs)
-    if remarks.rows:
-        tables.append(remarks)
+    tables.append(Table(remarks.name, remarks.title, remarks.columns, remarks.rows[:_MOST_REMARKS]))
+    if len(remarks.rows) > _MOST_REMARKS:
+        hidden = len(remarks.rows) - _MOST_REMARKS
+        warnings.append(f"{hidden} more remarks are not shown: see events.jsonl in the runs' folders.")
     text = (
         "Times are UTC on the clock of the computer that ran the experiment. A sample was true at some moment between "
-        "question and answer; other clocks are known to the bounds below."
+        "request and response; the errors of other clocks are within the bounds below."
     )
     labs = {str(run.facts.get("lab_digest", "")) for run in runs}
     if len(labs) > 1:
-        warnings.append("These runs are of different inventories: what is compared between them may differ in more.")
+        warnings.append("These runs have different inventories, so that they may differ in more than their factors.")
     unfinished = [run.name for run in runs if run.facts.get("state") != "finished"]
     if unfinished:
-        warnings.append(f"Not finished, so more may be missing than is said: {', '.join(unfinished)}.")
+        warnings.append(f"Not finished, so that parts may be missing: {', '.join(unfinished)}.")
     return Section(
         "measured",
         "What was measured, and how",
@@ -47,7 +51,7 @@ def measured(data: ReportData) -> Section:
 
 
 def _of_one(table: Table) -> Table:
-    """Without the column that names the run, where there is only one; the table of runs keeps it."""
+    """Without the column of the run's name, for a report of one run; the table of runs keeps it."""
     if table.name == "runs":
         return table
     return Table(table.name, table.title, table.columns[1:], tuple(row[1:] for row in table.rows))
@@ -63,14 +67,14 @@ def _runs(runs: tuple[RunData, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         facts = run.facts
-        told = _experiment(facts)
+        experiment = _experiment(facts)
         rows.append(
             (
                 run.name,
                 str(facts.get("lab", "")),
                 str(facts.get("lab_digest", ""))[:12],
-                str(told.get("name", facts.get("name", ""))),
-                str(told.get("seed", "")),
+                str(experiment.get("name", facts.get("name", ""))),
+                str(experiment.get("seed", "")),
                 str(facts.get("begun", ""))[:19].replace("T", " "),
                 str(facts.get("ended", ""))[:19].replace("T", " "),
                 str(facts.get("state", "")),
@@ -84,17 +88,17 @@ def _experiments(runs: tuple[RunData, ...]) -> Table:
     """What was varied, and how often it was repeated."""
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
-        told = _experiment(run.facts)
-        if "measure" in told:
-            factors = [_factor(name, factor) for name, factor in told.get("factors", {}).items()]
+        experiment = _experiment(run.facts)
+        if "measure" in experiment:
+            factors = [_factor(name, factor) for name, factor in experiment.get("factors", {}).items()]
             rows.append(
                 (
                     run.name,
-                    _measure(told["measure"]),
+                    _measure(experiment["measure"]),
                     "; ".join(factors) or "nothing",
-                    _count(told.get("blocks")),
-                    _count(told.get("repetitions")),
-                    ", ".join(told.get("slow", ())),
+                    _count(experiment.get("blocks")),
+                    _count(experiment.get("repetitions")),
+                    ", ".join(experiment.get("slow", ())),
                 )
             )
     columns = ("run", "what is measured", "factors and levels", "blocks", "repetitions in a block", "changed slowly")
@@ -141,10 +145,10 @@ def _clocks(runs: tuple[RunData, ...]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         widest: dict[tuple[str, str], tuple[int, bool]] = {}
-        for told in run.facts.get("clocks", ()):
-            key = str(told["source"]), str(told["method"])
+        for clock in run.facts.get("clocks", ()):
+            key = str(clock["source"]), str(clock["method"])
             bound_ns, good = widest.get(key, (0, True))
-            widest[key] = max(bound_ns, int(told["bound_ns"])), good and bool(told.get("consistent", True))
+            widest[key] = max(bound_ns, int(clock["bound_ns"])), good and bool(clock.get("consistent", True))
         rows += [
             (run.name, source, method, bound_ns / 1e6, "yes" if good else "no")
             for (source, method), (bound_ns, good) in widest.items()
@@ -171,14 +175,17 @@ def _not_counted(runs: tuple[RunData, ...]) -> Table:
 
 
 def _remarks(runs: tuple[RunData, ...]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for run in runs:
-        for event in run.events:
-            if event["kind"] in _TROUBLE:
-                about = event.get("source", event.get("device", ""))
-                rows.append((run.name, event["kind"].replace("_", " "), str(about), str(event.get("why", ""))))
-    kept = tuple(dict.fromkeys(rows))
-    return Table("remarks", "Remarks", tuple(map(Column, ("run", "what", "about", "why"))), kept[:_MOST_REMARKS])
+    """Events that a reader of the figures has to know about, equal ones once; the first of each kind comes first."""
+    remarks = (
+        (run.name, str(event["kind"]).replace("_", " "), str(event.get("source", "")), sentence_of(event))
+        for run in runs
+        for event in run.events
+        if event["kind"] in _REMARKS
+    )
+    rows: list[tuple[Cell, ...]] = list(dict.fromkeys(remarks))
+    first = {row[:2]: row for row in reversed(rows)}
+    rows.sort(key=lambda row: first[row[:2]] != row)
+    return Table("remarks", "Remarks", tuple(map(Column, ("run", "what", "about", "why"))), tuple(rows))
 
 
 def _levels(levels: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What a report is made of: runs with their trials, and a calibration, each read once."""
+"""The data of a report: runs with their trials, and a calibration, each read once."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from analysis.interval import Interval, of_median
 from analysis.programs.profile import Profile, ProfileError
 from analysis.programs.profile_reading import profiles_of, time_of
 from analysis.run_lab import lab_of_run, link_mbps
+from record.event_text import Event
 from record.samples import RunSamples
 from record.trials import Trial, read_trials
 
@@ -23,29 +24,41 @@ _FEW = 6
 class RunData:
     """One run's folder."""
 
-    folder: Path
-    facts: dict[str, Any]
-    events: tuple[dict[str, Any], ...]
+    samples: RunSamples
     trials: tuple[Trial, ...]
-    watts: pl.DataFrame
     profiles: tuple[Profile, ...]
     hosts: frozenset[str]
-    """Nodes of its lab; without its inventory, those that took part. What feeds anything else feeds the network."""
+    """Nodes of its lab; without its inventory, those that took part. Outlets of other devices feed the network."""
+
+    @property
+    def folder(self) -> Path:
+        """The run's folder."""
+        return self.samples.folder
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """The name of its folder."""
         return self.folder.name
 
     @property
-    def factors(self) -> Factors:
-        """Of its experiment."""
-        return Factors.of_run(self.facts)
+    def facts(self) -> dict[str, Any]:
+        """Its `run.yaml`."""
+        return self.samples.facts
 
     @property
-    def samples(self) -> RunSamples:
-        """Its tables."""
-        return RunSamples(self.folder)
+    def events(self) -> tuple[Event, ...]:
+        """Its events, in order."""
+        return self.samples.events
+
+    @property
+    def watts(self) -> pl.DataFrame:
+        """Its readings of meters."""
+        return self.samples.table("watts")
+
+    @property
+    def factors(self) -> Factors:
+        """Factors of its experiment."""
+        return Factors.of_run(self.facts)
 
     def programs(self) -> Iterator[Trial]:
         """Valid trials of programs."""
@@ -54,7 +67,7 @@ class RunData:
 
 @dataclass(frozen=True, slots=True)
 class ReportData:
-    """All of it; `calibration_file` is empty without a calibration."""
+    """All runs of a report; `calibration_file` is empty without a calibration."""
 
     runs: tuple[RunData, ...]
     calibration: Calibration | None = None
@@ -62,33 +75,32 @@ class ReportData:
 
     @property
     def several(self) -> bool:
-        """Whether names of runs have to be told apart."""
+        """Whether the report has to name its runs."""
         return len(self.runs) > 1
 
 
-def read_material(folders: Sequence[Path], calibration: Calibration | None, calibration_file: str) -> ReportData:
-    """Read runs; LabError if a folder is none."""
+def read_report_data(folders: Sequence[Path], calibration: Calibration | None, calibration_file: str) -> ReportData:
+    """Read runs; LabError if a folder is not a run's."""
     return ReportData(tuple(_read(folder) for folder in folders), calibration, calibration_file)
 
 
 def _read(folder: Path) -> RunData:
     samples = RunSamples(folder)
-    facts = samples.facts
-    lab, trials = lab_of_run(facts), read_trials(folder)
+    lab, trials = lab_of_run(samples.facts), read_trials(folder)
     try:
         profiles = profiles_of(folder, link_mbps(lab))
     except ProfileError:
         profiles = ()
     known = () if lab is None else (host.name for host in lab.hosts)
     hosts = frozenset((*known, *(host for trial in trials for host in trial.hosts)))
-    return RunData(folder, facts, tuple(samples.events), trials, samples.table("watts"), profiles, hosts)
+    return RunData(samples, trials, profiles, hosts)
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
     """A median of `count` values with its bar.
 
-    From six values on that is a 95 % interval (bootstrap), below that from the least to the most, of one value nothing.
+    From six values on the bar is a 95 % bootstrap interval; for fewer values it is their range.
     """
 
     interval: Interval
@@ -106,9 +118,9 @@ class Spread:
 
 
 def spread_of(values: Sequence[float]) -> Spread:
-    """Median and bar of some values; ValueError of none."""
+    """Median and bar of values; ValueError without values."""
     if not values:
-        raise ValueError("no values have no median")
+        raise ValueError("a median needs at least one value")
     if len(values) >= _FEW:
         return Spread(of_median(values), len(values))
     ordered = sorted(values)
@@ -116,8 +128,8 @@ def spread_of(values: Sequence[float]) -> Spread:
     return Spread(Interval(middle, ordered[0], ordered[-1]), len(values))
 
 
-def bars_told(counts: Sequence[int]) -> str:
-    """The sentence of a caption that says what bars are."""
+def bars_text(counts: Sequence[int]) -> str:
+    """The sentence of a caption that explains the bars."""
     if not counts:
         return ""
     least, most = min(counts), max(counts)

@@ -1,1 +1,1 @@
-"""Counters and watts of a run on one clock, and where they are kept."""
+"""Samples of counters and power on one clock: sources, and the collector that polls them."""

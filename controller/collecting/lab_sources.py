@@ -1,4 +1,4 @@
-"""What a lab has to sample, and how its nodes' clocks are told."""
+"""The sources of a lab's samples, and the offsets of its nodes' clocks."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -16,18 +16,19 @@ from controller.transports.switches import open_session
 from lab.errors import AccessDenied, DeviceError
 from lab.model import Host, Lab, Strip, Switch
 from record.clock_offsets import Exchange, Offset, by_chrony, offset_of
+from record.event_kinds import EventKind
 from record.store import Run
 
 PERIOD_S: Final = 1.0
 LPI_PERIOD_S: Final = 10.0
-_PATIENCE: Final = ((0.3, 3), (1.0, 2))
-"""Sooner given up than a plan would: the next beat asks again."""
+_TIMEOUTS: Final = ((0.3, 3), (1.0, 2))
+"""Shorter than those of a plan: the next tick polls again."""
 
 
 def sources_of(lab: Lab, *, period_s: float = PERIOD_S, lpi_period_s: float = LPI_PERIOD_S) -> tuple[Timed, ...]:
     """Every switch with an SNMP agent, every strip, and the LPI counters of families that show them.
 
-    `lpi_period_s` 0: no LPI counters. A switch without SNMP (Open vSwitch, Linux bridges) has no counters here.
+    `lpi_period_s` 0: without LPI counters. A switch without SNMP (Open vSwitch, Linux bridges) has no source.
     """
     strips = [Timed(_strip(lab, strip), period_s) for strip in lab.strips]
     switches = [Timed(_ports(switch), period_s) for switch in lab.switches if _has_agent(switch)]
@@ -44,12 +45,12 @@ def _has_agent(switch: Switch) -> bool:
 
 
 def _ports(switch: Switch) -> PortSource:
-    return PortSource(switch, lambda: Agent(access_of(switch), _PATIENCE))
+    return PortSource(switch, lambda: Agent(access_of(switch), _TIMEOUTS))
 
 
 def _strip(lab: Lab, strip: Strip) -> StripSource:
     feeds = {outlet.number: outlet.feeds for outlet in lab.outlets if outlet.strip == strip.name}
-    return StripSource(strip, feeds, lambda: Meter(strip, Agent(access_of(strip), _PATIENCE)))
+    return StripSource(strip, feeds, lambda: Meter(strip, Agent(access_of(strip), _TIMEOUTS)))
 
 
 def _lpi(switch: Switch) -> LpiSource:
@@ -57,15 +58,16 @@ def _lpi(switch: Switch) -> LpiSource:
 
 
 def note_clocks(run: Run, hosts: Sequence[Host]) -> dict[str, Offset]:
-    """Read the nodes' clocks now and note them in the run; what cannot be read is an event. To be called at both ends.
+    """Read the nodes' clocks and record their offsets in the run, an event for each that cannot be read.
 
-    Of chrony's bound, where it runs here and there, and that of the round trips the smaller one is kept.
+    Call it at the start and at the end of a run. Where chrony runs on both machines, the smaller of its bound and that
+    of the round trips is kept.
     """
     found: dict[str, Offset] = {}
     here = tracking_here()
     for name, reading in read_clocks(hosts).items():
         if isinstance(reading, DeviceError):
-            run.event("clock_unknown", source=name, why=str(reading))
+            run.event(EventKind.CLOCK_UNKNOWN, source=name, why=str(reading))
         else:
             found[name] = _offset(run, name, reading, here)
     run.add_clocks([offset.plain() for offset in found.values()])
@@ -76,5 +78,5 @@ def _offset(run: Run, name: str, reading: ClockReading, here: str) -> Offset:
     at_ns = run.clock.at_ns
     exchanges = [Exchange(at_ns(sent), there, at_ns(received)) for sent, there, received in reading.exchanges]
     over_ssh = offset_of(name, "ssh round trips", exchanges)
-    told = by_chrony(name, here, reading.tracking, over_ssh.time_ns, run.clock.system_ahead_ns())
-    return told if told is not None and told.bound_ns < over_ssh.bound_ns else over_ssh
+    chrony = by_chrony(name, here, reading.tracking, over_ssh.time_ns, run.clock.system_ahead_ns())
+    return chrony if chrony is not None and chrony.bound_ns < over_ssh.bound_ns else over_ssh

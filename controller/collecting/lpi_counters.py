@@ -1,9 +1,9 @@
-"""Families of switches that count how often and how long their ports are in Low Power Idle: what to ask. Pure.
+"""Families of switches that count how often and how long their ports are in LPI, and the commands for it. Pure.
 
-FASTPATH's ``show green-mode PORT`` (CLI manual 202-11997) has events and durations of both directions since somebody
-cleared them. Its text says durations are in steps of 10 s, its sample heading "(uSec)": the heading is believed, and
-a port whose idle time is known tells which is right. Dell's N-series has the same code base, and its output is not
-known. The ROS family (Dell 55xx, Cisco SG) shows no such counters; hosts' own are the node sampler's.
+FASTPATH's ``show green-mode PORT`` (CLI manual 202-11997) has events and durations of both directions since they were
+cleared. Its text says that durations are in steps of 10 s, the heading of its sample says "(uSec)": this code takes
+microseconds, and a port whose idle time is known shows which is right. Dell's N-series has the same code base, but its
+output is unknown. The ROS family (Dell 55xx, Cisco SG) shows no such counters; the node sampler reads those of hosts.
 """
 
 from collections.abc import Mapping
@@ -27,37 +27,37 @@ LpiCounts = tuple[int, int, int, int]
 
 
 class LpiFamily(Protocol):
-    """One family."""
+    """The LPI counters of one family."""
 
     def queries(self, switch: Switch) -> tuple[Query, ...]:
-        """What to ask."""
+        """The commands to send."""
 
     def read(self, switch: Switch, answers: Answers) -> Mapping[str, LpiCounts]:
-        """Counts of each port; Unreadable if they are not there."""
+        """Counts of each port; Unreadable if they are missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class GreenMode:
-    """FASTPATH: one command a port."""
+    """FASTPATH: one command for each port."""
 
     def queries(self, switch: Switch) -> tuple[Query, ...]:
         """``show green-mode`` of each port."""
         return tuple(Show(f"{GREEN} {port.name}") for port in switch.ports)
 
     def read(self, switch: Switch, answers: Answers) -> Mapping[str, LpiCounts]:
-        """Four numbers a port."""
+        """Four numbers for each port."""
         return {port.name: self._port(switch, f"{GREEN} {port.name}", answers) for port in switch.ports}
 
     def _port(self, switch: Switch, command: str, answers: Answers) -> LpiCounts:
         text = answers[Show(command)]
         if not isinstance(text, str):
             raise Unreadable(switch.name, command, repr(text))
-        said = fields(switch, command, text)
-        if any(not said.get(label, "").isdecimal() for label in _LABELS):
+        shown = fields(switch, command, text)
+        if any(not shown.get(label, "").isdecimal() for label in _LABELS):
             raise Unreadable(switch.name, command, text)
-        tx_event, tx_us, rx_event, rx_us = (int(said[label]) for label in _LABELS)
+        tx_event, tx_us, rx_event, rx_us = (int(shown[label]) for label in _LABELS)
         return tx_event, tx_us, rx_event, rx_us
 
 
 LPI_FAMILIES: Final[Mapping[SwitchFamily, LpiFamily]] = {"netgear_m4300": GreenMode()}
-"""Every family that shows them."""
+"""Every family that shows LPI counters."""

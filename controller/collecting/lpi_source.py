@@ -1,4 +1,4 @@
-"""LPI counters of a switch's ports, by its command line."""
+"""LPI counters of a switch's ports, from its command line."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
@@ -8,39 +8,40 @@ from controller.collecting.source import Reading, SourceKind
 from controller.drivers.driver import Answers, Query
 from lab.model import Switch
 from record.clock_offsets import Offset
+from record.counters import went_back
 from record.run_clock import RunClock
 from record.sample_tables import Batch, Column
 
 
-class Asking(Protocol):
-    """The part of a session that LPI counters need."""
+class CommandSession(Protocol):
+    """The part of a session that this source uses."""
 
     def ask(self, queries: Sequence[Query], /) -> Answers:
-        """Answers to queries."""
+        """Send queries; their answers."""
 
     def close(self) -> None:
-        """End it."""
+        """Close it."""
 
 
 class LpiSource:
-    """LPI counters of a switch's ports, by its command line."""
+    """LPI counters of a switch's ports, from its command line."""
 
     kind: SourceKind = "lpi"
 
-    def __init__(self, switch: Switch, family: LpiFamily, open_session: Callable[[], Asking]) -> None:
+    def __init__(self, switch: Switch, family: LpiFamily, open_session: Callable[[], CommandSession]) -> None:
         self.switch = switch
         self._family = family
         self._open_session = open_session
-        self._session: Asking | None = None
+        self._session: CommandSession | None = None
         self._last: Mapping[str, tuple[int, ...]] = {}
 
     @property
     def name(self) -> str:
-        """Of the switch."""
+        """The switch's name."""
         return self.switch.name
 
     def read(self, clock: RunClock) -> Reading:
-        """All ports, one after the other."""
+        """Read all ports, one after the other."""
         queries = self._family.queries(self.switch)
         sent_ns = clock.now_ns()
         if self._session is None:
@@ -49,7 +50,7 @@ class LpiSource:
         received_ns = clock.now_ns()
         found = self._family.read(self.switch, answers)
         marks = [
-            "reset" if any(a < b for a, b in zip(counts, self._last.get(port, counts), strict=True)) else ""
+            "reset" if any(map(went_back, self._last.get(port, counts), counts)) else ""
             for port, counts in found.items()
         ]
         self._last = found
@@ -60,11 +61,11 @@ class LpiSource:
         return Reading(Batch("lpi", len(found), columns), sent_ns, received_ns)
 
     def offsets(self) -> tuple[Offset, ...]:
-        """None: the switch's clock is read with its ports."""
+        """Empty: the switch's clock is read with its ports."""
         return ()
 
     def close(self) -> None:
-        """End the session."""
+        """Close the session."""
         if self._session is not None:
             self._session.close()
             self._session = None

@@ -1,20 +1,22 @@
-"""Counters of a switch's ports: which columns of IF-MIB are read, and what two readings say about each other. Pure.
+"""Counters of a switch's ports: which columns of IF-MIB are read, and resets and wraps between two readings. Pure.
 
-RFC 2863. A 64-bit counter that went back was reset. A 32-bit one may have gone round: it is carried on where the time
-between two readings is too short for two ways to be told apart, and counts as reset where it is not.
+RFC 2863. A 64-bit counter that went back was reset. A 32-bit counter that went back has wrapped if at the port's speed
+it can have wrapped only once since the reading before; it is then continued with more bits. Otherwise it was reset.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from record.counters import went_back
+
 _IF = "1.3.6.1.2.1.2.2.1"
 _IFX = "1.3.6.1.2.1.31.1.1.1"
 
 SYS_UPTIME: Final = "1.3.6.1.2.1.1.3.0"
 _TICK_MS: Final = 10
-_UPTIME_TURN_MS: Final = 2**32 * _TICK_MS
-_TURN: Final = 2**32
+_UPTIME_WRAP_MS: Final = 2**32 * _TICK_MS
+_WRAP: Final = 2**32
 _UPTIME_SLACK_MS: Final = 2_000
 _UPTIME_SLACK_SHARE: Final = 0.01
 _SMALLEST_FRAME_BIT: Final = 84 * 8  # with preamble and gap
@@ -22,7 +24,7 @@ _SMALLEST_FRAME_BIT: Final = 84 * 8  # with preamble and gap
 
 @dataclass(frozen=True, slots=True)
 class CounterColumn:
-    """A counter; `narrow` is the 32-bit object to read where the wide one is missing, empty if there is none."""
+    """A counter; `narrow` is the 32-bit object to read where the 64-bit one is missing, empty without one."""
 
     name: str
     oid: str
@@ -53,26 +55,26 @@ _UP: Final = 1
 
 Numbers = Sequence[int | None]
 Continuity = Literal["first", "continuous", "restarted", "stopped"]
-"""What sysUpTime says: nothing to compare with; it went on; it began anew; it stands still though time went by."""
+"""What sysUpTime shows: the first reading; no restart since the last one; a restart; an agent that stands still."""
 
 
 def uptime_continuity(before_ms: int | None, after_ms: int, elapsed_ms: float) -> Continuity:
-    """Whether an agent ran on between two readings of sysUpTime, `elapsed_ms` apart by our clock.
+    """Whether an agent kept running between two readings of sysUpTime, `elapsed_ms` apart by our clock.
 
-    The turn of sysUpTime after 497 days is no restart. Slack for slow agents: 2 s and 1 % of the time.
+    The wrap of sysUpTime after 497 days is not a restart. Tolerance for slow agents: 2 s and 1 % of the time.
     """
     if before_ms is None:
         return "first"
     if after_ms == before_ms and elapsed_ms > _UPTIME_SLACK_MS:
         return "stopped"
-    wrong_ms = (after_ms - before_ms - round(elapsed_ms) + _UPTIME_TURN_MS // 2) % _UPTIME_TURN_MS
-    wrong_ms -= _UPTIME_TURN_MS // 2
-    return "continuous" if abs(wrong_ms) <= _UPTIME_SLACK_MS + _UPTIME_SLACK_SHARE * elapsed_ms else "restarted"
+    error_ms = (after_ms - before_ms - round(elapsed_ms) + _UPTIME_WRAP_MS // 2) % _UPTIME_WRAP_MS
+    error_ms -= _UPTIME_WRAP_MS // 2
+    return "continuous" if abs(error_ms) <= _UPTIME_SLACK_MS + _UPTIME_SLACK_SHARE * elapsed_ms else "restarted"
 
 
 @dataclass(frozen=True, slots=True)
 class PortReading:
-    """Counters of a switch's ports: each column has a number for each port, None where the switch has none.
+    """Counters of a switch's ports: each column has a number for each port, None where it is missing.
 
     `narrow` says which columns are of 32 bits.
     """
@@ -85,43 +87,39 @@ class PortReading:
 
 
 class PortMemory:
-    """The last reading of a switch's ports, to judge the next one by."""
+    """The last reading of a switch's ports, to compare the next one with."""
 
     def __init__(self) -> None:
         self._last: PortReading | None = None
         self._raw: dict[str, list[int | None]] = {}
-        self._turns: dict[str, list[int]] = {}
+        self._wraps: dict[str, list[int]] = {}
 
-    def judged(self, now: PortReading, *, restarted: bool) -> tuple[dict[str, list[int | None]], list[str]]:
+    def compare(self, now: PortReading, *, restarted: bool) -> tuple[dict[str, list[int | None]], list[str]]:
         """Counters as they are stored, and a mark for each port; the reading is remembered.
 
-        Marks: "" the difference to the reading before is what passed in between; "wrap" so it is, a 32-bit counter
-        having gone round; "reset" no difference may be taken. All counters of a port that was reset start anew.
+        Marks: "" the difference to the reading before is valid; "wrap" it is valid, and a 32-bit counter has wrapped;
+        "reset" it is not. All counters of a port that was reset start again.
         """
         reset, wrapped = self._marks(now, restarted=restarted)
         stored: dict[str, list[int | None]] = {}
         for name, values in now.counters.items():
             known = self._raw.get(name, [None] * len(values))
             if now.narrow[name]:
-                turns = [
-                    0 if gone else count + _went_back(before, after)
-                    for gone, count, before, after in zip(
-                        reset, self._turned(name, len(values)), known, values, strict=True
-                    )
+                counts = self._wraps.get(name, [0] * len(values))
+                wraps = [
+                    0 if is_reset else count + went_back(before, after)
+                    for is_reset, count, before, after in zip(reset, counts, known, values, strict=True)
                 ]
-                self._turns[name] = turns
-                stored[name] = [None if v is None else v + _TURN * n for v, n in zip(values, turns, strict=True)]
+                self._wraps[name] = wraps
+                stored[name] = [None if v is None else v + _WRAP * n for v, n in zip(values, wraps, strict=True)]
             else:
                 stored[name] = list(values)
             self._raw[name] = [old if new is None else new for old, new in zip(known, values, strict=True)]
         self._last = now
         return stored, ["reset" if a else "wrap" if b else "" for a, b in zip(reset, wrapped, strict=True)]
 
-    def _turned(self, name: str, count: int) -> list[int]:
-        return self._turns.get(name, [0] * count)
-
     def _marks(self, now: PortReading, *, restarted: bool) -> tuple[list[bool], list[bool]]:
-        """Which ports were reset, and of which a counter went round."""
+        """Which ports were reset, and of which a counter wrapped."""
         count = len(now.discontinuity_ms)
         if self._last is None:
             return [False] * count, [False] * count
@@ -136,28 +134,24 @@ class PortMemory:
             if known is None or known == values:
                 continue
             for port, (before, after) in enumerate(zip(known, values, strict=True)):
-                if _went_back(before, after) and not reset[port]:
-                    once = now.narrow[name] and _turned_once(name, before, after, now.rates_mbps[port], elapsed_s)
+                if went_back(before, after) and not reset[port]:
+                    once = now.narrow[name] and _wrapped_once(name, before, after, now.rates_mbps[port], elapsed_s)
                     wrapped[port] |= once
                     reset[port] = not once
         return reset, wrapped
 
 
-def _went_back(before: int | None, after: int | None) -> bool:
-    return before is not None and after is not None and after < before
-
-
-def _turned_once(name: str, before: int | None, after: int | None, rate_mbps: int | None, elapsed_s: float) -> bool:
-    """Whether a 32-bit counter that went back went round exactly once: no more can have passed at the port's rate."""
+def _wrapped_once(name: str, before: int | None, after: int | None, rate_mbps: int | None, elapsed_s: float) -> bool:
+    """Whether a 32-bit counter that went back wrapped exactly once: more is not possible at the port's speed."""
     if before is None or after is None:
         return False
     bit = 8 if name.endswith("_byte") else _SMALLEST_FRAME_BIT
     most = (rate_mbps or 0) * 1e6 / bit * elapsed_s
-    return after + _TURN - before <= most < _TURN
+    return after + _WRAP - before <= most < _WRAP
 
 
 def column_of(found: Mapping[str, object], indexes: Sequence[str]) -> list[int | None]:
-    """One number a port from a walked column; None where the switch has none."""
+    """A number for each port from a walked column; None where it is missing."""
     return [value if isinstance(value := found.get(index), int) else None for index in indexes]
 
 

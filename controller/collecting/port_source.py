@@ -24,6 +24,7 @@ from controller.drivers.driver import Answers, SnmpValue
 from lab.errors import Unreadable
 from lab.model import Switch
 from record.clock_offsets import UPTIME_STEP_NS, Exchange, Offset, offset_of, uptime_exchange
+from record.event_kinds import EventKind
 from record.run_clock import RunClock
 from record.sample_tables import Batch, Column
 
@@ -32,16 +33,16 @@ _KEPT_EXCHANGES: Final = 20
 
 
 class CountingAgent(Protocol):
-    """The part of an SNMP agent that counters need."""
+    """The part of an SNMP agent that this source uses."""
 
     def walk(self, oid: str, rows: int = ..., /) -> dict[str, SnmpValue]:
-        """A column; `rows` are asked for at a time."""
+        """A column; `rows` are requested at a time."""
 
     def get(self, oids: Sequence[str], /) -> dict[str, SnmpValue]:
         """Objects by OID."""
 
     def close(self) -> None:
-        """End it."""
+        """Close it."""
 
 
 class PortSource:
@@ -59,35 +60,35 @@ class PortSource:
         self._oids: dict[str, tuple[str, bool]] = {}
         self._missing: tuple[str, ...] = ()
         self._memory = PortMemory()
-        self._restarted = False  # and no sweep since
+        self._restarted = False  # and not read since
         self._uptime: tuple[int, int] | None = None  # (milliseconds, run's ns)
         self._first: list[Exchange] = []
         self._last: list[Exchange] = []
 
     @property
     def name(self) -> str:
-        """Of the switch."""
+        """The switch's name."""
         return self.switch.name
 
     def read(self, clock: RunClock) -> Reading:
-        """One sweep over all columns."""
+        """Read all columns."""
         events: list[SourceEvent] = []
         sent_ns = clock.now_ns()
         uptime_ms = self._uptime_ms()
-        continuity = self._went_on(uptime_ms, sent_ns, clock.now_ns())
+        continuity = self._continuity(uptime_ms, sent_ns, clock.now_ns())
         self._restarted |= continuity == "restarted"
-        if self._restarted or not self._indexes:  # numbers of interfaces may be others now
-            events += self._find()
-        found = {name: self._column(oid) for name, (oid, _) in self._oids.items()}
+        if self._restarted or not self._indexes:  # interfaces may have other numbers now
+            events += self._find_ports()
+        counters = {name: self._column(oid) for name, (oid, _) in self._oids.items()}
         speeds, states = self._column(HIGH_SPEED), self._column(OPER_STATUS)
-        changed, broken = in_ms(self._column(LAST_CHANGE)), in_ms(self._column(DISCONTINUITY))
+        changed_ms, discontinuity_ms = in_ms(self._column(LAST_CHANGE)), in_ms(self._column(DISCONTINUITY))
         received_ns = clock.now_ns()
         narrow = {name: is_narrow for name, (_, is_narrow) in self._oids.items()}
-        reading = PortReading(found, narrow, speeds, broken, received_ns)
-        stored, marks = self._memory.judged(reading, restarted=self._restarted)
+        reading = PortReading(counters, narrow, speeds, discontinuity_ms, received_ns)
+        stored, marks = self._memory.compare(reading, restarted=self._restarted)
         mark = "restarted" if self._restarted else "stale" if continuity == "stopped" else ""
         if self._restarted:
-            events.append(SourceEvent("restarted", {"uptime_ms": uptime_ms}))
+            events.append(SourceEvent(EventKind.SWITCH_RESTARTED, {"uptime_ms": uptime_ms}))
             self._restarted = False
         if continuity == "stopped":
             marks = [mark or "stale" for mark in marks]
@@ -95,11 +96,11 @@ class PortSource:
             "switch": self.name,
             "port": self._ports,
             "up": states_of(states),
-            "changed_ms": changed,
+            "changed_ms": changed_ms,
             "rate_mbps": speeds,
             **stored,
         }
-        batch = Batch("ports", len(self._ports), {**columns, "discontinuity_ms": broken, "mark": marks})
+        batch = Batch("ports", len(self._ports), {**columns, "discontinuity_ms": discontinuity_ms, "mark": marks})
         return Reading(batch, sent_ns, received_ns, mark, uptime_ms, tuple(events))
 
     def offsets(self) -> tuple[Offset, ...]:
@@ -108,7 +109,7 @@ class PortSource:
         return tuple(offset_of(self.name, "sysUpTime", group, UPTIME_STEP_NS) for group in groups)
 
     def close(self) -> None:
-        """End the conversation; another agent, patient anew, begins the next one."""
+        """Close the agent; the next reading makes a new one, with its first timeouts again."""
         if self._opened is not None:
             self._opened.close()
             self._opened = None
@@ -119,12 +120,12 @@ class PortSource:
             self._opened = self._make_agent()
         return self._opened
 
-    def _find(self) -> list[SourceEvent]:
-        """Where the MIBs keep the ports, and which counters there are; told once, and again if it changes."""
-        asked: Answers = {walk: self._agent.walk(walk.oid) for walk in (BASE_PORT_IF_INDEX, IF_NAME)}
-        index_of = {place.name: str(place.if_index) for place in places(self.switch, asked)}
+    def _find_ports(self) -> list[SourceEvent]:
+        """Find the ports' rows in the MIBs and the counters that exist; an event if the missing ones changed."""
+        answers: Answers = {walk: self._agent.walk(walk.oid) for walk in (BASE_PORT_IF_INDEX, IF_NAME)}
+        index_of = {place.name: str(place.if_index) for place in places(self.switch, answers)}
         indexes = [index_of[port] for port in self._ports]
-        self._rows = len(asked[IF_NAME]) + 1
+        self._rows = len(answers[IF_NAME]) + 1
         oids, missing = {}, []
         for counter in COUNTERS:
             for oid, is_narrow in ((counter.oid, counter.counter_bit == 32), (counter.narrow, True)):
@@ -139,7 +140,7 @@ class PortSource:
         if tuple(missing) == self._missing:
             return []
         self._missing = tuple(missing)
-        return [SourceEvent("counters_missing", {"columns": ", ".join(missing)})]
+        return [SourceEvent(EventKind.COUNTERS_MISSING, {"columns": ", ".join(missing)})]
 
     def _column(self, oid: str) -> list[int | None]:
         return column_of(self._agent.walk(oid, self._rows), self._indexes)
@@ -150,7 +151,7 @@ class PortSource:
             raise Unreadable(self.name, "sysUpTime", repr(ticks))
         return ticks * _TICK_MS
 
-    def _went_on(self, uptime_ms: int, sent_ns: int, answered_ns: int) -> Continuity:
+    def _continuity(self, uptime_ms: int, sent_ns: int, answered_ns: int) -> Continuity:
         before_ms, before_ns = self._uptime or (None, sent_ns)
         continuity = uptime_continuity(before_ms, uptime_ms, (sent_ns - before_ns) / 1e6)
         exchange = uptime_exchange(sent_ns, uptime_ms, answered_ns)

@@ -1,6 +1,7 @@
-"""What is asked at every beat: the seam between the collector and devices.
+"""What is polled at every tick: the interface between the collector and devices.
 
-A source is used by one thread. It keeps what it needs to judge a reading by the one before, and makes none up.
+A source is used by one thread. It remembers what it needs to compare a reading with the one before, and never makes up
+a value.
 """
 
 from collections.abc import Mapping
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from record.clock_offsets import Offset
+from record.event_kinds import EventKind
 from record.run_clock import RunClock
 from record.sample_tables import Batch
 
@@ -16,15 +18,15 @@ SourceKind = Literal["switch", "strip", "lpi"]
 
 @dataclass(frozen=True, slots=True)
 class SourceEvent:
-    """Something that a reading shows to have happened."""
+    """Something that happened, as a reading shows."""
 
-    kind: str
+    kind: EventKind
     facts: Mapping[str, str | int | float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one beat of one source brought; columns of times are the collector's to add."""
+    """The result of one poll of a source; the collector adds the columns of times."""
 
     batch: Batch
     sent_ns: int
@@ -35,21 +37,21 @@ class Reading:
 
 
 class Source(Protocol):
-    """A device, or a part of one, that is asked again and again."""
+    """A device, or a part of one, that is polled."""
 
     @property
     def name(self) -> str:
-        """In the inventory."""
+        """Its name in the inventory."""
 
     @property
     def kind(self) -> SourceKind:
-        """What is asked of it."""
+        """What is polled."""
 
     def read(self, clock: RunClock) -> Reading:
-        """Ask it; a DeviceError says why there is no reading."""
+        """Poll it; a DeviceError says why it failed."""
 
     def offsets(self) -> tuple[Offset, ...]:
-        """What was learned about its clock, at the start and at the end; empty if it has none."""
+        """Offsets of its clock at the start and at the end; empty if it has no clock."""
 
     def close(self) -> None:
-        """Give back what is open; it is opened anew at the next reading."""
+        """Close its connection; the next reading opens a new one."""

@@ -1,4 +1,4 @@
-"""Watts and joules of a strip, and whether it still measures."""
+"""Power and energy of a strip, and whether it still measures."""
 
 import statistics
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +9,8 @@ from controller.collecting.source import Reading, SourceEvent, SourceKind
 from controller.power.family import Channel, StripReading
 from lab.model import Strip
 from record.clock_offsets import Offset
+from record.counters import went_back
+from record.event_kinds import EventKind
 from record.run_clock import RunClock
 from record.sample_tables import Batch, Column
 
@@ -19,13 +21,13 @@ _ENERGY_STEPS: Final = 3.0  # that must be overdue
 
 
 class ReadingMeter(Protocol):
-    """The part of a meter that is needed here."""
+    """The part of a meter that this source uses."""
 
     def read(self) -> StripReading:
         """All outlets and the total."""
 
     def close(self) -> None:
-        """End it."""
+        """Close it."""
 
 
 @dataclass(slots=True)
@@ -37,11 +39,11 @@ class _Shown:
 
 
 class StripSource:
-    """Watts and joules of a strip's outlets and of the whole strip.
+    """Power and energy of a strip's outlets and of the whole strip.
 
-    A strip that has stopped measuring goes on answering. It shows by its energy, which has to count on while power is
-    drawn if it ever did, and by the time in which nothing of it changes, held against how often something did so far;
-    the first rows of such a time are not marked, as nothing tells them apart then: the event says since when.
+    A strip that has stopped measuring still answers. It shows in two ways: its energy counter stands still though power
+    is drawn, or its readings stay the same for much longer than they did so far. The first rows of such a time are not
+    marked, as they look like any others; the event has the time since when nothing changed.
     """
 
     kind: SourceKind = "strip"
@@ -53,26 +55,26 @@ class StripSource:
         self._meter: ReadingMeter | None = None
         self._shown: dict[int, _Shown] = {}
         self._energy: dict[int, _Shown] = {}
-        self._counting: set[int] = set()  # whose energy was seen to move
+        self._counting: set[int] = set()  # outlets whose energy counter has moved
         self._changed_ns: int | None = None
         self._stretches_s: list[float] = []
         self._frozen = False
 
     @property
     def name(self) -> str:
-        """Of the strip."""
+        """The strip's name."""
         return self.strip.name
 
     def read(self, clock: RunClock) -> Reading:
-        """One look at all outlets."""
+        """Read all outlets."""
         sent_ns = clock.now_ns()
         if self._meter is None:
             self._meter = self._make_meter()
-        seen = self._meter.read()
+        reading = self._meter.read()
         received_ns = clock.now_ns()
-        rows = [(0, None, seen.total), *((outlet.number, outlet.on, outlet.meter) for outlet in seen.outlets)]
+        rows = [(0, None, reading.total), *((outlet.number, outlet.on, outlet.meter) for outlet in reading.outlets)]
         reset = {number for number, _, channel in rows if self._energy_fell(number, channel)}
-        self._look([(number, channel) for number, _, channel in rows], sent_ns)
+        self._remember([(number, channel) for number, _, channel in rows], sent_ns)
         overdue = {number for number, _, channel in rows if self._overdue(number, channel, sent_ns)}
         frozen = self._standing_still(sent_ns) or bool(overdue)
         events = self._transition(sent_ns, frozen=frozen)
@@ -94,23 +96,21 @@ class StripSource:
         return Reading(Batch("watts", len(rows), columns), sent_ns, received_ns, mark, None, events)
 
     def offsets(self) -> tuple[Offset, ...]:
-        """None: these strips tell no time."""
+        """Empty: these strips have no clock."""
         return ()
 
     def close(self) -> None:
-        """End the conversation."""
+        """Close the meter."""
         if self._meter is not None:
             self._meter.close()
             self._meter = None
 
     def _energy_fell(self, number: int, channel: Channel) -> bool:
         before = self._shown.get(number)
-        if before is None or before.channel.energy_joule is None or channel.energy_joule is None:
-            return False
-        return channel.energy_joule < before.channel.energy_joule
+        return before is not None and went_back(before.channel.energy_joule, channel.energy_joule)
 
-    def _look(self, rows: Sequence[tuple[int, Channel]], now_ns: int) -> None:
-        """Remember what is shown, and since when."""
+    def _remember(self, rows: Sequence[tuple[int, Channel]], now_ns: int) -> None:
+        """Remember what the strip shows, and since when."""
         changed = False
         for number, channel in rows:
             known = self._shown.get(number)
@@ -128,16 +128,16 @@ class StripSource:
             self._changed_ns = now_ns
 
     def _overdue(self, number: int, channel: Channel, now_ns: int) -> bool:
-        """Whether the energy counter should have moved by several steps, and did not."""
+        """Whether the energy counter should have moved by several steps, but has not."""
         counted = self._energy[number]
         step_joule = channel.energy_step_joule
         if number not in self._counting or channel.power_watt is None or not step_joule:
             return False
-        sure_watt = max(0.0, channel.power_watt - (channel.power_step_watt or 0.0))
-        return sure_watt * (now_ns - counted.since_ns) / 1e9 > _ENERGY_STEPS * step_joule
+        least_watt = max(0.0, channel.power_watt - (channel.power_step_watt or 0.0))
+        return least_watt * (now_ns - counted.since_ns) / 1e9 > _ENERGY_STEPS * step_joule
 
     def _standing_still(self, now_ns: int) -> bool:
-        """Whether nothing has changed for much longer than ever so far."""
+        """Whether nothing has changed for much longer than usual so far."""
         if self._changed_ns is None or len(self._stretches_s) < _FROZEN_CHANGES:
             return False
         usual_s = max(statistics.median(self._stretches_s), max(self._stretches_s) / 4)
@@ -148,4 +148,5 @@ class StripSource:
             return ()
         self._frozen = frozen
         since_ns = now_ns if self._changed_ns is None else self._changed_ns
-        return (SourceEvent("meter_frozen" if frozen else "meter_moves", {"since_ns": since_ns}),)
+        kind = EventKind.METER_FROZEN if frozen else EventKind.METER_RECOVERED
+        return (SourceEvent(kind, {"since_ns": since_ns}),)

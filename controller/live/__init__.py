@@ -1,1 +1,1 @@
-"""A run or a lab while it runs: in a terminal, for Prometheus and for InfluxDB."""
+"""Live views of a run or a lab: in a terminal, for Prometheus and for InfluxDB."""

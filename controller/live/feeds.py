@@ -1,4 +1,4 @@
-"""Where a live view comes from: a run's folder that anybody may be writing, or a lab that is sampled just for it."""
+"""Sources of a live view: a run's folder that another process may be writing, or a lab that is sampled for the view."""
 
 import queue
 import threading
@@ -15,8 +15,10 @@ from controller.live.state.live_state import LiveState
 from controller.live.state.view import Alarm, LabView
 from lab.errors import DeviceError
 from lab.model import Lab
+from record.event_kinds import EventKind
+from record.event_text import Event
 from record.run_clock import RunClock
-from record.run_tail import Event, RunTail, Update
+from record.run_tail import RunTail, Update
 from record.sample_tables import Batch
 
 _SILENT_S: Final = 30.0
@@ -25,79 +27,81 @@ _EEE_EVERY_S: Final = 60.0
 Eee = Mapping[str, bool]
 """Whether EEE is enabled, by end."""
 
+_Item = Batch | Event
+
 
 class Feed(Protocol):
-    """Looks, one after the other, from any thread."""
+    """A source of views, polled by one thread at a time."""
 
-    def look(self) -> LabView:
-        """Everything as it is now."""
+    def poll(self) -> LabView:
+        """The view of now."""
 
     def close(self) -> None:
-        """End whatever was begun."""
+        """Stop what the feed has started."""
 
 
 class RunFeed:
-    """A run's folder. Nothing is sent to any device. LabError if the folder is no run's."""
+    """A run's folder. Sends nothing to any device. LabError if the folder is not a run's."""
 
     def __init__(self, folder: Path, lab: Lab, views: Views | None = None) -> None:
         self._tail = RunTail(folder)
-        self._picture = LiveState(lab)
+        self._state = LiveState(lab)
         self._views = views
 
-    def look(self) -> LabView:
+    def poll(self) -> LabView:
         """Read what is new."""
-        news = self._tail.look()
-        self._picture.take_all(news)
+        update = self._tail.poll()
+        self._state.take_update(update)
         if self._views is not None:
-            self._views.take_all(news, self._tail.facts)
+            self._views.take_update(update, self._tail.facts)
         facts = self._tail.facts
         if facts["state"] != "running":
-            return self._picture.view(self._picture.last_ns, facts)
+            return self._state.view(self._state.last_ns, facts)
         now_ns = time.time_ns()
-        silent_s = (now_ns - self._picture.last_ns) / 1e9
-        if silent_s > _SILENT_S and self._picture.last_ns:
-            gone = Alarm("bad", f"nothing was written for {silent_s:.0f} s: whoever ran this may be gone")
-            return self._picture.view(self._picture.last_ns, facts, [gone])
-        return self._picture.view(now_ns, facts)
+        silent_s = (now_ns - self._state.last_ns) / 1e9
+        if silent_s > _SILENT_S and self._state.last_ns:
+            gone = Alarm("bad", f"nothing was written for {silent_s:.0f} s: the run's process may be gone")
+            return self._state.view(self._state.last_ns, facts, [gone])
+        return self._state.view(now_ns, facts)
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: nothing is open."""
 
 
 class _Memory:
-    """A recorder that keeps nothing: what comes waits for the next look."""
+    """A recorder in memory: batches and events wait for the next poll of the feed."""
 
     def __init__(self, clock: RunClock) -> None:
         self.clock = clock
-        self.waiting: queue.SimpleQueue[Batch | Event | dict[str, bool]] = queue.SimpleQueue()
+        self.waiting: queue.SimpleQueue[_Item] = queue.SimpleQueue()
 
     def append(self, batch: Batch) -> None:
-        """For the next look."""
+        """Keep rows."""
         self.waiting.put(batch)
 
-    def event(self, kind: str, **facts: Any) -> None:
-        """For the next look."""
+    def event(self, kind: EventKind, **facts: Any) -> None:
+        """Keep an event."""
         self.waiting.put({"time_ns": facts.pop("time_ns", self.clock.now_ns()), "kind": kind, **facts})
 
     def add_clocks(self, offsets: Sequence[Mapping[str, Any]]) -> None:
-        """Not shown."""
+        """Do nothing: a live view shows no clocks."""
 
 
 def _ask_eee(lab: Lab) -> Eee:
-    """What every switch that answers says of its ports."""
-    told = ask_switches(lab, read_eee)
+    """Whether EEE is enabled, from every switch that answers."""
+    answers = ask_switches(lab, read_eee)
     return {
         f"{name}:{port}": status.enabled
-        for name, ports in told.items()
+        for name, ports in answers.items()
         if not isinstance(ports, DeviceError)
         for port, status in ports.items()
     }
 
 
 class LabFeed:
-    """Samples a lab from its making to `close`, in memory. EEE is asked for over the switches' command lines.
+    """Samples a lab in memory until `close`. Reads EEE settings from the switches' command lines.
 
-    `eee_every_s` 0: it is not asked for. `ask_eee` is the seam for tests.
+    `eee_every_s` 0: without EEE settings. `ask_eee` is the seam for tests.
     """
 
     def __init__(
@@ -111,7 +115,7 @@ class LabFeed:
         ask_eee: Callable[[Lab], Eee] = _ask_eee,
     ) -> None:
         self._lab = lab
-        self._picture = LiveState(lab)
+        self._state = LiveState(lab)
         self._views = views
         self._memory = _Memory(RunClock())
         self._ending = threading.Event()
@@ -124,8 +128,8 @@ class LabFeed:
         if eee_every_s:
             self._asker.start()
 
-    def look(self) -> LabView:
-        """Take what was sampled since the last look; LabError if sampling has ended by itself."""
+    def poll(self) -> LabView:
+        """Take what was sampled since the last poll; LabError if sampling has ended by itself."""
         self._collector.check()
         batches: list[Batch] = []
         events: list[Event] = []
@@ -133,15 +137,15 @@ class LabFeed:
             item = self._memory.waiting.get()
             (batches if isinstance(item, Batch) else events).append(item)  # type: ignore[arg-type]
         while not self._eee.empty():
-            self._picture.know_eee(self._eee.get())
-        news = Update(tuple(batches), tuple(events))
-        self._picture.take_all(news)
+            self._state.set_eee(self._eee.get())
+        update = Update(tuple(batches), tuple(events))
+        self._state.take_update(update)
         if self._views is not None:
-            self._views.take_all(news, {})
-        return self._picture.view(self._memory.clock.now_ns())
+            self._views.take_update(update, {})
+        return self._state.view(self._memory.clock.now_ns())
 
     def close(self) -> None:
-        """End the sampling. A question about EEE that is under way ends by itself."""
+        """End the sampling. A query of EEE settings that is under way ends by itself."""
         self._ending.set()
         self._collector.stop()
 

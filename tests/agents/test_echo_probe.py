@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agents.pack import packed
-from agents.stream import read_stream
+from agents.recording import read_stream
 from tests.support import ROOT
 from tests.support.nodes.agent_nodes import NOBODY, PATIENCE_S, Node, Pair, Run, Running
 

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agents.pack import packed
-from agents.stream import Column, Stream, read_stream
+from agents.recording import read_stream
+from agents.stream import Column, Stream
 
 ROWS = st.lists(st.lists(st.one_of(st.none(), st.integers(), st.text(max_size=5)), min_size=2, max_size=2), max_size=8)
 COLUMNS = (Column("a_ns", "ns", "one"), Column("b", "", "another", {"side": "left"}))

@@ -78,6 +78,6 @@ def test_chrony_says_how_wrong_it_may_be() -> None:
     assert by_chrony("n01", _TRACKING, "", 7, 0) is None
 
 
-def test_no_exchange_tells_no_offset() -> None:
-    with pytest.raises(ValueError, match="no exchange"):
+def test_an_offset_needs_an_exchange() -> None:
+    with pytest.raises(ValueError, match="at least one exchange"):
         offset_of("n01", "ssh round trips", [])

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 
 from lab.errors import LabError, RunFolderFailed
+from record.event_kinds import EventKind
 from record.sample_tables import PORTS, TABLES, WATTS, Batch, Table
 from record.samples import RunSamples, increments
 from record.segments import SegmentWriter, read_table
@@ -131,7 +132,7 @@ def test_what_was_measured_before_kill_9_is_readable_and_the_run_goes_on(tmp_pat
 
 def test_a_torn_last_line_is_not_read_and_does_not_stop_a_resumption(run: Run) -> None:
     run.append(_watts(0, [1.0]))
-    run.event("seen")
+    run.event(EventKind.WARMED_UP, number=1)
     assert run.flush()
     run._lock.close()  # as if the process had died
     with next((run.folder / "samples").glob("watts-*.open.jsonl")).open("a") as file:
@@ -139,11 +140,11 @@ def test_a_torn_last_line_is_not_read_and_does_not_stop_a_resumption(run: Run) -
     with (run.folder / "events.jsonl").open("a") as file:
         file.write('{"time_ns": 12')
     assert _shown(run.folder) == [(0, 0, 1.0)]
-    assert [event["kind"] for event in read_events(run.folder)] == ["begun", "seen"]
+    assert [event["kind"] for event in read_events(run.folder)] == ["begun", "warmed_up"]
     with Run.resume(run.folder) as again:
         again.append(_watts(1, [2.0]))
     assert _shown(run.folder) == [(0, 0, 1.0), (1, 0, 2.0)]
-    assert [event["kind"] for event in read_events(run.folder)] == ["begun", "seen", "resumed"]
+    assert [event["kind"] for event in read_events(run.folder)] == ["begun", "warmed_up", "resumed"]
 
 
 def test_a_crash_between_parquet_and_the_end_of_the_open_segment_doubles_nothing(tmp_path: Path) -> None:
@@ -166,12 +167,12 @@ def test_two_processes_do_not_write_one_folder(run: Run) -> None:
 
 @pytest.mark.parametrize("name", ["", "Run", "a b", "../up", "x" * 70])
 def test_a_name_that_is_no_folders_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(LabError, match="no name for a run"):
+    with pytest.raises(LabError, match=r"invalid name .* for a run"):
         Run.create(tmp_path, name, {})
 
 
 def test_a_folder_that_is_no_run_is_said_to_be_none(tmp_path: Path) -> None:
-    with pytest.raises(LabError, match="is no run's folder"):
+    with pytest.raises(LabError, match="is not a run's folder"):
         read_facts(tmp_path)
 
 
@@ -300,7 +301,7 @@ def test_no_rows_have_no_differences() -> None:
 
 
 def test_events_keep_their_facts(run: Run) -> None:
-    run.event("clock_jump", jump_ns=-5, time_ns=7)
+    run.event(EventKind.CLOCK_JUMP, jump_ns=-5, time_ns=7)
     run.close()
     assert read_events(run.folder)[-1] == {"time_ns": 7, "kind": "clock_jump", "jump_ns": -5}
     assert json.loads((run.folder / "events.jsonl").read_text().splitlines()[-1])["jump_ns"] == -5

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from agents.pack import packed
-from agents.stream import Recording, read_stream
+from agents.recording import Recording, read_stream
 from tests.speed.figures import Ratio, paired
 from tests.speed.veth_pair import ADDRESSES, INTERFACES, inside, veth_pair
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from agents.pack import packed
-from agents.stream import Recording, read_stream
+from agents.recording import Recording, read_stream
 from lab.folder import find_lab, load_lab
 from tests.speed.figures import interval
 from tests.speed.running_lab import eeectl

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from agents.pack import packed
-from agents.stream import read_stream
+from agents.recording import read_stream
 from tests.speed.bench_lab import HOSTS, write_bench_lab
 from tests.speed.figures import Ratio, interval, paired
 from tests.speed.ovs import OvsSwitch

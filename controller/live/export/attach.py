@@ -1,11 +1,11 @@
-"""Views of a lab or a run for others: metrics for Prometheus to scrape, lines for InfluxDB. For any verb to start.
+"""Exports of a lab or a run: metrics for Prometheus to scrape, lines for InfluxDB. Any verb can start them.
 
-A run's views read its folder, which is the truth, at a pace of their own and in a thread of their own: ::
+The exports of a run read its folder, which is the truth, in a thread of their own: ::
 
     with attach(run.folder, lab, ViewOptions(prometheus="127.0.0.1:9464")):
         ...  # the run
 
-Nothing of it can hold the run up, and an error in it ends the view and not the run.
+They cannot delay the run, and an error in them ends the export and not the run.
 """
 
 import contextlib
@@ -20,32 +20,44 @@ from controller.live.export.influx import InfluxTarget, InfluxWriter, line_of
 from controller.live.export.latest import Latest
 from controller.live.export.prometheus import LabMetrics, PrometheusExporter
 from controller.live.export.run_metrics import RunMetrics
-from controller.live.state.event_text import words_of
 from controller.live.state.source_state import SourceStates
 from lab.errors import LabError
 from lab.model import Lab, Secret
+from record.event_kinds import EventKind
+from record.event_text import sentence_of
 from record.run_tail import RunTail, Update
 
-_LOOK_S: Final = 1.0
-_ANNOTATED: Final = frozenset({"actuation", "trial_begun", "trial_ended", "begun", "resumed", "restarted", "failed"})
+_POLL_S: Final = 1.0
+_ANNOTATED: Final = frozenset(
+    {
+        EventKind.ACTUATION,
+        EventKind.TRIAL_BEGUN,
+        EventKind.TRIAL_ENDED,
+        EventKind.RUN_BEGUN,
+        EventKind.RUN_RESUMED,
+        EventKind.SWITCH_RESTARTED,
+        EventKind.SOURCE_FAILED,
+    }
+)
+"""Events that InfluxDB gets, for annotations in Grafana."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewOptions:
-    """Who else is shown what is measured.
+    """Exports of what is measured.
 
     Parameters
     ----------
     prometheus
-        Serve metrics for Prometheus at [ADDRESS:]PORT, on loopback if there is no address.
+        Serve metrics for Prometheus at [ADDRESS:]PORT, on loopback without an address.
     influx
         Write samples to a server that speaks InfluxDB's version 2 write API, such as http://127.0.0.1:8086.
     influx_bucket
-        Its bucket.
+        The bucket to write to.
     influx_org
         The organisation that the bucket belongs to.
     influx_token_file
-        A file, readable for its owner alone, with the token that the server wants.
+        A file with the server's API token, readable by its owner only.
 
     """
 
@@ -56,12 +68,12 @@ class ViewOptions:
     influx_token_file: str = ""
 
     def __bool__(self) -> bool:
-        """Whether there is any view."""
+        """Whether anything is exported."""
         return bool(self.prometheus or self.influx)
 
 
 class Views:
-    """Sinks of one lab or run, from their making to `close`. LabError if a port is taken or an address is none."""
+    """Exports of one lab or run until `close`. LabError if a port is taken or an address is invalid."""
 
     def __init__(self, lab: Lab, options: ViewOptions, run: str = "") -> None:
         self._tags = {"lab": lab.name, "run": run}
@@ -72,12 +84,12 @@ class Views:
         self._exporter: PrometheusExporter | None = None
         self._writer: InfluxWriter | None = None
         self.broken = ""
-        """Why nothing new is shown."""
+        """Why the export has ended early; empty if it has not."""
 
         if options.prometheus:
             address, port = _listen(options.prometheus)
-            known = LabMetrics(lab.name, self._latest, self._states)
-            self._exporter = PrometheusExporter(known, self._metrics, address=address, port=port)
+            lab_metrics = LabMetrics(lab.name, self._latest, self._states)
+            self._exporter = PrometheusExporter(lab_metrics, self._metrics, address=address, port=port)
         if options.influx:
             try:
                 self._writer = InfluxWriter(_target(options), self._tags)
@@ -87,29 +99,29 @@ class Views:
 
     @property
     def url(self) -> str:
-        """Where Prometheus is served; empty if it is not."""
+        """Address of the metrics for Prometheus; empty without them."""
         return self._exporter.url if self._exporter is not None else ""
 
     @property
     def trouble(self) -> str:
-        """What keeps samples from being shown; empty if nothing does."""
+        """Why samples are not exported; empty if they are."""
         return self.broken or (self._writer.trouble if self._writer is not None else "")
 
-    def take_all(self, news: Update, facts: Mapping[str, Any]) -> None:
-        """Show what is new; `facts` are those of a run, empty without one."""
-        for batch in news.batches:
+    def take_update(self, update: Update, facts: Mapping[str, Any]) -> None:
+        """Export what is new; `facts` are those of the run, empty without a run."""
+        for batch in update.batches:
             self._latest.take(batch)
             with self._lock:
                 self._sources.take(batch)
             if self._writer is not None:
                 self._writer.take(batch)
-        self._metrics.take_all(news, facts)
+        self._metrics.take_update(update, facts)
         if self._writer is not None:
-            for line in _lines(news, self._tags):
+            for line in _lines(update, self._tags):
                 self._writer.take(line)
 
     def close(self) -> None:
-        """End serving; what waits for the InfluxDB server is offered to it once more."""
+        """Stop serving; try once more to write what waits for the InfluxDB server."""
         if self._exporter is not None:
             self._exporter.close()
         if self._writer is not None:
@@ -122,7 +134,7 @@ class Views:
 
 @contextlib.contextmanager
 def attach(folder: Path, lab: Lab, options: ViewOptions) -> Iterator[Views | None]:
-    """Show a run to others while the context lasts, and to its last sample. None if no view is wanted."""
+    """Export a run while the context lasts, including its last sample. None if `options` ask for no export."""
     if not options:
         yield None
         return
@@ -134,15 +146,15 @@ def attach(folder: Path, lab: Lab, options: ViewOptions) -> Iterator[Views | Non
         ended = False
         while True:
             try:
-                views.take_all(tail.look(), tail.facts)
+                views.take_update(tail.poll(), tail.facts)
             except (LabError, OSError) as error:
-                views.broken = f"the folder cannot be read any more: {error}"
+                views.broken = f"the run's folder cannot be read any more: {error}"
                 return
             if ended:
                 return
-            ended = ending.wait(_LOOK_S)
+            ended = ending.wait(_POLL_S)
 
-    thread = threading.Thread(target=follow, name=f"show {folder.name}", daemon=True)
+    thread = threading.Thread(target=follow, name=f"export {folder.name}", daemon=True)
     thread.start()
     try:
         yield views
@@ -152,13 +164,13 @@ def attach(folder: Path, lab: Lab, options: ViewOptions) -> Iterator[Views | Non
         views.close()
 
 
-def _lines(news: Update, tags: Mapping[str, str]) -> Iterator[str]:
+def _lines(update: Update, tags: Mapping[str, str]) -> Iterator[str]:
     """Events and echoes in line protocol."""
-    for event in news.events:
+    for event in update.events:
         if event["kind"] in _ANNOTATED:
-            kind = str(event["kind"])
-            yield line_of("eee_events", {**tags, "kind": kind}, {"text": words_of(event)}, event["time_ns"])
-    for echo in news.echoes:
+            own = {**tags, "kind": str(event["kind"])}
+            yield line_of("eee_events", own, {"text": sentence_of(event)}, event["time_ns"])
+    for echo in update.echoes:
         fields = {"lost": echo.rtt_ns is None, "gap_ns": echo.gap_ns, "rtt_ns": echo.rtt_ns}
         yield line_of("eee_probe", {**tags, "trial": str(echo.trial)}, fields, echo.sent_ns)
 
@@ -171,5 +183,5 @@ def _target(options: ViewOptions) -> InfluxTarget:
 def _listen(text: str) -> tuple[str, int]:
     address, _, port = text.rpartition(":")
     if not port.isdecimal() or not 0 <= int(port) <= 65_535:
-        raise LabError(f"'{text}' is no place to serve metrics: write [ADDRESS:]PORT, as in 127.0.0.1:9464.")
+        raise LabError(f"invalid address '{text}' to serve metrics at: write [ADDRESS:]PORT, such as 127.0.0.1:9464.")
     return address or "127.0.0.1", int(port)

@@ -1,4 +1,4 @@
-"""The newest batch of each source, for whoever wants to show it."""
+"""The newest batch of each source."""
 
 import threading
 import time
@@ -9,11 +9,11 @@ from record.sample_tables import TABLES, Batch
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A batch and when it came, by the monotonic clock."""
+class TimedBatch:
+    """A batch and its time of arrival on the monotonic clock."""
 
     batch: Batch
-    came_s: float
+    arrived_s: float
 
 
 class Latest:
@@ -22,24 +22,25 @@ class Latest:
     def __init__(self, now_s: Callable[[], float] = time.monotonic) -> None:
         self._now_s = now_s
         self._lock = threading.Lock()
-        self._batches: dict[tuple[str, str], Shown] = {}
+        self._batches: dict[tuple[str, str], TimedBatch] = {}
         self._polls: dict[tuple[str, str, str], int] = {}
 
     def take(self, batch: Batch) -> None:
-        """Keep it in place of the one before."""
+        """Replace the previous batch."""
         with self._lock:
             if batch.table == "polls":
-                who = (str(batch.columns["source"]), str(batch.columns["kind"]), str(batch.columns["outcome"]))
-                self._polls[who] = self._polls.get(who, 0) + 1
+                poll = (str(batch.columns["source"]), str(batch.columns["kind"]), str(batch.columns["outcome"]))
+                self._polls[poll] = self._polls.get(poll, 0) + 1
                 return
-            self._batches[batch.table, str(batch.columns[TABLES[batch.table].keys[0]])] = Shown(batch, self._now_s())
+            device = str(batch.columns[TABLES[batch.table].keys[0]])
+            self._batches[batch.table, device] = TimedBatch(batch, self._now_s())
 
-    def batches(self, table: str, oldest_s: float) -> list[Shown]:
-        """Those of a table that came no longer ago."""
+    def batches(self, table: str, oldest_s: float) -> list[TimedBatch]:
+        """Batches of a table that arrived at most `oldest_s` ago."""
         now_s = self._now_s()
         with self._lock:
-            kept = [shown for (name, _), shown in sorted(self._batches.items()) if name == table]
-        return [shown for shown in kept if now_s - shown.came_s <= oldest_s]
+            kept = [timed for (name, _), timed in sorted(self._batches.items()) if name == table]
+        return [timed for timed in kept if now_s - timed.arrived_s <= oldest_s]
 
     def polls(self) -> dict[tuple[str, str, str], int]:
         """How many polls of (source, kind) had each outcome."""

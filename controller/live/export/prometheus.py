@@ -1,7 +1,7 @@
-"""What a lab does now, for Prometheus to scrape: base units, counters ending in `_total`. On loopback unless asked.
+"""A lab's samples for Prometheus to scrape: base units, counters ending in `_total`; served on loopback by default.
 
-A sample that is older than a few periods is not shown: Prometheus then knows that there is none, and draws a gap. Names
-and labels are here and nowhere else. Nothing is computed until somebody asks.
+A sample that is older than a few periods is left out, so that Prometheus shows a gap. The names and labels of metrics
+are defined here only. Nothing is computed until a scrape.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 from controller.collecting.collect import SourceState
 from controller.live.export.latest import Latest
 from lab.errors import LabError
+from record.columns import column_of
 from record.sample_tables import Batch
 
 _PERIODS: Final = 5.0
@@ -39,25 +40,26 @@ class _Family:
 
 
 def _frames(direction: str, cast: str) -> _Family:
-    way = "in" if direction == "receive" else "out"
+    side = "in" if direction == "receive" else "out"
     labels = (("direction", direction), ("cast", cast))
     return _Family(
-        "eee_port_frames", "Frames by destination.", "ports", f"{way}_{cast}_frame", ("switch", "port"), labels
+        "eee_port_frames", "Frames by destination.", "ports", f"{side}_{cast}_frame", ("switch", "port"), labels
     )
 
 
 def _both(name: str, means: str, table: str, columns: tuple[str, str], factor: float = 1.0) -> tuple[_Family, ...]:
-    """The same of both directions: (received, sent)."""
+    """One metric for both directions; `columns` are (received, sent)."""
     directions = zip(("receive", "transmit"), columns, strict=True)
     labels = ("switch", "port")
     return tuple(
-        _Family(name, means, table, column, labels, (("direction", way),), factor) for way, column in directions
+        _Family(name, means, table, column, labels, (("direction", direction),), factor)
+        for direction, column in directions
     )
 
 
 _FAMILIES: Final = (
     *_both("eee_port_bytes", "Bytes of frames.", "ports", ("in_byte", "out_byte")),
-    *(_frames(way, cast) for way in ("receive", "transmit") for cast in ("unicast", "multicast", "broadcast")),
+    *(_frames(side, cast) for side in ("receive", "transmit") for cast in ("unicast", "multicast", "broadcast")),
     *_both("eee_port_discarded_frames", "Discarded.", "ports", ("in_discard_frame", "out_discard_frame")),
     *_both("eee_port_error_frames", "With errors.", "ports", ("in_error_frame", "out_error_frame")),
     _Family("eee_port_up", "Whether the link is up.", "ports", "up", ("switch", "port"), counter=False),
@@ -86,7 +88,7 @@ _FAMILIES: Final = (
 
 
 class LabMetrics(Collector):
-    """Metrics of a lab, made anew for each scrape."""
+    """Metrics of a lab, computed for each scrape."""
 
     def __init__(self, lab: str, latest: Latest, states: Callable[[], Sequence[SourceState]]) -> None:
         self._lab = lab
@@ -94,7 +96,7 @@ class LabMetrics(Collector):
         self._states = states
 
     def collect(self) -> Iterator[Metric]:
-        """All families."""
+        """All metrics."""
         states = self._states()
         oldest_s = {kind: _oldest_s(states, kind) for kind in ("switch", "strip", "lpi")}
         of_table = {"ports": oldest_s["switch"], "watts": oldest_s["strip"], "lpi": oldest_s["lpi"]}
@@ -112,10 +114,10 @@ class LabMetrics(Collector):
         yield from self._sources(states)
 
     def _fill(self, metric: Any, family: _Family, batch: Batch) -> None:
-        columns = [_values(batch, name) for name in family.labels]
-        values = _values(batch, family.column)
-        outlets = _values(batch, "outlet") if family.whole is not None else [None] * batch.row_count
-        stale = [mark == "stale" for mark in _values(batch, "mark")]
+        columns = [column_of(batch, name) for name in family.labels]
+        values = column_of(batch, family.column)
+        outlets = column_of(batch, "outlet")
+        stale = [mark == "stale" for mark in column_of(batch, "mark")]
         fixed = [value for _, value in family.fixed]
         for row, value in enumerate(values):
             if value is None or stale[row] or (family.whole is not None and (outlets[row] == 0) != family.whole):
@@ -142,14 +144,8 @@ def _oldest_s(states: Sequence[SourceState], kind: str) -> float:
     return max((_PERIODS * state.period_s for state in states if state.kind == kind), default=_LEAST_S) or _LEAST_S
 
 
-def _values(batch: Batch, name: str) -> Sequence[Any]:
-    """A column, with one value for each row."""
-    column = batch.columns[name]
-    return column if isinstance(column, list) else [column] * batch.row_count
-
-
 class PrometheusExporter:
-    """Serves /metrics from its making to `close`. LabError if the port is taken."""
+    """Serves /metrics until `close`. LabError if the port is taken."""
 
     def __init__(self, *metrics: Collector, address: str = "127.0.0.1", port: int = 0) -> None:
         registry = CollectorRegistry(auto_describe=False)
@@ -158,7 +154,9 @@ class PrometheusExporter:
         try:
             self._server, self._thread = start_http_server(port, addr=address, registry=registry)
         except OSError as error:
-            raise LabError(f"metrics cannot be served at {address}:{port} ({error.strerror}): take another.") from error
+            raise LabError(
+                f"metrics cannot be served at {address}:{port} ({error.strerror}): choose another port."
+            ) from error
         self.url = f"http://{address}:{self._server.server_port}/metrics"
 
     def close(self) -> None:

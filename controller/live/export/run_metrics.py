@@ -1,8 +1,8 @@
-"""What a run does now, for Prometheus: its state and trials, what was changed, round trips of its probe, its cables.
+"""A run for Prometheus: its state and trials, changes of links, round trips of its probe, its cables.
 
-`eee_actuation_timestamp_seconds` is when something was done to a link last, a series for each link and what was done:
-Grafana draws annotations from it. Simplification: of two like changes of one link between two scrapes the first is not
-seen; the run's events have both. Levels of a trial are one label, so that experiments with other factors are not other
+`eee_actuation_timestamp_seconds` is the time of the last change of a link, a series for each link and kind of change:
+Grafana draws annotations from it. Simplification: of two equal changes of one link between two scrapes Prometheus
+misses the first; the run's events have both. The levels of a trial are one label, so that all experiments have the same
 metrics.
 """
 
@@ -15,19 +15,21 @@ from prometheus_client.registry import Collector
 
 from controller.live.state.trial_history import levels_text
 from lab.model import Lab
-from record.run_tail import Echo, Event, Update
+from record.event_kinds import EventKind
+from record.event_text import Event
+from record.run_tail import Echo, Update
 
 BUCKETS_US: Final = (
     *(5, 10, 15, 20, 30, 40, 50, 60, 80, 100, 120, 140, 160, 180, 200, 225, 250, 275, 300, 350, 400, 500, 600),
     *(800, 1_000, 1_500, 2_000, 5_000, 10_000, 50_000, 1_000_000),
 )
-"""Round trips with and without wakes of 16.5 to 400 us at up to four ports are some of these apart."""
+"""Wakes of 16.5 to 400 us at up to four ports move a round trip by several of these buckets."""
 
 _STATES: Final = ("valid", "invalid", "failed")
 
 
 class RunMetrics(Collector):
-    """Metrics of a lab's cables, and of a run of it if there is one. For two threads: one tells, one scrapes."""
+    """Metrics of a lab's cables, and of its run if there is one. For two threads: one updates, one scrapes."""
 
     def __init__(self, lab: Lab) -> None:
         self._lab = lab
@@ -36,22 +38,22 @@ class RunMetrics(Collector):
         self._trials = dict.fromkeys(_STATES, 0)
         self._running: dict[int, Event] = {}
         self._figures: dict[tuple[str, str, str], float] = {}
-        self._acted: dict[tuple[str, str, str], float] = {}
+        self._changed_s: dict[tuple[str, str, str], float] = {}
         self._counts = [0] * (len(BUCKETS_US) + 1)
         self._sum_s = 0.0
         self._lost = 0
 
-    def take_all(self, news: Update, facts: Mapping[str, Any]) -> None:
-        """What happened, and the run's facts; empty facts: there is no run."""
+    def take_update(self, update: Update, facts: Mapping[str, Any]) -> None:
+        """Take what is new, and the run's facts; empty facts: there is no run."""
         with self._lock:
             self._facts = facts
-            for event in news.events:
-                self._note(event)
-            for echo in news.echoes:
-                self._hear(echo)
+            for event in update.events:
+                self._take_event(event)
+            for echo in update.echoes:
+                self._take_echo(echo)
 
     def collect(self) -> Iterator[Metric]:
-        """All families; those of a run only if there is one."""
+        """All metrics; those of a run only if there is one."""
         with self._lock:
             yield self._links()
             yield self._actuations()
@@ -59,24 +61,24 @@ class RunMetrics(Collector):
                 yield from self._run()
                 yield from self._probe()
 
-    def _note(self, event: Event) -> None:
+    def _take_event(self, event: Event) -> None:
         match event["kind"]:
-            case "trial_begun":
+            case EventKind.TRIAL_BEGUN:
                 self._running[event["trial"]] = event
-            case "trial_ended":
+            case EventKind.TRIAL_ENDED:
                 begun = self._running.pop(event["trial"], event)
                 self._trials[event["state"]] = self._trials.get(event["state"], 0) + 1
                 levels = levels_text(begun.get("levels", {}))
                 if event["state"] == "valid":
                     for one in event.get("figures", ()):
                         self._figures[one["name"], one["unit"], levels] = one["value"]
-            case "resumed":
+            case EventKind.RUN_RESUMED:
                 self._running.clear()
-            case "actuation":
-                what = str(event.get("what", "")), str(event.get("link", "")), str(event.get("after", ""))
-                self._acted[what] = event["time_ns"] / 1e9
+            case EventKind.ACTUATION:
+                change = str(event.get("what", "")), str(event.get("link", "")), str(event.get("after", ""))
+                self._changed_s[change] = event["time_ns"] / 1e9
 
-    def _hear(self, echo: Echo) -> None:
+    def _take_echo(self, echo: Echo) -> None:
         if echo.rtt_ns is None:
             self._lost += 1
             return
@@ -101,16 +103,16 @@ class RunMetrics(Collector):
             "When this was done to a link last.",
             labels=["lab", "what", "link", "after"],
         )
-        for (what, link, after), time_s in self._acted.items():
+        for (what, link, after), time_s in self._changed_s.items():
             metric.add_metric([self._lab.name, what, link, after], time_s)
         return metric
 
     def _run(self) -> Iterator[Metric]:
         name = str(self._facts["name"])
         experiment = self._facts.get("experiment")
-        told = experiment.get("name", "") if isinstance(experiment, Mapping) else experiment or ""
+        title = experiment.get("name", "") if isinstance(experiment, Mapping) else experiment or ""
         info = GaugeMetricFamily("eee_run_info", "A run.", labels=["lab", "run", "experiment", "state"])
-        info.add_metric([self._lab.name, name, str(told), str(self._facts["state"])], 1.0)
+        info.add_metric([self._lab.name, name, str(title), str(self._facts["state"])], 1.0)
         planned = GaugeMetricFamily("eee_run_planned_trials", "Trials that the run is to have.", labels=["lab", "run"])
         planned.add_metric([self._lab.name, name], int(self._facts.get("slot_count", 0)))
         done = CounterMetricFamily("eee_run_trials", "Trials that ended.", labels=["lab", "run", "state"])
@@ -132,14 +134,14 @@ class RunMetrics(Collector):
 
     def _probe(self) -> Iterator[Metric]:
         labels = ["lab", "run"]
-        whose = [self._lab.name, str(self._facts["name"])]
+        values = [self._lab.name, str(self._facts["name"])]
         lost = CounterMetricFamily("eee_probe_lost_echoes", "Echoes of probes without an answer.", labels=labels)
-        lost.add_metric(whose, self._lost)
+        lost.add_metric(values, self._lost)
         trips = HistogramMetricFamily("eee_probe_round_trip_seconds", "Round trips of probes.", labels=labels)
         total = 0
         buckets: list[tuple[str, float]] = []
         for bound, count in zip((*(f"{us / 1e6:g}" for us in BUCKETS_US), "+Inf"), self._counts, strict=True):
             total += count
             buckets.append((bound, total))
-        trips.add_metric(whose, buckets, self._sum_s)
+        trips.add_metric(values, buckets, self._sum_s)
         yield from (lost, trips)

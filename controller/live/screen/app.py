@@ -1,4 +1,4 @@
-"""The live view in a terminal. It draws what a feed tells once a second, and knows nothing else."""
+"""The live view in a terminal: it polls a feed once a second and draws the result."""
 
 from typing import Any, ClassVar, Final
 
@@ -17,17 +17,17 @@ from controller.live.screen.topology_panel import topology
 from controller.live.state.view import LabView
 from lab.errors import LabError
 
-_LOOK_S: Final = 1.0
+_POLL_S: Final = 1.0
 _WIDE: Final = 140
 _MOST_LINES: Final = {"topology": 16, "power": 8, "devices": 9, "progress": 8, "alarms": 6, "events": 8}
-"""Of panels that are as high as what they show."""
+"""Largest heights of panels whose height depends on their content."""
 
 _RIGHT: Final = frozenset({"speed", "a→b", "b→a", "LPI %"})
 _WIDTHS: Final = {"state": 5, "speed": 5, "a→b": 6, "b→a": 6, "load": 8, "LPI %": 8, "EEE": 6}
 
 
 class WatchApp(App[str]):
-    """Shows a feed until somebody ends it; what is returned is why it ended by itself, else nothing."""
+    """Shows a feed until the user quits. Returns the reason if it ends by itself, else nothing."""
 
     TITLE = "eeectl watch"
     ENABLE_COMMAND_PALETTE = False
@@ -72,7 +72,7 @@ class WatchApp(App[str]):
     def __init__(self, feed: Feed, first: LabView) -> None:
         super().__init__()
         self._feed = feed
-        self._seen = first
+        self._view = first
         self._filter = next(iter(FILTERS))
         self._order = next(iter(ORDERS))
         self._place = 0
@@ -80,7 +80,7 @@ class WatchApp(App[str]):
         self._cells: list[tuple[Any, ...]] = []
 
     def compose(self) -> ComposeResult:
-        """Every panel; which of them are seen depends on the size."""
+        """Every panel; the size decides which of them are visible."""
         yield Static(id="head")
         with Horizontal(id="body"):
             with Vertical(id="left"):
@@ -95,7 +95,7 @@ class WatchApp(App[str]):
         yield Footer()
 
     def on_mount(self) -> None:
-        """Titles, columns, and the first picture."""
+        """Titles, columns, and the first drawing."""
         for name in ("topology", "power", "devices", "progress", "alarms", "events"):
             self.query_one(f"#{name}").border_title = {"devices": "watts by device", "progress": "trials"}.get(
                 name, name
@@ -105,31 +105,31 @@ class WatchApp(App[str]):
             width = _WIDTHS.get(name)
             table.add_column(_head(name), key=name, width=width + 1 if width is not None else None)
         self.call_after_refresh(self._draw)
-        self.set_interval(_LOOK_S, self._look)
+        self.set_interval(_POLL_S, self._poll)
 
     def on_resize(self) -> None:
-        """Panels are drawn for their sizes."""
+        """Draw the panels for their new sizes."""
         self.call_after_refresh(self._draw)
 
-    @work(thread=True, exclusive=True, group="look")
-    def _look(self) -> None:
-        """Look in a thread, as files and devices take their time."""
+    @work(thread=True, exclusive=True, group="poll")
+    def _poll(self) -> None:
+        """Poll in a thread, as files and devices can be slow."""
         try:
-            seen = self._feed.look()
+            view = self._feed.poll()
         except LabError as error:
             self.call_from_thread(self.exit, str(error), 1)
             return
         if not get_current_worker().is_cancelled:
-            self.call_from_thread(self._show, seen)
+            self.call_from_thread(self._show, view)
 
-    def _show(self, seen: LabView) -> None:
-        self._seen = seen
+    def _show(self, view: LabView) -> None:
+        self._view = view
         self._draw()
 
     def _draw(self) -> None:
-        seen = self._seen
-        self.query_one("#head", Static).update(panels.head(seen, self.size.width))
-        self.screen.set_class(seen.run is None, "-no-run")
+        view = self._view
+        self.query_one("#head", Static).update(panels.head(view, self.size.width))
+        self.screen.set_class(view.run is None, "-no-run")
         for name, draw in (
             ("topology", topology),
             ("power", panels.power),
@@ -141,14 +141,14 @@ class WatchApp(App[str]):
             panel = self.query_one(f"#{name}", Static)
             room = panel.content_size
             free = panel.styles.height is not None and panel.styles.height.is_auto
-            panel.update(draw(seen, room.width or self.size.width, (_MOST_LINES[name] if free else room.height) or 1))
+            panel.update(draw(view, room.width or self.size.width, (_MOST_LINES[name] if free else room.height) or 1))
         self._fill()
 
     def _fill(self) -> None:
-        """Only cells that changed are drawn again."""
+        """Draw the cells that have changed."""
         table = self.query_one(DataTable)
         table.border_title = f"links: {self._filter}, {self._order}"
-        rows = chosen(self._seen, self._filter, self._order)
+        rows = chosen(self._view, self._filter, self._order)
         names = [link.name for link in rows]
         drawn = [cells(link) for link in rows]
         if names != self._shown:
@@ -165,19 +165,19 @@ class WatchApp(App[str]):
         self._shown, self._cells = names, drawn
 
     def action_step_view(self) -> None:
-        """On a narrow terminal: links, topology, events in turn."""
+        """On a narrow terminal: show links, topology, and events in turn."""
         self._place = (self._place + 1) % len(self._VIEWS)
         for name in self._VIEWS[1:]:
             self.screen.set_class(name == self._VIEWS[self._place], name)
         self.call_after_refresh(self._draw)
 
     def action_step_filter(self) -> None:
-        """The next choice of links."""
+        """Apply the next filter of links."""
         self._filter = _after(list(FILTERS), self._filter)
         self._draw()
 
     def action_step_order(self) -> None:
-        """The next order of links."""
+        """Apply the next order of links."""
         self._order = _after(list(ORDERS), self._order)
         self._draw()
 

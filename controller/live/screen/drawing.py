@@ -1,16 +1,16 @@
-"""Numbers as a few characters: rates, spans of time, bars, small charts."""
+"""Numbers as a few characters: rates, durations, bars, small charts."""
 
 from collections.abc import Sequence
 from typing import Final
 
 BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉█"
-_PAUSES: Final = 3
+_GAP_INTERVALS: Final = 3
 _STEPS: Final = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def rate_text(bps: float | None) -> str:
-    """Bits a second in at most five characters: 0, 640, 12.3k, 1.00G; "-" where nobody knows."""
+    """Bits a second in at most five characters: 0, 640, 12.3k, 1.00G; "-" if unknown."""
     if bps is None:
         return "-"
     for size, letter in _STEPS:
@@ -25,7 +25,7 @@ def speed_text(rate_mbps: int) -> str:
 
 
 def share_text(share: float | None) -> str:
-    """Percent without the sign; "-" where nobody knows."""
+    """Percent without the sign; "-" if unknown."""
     return "-" if share is None else f"{share * 100:.0f}"
 
 
@@ -56,7 +56,7 @@ def line(share: float, width: int) -> str:
 
 
 def level(share: float, highest: int = 8) -> str:
-    """A block as high as a share; anything above nothing is seen."""
+    """A block as high as a share; every share above 0 is visible."""
     return BLOCKS[max(1 if share > 0 else 0, min(highest, round(share * highest)))]
 
 
@@ -67,10 +67,10 @@ def spark(shares: Sequence[float], width: int) -> str:
 
 
 def chart(points: Sequence[tuple[int, float]], width: int, height: int) -> tuple[list[str], float, float]:
-    """A line of means over the time of `points` (time ns, value) as `height` lines of blocks; and its least and most.
+    """Means of `points` (time ns, value) over time as `height` lines of blocks; and the smallest and largest mean.
 
-    A column without points is drawn as the one before it; only pauses of several times the usual one are empty.
-    The lowest line begins one eighth above nothing, so that every point is seen.
+    A column without points repeats the one before it; only gaps of several times the usual interval are empty.
+    The lowest line begins one eighth above 0, so that every point is visible.
     """
     if not points or width < 1 or height < 1:
         return [""] * height, 0.0, 0.0
@@ -82,7 +82,7 @@ def chart(points: Sequence[tuple[int, float]], width: int, height: int) -> tuple
         counts[place] += 1
     means = _carried(
         [total / count if count else None for total, count in zip(sums, counts, strict=True)],
-        most=-(-_PAUSES * width // len(points)),
+        most=-(-_GAP_INTERVALS * width // len(points)),
     )
     known = [mean for mean in means if mean is not None]
     low, high = min(known), max(known)
@@ -98,7 +98,7 @@ def chart(points: Sequence[tuple[int, float]], width: int, height: int) -> tuple
 
 
 def _carried(means: list[float | None], most: int) -> list[float | None]:
-    """Columns without a mean take the one before, up to `most` of them in a row."""
+    """Columns without a mean repeat the one before, up to `most` of them in a row."""
     found: list[float | None] = []
     since = 0
     for mean in means:

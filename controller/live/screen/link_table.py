@@ -1,4 +1,4 @@
-"""Rows of the table of links: which are shown, in which order, and their cells."""
+"""Rows of the table of links: filters, orders and cells."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -18,7 +18,7 @@ FILTERS: Final[Mapping[str, Callable[[LinkView], bool]]] = {
     "links that are up": lambda link: bool(link.up),
     "links that carry frames": lambda link: bool(link.load_share),
 }
-"""By what they are called; a key steps through them."""
+"""By name; a key steps through them."""
 
 ORDERS: Final[Mapping[str, Callable[[LinkView], float]]] = {
     "as in the inventory": lambda _: 0.0,
@@ -28,16 +28,16 @@ ORDERS: Final[Mapping[str, Callable[[LinkView], float]]] = {
 
 
 def chosen(view: LabView, which: str, order: str) -> Sequence[LinkView]:
-    """The links to show."""
+    """Links of one filter in one order."""
     return sorted(filter(FILTERS[which], view.links), key=ORDERS[order])
 
 
 def cells(link: LinkView) -> tuple[Text, ...]:
     """One row, with a cell for each of `COLUMNS`."""
     state, style = {True: ("up", "green"), False: ("down", "bright_black"), None: ("?", "")}[link.up]
-    sleeping = "-"
+    lpi = "-"
     if link.ab_lpi_share is not None or link.ba_lpi_share is not None:
-        sleeping = f"{share_text(link.ab_lpi_share)}/{share_text(link.ba_lpi_share)}"
+        lpi = f"{share_text(link.ab_lpi_share)}/{share_text(link.ba_lpi_share)}"
     eee_style = {"on": "green", "off": "", "one-sided": "yellow", "": ""}[link.eee]
     return (
         Text(f" {link.name} ", style="" if link.up else "bright_black"),
@@ -46,6 +46,6 @@ def cells(link: LinkView) -> tuple[Text, ...]:
         Text(f"{rate_text(link.ab_bps) if link.up else '':>6}"),
         Text(f"{rate_text(link.ba_bps) if link.up else '':>6}"),
         Text(spark(link.recent_share, _SPARK), style="green"),
-        Text(f"{sleeping if link.up else '':>8}", style="cyan"),
+        Text(f"{lpi if link.up else '':>8}", style="cyan"),
         Text({"one-sided": "1 side"}.get(link.eee, link.eee), style=eee_style),
     )

@@ -1,4 +1,4 @@
-"""One look as text: every panel under the other, and all links."""
+"""One view as text: all panels one below the other, and all links."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ _MOST: Final = 60
 
 
 def as_text(view: LabView, width: int) -> RenderableType:
-    """Everything, `width` characters wide."""
+    """The whole view, `width` characters wide."""
     links = Table(box=None, padding=(0, 1, 0, 1), show_edge=False)
     for name in COLUMNS:
         links.add_column(name, header_style="dim", no_wrap=True)

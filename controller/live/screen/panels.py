@@ -1,4 +1,4 @@
-"""Panels of the live view: a frozen view in, text of a given size out. Nothing here knows a terminal."""
+"""Panels of the live view as text of a given size, from a frozen view and without a terminal."""
 
 from datetime import UTC, datetime
 from itertools import groupby
@@ -24,7 +24,7 @@ def _line(*parts: tuple[str, str] | str) -> Text:
 
 
 def head(view: LabView, width: int) -> Text:
-    """One line: what is watched, how it does, the time."""
+    """One line: the lab or run, its state, the time."""
     answering, of = view.answering
     right = f"{answering}/{of} answer  {_clock(view.now_ns)} UTC"
     left = f" {view.lab}"
@@ -37,47 +37,47 @@ def head(view: LabView, width: int) -> Text:
 
 
 def power(view: LabView, width: int, height: int) -> Text:
-    """Watts now, over the run, and their integral."""
-    seen = view.power
-    lines = [_power_figures(seen)]
-    rows, low, high = chart(seen.history, max(1, width - _AXIS), max(0, height - 1))
+    """Power now and over the run, and its integral."""
+    shown = view.power
+    lines = [_power_figures(shown)]
+    rows, low, high = chart(shown.history, max(1, width - _AXIS), max(0, height - 1))
     for number, row in enumerate(rows):
         scale = f"{high:7.1f} ┤" if number == 0 else f"{low:7.1f} ┤" if number == len(rows) - 1 else "        │"
-        lines.append(_line((scale if seen.history else "", "dim"), (row, "green")))
+        lines.append(_line((scale if shown.history else "", "dim"), (row, "green")))
     return _NEWLINE.join(lines)
 
 
-def _power_figures(seen: PowerView) -> Text:
-    if seen.power_watt is None and not seen.history:
+def _power_figures(power_view: PowerView) -> Text:
+    if power_view.power_watt is None and not power_view.history:
         return _line((" no watts yet", "dim"))
-    now = "?" if seen.power_watt is None else f"{seen.power_watt:.1f}"
-    values = [watt for _, watt in seen.history]
+    now = "?" if power_view.power_watt is None else f"{power_view.power_watt:.1f}"
+    values = [watt for _, watt in power_view.history]
     mean = sum(values) / len(values) if values else 0.0
-    span_s = (seen.history[-1][0] - seen.begun_ns) / 1e9 if seen.history else 0.0
-    told = f" W   mean {mean:.1f}   {energy_text(seen.energy_joule)} in {span_text(span_s)}"
-    return _line(" ", (now, "bold green" if seen.power_watt is not None else "bold red"), told)
+    span_s = (power_view.history[-1][0] - power_view.begun_ns) / 1e9 if power_view.history else 0.0
+    rest = f" W   mean {mean:.1f}   {energy_text(power_view.energy_joule)} in {span_text(span_s)}"
+    return _line(" ", (now, "bold green" if power_view.power_watt is not None else "bold red"), rest)
 
 
 def devices(view: LabView, width: int, height: int) -> Text:
-    """What each device draws, as bars; the hungriest where there is no room for all."""
-    seen = view.power.devices
-    ordered = seen if len(seen) <= height else tuple(sorted(seen, key=lambda one: -one.power_watt)[: height - 1])
-    most = max((one.power_watt for one in seen), default=0.0) or 1.0
-    name = max((len(one.device) for one in seen), default=0)
+    """Power of each device as bars; the largest ones if there is no room for all."""
+    shown = view.power.devices
+    ordered = shown if len(shown) <= height else tuple(sorted(shown, key=lambda one: -one.power_watt)[: height - 1])
+    most = max((one.power_watt for one in shown), default=0.0) or 1.0
+    name = max((len(one.device) for one in shown), default=0)
     room = max(1, width - name - 10)
     lines = []
     for one in ordered:
         style = "red" if one.stale else "green"
         figure = f" {one.device:<{name}} {one.power_watt:6.1f} "
         lines.append(_line(figure, (line(one.power_watt / most, room), style)))
-    if len(ordered) < len(seen):
-        rest = sum(one.power_watt for one in seen) - sum(one.power_watt for one in ordered)
-        lines.append(_line((f" {len(seen) - len(ordered)} others draw {rest:.1f} W", "dim")))
+    if len(ordered) < len(shown):
+        rest = sum(one.power_watt for one in shown) - sum(one.power_watt for one in ordered)
+        lines.append(_line((f" {len(shown) - len(ordered)} others draw {rest:.1f} W", "dim")))
     return _NEWLINE.join(lines)
 
 
 def progress(view: LabView, width: int, height: int) -> Text:
-    """The run's trials: how many are done and left, the one that runs, how the last ones went."""
+    """The run's trials: how many are done and left, the running one, and the last ones."""
     run = view.run
     if run is None:
         return _line((" no run: samples are shown and not kept", "dim"))
@@ -91,7 +91,7 @@ def progress(view: LabView, width: int, height: int) -> Text:
 def _counts(run: RunView, width: int) -> Text:
     if not run.planned_count and not run.trials:
         return _line((" no trials", "dim"))
-    told = f" {run.done_count}/{run.planned_count or '?'} done"
+    done = f" {run.done_count}/{run.planned_count or '?'} done"
     tail = [("   ", ""), (f"{run.valid_count} valid", "green")]
     if run.invalid_count:
         tail.append((f"  {run.invalid_count} invalid", "yellow"))
@@ -100,10 +100,10 @@ def _counts(run: RunView, width: int) -> Text:
     if run.left_s is not None and run.state == "running":
         tail.append((f"   about {span_text(run.left_s)} left", ""))
     if not run.planned_count:
-        return _line(told, *tail)
-    room = max(6, min(40, width - len(told) - sum(len(text) for text, _ in tail) - 3))
+        return _line(done, *tail)
+    room = max(6, min(40, width - len(done) - sum(len(text) for text, _ in tail) - 3))
     share = run.done_count / run.planned_count
-    return _line(told, " ", (bar(share, room).ljust(room, "░"), "cyan"), *tail)
+    return _line(done, " ", (bar(share, room).ljust(room, "░"), "cyan"), *tail)
 
 
 def _probe_line(run: RunView) -> Text:
@@ -111,8 +111,8 @@ def _probe_line(run: RunView) -> Text:
     if probe is None or probe.median_us is None or probe.p99_us is None:
         return _line((" probe: no answers yet", "dim"))
     lost = (f", {probe.lost_count} lost", "red") if probe.lost_count else ("", "")
-    told = f" probe of trial {probe.trial}: RTT median {probe.median_us:.0f} us, p99 {probe.p99_us:.0f} us"
-    return _line(told, f", {probe.echo_count} echoes", lost)
+    times = f" probe of trial {probe.trial}: RTT median {probe.median_us:.0f} us, p99 {probe.p99_us:.0f} us"
+    return _line(times, f", {probe.echo_count} echoes", lost)
 
 
 def _trial_line(trial: TrialView) -> Text:
@@ -123,38 +123,38 @@ def _trial_line(trial: TrialView) -> Text:
 
 
 def alarms(view: LabView, width: int, height: int) -> Text:
-    """What a person should look at, the bad first; equal ones of many links are put together where room is short."""
-    del width  # long ones are cut by whoever shows them
+    """Alarms, the bad ones first; where room is short, equal ones of many links are merged."""
+    del width  # the terminal cuts long lines
     ordered = sorted(view.alarms, key=lambda one: one.severity != "bad")
-    told: list[tuple[str, str]] = [(one.severity, one.text) for one in ordered]
-    if len(told) > height:
-        told = _gathered(told)
+    shown: list[tuple[str, str]] = [(one.severity, one.text) for one in ordered]
+    if len(shown) > height:
+        shown = _merged(shown)
     lines = []
-    for severity, text in told[: height if len(told) <= height else height - 1]:
+    for severity, text in shown[: height if len(shown) <= height else height - 1]:
         sign, style = _SEVERITY[severity]
         lines.append(_line(" ", (sign + text, style)))
-    if len(told) > height:
-        lines.append(_line((f"   and {len(told) - height + 1} more", "yellow")))
-    return _NEWLINE.join(lines) if lines else _line((" ✔ nothing to look at", "green"))
+    if len(shown) > height:
+        lines.append(_line((f"   and {len(shown) - height + 1} more", "yellow")))
+    return _NEWLINE.join(lines) if lines else _line((" ✔ no alarms", "green"))
 
 
-def _gathered(told: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Alarms that differ only in what they are about, as one."""
+def _merged(alarms: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Alarms that differ only in their subject, as one."""
 
     def sentence(one: tuple[str, str]) -> tuple[bool, str]:
         return one[0] != "bad", one[1].partition(": ")[2] or one[1]
 
     found = []
-    for (_, text), group in groupby(sorted(told, key=sentence), key=sentence):
+    for (_, text), group in groupby(sorted(alarms, key=sentence), key=sentence):
         members = list(group)
-        who = members[0][1].partition(": ")[0]
+        subject = members[0][1].partition(": ")[0]
         more = f" and {len(members) - 1} more" if len(members) > 1 else ""
-        found.append((members[0][0], f"{who}{more}: {text}" if who != text else text))
+        found.append((members[0][0], f"{subject}{more}: {text}" if subject != text else text))
     return found
 
 
 def events(view: LabView, width: int, height: int) -> Text:
-    """What happened, the newest first."""
+    """Events, the newest first."""
     del width
     lines = [_line((f" {_clock(one.time_ns)} ", "dim"), one.text) for one in view.events[:height]]
-    return _NEWLINE.join(lines) if lines else _line((" nothing yet", "dim"))
+    return _NEWLINE.join(lines) if lines else _line((" no events yet", "dim"))

@@ -8,7 +8,7 @@ from rich.text import Text
 from controller.live.screen.drawing import level
 from controller.live.state.view import LabView, LinkView
 
-_SLEEPS: Final = 0.5
+_MOSTLY_LPI: Final = 0.5
 _IDLE: Final = 0.0005
 _BUSY: Final = 0.7
 
@@ -17,7 +17,7 @@ _LEGEND_REST: Final = (("·", "green"), (" idle  ", "dim"), ("▁▄█", "green
 
 
 def glyph(link: LinkView) -> tuple[str, str]:
-    """One character for a cable, and its colour: down, asleep, idle, or its load."""
+    """One character for a cable, and its colour: down, mostly in LPI, idle, or its load."""
     if link.up is None:
         return "?", ""
     if not link.up:
@@ -26,13 +26,13 @@ def glyph(link: LinkView) -> tuple[str, str]:
     load = link.load_share
     if load is not None and load >= _IDLE:
         return level(load), "red" if load >= _BUSY else style
-    if link.lpi_share is not None and link.lpi_share >= _SLEEPS:
+    if link.lpi_share is not None and link.lpi_share >= _MOSTLY_LPI:
         return "z", "cyan"
     return "·", style
 
 
 def topology(view: LabView, width: int, height: int) -> Text:
-    """The triangle. Cut at the right where there are more switches than room."""
+    """The triangle, cut at the right where there is no room for all switches."""
     names = view.switches
     between: dict[frozenset[str], list[LinkView]] = {}
     hosts: dict[str, list[LinkView]] = {name: [] for name in names}
@@ -45,20 +45,20 @@ def topology(view: LabView, width: int, height: int) -> Text:
                 if end in hosts:
                     hosts[end].append(link)
     title = max((len(name) for name in names), default=0) + 1
-    crowd = max(len("hosts"), *(len(links) for links in hosts.values()), 0)
+    host_width = max(len("hosts"), *(len(links) for links in hosts.values()), 0)
     cell = max(max((len(links) for links in between.values()), default=0), max(map(len, names), default=0)) + 2
     lines = [_legend()]
     for row, name in enumerate(names):
         line = Text(no_wrap=True, overflow="ellipsis")
         line.append(f" {name:<{title}}", style="bold")
-        line.append(_glyphs(hosts[name], crowd + 2))
+        line.append(_glyphs(hosts[name], host_width + 2))
         for other in names[:row]:
             line.append(_glyphs(between.get(frozenset((name, other)), ()), cell))
         line.truncate(width)
         lines.append(line)
     if len(names) > 1:
         heads = "".join(f"{name:<{cell}}" for name in names[:-1])
-        lines.append(Text(f" {'':<{title}}{'hosts':<{crowd + 2}}{heads}"[:width], style="dim", no_wrap=True))
+        lines.append(Text(f" {'':<{title}}{'hosts':<{host_width + 2}}{heads}"[:width], style="dim", no_wrap=True))
     return Text("\n", no_wrap=True, overflow="ellipsis").join(lines[:height])
 
 

@@ -1,26 +1,27 @@
-"""Everything that came in of one lab or run, and the view of it at a moment."""
+"""The live state of one lab or run, and the view of it at a moment."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from controller.live.state.event_text import words_of
 from controller.live.state.port_history import PortHistory
 from controller.live.state.power_history import PowerHistory
 from controller.live.state.source_state import SourceStates
 from controller.live.state.trial_history import TrialHistory
-from controller.live.state.view import Alarm, EeeWord, EventView, LabView, LinkView, PortView, RunView
+from controller.live.state.view import Alarm, EeeState, EventView, LabView, LinkView, PortView, RunView
 from lab.model import Lab, Link
-from record.run_tail import Event, Update
+from record.event_kinds import EventKind
+from record.event_text import Event, sentence_of
+from record.run_tail import Update
 from record.sample_tables import Batch
 
 _EVENTS: Final = 200
-_ACTED_NS: Final = 20_000_000_000
-"""A link that goes down so soon before or after it was changed on purpose is no alarm."""
+_ACTUATION_NS: Final = 20_000_000_000
+"""A link that goes down this close to an actuation of it raises no alarm."""
 
 _MOST_ALARMS: Final = 50
-_HIDDEN: Final = frozenset({"trial_begun", "ports_set"})
+_HIDDEN: Final = frozenset({EventKind.TRIAL_BEGUN, EventKind.PORTS_SET})
 _NOTHING = PortView(None, 0, None, None, None, None)
 
 
@@ -34,7 +35,7 @@ class LiveState:
         self._trials = TrialHistory()
         self._events: deque[EventView] = deque(maxlen=_EVENTS)
         self._eee: dict[str, bool] = {}
-        self._acted_ns: dict[str, list[int]] = {}
+        self._actuations_ns: dict[str, list[int]] = {}
         self.sources = SourceStates()
         self.last_ns = 0
 
@@ -47,28 +48,28 @@ class LiveState:
         if isinstance(received_ns, int):
             self.last_ns = max(self.last_ns, received_ns)
 
-    def note(self, event: Event) -> None:
-        """Something that happened."""
-        self._trials.note(event)
+    def take_event(self, event: Event) -> None:
+        """An event."""
+        self._trials.take_event(event)
         self.last_ns = max(self.last_ns, event["time_ns"])
-        if event["kind"] == "actuation":
-            self._acted(event)
-        elif event["kind"] == "ports_set":
-            self._set(event)
+        if event["kind"] == EventKind.ACTUATION:
+            self._take_actuation(event)
+        elif event["kind"] == EventKind.PORTS_SET:
+            self._take_settings(event)
         if event["kind"] not in _HIDDEN:
-            self._events.append(EventView(event["time_ns"], words_of(event)))
+            self._events.append(EventView(event["time_ns"], sentence_of(event)))
 
-    def take_all(self, news: Update) -> None:
-        """What a look into a run's folder found."""
-        for batch in news.batches:
+    def take_update(self, update: Update) -> None:
+        """What is new."""
+        for batch in update.batches:
             self.take(batch)
-        for event in news.events:
-            self.note(event)
-        for echo in news.echoes:
-            self._trials.hear(echo)
+        for event in update.events:
+            self.take_event(event)
+        for echo in update.echoes:
+            self._trials.take_echo(echo)
 
-    def know_eee(self, enabled: Mapping[str, bool]) -> None:
-        """Whether EEE is enabled at ends ("sw1:gi1/0/1"), as switches tell."""
+    def set_eee(self, enabled: Mapping[str, bool]) -> None:
+        """Whether EEE is enabled at ends ("sw1:gi1/0/1"), as their switches show."""
         self._eee.update(enabled)
 
     def view(self, now_ns: int, facts: Mapping[str, Any] | None = None, more: Sequence[Alarm] = ()) -> LabView:
@@ -112,11 +113,11 @@ class LiveState:
             ba_bps=_first(b.out_bps, a.in_bps),
             ab_lpi_share=_first(a.transmit_lpi_share, b.receive_lpi_share),
             ba_lpi_share=_first(b.transmit_lpi_share, a.receive_lpi_share),
-            eee=self._eee_word(link),
+            eee=self._eee_state(link),
             recent_share=longest,
         )
 
-    def _eee_word(self, link: Link) -> EeeWord:
+    def _eee_state(self, link: Link) -> EeeState:
         known = [self._eee[end] for end in (str(link.a), str(link.b)) if end in self._eee]
         if not known:
             return ""
@@ -124,23 +125,23 @@ class LiveState:
             return "one-sided"
         return "on" if known[0] else "off"
 
-    def _acted(self, event: Event) -> None:
-        link = self._found(str(event.get("link", "")))
+    def _take_actuation(self, event: Event) -> None:
+        link = self._find_link(str(event.get("link", "")))
         if link is None:
             return
-        self._acted_ns.setdefault(link.name, []).append(event["time_ns"])
+        self._actuations_ns.setdefault(link.name, []).append(event["time_ns"])
         if event.get("what") == "eee" and event.get("after") in {"on", "off"}:
-            self.know_eee({str(end): event["after"] == "on" for end in (link.a, link.b) if self._is_port(end.device)})
+            self.set_eee({str(end): event["after"] == "on" for end in (link.a, link.b) if self._is_port(end.device)})
 
-    def _set(self, event: Event) -> None:
-        """Settings of all ports with a cable, as an experiment found or made them."""
+    def _take_settings(self, event: Event) -> None:
+        """Settings of all ports with a cable, as an experiment has read or applied them."""
         for switch, ports in event["ports"].items():
-            self.know_eee({f"{switch}:{port}": one["eee"] for port, one in ports.items() if one["eee"] is not None})
+            self.set_eee({f"{switch}:{port}": one["eee"] for port, one in ports.items() if one["eee"] is not None})
 
     def _is_port(self, device: str) -> bool:
         return any(switch.name == device for switch in self.lab.switches)
 
-    def _found(self, name: str) -> Link | None:
+    def _find_link(self, name: str) -> Link | None:
         """A link by its name, or by an end that the name begins with."""
         for text in (name, name.partition(" - ")[0], name.partition("--")[0]):
             try:
@@ -156,17 +157,17 @@ class LiveState:
             states = {port.up for port in ends if port.up is not None}
             if len(states) > 1:
                 found.append(Alarm("bad", f"{link.name}: up at one end only"))
-            acted = self._acted_ns.get(link.name, ())
+            actuations_ns = self._actuations_ns.get(link.name, ())
             downs = [
-                len([ns for ns in port.down_ns if not any(abs(ns - at_ns) < _ACTED_NS for at_ns in acted)])
+                len([ns for ns in port.down_ns if not any(abs(ns - at_ns) < _ACTUATION_NS for at_ns in actuations_ns)])
                 for port in ends
             ]
             if count := max(downs):
                 found.append(Alarm("bad", f"{link.name}: went down {_times(count)} in the last 5 minutes"))
             if link.eee == "one-sided" and link.up:
-                found.append(Alarm("odd", f"{link.name}: EEE at one end only, so neither may sleep"))
+                found.append(Alarm("odd", f"{link.name}: EEE at one end only, so neither end enters LPI"))
             if lost := sum(port.lost_frame for port in ends):
-                found.append(Alarm("odd", f"{link.name}: {lost} frames lost or wrong in the last 5 minutes"))
+                found.append(Alarm("odd", f"{link.name}: {lost} frames discarded or in error in the last 5 minutes"))
         return found
 
 

@@ -1,18 +1,18 @@
-"""What the strips show: watts now and over the time, by device and together."""
+"""Power of the strips: now and over time, by device and in total."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from controller.live.state.view import DevicePower, PowerView
-from record.columns import column_of, middle_ns
+from record.columns import column_of, midpoint_ns
 from record.sample_tables import Batch
 
 _MOST_POINTS: Final = 4_096
 _SILENT_NS: Final = 10_000_000_000
-_SILENT_BEATS: Final = 3
+_SILENT_PERIODS: Final = 3
 _GAP_NS: Final = 30_000_000_000
-"""Over longer pauses between readings no energy is counted: nobody knows."""
+"""Longer gaps between readings add no energy, as the power in them is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +27,15 @@ class _Strip:
     time_ns: int
     power_watt: float
     between_ns: int
-    """Since the reading before."""
+    """Time since the reading before."""
 
-    def speaks(self, now_ns: int) -> bool:
-        """Whether its last reading still tells what is drawn."""
-        return now_ns - self.time_ns < max(_SILENT_NS, _SILENT_BEATS * self.between_ns)
+    def is_recent(self, now_ns: int) -> bool:
+        """Whether its last reading is recent enough for the total."""
+        return now_ns - self.time_ns < max(_SILENT_NS, _SILENT_PERIODS * self.between_ns)
 
 
 class PowerHistory:
-    """Adds up readings of `strips`. There is a total only while each of them tells its own."""
+    """Adds up readings of `strips`. The total is known only while each of them has a recent reading."""
 
     def __init__(self, strips: Iterable[str] = ()) -> None:
         self._expected = frozenset(strips)
@@ -50,12 +50,12 @@ class PowerHistory:
 
     @property
     def stale(self) -> tuple[str, ...]:
-        """Outlets whose meter has stopped, as STRIP:NUMBER; the whole strip is number 0."""
+        """Outlets whose meter has stopped, as STRIP:NUMBER; number 0 is the whole strip."""
         return tuple(f"{strip}:{number}" for (strip, number), one in sorted(self._outlets.items()) if one.stale)
 
     def take(self, batch: Batch) -> None:
-        """Rows of `watts`; others are passed over."""
-        time_ns = middle_ns(batch)
+        """Rows of `watts`; others are ignored."""
+        time_ns = midpoint_ns(batch)
         if batch.table != "watts" or time_ns is None:
             return
         strip = str(batch.columns["strip"])
@@ -78,12 +78,12 @@ class PowerHistory:
             self._add(time_ns, total)
 
     def _total(self, now_ns: int) -> float | None:
-        if self._expected - self._strips.keys() or not all(one.speaks(now_ns) for one in self._strips.values()):
+        if self._expected - self._strips.keys() or not all(one.is_recent(now_ns) for one in self._strips.values()):
             return None
         return sum(one.power_watt for one in self._strips.values()) if self._strips else None
 
     def view(self, now_ns: int) -> PowerView:
-        """Everything, as it is now."""
+        """The power as it is now."""
         devices: dict[str, DevicePower] = {}
         for (_, number), outlet in sorted(self._outlets.items()):
             if number and outlet.feeds:

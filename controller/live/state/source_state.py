@@ -1,4 +1,4 @@
-"""How the sources of samples do, from the rows of `polls`; the same whether they are sampled here or elsewhere."""
+"""States of the sources of samples, from the rows of `polls`: the same for sampling in this process or in another."""
 
 from collections import deque
 from dataclasses import dataclass, field
@@ -9,10 +9,10 @@ from controller.collecting.source import SourceKind
 from controller.live.state.view import Alarm
 from record.sample_tables import Batch
 
-_LATELY_NS: Final = 60_000_000_000
-_SILENT_BEATS: Final = 5
+_RECENT_NS: Final = 60_000_000_000
+_SILENT_PERIODS: Final = 5
 _SILENT_LEAST_NS: Final = 5_000_000_000
-_SILENT_FIRST_NS: Final = 60_000_000_000  # of a source whose period nobody knows yet
+_SILENT_FIRST_NS: Final = 60_000_000_000  # for a source whose period is not known yet
 _NS: Final = 1e9
 
 
@@ -30,37 +30,37 @@ class _Source:
 
 
 class SourceStates:
-    """Sources by name and kind. `counts` are of what was taken, which of a long run is its last minutes."""
+    """Sources by name and kind. Counts are of the rows that were taken: of a long run, those of its last minutes."""
 
     def __init__(self) -> None:
         self._sources: dict[tuple[str, str], _Source] = {}
 
     def take(self, batch: Batch) -> None:
-        """A row of `polls`; others are passed over."""
+        """A row of `polls`; others are ignored."""
         if batch.table != "polls":
             return
-        told = batch.columns
-        name, kind = str(told["source"]), str(told["kind"])
+        poll = batch.columns
+        name, kind = str(poll["source"]), str(poll["kind"])
         source = self._sources.setdefault((name, kind), _Source(cast("SourceKind", kind)))
-        tick, due_ns = cast("int", told["tick"]), cast("int", told["due_ns"])
+        tick, due_ns = cast("int", poll["tick"]), cast("int", poll["due_ns"])
         if source.due_ns and tick > source.tick:
             source.period_ns = (due_ns - source.due_ns) // (tick - source.tick)
         source.tick, source.due_ns = tick, due_ns
-        outcome = str(told["outcome"])
+        outcome = str(poll["outcome"])
         source.counts[outcome] = source.counts.get(outcome, 0) + 1
-        if told["mark"] == "late":
+        if poll["mark"] == "late":
             source.counts["late"] = source.counts.get("late", 0) + 1
             source.trouble_ns.append((due_ns, "late"))
         if outcome == "missed":
             source.trouble_ns.append((due_ns, "missed"))
             return
         source.outcome = "ok" if outcome == "ok" else "failed"
-        source.why = str(told.get("why") or "")
+        source.why = str(poll.get("why") or "")
         if outcome == "ok":
-            source.received_ns = cast("int", told["received_ns"])
+            source.received_ns = cast("int", poll["received_ns"])
 
     def states(self) -> tuple[SourceState, ...]:
-        """As the collector tells them."""
+        """The states, as the collector would report them."""
         return tuple(
             SourceState(
                 name=name,
@@ -78,21 +78,21 @@ class SourceStates:
         )
 
     def alarms(self, now_ns: int) -> list[Alarm]:
-        """Sources that fail, are silent, or were late or missed lately."""
+        """Alarms for sources that fail, are silent, or were late or missed in the last minute."""
         found: list[Alarm] = []
         for (name, kind), source in sorted(self._sources.items()):
-            who = name if kind != "lpi" else f"{name} (LPI)"
+            source_name = name if kind != "lpi" else f"{name} (LPI)"
             silent_ns = now_ns - source.due_ns
             if source.outcome == "failed":
-                found.append(Alarm("bad", f"{who}: {source.why}"))
-            elif silent_ns > _patience_ns(source.period_ns):
-                found.append(Alarm("bad", f"{who}: no sample for {silent_ns / _NS:.0f} s"))
-            words = [word for at_ns, word in source.trouble_ns if now_ns - at_ns < _LATELY_NS]
-            told = ", ".join(f"{words.count(word)} {word}" for word in ("late", "missed") if word in words)
-            if told:
-                found.append(Alarm("odd", f"{who}: {told} in the last minute"))
+                found.append(Alarm("bad", f"{source_name}: {source.why}"))
+            elif silent_ns > _longest_silence_ns(source.period_ns):
+                found.append(Alarm("bad", f"{source_name}: no sample for {silent_ns / _NS:.0f} s"))
+            words = [word for at_ns, word in source.trouble_ns if now_ns - at_ns < _RECENT_NS]
+            counts = ", ".join(f"{words.count(word)} {word}" for word in ("late", "missed") if word in words)
+            if counts:
+                found.append(Alarm("odd", f"{source_name}: {counts} in the last minute"))
         return found
 
 
-def _patience_ns(period_ns: int) -> int:
-    return max(_SILENT_LEAST_NS, _SILENT_BEATS * period_ns) if period_ns else _SILENT_FIRST_NS
+def _longest_silence_ns(period_ns: int) -> int:
+    return max(_SILENT_LEAST_NS, _SILENT_PERIODS * period_ns) if period_ns else _SILENT_FIRST_NS

@@ -1,4 +1,4 @@
-"""A run and its trials, from its facts and events, and what the probe of a trial told."""
+"""A run and its trials, from its facts and events; and the round trips of a trial's probe."""
 
 import statistics
 from collections import deque
@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from controller.live.state.view import ProbeView, RunView, TrialView
-from record.run_tail import Echo, Event
+from record.event_kinds import EventKind
+from record.event_text import Event
+from record.run_tail import Echo
 
 _SHOWN: Final = 40
 _ECHOES: Final = 20_000
@@ -26,22 +28,22 @@ class TrialHistory:
         self._rtts_us: deque[float] = deque(maxlen=_ECHOES)
         self._echo_count = self._lost_count = 0
 
-    def note(self, event: Event) -> None:
-        """An event of the run; those of other kinds are passed over."""
-        if event["kind"] == "trial_begun":
+    def take_event(self, event: Event) -> None:
+        """An event of the run; those of other kinds are ignored."""
+        if event["kind"] == EventKind.TRIAL_BEGUN:
             self._begun[event["trial"]] = event
-        elif event["kind"] == "trial_ended":
+        elif event["kind"] == EventKind.TRIAL_ENDED:
             begun = self._begun.pop(event["trial"], event)
             self._ended.append((begun, event))
             self._counts[event["state"]] = self._counts.get(event["state"], 0) + 1
             self._durations_s.append((event["time_ns"] - begun["time_ns"]) / 1e9)
             if event["state"] == "valid":
                 self._slots_done.add(begun.get("slot", begun["trial"]))
-        elif event["kind"] == "resumed":
-            self._begun.clear()  # what ran when the writer was killed
+        elif event["kind"] == EventKind.RUN_RESUMED:
+            self._begun.clear()  # trials that ran when the writer was killed
 
-    def hear(self, echo: Echo) -> None:
-        """An echo; those of a new trial take the place of the ones before."""
+    def take_echo(self, echo: Echo) -> None:
+        """An echo; those of a new trial replace the ones before."""
         if echo.trial != self._probe_trial:
             self._probe_trial, self._echo_count, self._lost_count = echo.trial, 0, 0
             self._rtts_us.clear()
@@ -73,7 +75,7 @@ class TrialHistory:
         )
 
     def _left_s(self, planned_count: int, now_ns: int) -> float | None:
-        """The trials that are missing at the pace of the last ones, with what passed between them."""
+        """Time for the missing trials at the pace of the last ones, with the time between them."""
         missing = planned_count - len(self._slots_done)
         if not planned_count or not self._durations_s:
             return None
@@ -94,7 +96,7 @@ class TrialHistory:
 
 
 def levels_text(levels: Mapping[str, Any]) -> str:
-    """Factors and their levels, in words."""
+    """Factors and their levels as text."""
     return " ".join(f"{factor}={level}" for factor, level in levels.items())
 
 
@@ -120,6 +122,6 @@ def _ended(begun: Event, end: Event) -> TrialView:
     )
 
 
-def _figure(told: Mapping[str, Any]) -> str:
-    unit = f" {told['unit']}" if told["unit"] not in {"", "1"} else ""
-    return f"{told['name']} {told['value']:.4g}{unit}"
+def _figure(figure: Mapping[str, Any]) -> str:
+    unit = f" {figure['unit']}" if figure["unit"] not in {"", "1"} else ""
+    return f"{figure['name']} {figure['value']:.4g}{unit}"

@@ -1,15 +1,15 @@
-"""What a live view shows at one moment: frozen values, made by the books, drawn by the panels."""
+"""What a live view shows at one moment: frozen values that the histories make and the panels draw."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 Severity = Literal["bad", "odd"]
-EeeWord = Literal["on", "off", "one-sided", ""]
+EeeState = Literal["on", "off", "one-sided", ""]
 
 
 @dataclass(frozen=True, slots=True)
 class PortView:
-    """A port of a switch; shares are of time or of the speed, 0 to 1, None where unknown. `late` since the last row."""
+    """A port of a switch; shares of time are 0 to 1, and values are None where unknown."""
 
     up: bool | None
     rate_mbps: int
@@ -18,10 +18,10 @@ class PortView:
     receive_lpi_share: float | None
     transmit_lpi_share: float | None
     down_ns: tuple[int, ...] = ()
-    """When it went down, lately."""
+    """When it went down in the last five minutes."""
 
     lost_frame: int = 0
-    """Frames discarded or in error, lately."""
+    """Frames discarded or in error in the last five minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +38,26 @@ class LinkView:
     ba_bps: float | None
     ab_lpi_share: float | None
     ba_lpi_share: float | None
-    eee: EeeWord
+    eee: EeeState
     recent_share: tuple[float, ...] = ()
-    """Load of the busier direction at the last beats, the newest at the end."""
+    """Load of the busier direction at the last samples, the newest at the end."""
 
     @property
     def load_share(self) -> float | None:
-        """Of the busier direction, None where nobody knows."""
+        """Load of the busier direction; None if unknown."""
         known = [bps for bps in (self.ab_bps, self.ba_bps) if bps is not None]
         return min(1.0, max(known) / (self.rate_mbps * 1e6)) if known and self.rate_mbps else None
 
     @property
     def lpi_share(self) -> float | None:
-        """Of the direction that sleeps less."""
+        """Time in LPI of the direction that has less of it."""
         known = [share for share in (self.ab_lpi_share, self.ba_lpi_share) if share is not None]
         return min(known, default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class DevicePower:
-    """What the outlets of a device draw together; `stale`: a meter behind it has stopped."""
+    """Power of all outlets of a device; `stale`: one of their meters has stopped."""
 
     device: str
     power_watt: float
@@ -66,7 +66,7 @@ class DevicePower:
 
 @dataclass(frozen=True, slots=True)
 class PowerView:
-    """All strips together. `energy_joule` is the integral of what the meters showed since `begun_ns`.
+    """All strips together. `energy_joule` is the integral of their power since `begun_ns`.
 
     `history` are (UTC ns, watts), thinned out where there are many.
     """
@@ -80,7 +80,7 @@ class PowerView:
 
 @dataclass(frozen=True, slots=True)
 class TrialView:
-    """A trial that runs, or how it ended."""
+    """A trial that runs or has ended."""
 
     trial: int
     what: str
@@ -95,7 +95,7 @@ class TrialView:
 
 @dataclass(frozen=True, slots=True)
 class ProbeView:
-    """Echoes of the probe that ran last."""
+    """Echoes of the last probe."""
 
     trial: int
     echo_count: int
@@ -106,7 +106,7 @@ class ProbeView:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run and its trials; `planned_count` 0: nobody said how many there will be."""
+    """A run and its trials; `planned_count` 0: unknown."""
 
     name: str
     state: str
@@ -126,7 +126,7 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
-    """What a person should look at."""
+    """Something that a person should check."""
 
     severity: Severity
     text: str
@@ -134,7 +134,7 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class EventView:
-    """Something that happened, in words."""
+    """An event as a sentence."""
 
     time_ns: int
     text: str
@@ -156,4 +156,4 @@ class LabView:
     """The newest first."""
 
     answering: tuple[int, int] = (0, 0)
-    """How many sources answered last, of how many."""
+    """How many sources answered their last poll, of how many."""

@@ -10,6 +10,7 @@ import pytest
 from controller.collecting.collect import Collector, Timed
 from controller.collecting.port_source import PortSource
 from lab.errors import AccessDenied, LabError, RunFolderFailed, Unreadable
+from record.event_kinds import EventKind
 from record.run_clock import RunClock
 from record.sample_tables import Batch
 from record.samples import RunSamples
@@ -94,7 +95,7 @@ def test_a_device_that_lets_us_not_in_is_left_alone(run: Run) -> None:
         other.wait_for(6)
         assert collector.states[0].outcome == "gave up"
     assert source.readings == 1
-    assert any(event["kind"] == "gave_up" for event in RunSamples(run.folder).events)
+    assert any(event["kind"] == EventKind.SOURCE_GAVE_UP for event in RunSamples(run.folder).events)
 
 
 def test_a_strip_of_another_family_than_told_stops_no_other(run: Run) -> None:
@@ -113,7 +114,7 @@ def test_a_mistake_in_a_source_ends_the_sampling_aloud(run: Run) -> None:
     collector = Collector([Timed(source, 0.05)], run)
     collector.start()
     assert collector.ending.wait(10.0)
-    with pytest.raises(LabError, match="mistake in this program"):
+    with pytest.raises(LabError, match="bug in this program"):
         collector.stop()
     run.flush()
     assert RunSamples(run.folder).table("watts").height == 2  # what was measured is kept
@@ -144,7 +145,7 @@ def test_a_jump_of_the_systems_clock_is_an_event_and_leaves_no_jump_in_the_serie
             source.wait_for(beat)
     rows = RunSamples(run.folder).table("watts")
     assert rows["sent_ns"].diff().drop_nulls().to_list() == [NS] * 5
-    jumps = [event for event in RunSamples(run.folder).events if event["kind"] == "clock_jump"]
+    jumps = [event for event in RunSamples(run.folder).events if event["kind"] == EventKind.CLOCK_JUMP]
     assert [event["jump_ns"] for event in jumps] == [7_200 * NS]
     assert RunSamples(run.folder).facts["clock"][0]["system_ahead_at_end_ns"] == 7_200 * NS
 
@@ -165,7 +166,7 @@ def test_sinks_are_told_of_every_batch(run: Run) -> None:
 
 @pytest.mark.parametrize("period_s", [0.0, -1.0, 1e9])
 def test_a_period_that_is_none_is_refused(run: Run, period_s: float) -> None:
-    with pytest.raises(LabError, match="cannot be asked every"):
+    with pytest.raises(LabError, match="cannot be polled every"):
         Collector([Timed(ToySource("pdu1"), period_s)], run)
 
 

@@ -14,6 +14,7 @@ from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.transports.hosts import ssh_command
 from lab.folder import load_lab
 from lab.model import Lab
+from record.event_kinds import EventKind
 from record.samples import RunSamples
 from record.store import Run
 from twin.lab import lifecycle as labs
@@ -39,11 +40,11 @@ def fault(lab: Lab) -> Iterator[Callable[..., None]]:
 
 
 def _until(collector: Collector, done: Callable[[RunSamples], bool], timeout_s: float = 60.0) -> None:
-    """Look at the run's folder, as anybody may, until something is in it."""
-    samples, deadline_s = RunSamples(collector.run.folder), time.monotonic() + timeout_s
-    while not done(samples):
+    """Poll the run's folder until something is in it."""
+    deadline_s = time.monotonic() + timeout_s
+    while not done(RunSamples(collector.run.folder)):
         assert time.monotonic() < deadline_s, [state.why for state in collector.states]
-        time.sleep(0.2)  # a folder tells nobody when it grows
+        time.sleep(0.2)
 
 
 def _ok(name: str, kind: str, least: int) -> Callable[[RunSamples], bool]:
@@ -141,7 +142,7 @@ def test_a_meter_that_freezes_is_found_out(lab: Lab, run: Run, fault: Callable[.
     samples = RunSamples(run.folder)
     stale = samples.table("watts").filter(pl.col("mark") == "stale")
     assert stale.height > 0
-    frozen = next(event for event in samples.events if event["kind"] == "meter_frozen")
+    frozen = next(event for event in samples.events if event["kind"] == EventKind.METER_FROZEN)
     assert stale["sent_ns"].min() > frozen["since_ns"]  # type: ignore[operator]
     assert samples.power("pdu1").fresh().power_watt.size < samples.power("pdu1").power_watt.size
 
@@ -165,5 +166,5 @@ def test_a_node_that_cannot_be_reached_is_an_event(lab: Lab, run: Run, fault: Ca
     found = note_clocks(run, [lab.host("n01"), lab.host("n04")])
     run.flush()
     assert set(found) == {"n01"}
-    told = [event for event in RunSamples(run.folder).events if event["kind"] == "clock_unknown"]
+    told = [event for event in RunSamples(run.folder).events if event["kind"] == EventKind.CLOCK_UNKNOWN]
     assert [event["source"] for event in told] == ["n04"]

@@ -21,7 +21,7 @@ def _reading(
 
 
 def _judge(memory: PortMemory, reading: PortReading, *, restarted: bool = False) -> tuple[list[int | None], list[str]]:
-    stored, marks = memory.judged(reading, restarted=restarted)
+    stored, marks = memory.compare(reading, restarted=restarted)
     return stored["in_byte"], marks
 
 

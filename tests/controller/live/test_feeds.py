@@ -226,7 +226,7 @@ def test_a_folder_that_goes_away_ends_the_view_and_not_the_run(run: Run) -> None
 
 @pytest.mark.parametrize("text", ["", "localhost", "127.0.0.1:99999", "host:port"])
 def test_a_place_to_listen_that_is_none_is_a_sentence(text: str) -> None:
-    with pytest.raises(LabError, match="invalid address .* to serve metrics"):
+    with pytest.raises(LabError, match=r"invalid address .* to serve metrics"):
         Views(LAB, ViewOptions(prometheus=text or " "))
 
 

@@ -25,9 +25,10 @@ from analysis.calibration import (
 )
 from analysis.links.path_delay import Policy, echo_extra_us
 from analysis.links.probes import ECHO_WIRE_BYTE
+from record.event_kinds import EventKind
 from record.sample_tables import Batch
 from record.store import Run
-from record.trial_events import ACTUATION, BEGUN, ENDED, TrialBegun, TrialEnded, trial_folder
+from record.trial_events import TrialBegun, TrialEnded, trial_folder
 
 HOLD_US, SLEEP_US, WAKE_US = 1_000.0, 182.0, 60.0
 HOSTS = ("n01", "n02", "n03", "n04")
@@ -73,14 +74,14 @@ class Writer:
         begun_ns = self.now_ns + 1_000_000_000
         ended_ns = begun_ns + round(length_s * 1e9)
         told = TrialBegun(self.trial, self.trial, 0, more.pop("repetition", 0), levels, what, **more)  # type: ignore[arg-type]
-        self.run.event(BEGUN, time_ns=begun_ns, **told.plain())
+        self.run.event(EventKind.TRIAL_BEGUN, time_ns=begun_ns, **told.plain())
         folder = trial_folder(self.run.folder, self.trial)
         folder.mkdir(parents=True)
         for name, text in (files or {}).items():
             (folder / name).write_text(text.replace("BEGUN", str(begun_ns)).replace("ENDED", str(ended_ns)))
         right = None if what != "program" else state == "valid"
         ended = TrialEnded(self.trial, state, why, begun_ns, ended_ns, right, figures)  # type: ignore[arg-type]
-        self.run.event(ENDED, time_ns=ended_ns, **ended.plain())
+        self.run.event(EventKind.TRIAL_ENDED, time_ns=ended_ns, **ended.plain())
         self.trial += 1
         self.now_ns = ended_ns
         return begun_ns, ended_ns
@@ -208,7 +209,9 @@ def write_regulation(writer: Writer) -> None:
             ("off", "off", 54.3, 2.6),
         ):
             times = {"begun_ns": writer.now_ns, "ended_ns": writer.now_ns + 900_000_000}
-            writer.run.event(ACTUATION, time_ns=writer.now_ns, what="link", link="sw1:gi1/0/5", after=uplink, **times)
+            writer.run.event(
+                EventKind.ACTUATION, time_ns=writer.now_ns, what="link", link="sw1:gi1/0/5", after=uplink, **times
+            )
             time_s = 20.0 * 3.2 / rate * (1 + float(writer.random.normal(0, 0.002)))
             begun_ns, ended_ns = writer.write(
                 {"trunks": trunks, "uplink": uplink},

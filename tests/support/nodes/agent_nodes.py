@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from agents.pack import packed
-from agents.stream import Recording, read_stream
+from agents.recording import Recording, read_stream
 
 PATIENCE_S = 60.0
 """Ends a wait on a busy machine; it is never what is measured."""

@@ -21,33 +21,33 @@ from tests.support.labs.toy_view import FACTS, LAB, SECOND, T0, begun, ended, ev
 
 def _busy(second: int = 30) -> LabView:
     """Something of everything."""
-    picture = LiveState(LAB)
+    live_state = LiveState(LAB)
     known = {"p1": {"eee": True}, "p2": {"eee": True}, "p3": {"eee": None}}
-    picture.note(event(0.0, "ports_set", ports={"sw1": known, "sw2": {"p2": {"eee": False}}}))
-    picture.note(event(1.0, "preflight", sentence="these meters can see the effect"))
+    live_state.take_event(event(0.0, "ports_set", ports={"sw1": known, "sw2": {"p2": {"eee": False}}}))
+    live_state.take_event(event(1.0, "preflight", sentence="these meters can see the effect"))
     for now in range(second):
-        picture.take(ports("sw1", now, [now * 30_000_000, now * 50_000, 0], [True, True, False]))
-        picture.take(ports("sw2", now, [0, 0, 0], [now != 20, True, False]))
-        picture.take(watts(now, 25.0 + now % 7, 60.0 + now / 10))
-        picture.take(poll("sw1", "switch", now))
-        picture.take(poll("pdu1", "strip", now, mark="late" if now == 12 else ""))
-    picture.take(lpi(0.0, 0, 0))
-    picture.take(lpi(10.0, 9_500_000, 9_900_000))
+        live_state.take(ports("sw1", now, [now * 30_000_000, now * 50_000, 0], [True, True, False]))
+        live_state.take(ports("sw2", now, [0, 0, 0], [now != 20, True, False]))
+        live_state.take(watts(now, 25.0 + now % 7, 60.0 + now / 10))
+        live_state.take(poll("sw1", "switch", now))
+        live_state.take(poll("pdu1", "strip", now, mark="late" if now == 12 else ""))
+    live_state.take(lpi(0.0, 0, 0))
+    live_state.take(lpi(10.0, 9_500_000, 9_900_000))
     for told in (begun(1.0, 1, eee="on"), ended(6.0, 1), begun(7.0, 2, eee="off"), ended(12.0, 2, "invalid", "flap")):
-        picture.note(told)
-    picture.note(begun(20.0, 3, eee="off"))
-    picture.take_all(Update(echoes=tuple(Echo(3, T0, 500_000, 100_000 + n * 1_000) for n in range(100))))
-    return picture.view(T0 + (second - 1) * SECOND, FACTS)
+        live_state.take_event(told)
+    live_state.take_event(begun(20.0, 3, eee="off"))
+    live_state.take_update(Update(echoes=tuple(Echo(3, T0, 500_000, 100_000 + n * 1_000) for n in range(100))))
+    return live_state.view(T0 + (second - 1) * SECOND, FACTS)
 
 
 class _Toy:
-    """A feed with a new look each time, or a mistake."""
+    """A feed with a new view at each poll, or an error."""
 
     def __init__(self, view: LabView, error: str = "") -> None:
-        self.view, self.error, self.looks = view, error, 0
+        self.view, self.error, self.polls = view, error, 0
 
-    def look(self) -> LabView:
-        self.looks += 1
+    def poll(self) -> LabView:
+        self.polls += 1
         if self.error:
             raise LabError(self.error)
         return self.view

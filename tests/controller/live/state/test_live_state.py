@@ -9,134 +9,134 @@ from record.sample_tables import Batch
 from tests.support.labs.toy_view import FACTS, LAB, SECOND, T0, begun, ended, event, lpi, poll, ports, times, watts
 
 
-def _link(picture: LiveState, name: str, second: float = 1.0) -> LinkView:
-    seen = picture.view(T0 + round(second * SECOND))
+def _link(live_state: LiveState, name: str, second: float = 1.0) -> LinkView:
+    seen = live_state.view(T0 + round(second * SECOND))
     return next(link for link in seen.links if link.name.startswith(name))
 
 
-def _texts(picture: LiveState, second: float, facts: dict[str, object] | None = None) -> list[str]:
-    return [alarm.text for alarm in picture.view(T0 + round(second * SECOND), facts).alarms]
+def _texts(live_state: LiveState, second: float, facts: dict[str, object] | None = None) -> list[str]:
+    return [alarm.text for alarm in live_state.view(T0 + round(second * SECOND), facts).alarms]
 
 
 def test_rates_are_differences_by_the_time_between_them_in_both_directions() -> None:
-    picture = LiveState(LAB)
+    live_state = LiveState(LAB)
     for second, sw1, sw2 in ((0.0, 0, 0), (2.0, 2_500_000, 250_000)):
-        picture.take(ports("sw1", second, [0, sw1, 0]))
-        picture.take(ports("sw2", second, [0, sw2, 0]))
-    trunk = _link(picture, "sw1:p2")
+        live_state.take(ports("sw1", second, [0, sw1, 0]))
+        live_state.take(ports("sw2", second, [0, sw2, 0]))
+    trunk = _link(live_state, "sw1:p2")
     assert (trunk.ab_bps, trunk.ba_bps) == (10e6, 1e6)
     assert trunk.load_share == 0.01
     assert trunk.trunk
-    assert not _link(picture, "sw1:p1").trunk
+    assert not _link(live_state, "sw1:p1").trunk
 
 
 def test_no_rate_is_made_up_over_a_reset_and_none_of_the_first_row() -> None:
-    picture = LiveState(LAB)
-    picture.take(ports("sw1", 0.0, [0, 5_000, 0]))
-    assert _link(picture, "sw1:p2").ab_bps is None
-    picture.take(ports("sw1", 1.0, [0, 9_000, 0], mark="reset"))
-    assert _link(picture, "sw1:p2").ab_bps is None
-    picture.take(ports("sw1", 2.0, [0, 10_000, 0]))
-    assert _link(picture, "sw1:p2").ab_bps == 8_000
+    live_state = LiveState(LAB)
+    live_state.take(ports("sw1", 0.0, [0, 5_000, 0]))
+    assert _link(live_state, "sw1:p2").ab_bps is None
+    live_state.take(ports("sw1", 1.0, [0, 9_000, 0], mark="reset"))
+    assert _link(live_state, "sw1:p2").ab_bps is None
+    live_state.take(ports("sw1", 2.0, [0, 10_000, 0]))
+    assert _link(live_state, "sw1:p2").ab_bps == 8_000
 
 
 def test_the_other_end_tells_of_lpi_where_an_end_counts_none() -> None:
-    picture = LiveState(LAB)
-    picture.take(lpi(0.0, 0, 0))
-    picture.take(lpi(10.0, 9_000_000, 2_500_000))
-    trunk = _link(picture, "sw1:p2")
+    live_state = LiveState(LAB)
+    live_state.take(lpi(0.0, 0, 0))
+    live_state.take(lpi(10.0, 9_000_000, 2_500_000))
+    trunk = _link(live_state, "sw1:p2")
     assert (trunk.ab_lpi_share, trunk.ba_lpi_share) == (0.9, 0.25)
     assert trunk.lpi_share == 0.25
-    assert _link(picture, "sw1:p2", 60.0).lpi_share is None  # nobody told for long
+    assert _link(live_state, "sw1:p2", 60.0).lpi_share is None  # nobody told for long
 
 
 def test_a_link_that_goes_down_by_itself_is_an_alarm_and_one_that_was_changed_is_not() -> None:
-    picture = LiveState(LAB)
-    picture.note(event(49.0, "actuation", what="link", link="sw1:p1 - n01:eth0", after="off"))
+    live_state = LiveState(LAB)
+    live_state.take_event(event(49.0, "actuation", what="link", link="sw1:p1 - n01:eth0", after="off"))
     for second, up in ((0.0, True), (50.0, False), (51.0, True)):
-        picture.take(ports("sw1", second, [0, 0, 0], [up, up, False]))
-    texts = _texts(picture, 52.0)
+        live_state.take(ports("sw1", second, [0, 0, 0], [up, up, False]))
+    texts = _texts(live_state, 52.0)
     assert [text for text in texts if "went down" in text] == ["sw1:p2--sw2:p2: went down once in the last 5 minutes"]
-    assert not [text for text in _texts(picture, 400.0) if "went down" in text]
+    assert not [text for text in _texts(live_state, 400.0) if "went down" in text]
 
 
 def test_eee_at_one_end_only_is_told_and_an_actuation_settles_it() -> None:
-    picture = LiveState(LAB)
+    live_state = LiveState(LAB)
     for switch in ("sw1", "sw2"):
-        picture.take(ports(switch, 0.0, [0, 0, 0]))
-    picture.know_eee({"sw1:p2": True, "sw2:p2": False, "sw1:p1": True})
-    assert _link(picture, "sw1:p2").eee == "one-sided"
-    assert _link(picture, "sw1:p1").eee == "on"
-    assert any("EEE at one end only" in text for text in _texts(picture, 1.0))
-    picture.note(event(1.0, "actuation", what="eee", link="sw1:p2--sw2:p2", after="on"))
-    assert _link(picture, "sw1:p2").eee == "on"
+        live_state.take(ports(switch, 0.0, [0, 0, 0]))
+    live_state.set_eee({"sw1:p2": True, "sw2:p2": False, "sw1:p1": True})
+    assert _link(live_state, "sw1:p2").eee == "one-sided"
+    assert _link(live_state, "sw1:p1").eee == "on"
+    assert any("EEE at one end only" in text for text in _texts(live_state, 1.0))
+    live_state.take_event(event(1.0, "actuation", what="eee", link="sw1:p2--sw2:p2", after="on"))
+    assert _link(live_state, "sw1:p2").eee == "on"
 
 
 def test_sources_that_fail_are_silent_late_or_frozen_are_told() -> None:
-    picture = LiveState(LAB)
+    live_state = LiveState(LAB)
     for second in range(10):
-        picture.take(poll("sw2", "switch", second))
-        picture.take(poll("pdu1", "strip", second, *(("missed",) if second in {3, 4} else ("ok", "late"))))
-    picture.take(poll("sw1", "switch", 9.0, "failed", why="sw1 does not answer: check it."))
-    picture.take(watts(9.0, 20.0, 60.0, mark="stale"))
-    assert _texts(picture, 10.0) == [
+        live_state.take(poll("sw2", "switch", second))
+        live_state.take(poll("pdu1", "strip", second, *(("missed",) if second in {3, 4} else ("ok", "late"))))
+    live_state.take(poll("sw1", "switch", 9.0, "failed", why="sw1 does not answer: check it."))
+    live_state.take(watts(9.0, 20.0, 60.0, mark="stale"))
+    assert _texts(live_state, 10.0) == [
         "pdu1: 8 late, 2 missed in the last minute",
         "sw1: sw1 does not answer: check it.",
         "pdu1:1: the meter has stopped",
     ]
-    assert "sw2: no sample for 21 s" in _texts(picture, 30.0)
-    assert not [text for text in _texts(picture, 100.0) if "late" in text]
+    assert "sw2: no sample for 21 s" in _texts(live_state, 30.0)
+    assert not [text for text in _texts(live_state, 100.0) if "late" in text]
     over = {**FACTS, "state": "finished"}
-    assert not [text for text in _texts(picture, 30.0, over) if "no sample" in text]
+    assert not [text for text in _texts(live_state, 30.0, over) if "no sample" in text]
 
 
 def test_frames_that_were_lost_lately_are_told() -> None:
-    picture = LiveState(LAB)
-    picture.take(ports("sw1", 0.0, [0, 0, 0], lost=7))  # before anybody looked
-    assert not _texts(picture, 1.0)
-    picture.take(ports("sw1", 2.0, [0, 0, 0], lost=10))
-    assert _texts(picture, 3.0) == ["sw1:p1--n01:eth0: 3 frames lost or wrong in the last 5 minutes"]
+    live_state = LiveState(LAB)
+    live_state.take(ports("sw1", 0.0, [0, 0, 0], lost=7))  # before anybody looked
+    assert not _texts(live_state, 1.0)
+    live_state.take(ports("sw1", 2.0, [0, 0, 0], lost=10))
+    assert _texts(live_state, 3.0) == ["sw1:p1--n01:eth0: 3 frames discarded or in error in the last 5 minutes"]
 
 
 def test_watts_are_summed_and_there_is_no_total_without_a_strip_that_is_known() -> None:
-    picture = LiveState(LAB)
-    assert picture.view(T0).power.power_watt is None
+    live_state = LiveState(LAB)
+    assert live_state.view(T0).power.power_watt is None
     for second in range(5):
-        picture.take(watts(second, 20.0, 60.0 + second))
-    power = picture.view(T0 + 4 * SECOND).power
+        live_state.take(watts(second, 20.0, 60.0 + second))
+    power = live_state.view(T0 + 4 * SECOND).power
     assert power.power_watt == 84.0
     assert abs(power.energy_joule - (80 + 84) / 2 * 4) < 1e-6
     assert [(one.device, one.power_watt) for one in power.devices] == [("sw1", 20.0), ("n01", 64.0)]
-    assert picture.view(T0 + 60 * SECOND).power.power_watt is None
+    assert live_state.view(T0 + 60 * SECOND).power.power_watt is None
 
 
 def test_there_is_no_total_before_every_strip_of_the_lab_has_told() -> None:
-    picture = LiveState(replace(LAB, strips=(*LAB.strips, replace(LAB.strips[0], name="pdu2"))))
-    picture.take(watts(0.0, 20.0, 60.0))
-    assert picture.view(T0).power.power_watt is None
-    assert picture.view(T0).power.history == ()
+    live_state = LiveState(replace(LAB, strips=(*LAB.strips, replace(LAB.strips[0], name="pdu2"))))
+    live_state.take(watts(0.0, 20.0, 60.0))
+    assert live_state.view(T0).power.power_watt is None
+    assert live_state.view(T0).power.history == ()
 
 
 def test_a_link_that_is_up_at_one_end_only_is_told() -> None:
-    picture = LiveState(LAB)
-    picture.take(ports("sw1", 0.0, [0, 0, 0], [True, True, True]))
-    picture.take(ports("sw2", 0.0, [0, 0, 0], [True, True, False]))
-    assert _texts(picture, 1.0) == ["sw1:p3--sw2:p3: up at one end only"]
-    assert _link(picture, "sw1:p3").up is False
+    live_state = LiveState(LAB)
+    live_state.take(ports("sw1", 0.0, [0, 0, 0], [True, True, True]))
+    live_state.take(ports("sw2", 0.0, [0, 0, 0], [True, True, False]))
+    assert _texts(live_state, 1.0) == ["sw1:p3--sw2:p3: up at one end only"]
+    assert _link(live_state, "sw1:p3").up is False
 
 
 def test_a_long_run_keeps_its_mean_in_few_points() -> None:
-    picture = LiveState(LAB)
+    live_state = LiveState(LAB)
     for second in range(10_000):
-        picture.take(watts(second, 10.0, float(second % 2)))
-    history = picture.view(T0).power.history
+        live_state.take(watts(second, 10.0, float(second % 2)))
+    history = live_state.view(T0).power.history
     assert len(history) <= 4_097
     assert abs(sum(watt for _, watt in history) / len(history) - 10.5) < 0.01
     assert history[-1][0] == T0 + 9_999 * SECOND + 500
 
 
 def test_trials_are_counted_by_slot_and_the_time_left_follows_from_their_pace() -> None:
-    picture = LiveState(LAB)
+    live_state = LiveState(LAB)
     for told in (
         begun(0.0, 1, eee="on"),
         ended(10.0, 1, "invalid", "a link flapped"),
@@ -144,33 +144,33 @@ def test_trials_are_counted_by_slot_and_the_time_left_follows_from_their_pace() 
         ended(20.0, 2),
         begun(20.0, 3, slot=2, eee="off"),
     ):
-        picture.note(told)
-    run = picture.view(T0 + 25 * SECOND, {**FACTS, "slot_count": 4}).run
+        live_state.take_event(told)
+    run = live_state.view(T0 + 25 * SECOND, {**FACTS, "slot_count": 4}).run
     assert run is not None
     assert (run.done_count, run.planned_count, run.valid_count, run.invalid_count) == (1, 4, 1, 1)
     assert run.left_s == 3 * 10 - 5
     assert [(one.trial, one.state) for one in run.trials] == [(3, "running"), (2, "valid"), (1, "invalid")]
     assert run.trials[1].figures == "time 1.25 s, messages 40"
-    ended_run = picture.view(T0 + 25 * SECOND, {**FACTS, "state": "interrupted"}).run
+    ended_run = live_state.view(T0 + 25 * SECOND, {**FACTS, "state": "interrupted"}).run
     assert ended_run is not None
     assert ended_run.trials[0].state == "valid"  # what was cut short does not run for ever
 
 
 def test_echoes_of_a_new_trial_take_the_place_of_the_old_ones() -> None:
-    picture = LiveState(LAB)
-    picture.take_all(Update(echoes=tuple(Echo(1, T0, 1_000, 900_000) for _ in range(10))))
-    picture.take_all(
+    live_state = LiveState(LAB)
+    live_state.take_update(Update(echoes=tuple(Echo(1, T0, 1_000, 900_000) for _ in range(10))))
+    live_state.take_update(
         Update(echoes=(Echo(2, T0, 1_000, 110_000), Echo(2, T0, 1_000, None), Echo(2, T0, 1_000, 130_000)))
     )
-    run = picture.view(T0, FACTS).run
+    run = live_state.view(T0, FACTS).run
     assert run is not None
     assert run.probe is not None
     assert (run.probe.echo_count, run.probe.lost_count, run.probe.median_us) == (3, 1, 110.0)
 
 
 def test_what_nobody_foresaw_is_shown_with_its_facts() -> None:
-    picture = LiveState(LAB)
-    picture.note(event(0.0, "moon_rose", phase="full"))
-    picture.note(event(1.0, "actuation"))
-    picture.take(Batch("weather", 1, times(0.0)))
-    assert [one.text for one in picture.view(T0).events] == ["actuation", "moon rose: phase full"]
+    live_state = LiveState(LAB)
+    live_state.take_event(event(0.0, "moon_rose", phase="full"))
+    live_state.take_event(event(1.0, "actuation"))
+    live_state.take(Batch("weather", 1, times(0.0)))
+    assert [one.text for one in live_state.view(T0).events] == ["actuation", "moon rose: phase full"]

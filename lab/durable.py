@@ -1,0 +1,34 @@
+"""Files that a crash leaves in their old or in their new version, never in between."""
+
+import os
+from pathlib import Path
+
+
+def replace(path: Path, content: str | bytes) -> None:
+    """Write a file beside `path`, flush it to the disk, and rename it; after an OSError the old file is still there."""
+    data = content.encode() if isinstance(content, str) else content
+    fresh = path.with_name(f"{path.name}.new")
+    try:
+        with fresh.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        rename(fresh, path)
+    except OSError:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def rename(fresh: Path, path: Path) -> None:
+    """Put a file that is on the disk already in the place of another of the same folder."""
+    fresh.replace(path)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Flush a folder's entries to the disk: files that were created, renamed or removed last."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
