@@ -1,4 +1,4 @@
-"""How something is to be applied: the options that every command shares which changes a lab."""
+"""The options shared by every command that changes a lab."""
 
 import re
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ class ApplyOptions:
     yes
         Do not ask.
     confirm_in
-        Take everything back unless `eeectl confirm` comes within this time after it is verified, such as 60s or 5m; a
-        process of its own sees to it, even if this one or the terminal dies.
+        Roll everything back unless `eeectl confirm` follows within this time after the verification, such as 60s or
+        5m; a process of its own does so even if this one or the terminal dies.
     save
-        Make it the startup configuration, once it is verified (and confirmed).
+        Save the startup configurations once everything is verified (and confirmed).
     no_host_check
-        Do not let the hosts look for each other at the end.
+        Do not check at the end that the hosts reach each other.
     probe
-        Two hosts as FROM:TO; echoes go from one to the other meanwhile, and what was lost is told.
+        Two hosts as FROM:TO; echoes go from one to the other meanwhile, and losses are reported.
     json
         Print JSON, with the times of each change; needs --yes.
 
@@ -44,15 +44,15 @@ class ApplyOptions:
     json: Annotated[bool, _Flag] = False
 
     def options(self, command: str) -> Options:
-        """The same for `controller.applying.apply`; LabError if the time is none."""
+        """The same for `controller.applying.apply`; LabError if the time is invalid."""
         return Options(command, seconds_of(self.confirm_in), self.save, not self.no_host_check)
 
 
 def seconds_of(text: str | None) -> float | None:
-    """A time such as 90, 60s, 5m or 1h in seconds; LabError if it is none."""
+    """A time such as 90, 60s, 5m or 1h in seconds; LabError if it is invalid."""
     if text is None:
         return None
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", text)
     if not found or found[2] not in _UNITS_S or float(found[1]) <= 0:
-        raise LabError(f"'{text}' is no time: write seconds, or a number with s, m or h, such as 60s.")
+        raise LabError(f"invalid time '{text}': write seconds, or a number with s, m or h, such as 60s.")
     return float(found[1]) * _UNITS_S[found[2]]

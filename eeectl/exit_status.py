@@ -1,14 +1,14 @@
-"""What the commands' exit statuses mean."""
+"""Exit statuses of the commands."""
 
 from typing import Final
 
 DONE: Final = 0
 REFUSED: Final = 1
-"""Refused or failed, and said why."""
+"""Refused or failed; standard error says why."""
 
 WRONG_USE: Final = 2
 PENDING: Final = 3
-"""Something is still to be done: changes that were found, or trials that are missing."""
+"""Something is still to be done: changes were found, or trials are missing."""
 
 INTERRUPTED: Final = 130
 """After Ctrl-C."""

@@ -1,16 +1,16 @@
-"""Work that a person attends: shows the plan, asks, hears Ctrl-C, prints how it ended."""
+"""Apply a plan with a person at the terminal: show it, ask, handle Ctrl-C, print the result."""
 
 import json
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from types import FrameType
 from typing import Any
 
 from controller.applying.actuation import first_order_ns, timings
-from controller.applying.apply import Intention, Planner, Result, apply
+from controller.applying.apply import Applicable, Planner, Result, apply
 from controller.applying.backend import real_backend
 from controller.applying.guardian import guardian, ring
 from controller.applying.path_probe import PathLoss, path_loss
@@ -30,24 +30,24 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Signals:
-    """Ctrl-C, a terminal that goes away, and `kill` ask to stop; the third time, the program ends where it is."""
+    """Ctrl-C, a closed terminal and `kill` ask to stop; the third time, the program ends at once."""
 
     def __init__(self, stop: Stop) -> None:
         self._stop = stop
         self._before: dict[int, Any] = {}
 
     def arm(self) -> None:
-        """From now on signals ask; before, Ctrl-C ends the program at once, as nothing was sent."""
+        """From now on signals ask to stop; before, Ctrl-C ends the program at once, as nothing was sent."""
         for number in _SIGNALS:
-            self._before.setdefault(number, signal.signal(number, self._heard))
+            self._before.setdefault(number, signal.signal(number, self._handle))
 
     def disarm(self) -> None:
-        """As it was before."""
+        """Restore the former signal handlers."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
         self._before.clear()
 
-    def _heard(self, _number: int, _frame: FrameType | None) -> None:
+    def _handle(self, _number: int, _frame: FrameType | None) -> None:
         self._stop.ask()
         if self._stop.asked(3):
             raise KeyboardInterrupt
@@ -55,7 +55,7 @@ class Signals:
 
 @contextmanager
 def attended(lab_name: str, command: str, *, guard: bool = False) -> Iterator[tuple[Work, Signals]]:
-    """Work on a lab with everything real: its lock is held, Ctrl-C is heard once the signals are armed."""
+    """Work on a lab with its lock held and its devices; Ctrl-C asks to stop once the signals are armed."""
     lab = load_lab(find_lab(lab_name))
     stop = Stop()
     signals = Signals(stop)
@@ -71,25 +71,24 @@ def attended(lab_name: str, command: str, *, guard: bool = False) -> Iterator[tu
             signals.disarm()
 
 
-def carry_out(
+def plan_and_apply(
     lab_name: str,
     planner_of: Callable[[Work], Planner],
     command: str,
     apply_options: ApplyOptions,
     *,
-    show: Callable[[Lab, Intention], None] = lambda _lab, _intention: None,
-    proved: bool = False,
+    show: Callable[[Lab], None] = lambda _lab: None,
 ) -> int:
-    """Plan, show, ask and apply; the exit status. `proved`: the planner proves its plans itself."""
-    options = replace(apply_options.options(command), proved=proved)
+    """Plan, show, ask and apply; returns the exit status. `show` prints what comes before the steps."""
+    options = apply_options.options(command)
     if apply_options.json and not apply_options.yes:
-        raise LabError("--json asks nobody: give --yes with it, or look at `eeectl plan --json` first.")
+        raise LabError("--json does not ask: give --yes with it, or check `eeectl plan --json` first.")
     with attended(lab_name, command, guard=options.confirm_s is not None) as (work, signals):
 
-        def ask(intention: Intention) -> bool:
+        def ask(plan: Applicable) -> bool:
             if not apply_options.json:
-                show(work.lab, intention)
-                print_steps(intention.plan)
+                show(work.lab)
+                print_steps(plan)
             agreed = apply_options.yes or ask_person("apply this?")
             if agreed:
                 signals.arm()
@@ -107,49 +106,49 @@ def _probed(lab: Lab, pair: str) -> Ping:
     known = {host.name: host for host in lab.hosts}
     first, _, second = pair.partition(":")
     if first not in known or second not in known or first == second:
-        raise LabError(f"'{pair}' are no two hosts of the lab: write FROM:TO, such as {':'.join(list(known)[:2])}.")
+        raise LabError(f"'{pair}' does not name two hosts of the lab: write FROM:TO, like {':'.join(list(known)[:2])}.")
     return Ping(known[first], known[second])
 
 
 def _loss(probe: Ping, pair: str, result: Result) -> PathLoss:
     exchanges = [Exchange(*one) for one in probe.exchanges]
     offset = offset_of(pair, "ssh round trips", exchanges)
-    first_ns = first_order_ns(result.journaled) if result.journaled else None
-    there_ns = None if first_ns is None else first_ns + offset.offset_ns
-    return path_loss(pair, INTERVAL_S, probe.lines(), there_ns, offset.bound_ns)
+    first_ns = first_order_ns(result.record) if result.record else None
+    first_there_ns = None if first_ns is None else first_ns + offset.offset_ns
+    return path_loss(pair, INTERVAL_S, probe.lines(), first_there_ns, offset.bound_ns)
 
 
 def ask_person(question: str) -> bool:
-    """Ask on the terminal; LabError if there is nobody to ask."""
+    """Ask on the terminal; LabError if standard input is not a terminal."""
     if not sys.stdin.isatty():
-        raise LabError("nobody is there to be asked: give --yes if this is what you want; nothing was sent.")
+        raise LabError("standard input is no terminal, so nobody can answer: give --yes to go ahead; nothing was sent.")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def status_of(result: Result) -> int:
-    """The exit status that a result stands for."""
+    """The exit status for a result."""
     if result.interrupted:
         return INTERRUPTED
     return DONE if result.ending in ("nothing to do", "applied", "to be confirmed") else REFUSED
 
 
 def print_result(result: Result, loss: PathLoss | None = None, *, as_json: bool) -> None:
-    """How it ended: a sentence on standard output if well, on standard error if not; or JSON."""
+    """Print how it ended: a sentence on standard output if it succeeded, on standard error if not; or JSON."""
     if as_json:
-        journaled = result.journaled
-        told = {
+        record = result.record
+        payload = {
             "ending": result.ending,
             "sentence": result.sentence,
             "cause": str(result.cause) if result.cause else None,
-            "deadline": journaled.deadline.isoformat() if journaled and journaled.deadline else None,
-            "steps": [step_json(step) for step in journaled.begun.steps] if journaled else [],
-            "times": timings(journaled) if journaled else [],
+            "deadline": record.deadline.isoformat() if record and record.deadline else None,
+            "steps": [step_json(step) for step in record.begun.steps] if record else [],
+            "times": timings(record) if record else [],
             "probe": asdict(loss) if loss else None,
         }
-        print(json.dumps(told, indent=1))
+        print(json.dumps(payload, indent=1))
         return
     if loss is not None:
         print(f"probe {loss}")
-    well = status_of(result) == DONE
-    print(result.sentence if well else f"eeectl: {result.sentence}", file=sys.stdout if well else sys.stderr)
+    done = status_of(result) == DONE
+    print(result.sentence if done else f"eeectl: {result.sentence}", file=sys.stdout if done else sys.stderr)

@@ -1,6 +1,6 @@
 """The README's tables of commands and switch families, made from the code: ``python -m eeectl.reference``.
 
-A test compares them with what stands in the README.
+A test compares them with the README.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A lab as power and traffic see it: which ports of which switches are cabled, to whom, at which speed. Pure."""
+"""A lab for power and traffic models: which ports of which switches are cabled, to what, at which speed. Pure."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -7,8 +7,8 @@ from typing import Literal
 
 import networkx as nx
 
-from lab.errors import LabError
 from lab.model import Lab, Link
+from lab.named_links import link_named, require_between_switches
 
 Role = Literal["node", "trunk"]
 
@@ -26,7 +26,7 @@ class SitePort:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """`switches` by name, with their cabled ports; `families` says of which family each is; `hosts` are all of them."""
+    """`switches` by name, with their cabled ports; `families` by switch; `hosts` are the names of all nodes."""
 
     name: str
     switches: Mapping[str, tuple[SitePort, ...]]
@@ -49,7 +49,7 @@ class Site:
         return cls(lab.name, ports, families, tuple(host.name for host in lab.hosts), lab)
 
     def only(self, switches: Iterable[str]) -> "Site":
-        """The same lab, with the power of some of its switches alone."""
+        """The same lab, restricted to the power of some of its switches."""
         kept = set(switches)
         ports = {name: ports for name, ports in self.switches.items() if name in kept}
         return replace(self, switches=ports)
@@ -58,21 +58,16 @@ class Site:
         """Links to be turned off; LabError if there is none of a name, or it is a node's only one."""
         found = []
         for name in names:
-            try:
-                link = self.lab.find_link(name)
-            except KeyError:
-                raise LabError(f"lab {self.name} has no link '{name}': name it by a number or an end.") from None
-            if {link.a.device, link.b.device} & set(self.hosts):
-                raise LabError(f"{link.name} is a node's only link: turn off links between switches.")
-            found.append(link)
+            found.append(link_named(self.lab, name))
+            require_between_switches(self.lab, found[-1])
         return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What traffic does to a network: how long the most loaded link is busy, and how many switches a byte passes.
+    """Load of a network: how long its busiest link is busy, and how many switches a byte passes on average.
 
-    `cut` is true if some of the nodes cannot reach each other.
+    `cut`: some of the nodes cannot reach each other.
     """
 
     busiest_s: float
@@ -83,10 +78,10 @@ class Load:
 def load_of(
     site: Site, byte_by_pair: Mapping[tuple[str, str], float], off: Iterable[Link] = (), speed_mbps: int | None = None
 ) -> Load:
-    """Traffic over shortest ways, shared evenly by parallel cables; links of `off` are not there.
+    """Traffic over shortest paths, shared evenly by parallel cables, without the links of `off`.
 
-    Simplification: multi-tree routing takes one of the shortest ways for a pair, where a choice of them here would not
-    be shared; `eeectl plan` shows the ways taken.
+    Simplification: of several shortest paths of a pair one is used, as multi-tree routing does, but not necessarily the
+    same; `eeectl plan` shows the paths of an applied routing.
     """
     numbers = {link.number for link in off}
     network: nx.Graph[str] = nx.Graph()
@@ -103,10 +98,10 @@ def load_of(
             continue
         if not nx.has_path(network, source, target):
             return Load(float("inf"), 0.0, cut=True)
-        way = nx.shortest_path(network, source, target)
-        passed += size_byte * (len(way) - 2)
+        path = nx.shortest_path(network, source, target)
+        passed += size_byte * (len(path) - 2)
         total += size_byte
-        for a, b in pairwise(way):
+        for a, b in pairwise(path):
             rate = network.edges[a, b]["rate_mbps"]
             busy_s[a, b] = busy_s.get((a, b), 0.0) + 8 * size_byte / (rate * 1e6)
     return Load(max(busy_s.values(), default=0.0), passed / total if total else 1.0)

@@ -1,12 +1,12 @@
-"""Links as they go down and come up: how long a change takes, and that traffic never moves to a link that is down.
+"""Watch links go down and come up: time each change, and make sure that no traffic moves to a link that is down.
 
-A port that was switched on needs seconds to have a link, and so does one that restarts. The next round, which may move
-hosts there, begins when every link that shall be up is up. Links of rounds that change few are watched from before the
-first order, which times them; those of others are asked for when the orders are through, as a watch polls its switch
-hundreds of times a second.
+A port that was enabled needs seconds until its link is up, and so does one that restarts. The next round, which may
+move hosts there, begins when every link that should be up is up. In rounds that change few links they are watched from
+before the first order, which times them. In other rounds they are polled after the last order, as a watch polls its
+switch hundreds of times a second.
 
-Times of a change are those of all orders that its switch got in its round: exact where a round has one change a switch,
-as `link off` and `link on` have, and an upper bound elsewhere.
+The times of a change are those of all orders that its switch got in its round: exact where a round has one change for
+each switch, as in `link off` and `link on`, and an upper bound elsewhere.
 """
 
 import time
@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
-from controller.applying.journal import Acknowledged, JournalState, LinkSeen, TakingBack
+from controller.applying.journal import Acknowledged, JournalState, LinkSeen, RollingBack
 from controller.applying.rounds import LinkReport, Links, WatchLinks
 from controller.drivers.driver import aspects_of
 from controller.model.state import Change, PortChange, State
@@ -27,14 +27,14 @@ from lab.topology import Topology
 
 _MOST_LINKS: Final = 4
 _GOING_S: Final = 2.0
-"""How long a link may take to go down once the order was taken; one that does not go down at all is not waited for."""
+"""How long a link may take to go down after its order was accepted; nothing waits longer for it."""
 
 _COMING_S: Final = 15.0
 """How long a link may take to come up."""
 
 
 class Watched(Protocol):
-    """Ports of one switch under watch, from entering the context to leaving it."""
+    """Watched ports of one switch, from entering the context to leaving it."""
 
     def is_up(self, port: str) -> bool:
         """Whether its link is up now."""
@@ -44,29 +44,29 @@ class Watched(Protocol):
 
 
 Place = tuple[str, str]
-Turns = tuple[bool, ...]
-"""What a link is to become, one after the other: up or not."""
+LinkStates = tuple[bool, ...]
+"""The states that a link should go through: up or not."""
 
 Watcher = Callable[[Switch, Sequence[str]], AbstractContextManager[Watched]]
 
 
 @dataclass
 class _Report:
-    """Collects what is seen of some links within the time that they may take."""
+    """Collects the changes of some links within the time that they may take."""
 
     number: int
     watches: dict[str, Watched]
     seen: list[LinkSeen] = field(default_factory=list)
     missing: list[Place] = field(default_factory=list)
 
-    def collect(self, expected: dict[Place, Turns]) -> LinkReport:
+    def collect(self, expected: dict[Place, LinkStates]) -> LinkReport:
         start_s = time.monotonic()
-        for place, turns in expected.items():
+        for place, states in expected.items():
             since_ns = 0
-            for up in turns:
+            for up in states:
                 patience_s = _COMING_S if up else _GOING_S
                 since_ns = self._wait(place, start_s + patience_s, since_ns, up=up)
-            if turns[-1] and not self.watches[place[0]].is_up(place[1]):
+            if states[-1] and not self.watches[place[0]].is_up(place[1]):
                 self.missing.append(place)
         return LinkReport(tuple(self.seen), tuple(self.missing))
 
@@ -88,13 +88,13 @@ _NOTHING: Final = LinkReport((), ())
 
 
 class _Live:
-    """Links that are watched since before the first order."""
+    """Links watched from before the first order."""
 
-    def __init__(self, number: int, expected: dict[Place, Turns], watches: dict[str, Watched]) -> None:
+    def __init__(self, number: int, expected: dict[Place, LinkStates], watches: dict[str, Watched]) -> None:
         self._number = number
         self._watches = watches
         self._expected = {
-            place: turns for place, turns in expected.items() if turns[0] or watches[place[0]].is_up(place[1])
+            place: states for place, states in expected.items() if states[0] or watches[place[0]].is_up(place[1])
         }
 
     def report(self) -> LinkReport:
@@ -102,20 +102,21 @@ class _Live:
         try:
             return _Report(self._number, self._watches).collect(self._expected)
         except LabError:
-            return _NOTHING  # what a watch misses is no fault of the change, which is read back elsewhere
+            return _NOTHING  # a watch that fails does not fail the change, which is read back elsewhere
 
 
 class _Late:
-    """Links that are asked for when all orders are through: those that were off and shall come up.
+    """Links polled after the last order: those that were off and should come up.
 
-    Simplification: one that restarts is not waited for here. Plans restart many links at once only where nothing moves
-    to them afterwards.
+    Simplification: nothing waits here for a link that restarts. Plans restart many links at once only where nothing
+    moves to them afterwards.
     """
 
-    def __init__(self, lab: Lab, number: int, expected: dict[Place, Turns], watcher: Watcher) -> None:
+    def __init__(self, lab: Lab, number: int, expected: dict[Place, LinkStates], watcher: Watcher) -> None:
         self._lab = lab
         self._number = number
-        self._expected: dict[Place, Turns] = {place: turns for place, turns in expected.items() if turns == (True,)}
+        coming: LinkStates = (True,)
+        self._expected = {place: states for place, states in expected.items() if states == coming}
         self._watcher = watcher
 
     def report(self) -> LinkReport:
@@ -128,7 +129,7 @@ class _Late:
             return _NOTHING
 
 
-def _enter(stack: ExitStack, lab: Lab, places: dict[Place, Turns], watcher: Watcher) -> dict[str, Watched]:
+def _enter(stack: ExitStack, lab: Lab, places: dict[Place, LinkStates], watcher: Watcher) -> dict[str, Watched]:
     ports: dict[str, list[str]] = {}
     for name, port in places:
         ports.setdefault(name, []).append(port)
@@ -138,7 +139,7 @@ def _enter(stack: ExitStack, lab: Lab, places: dict[Place, Turns], watcher: Watc
 def link_watch(lab: Lab, watcher: Watcher = PortWatch) -> WatchLinks:
     """A watch on the links between switches that a round changes, at both ends.
 
-    Where a switch has no SNMP agent, nothing is watched, and the round ends when it is read back.
+    The links of a switch without an SNMP agent are not watched; the round ends when it is read back.
     """
     topology = Topology.of(lab)
 
@@ -157,14 +158,14 @@ def link_watch(lab: Lab, watcher: Watcher = PortWatch) -> WatchLinks:
     return watch
 
 
-def _expected(topology: Topology, before: State, after: State, changes: Sequence[Change]) -> dict[Place, Turns]:
-    """Ends of cables whose link will go, come, or go and come."""
+def _expected(topology: Topology, before: State, after: State, changes: Sequence[Change]) -> dict[Place, LinkStates]:
+    """Ends of cables whose link will go down, come up, or restart."""
     touched = {
         (change.switch, change.port)
         for change in changes
         if isinstance(change, PortChange) and aspects_of(change) & {"link", "energy"}
     }
-    found: dict[Place, Turns] = {}
+    found: dict[Place, LinkStates] = {}
     for cables in topology.cables.values():
         for cable in cables:
             ends = [(end.device, end.port) for end in (cable.a, cable.b)]
@@ -172,16 +173,16 @@ def _expected(topology: Topology, before: State, after: State, changes: Sequence
                 continue
             was, is_up = (all(state.port(*end).admin_up for end in ends) for state in (before, after))
             if was or is_up:
-                turns = (False, True) if was and is_up else (is_up,)
-                found |= dict.fromkeys(ends, turns)
+                states = (False, True) if was and is_up else (is_up,)
+                found |= dict.fromkeys(ends, states)
     return found
 
 
-def first_order_ns(journaled: JournalState) -> int | None:
-    """When the first order of all was sent, monotonic ns; None if none was."""
+def first_order_ns(record: JournalState) -> int | None:
+    """When the first order was sent, monotonic ns; None if none was."""
     orders = [
         order.sent_ns
-        for entry in journaled.entries
+        for entry in record.entries
         if isinstance(entry, Acknowledged)
         for own in entry.taken.values()
         for order in own
@@ -189,21 +190,21 @@ def first_order_ns(journaled: JournalState) -> int | None:
     return min(orders, default=None)
 
 
-def timings(journaled: JournalState) -> list[dict[str, Any]]:
-    """For each change of the way forward its times in seconds after the first order of all was sent."""
-    taken: dict[int, Acknowledged] = {}
+def timings(record: JournalState) -> list[dict[str, Any]]:
+    """For each change of the forward pass its times, in seconds after the first order was sent."""
+    acknowledged: dict[int, Acknowledged] = {}
     seen: dict[int, list[LinkSeen]] = {}
-    for entry in journaled.entries:
+    for entry in record.entries:
         match entry:
             case Acknowledged():
-                taken[entry.round] = entry
+                acknowledged[entry.round] = entry
             case LinkSeen():
                 seen.setdefault(entry.round, []).append(entry)
-            case TakingBack():
+            case RollingBack():
                 break
             case _:
                 continue
-    zero_ns = first_order_ns(journaled)
+    zero_ns = first_order_ns(record)
     if zero_ns is None:
         return []
     start_ns = zero_ns
@@ -211,11 +212,12 @@ def timings(journaled: JournalState) -> list[dict[str, Any]]:
     def after_s(time_ns: int) -> float:
         return round((time_ns - start_ns) / 1e9, 6)
 
-    told = []
-    for step in journaled.begun.steps:
-        own = taken[step.round].taken.get(step.change.switch, ()) if step.round in taken else ()
+    rows = []
+    for step in record.begun.steps:
+        entry_of_round = acknowledged.get(step.round)
+        own = entry_of_round.taken.get(step.change.switch, ()) if entry_of_round else ()
         if own:
-            told.append(
+            rows.append(
                 {
                     "round": step.round,
                     "target": target_of(step.change),
@@ -235,4 +237,4 @@ def timings(journaled: JournalState) -> list[dict[str, Any]]:
         for number in sorted(seen)
         for link in seen[number]
     ]
-    return told + links
+    return rows + links

@@ -1,12 +1,10 @@
-"""The hands that act on a real lab, or on one that looks real: sessions, drivers, hosts, a guardian."""
+"""The backend for a real or virtual lab: sessions, drivers, the check between hosts, a guardian."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import replace
 
 from controller.applying.actuation import link_watch
 from controller.applying.host_check import check_hosts
-from controller.applying.reachability import Verdict
 from controller.applying.work import Backend
 from controller.drivers.table import capabilities_of, driver_of
 from controller.model.state import State
@@ -19,25 +17,19 @@ from lab.topology import Topology
 
 
 def require_joined(lab: Lab, state: State, say: Callable[[str], None] = lambda _: None) -> None:
-    """Let all hosts whose port is up look for each other, twice if the first look shows something grave.
+    """Let all hosts whose port is up probe each other.
 
     LabError if one does not reach another, if frames come more than once, or if hosts see frames for others. What may
-    have other causes is told only: hosts that give no report, a few frames lost, frames that cannot be looked at.
+    have other causes is said only: hosts that give no report, a few frames lost, more frames than are accounted for.
     """
     hosts = sorted(required_hosts(Topology.of(lab), state))
     verdict = check_hosts(lab, hosts)
-    if _grave(verdict):
-        verdict = check_hosts(lab, hosts)  # a link may just have come up
-    grave = _grave(verdict)
+    serious = verdict.serious
     for complaint in verdict.complaints:
-        if complaint not in grave:
+        if complaint not in serious:
             say(complaint)
-    if grave:
-        raise LabError(f"the hosts do not see what they should ({'; '.join(grave)}).")
-
-
-def _grave(verdict: Verdict) -> tuple[str, ...]:
-    return replace(verdict, silent={}, lossy={}, suspects={}).complaints
+    if serious:
+        raise LabError(f"the check between hosts failed ({'; '.join(serious)}).")
 
 
 def real_backend(
@@ -46,7 +38,7 @@ def real_backend(
     guard: Callable[[Lab], AbstractContextManager[int]] | None = None,
     say: Callable[[str], None] = lambda _: None,
 ) -> Backend:
-    """Hands for a lab; PlanError if a switch's family has no driver."""
+    """The backend for a lab; PlanError if a switch's family has no driver."""
     return Backend(
         open_session,
         driver_of,

@@ -1,13 +1,12 @@
 """The guardian of an apply that has to be confirmed: ``python -m controller.applying.guardian LAB``.
 
-A process of its own session, started before anything is sent. It waits for the end of the apply, told by the end of
-its standard input, which the kernel closes however the apply ends. An apply that died half-way is taken back at once;
-one that was verified is taken back at its deadline, unless the journal says before that it is confirmed, or somebody
-else took it back. It waits on descriptors, never by looking again and again: on its input, and on a FIFO that whoever
-writes to the journal rings.
+A process of its own session, started before anything is sent. It waits for the end of the apply: the
+kernel closes the guardian's standard input however the apply ends. An apply that died half-way is rolled back at once.
+One that was verified is rolled back at its deadline, unless the journal says by then that it is confirmed or already
+rolled back. It never polls; it waits on descriptors: its input, and a FIFO that every writer of the journal writes to.
 
 Simplification: an apply that is stopped (Ctrl-Z) has not ended, and is waited for. The deadline is of the machine's
-clock; a machine that sleeps or is switched off takes nothing back: `eeectl status` says so, `eeectl recover` does it.
+clock; a machine that sleeps or is off rolls nothing back: `eeectl status` says so, `eeectl recover` does it.
 """
 
 import contextlib
@@ -25,7 +24,7 @@ from pathlib import Path
 from controller.applying.backend import real_backend
 from controller.applying.journal import Journal, JournalState, read_journal
 from controller.applying.progress import Log
-from controller.applying.recover import recover, take_back
+from controller.applying.recover import recover, roll_back
 from controller.applying.rounds import Stop
 from controller.applying.statefolder import StateFolder
 from controller.applying.work import Backend, at_work
@@ -38,7 +37,7 @@ _START_S = 30.0
 
 
 def ring(folder: StateFolder) -> None:
-    """Tell a guardian, if there is one, to look at the journal."""
+    """Wake a guardian, if one runs, to read the journal again."""
     try:
         bell = os.open(folder.doorbell, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -51,7 +50,7 @@ def ring(folder: StateFolder) -> None:
 
 @contextmanager
 def guardian(lab: Lab, program: Sequence[str] = ("-m", "controller.applying.guardian")) -> Iterator[int]:
-    """A guardian for what is done in the context; its process number. LabError if it does not start."""
+    """Start a guardian for the apply in the context; yields its process number. LabError if it does not start."""
     folder = StateFolder(lab.name)
     folder.make()
     read, lifeline = os.pipe()
@@ -66,8 +65,8 @@ def guardian(lab: Lab, program: Sequence[str] = ("-m", "controller.applying.guar
             )
         os.close(read)
         assert process.stdout is not None  # noqa: S101 - it was asked for
-        with process.stdout as told:
-            started = select.select([told], [], [], _START_S)[0] and told.readline() == _READY
+        with process.stdout as output:
+            started = select.select([output], [], [], _START_S)[0] and output.readline() == _READY
         if not started:
             process.kill()
             process.wait()
@@ -81,7 +80,7 @@ def guardian(lab: Lab, program: Sequence[str] = ("-m", "controller.applying.guar
 
 
 class Bell:
-    """The FIFO at which a guardian listens."""
+    """The FIFO on which a guardian is woken."""
 
     def __init__(self, path: Path) -> None:
         path.unlink(missing_ok=True)
@@ -102,16 +101,16 @@ class Bell:
 def watch_over(
     lab: Lab, backend: Backend, log: Log, stop: Stop, lifeline: int = 0, ready: Callable[[], None] = lambda: None
 ) -> None:
-    """Wait for the apply's end, then for confirmation or the deadline; take it back if it has to be."""
+    """Wait for the end of the apply, then for its confirmation or the deadline; roll back unless it is confirmed."""
     folder = StateFolder(lab.name)
     bell = Bell(folder.doorbell)
     ready()
     _wait_for_end(lifeline)
     while True:
         bell.drain()
-        journaled = read_journal(folder.journal)
-        left_s = _left_s(journaled)
-        if journaled is None or left_s is None:
+        record = read_journal(folder.journal)
+        left_s = _left_s(record)
+        if record is None or left_s is None:
             return
         if left_s <= 0:
             break
@@ -121,20 +120,20 @@ def watch_over(
         if left_s is None or left_s > 0:
             return
         with Journal(folder.journal) as journal:
-            if journal.journaled.waiting:
-                take_back(work, journal, "nobody confirmed it in time")
+            if journal.record.waiting:
+                roll_back(work, journal, "nobody confirmed it in time")
                 log.say("not confirmed in time: the lab is as it was before.")
             else:
                 log.say(recover(work, journal))
 
 
-def _left_s(journaled: JournalState | None) -> float | None:
-    """Seconds until something is to be taken back; None if nothing is."""
-    if journaled is None or journaled.finished or journaled.broken:
+def _left_s(record: JournalState | None) -> float | None:
+    """Seconds until the apply is to be rolled back; None if it is not."""
+    if record is None or record.finished or record.broken:
         return None
-    if not journaled.waiting or journaled.deadline is None:
+    if not record.waiting or record.deadline is None:
         return 0.0
-    return (journaled.deadline - datetime.now(UTC)).total_seconds()
+    return (record.deadline - datetime.now(UTC)).total_seconds()
 
 
 def _wait_for_end(lifeline: int) -> None:
@@ -142,7 +141,7 @@ def _wait_for_end(lifeline: int) -> None:
         pass
 
 
-def main(argv: Sequence[str], hands_of: Callable[[Lab], Backend] = real_backend) -> int:
+def main(argv: Sequence[str], backend_of: Callable[[Lab], Backend] = real_backend) -> int:
     """Guard the lab in the folder given."""
     stop = Stop()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -156,7 +155,7 @@ def main(argv: Sequence[str], hands_of: Callable[[Lab], Backend] = real_backend)
         os.close(sys.stdout.fileno())
 
     try:
-        watch_over(lab, hands_of(lab), log, stop, ready=ready)
+        watch_over(lab, backend_of(lab), log, stop, ready=ready)
     except LabError as error:
         log.say(str(error))
         return 1

@@ -1,10 +1,10 @@
-"""What was done to a lab, durably, before it is done: one JSON line an entry, fsynced.
+"""The journal of an apply: each action is written, one JSON line an entry, and fsynced before it is done.
 
-A journal begins with the state before and every step to come; each send is announced before it happens. So whoever
-reads it after a crash knows the last thing that may have been sent. The last line may be torn; nothing that it would
-have announced was sent.
+A journal begins with the state before and every step to come; each send is announced before it happens. So a reader
+knows after a crash the last order that may have been sent. The last line may be torn; nothing that it would have
+announced was sent.
 
-A *leg* is one way through steps: leg 0 goes forward, each later one goes back.
+A *pass* executes a list of steps: the first one is the forward pass, each later one a rollback pass.
 """
 
 import contextlib
@@ -16,26 +16,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Annotated, Literal, Self
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, Field, TypeAdapter, ValidationError
 
+from controller.applying.stored import Stored
 from controller.model.state import State, replay
 from controller.planning.check import Management
-from controller.planning.plan import Step
+from controller.planning.steps import Step
+from lab.durable import sync_folder
 from lab.errors import JournalFailed, LabError
 
 Outcome = Literal["applied", "taken back", "adopted"]
 
 
-class _Entry(BaseModel):
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", ser_json_bytes="hex", val_json_bytes="hex", ser_json_inf_nan="strings"
-    )
-
+class _Entry(Stored):
     when: AwareDatetime = Field(default_factory=lambda: datetime.now(UTC))
 
 
 class Begun(_Entry):
-    """The head: what the lab was and what is to be done."""
+    """The head: the state before, and the steps to be executed."""
 
     kind: Literal["begun"] = "begun"
     version: Literal[1] = 1
@@ -51,7 +49,7 @@ class Begun(_Entry):
 
 
 class Guarded(_Entry):
-    """A guardian lives, and takes back what nobody confirms."""
+    """A guardian was started; it rolls back unless the apply is confirmed."""
 
     kind: Literal["guarded"] = "guarded"
     pid: int
@@ -65,10 +63,8 @@ class Sending(_Entry):
     orders: dict[str, tuple[str, ...]]
 
 
-class Taken(BaseModel):
-    """One order that a switch took. Times are of the monotonic clock of the machine's present boot."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
+class AcceptedOrder(Stored):
+    """One order that a switch accepted. Times are of the monotonic clock of the machine's present boot."""
 
     order: str
     sent_ns: int
@@ -76,11 +72,11 @@ class Taken(BaseModel):
 
 
 class Acknowledged(_Entry):
-    """By switch, the orders of a round that it took."""
+    """By switch, the orders of a round that it accepted."""
 
     kind: Literal["acknowledged"] = "acknowledged"
     round: int
-    taken: dict[str, tuple[Taken, ...]]
+    taken: dict[str, tuple[AcceptedOrder, ...]]
 
 
 class LinkSeen(_Entry):
@@ -96,21 +92,21 @@ class LinkSeen(_Entry):
 
 
 class Verified(_Entry):
-    """A round was read back and is as wanted."""
+    """A round was read back and has the desired settings."""
 
     kind: Literal["verified"] = "verified"
     round: int
 
 
 class Reached(_Entry):
-    """The whole lab was read back and is as wanted; taken back at the deadline unless confirmed before."""
+    """The whole lab was read back and has the desired settings; rolled back at the deadline unless confirmed."""
 
     kind: Literal["reached"] = "reached"
     deadline: AwareDatetime | None = None
 
 
 class Confirmed(_Entry):
-    """Somebody says that it may stay."""
+    """A person confirmed the apply."""
 
     kind: Literal["confirmed"] = "confirmed"
     actor: str
@@ -123,8 +119,8 @@ class Saved(_Entry):
     switches: tuple[str, ...]
 
 
-class TakingBack(_Entry):
-    """A way back begins: why, what was found, and the steps from there."""
+class RollingBack(_Entry):
+    """A rollback pass begins: the reason, the state found, and the steps from there."""
 
     kind: Literal["taking back"] = "taking back"
     why: str
@@ -133,14 +129,14 @@ class TakingBack(_Entry):
 
 
 class Broken(_Entry):
-    """The way back failed."""
+    """The rollback failed."""
 
     kind: Literal["broken"] = "broken"
     why: str
 
 
 class Adopted(_Entry):
-    """Somebody accepted the lab as it was found."""
+    """A person accepted the lab as it was found."""
 
     kind: Literal["adopted"] = "adopted"
     actor: str
@@ -148,7 +144,7 @@ class Adopted(_Entry):
 
 
 class Done(_Entry):
-    """The lab is wholly after, wholly before, or accepted as it is."""
+    """The lab is fully applied, fully rolled back, or accepted as it is."""
 
     kind: Literal["done"] = "done"
     outcome: Outcome
@@ -164,7 +160,7 @@ Entry = Annotated[
     | Reached
     | Confirmed
     | Saved
-    | TakingBack
+    | RollingBack
     | Broken
     | Adopted
     | Done,
@@ -174,8 +170,8 @@ _ENTRY: TypeAdapter[Entry] = TypeAdapter(Entry)
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
-    """A way through steps. Rounds up to `sent` may have been sent, those up to `verified` were read back; -1: none."""
+class Pass:
+    """Steps being executed. Rounds up to `sent` may have been sent, those up to `verified` were read back; -1: none."""
 
     start: State
     steps: tuple[Step, ...]
@@ -185,10 +181,10 @@ class Leg:
 
 @dataclass(frozen=True, slots=True)
 class JournalState:
-    """What a journal tells."""
+    """What a journal's entries add up to."""
 
     begun: Begun
-    passes: tuple[Leg, ...]
+    passes: tuple[Pass, ...]
     entries: tuple[Entry, ...]
     reached: bool = False
     deadline: datetime | None = None
@@ -201,22 +197,22 @@ class JournalState:
 
     @property
     def after(self) -> State:
-        """The state that was to be reached."""
+        """The state that the forward pass leads to."""
         return replay((step.change for step in self.begun.steps), self.begun.before)
 
     @property
     def finished(self) -> bool:
-        """Nothing is left to be done."""
+        """Whether nothing is left to be done."""
         return self.outcome is not None
 
     @property
     def waiting(self) -> bool:
-        """Verified, and to be confirmed."""
+        """Whether it is verified and waits to be confirmed."""
         return not self.finished and self.reached and len(self.passes) == 1 and not self.broken and not self.confirmed
 
     @property
     def rest(self) -> State | None:
-        """The state that the lab was left in when all was done; None if it is not done."""
+        """The state that the finished apply left the lab in; None if it is not finished."""
         match self.outcome:
             case "applied":
                 return self.after
@@ -228,48 +224,48 @@ class JournalState:
                 return None
 
 
-def tell(entries: Sequence[Entry]) -> JournalState:
-    """The story of a journal's entries, of which the first is its head."""
+def state_of(entries: Sequence[Entry]) -> JournalState:
+    """What a journal's entries, of which the first is its head, add up to."""
     begun = entries[0]
     if not isinstance(begun, Begun):
-        raise LabError("it does not begin with a head")
-    journaled = JournalState(begun, (Leg(begun.before, begun.steps),), tuple(entries))
+        raise LabError("its first line is not the head")
+    record = JournalState(begun, (Pass(begun.before, begun.steps),), tuple(entries))
     for entry in entries[1:]:
-        journaled = _told(journaled, entry)
-    return journaled
+        record = _after(record, entry)
+    return record
 
 
-def _told(journaled: JournalState, entry: Entry) -> JournalState:  # noqa: C901, PLR0911 - one line for each kind of entry
-    *passes, leg = journaled.passes
+def _after(record: JournalState, entry: Entry) -> JournalState:  # noqa: C901, PLR0911 - one line for each kind of entry
+    *passes, last = record.passes
     match entry:
         case Guarded():
-            return replace(journaled, guardian=entry.pid)
+            return replace(record, guardian=entry.pid)
         case Sending():
-            return replace(journaled, passes=(*passes, replace(leg, sent=entry.round)))
+            return replace(record, passes=(*passes, replace(last, sent=entry.round)))
         case Verified():
-            return replace(journaled, passes=(*passes, replace(leg, verified=entry.round)))
+            return replace(record, passes=(*passes, replace(last, verified=entry.round)))
         case Reached():
-            return replace(journaled, reached=True, deadline=entry.deadline)
+            return replace(record, reached=True, deadline=entry.deadline)
         case Confirmed():
-            return replace(journaled, confirmed=True)
+            return replace(record, confirmed=True)
         case Saved():
-            return replace(journaled, saved=True)
-        case TakingBack():
-            return replace(journaled, passes=(*journaled.passes, Leg(entry.found, entry.steps)), outcome=None)
+            return replace(record, saved=True)
+        case RollingBack():
+            return replace(record, passes=(*record.passes, Pass(entry.found, entry.steps)), outcome=None)
         case Broken():
-            return replace(journaled, broken=entry.why)
+            return replace(record, broken=entry.why)
         case Adopted():
-            return replace(journaled, adopted=entry.found)
+            return replace(record, adopted=entry.found)
         case Done():
-            return replace(journaled, outcome=entry.outcome, broken="")
+            return replace(record, outcome=entry.outcome, broken="")
         case Begun():
-            raise LabError("it has two heads")
+            raise LabError("a second head follows the first")
         case Acknowledged() | LinkSeen():
-            return journaled
+            return record
 
 
 def _parse(data: bytes) -> tuple[list[Entry], int]:
-    """Entries, and the length of what they take; a torn last line is left out."""
+    """Entries, and the length of what they take; a torn last line does not count."""
     entries: list[Entry] = []
     length_byte = 0
     for number, line in enumerate(data.splitlines(keepends=True), start=1):
@@ -278,26 +274,25 @@ def _parse(data: bytes) -> tuple[list[Entry], int]:
         try:
             entries.append(_ENTRY.validate_json(line))
         except ValidationError as error:
-            raise LabError(f"line {number} is none of this version's ({error.errors()[0]['msg']})") from error
+            raise LabError(f"line {number} is no entry that this version knows ({error.errors()[0]['msg']})") from error
         length_byte += len(line)
     return entries, length_byte
 
 
 def read_journal(path: Path) -> JournalState | None:
-    """What the journal tells; None if there is none, or if it was torn before anything was sent."""
+    """What the journal says; None if the lab has none, or if it was torn before anything was sent."""
     try:
         data = path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise LabError(f"{path} cannot be read ({error.strerror}): ask whoever owns it, or root.") from error
+        raise LabError(f"{path} cannot be read ({error.strerror}): run this as its owner, or as root.") from error
     try:
         entries, _ = _parse(data)
-        return tell(entries) if entries else None
+        return state_of(entries) if entries else None
     except LabError as error:
         raise LabError(
-            f"{path} cannot be understood: {error}; look at the switches, then move the file away and run "
-            "`eeectl adopt`."
+            f"{path} cannot be parsed: {error}; check the switches, then move the file away and run `eeectl adopt`."
         ) from error
 
 
@@ -321,20 +316,16 @@ class Journal:
         os.close(self._descriptor)
 
     @property
-    def journaled(self) -> JournalState:
+    def record(self) -> JournalState:
         """What was written so far."""
-        return tell(self.entries)
+        return state_of(self.entries)
 
     def write(self, entry: Entry) -> None:
         """Append an entry so that it survives a crash; JournalFailed if it may not have."""
         line = _ENTRY.dump_json(entry) + b"\n"
         try:
             if self._length_byte == 0:
-                folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-                try:
-                    self._sync(folder)
-                finally:
-                    os.close(folder)
+                sync_folder(self._path.parent)
             os.ftruncate(self._descriptor, self._length_byte)
             done = 0
             while done < len(line):
@@ -349,7 +340,7 @@ class Journal:
         self.entries.append(entry)
 
     def note(self, entry: Entry) -> None:
-        """Append an entry if that can be done; what is not written is remembered here all the same."""
+        """Append an entry if that can be done; one that cannot be written is kept in `entries` all the same."""
         try:
             self.write(entry)
         except JournalFailed:

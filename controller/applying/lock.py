@@ -1,8 +1,8 @@
 """One person at a time: a lock per lab, with a holder and an expiry.
 
-The kernel frees it when its holder dies, by whatever signal. What the file says is for people, and tells that a former
-holder died with the lock. A holder that has expired (stopped, or hanging) may be replaced: the file gets another
-inode, and the old holder, who looks before each round, sends nothing more.
+The kernel frees it when its holder dies, by whatever signal. The file's text is for people; it also shows that a
+former holder died with the lock. A holder that has expired (stopped, or hanging) may be replaced: the file gets another
+inode, and the old holder, which checks that before each round, sends nothing more.
 """
 
 import contextlib
@@ -22,11 +22,11 @@ from controller.applying.statefolder import StateFolder
 from lab.errors import LabError
 
 LIFE_S = 1800.0
-"""How long a holder that gives no sign is believed to be alive."""
+"""How long a holder that does not renew its lock counts as alive."""
 
 
 class Holder(BaseModel):
-    """Who has a lab, what for, since when, and until when that is believed."""
+    """Who holds a lab, for which command, since when, and when that expires."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -62,9 +62,9 @@ def _user() -> str:
 
 
 class Lock:
-    """The lock of a lab, held from entering the context to leaving it; LabError if somebody else has it.
+    """The lock of a lab, held from entering the context to leaving it; LabError if somebody else holds it.
 
-    `tell` hears about a former holder that died or expired.
+    `tell` gets a sentence about a former holder that died or expired.
     """
 
     def __init__(
@@ -98,9 +98,9 @@ class Lock:
                 raise
             if _is_same(path, descriptor):
                 break
-            os.close(descriptor)  # somebody replaced the file or is done with it: look again
+            os.close(descriptor)  # somebody replaced the file or released it: try again
         if former is not None:
-            self._tell(f"{former} ended without giving lab {self._folder.lab} back; its lock is taken over.")
+            self._tell(f"{former} ended without releasing lab {self._folder.lab}; its lock is taken over.")
         self._descriptor = descriptor
         self.renew()
         return self
@@ -114,11 +114,11 @@ class Lock:
         os.close(self._descriptor)
 
     def renew(self) -> None:
-        """Say that the holder is alive; LabError if somebody has taken over meanwhile."""
+        """Extend the expiry; LabError if somebody took the lock over meanwhile."""
         if not _is_same(self._folder.lock, self._descriptor):
             raise LabError(
                 f"lab {self._folder.lab} was taken over by {_read_path(self._folder.lock) or 'somebody else'}, as this "
-                "command gave no sign for too long: nothing more was sent; see `eeectl status`."
+                "command did not renew its lock in time: nothing more was sent; see `eeectl status`."
             )
         expires = datetime.now(UTC) + timedelta(seconds=self._life_s)
         text = self._holder.model_copy(update={"expires": expires}).model_dump_json().encode()
@@ -134,7 +134,7 @@ class Lock:
                 self._replace(before)
                 return
             raise LabError(
-                f"lab {self._folder.lab} is held by {before or 'somebody'}: wait until they are done, or ask them."
+                f"lab {self._folder.lab} is held by {before or 'somebody'}: wait until it is free."
             ) from error
 
     def _replace(self, before: Holder) -> None:
@@ -142,8 +142,8 @@ class Lock:
             self._folder.lock.unlink()
         except OSError as error:
             raise LabError(
-                f"lab {self._folder.lab} is held by {before}, who gave no sign since; the lock "
-                f"{self._folder.lock} is not yours to remove: ask {before.user}, or root."
+                f"lab {self._folder.lab} is held by {before}, who did not renew the lock; you may not remove "
+                f"{self._folder.lock}: ask {before.user}, or root."
             ) from error
 
 
@@ -181,7 +181,7 @@ def _read_path(path: Path) -> Holder | None:
 
 
 def holder_of(folder: StateFolder) -> Holder | None:
-    """Who has the lab now; None if nobody does. Looks without locking, so that nobody is refused for it."""
+    """Who holds the lab now; None if nobody does. Reads without locking, so that it never keeps anybody out."""
     holder = _read_path(folder.lock)
     if holder is None:
         return None

@@ -1,4 +1,4 @@
-"""Read what switches are set to: the queries of each family's driver, asked of all switches at once."""
+"""Read the settings of switches with the queries of each family's driver, all switches at once."""
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +35,7 @@ def observe_lab(
 ) -> State:
     """The settings of every switch; with fewer than all aspects the rest is taken from `base`.
 
-    All switches are asked, also when one fails; then its error is raised, the first in the order of the inventory.
+    Every switch is queried even if one fails; then the first error in the order of the inventory is raised.
     """
     found = ask_switches(
         lab,
@@ -53,7 +53,7 @@ def observe_lab(
 def ask_switches(
     lab: Lab, question: Callable[[Switch, Session], _Found], connect: Connect = open_session
 ) -> Mapping[str, _Found | DeviceError]:
-    """One question to every switch of a lab, to all at once; by name the answer, or what went wrong with that switch.
+    """Ask every switch of a lab one question, all at once; by name its answer or its error.
 
     Sessions are closed when the question is answered, and all at once at a Ctrl-C, which ends the waiting in them.
     """
@@ -90,6 +90,6 @@ def read_eee(switch: Switch, session: Session) -> Mapping[str, EeeStatus]:
 
 
 def read_identity(switch: Switch, session: Session) -> Identity:
-    """What a switch says that it is."""
+    """The identity that a switch reports."""
     driver = driver_of(switch)
     return driver.identity(switch, session.ask(driver.identity_queries(switch)))

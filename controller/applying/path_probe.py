@@ -1,4 +1,4 @@
-"""What `ping -D -O` between two hosts says of a change made meanwhile: echoes lost, and when the first one left. Pure.
+"""Read from `ping -D -O` between two hosts how a change affected them: echoes lost, and when the first left. Pure.
 
 Times are of the host's clock, `CLOCK_REALTIME`; a lost echo left at most one interval before ping missed its answer.
 """
@@ -22,7 +22,7 @@ class Missed:
 class PathLoss:
     """Echoes of one probe. `first_lost_s` is after the first order was sent, `bound_s` off at most; None: none lost.
 
-    Echoes whose answers may still have been under way when the probe ended do not count.
+    Echoes that may still have been under way when the probe ended do not count.
     """
 
     path: str
@@ -44,7 +44,7 @@ class PathLoss:
 
 
 def missed_of(lines: Iterable[str]) -> tuple[int, tuple[Missed, ...]]:
-    """How many echoes were decided, and those that were never answered; an answer that came late is an answer."""
+    """How many echoes count, and those that were never answered; a late answer is an answer."""
     answered: set[int] = set()
     noticed: dict[int, int] = {}
     for line in lines:
@@ -64,7 +64,7 @@ def missed_of(lines: Iterable[str]) -> tuple[int, tuple[Missed, ...]]:
 def path_loss(
     path: str, interval_s: float, lines: Iterable[str], first_order_ns: int | None, bound_ns: int
 ) -> PathLoss:
-    """Judge what ping printed; `first_order_ns` is on the host's clock, known to `bound_ns`. None: nothing was sent."""
+    """Evaluate ping's output; `first_order_ns` is on the host's clock, known to `bound_ns`. None: nothing was sent."""
     echoes, lost = missed_of(lines)
     first_s = None
     if lost and first_order_ns is not None:

@@ -1,4 +1,4 @@
-"""How far a piece of work is: bars and sentences on standard error, or lines in a log."""
+"""Progress of a piece of work: bars and sentences on standard error, or lines in a log."""
 
 from datetime import UTC, datetime
 from types import TracebackType
@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 
 
 class Bars:
-    """A bar for each way through rounds on a terminal; sentences alone where there is none."""
+    """A bar for each pass through rounds if standard error is a terminal, and sentences."""
 
     def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
@@ -26,7 +26,7 @@ class Bars:
         self._bars.stop()
 
     def begin(self, doing: str, rounds: int) -> None:
-        """A way of so many rounds begins."""
+        """A pass of that many rounds begins."""
         self._bars.start()
         if self._task is not None:
             self._bars.remove_task(self._task)
@@ -35,7 +35,7 @@ class Bars:
             self._bars.stop()
 
     def step(self, doing: str) -> None:
-        """One round is done; when it was the last, the bar goes."""
+        """One round is done; the bar disappears after the last."""
         if self._task is not None:
             self._bars.update(self._task, advance=1, description=doing)
         if not doing:
@@ -53,7 +53,7 @@ class Log:
         self._stream = stream
 
     def begin(self, doing: str, rounds: int) -> None:
-        """A way of so many rounds begins."""
+        """A pass of that many rounds begins."""
         if rounds:
             self.say(f"{rounds} rounds: {doing}")
 

@@ -1,8 +1,8 @@
-"""Going through a plan's steps: announce, send, read back, round after round. The one place that sends changes.
+"""Execute a plan's steps: announce, send, read back, round after round. The one place that sends changes.
 
-Each round is announced in the journal, sent on all its switches at once, and read back where it touched them before
-the next one begins. Anything else than what was wanted stops it: DeviceError, Ignored, Drift, JournalFailed or
-Stopped; what was sent until then is in the journal.
+Each round is announced in the journal, sent to all its switches at once, and read back where it touched them before
+the next one begins. Any other outcome than the desired one stops it: DeviceError, Ignored, Drift, JournalFailed or
+Stopped. The journal has what was sent until then.
 """
 
 import threading
@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from itertools import groupby
 from typing import Protocol
 
-from controller.applying.journal import Acknowledged, Entry, LinkSeen, Sending, Taken, Verified
+from controller.applying.journal import AcceptedOrder, Acknowledged, Entry, LinkSeen, Sending, Verified
 from controller.applying.switchboard import Switchboard, require
 from controller.drivers.driver import ASPECTS, Aspect, Driver, Line, Order, aspects_of
 from controller.model.state import (
@@ -28,8 +28,8 @@ from controller.model.state import (
     diff,
     replay,
 )
-from controller.planning.plan import Step
 from controller.planning.plan_text import target_of, words_of
+from controller.planning.steps import Step
 from controller.transports import session
 from controller.transports.session import Session
 from lab.errors import DeviceError, Drift, Ignored, LabError
@@ -39,69 +39,69 @@ ALL: frozenset[Aspect] = frozenset(ASPECTS)
 
 
 class Stopped(LabError):
-    """Somebody asked to stop; orders in flight were finished."""
+    """A person asked to stop; orders in flight were finished."""
 
 
 class Stop:
-    """How often a person asked to stop; any thread may look."""
+    """Counts how often a person asked to stop; any thread may read it."""
 
     def __init__(self) -> None:
         self._count = 0
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
 
     def ask(self) -> None:
         """Ask to stop."""
-        with self._news:
+        with self._changed:
             self._count += 1
-            self._news.notify_all()
+            self._changed.notify_all()
 
     def asked(self, times: int = 1) -> bool:
-        """Whether it was asked at least so often."""
+        """Whether a person asked at least that many times."""
         return self._count >= times
 
     def unless_asked(self, act: Callable[[], None]) -> None:
-        """Do something that may be left unfinished; Stopped if somebody asks to stop before it has ended."""
+        """Run something that may be left unfinished; Stopped if a person asks to stop before it has ended."""
         future: Future[None] = Future()
 
         def do() -> None:
             try:
                 act()
-            except BaseException as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
+            except BaseException as error:  # noqa: BLE001 - the waiting thread gets it, whatever it is
                 future.set_exception(error)
             else:
                 future.set_result(None)
-            with self._news:
-                self._news.notify_all()
+            with self._changed:
+                self._changed.notify_all()
 
-        threading.Thread(target=do, name="may be left", daemon=True).start()
-        with self._news:
-            self._news.wait_for(lambda: future.done() or self.asked())
+        threading.Thread(target=do, name="may be left unfinished", daemon=True).start()
+        with self._changed:
+            self._changed.wait_for(lambda: future.done() or self.asked())
         if not future.done():
-            raise Stopped("stopped while the hosts looked for each other.")
+            raise Stopped("stopped while the hosts were checked.")
         future.result()
 
     def wait(self, times: int, timeout_s: float) -> bool:
-        """Wait until it was asked so often, or for the time given; whether it was."""
-        with self._news:
-            return self._news.wait_for(lambda: self.asked(times), timeout_s)
+        """Wait until a person asked that many times, or for the time given; whether they did."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self.asked(times), timeout_s)
 
 
 class Progress(Protocol):
-    """Who hears how far a piece of work is."""
+    """Receives the progress of a piece of work."""
 
     def begin(self, doing: str, rounds: int) -> None:
-        """A way of so many rounds begins."""
+        """A pass of that many rounds begins."""
 
     def step(self, doing: str) -> None:
         """One round is done; `doing` says what the next one is for."""
 
     def say(self, sentence: str) -> None:
-        """Something that a person wants to know."""
+        """Report something to the person who waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinkReport:
-    """What was seen of the links that a round changes, and the ports whose link should be up and is not."""
+    """Changes seen of the links that a round touches, and the ports whose link should be up and is not."""
 
     seen: tuple[LinkSeen, ...]
     missing: tuple[tuple[str, str], ...]
@@ -111,7 +111,7 @@ class Links(Protocol):
     """Links that are watched while a round is sent."""
 
     def report(self) -> LinkReport:
-        """What was seen; waits for what is still to be seen, within the time that links may take."""
+        """What was seen; waits for links that are still to change, as long as links may take."""
 
 
 WatchLinks = Callable[[int, State, State, Sequence[Change]], AbstractContextManager[Links]]
@@ -135,19 +135,19 @@ class Executor:
         self._driver_of = driver_of
 
     def observe(self) -> State:
-        """Every switch as it shows itself now; the first error if one does not."""
+        """The present settings of every switch; raises the first error if one cannot be read."""
         return State(require(self.try_observing()))
 
     def try_observing(self) -> dict[str, SwitchState | DeviceError]:
-        """Every switch as it shows itself now, or what went wrong with it."""
+        """The present settings of every switch, or the error of one that cannot be read."""
         return self._board.each({name: self._reader(name, ALL, None) for name in self._switches})
 
     def save(self, names: Sequence[str]) -> None:
-        """Make running configurations startup configurations."""
+        """Save running configurations as startup configurations."""
         orders = {name: self._driver_of(self._switches[name]).save(self._switches[name]) for name in names}
         require(self._board.each({name: _sender(orders[name], lambda: False, lambda _: None) for name in names}))
 
-    def go(
+    def execute(
         self,
         start: State,
         steps: Sequence[Step],
@@ -159,14 +159,14 @@ class Executor:
         watch: WatchLinks | None = None,
         patient: bool = False,
     ) -> State:
-        """Go through the steps from `start`; the state reached. `halt` is asked before each order.
+        """Execute the steps from `start`; returns the state reached. `halt` is called before each order.
 
-        A link that does not come up is a DeviceError, as hosts may be about to move there; `patient`: it is told only.
+        A link that does not come up is a DeviceError, as hosts may be about to move there; `patient`: only a report.
         """
-        turns = [(number, tuple(step.change for step in turn), turn) for number, turn in _turns(steps)]
+        rounds = [(number, tuple(step.change for step in own), own) for number, own in _rounds(steps)]
         state = start
-        progress.begin(turns[0][2][0].reason if turns else "", len(turns))
-        for place, (number, changes, _) in enumerate(turns):
+        progress.begin(rounds[0][2][0].reason if rounds else "", len(rounds))
+        for place, (number, changes, _) in enumerate(rounds):
             between()
             if halt():
                 raise Stopped("stopped between two rounds.")
@@ -178,7 +178,7 @@ class Executor:
                     _require_links(links.report(), sink, progress, patient=patient)
             sink.announce(Verified(round=number))
             state = after
-            progress.step(turns[place + 1][2][0].reason if place + 1 < len(turns) else "")
+            progress.step(rounds[place + 1][2][0].reason if place + 1 < len(rounds) else "")
         return state
 
     def _send(self, number: int, changes: Sequence[Change], sink: Sink, halt: Callable[[], bool]) -> None:
@@ -187,14 +187,14 @@ class Executor:
             for name, own in _by_switch(changes).items()
         }
         sink.announce(Sending(round=number, orders={name: tuple(map(_text, own)) for name, own in orders.items()}))
-        taken: dict[str, list[session.Acknowledged]] = {name: [] for name in orders}
+        accepted: dict[str, list[session.Acknowledged]] = {name: [] for name in orders}
         failed = threading.Event()
 
         def stop() -> bool:
             return failed.is_set() or halt()
 
         def guarded(name: str) -> Callable[[Session], None]:
-            sender = _sender(orders[name], stop, taken[name].append)
+            sender = _sender(orders[name], stop, accepted[name].append)
 
             def send(line: Session) -> None:
                 try:
@@ -206,9 +206,10 @@ class Executor:
             return send
 
         found = self._board.each({name: guarded(name) for name in orders})
-        sink.note(Acknowledged(round=number, taken={name: tuple(map(_taken, own)) for name, own in taken.items()}))
+        taken = {name: tuple(map(_accepted, own)) for name, own in accepted.items()}
+        sink.note(Acknowledged(round=number, taken=taken))
         require(found)
-        if any(len(taken[name]) < len(orders[name]) for name in orders):
+        if any(len(accepted[name]) < len(orders[name]) for name in orders):
             raise Stopped("stopped between two orders.")
 
     def _verify(self, changes: Sequence[Change], before: State, after: State) -> None:
@@ -243,9 +244,9 @@ def _require_links(report: LinkReport, sink: Sink, progress: Progress, *, patien
         progress.say(str(error))
 
 
-def _turns(steps: Sequence[Step]) -> Iterator[tuple[int, tuple[Step, ...]]]:
-    for number, turn in groupby(steps, key=lambda step: step.round):
-        yield number, tuple(turn)
+def _rounds(steps: Sequence[Step]) -> Iterator[tuple[int, tuple[Step, ...]]]:
+    for number, own in groupby(steps, key=lambda step: step.round):
+        yield number, tuple(own)
 
 
 def _by_switch(changes: Sequence[Change]) -> Mapping[str, list[Change]]:
@@ -271,14 +272,14 @@ def _text(order: Order) -> str:
     return order.text if isinstance(order, Line) else order.what
 
 
-def _taken(order: session.Acknowledged) -> Taken:
-    return Taken(order=_text(order.order), sent_ns=order.sent_ns, acknowledged_ns=order.acknowledged_ns)
+def _accepted(order: session.Acknowledged) -> AcceptedOrder:
+    return AcceptedOrder(order=_text(order.order), sent_ns=order.sent_ns, acknowledged_ns=order.acknowledged_ns)
 
 
 def _mismatch(differing: Sequence[Change], changes: Sequence[Change]) -> LabError:
-    """What to say if a round was read back and differs: of each thing that does, from what was found to what should be.
+    """The error for a round that reads back differently; each change leads from what was found to what is desired.
 
-    Ignored if a switch has what the round asked of it otherwise, Drift if something else changed.
+    Ignored if it concerns what the round set, Drift if something else changed.
     """
     asked = {target_of(change) for change in changes}
     for change in differing:
@@ -289,10 +290,10 @@ def _mismatch(differing: Sequence[Change], changes: Sequence[Change]) -> LabErro
 
 
 def _end(change: Change) -> str:
-    """What a change leads to, in words."""
+    """The value that a change leads to, in words."""
     match change:
         case VlanChange():
-            return "there" if change.after else "gone"
+            return "present" if change.after else "absent"
         case StaticsChange():
             return f"with {len(change.after)} static entries"
         case StpChange():

@@ -1,4 +1,4 @@
-"""Where the controller keeps what it did to a lab: journal, lock, guardian.
+"""The folder of a lab's journal, lock and guardian.
 
 ``EEE_CONTROLLER_DIR/LAB`` if that variable is set; else ``/var/lib/eee-testbed/LAB`` for root, and for anybody who may
 write there (an administrator can give a group the folder); else ``$XDG_STATE_HOME/eee-testbed/LAB``. The lock is where
@@ -10,6 +10,7 @@ import os
 import time
 from pathlib import Path
 
+from lab import durable
 from lab.errors import LabError
 from lab.model import Lab
 
@@ -43,12 +44,12 @@ class StateFolder:
 
     @property
     def doorbell(self) -> Path:
-        """The FIFO by which a guardian is told to look at the journal."""
+        """The FIFO that wakes a guardian to read the journal again."""
         return self.path / "guardian.fifo"
 
     @property
     def guardian_log(self) -> Path:
-        """What the last guardian said."""
+        """The log of the last guardian."""
         return self.path / "guardian.log"
 
     def make(self) -> None:
@@ -57,34 +58,29 @@ class StateFolder:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
             raise LabError(
-                f"the state of lab {self.lab} cannot be kept in {self.path} ({error.strerror}): make that folder "
+                f"the journal of lab {self.lab} cannot be kept in {self.path} ({error.strerror}): make that folder "
                 "writable, or set EEE_CONTROLLER_DIR to one that is."
             ) from error
 
     def new_journal(self) -> Path:
-        """Where the next journal is begun; what is there of one that never got a head is removed."""
+        """The file of the next journal; one that an earlier apply left there without a head is removed."""
         fresh = self.path / "journal.new"
         fresh.unlink(missing_ok=True)
         return fresh
 
     def begin(self) -> None:
-        """Make the journal that has its head now the last one; the one before it is kept in `past`."""
+        """Make the new journal, which has its head by now, the last one; keep the one before it in `past`."""
         if self.journal.exists():
             past = self.path / "past"
             past.mkdir(exist_ok=True, mode=0o700)
             os.link(self.journal, past / f"{time.time_ns()}.jsonl")
             for old in sorted(past.glob("*.jsonl"))[:-_KEPT]:
                 old.unlink()
-        (self.path / "journal.new").rename(self.journal)
-        folder = os.open(self.path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        durable.rename(self.path / "journal.new", self.journal)
 
 
 def digest_of(lab: Lab) -> str:
-    """What tells one inventory from another: a hash of the files that switches and cables come from."""
+    """A hash of the files that define switches and cables; it differs between inventories."""
     made = hashlib.sha256()
     for name in ("hosts.yml", "cables.csv"):
         made.update((Path(lab.folder) / name).read_bytes())

@@ -1,6 +1,6 @@
 """One thread and one session for each switch, kept for a whole piece of work.
 
-A session that broke is closed; the next question opens another. Nothing is sent twice.
+A session that failed is closed; the next job opens another. Nothing is sent twice.
 """
 
 import queue
@@ -18,7 +18,7 @@ _Found = TypeVar("_Found")
 Job = Callable[[Session], _Found]
 
 
-class _Seat:
+class _Worker:
     """The thread that talks to one switch. A daemon thread: a switch that hangs does not keep the program alive."""
 
     def __init__(self, switch: Switch, connect: Connect) -> None:
@@ -30,13 +30,13 @@ class _Seat:
         self._thread.start()
 
     def ask(self, job: Job[_Found]) -> "Future[_Found]":
-        """Do a job in the thread."""
+        """Run a job in the thread."""
         future: Future[_Found] = Future()
 
         def do() -> None:
             try:
                 future.set_result(job(self._opened()))
-            except BaseException as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
+            except BaseException as error:  # noqa: BLE001 - the waiting thread gets it, whatever it is
                 if isinstance(error, DeviceError) and not isinstance(error, Rejected):
                     self._drop()
                 future.set_exception(error)
@@ -72,7 +72,7 @@ class Switchboard:
     """Sessions with the switches of a lab, opened when first needed, closed on leaving the context."""
 
     def __init__(self, switches: Iterable[Switch], connect: Connect, *, patience_s: float = 5.0) -> None:
-        self._seats = {switch.name: _Seat(switch, connect) for switch in switches}
+        self._workers = {switch.name: _Worker(switch, connect) for switch in switches}
         self._patience_s = patience_s
 
     def __enter__(self) -> Self:
@@ -81,18 +81,18 @@ class Switchboard:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for seat in self._seats.values():
-            seat.hang_up()
+        for worker in self._workers.values():
+            worker.hang_up()
         if not isinstance(error, KeyboardInterrupt):
-            for seat in self._seats.values():
-                seat.wait(self._patience_s)
+            for worker in self._workers.values():
+                worker.wait(self._patience_s)
 
     def each(self, jobs: Mapping[str, Job[_Found]]) -> dict[str, _Found | DeviceError]:
-        """Do a job at each of some switches, all at once; by switch what came of it. Waits for all of them.
+        """Run a job at each of some switches, all at once; returns results or errors by switch. Waits for all of them.
 
         Other errors than those of devices are raised, once all jobs have ended.
         """
-        futures = {name: self._seats[name].ask(job) for name, job in jobs.items()}
+        futures = {name: self._workers[name].ask(job) for name, job in jobs.items()}
         found: dict[str, _Found | DeviceError] = {}
         others: list[BaseException] = []
         for name, future in futures.items():
@@ -102,7 +102,7 @@ class Switchboard:
                 found[name] = error
             except KeyboardInterrupt:
                 raise
-            except Exception as error:  # noqa: BLE001 - raised below, when nobody is at work any more
+            except Exception as error:  # noqa: BLE001 - raised below, after all jobs have ended
                 others.append(error)
         if others:
             raise others[0]
@@ -110,7 +110,7 @@ class Switchboard:
 
 
 def require(found: Mapping[str, _Found | DeviceError]) -> dict[str, _Found]:
-    """What came of each job; the first device's error if one failed, one that is only unreachable last."""
+    """The result of each job; raises the error of a failed one, that of an unreachable device only if all are."""
     errors = [outcome for outcome in found.values() if isinstance(outcome, DeviceError)]
     if errors:
         raise next((error for error in errors if not isinstance(error, Unreachable)), errors[0])

@@ -1,4 +1,4 @@
-"""A piece of work on one lab: whose lock is held, whose switches are spoken to, who hears how far it is."""
+"""A piece of work on one lab: its lock, its sessions with switches, and its progress reports."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,9 +11,7 @@ from controller.applying.statefolder import StateFolder
 from controller.applying.switchboard import Switchboard
 from controller.drivers.driver import Driver
 from controller.model.state import State, SwitchState
-from controller.planning.check import Management
 from controller.planning.limits import Abilities
-from controller.planning.plan import Plan
 from controller.transports.session import Connect
 from lab.errors import AccessDenied, DeviceError, HostKeyChanged, Unreachable
 from lab.model import Lab, Switch
@@ -21,11 +19,11 @@ from lab.model import Lab, Switch
 
 @dataclass(frozen=True, slots=True)
 class Backend:
-    """What acts on the world; tests give their own.
+    """Everything that acts on devices; tests pass their own.
 
-    `check_hosts` raises a LabError if hosts do not reach each other, or hear what is not theirs. `guard` starts a
-    guardian before anything is sent; it is told of our death by leaving the context, and its number is what it gives.
-    `patience_s` is how long a way back waits for a switch that does not answer, such as one that boots.
+    `check_hosts` raises a LabError if hosts do not reach each other, or receive frames for others. `guard` starts a
+    guardian before anything is sent and returns its process number; leaving the context tells it that the apply ended.
+    `patience_s` is how long a rollback waits for a switch that does not answer, such as one that boots.
     """
 
     connect: Connect
@@ -36,20 +34,12 @@ class Backend:
     watch_links: WatchLinks | None = None
     patience_s: float = 240.0
     pauses_s: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0, 4.0)
-    """Between attempts to reach it; the last one again and again."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProvedPlan:
-    """A proved plan, and the in-band management that it was proved with."""
-
-    plan: Plan
-    management: Management | None
+    """Pauses between attempts to reach it; the last one is repeated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One person at work on one lab."""
+    """One command at work on one lab."""
 
     lab: Lab
     folder: StateFolder
@@ -60,7 +50,7 @@ class Work:
     stop: Stop
 
     def observe_patiently(self, stops: int) -> State:
-        """Every switch as it is now; those that do not answer are waited for.
+        """The present state of every switch; waits for those that do not answer.
 
         Stopped when somebody asks to stop for the `stops`-th time, Unreachable after `backend.patience_s`.
         """
@@ -80,7 +70,7 @@ class Work:
                 raise next(iter(errors.values()))
             if errors.keys() != waiting:
                 waiting = frozenset(errors)
-                self.progress.say(f"waiting for {', '.join(sorted(waiting))} to answer, {left_s:.0f} s at most")
+                self.progress.say(f"waiting up to {left_s:.0f} s for {', '.join(sorted(waiting))} to answer")
             if self.stop.wait(stops, min(left_s, next(pauses, self.backend.pauses_s[-1]))):
                 raise Stopped("stopped while waiting for a switch.")
 
@@ -89,7 +79,7 @@ class Work:
 def at_work(
     lab: Lab, backend: Backend, command: str, progress: Progress, stop: Stop, *, wait: bool = False
 ) -> Iterator[Work]:
-    """Hold a lab's lock, with a thread for each switch; LabError if somebody else has it."""
+    """Hold a lab's lock, with a thread for each switch; LabError if somebody else holds it."""
     folder = StateFolder(lab.name)
     with (
         Lock(folder, command, wait=wait, tell=progress.say) as lock,

@@ -1,10 +1,9 @@
-"""Is every cable where cables.csv says? What switches see of their neighbours, compared with the inventory. Pure.
+"""Compare the cables of the inventory with what switches see of their neighbours. Pure.
 
-Three witnesses, the surest first: LLDP names the neighbour's port (LLDP-MIB, IEEE 802.1AB, or a table of the command
-line, `controller.drivers.lldp_shows`); a node's MAC address is
-learned at the port that it is plugged into (Q-BRIDGE-MIB, dot1qTpFdbTable); a cable with link at one end has link at
-the other. A cable that no witness speaks of is unseen, which is no fault: an idle node was not learned, and a port that
-is shut sees nobody.
+Three sources of evidence, the most reliable first: LLDP names the neighbour's port (LLDP-MIB, IEEE 802.1AB, or a table
+of the command line, `controller.drivers.lldp_shows`); the FDB has a node's MAC address at the port where the node is
+plugged in (Q-BRIDGE-MIB, dot1qTpFdbTable); a cable with link at one end has link at the other. A cable without evidence
+is unseen, which is not a fault: the address of an idle node is not learned, and a shut port has no neighbour.
 """
 
 from collections.abc import Iterator, Mapping
@@ -42,19 +41,19 @@ class Sight:
 
     link: Mapping[str, bool]
     learned: Mapping[bytes, frozenset[str]]
-    """MAC address to the ports where it was learned, in whichever VLAN."""
+    """MAC address to the ports where it was learned, in any VLAN."""
 
     neighbours: Mapping[str, Neighbour]
     chassis: bytes
-    """Its own, as its neighbours would hear it; empty if it does not speak LLDP."""
+    """Its own chassis ID, as its neighbours receive it; empty if it does not speak LLDP."""
 
     port_ids: Mapping[bytes, str]
-    """Its ports by what its neighbours would hear."""
+    """Its ports by the port IDs that its neighbours receive."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found out about one cable; `sentence` says what is wrong, empty otherwise."""
+    """The finding for one cable; `sentence` says what is wrong, empty otherwise."""
 
     link: Link
     finding: Finding
@@ -63,9 +62,9 @@ class Verdict:
 
 
 def read_sight(switch: Switch, answers: Answers, shown: Mapping[str, Neighbour] | None = None) -> Sight:
-    """What a switch's answers to `QUERIES` say; Unreadable if its ports cannot be told apart.
+    """Parse a switch's answers to `QUERIES`; Unreadable if its ports cannot be distinguished.
 
-    `shown` are neighbours as its command line shows them, for ports of which the LLDP-MIB says nothing.
+    `shown` are neighbours as its command line shows them, for ports without a neighbour in the LLDP-MIB.
     """
     at = places(switch, answers)
     admin, oper = _column(answers, IF_ADMIN_STATUS), _column(answers, IF_OPER_STATUS)
@@ -87,7 +86,7 @@ def read_sight(switch: Switch, answers: Answers, shown: Mapping[str, Neighbour] 
 
 
 def compare(lab: Lab, sights: Mapping[str, Sight]) -> tuple[Verdict, ...]:
-    """A verdict on each cable, in the order of cables.csv. Switches that could not be asked are not in `sights`."""
+    """A verdict on each cable, in the order of cables.csv. Switches that could not be queried are not in `sights`."""
     cables = {end: link for link in lab.links for end in (link.a, link.b)}
     return tuple(_verdict(lab, link, sights, cables) for link in lab.links)
 
@@ -130,7 +129,7 @@ def _by_lldp(link: Link, end: End, other: End, sights: Mapping[str, Sight]) -> V
 
 
 def _whole_name(name: str, sights: Mapping[str, Sight]) -> str:
-    """The switch of that name, or of a name that begins so if it was cut; else the name as it is."""
+    """The switch of that name, or with that beginning if the name was cut; else the name itself."""
     start = name.removesuffix(" ...")
     whole = [switch for switch in sights if switch == name or (start != name and switch.startswith(start))]
     return whole[0] if len(whole) == 1 else name
@@ -148,8 +147,8 @@ def _by_address(
         return Verdict(link, "confirmed", "address")
     for place in seen_at:
         cable = cables.get(place)
-        if cable is None or not {cable.a.device, cable.b.device} <= switches:  # between switches everybody is learned
-            return Verdict(link, "wrong", "address", f"{host.name} was heard at {place}, not at {end}")
+        if cable is None or not {cable.a.device, cable.b.device} <= switches:  # trunks learn the addresses of all hosts
+            return Verdict(link, "wrong", "address", f"{host.name} was seen at {place}, not at {end}")
     return None
 
 
@@ -165,7 +164,7 @@ def _learned(at: tuple[Place, ...], answers: Answers) -> dict[bytes, frozenset[s
 
 
 def _lldp_ports(at: tuple[Place, ...], own: Mapping[str, bytes], names: Mapping[str, SnmpValue]) -> dict[str, str]:
-    """LLDP's port numbers to the inventory's names: by what LLDP calls the port, else taken for an ifIndex.
+    """LLDP's port numbers to the inventory's names: by what LLDP calls the port, else as an ifIndex.
 
     IEEE 802.1AB leaves the numbering to the agent; most use ifIndex.
     """

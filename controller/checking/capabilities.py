@@ -1,8 +1,8 @@
-"""What each switch of a lab can do, how much of it is left, and whether it is who the inventory says.
+"""What each switch of a lab can do, how full its tables are, and whether it is the model that the inventory says.
 
-Reading alone tells what the family can do and how full the switch's tables are. Whether a model really takes what its
-family can is tried only when asked for (`probe_switch`), as that writes: on a port that has neither a cable in the
-inventory nor link, in VLANs that nobody has; read back, taken back, and read back once more.
+Reading shows what the family can do and how full the switch's tables are. Whether a model really accepts what its
+family can do is only probed on request (`probe_switch`), as that writes: on a port that has neither a cable in the
+inventory nor link, in VLANs that do not exist yet. The settings are read back, undone, and read back once more.
 """
 
 from collections.abc import Iterator, Mapping
@@ -25,7 +25,7 @@ _MAC: Final = bytes.fromhex("02eeee000001")  # locally administered, nobody's
 
 @dataclass(frozen=True, slots=True)
 class Abilities:
-    """What a switch says and can. Counts are of what is in use now; None where nobody knows a limit."""
+    """What a switch reports and can do. Counts are of entries in use now; None where a limit is unknown."""
 
     identity: Identity
     family: Capabilities
@@ -46,7 +46,7 @@ class Abilities:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One thing that was tried on a switch: what, whether it worked, and if not, what the switch said or did."""
+    """One setting that was tried on a switch: which, whether it worked, and if not, what the switch said or did."""
 
     what: str
     worked: bool
@@ -54,7 +54,7 @@ class Trial:
 
 
 def read_abilities(lab: Lab, switch: Switch, session: Session) -> Abilities:
-    """Ask a switch who it is and how full it is. Raises what the session and the driver raise."""
+    """Read a switch's identity and how full its tables are. Raises what the session and the driver raise."""
     identity = read_identity(switch, session)
     state = observe_switch(switch, session)
     return Abilities(
@@ -66,26 +66,26 @@ def read_abilities(lab: Lab, switch: Switch, session: Session) -> Abilities:
 
 
 def spare_port(lab: Lab, switch: Switch, link: Mapping[str, bool]) -> str | None:
-    """A port to try things on: no cable in the inventory, and no link (`link`: ports that are not shut). Or none."""
+    """A port without cable or link (`link`: ports that are not shut); None if none is free."""
     used = {end.port for cable in lab.links for end in (cable.a, cable.b) if end.device == switch.name}
     free = [port.name for port in switch.ports if port.name not in used and not link.get(port.name, False)]
     return free[-1] if free else None
 
 
 def probe_switch(switch: Switch, port: str, session: Session) -> tuple[Trial, ...]:
-    """Try on a spare port what the family may or may not be able to do, and take it back.
+    """Try on a spare port which settings the switch accepts, and undo each.
 
-    RollbackFailed if the switch could not be brought back: a person has to look at it.
+    RollbackFailed if the switch could not be restored: a person has to check it.
     """
     driver = driver_of(switch)
     before = observe_switch(switch, session)
     free = [vid for vid in range(4000, 1, -1) if vid not in before.vids | driver.capabilities.reserved_vids][:2]
-    trials = (_try(driver, switch, session, what, before, after) for what, after in _wishes(before, port, free))
+    trials = (_try(driver, switch, session, what, before, after) for what, after in _trial_states(before, port, free))
     return tuple(trial for trial in trials if trial is not None)
 
 
-def _wishes(before: SwitchState, port: str, vids: list[int]) -> Iterator[tuple[str, SwitchState]]:
-    """What is tried, each from the state that was found: words, and the state wished for."""
+def _trial_states(before: SwitchState, port: str, vids: list[int]) -> Iterator[tuple[str, SwitchState]]:
+    """The settings to try, each from the state that was found: their name, and the desired state."""
     held = before.ports[port]
     with_vlans = replace(before, vids=before.vids | set(vids))
     # Names of the trials are those of `Capabilities`.
@@ -110,9 +110,9 @@ def _try(
         _send(driver, switch, session, changes)
         found = observe_switch(switch, session, frozenset[Aspect]().union(*map(aspects_of, changes)), before)
         left = _changes(switch, found, after)
-        return Trial(what, worked=not left, said="it took the change and did something else" if left else "")
+        return Trial(what, worked=not left, said="it accepted the change and did something else" if left else "")
     except NotExpressible:
-        return None  # the driver has no words for it, so nothing was tried
+        return None  # the driver cannot express it, so nothing was tried
     except DeviceError as error:
         return Trial(what, worked=False, said=str(error))
     finally:
@@ -124,10 +124,12 @@ def _restore(driver: Driver, switch: Switch, session: Session, before: SwitchSta
         _send(driver, switch, session, _changes(switch, observe_switch(switch, session), before))
         left = _changes(switch, observe_switch(switch, session), before)
     except DeviceError as error:
-        raise RollbackFailed(f"{switch.name} is not as it was before the probe ({error}): look at it.") from error
+        raise RollbackFailed(
+            f"{switch.name} could not be restored after the probe ({error}): check it by hand."
+        ) from error
     if left:
         raise RollbackFailed(
-            f"{switch.name} keeps {len(left)} settings of the probe: look at its VLANs and spare port."
+            f"{switch.name} keeps {len(left)} settings of the probe: check its VLANs and its spare port."
         )
 
 

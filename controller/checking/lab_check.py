@@ -1,6 +1,6 @@
-"""Everything that can be found out about a lab without changing it: who answers, who lets us in, who is who.
+"""Check a lab without changing it: which devices answer, accept the login, and are what the inventory says.
 
-A device that does not answer is one line in the report, and everything else is still looked at.
+A device that does not answer is one line in the report; all others are still checked.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +28,7 @@ _NODE_S: Final = 30.0
 
 # It also sends one empty datagram (to the discard port) over the data network, so that switches learn where it is.
 _CARD: Final = Program(
-    "the look at its network card",
+    "the check of its network card",
     """
 import json, socket, sys
 interface, neighbour = json.loads(sys.argv[1])
@@ -49,7 +49,7 @@ except FileNotFoundError:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """One service of a device; `problem` is empty if it answered and let us in."""
+    """One service of a device; `problem` is empty if it answered and accepted the login."""
 
     device: str
     service: str
@@ -59,19 +59,19 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class SwitchReport:
-    """What was found out about one switch; None where it could not be."""
+    """The findings for one switch; None where it could not be queried."""
 
     contacts: tuple[Contact, ...]
     abilities: Abilities | None = None
     sight: Sight | None = None
     trials: tuple[Trial, ...] = ()
     problem: str = ""
-    """What went wrong although it let us in."""
+    """What failed after the login."""
 
 
 @dataclass(frozen=True, slots=True)
 class LabReport:
-    """What was found out about a lab; `problems` are all that has to be mended, one sentence each."""
+    """The findings for a lab; `problems` is everything to repair, one sentence each."""
 
     contacts: tuple[Contact, ...]
     switches: dict[str, SwitchReport]
@@ -81,7 +81,7 @@ class LabReport:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """Empty if the lab is as the inventory says, as far as anybody could see."""
+        """Empty if no finding contradicts the inventory."""
         return (
             *(contact.problem for contact in self.contacts if contact.problem),
             *(report.problem for report in self.switches.values() if report.problem),
@@ -90,10 +90,10 @@ class LabReport:
         )
 
 
-def look_at(lab: Lab, *, probe: bool = False, connect: Connect = open_session) -> LabReport:
+def check_lab(lab: Lab, *, probe: bool = False, connect: Connect = open_session) -> LabReport:
     """Reach every device. With `probe`, switches are also written to, as `controller.checking.capabilities` says."""
-    node_contacts, node_problems = _look_at_nodes(lab)  # before the switches are asked what they learned
-    asked = ask_switches(lab, lambda switch, session: _look_at_switch(lab, switch, session, probe=probe), connect)
+    node_contacts, node_problems = _check_nodes(lab)  # first, so that the switches learn the nodes' addresses
+    asked = ask_switches(lab, lambda switch, session: _check_switch(lab, switch, session, probe=probe), connect)
     switches = {name: report for name, report in asked.items() if isinstance(report, SwitchReport)}
     for switch in lab.switches:
         failed = asked[switch.name]
@@ -105,7 +105,7 @@ def look_at(lab: Lab, *, probe: bool = False, connect: Connect = open_session) -
         contacts=(
             *(contact for report in switches.values() for contact in report.contacts),
             *node_contacts,
-            *_look_at_strips(lab),
+            *_check_strips(lab),
         ),
         switches=switches,
         cables=compare(lab, sights),
@@ -114,7 +114,7 @@ def look_at(lab: Lab, *, probe: bool = False, connect: Connect = open_session) -
     )
 
 
-def _look_at_switch(lab: Lab, switch: Switch, session: Session, *, probe: bool) -> SwitchReport:
+def _check_switch(lab: Lab, switch: Switch, session: Session, *, probe: bool) -> SwitchReport:
     contacts = tuple(_contacts(switch, session))
     if any(contact.problem for contact in contacts):
         return SwitchReport(contacts)
@@ -132,7 +132,7 @@ def _look_at_switch(lab: Lab, switch: Switch, session: Session, *, probe: bool) 
 
 
 def _shown(switch: Switch, session: Session) -> Mapping[str, Neighbour]:
-    """Neighbours as the command line shows them; none if this firmware has no such command."""
+    """Neighbours as the command line shows them; empty if this firmware has no such command."""
     query = lldp_shows.query(switch.family)
     if query is None:
         return {}
@@ -161,7 +161,7 @@ def _contact(device: str, service: str, address: str, port: int, attempt: Callab
     return Contact(device, service, f"{address}:{port}")
 
 
-def _look_at_nodes(lab: Lab) -> tuple[tuple[Contact, ...], tuple[str, ...]]:
+def _check_nodes(lab: Lab) -> tuple[tuple[Contact, ...], tuple[str, ...]]:
     neighbours = zip(lab.hosts, (*lab.hosts[1:], *lab.hosts[:1]), strict=True)
     given = {host: (host.interface, neighbour.data_address) for host, neighbour in neighbours}
     answers = run_on_hosts(_CARD, given, timeout_s=_NODE_S)
@@ -190,8 +190,8 @@ def _card_problems(host: Host, found: Any) -> Iterator[str]:
         )
 
 
-def _look_at_strips(lab: Lab) -> tuple[Contact, ...]:
-    def look(strip: Strip) -> Contact:
+def _check_strips(lab: Lab) -> tuple[Contact, ...]:
+    def contact(strip: Strip) -> Contact:
         def ask() -> None:
             agent = Agent(access_of(strip))
             try:
@@ -204,4 +204,4 @@ def _look_at_strips(lab: Lab) -> tuple[Contact, ...]:
     if not lab.strips:
         return ()
     with ThreadPoolExecutor(max_workers=len(lab.strips)) as pool:
-        return tuple(pool.map(look, lab.strips))
+        return tuple(pool.map(contact, lab.strips))

@@ -1,4 +1,4 @@
-"""What a level of a factor means for a lab: the plan that brings it there. Pure."""
+"""The plans that set a lab to the levels of an experiment's factors. Pure."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -7,16 +7,18 @@ from typing import Final
 from controller.experiments.blocks import Levels
 from controller.experiments.experiment import Experiment, Factor, Kind
 from controller.experiments.validation import links_of
-from controller.model.state import State, diff, replay
+from controller.model.state import State, diff
 from controller.planning.check import Management
 from controller.planning.limits import Abilities
-from controller.planning.plan import Plan, join_plans, make_plan
+from controller.planning.plan import make_plan
+from controller.planning.proof import ProvedPlan, join_proved, prove
 from controller.planning.regulate import eee, link_off, link_on, link_speed
 from controller.planning.routing_options import RoutingOptions, work_out
+from controller.planning.steps import Plan
 from lab.model import Lab, Link
 
 ORDER: Final[tuple[Kind, ...]] = ("routing", "link", "speed_mbps", "eee", "hold_us")
-"""In which factors of the lab are set: what moves traffic first, what restarts single links last."""
+"""The order in which kinds of factors are set: what moves traffic first, what restarts single links last."""
 
 
 def plan_of(
@@ -27,8 +29,8 @@ def plan_of(
     state: State,
     management: Management | None,
     abilities: Abilities,
-) -> Plan:
-    """The proved way from a state to the level of one factor; PlanError if it cannot be had."""
+) -> ProvedPlan:
+    """The proved plan from a state to the level of one factor; PlanError if no safe one is found."""
     factor, level = experiment.factors[name], levels[name]
     if factor.kind == "routing":
         routing = RoutingOptions(policy="one") if level == "one" else RoutingOptions()
@@ -37,20 +39,18 @@ def plan_of(
     if factor.kind in ("eee", "hold_us"):
         on, hold_us = _eee_of(experiment, factor, levels, level)
         return eee(lab, state, links, on=on, hold_us=hold_us, may_flap=True, management=management, abilities=abilities)
-    plans: list[Plan] = []
+    plans = [prove(lab, state, Plan(()), management, abilities)]
     for link in links:
         if factor.kind == "speed_mbps":
             mbps = None if level == "auto" else int(level)
-            made = [link_speed(lab, state, link, mbps, management, abilities)]
+            plans.append(link_speed(lab, plans[-1].end, link, mbps, management, abilities))
         else:
-            made = list(_link_state(lab, state, link, str(level), management, abilities))
-        plans += made
-        state = replay([change for plan in made for change in plan.changes], state)
-    return join_plans(plans)
+            plans += _link_state(lab, plans[-1].end, link, str(level), management, abilities)
+    return join_proved(plans)
 
 
 def set_with(experiment: Experiment, name: str) -> tuple[str, ...]:
-    """Factors whose levels are set by the same orders as one: a hold time by those of EEE on the same links."""
+    """The factors that the same orders set: those of EEE also set the hold time of the same links."""
     factor = experiment.factors[name]
     if factor.kind != "eee":
         return (name,)
@@ -80,7 +80,7 @@ def _eee_of(experiment: Experiment, factor: Factor, levels: Levels, level: objec
 
 def _link_state(
     lab: Lab, state: State, link: Link, level: str, management: Management | None, abilities: Abilities
-) -> Iterator[Plan]:
+) -> Iterator[ProvedPlan]:
     """The plans that bring a trunk to `on`, `off` or `half`."""
     ends = _ends(lab, link)
     first = {(cable.a.device, cable.a.port) for cable in lab.cables_of(link)}
@@ -92,7 +92,7 @@ def _link_state(
     if is_on:
         plan = link_off(lab, state, link, management, abilities)
         yield plan
-        state = replay(plan.changes, state)
+        state = plan.end
     wanted = _with_ports(state, {end: level == "half" and end in first for end in ends})
     if diff(state, wanted):
         yield make_plan(lab, state, wanted, management, abilities)

@@ -7,7 +7,7 @@ from lab.model import RATES_MBPS
 
 @dataclass(frozen=True, slots=True)
 class Capabilities:
-    """What a family can express. None where nobody knows: then it is tried, and read back."""
+    """What a family can express. None: unknown; then settings are sent and read back."""
 
     multi_untagged: bool
     """A port may be an untagged member of many VLANs (`facts`: decisive for host ports that untag)."""
@@ -26,10 +26,10 @@ class Capabilities:
     """A change of EEE takes effect only when the link comes up anew; the driver's orders bounce it."""
 
     reserved_vids: frozenset[int] = frozenset()
-    """VIDs that the family keeps for itself and does not let anybody use."""
+    """VIDs that the family reserves."""
 
     speeds_mbps: tuple[int, ...] = RATES_MBPS
-    """Speeds that a port can be fixed to, if it is not slower than that."""
+    """Speeds that a port can be fixed to, up to its own rate."""
 
     bare_pvid: bool = True
-    """A port has a PVID even if it is no member of that VLAN, or takes tagged frames only."""
+    """A port keeps a PVID even if it is not a member of that VLAN, or accepts tagged frames only."""

@@ -6,10 +6,10 @@ from controller.model.state import PortState
 
 
 def one_untagged(port: PortState) -> PortState:
-    """A port as a switch has it that untags the PVID's VLAN only: a trunk with a native VLAN.
+    """The form of a port on a switch that untags the PVID's VLAN only: a trunk with a native VLAN.
 
-    Same memberships and PVID. Untagged frames come in if, and only if, it is a member of the PVID's VLAN; frames of
-    VLANs that it is no member of never do.
+    Same memberships and PVID. The port accepts untagged frames if, and only if, it is a member of the PVID's VLAN, and
+    never accepts frames of VLANs that it is not a member of.
     """
     inside = port.vids & {port.pvid}
     return replace(
@@ -22,9 +22,9 @@ def one_untagged(port: PortState) -> PortState:
 
 
 def without_bare_pvid(port: PortState) -> PortState:
-    """A port as a switch has it that keeps a PVID only where it takes untagged frames: any other is PVID 1, "tagged".
+    """The form of a port on a switch that keeps a PVID only for untagged frames: any other has PVID 1 and "tagged".
 
-    Same memberships. It takes the same frames: ingress filtering drops those of a PVID that it is no member of.
+    Same memberships. It accepts the same frames: ingress filtering drops those of a PVID without membership.
     """
     if port.acceptance == "all" and port.pvid in port.vids:
         return replace(port, ingress_filtering=True)

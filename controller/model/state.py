@@ -1,4 +1,4 @@
-"""What a lab's switches are set to: one type for what is desired and for what was observed, and changes between two.
+"""The settings of a lab's switches: one type for the desired and the observed state, and changes between two.
 
 A `Change` names one thing, holds its value before and after, and knows its inverse. Values are frozen; the mappings
 inside are not to be written to. VIDs are 802.1Q VLAN numbers (1-4094), MAC addresses are six bytes, ports go by the
@@ -13,7 +13,7 @@ from lab.errors import PlanError
 from lab.model import Lab
 
 Acceptance = Literal["all", "tagged"]
-"""Which frames a port lets in: all, or only tagged ones (802.1Q, acceptable frame types)."""
+"""Which frames a port accepts: all, or only tagged ones (802.1Q, acceptable frame types)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class State:
     switches: Mapping[str, SwitchState]
 
     def port(self, switch: str, port: str) -> PortState:
-        """One port's settings; KeyError if there is no such port."""
+        """One port's settings; KeyError if the switch has no such port."""
         return self.switches[switch].ports[port]
 
 
@@ -79,7 +79,7 @@ class PortChange:
 
     @property
     def inverse(self) -> "PortChange":
-        """What takes this change back."""
+        """The change that undoes this one."""
         return PortChange(self.switch, self.port, self.after, self.before)
 
 
@@ -94,7 +94,7 @@ class VlanChange:
 
     @property
     def inverse(self) -> "VlanChange":
-        """What takes this change back."""
+        """The change that undoes this one."""
         return VlanChange(self.switch, self.vid, self.after, self.before)
 
 
@@ -109,7 +109,7 @@ class StaticsChange:
 
     @property
     def inverse(self) -> "StaticsChange":
-        """What takes this change back."""
+        """The change that undoes this one."""
         return StaticsChange(self.switch, self.vid, self.after, self.before)
 
 
@@ -123,7 +123,7 @@ class StpChange:
 
     @property
     def inverse(self) -> "StpChange":
-        """What takes this change back."""
+        """The change that undoes this one."""
         return StpChange(self.switch, self.after, self.before)
 
 
@@ -140,7 +140,7 @@ class Draft:
         self.stp = {name: switch.stp for name, switch in state.switches.items()}
 
     def apply(self, change: Change) -> Self:
-        """Make the change; PlanError if what it starts from is not there."""
+        """Apply the change; PlanError if the setting is not as before it."""
         name = change.switch
         if not self._fits(change):
             raise PlanError(f"{name} is not as this plan expects ({_what(change)}): observe it and plan again.")
@@ -194,7 +194,7 @@ def _what(change: Change) -> str:
 
 
 def replay(changes: Iterable[Change], state: State) -> State:
-    """The state after the changes, in their order; PlanError if one does not fit where its turn comes."""
+    """The state after the changes, in their order; PlanError if a setting is not as its change expects."""
     draft = Draft(state)
     for change in changes:
         draft.apply(change)
@@ -231,9 +231,8 @@ def diff(before: State, after: State) -> tuple[Change, ...]:
 def factory_state(lab: Lab) -> State:
     """Every switch as switches commonly leave the factory: all ports up, untagged in VLAN 1, spanning tree on.
 
-    Where nothing was observed this is an assumption; the recordings and manuals at hand agree on it for the families
-    in the inventory, and an observed state takes its place as soon as there is one. LAGs of the inventory are taken to
-    be set up: they have to be before anything else is done.
+    This is an assumption, used until a state is observed; recordings and manuals of the families in the inventory agree
+    with it. It has the LAGs of the inventory, as those have to be set up before anything else.
     """
     ports = {switch.name: {port.name: PortState() for port in switch.ports} for switch in lab.switches}
     for lag in lab.lags:

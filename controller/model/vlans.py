@@ -1,4 +1,4 @@
-"""Multi-tree routing as VLANs: which tree each VLAN is, which VLAN each host sends into, which static entries it takes.
+"""Multi-tree routing as VLANs: the tree of each VLAN, the VLAN of each host's frames, and static entries.
 
 Trees are sets of cables, by their number in the inventory. Frozen values without I/O.
 """
@@ -11,7 +11,7 @@ from controller.model.state import StaticTable
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Cables that join every switch with hosts without a loop; `root` is the switch whose paths it holds."""
+    """Cables that connect all switches with hosts without a loop; the paths are shortest from `root`."""
 
     root: str
     links: frozenset[int]
@@ -19,7 +19,7 @@ class Tree:
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Hosts that send over one tree. All of them are plugged into the tree's root, unless a person wrote otherwise."""
+    """Hosts that send over one tree. All of them are plugged into the tree's root, except in hand-written trees."""
 
     hosts: tuple[str, ...]
     tree: Tree
@@ -38,7 +38,7 @@ class Vlan:
 class VlanPlan:
     """All VLANs of a lab, the VLAN that each host's frames take (its port's PVID), and static entries.
 
-    `statics` maps switch, VID, MAC address to the port; it holds what flooding for ever is avoided with.
+    `statics` maps switch, VID, MAC address to the port; these prevent endless flooding.
     """
 
     vlans: tuple[Vlan, ...]
@@ -48,7 +48,7 @@ class VlanPlan:
 
 @dataclass(frozen=True, slots=True)
 class PathLengths:
-    """Switches passed on the way between two hosts.
+    """Switches on the path between two hosts.
 
     `mean_switches` is the paper's average distance (Koibuchi 2011, Table 2): over all ordered pairs of hosts, a host
     paired with itself included, where both at one switch count 1.

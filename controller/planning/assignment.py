@@ -14,7 +14,7 @@ LAST_VID = 4094
 """802.1Q reserves 4095; families' own tables may be smaller."""
 
 Statics = Literal["needed", "all", "none"]
-"""Which static entries: those without which a frame would flood for ever, each host in each VLAN, or none."""
+"""Which static entries: those that prevent endless flooding, each host in each VLAN, or none."""
 
 
 def assign_vlans(
@@ -95,7 +95,7 @@ def _statics(
 
 
 def path_lengths(topology: Topology, plan: VlanPlan) -> PathLengths:
-    """Switches between hosts over the plan's VLANs; zero if there is no host."""
+    """Switches between hosts over the plan's VLANs; zero without hosts."""
     total = longest = 0
     for vlan in plan.vlans:
         senders: defaultdict[str, int] = defaultdict(int)
@@ -118,7 +118,7 @@ def shared_learning_is_right(topology: Topology, plan: VlanPlan) -> bool:
     """Whether switches with one forwarding table for all VLANs would find every host without static entries.
 
     With shared learning, host A is learned on the ports through which its own frames, in A's VLAN, come in. A frame
-    to A in X's VLAN is sent there, so that port's cable has to be part of X's tree, on the tree's way to A, at every
+    to A in X's VLAN is sent there, so that port's cable has to be part of X's tree, on the tree's path to A, at every
     switch that the frame passes: the reverse of A's path to X has to lie in X's tree.
     """
     users: dict[str, set[int]] = defaultdict(set)

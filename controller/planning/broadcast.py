@@ -1,18 +1,18 @@
-"""Where frames can go: what each cable carries between the VLANs of its two ends, and whether that closes a loop. Pure.
+"""Where frames can go: which VLANs each cable carries between its two ends, and whether that closes a loop. Pure.
 
-Two views of a cable, each wrong on its safe side only.
+Two views of a cable, each of which errs on the safe side only.
 
 * `passes`: everything that may get through in either direction, for finding loops. A frame that leaves untagged is
   in the PVID's VLAN at the other end, so a cable can join two VLANs; a port without ingress filtering takes tagged
   frames of any VLAN; a VLAN that a switch lacks counts as if it were there; ends at different speeds count as up.
 * `carries`: VLANs that surely get through both ways under the same number, for finding cuts.
 
-A LAG counts as one cable, which is up if one of its cables is. Simplification: it carries as soon as one of them does;
-frames that a switch sends on a member whose other end is not one are lost in reality, and a mismatch of members is what
-`controller.planning.lags` refuses.
+A LAG counts as one cable, which is up if one of its cables is. Simplification: it carries frames as soon as one of them
+does. In reality a switch loses frames that it sends on a member whose other end is not a member;
+`controller.planning.lags` refuses such a mismatch.
 
 A spanning-tree protocol runs on a cable if both ends and both switches have it on. It breaks every physical loop of
-such cables, nobody knows where.
+such cables at an unknown place.
 """
 
 from collections import defaultdict
@@ -81,7 +81,7 @@ def carries(a: PortState, b: PortState) -> frozenset[int]:
 
 
 def heard(host: Host, port: PortState) -> frozenset[int]:
-    """VLANs whose frames a host understands: those that its port untags, and the others too if it pops tags."""
+    """VLANs whose frames a host receives: those that its port untags, and the others too if it pops tags."""
     return port.vids if host.pops_tags else port.untagged_vids
 
 
@@ -99,7 +99,7 @@ class _Sets:
         return item
 
     def join(self, one: Hashable, other: Hashable) -> bool:
-        """Make them one; False if they were."""
+        """Merge two sets; False if they were one already."""
         one, other = self.find(one), self.find(other)
         self._up[one] = other
         return one != other
@@ -120,12 +120,12 @@ def find_loop(safe: Iterable[Edge], bare: Sequence[Edge]) -> tuple[str, ...] | N
         passed.append((one, other, link))
     for one, other, link in bare:
         if not sets.join(one, other):
-            return (*_way(passed, one, other), link.name)
+            return (*_path(passed, one, other), link.name)
         passed.append((one, other, link))
     return None
 
 
-def _way(edges: Iterable[Edge], start: Hashable, end: Hashable) -> Sequence[str]:
+def _path(edges: Iterable[Edge], start: Hashable, end: Hashable) -> Sequence[str]:
     near: defaultdict[Hashable, list[tuple[Hashable, Link]]] = defaultdict(list)
     for one, other, link in edges:
         near[one].append((other, link))
@@ -142,7 +142,7 @@ def _way(edges: Iterable[Edge], start: Hashable, end: Hashable) -> Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class SpanningTree:
-    """What a spanning-tree protocol may do to the cables that are up, by their numbers.
+    """How a spanning-tree protocol affects the cables that are up, by their numbers.
 
     `guarded` cables have it at both ends and break loops; `blockable` ones have it at one end at least and may be
     blocked if they are part of a physical loop. `blocks` are groups of cables that share physical loops.
@@ -154,7 +154,7 @@ class SpanningTree:
 
     @classmethod
     def of(cls, draft: Draft, up: Sequence[Link]) -> "SpanningTree":
-        """Read it off a state; `up` are the cables whose two ends are up."""
+        """From a state; `up` are the cables whose two ends are up."""
         runs = {
             link.number: [draft.stp[end.device] and draft.ports[end.device][end.port].stp for end in (link.a, link.b)]
             for link in up
@@ -164,10 +164,10 @@ class SpanningTree:
         return cls(frozenset(number for number, ends in runs.items() if all(ends)), blockable, blocks)
 
     def certain(self, links: Sequence[Link]) -> list[Link]:
-        """Those of one VLAN's cables that surely join their switches, directly or around, whatever is blocked.
+        """Those of one VLAN's cables that surely connect their switches, directly or around a loop.
 
-        A cable in no physical loop is never blocked. Of a loop that only guarded cables make up, some way around
-        stays; it is known to be in the VLAN only if all of the loop's cables are.
+        A cable in no physical loop is never blocked. A loop of guarded cables only keeps a path
+        around it; that path is known to be in the VLAN only if all of the loop's cables are.
         """
         inside = {link.number for link in links}
         doubtful: set[int] = set()
@@ -179,13 +179,13 @@ class SpanningTree:
 
     @property
     def unsettled(self) -> frozenset[int]:
-        """Cables of which nobody knows whether they are blocked."""
+        """Cables that may or may not be blocked."""
         numbers = (link.number for block in self.blocks if len(block) > 1 for link in block)
         return self.blockable.intersection(numbers)
 
 
 def _loops(links: Sequence[Link]) -> tuple[tuple[Link, ...], ...]:
-    # Only here, as it takes a tenth of a second, which a command on a lab without spanning tree need not wait for.
+    # Imported here, as it takes a tenth of a second and is needed for labs with spanning tree only.
     import networkx as nx  # noqa: PLC0415
 
     plain = nx.Graph((link.a.device, link.b.device) for link in links if link.a.device != link.b.device)
@@ -199,7 +199,7 @@ def _loops(links: Sequence[Link]) -> tuple[tuple[Link, ...], ...]:
 
 
 def reach(start: str, joints: Mapping[str, Iterable[str]]) -> set[str]:
-    """Every switch that can be got to from `start`, with itself."""
+    """Every switch that can be reached from `start`, including `start`."""
     found = {start}
     queue = [start]
     for here in queue:

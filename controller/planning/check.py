@@ -1,16 +1,16 @@
-"""Proof that a plan is safe: replay it, and look at every prefix. Pure.
+"""Check that a plan is safe: replay it, and check the state after every prefix. Pure.
 
-After every prefix: no frame can circle in any VLAN; each host reaches each other host in the VLAN that its frames
-take; the way to every switch's management stands, where that goes through the switches themselves. Hosts count if
-their port is up to begin with: to shut it is to cut the host off.
+After every prefix: no frame can circle in any VLAN; each host reaches every other host in the VLAN of its frames; the
+path to every switch's management stands, where it leads through the switches themselves. A host counts if its port is
+up at the start: a plan that shuts it cuts the host off.
 
-A change that adds or takes away several memberships or entries is judged by its two ends. What is in between has no
-more ways for frames than the larger end and joins no less than the smaller, because the planner never mixes adding
-and taking away in one change; whoever writes a plan by hand has to do the same.
+A change that adds or removes several memberships or entries is judged by its two ends. The states in between have no
+more paths for frames than the larger end and connect no less than the smaller, because the planner never mixes adding
+and removing in one change; plans written by hand have to do the same.
 
-Simplifications: links come up and ports learn in no time; static entries are believed to be obeyed everywhere in a
-VLAN that hosts send into, so an entry that points away from its host counts as a cut even at a switch that no frame
-to it passes. Neither makes an unsafe plan look safe; how long real links take is told by the disruption of a step.
+Simplifications: links come up and ports learn in no time; every switch is assumed to use static entries in any VLAN
+that hosts send into, so an entry that points away from its host counts as a cut even at a switch that no frame to it
+passes. Neither makes an unsafe plan look safe; a step's disruption says how long real links take.
 """
 
 from collections import defaultdict
@@ -37,7 +37,7 @@ from lab.topology import Topology
 
 @dataclass(frozen=True, slots=True)
 class Management:
-    """In-band management: the switch where the controller is plugged in, and the VLAN that its frames are in."""
+    """In-band management: the switch where the controller is plugged in, and the VLAN of its frames."""
 
     entry: str
     vid: int
@@ -45,14 +45,14 @@ class Management:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a state: a loop's cables, or the two ends of what is no longer joined."""
+    """A fault of a state: the cables of a loop, or the two ends that are no longer connected."""
 
     harm: str
     path: tuple[str, ...]
 
     @property
     def parts_hosts(self) -> bool:
-        """Whether some hosts do not reach others, and nothing worse."""
+        """Whether the fault only cuts hosts apart."""
         return not self.harm.startswith((_LOOP, _NO_MANAGEMENT))
 
 
@@ -66,7 +66,7 @@ def required_hosts(topology: Topology, state: State) -> frozenset[str]:
 
 
 class Watch:
-    """A state under observation: `faults` after each change, looking again only at what the change touches."""
+    """A state to which changes are applied: keeps `faults` up to date, judging again only what a change touches."""
 
     def __init__(
         self, lab: Lab, state: State, hosts: Iterable[str] | None = None, management: Management | None = None
@@ -104,11 +104,11 @@ class Watch:
         self._judge_all()
 
     def apply(self, change: Change) -> None:
-        """Make a change and judge again what it touches; PlanError if it takes a port into a LAG or out of one."""
+        """Apply a change and judge again what it touches; PlanError if it changes the members of a LAG."""
         if isinstance(change, PortChange) and change.before.lag != change.after.lag:
             raise PlanError(
-                f"{change.switch}:{change.port} would have to join or leave a LAG, which is done by hand: set it up as "
-                "cables.csv has it first."
+                f"{change.switch}:{change.port} would have to join or leave a LAG, which only a person does: set it up as "
+                "in cables.csv first."
             )
         self.draft.apply(change)
         match change:
@@ -124,7 +124,7 @@ class Watch:
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """Everything wrong with the present state; loops first."""
+        """All faults of the present state; loops first."""
         mute = tuple(Fault("leave a host without a VLAN to send into", (host,)) for host in sorted(self._mute))
         loops = tuple(self._loops[vid] for vid in sorted(self._loops))
         return loops + mute + tuple(self._cuts[vid] for vid in sorted(self._cuts))
@@ -154,7 +154,7 @@ class Watch:
         self._spanning = SpanningTree.of(self.draft, up)
 
     def _refresh_trunk(self, number: int) -> set[int]:
-        """Read a trunk anew; return the VLANs for which it now counts otherwise."""
+        """Read a trunk again; return the VLANs for which it has changed."""
         pairs = passes(*ends_of(self._topology, self.draft, number))
         vids = carries(*ends_of(self._topology, self.draft, number, surely=True))
         (self._mixing.add if any(one != other for one, other in pairs) else self._mixing.discard)(number)
@@ -176,7 +176,7 @@ class Watch:
         return {vid for pair in gone | new for vid in pair} | lost | won
 
     def _refresh_sender(self, host: str) -> set[int]:
-        """Read anew what a host sends into; return the VLANs that have to be judged again for it."""
+        """Read again which VLAN a host sends into; return the VLANs to judge again."""
         end = self._topology.homes[host]
         port = self.draft.ports[end.device][end.port]
         touched = {vid for vid, senders in self._senders.items() if host in senders and vid != port.pvid}
@@ -194,7 +194,7 @@ class Watch:
             self._mute.add(host)
             self._senders[port.pvid].discard(host)
             touched.add(port.pvid)
-        # A VLAN with one sender less that is sound stays sound: it has less to do.
+        # A sound VLAN that loses a sender stays sound.
         return {vid for vid in touched if not self._senders[vid] or vid in self._cuts or vid not in self._reached} | (
             {port.pvid} & touched
         )
@@ -272,7 +272,7 @@ class Watch:
         yield from self._strays(vid, reached)
 
     def _heard(self, host: str, port: PortState) -> frozenset[int]:
-        """VLANs whose frames the host at the port understands."""
+        """VLANs whose frames the host at the port receives."""
         return heard(self._topology.hosts[host], port)
 
     def _edge(self, host: str) -> str:
@@ -285,19 +285,19 @@ class Watch:
             table = self.draft.statics[name].get(vid)
             if not table:
                 continue
-            way = self._exits(name, vid)
+            exits = self._exits(name, vid)
             for mac, port in table.items():
                 host = macs.get(mac)
                 if host is None:
                     continue
                 end = self._topology.homes[host]
-                right = end.port if end.device == name else way.get(end.device)
+                right = end.port if end.device == name else exits.get(end.device)
                 if port != right:
-                    harm = f"send frames in VLAN {vid} for {host} the wrong way"
+                    harm = f"send frames in VLAN {vid} for {host} in the wrong direction"
                     yield Fault(harm, (f"{name}:{port}", str(end), host))
 
     def _exits(self, name: str, vid: int) -> dict[str, str]:
-        """For each switch that VLAN `vid` joins to this one, the port of this one that leads there."""
+        """For each switch that VLAN `vid` connects to this one, the port here that leads to it."""
         exits: dict[str, str] = {}
         settled = self._carrying[vid] - self._spanning.unsettled
         for there, (here, link) in self._topology.ways(name, settled).items():
@@ -305,17 +305,10 @@ class Watch:
         return exits
 
 
-def faults_of(
-    lab: Lab, state: State, hosts: Iterable[str] | None = None, management: Management | None = None
-) -> tuple[Fault, ...]:
-    """Everything wrong with one state, looked at from nothing."""
-    return Watch(lab, state, hosts, management).faults
-
-
 def check(lab: Lab, state: State, changes: Sequence[Change], management: Management | None = None) -> None:
-    """Prove the changes safe, one after the other from `state`; UnsafePlan names the step and shows loop or cut.
+    """Check the changes one after the other from `state`; UnsafePlan names the step and shows the loop or cut.
 
-    Step 0 means that the state as found is unsafe already.
+    Step 0 means that `state` is unsafe already.
     """
     hosts = required_hosts(Topology.of(lab), state)
     watch = Watch(lab, state, hosts, management)
@@ -323,16 +316,6 @@ def check(lab: Lab, state: State, changes: Sequence[Change], management: Managem
     for step, change in enumerate(changes, start=1):
         watch.apply(change)
         _refuse(step, watch)
-
-
-def check_plainly(lab: Lab, state: State, changes: Sequence[Change], management: Management | None = None) -> None:
-    """The same verdict as `check`, every prefix judged from nothing: slow, and what `check` is tested against."""
-    hosts = required_hosts(Topology.of(lab), state)
-    draft = Draft(state)
-    _refuse(0, Watch(lab, state, hosts, management))
-    for step, change in enumerate(changes, start=1):
-        draft.apply(change)
-        _refuse(step, Watch(lab, draft.freeze(), hosts, management))
 
 
 def _refuse(step: int, watch: Watch) -> None:

@@ -1,4 +1,4 @@
-"""The state that a VLAN plan asks for, on top of the state that a lab is in. Pure.
+"""The state that a VLAN plan describes, based on the present state of a lab. Pure.
 
 Host ports: untagged member of every VLAN, PVID of the VLAN that the host's frames take. Trunks: tagged member of the
 VLANs whose trees they are in, and of nothing else; only tagged frames get in. Spanning tree off. Koibuchi 2011, III.B.
@@ -36,7 +36,7 @@ def desired_state(
     keep: Collection[int] = (),
     abilities: Abilities = UNLIMITED,
 ) -> State:
-    """What the lab should be set to.
+    """The desired state of the lab.
 
     `off` are the trunks, by number, to be shut; a trunk that is in a tree and was shut is woken; any other stays as it
     is. Speed, EEE, flow control and ports without a cable stay as in `base`. VLANs in `keep` (that of in-band
@@ -55,7 +55,9 @@ def desired_state(
     for number, link in topology.trunks.items():
         inside = trees[number]
         if inside and number in off:
-            raise PlanError(f"{link.name} is to be off and in the trees of VLANs {sorted(inside)}: choose other trees.")
+            raise PlanError(
+                f"{link.name} cannot be off, as the trees of VLANs {sorted(inside)} need it: choose other trees."
+            )
         woken = True if inside else False if number in off else None
         was_up = all(ports[end.device][end.port].admin_up for end in (link.a, link.b))
         if woken is not None:
@@ -96,12 +98,14 @@ def _on_cables(topology: Topology, name: str, switch: SwitchState) -> Iterator[i
 
 def _allow(link: Link, is_up: bool, up: bool) -> None:  # noqa: FBT001 - two states of one thing
     if is_up != up and not link.switchable:
-        doing = "woken" if up else "shut"
-        raise PlanError(f"{link.name} would have to be {doing}, which the inventory forbids: make it switchable there.")
+        doing = "enabled" if up else "shut"
+        raise PlanError(
+            f"{link.name} would have to be {doing}, which cables.csv does not allow: make it switchable there."
+        )
 
 
 def _set_cables(ports: Ports, link: Link, cables: Collection[Link], *, up: bool) -> None:
-    """Shut all cables of a LAG, or wake all if it has none that is up; those of one that works stay as they are."""
+    """Shut all cables of a LAG, or enable all if none is up; the cables of a LAG that works stay as they are."""
 
     def at(end: End) -> PortState:
         return ports[end.device][end.port]
@@ -116,7 +120,7 @@ def _set_cables(ports: Ports, link: Link, cables: Collection[Link], *, up: bool)
 
 
 def _as_native(trunk: PortState) -> PortState:
-    """A trunk at a switch that untags the PVID's VLAN only: its PVID is none of the trees' VLANs."""
+    """A trunk at a switch that untags the PVID's VLAN only: its PVID must not be a VLAN of a tree."""
     return one_untagged(replace(trunk, pvid=DEFAULT_VLAN) if trunk.pvid in trunk.tagged_vids else trunk)
 
 
@@ -133,7 +137,7 @@ def _trunk(old: PortState, tagged: frozenset[int], kept: frozenset[int], *, admi
 
 
 def live_trees(lab: Lab, state: State) -> dict[int, frozenset[int]]:
-    """VLANs that are built as a plan builds them, and their trees: tagged on trunks that are up, heard by all hosts.
+    """VLANs that are built as a plan builds them, with their trees: tagged on trunks that are up, reaching all hosts.
 
     Such a VLAN may be used again as it is; any other VID is left alone.
     """

@@ -1,11 +1,11 @@
-"""What a change costs those who use the network while it is made. Pure.
+"""How a change disrupts the hosts that use the network. Pure.
 
 `hitless`: no frame of a host is lost. `flap`: a link that hosts use goes down and comes back, for the seconds given.
-`interruption`: hosts are apart for the seconds given, at most.
+`interruption`: hosts cannot reach each other for at most the seconds given.
 
 The seconds are set, not measured: Koibuchi (2011, IV.D) says "a few seconds" for a change of speed; a spanning tree
-of 802.1D takes twice its forward delay, 15 s from the factory, to let frames through again. How long a lab's own
-switches take is for a measurement to say.
+of 802.1D takes twice its forward delay, 15 s from the factory, to let frames through again. Only a
+measurement shows how long a lab's own switches take.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ SPANNING_TREE_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Disruption:
-    """Kind and length of what hosts notice."""
+    """Kind and length of the disruption that hosts notice."""
 
     kind: Literal["hitless", "flap", "interruption"]
     length_s: float = 0.0
@@ -46,7 +46,7 @@ def disruption_of(topology: Topology, draft: Draft, change: Change) -> Disruptio
 
 
 def _restart(change: PortChange, *, guarded: bool) -> Disruption:
-    """What a change of a port that is up costs those who use it; `guarded`: a spanning tree finds another way."""
+    """What a change of a port that is up costs those who use it; `guarded`: a spanning tree finds another path."""
     before, after = change.before, change.after
     if not after.admin_up:
         return Disruption("interruption", SPANNING_TREE_S if guarded else float("inf"))
@@ -62,7 +62,7 @@ def _restart(change: PortChange, *, guarded: bool) -> Disruption:
 def _in_use(topology: Topology, draft: Draft, change: PortChange) -> bool:
     """Whether frames of hosts may be on the port's cable: a host's own, or a trunk in a VLAN that hosts send into.
 
-    Each cable of a LAG counts as all of it: that the others take over within the time is not relied upon.
+    Each cable of a LAG counts as the whole LAG: the others may not take over in time.
     """
     pvids = set()
     for end in topology.homes.values():

@@ -1,7 +1,7 @@
 """Link aggregation: whether the switches have the LAGs of the inventory. Pure.
 
-LAGs are static (802.1AX without LACP) and are set up by a person: the testbed takes them as they are found, as one link
-with the rate of all cables together, and never changes who is a member.
+LAGs are static (802.1AX without LACP) and set up by a person. The testbed treats each one as a link with the rate of
+all its cables together, and never changes its members.
 """
 
 from controller.model.state import State
@@ -10,7 +10,7 @@ from lab.model import Lab
 
 
 def require_lags(lab: Lab, state: State) -> None:
-    """PlanError if a switch's LAGs are not those of the inventory, with what has to be set up first."""
+    """PlanError if a switch's LAGs differ from the inventory; it says what to set up first."""
     for switch in lab.switches:
         ports = state.switches[switch.name].ports
         for lag in lab.lags:
@@ -27,6 +27,6 @@ def require_lags(lab: Lab, state: State) -> None:
         for port, held in ports.items():
             if held.lag is not None and known.get(port) != held.lag:
                 raise PlanError(
-                    f"{switch.name}: {port} is a member of LAG {held.lag}, of which cables.csv knows nothing: enter it "
+                    f"{switch.name}: {port} is a member of LAG {held.lag}, which cables.csv does not list: enter it "
                     "in the column `lag` there, or take the port out of the LAG."
                 )

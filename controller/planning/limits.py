@@ -1,8 +1,8 @@
-"""What the switches of a lab can express, and the refusal of a plan that asks for more. Pure.
+"""What the switches of a lab can express; refuse a plan that needs more before anything is sent. Pure.
 
-Before anything is sent: VLANs at once, reserved VIDs, static entries, EEE and hold, flow control, fixed speeds, and
-ports that untag more than one VLAN. The limits are those of the family, or of a switch's `quirks`. A limit that nobody
-knows is no limit here: the switch is asked, and what it took is read back.
+Checked are: VLANs at once, reserved VIDs, static entries, EEE and hold time, flow control, fixed speeds, and ports that
+untag more than one VLAN. The limits are those of the family, or of a switch's `quirks`. An unknown limit is not
+checked here: the settings are sent and read back.
 """
 
 from collections import Counter
@@ -18,10 +18,10 @@ from lab.model import Host, Lab, Switch
 from lab.topology import Topology
 
 Abilities = Mapping[str, Capabilities]
-"""What each switch can express, by name. A switch that is not in it can do everything."""
+"""What each switch can express, by name. A switch without an entry has no limits."""
 
 UNLIMITED: Abilities = MappingProxyType({})
-"""Every switch can do everything."""
+"""No switch has limits."""
 
 
 def abilities_of(lab: Lab, capabilities_of: Callable[[Switch], Capabilities]) -> Abilities:
@@ -39,17 +39,17 @@ def _with_quirks(can: Capabilities, switch: Switch) -> Capabilities:
 
 
 def reserved_vids(abilities: Abilities) -> frozenset[int]:
-    """VIDs that some switch keeps for itself: no plan gives them to a tree."""
+    """VIDs that some switch reserves: no plan gives them to a tree."""
     return frozenset[int]().union(*(can.reserved_vids for can in abilities.values()))
 
 
 def untags_one(abilities: Abilities, switch: str) -> bool:
-    """Whether the switch untags a port in one VLAN only: that of its PVID."""
+    """Whether a port of the switch is untagged in one VLAN only, that of its PVID."""
     return switch in abilities and not abilities[switch].multi_untagged
 
 
 def as_held(abilities: Abilities, switch: str, port: PortState) -> PortState:
-    """The port as the switch can hold it: as it is, where that is known for nothing else."""
+    """The settings of a port in the form that the switch can hold."""
     if untags_one(abilities, switch):
         port = one_untagged(port)
     if switch in abilities and not abilities[switch].bare_pvid:
@@ -58,9 +58,9 @@ def as_held(abilities: Abilities, switch: str, port: PortState) -> PortState:
 
 
 def require_expressible(lab: Lab, state: State, changes: Sequence[Change], abilities: Abilities) -> None:
-    """NotExpressible if a change, or what a switch holds after it, is more than its family can say.
+    """NotExpressible if a change, or what a switch holds after it, exceeds what its family can express.
 
-    What a switch was found with is not judged, only what the changes add.
+    Only what the changes add is judged, not what a switch was found with.
     """
     switches = {switch.name: switch for switch in lab.switches}
     rates = {(switch.name, port.name): port.rate_mbps for switch in lab.switches for port in switch.ports}
@@ -88,20 +88,20 @@ def require_expressible(lab: Lab, state: State, changes: Sequence[Change], abili
 def _lacking(change: PortChange, can: Capabilities, rate_mbps: int | None, host: Host | None) -> Iterator[str]:
     before, after, port = change.before, change.after, change.port
     if not can.multi_untagged and after != one_untagged(after):
-        yield f"more than one untagged VLAN, or untagged frames apart from that VLAN, on port {port}"
+        yield f"more than one untagged VLAN, or untagged frames outside that VLAN, on port {port}"
     if not can.bare_pvid and after != without_bare_pvid(after):
-        yield f"a PVID that lets nothing in, or no ingress filtering, on port {port}"
+        yield f"a PVID without membership, or no ingress filtering, on port {port}"
     if not can.multi_untagged and host and not host.pops_tags and after.tagged_vids - before.tagged_vids:
         yield (
-            f"more than one untagged VLAN on port {port}, and {host.name} does not take frames with other tags "
-            "(`pops_tags` in the inventory once it does)"
+            f"more than one untagged VLAN on port {port}, and {host.name} does not accept frames with other tags "
+            "(set `pops_tags` in the inventory if it does)"
         )
     if after.eee != before.eee and not can.eee_settable:
-        yield f"EEE that is switched, as port {port} needs it"
+        yield f"switching EEE, as on port {port}"
     if after.hold_us != before.hold_us and not can.hold_settable:
-        yield f"a hold time that is set, as port {port} needs it"
+        yield f"setting a hold time, as on port {port}"
     if after.flow_control != before.flow_control and not can.flow_control_settable:
-        yield f"flow control that is switched, as port {port} needs it"
+        yield f"switching flow control, as on port {port}"
     if after.speed_mbps not in (None, before.speed_mbps):
         if rate_mbps is not None and after.speed_mbps > rate_mbps:
             yield f"{after.speed_mbps} Mb/s on port {port}, whose fastest is {rate_mbps}"
@@ -113,9 +113,9 @@ def _vlan_lacking(change: VlanChange, can: Capabilities, count: int) -> str:
     if not change.after:
         return ""
     if change.vid in can.reserved_vids:
-        return f"VLAN {change.vid}, which it keeps for itself"
+        return f"VLAN {change.vid}, which it reserves"
     if can.vlans is not None and count > can.vlans:
-        return f"{count} VLANs at once (it holds {can.vlans}; old ones go when the new ones are in use)"
+        return f"{count} VLANs at once (it holds {can.vlans}; old ones are removed when the new ones are in use)"
     return ""
 
 

@@ -1,17 +1,16 @@
-"""From one state to another in an order that keeps everybody joined and closes no loop. Pure.
+"""Order the changes from one state to another so that all hosts stay connected and no loop closes. Pure.
 
-A plan goes through stages *wake*, *move*, *sleep*: first whatever adds (VLANs, memberships, entries, links), then each
-host's PVID, last whatever takes away. Within a stage come rounds: the changes of one round may be made in any order,
-on all switches at the same time; the next round begins when the last is done and read back.
+A plan has the stages *wake*, *move*, *sleep*: first everything that adds (VLANs, memberships, entries, links), then
+each host's PVID, last everything that removes. A stage consists of rounds: the changes of one round may be made in any
+order, on all switches at the same time; the next round begins when the last is done and read back.
 
-From a state with a spanning tree to one without, the links that it may be blocking are shut first, so that nothing
-circles when it stops, and woken again once they are in their new VLANs. That shutting makes the old spanning tree
-think again: `controller.planning.disruption` says for how long.
+If spanning tree is to stop, the links that it may be blocking are shut first, so that no frame circles, and enabled
+again once they are in their new VLANs. Shutting them makes the old spanning tree converge again:
+`controller.planning.disruption` says for how long.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 from controller.model.state import (
     Change,
@@ -25,46 +24,24 @@ from controller.model.state import (
     diff,
 )
 from controller.planning.broadcast import is_up
-from controller.planning.check import Management, check
-from controller.planning.disruption import Disruption, disruption_of
-from controller.planning.limits import UNLIMITED, Abilities, as_held, require_expressible
+from controller.planning.check import Management
+from controller.planning.disruption import disruption_of
+from controller.planning.limits import UNLIMITED, Abilities, as_held
+from controller.planning.proof import ProvedPlan, prove
+from controller.planning.steps import Plan, Stage, Step
 from lab.errors import PlanError
 from lab.model import Lab
 from lab.topology import Topology
 
-Stage = Literal["wake", "move", "sleep"]
 Place = tuple[str, str]
 """A switch and a port of it."""
 
 Rule = Callable[[str, str, PortState], PortState]
-"""From switch, port and the port's settings to the settings that it shall have."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One change, its place, why it is made and what it costs those who use the network."""
-
-    stage: Stage
-    round: int
-    change: Change
-    reason: str
-    disruption: Disruption
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Steps from one state to another."""
-
-    steps: tuple[Step, ...]
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """The steps' changes, for replay and check."""
-        return tuple(step.change for step in self.steps)
+"""From switch, port and the port's settings to its new settings."""
 
 
 class _Writer:
-    """Writes steps, and keeps the state that they lead to."""
+    """Appends steps, and keeps the state that they lead to."""
 
     def __init__(self, lab: Lab, state: State, abilities: Abilities = UNLIMITED) -> None:
         self.topology = Topology.of(lab)
@@ -83,7 +60,7 @@ class _Writer:
             self._round += 1
 
     def set_ports(self, stage: Stage, reason: str, ports: Iterable[Place], rule: Rule) -> None:
-        """One round: the rule gives each port's settings from what they are."""
+        """One round: the rule computes each port's new settings from its present ones."""
         self.next_round()
         for name, port in ports:
             before = self.draft.ports[name][port]
@@ -98,60 +75,48 @@ def make_plan(
     after: State,
     management: Management | None = None,
     abilities: Abilities = UNLIMITED,
-) -> Plan:
-    """Order the way from `before` to `after` and prove it safe.
+) -> ProvedPlan:
+    """Order the changes from `before` to `after` and prove the order safe.
 
-    NotExpressible if the switches cannot say it, UnsafePlan if no safe order is known.
+    NotExpressible if the switches cannot express them, UnsafePlan if no safe order is known.
     """
-    plan = order_changes(lab, before, after, abilities)
-    require_expressible(lab, before, plan.changes, abilities)
-    check(lab, before, plan.changes, management)
-    return plan
+    return prove(lab, before, order_changes(lab, before, after, abilities), management, abilities)
 
 
 def order_changes(lab: Lab, before: State, after: State, abilities: Abilities = UNLIMITED) -> Plan:
-    """Order the way from `before` to `after`, unproved.
+    """Order the changes from `before` to `after`, unproved.
 
     Port settings that restart a link (speed, EEE, flow control) come last on a link that is up all the time, and while
     it is down on one that is woken. PlanError if the states are not of the same switches, or if spanning tree is to
-    stop and a loop that it breaks is of cables that may not be shut.
+    stop and a loop that it breaks consists of cables that may not be shut.
     """
     diff(before, after)
     writer = _Writer(lab, before, abilities)
-    _calm(writer, after)
+    _break_loops(writer, after)
     _wake(writer, after)
     _move(writer, after)
     _sleep(writer, after)
     return Plan(tuple(writer.steps))
 
 
-def join_plans(plans: Iterable[Plan]) -> Plan:
-    """Plans one after the other, with their rounds counted on."""
-    steps: list[Step] = []
-    for plan in plans:
-        first = steps[-1].round + 1 if steps else 0
-        steps += (replace(step, round=step.round + first) for step in plan.steps)
-    return Plan(tuple(steps))
-
-
 def invert(lab: Lab, before: State, plan: Plan) -> Plan:
-    """The way back: each change taken back, in the reverse order. It passes the same states, so it is as safe."""
+    """The rollback of a plan: the inverse changes in reverse order. It passes the same states, so it is as safe."""
     writer = _Writer(lab, before)
     for change in plan.changes:
         writer.draft.apply(change)
     last = plan.steps[-1].round if plan.steps else 0
     steps = []
-    back: dict[Stage, Stage] = {"wake": "sleep", "move": "move", "sleep": "wake"}
+    inverse: dict[Stage, Stage] = {"wake": "sleep", "move": "move", "sleep": "wake"}
     for step in reversed(plan.steps):
         change = step.change.inverse
         cost = disruption_of(writer.topology, writer.draft, change)
         writer.draft.apply(change)
-        steps.append(Step(back[step.stage], last - step.round, change, f"take back: {step.reason}", cost))
+        steps.append(Step(inverse[step.stage], last - step.round, change, f"roll back: {step.reason}", cost))
     return Plan(tuple(steps))
 
 
-def _calm(writer: _Writer, after: State) -> None:
-    """Shut what a spanning tree may be blocking, if it is to stop."""
+def _break_loops(writer: _Writer, after: State) -> None:
+    """Shut the links that a spanning tree may be blocking, if it is to stop."""
     stopping = any(on and not after.switches[name].stp for name, on in writer.draft.stp.items())
     if not stopping:
         return
@@ -166,7 +131,7 @@ def _calm(writer: _Writer, after: State) -> None:
             continue
         if not link.switchable:
             raise PlanError(
-                f"{link.name} is in a loop that spanning tree breaks, and the inventory forbids to shut it: "
+                f"{link.name} is in a loop that spanning tree breaks, and the inventory does not allow to shut it: "
                 "make it switchable there, or unplug it."
             )
         for end in (link.a, link.b):
@@ -182,7 +147,7 @@ def _root(joined: dict[str, str], name: str) -> str:
 
 
 def _quiet_ports(writer: _Writer) -> set[Place]:
-    """Ports that carry nothing: those that are shut, and both ends of a trunk with one end shut."""
+    """Ports that carry no frames: those that are shut, and both ends of a trunk with one end shut."""
     quiet = {(name, port) for name, ports in writer.draft.ports.items() for port, s in ports.items() if not s.admin_up}
     for number, link in writer.topology.trunks.items():
         if not is_up(writer.topology, writer.draft, number):
@@ -195,7 +160,7 @@ def _all_ports(writer: _Writer) -> list[Place]:
 
 
 def _wake(writer: _Writer, after: State) -> None:
-    _forget_strays(writer, after)
+    _leave_strays(writer, after)
     writer.next_round()
     for name, switch in after.switches.items():
         for vid in sorted(switch.vids - writer.draft.vids[name]):
@@ -216,34 +181,36 @@ def _wake(writer: _Writer, after: State) -> None:
             old = writer.draft.statics[name].get(vid, {})
             union = {**old, **table}
             if union != old:
-                reason = "tell a VLAN where hosts are that it never hears from"
+                reason = "add static entries for hosts that never send in a VLAN"
                 writer.step("wake", StaticsChange(name, vid, old, union), reason)
     writer.next_round()
     for name, switch in after.switches.items():
         if writer.draft.stp[name] and not switch.stp:
-            reason = "VLANs are trees: spanning tree, which knows no VLANs, would block them"
+            reason = "the VLANs are trees already: spanning tree, which ignores VLANs, would block their links"
             writer.step("wake", StpChange(name, before=True, after=False), reason)
     writer.set_ports(
         "wake",
-        "wake a link",
+        "enable a link",
         _all_ports(writer),
         lambda name, port, now: replace(now, admin_up=now.admin_up or after.port(name, port).admin_up),
     )
 
 
-def _forget_strays(writer: _Writer, after: State) -> None:
-    """Ports that are members of VLANs before these exist, as trunks that allow all are, leave those to be created."""
+def _leave_strays(writer: _Writer, after: State) -> None:
+    """Ports that are members of VLANs before these exist, as trunks that allow all VLANs, leave those to be created."""
     made = {name: switch.vids - writer.draft.vids[name] for name, switch in after.switches.items()}
 
     def rule(name: str, port: str, now: PortState) -> PortState:
         strays = made[name] - after.port(name, port).vids
         return replace(now, untagged_vids=now.untagged_vids - strays, tagged_vids=now.tagged_vids - strays)
 
-    writer.set_ports("wake", "leave a VLAN before it is created, where no tree needs it", _all_ports(writer), rule)
+    writer.set_ports(
+        "wake", "leave a VLAN before it is created, where its tree does not need it", _all_ports(writer), rule
+    )
 
 
 def _add_members(writer: _Writer, after: State, ports: Sequence[Place]) -> None:
-    """Memberships that do not change the form of one that is there."""
+    """Add memberships without changing an untagged one to a tagged one or the reverse."""
 
     def rule(name: str, port: str, now: PortState) -> PortState:
         aim = after.port(name, port)
@@ -260,15 +227,15 @@ def _move(writer: _Writer, after: State) -> None:
     homes = [(end.device, end.port) for end in writer.topology.homes.values()]
     writer.set_ports(
         "move",
-        "let a host's frames take their new tree",
+        "move a host's frames to their new tree",
         homes,
         lambda name, port, now: replace(now, pvid=after.port(name, port).pvid),
     )
 
 
 def _finish_members(writer: _Writer, after: State, ports: Sequence[Place]) -> None:
-    """Memberships, then PVID and filters, to what they shall be; a VLAN that changes form leaves and comes back."""
-    reason = "leave VLANs that nobody sends into any more"
+    """Set memberships, then PVID and filters; a membership that changes its form is removed and added again."""
+    reason = "leave VLANs that no host sends into any more"
     writer.set_ports(
         "sleep",
         reason,
@@ -299,15 +266,17 @@ def _finish_members(writer: _Writer, after: State, ports: Sequence[Place]) -> No
 def _sleep(writer: _Writer, after: State) -> None:
     ports = _all_ports(writer)
     writer.next_round()
-    for name, switch in after.switches.items():  # before members leave: some switches keep entries of members only
+    for name, switch in after.switches.items():  # before memberships: some switches keep entries of members only
         for vid in sorted(writer.draft.statics[name].keys() | switch.statics.keys()):
             old, new = writer.draft.statics[name].get(vid, {}), switch.statics.get(vid, {})
             if old != new:
-                writer.step("sleep", StaticsChange(name, vid, old, new), "forget what a VLAN needs no more")
+                writer.step(
+                    "sleep", StaticsChange(name, vid, old, new), "remove static entries that a VLAN no longer needs"
+                )
     _finish_members(writer, after, ports)
     writer.set_ports(
         "sleep",
-        "put a link to sleep",
+        "shut a link",
         ports,
         lambda name, port, now: replace(now, admin_up=now.admin_up and after.port(name, port).admin_up),
     )
@@ -324,7 +293,7 @@ def _sleep(writer: _Writer, after: State) -> None:
 
 
 def _restart_trunks(writer: _Writer, after: State) -> None:
-    """Settings of links that stay up: of those that carry nothing all at once, of others one after the other."""
+    """Set links that stay up: those that carry no frames all at once, the others one by one."""
     trunks = sorted(writer.topology.trunks.items())
     cables = dict.fromkeys(cable for number, link in trunks for cable in (link, *writer.topology.cables[number]))
     both = {cable: [(end.device, end.port) for end in (cable.a, cable.b)] for cable in cables}

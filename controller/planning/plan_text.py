@@ -1,18 +1,18 @@
-"""A plan in words and in JSON, the same for every command that shows one."""
+"""A plan as text and as JSON, the same for every command that shows one."""
 
 from dataclasses import asdict
 from typing import Any
 
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
-from controller.planning.plan import Plan, Step
 from controller.planning.routing_options import Head, Room
+from controller.planning.steps import Plan, Step
 from lab.model import Lab
 
 _SHOWN = 4
 
 
 def print_head(lab: Lab, head: Head) -> None:
-    """Print what a plan is about: trees, path lengths, and how much room the switches have for it."""
+    """Print a plan's trees and path lengths, and how much of the switches' tables it needs."""
     links = {link.number: link.name for link in lab.trunks()}
     print(f"lab {head.lab}, policy {head.policy}")
     print(f"start: {head.start}")
@@ -25,13 +25,13 @@ def print_head(lab: Lab, head: Head) -> None:
     )
     print(f"VLANs at once, the default one included: {_room(head.vlan_room)}")
     print(f"static entries: {_room(head.static_entry_room)}")
-    learning = "would find every host" if head.shared_learning else "would lose frames: keep it per VLAN"
+    learning = "would find every host" if head.shared_learning else "would lose frames: keep one table for each VLAN"
     print(f"one forwarding table for all VLANs (shared learning) {learning}")
 
 
 def _room(room: Room) -> str:
     if room.limit is None:
-        return f"{room.needed} on {room.switch} at most; nobody knows how many it holds: what it takes is read back"
+        return f"{room.needed} on {room.switch} at most; its limit is unknown: what it accepts is read back"
     return f"{room.needed} of {room.limit} on {room.switch}, which has the least room"
 
 
@@ -49,14 +49,14 @@ def print_steps(plan: Plan, *, every_step: bool = False) -> None:
         for step in plan.steps:
             kind = step.stage, step.round, step.reason, str(step.disruption)
             kinds.setdefault(kind, []).append(target_of(step.change))
-        for (stage, turn, reason, cost), targets in kinds.items():
+        for (stage, number, reason, cost), targets in kinds.items():
             more = f" and {len(targets) - _SHOWN} more" if len(targets) > _SHOWN else ""
-            print(f"{stage:5} {turn:3} {len(targets):5} x {reason}; {cost}: {', '.join(targets[:_SHOWN])}{more}")
+            print(f"{stage:5} {number:3} {len(targets):5} x {reason}; {cost}: {', '.join(targets[:_SHOWN])}{more}")
     print(f"{len(plan.steps)} steps, each proved: no loop, no host cut off")
 
 
 def target_of(change: Change) -> str:
-    """What a change is made to, as people name it."""
+    """What a change applies to, by the name that people use."""
     match change:
         case PortChange():
             return f"{change.switch}:{change.port}"

@@ -1,30 +1,33 @@
-"""Link regulation on a multi-tree lab: a link off, on, to another speed, EEE, without hosts noticing. Pure.
+"""Link regulation on a multi-tree lab: switch a link off or on, set its speed or EEE, without hosts noticing. Pure.
 
-Koibuchi 2011, IV.B-D: away with the traffic first, back with it last. A VLAN whose tree the link is part of is never
+Koibuchi 2011, IV.B-D: traffic moves away first and comes back last. A VLAN whose tree the link is part of is never
 edited: its hosts move to a new VLAN with another tree.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
-from controller.model.state import Draft, State, replay
+from controller.model.state import Draft, State
 from controller.model.vlans import Route, Tree, VlanPlan
 from controller.planning.assignment import Statics, assign_vlans
 from controller.planning.broadcast import is_up
 from controller.planning.check import Management
 from controller.planning.desired import desired_state, live_trees
 from controller.planning.limits import UNLIMITED, Abilities, as_held, reserved_vids
-from controller.planning.plan import Place, Plan, join_plans, make_plan
+from controller.planning.plan import Place, make_plan
+from controller.planning.proof import ProvedPlan, join_proved
 from controller.planning.trees import shortest_routes, shortest_tree
 from lab.errors import NotExpressible, PlanError
 from lab.model import Lab, Link
+from lab.named_links import require_between_switches
 from lab.topology import Topology
 
 Policy = Callable[[Topology, Collection[int]], tuple[Route, ...]]
 """A policy of `controller.planning.trees`, given the trunks that it may use."""
 
 Settings = Mapping[Place, Mapping[str, object]]
-"""Ports, and fields of `PortState` that they shall have."""
+"""By port, new values of fields of `PortState`."""
 
 
 def trunks_off(lab: Lab, state: State) -> frozenset[int]:
@@ -43,7 +46,7 @@ def multi_tree(
     statics: Statics = "needed",
     abilities: Abilities = UNLIMITED,
 ) -> tuple[VlanPlan, State]:
-    """VLANs by a policy over all trunks but those in `off`, which are shut, and the state to be reached."""
+    """VLANs by a policy over all trunks but those in `off`, which are shut, and the state that they lead to."""
     topology = Topology.of(lab)
     routes = policy(topology, [number for number in topology.trunks if number not in off])
     live = _usable(lab, state, off, keep)
@@ -53,14 +56,14 @@ def multi_tree(
 
 def link_off(
     lab: Lab, state: State, link: Link, management: Management | None = None, abilities: Abilities = UNLIMITED
-) -> Plan:
-    """Move traffic off a trunk, then shut it; NoTree if some hosts have no other way.
+) -> ProvedPlan:
+    """Move traffic off a trunk, then shut it; NoTree if some hosts have no other path.
 
     VLANs whose trees do not use the link stay as they are. One that does is replaced by a shortest-path tree from the
     same root over the links that are up. Of a LAG the whole is shut, and each of its cables.
     """
-    _regulable(lab, link)
-    keep = _kept(management)
+    _require_regulable(lab, link)
+    keep = _kept_vids(management)
     off = trunks_off(lab, state) | {link.number}
     vlans = _around(lab, state, off, keep, abilities)
     after = desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities)
@@ -74,10 +77,10 @@ def link_on(
     policy: Policy = shortest_routes,
     management: Management | None = None,
     abilities: Abilities = UNLIMITED,
-) -> Plan:
+) -> ProvedPlan:
     """Wake a trunk, then choose trees anew over all trunks that are up, and move the hosts whose trees are others."""
-    _regulable(lab, link)
-    keep = _kept(management)
+    _require_regulable(lab, link)
+    keep = _kept_vids(management)
     off = trunks_off(lab, state) - {link.number}
     _, after = multi_tree(lab, state, policy, off=off, keep=keep, abilities=abilities)
     woken = {*_places(lab, link), *((end.device, end.port) for end in (link.a, link.b))}
@@ -92,16 +95,16 @@ def link_speed(
     speed_mbps: int | None,
     management: Management | None = None,
     abilities: Abilities = UNLIMITED,
-) -> Plan:
+) -> ProvedPlan:
     """Move traffic off a trunk, set both ends to a speed (None: negotiate), and move the traffic back.
 
-    The VLANs that use the link stay while nobody sends into them, so that the way back is a change of PVIDs only. Of a
+    The VLANs that use the link stay while no host sends into them, so moving back changes PVIDs only. Of a
     LAG each cable gets the speed.
     """
-    _regulable(lab, link)
+    _require_regulable(lab, link)
     rate_mbps = lab.cables_of(link)[0].rate_mbps
     if speed_mbps is not None and speed_mbps > rate_mbps:
-        raise PlanError(f"{link.name} carries {rate_mbps} Mb/s at most: choose a lower speed.")
+        raise PlanError(f"{link.name} carries at most {rate_mbps} Mb/s: choose a lower speed.")
     settings: Settings = {place: {"speed_mbps": speed_mbps} for place in _places(lab, link)}
     return _aside(lab, state, (link.number,), settings, management, abilities)
 
@@ -116,18 +119,18 @@ def eee(
     may_flap: bool = False,
     management: Management | None = None,
     abilities: Abilities = UNLIMITED,
-) -> Plan:
+) -> ProvedPlan:
     """Turn EEE on or off at the switch ends of links, and set the hold time where the switch can.
 
     A change of EEE takes effect when the link comes up anew. So a trunk in use is treated as in `link_speed`: traffic
-    moves away, both ends are set, traffic comes back, and no host is apart from another. NoTree if hosts have no
-    other way (PlanError if their VLANs are no trees), unless `may_flap` lets that link go down under them. A host's
-    own link has no other way: it flaps, and its steps say so. Trunks that nobody uses come first, hosts' links last;
-    of those in use as many go together as can be spared.
+    moves away, both ends are set, traffic comes back, and no host loses another. NoTree if hosts have no other path
+    (PlanError if their VLANs are not trees), unless `may_flap` lets that link restart under them. A host's own link has
+    no other path: it flaps, and its steps say so. Unused trunks come first, hosts' links last; of those in use as many
+    are set together as can be spared.
     NotExpressible if an end cannot do EEE, or neither end of a link can set a hold time.
     """
     trunks = {link.number for link in lab.trunks()}
-    ways: list[Plan] = []
+    plans: list[ProvedPlan] = []
     idle: dict[Place, Mapping[str, object]] = {}
     last: dict[Place, Mapping[str, object]] = {}
     used = _in_use(lab, state)
@@ -140,23 +143,23 @@ def eee(
             idle |= settings
         elif _set_ports(state, settings) != state:
             aside[link.number] = settings
-    ways.append(make_plan(lab, state, _set_ports(state, idle), management, abilities))
-    state = replay(ways[-1].changes, state)
+    plans.append(make_plan(lab, state, _set_ports(state, idle), management, abilities))
+    state = plans[-1].end
     for wave in _waves(Topology.of(lab), tuple(aside), trunks_off(lab, state)):
         together = {place: values for number in wave for place, values in aside[number].items()}
         try:
-            ways.append(_aside(lab, state, wave, together, management, abilities))
+            plans.append(_aside(lab, state, wave, together, management, abilities))
         except PlanError:
             if not may_flap:
                 raise
-            ways.append(make_plan(lab, state, _set_ports(state, together), management, abilities))
-        state = replay(ways[-1].changes, state)
-    ways.append(make_plan(lab, state, _set_ports(state, last), management, abilities))
-    return join_plans(ways)
+            plans.append(make_plan(lab, state, _set_ports(state, together), management, abilities))
+        state = plans[-1].end
+    plans.append(make_plan(lab, state, _set_ports(state, last), management, abilities))
+    return join_proved(plans)
 
 
 def _waves(topology: Topology, numbers: Sequence[int], off: Collection[int]) -> tuple[tuple[int, ...], ...]:
-    """Trunks in groups, each as large as it can be while the others join all hosts; one without a way around alone."""
+    """Trunks in groups, each as large as it may be while the others connect all hosts; one that is needed alone."""
     waves: list[tuple[int, ...]] = []
     left = list(numbers)
     while left:
@@ -171,7 +174,7 @@ def _waves(topology: Topology, numbers: Sequence[int], off: Collection[int]) -> 
 
 
 def joined(topology: Topology, links: Collection[int]) -> bool:
-    """Whether every two switches with hosts have a way."""
+    """Whether a path connects every two switches with hosts."""
     homes = [name for name, hosts in topology.residents.items() if hosts]
     return not homes or {*homes[1:]} <= topology.ways(homes[0], links).keys()
 
@@ -181,9 +184,7 @@ def _eee_settings(lab: Lab, link: Link, abilities: Abilities, *, on: bool, hold_
     able = {place for place in places if place[0] not in abilities or abilities[place[0]].hold_settable}
     if hold_us is not None and not able:
         switch = places[0][0]
-        raise NotExpressible(
-            switch, lab.switch(switch).family, f"a hold time that is set, at either end of {link.name}"
-        )
+        raise NotExpressible(switch, lab.switch(switch).family, f"setting a hold time, at either end of {link.name}")
     return {
         place: {"eee": on} | ({"hold_us": hold_us} if hold_us is not None and place in able else {}) for place in places
     }
@@ -208,16 +209,14 @@ def _aside(
     settings: Settings,
     management: Management | None,
     abilities: Abilities,
-) -> Plan:
+) -> ProvedPlan:
     """Move traffic off trunks, change settings that restart them, and move the traffic back."""
-    keep = _kept(management)
+    keep = _kept_vids(management)
     off = trunks_off(lab, state)
     vlans = _around(lab, state, off.union(numbers), keep, abilities)
     around = _beside(state, desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities), abilities)
-    ways = ((state, around), (around, _set_ports(around, settings)))
-    away = [make_plan(lab, one, other, management, abilities) for one, other in ways]
-    back = make_plan(lab, _set_ports(around, settings), _set_ports(state, settings), management, abilities)
-    return join_plans((*away, back))
+    states = (state, around, _set_ports(around, settings), _set_ports(state, settings))
+    return join_proved(make_plan(lab, one, other, management, abilities) for one, other in pairwise(states))
 
 
 def _around(lab: Lab, state: State, off: Collection[int], keep: Collection[int], abilities: Abilities) -> VlanPlan:
@@ -228,8 +227,8 @@ def _around(lab: Lab, state: State, off: Collection[int], keep: Collection[int],
     for host, end in topology.homes.items():
         users.setdefault(state.port(end.device, end.port).pvid, []).append(host)
     if not users.keys() <= live.keys():
-        strange = sorted(users.keys() - live.keys())
-        raise PlanError(f"hosts send into VLANs {strange}, which are no trees of ours: apply a tree policy first.")
+        unknown = sorted(users.keys() - live.keys())
+        raise PlanError(f"hosts send into VLANs {unknown}, which are not trees of a plan: run `eeectl apply` first.")
     allowed = [number for number in topology.trunks if number not in off]
     routes = []
     for vid, hosts in users.items():
@@ -243,7 +242,7 @@ def _around(lab: Lab, state: State, off: Collection[int], keep: Collection[int],
 
 
 def _beside(old: State, new: State, abilities: Abilities) -> State:
-    """The new state with everything of the old one left in place beside it: VLANs, memberships, entries."""
+    """The new state, with the VLANs, memberships and entries of the old one left in place."""
     switches = {}
     for name, switch in new.switches.items():
         was = old.switches[name]
@@ -280,16 +279,16 @@ def _set_ports(state: State, settings: Settings) -> State:
     return State(switches)
 
 
-def _regulable(lab: Lab, link: Link) -> None:
+def _require_regulable(lab: Lab, link: Link) -> None:
     if link not in tuple(lab.trunks()):
         if link in tuple(lab.trunk_cables()):
-            raise PlanError(f"{link.name} is part of a LAG, which is regulated as a whole: name the LAG.")
-        raise PlanError(f"{link.name} is a host's only way: only links between switches can be regulated.")
+            raise PlanError(f"{link.name} is part of a LAG, which can only be regulated as a whole: name the LAG.")
+        require_between_switches(lab, link)
     if not link.switchable:
-        raise PlanError(f"{link.name} is not switchable: allow it in the inventory's cables, or choose another link.")
+        raise PlanError(f"{link.name} is not switchable: allow it in cables.csv, or choose another link.")
 
 
-def _kept(management: Management | None) -> tuple[int, ...]:
+def _kept_vids(management: Management | None) -> tuple[int, ...]:
     return (management.vid,) if management else ()
 
 

@@ -1,10 +1,10 @@
-"""The way back from wherever a lab is found, or on along a way back that was cut short. Pure.
+"""Plans that roll a lab back from the state that it is found in, or that finish a rollback that was cut short. Pure.
 
-The usual way is that of the journal: its steps, backwards, each thing taken from what it is to what it was before the
-step. That passes the states that the way there passed. A switch that is in none of them (it rebooted into its startup
-configuration, or somebody else was at work) is first taken out of the network by shutting its own trunks, set up while
-nothing can pass it, and opened again last. Every way is proved like a plan before it is gone; the first that passes
-is taken.
+The usual rollback is the journal's steps in reverse order: each setting goes from what it is to what it was before the
+step. So it passes the states that the forward pass passed. A switch that is in none of them (it rebooted into its
+startup configuration, or somebody else changed it) is first taken out of the network by shutting its own trunks, is set
+up while nothing can pass it, and has its trunks opened again last. Every candidate is proved before anything is sent;
+the first that passes is used.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -24,18 +24,20 @@ from controller.model.state import (
     diff,
     replay,
 )
-from controller.planning.check import Fault, Management, Watch, required_hosts
+from controller.planning.check import Management
 from controller.planning.disruption import disruption_of
-from controller.planning.limits import UNLIMITED, Abilities, as_held, untags_one
-from controller.planning.plan import Plan, Stage, Step, invert, join_plans, order_changes
-from lab.errors import PlanError, UnsafePlan
+from controller.planning.limits import UNLIMITED, Abilities, as_held, require_expressible, untags_one
+from controller.planning.plan import invert, order_changes
+from controller.planning.proof import ProvedRollback, prove_rollback
+from controller.planning.steps import Plan, Stage, Step, join_plans
+from lab.errors import PlanError
 from lab.model import Lab
 from lab.topology import Topology
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a journal got on one way: it is in `low`, in `high` or between them; `rest` leads to the target."""
+    """How far a pass got: the lab is in `low`, in `high` or between them; `rest` leads to the target."""
 
     low: State
     high: State
@@ -43,9 +45,9 @@ class Position:
 
 
 def position(lab: Lab, start: State, steps: Sequence[Step], sent: int, verified: int, *, backward: bool) -> Position:
-    """Where a way from `start` may be when rounds up to `sent` may have been sent and those up to `verified` were read.
+    """How far a pass from `start` got if rounds up to `sent` may have been sent and those up to `verified` were read.
 
-    `backward`: the rest is the way back to `start`, else it is the way on to the end.
+    `backward`: the rest leads back to `start`, else on to the end of the steps.
     """
     low = replay((step.change for step in steps if step.round <= verified), start)
     begun = tuple(step for step in steps if step.round <= sent)
@@ -62,26 +64,37 @@ def rollback_plan(
     target: State,
     management: Management | None = None,
     abilities: Abilities = UNLIMITED,
-) -> Plan:
-    """A proved way from `found` to `target`; PlanError if none is known that closes no loop.
+) -> ProvedRollback:
+    """A proved plan from `found` to `target`; PlanError if every candidate closes a loop.
 
-    If hosts are apart already, they may stay so until its end; no way cuts off management that stands.
+    If hosts are apart already, they may stay so until its end; no plan cuts off management that stands.
     """
     odd = frozenset(name for name in found.switches if _is_odd(name, found, place))
     refusal: PlanError | None = None
     for candidate in _candidates(lab, found, place, target, odd, abilities):
         try:
-            plan = candidate()
-            _prove(lab, found, plan, target, management, patient=bool(odd))
+            return prove_rollback(lab, found, candidate(), target, management, abilities, lost_switch=bool(odd))
         except PlanError as error:
             refusal = refusal or error
-        else:
-            return plan
-    raise refusal or PlanError("no way back is known: look at the switches, then `eeectl adopt`.")
+    raise refusal or PlanError("no safe rollback was found: check the switches, then run `eeectl adopt`.")
 
 
-class _Ways:
-    """The ways that are tried for one lab as found."""
+def restore_plan(
+    lab: Lab,
+    found: State,
+    place: Position,
+    target: State,
+    management: Management | None,
+    abilities: Abilities,
+) -> ProvedRollback:
+    """A rollback that nothing forces yet: NotExpressible, before anything is sent, if a switch cannot express it."""
+    plan = rollback_plan(lab, found, place, target, management, abilities)
+    require_expressible(lab, found, plan.changes, abilities)
+    return plan
+
+
+class _Candidates:
+    """The plans that are tried, in order, for one lab as found."""
 
     def __init__(
         self, lab: Lab, found: State, place: Position, target: State, odd: Collection[str], abilities: Abilities
@@ -94,25 +107,25 @@ class _Ways:
         self.abilities = abilities
         self.topology = Topology.of(lab)
 
-    def walk(self) -> Plan:
-        """The journal's steps, whatever was found on the way."""
+    def follow_journal(self) -> Plan:
+        """The journal's steps, whatever was found."""
         return self._complete(follow(self.lab, self.found, self.place.rest, self.abilities))
 
-    def walk_around(self) -> Plan:
-        """The journal's steps, but for switches that are at the target already."""
+    def skip_restored(self) -> Plan:
+        """The journal's steps, without switches that are at the target already."""
         there = {name for name in self.odd if self.found.switches[name] == self.target.switches[name]}
         if there != set(self.odd):
-            raise PlanError("some switches are neither where the journal has them nor where they were before it.")
+            raise PlanError("some switches are neither in a state of the journal nor in their state before it.")
         return self._complete(follow(self.lab, self.found, self._without(there), self.abilities))
 
     def isolate(self) -> Plan:
-        """Odd switches out of the network and to their target, then the journal's steps, then back into it."""
+        """Take odd switches out of the network, set them to the target, follow the journal, open their trunks again."""
         shut = tuple(
             PortChange(name, port, state, replace(state, admin_up=False))
             for name, port in self._trunk_ports()
             if (state := self.found.port(name, port)).admin_up
         )
-        lonely = replay(shut, self.found)
+        isolated = replay(shut, self.found)
         aim = State(
             {
                 name: replace(
@@ -123,11 +136,11 @@ class _Ways:
                     },
                 )
                 if name in self.odd
-                else lonely.switches[name]
+                else isolated.switches[name]
                 for name, switch in self.target.switches.items()
             }
         )
-        setting = _in_turn(diff(lonely, aim))
+        setting = _in_rounds(diff(isolated, aim))
         back = follow(self.lab, aim, self._without(self.odd), self.abilities)
         reached = replay(back.changes, aim)
         opening = tuple(
@@ -135,20 +148,20 @@ class _Ways:
             for name, port in self._trunk_ports()
             if self.target.port(name, port).admin_up and not (state := reached.port(name, port)).admin_up
         )
-        reason = "set up a switch that is not as it was left, while nothing can pass it"
+        odd = "a switch whose settings the journal does not explain"
         return self._complete(
             join_plans(
                 (
-                    _steps(self.lab, self.found, [shut], "take a switch that is not as it was left out of the network"),
-                    _steps(self.lab, lonely, setting, reason),
+                    _steps(self.lab, self.found, [shut], f"take {odd} out of the network"),
+                    _steps(self.lab, isolated, setting, f"set up {odd}, while nothing can pass it"),
                     back,
                     _steps(self.lab, reached, [opening], "take a switch back into the network"),
                 )
             )
         )
 
-    def straight(self) -> Plan:
-        """The way that a planner who knows no journal would go."""
+    def ignore_journal(self) -> Plan:
+        """The plan that would be made without a journal."""
         return order_changes(self.lab, self.found, self.target, self.abilities)
 
     def _complete(self, plan: Plan) -> Plan:
@@ -174,16 +187,16 @@ class _Ways:
 def _candidates(
     lab: Lab, found: State, place: Position, target: State, odd: Collection[str], abilities: Abilities
 ) -> Iterator[Callable[[], Plan]]:
-    ways = _Ways(lab, found, place, target, odd, abilities)
+    candidates = _Candidates(lab, found, place, target, odd, abilities)
     if odd:
-        yield ways.walk_around
-        yield ways.isolate
-    yield ways.walk
-    yield ways.straight
+        yield candidates.skip_restored
+        yield candidates.isolate
+    yield candidates.follow_journal
+    yield candidates.ignore_journal
 
 
 def follow(lab: Lab, found: State, steps: Sequence[Step], abilities: Abilities = UNLIMITED) -> Plan:
-    """The steps, each from what is there to what it leads to; a step whose end is there already is left out."""
+    """The steps, each from what was found to where it leads; a step that is done already is left out."""
     made: list[Plan] = []
     state = found
     for _, group in groupby(steps, key=lambda step: step.round):
@@ -213,8 +226,8 @@ def _steps(lab: Lab, start: State, rounds: Sequence[Sequence[Change]], reason: s
     return Plan(tuple(steps))
 
 
-def _in_turn(changes: Sequence[Change]) -> list[list[Change]]:
-    """Rounds in which a switch that nothing passes can be set up: what must exist first comes first."""
+def _in_rounds(changes: Sequence[Change]) -> list[list[Change]]:
+    """Rounds that set up a switch while nothing can pass it: what others need is created first."""
     turns: list[list[Change]] = [[], [], [], [], []]
     for change in changes:
         match change:
@@ -230,9 +243,9 @@ def _in_turn(changes: Sequence[Change]) -> list[list[Change]]:
 
 
 def _toward(state: State, aim: Change, abilities: Abilities) -> tuple[Change, ...]:
-    """From what is there to where a change leads, in changes of which none both adds and takes away.
+    """From what was found to where a change leads, in changes of which none both adds and removes.
 
-    But for a port of a switch that untags one VLAN only, which cannot have what is in between.
+    The exception is a port of a switch that untags one VLAN only: it cannot hold what is in between.
     """
     switch = state.switches[aim.switch]
     match aim:
@@ -280,32 +293,12 @@ def _port_toward(aim: PortChange, now: PortState, abilities: Abilities) -> tuple
 
 
 def _chain(aim: PortChange | StaticsChange, values: Sequence[object]) -> tuple[Change, ...]:
-    """Changes through these values of one thing; what stays the same is no change."""
+    """Changes through these values of one thing, without those that change nothing."""
     steps = ((one, other) for one, other in pairwise(values) if one != other)
     return tuple(replace(aim, before=one, after=other) for one, other in steps)  # type: ignore[arg-type]
 
 
 def _is_odd(name: str, found: State, place: Position) -> bool:
-    """Whether a switch is in a state that the journal does not explain by its VLANs or its spanning tree."""
+    """Whether the journal does not explain the VLANs or the spanning tree that a switch has."""
     low, high, now = (state.switches[name] for state in (place.low, place.high, found))
     return not (low.vids & high.vids <= now.vids <= low.vids | high.vids and now.stp in (low.stp, high.stp))
-
-
-def _prove(lab: Lab, found: State, plan: Plan, target: State, management: Management | None, *, patient: bool) -> None:
-    """UnsafePlan if a prefix closes a loop, cuts off management or, unless hosts are apart already, cuts hosts apart.
-
-    `patient`: a switch is not as it was left, so those behind it have been apart already.
-    """
-    hosts = required_hosts(Topology.of(lab), target)
-    watch = Watch(lab, found, hosts, management)
-    given = {fault.harm for fault in watch.faults}
-    patient = patient or bool(given)
-    faults: tuple[Fault, ...] = ()
-    for number, step in enumerate(plan.steps, start=1):
-        watch.apply(step.change)
-        faults = watch.faults
-        grave = [fault for fault in faults if fault.harm not in given and not (patient and fault.parts_hosts)]
-        if grave:
-            raise UnsafePlan(number, grave[0].harm, grave[0].path)
-    if watch.draft.freeze() != target:
-        raise PlanError("the way back does not end where it should.")

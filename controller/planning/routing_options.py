@@ -1,4 +1,4 @@
-"""What a person wants a lab to be: the options that `plan` and `apply` share, and the plan that they lead to."""
+"""Routing options shared by `plan` and `apply`, and the plan that they lead to."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -10,12 +10,15 @@ from controller.model.vlans import PathLengths, Route, VlanPlan
 from controller.planning.assignment import Statics, path_lengths, shared_learning_is_right
 from controller.planning.check import Management
 from controller.planning.limits import Abilities
-from controller.planning.plan import Plan, make_plan
+from controller.planning.plan import make_plan
+from controller.planning.proof import ProvedPlan
 from controller.planning.regulate import multi_tree
+from controller.planning.steps import Plan
 from controller.planning.tree_file import read_trees
 from controller.planning.trees import one_tree, shortest_routes, star_routes, written_routes
 from lab.errors import PlanError
-from lab.model import Lab, Link
+from lab.model import Lab
+from lab.named_links import trunk_named
 from lab.topology import Topology
 
 PolicyName = Literal["shortest", "star", "one", "file"]
@@ -23,7 +26,7 @@ PolicyName = Literal["shortest", "star", "one", "file"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoutingOptions:
-    """Which trees, and what else shall hold.
+    """Which trees, and further conditions.
 
     Parameters
     ----------
@@ -39,7 +42,7 @@ class RoutingOptions:
     off
         Links to keep out of all trees and shut, by number or end (sw1:gi1/0/11).
     statics
-        Static entries: those `needed` against flooding for ever, `all` hosts in each VLAN, or `none`.
+        Static entries: those `needed` against endless flooding, `all` hosts in each VLAN, or `none`.
     management
         In-band management as SWITCH:VLAN, the switch where this machine is plugged in; left out: the inventory's
         `way_in`, else out of band.
@@ -57,9 +60,9 @@ class RoutingOptions:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """The switch with the least room for something: how much of it the plan needs there, and how much it holds.
+    """The switch with the least room in a table: how many entries the plan needs there, and how many it holds.
 
-    `limit` None: no switch's limit is known, and this is the one that needs most.
+    `limit` None: no switch's limit is known, and this is the switch that needs most.
     """
 
     switch: str
@@ -69,7 +72,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What a plan is about, before its steps. `off` are numbers of trunks, `start` says where the state came from."""
+    """The summary of a plan. `off` are numbers of trunks, `start` says where the start state came from."""
 
     lab: str
     policy: str
@@ -84,28 +87,26 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A wish, worked out: the state to be reached and the proved way there."""
+    """The plan that routing options lead to, and its summary."""
 
     head: Head
-    after: State
-    plan: Plan
-    management: Management | None
+    plan: ProvedPlan
 
 
 def work_out(lab: Lab, state: State, routing: RoutingOptions, abilities: Abilities, start: str) -> Planned:
-    """Choose trees and VLANs, and plan the way there; PlanError if the wish cannot be had."""
-    way = management_of(lab, routing.management)
-    off = tuple(sorted(find_trunk(lab, name).number for name in routing.off))
+    """Choose trees and VLANs, and plan the steps to them; PlanError if no safe plan is found."""
+    management = management_of(lab, routing.management)
+    off = tuple(sorted(trunk_named(lab, name).number for name in routing.off))
     vlans, after = multi_tree(
         lab,
         state,
         lambda topology, links: _routes(topology, lab, links, routing),
         off=off,
-        keep=(way.vid,) if way else (),
+        keep=(management.vid,) if management else (),
         statics=routing.statics,
         abilities=abilities,
     )
-    plan = make_plan(lab, state, after, way, abilities)
+    plan = make_plan(lab, state, after, management, abilities)
     topology = Topology.of(lab)
     head = Head(
         lab.name,
@@ -121,30 +122,19 @@ def work_out(lab: Lab, state: State, routing: RoutingOptions, abilities: Abiliti
         shared_learning_is_right(topology, vlans),
         off,
     )
-    return Planned(head, after, plan, way)
+    return Planned(head, plan)
 
 
 def management_of(lab: Lab, text: str | None) -> Management | None:
-    """In-band management as a person wrote it, or as the inventory has it; PlanError if there is no such switch."""
+    """In-band management as given, or as in the inventory; PlanError if the lab has no such switch."""
     if text is None:
         return Management(*lab.way_in) if lab.way_in else None
     switch, _, vid = text.rpartition(":")
     if switch not in {known.name for known in lab.switches} or not vid.isdecimal() or not 1 <= int(vid) <= 4094:
         raise PlanError(
-            f"'{text}' is no way in: give a switch of the lab and a VLAN, such as {lab.switches[0].name}:1."
+            f"invalid in-band management '{text}': give a switch and a VLAN, such as {lab.switches[0].name}:1."
         )
     return Management(switch, int(vid))
-
-
-def find_trunk(lab: Lab, name: str) -> Link:
-    """The link between two switches that a person named; PlanError if it is none."""
-    try:
-        link = lab.find_trunk(name)
-    except KeyError:
-        raise PlanError(f"no link '{name}': name one by its number or an end, such as sw1:gi1/0/11.") from None
-    if link not in tuple(lab.trunks()):
-        raise PlanError(f"{link.name} is a host's only way: only links between switches can be off.")
-    return link
 
 
 def _routes(topology: Topology, lab: Lab, links: Collection[int], routing: RoutingOptions) -> tuple[Route, ...]:
@@ -164,7 +154,7 @@ def _routes(topology: Topology, lab: Lab, links: Collection[int], routing: Routi
 
 
 def _most_vlans(state: State, plan: Plan) -> dict[str, int]:
-    """VLANs that each switch has at once at most while the plan is carried out."""
+    """The most VLANs that each switch has at once while the plan is executed."""
     count = {name: len(switch.vids) for name, switch in state.switches.items()}
     most = dict(count)
     for change in plan.changes:

@@ -1,4 +1,4 @@
-"""Trees that a person wrote down: a YAML file of trees, each with its switches and cables.
+"""Hand-written trees: a YAML file of trees, each with its switches and cables.
 
 ::
 
@@ -17,6 +17,7 @@ from ruamel.yaml.error import YAMLError
 
 from lab.errors import InventoryError, PlanError, Problem
 from lab.model import Lab
+from lab.named_links import trunk_named
 
 
 class WrittenTree(BaseModel):
@@ -35,12 +36,12 @@ class WrittenTrees(BaseModel):
 
 
 def read_trees(file: Path, lab: Lab) -> tuple[tuple[tuple[str, ...], frozenset[int]], ...]:
-    """Switches and cable numbers of each tree; InventoryError or PlanError says what is wrong with the file."""
+    """Switches and cable numbers of each tree; InventoryError or PlanError if the file is wrong."""
     try:
         content = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
         written = WrittenTrees.model_validate(content)
     except OSError as error:
-        raise PlanError(f"{file}: {error.strerror}; name a file of trees that can be read.") from error
+        raise PlanError(f"{file}: {error.strerror}; name a readable file of trees.") from error
     except YAMLError as error:
         raise PlanError(f"{file} is not YAML: {error}; see the documentation for its layout.") from error
     except ValidationError as error:
@@ -51,13 +52,10 @@ def read_trees(file: Path, lab: Lab) -> tuple[tuple[tuple[str, ...], frozenset[i
             for key, problem in zip(keys, found, strict=True)
         ]
         raise InventoryError(problems) from error
-    return tuple(
-        (tree.switches, frozenset(_number(lab, file, str(name)) for name in tree.links)) for tree in written.trees
-    )
-
-
-def _number(lab: Lab, file: Path, name: str) -> int:
     try:
-        return lab.find_trunk(name).number
-    except KeyError:
-        raise PlanError(f"{file}: no cable '{name}'; name one by its number or an end such as sw1:gi1/0/11.") from None
+        return tuple(
+            (tree.switches, frozenset(trunk_named(lab, str(name)).number for name in tree.links))
+            for tree in written.trees
+        )
+    except PlanError as error:
+        raise PlanError(f"{file}: {error}") from error

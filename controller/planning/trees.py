@@ -14,7 +14,7 @@ from lab.topology import Topology
 
 
 class _Load:
-    """How many pairs of hosts already send over each trunk, each way, for spreading over equal ways."""
+    """How many pairs of hosts already send over each trunk, in each direction, to spread load over equal paths."""
 
     def __init__(self) -> None:
         self._pairs: defaultdict[tuple[int, str], int] = defaultdict(int)
@@ -60,7 +60,7 @@ def _prune(topology: Topology, root: str, links: set[int]) -> frozenset[int]:
 
 
 def shortest_tree(topology: Topology, root: str, links: Collection[int], load: _Load | None = None) -> Tree:
-    """A tree of shortest paths from `root`; of equal ways the one with the least load; NoTree if a host is beyond."""
+    """A tree of shortest paths from `root`, of equal ones the least loaded; NoTree if a host is out of reach."""
     load = load or _Load()
     level = _levels(topology, root, links)
     unreached = [name for name in _homes(topology) if name not in level]
@@ -76,13 +76,13 @@ def shortest_tree(topology: Topology, root: str, links: Collection[int], load: _
 
 
 def shortest_routes(topology: Topology, links: Collection[int], trees_per_switch: int = 1) -> tuple[Route, ...]:
-    """A shortest-path tree for each switch with hosts, spread over parallel links and equal ways.
+    """A shortest-path tree for each switch with hosts, spread over parallel links and equal paths.
 
     With more than one tree per switch its hosts are dealt out to them in turn, so that more parallel links carry
     traffic, at the price of more VLANs.
     """
     if trees_per_switch < 1:
-        raise PlanError("a switch needs at least one tree: give a number from 1.")
+        raise PlanError("a switch needs at least one tree: give a number of 1 or more.")
     load = _Load()
     routes = []
     for turn in range(trees_per_switch):
@@ -99,7 +99,7 @@ def star_routes(topology: Topology, links: Collection[int], roots: Sequence[str]
     """One shortest-path tree per given root; each switch takes that of the nearest root, of equals the least used."""
     if not roots or len(set(roots)) != len(roots) or not set(roots) <= set(topology.switches):
         known = ", ".join(topology.switches)
-        raise PlanError(f"the roots of trees are one or more different switches: choose from {known}.")
+        raise PlanError(f"roots have to be one or more different switches: choose from {known}.")
     load = _Load()
     trees = []
     for root in roots:
@@ -114,7 +114,7 @@ def star_routes(topology: Topology, links: Collection[int], roots: Sequence[str]
 
 
 def one_tree(topology: Topology, links: Collection[int], root: str | None = None) -> tuple[Route, ...]:
-    """All hosts on one shortest-path tree, rooted where the hosts are nearest unless a root is given."""
+    """All hosts on one shortest-path tree; without `root` the switch nearest to all hosts is the root."""
     if root is None:
         root = min(topology.switches, key=lambda name: _remoteness(topology, name, links))
     return star_routes(topology, links, [root])

@@ -9,28 +9,25 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from controller.applying.apply import Intention, Planner
+from controller.applying.apply import Planner
 from controller.applying.journal import Journal, JournalState, read_journal
 from controller.applying.lock import holder_of
 from controller.applying.observe import observe_lab
-from controller.applying.recover import adopt, confirm, recover, require_same_inventory, take_back
+from controller.applying.recover import adopt, confirm, recover, require_same_inventory, roll_back
 from controller.applying.rounds import Stopped
 from controller.applying.statefolder import StateFolder
-from controller.applying.work import ProvedPlan, Work
+from controller.applying.work import Work
 from controller.model.state import Change, State, diff
 from controller.planning.plan_text import print_head, target_of, words_of
-from controller.planning.rollback import Position, rollback_plan
-from controller.planning.routing_options import Planned, RoutingOptions, work_out
+from controller.planning.proof import ProvedPlan, ProvedRollback
+from controller.planning.rollback import Position, restore_plan
+from controller.planning.routing_options import Head, RoutingOptions, work_out
 from eeectl.apply_options import ApplyOptions
-from eeectl.exit_status import INTERRUPTED
-from eeectl.interactive import ask_person, attended, carry_out
+from eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
+from eeectl.interactive import ask_person, attended, plan_and_apply
 from eeectl.verbs.plan import OBSERVED
 from lab.errors import DeviceError, LabError
 from lab.folder import find_lab, load_lab
-from lab.model import Lab
-
-PENDING = 3
-"""Exit status if something waits for somebody."""
 
 _SHOWN = 10
 
@@ -53,32 +50,34 @@ def apply(
     routing: Annotated[RoutingOptions, Parameter(name="*")] = RoutingOptions(),  # noqa: B008 - frozen
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
 ) -> int:
-    """Bring a lab to multi-tree routing: plan, prove, ask, send, read back; what goes wrong is taken back.
+    """Bring a lab to multi-tree routing: plan, prove, ask, send, read back; a failure rolls everything back.
 
     Parameters
     ----------
     lab
         Name of a lab in ./inventory or among the shipped ones, or a folder.
     routing
-        Which trees, and what else shall hold.
+        Which trees, and further conditions.
     apply_options
-        How it is applied.
+        How to apply the plan.
 
     """
+    heads: list[Head] = []
 
     def planner(work: Work) -> Planner:
-        return lambda state: work_out(work.lab, state, routing, work.backend.abilities, OBSERVED)
+        def plan(state: State) -> ProvedPlan:
+            planned = work_out(work.lab, state, routing, work.backend.abilities, OBSERVED)
+            heads.append(planned.head)
+            return planned.plan
 
-    def show(known: Lab, intention: Intention) -> None:
-        if isinstance(intention, Planned):
-            print_head(known, intention.head)
+        return plan
 
-    return carry_out(lab, planner, "apply", apply_options, show=show)
+    return plan_and_apply(lab, planner, "apply", apply_options, show=lambda known: print_head(known, heads[-1]))
 
 
 @confirm_app.default
 def confirm_command(lab: str = "virtual", /) -> int:
-    """Keep what an apply with --confirm-in did.
+    """Keep the changes of an apply with --confirm-in.
 
     Parameters
     ----------
@@ -90,12 +89,12 @@ def confirm_command(lab: str = "virtual", /) -> int:
         signals.arm()
         confirm(work, journal)
     print("confirmed: the lab stays as it is.")
-    return 0
+    return DONE
 
 
 @rollback_app.default
 def rollback(lab: str = "virtual", /, *, yes: Yes = False) -> int:
-    """Take the last apply back, confirmed or not.
+    """Roll back the last apply, confirmed or not.
 
     Parameters
     ----------
@@ -106,19 +105,19 @@ def rollback(lab: str = "virtual", /, *, yes: Yes = False) -> int:
 
     """
     with attended(lab, "rollback") as (work, signals), Journal(_journal_of(work)) as journal:
-        journaled = journal.journaled
-        if journaled.outcome in ("taken back", "adopted") or not journaled.begun.steps:
-            raise LabError(f"there is nothing to take back on lab {work.lab.name}: see `eeectl status`.")
-        if not journaled.finished and not journaled.waiting:
-            raise LabError(f"`{journaled.begun.command}` was not finished: `eeectl recover` takes it back.")
-        require_same_inventory(work, journaled)
-        told = f"{len(journaled.begun.steps)} steps of {_told(journaled)}"
-        if not yes and not ask_person(f"take back {told}?"):
-            return 1
+        record = journal.record
+        if record.outcome in ("taken back", "adopted") or not record.begun.steps:
+            raise LabError(f"lab {work.lab.name} has no apply to roll back: see `eeectl status`.")
+        if not record.finished and not record.waiting:
+            raise LabError(f"`{record.begun.command}` was not finished: run `eeectl recover` to roll it back.")
+        require_same_inventory(work, record)
+        what = f"{len(record.begun.steps)} steps of {_described(record)}"
+        if not yes and not ask_person(f"roll back {what}?"):
+            return REFUSED
         signals.arm()
-        status = _going_back(work, lambda: take_back(work, journal, "rollback"))
-    if status == 0:
-        print("everything was taken back: the lab is as it was before.")
+        status = _interruptible(work, lambda: roll_back(work, journal, "rollback"))
+    if status == DONE:
+        print("everything was rolled back: the lab is as it was before.")
     return status
 
 
@@ -126,55 +125,53 @@ def rollback(lab: str = "virtual", /, *, yes: Yes = False) -> int:
 def recover_command(lab: str = "virtual", /, *, yes: Yes = False) -> int:
     """Bring a lab back to a state that was verified, after a crash or a switch that lost its settings.
 
-    What was verified is kept; anything half-way is taken back, without asking. If nothing is half-way but switches
-    are not as they were left, the way back is shown and asked for.
+    Keeps an apply that was verified, and rolls back an unfinished one without asking. If no apply is unfinished, but
+    switches differ from their last verified state, shows the changes that restore it and asks.
 
     Parameters
     ----------
     lab
         Name of a lab, or a folder.
     yes
-        Do not ask before settings that others changed are set back.
+        Do not ask before restoring settings that others changed.
 
     """
-    said: list[str] = []
+    outcome: list[str] = []
     with attended(lab, "recover") as (work, signals), Journal(_journal_of(work)) as journal:
-        journaled = journal.journaled
-        if not journaled.finished:
-            if journaled.waiting and journaled.deadline is not None and journaled.deadline > datetime.now(UTC):
+        record = journal.record
+        if not record.finished:
+            if record.waiting and record.deadline is not None and record.deadline > datetime.now(UTC):
                 raise LabError(
-                    f"{_told(journaled)} is verified and waits: `eeectl confirm` keeps it, `eeectl rollback` does not."
+                    f"{_described(record)} is verified: `eeectl confirm` keeps it, `eeectl rollback` does not."
                 )
             signals.arm()
-            status = _going_back(work, lambda: said.append(recover(work, journal)))
-            for sentence in said:
+            status = _interruptible(work, lambda: outcome.append(recover(work, journal)))
+            for sentence in outcome:
                 print(sentence)
             return status
-        require_same_inventory(work, journaled)
-    return _restore(lab, journaled, yes=yes)
+        require_same_inventory(work, record)
+    return _restore(lab, record, yes=yes)
 
 
-def _restore(lab: str, journaled: JournalState, *, yes: bool) -> int:
-    """Set back what changed since the last work was done."""
-    rest = journaled.rest
+def _restore(lab: str, record: JournalState, *, yes: bool) -> int:
+    """Restore the settings that changed since the last apply ended."""
+    rest = record.rest
     if rest is None:
-        raise LabError("the journal says no state that the lab was left in.")
+        raise LabError("the journal names no state to restore: run `eeectl adopt` to accept the lab as it is.")
 
     def planner(work: Work) -> Planner:
-        def plan(found: State) -> ProvedPlan:
-            way = journaled.begun.management
-            return ProvedPlan(
-                rollback_plan(work.lab, found, Position(rest, rest, ()), rest, way, work.backend.abilities), way
-            )
+        def plan(found: State) -> ProvedRollback:
+            management, abilities = record.begun.management, work.backend.abilities
+            return restore_plan(work.lab, found, Position(rest, rest, ()), rest, management, abilities)
 
         return plan
 
-    return carry_out(lab, planner, "recover", ApplyOptions(yes=yes, no_host_check=True), proved=True)
+    return plan_and_apply(lab, planner, "recover", ApplyOptions(yes=yes, no_host_check=True))
 
 
 @adopt_app.default
 def adopt_command(lab: str = "virtual", /, *, yes: Yes = False) -> int:
-    """Accept a lab as it is found; what was begun is forgotten.
+    """Accept a lab as it is found; an unfinished apply is forgotten.
 
     Parameters
     ----------
@@ -188,21 +185,21 @@ def adopt_command(lab: str = "virtual", /, *, yes: Yes = False) -> int:
         found = work.executor.observe()
         with Journal(work.folder.journal) as journal:
             if journal.entries:
-                _print_differences("as before", diff(found, journal.journaled.begun.before))
-                _print_differences("as it was to be", diff(found, journal.journaled.after))
+                _print_differences("as it was before", diff(found, journal.record.begun.before))
+                _print_differences("as planned", diff(found, journal.record.after))
             if not yes and not ask_person("accept the lab as it is?"):
-                return 1
+                return REFUSED
             signals.arm()
             adopt(work, journal, found)
-    print("accepted: the lab as found is what later commands compare with.")
-    return 0
+    print("accepted: later commands compare with the lab as found.")
+    return DONE
 
 
-def _print_differences(aim: str, changes: tuple[Change, ...]) -> None:
+def _print_differences(goal: str, changes: tuple[Change, ...]) -> None:
     if not changes:
-        print(f"the lab is {aim}.")
+        print(f"the lab is {goal}.")
         return
-    print(f"to be {aim} the lab would need {len(changes)} changes:")
+    print(f"to be {goal} the lab would need {len(changes)} changes:")
     for change in changes[:_SHOWN]:
         print(f"  {target_of(change)}: {words_of(change)}")
     if len(changes) > _SHOWN:
@@ -213,9 +210,9 @@ def _print_differences(aim: str, changes: tuple[Change, ...]) -> None:
 def status(
     lab: str = "virtual", /, *, offline: Annotated[bool, Parameter(negative="")] = False, as_json: Json = False
 ) -> int:
-    """Show who works on a lab, what was done last, and whether the switches are still as they were left.
+    """Show who works on a lab, what was done last, and whether the switches still have the settings left then.
 
-    Exit status 3 means that something waits: to be confirmed, to be recovered, or settings that somebody changed.
+    Exit status 3 means that something is pending: an apply to confirm or to recover, or settings that changed since.
 
     Parameters
     ----------
@@ -230,8 +227,8 @@ def status(
     known = load_lab(find_lab(lab))
     folder = StateFolder(known.name)
     holder = holder_of(folder)
-    journaled = read_journal(folder.journal)
-    rest = journaled.rest if journaled else None
+    record = read_journal(folder.journal)
+    rest = record.rest if record else None
     drift: tuple[Change, ...] = ()
     problem = ""
     if rest is not None and not offline:
@@ -239,7 +236,7 @@ def status(
             drift = diff(observe_lab(known), rest)
         except DeviceError as error:
             problem = str(error)
-    told = _status_json(journaled) | {
+    report = _status_json(record) | {
         "lab": known.name,
         "folder": str(folder.path),
         "holder": str(holder) if holder else None,
@@ -248,68 +245,65 @@ def status(
         "problem": problem or None,
     }
     if as_json:
-        print(json.dumps(told, indent=1))
+        print(json.dumps(report, indent=1))
     else:
-        _print_status(told)
-    pending = journaled is not None and (not journaled.finished or bool(drift) or bool(problem))
-    return PENDING if pending else 0
+        _print_status(report)
+    pending = record is not None and (not record.finished or bool(drift) or bool(problem))
+    return PENDING if pending else DONE
 
 
-def _status_json(journaled: JournalState | None) -> dict[str, Any]:
-    if journaled is None:
+def _status_json(record: JournalState | None) -> dict[str, Any]:
+    if record is None:
         return {"last": None, "state": "nothing was done here", "seconds_left": None}
-    left_s = (
-        (journaled.deadline - datetime.now(UTC)).total_seconds() if journaled.waiting and journaled.deadline else None
-    )
-    state = journaled.outcome or (
-        "broken" if journaled.broken else "to be confirmed" if journaled.waiting else "unfinished"
-    )
+    left_s = (record.deadline - datetime.now(UTC)).total_seconds() if record.waiting and record.deadline else None
+    state = record.outcome or ("broken" if record.broken else "to be confirmed" if record.waiting else "unfinished")
     return {
-        "last": _told(journaled),
+        "last": _described(record),
         "state": state,
-        "why": journaled.broken or None,
+        "why": record.broken or None,
         "seconds_left": None if left_s is None else max(round(left_s, 1), 0.0),
-        "guardian": journaled.guardian,
-        "saved": journaled.saved,
+        "guardian": record.guardian,
+        "saved": record.saved,
     }
 
 
-def _print_status(told: dict[str, Any]) -> None:
-    print(f"lab {told['lab']}: {told['state']}")
-    if told["last"]:
-        print(f"last: {told['last']}")
-    if told["holder"]:
-        print(f"held by {told['holder']}")
-    if told["seconds_left"] is not None:
-        name = told["lab"]
-        if told["seconds_left"] > 0:
-            print(f"{told['seconds_left']:.0f} s left to `eeectl confirm {name}`, then everything is taken back")
+def _print_status(report: dict[str, Any]) -> None:
+    print(f"lab {report['lab']}: {report['state']}")
+    if report["last"]:
+        print(f"last: {report['last']}")
+    if report["holder"]:
+        print(f"held by {report['holder']}")
+    if report["seconds_left"] is not None:
+        name = report["lab"]
+        if report["seconds_left"] > 0:
+            print(f"{report['seconds_left']:.0f} s left to `eeectl confirm {name}`, then everything is rolled back")
         else:
-            print(f"the time to confirm is over; if nobody takes it back now, `eeectl recover {name}` does")
-    if told["state"] in ("broken", "unfinished"):
-        print(told.get("why") or "it was cut short.")
-        print(f"`eeectl recover {told['lab']}` takes it back; `eeectl adopt {told['lab']}` leaves the lab as it is")
-    if told["problem"]:
-        print(told["problem"])
-    for change in told["drift"][:_SHOWN]:
+            print(f"the time to confirm is over: if it is not rolled back by now, run `eeectl recover {name}`")
+    if report["state"] in ("broken", "unfinished"):
+        print(report.get("why") or "it was interrupted.")
+        name = report["lab"]
+        print(f"run `eeectl recover {name}` to roll it back, or `eeectl adopt {name}` to leave the lab as it is")
+    if report["problem"]:
+        print(report["problem"])
+    for change in report["drift"][:_SHOWN]:
         print(f"changed since: {change}")
-    if len(told["drift"]) > _SHOWN:
-        print(f"changed since: {len(told['drift']) - _SHOWN} more")
-    if told["drift_known"] and not told["drift"]:
-        print("the switches are as they were left")
+    if len(report["drift"]) > _SHOWN:
+        print(f"changed since: {len(report['drift']) - _SHOWN} more")
+    if report["drift_known"] and not report["drift"]:
+        print("the switches have the settings that were left")
 
 
-def _told(journaled: JournalState) -> str:
-    return f"`{journaled.begun.command}` of {journaled.begun.when:%Y-%m-%d %H:%M:%S} UTC by {journaled.begun.actor}"
+def _described(record: JournalState) -> str:
+    return f"`{record.begun.command}` of {record.begun.when:%Y-%m-%d %H:%M:%S} UTC by {record.begun.actor}"
 
 
 def _journal_of(work: Work) -> Path:
     if read_journal(work.folder.journal) is None:
-        raise LabError(f"nothing was ever applied to lab {work.lab.name} from here: see `eeectl status`.")
+        raise LabError(f"this machine has never applied anything to lab {work.lab.name}: see `eeectl status`.")
     return work.folder.journal
 
 
-def _going_back(work: Work, act: Callable[[], None]) -> int:
+def _interruptible(work: Work, act: Callable[[], None]) -> int:
     try:
         act()
     except Stopped:
@@ -318,4 +312,4 @@ def _going_back(work: Work, act: Callable[[], None]) -> int:
             file=sys.stderr,
         )
         return INTERRUPTED
-    return 0
+    return DONE

@@ -7,16 +7,18 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from controller.applying.observe import ask_switches, read_eee
-from controller.applying.work import ProvedPlan, Work
+from controller.applying.work import Work
 from controller.drivers.driver import EeeStatus
 from controller.model.state import State
+from controller.planning.proof import ProvedPlan
 from controller.planning.regulate import eee
 from controller.planning.routing_options import management_of
 from eeectl.apply_options import ApplyOptions
-from eeectl.interactive import carry_out
+from eeectl.interactive import plan_and_apply
 from lab.errors import DeviceError, LabError
 from lab.folder import find_lab, load_lab
 from lab.model import End, Lab, Link
+from lab.named_links import link_named
 
 eee_app = App(name="eee", help="Energy-Efficient Ethernet at both ends of links: switch it, and see what it does.")
 
@@ -34,7 +36,7 @@ def on(
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:
-    """Turn EEE on at the switch ends of links, traffic moved away first where there is another way.
+    """Turn EEE on at the switch ends of links, traffic moved away first where another path exists.
 
     Parameters
     ----------
@@ -47,7 +49,7 @@ def on(
     hold_us
         How long a link is idle before it sleeps, in microseconds, where the switch lets it be set.
     may_flap
-        Let links go down under hosts that have no other way, for the seconds that their steps say.
+        Let links restart under hosts that have no other path, for the seconds that their steps show.
     apply_options
         How it is applied.
     management
@@ -69,7 +71,7 @@ def off(
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:
-    """Turn EEE off at the switch ends of links, traffic moved away first where there is another way.
+    """Turn EEE off at the switch ends of links, traffic moved away first where another path exists.
 
     Parameters
     ----------
@@ -80,7 +82,7 @@ def off(
     every
         All links of the lab.
     may_flap
-        Let links go down under hosts that have no other way, for the seconds that their steps say.
+        Let links restart under hosts that have no other path, for the seconds that their steps show.
     apply_options
         How it is applied.
     management
@@ -107,43 +109,32 @@ def _switch(
 ) -> int:
     def planner(work: Work) -> Callable[[State], ProvedPlan]:
         links = _chosen(work.lab, names, every=every)
-        way = management_of(work.lab, management)
-        return lambda state: ProvedPlan(
-            eee(
-                work.lab,
-                state,
-                links,
-                on=on,
-                hold_us=hold_us,
-                may_flap=flap,
-                management=way,
-                abilities=work.backend.abilities,
-            ),
-            way,
+        in_band = management_of(work.lab, management)
+        return lambda state: eee(
+            work.lab,
+            state,
+            links,
+            on=on,
+            hold_us=hold_us,
+            may_flap=flap,
+            management=in_band,
+            abilities=work.backend.abilities,
         )
 
-    return carry_out(lab, planner, command, apply_options)
+    return plan_and_apply(lab, planner, command, apply_options)
 
 
 def _chosen(lab: Lab, names: tuple[str, ...], *, every: bool) -> tuple[Link, ...]:
     if every == bool(names):
-        raise LabError("name links, or give --all for every link of the lab, not both.")
+        raise LabError("name links, or give --all for every link of the lab; one of the two, not both.")
     if every:
         return lab.links
-    found = []
-    for name in names:
-        try:
-            found.append(lab.find_link(name))
-        except KeyError:
-            raise LabError(
-                f"no link '{name}': name one by its number, an end such as sw1:gi1/0/11, or a host."
-            ) from None
-    return tuple(found)
+    return tuple(link_named(lab, name) for name in names)
 
 
 @eee_app.command
 def show(lab: str = "virtual", /, *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
-    """Show EEE of every link as the switches at both ends tell it; one-sided EEE saves nothing, and is told.
+    """Show EEE of every link as the switches at both ends report it; one-sided EEE, which saves nothing, is marked.
 
     Parameters
     ----------
@@ -177,20 +168,20 @@ def _row(lab: Lab, link: Link, answers: Mapping[str, Mapping[str, EeeStatus] | D
 
 
 def _end(answers: Mapping[str, Mapping[str, EeeStatus] | DeviceError], end: End) -> dict[str, Any]:
-    told = answers.get(end.device)
-    seen = told.get(end.port) if isinstance(told, Mapping) else None
+    answer = answers.get(end.device)
+    seen = answer.get(end.port) if isinstance(answer, Mapping) else None
     keys = ("supported", "enabled", "active", "partner", "hold_us", "wake_us")
     return {"end": str(end)} | {key: getattr(seen, key) if seen else None for key in keys}
 
 
 def _line(row: dict[str, Any]) -> str:
-    words = []
+    parts = []
     for end in row["ends"]:
         if end["enabled"] is None:
-            words.append(f"{end['end']} says nothing")
+            parts.append(f"{end['end']} does not report EEE")
             continue
         state = "on" if end["enabled"] else "off"
         more = {True: ", in force", False: ", not in force", None: ""}[end["active"] if end["enabled"] else None]
         hold = f", hold {end['hold_us']} us" if end["enabled"] and end["hold_us"] is not None else ""
-        words.append(f"{end['end']} {state}{more}{hold}")
-    return "; ".join(words) + ("; ONE-SIDED: no side may sleep" if row["one_sided"] else "")
+        parts.append(f"{end['end']} {state}{more}{hold}")
+    return "; ".join(parts) + ("; ONE-SIDED: no side may sleep" if row["one_sided"] else "")

@@ -1,4 +1,4 @@
-"""`eeectl lab check`: the inventory, and whether the lab is what it says."""
+"""`eeectl lab check`: validate the inventory, and compare it with the lab."""
 
 import json
 from collections import Counter
@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
-from controller.checking.lab_check import LabReport, SwitchReport, look_at
+from controller.checking.lab_check import LabReport, SwitchReport, check_lab
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
 
@@ -36,14 +36,14 @@ def check(
     as_json
         Print JSON.
     files_only
-        Look at the files only, send nothing.
+        Validate the files only, send nothing.
     probe
-        Also try on a port without cable and link what the model really takes, and take it back. This writes to the
-        switches; without it nothing is written.
+        Also try, on a port without cable and link, which settings the model really accepts, and undo them. This writes
+        to the switches; without it nothing is written.
 
     """
     known = load_lab(find_lab(lab))
-    report = None if files_only else look_at(known, probe=probe)
+    report = None if files_only else check_lab(known, probe=probe)
     if as_json:
         print(json.dumps(_json(known, report), indent=1))
     else:
@@ -57,7 +57,7 @@ def check(
 
 
 def _json(lab: Lab, report: LabReport | None) -> dict[str, Any]:
-    told: dict[str, Any] = {
+    summary: dict[str, Any] = {
         "lab": lab.name,
         "switches": len(lab.switches),
         "hosts": len(lab.hosts),
@@ -65,9 +65,9 @@ def _json(lab: Lab, report: LabReport | None) -> dict[str, Any]:
         "strips": len(lab.strips),
     }
     if report is None:
-        return {**told, "devices": []}
+        return {**summary, "devices": []}
     return {
-        **told,
+        **summary,
         "devices": [asdict(contact) for contact in report.contacts],
         "abilities": {name: _abilities_json(found) for name, found in report.switches.items() if found.abilities},
         "cables": [
@@ -118,15 +118,15 @@ def _print(report: LabReport) -> None:
     for name, found in report.switches.items():
         for trial in found.trials:
             if not trial.worked:
-                print(f"{name} was tried, and does not do {trial.what}: {trial.said}")
+                print(f"{name} does not do {trial.what}, as the probe found: {trial.said}")
     reached = sum(not contact.problem for contact in report.contacts)
-    print(f"{reached} of {len(report.contacts)} services answer and let us in.")
-    found_out = Counter(verdict.witness for verdict in report.cables if verdict.finding == "confirmed")
-    by = ", ".join(f"{count} by {_WITNESSES[witness]}" for witness, count in found_out.items())
+    print(f"{reached} of {len(report.contacts)} services answer and accept the login.")
+    by_witness = Counter(verdict.witness for verdict in report.cables if verdict.finding == "confirmed")
+    by = ", ".join(f"{count} by {_WITNESSES[witness]}" for witness, count in by_witness.items())
     unseen = sum(verdict.finding == "unseen" for verdict in report.cables)
     print(
-        f"{found_out.total()} of {len(report.cables)} cables are seen where cables.csv has them"
-        f"{f' ({by})' if by else ''}; of {unseen} nobody said anything."
+        f"{by_witness.total()} of {len(report.cables)} cables are seen where cables.csv has them"
+        f"{f' ({by})' if by else ''}; nothing was seen of {unseen}."
     )
     if report.unlisted:
         print(f"Ports with link that cables.csv does not list: {', '.join(map(str, report.unlisted))}.")
@@ -138,7 +138,7 @@ _WITNESSES = {"lldp": "LLDP", "address": "learned addresses", "link": "link", ""
 
 
 def _row(report: SwitchReport) -> tuple[str, ...]:
-    """Cells after the name; what was tried is shown as tried."""
+    """Cells after the name; settings that the probe tried are marked."""
     found = report.abilities
     if found is None:
         return ("?",) * 8

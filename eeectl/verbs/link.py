@@ -5,20 +5,21 @@ from typing import Literal
 
 from cyclopts import App
 
-from controller.applying.work import ProvedPlan, Work
+from controller.applying.work import Work
 from controller.model.state import State
 from controller.planning.check import Management
 from controller.planning.limits import Abilities
-from controller.planning.plan import Plan
+from controller.planning.proof import ProvedPlan
 from controller.planning.regulate import link_off, link_on, link_speed
-from controller.planning.routing_options import find_trunk, management_of
+from controller.planning.routing_options import management_of
 from eeectl.apply_options import ApplyOptions
-from eeectl.interactive import carry_out
+from eeectl.interactive import plan_and_apply
 from lab.model import Lab, Link
+from lab.named_links import trunk_named
 
 link_app = App(name="link", help="Turn links between switches off and on, and set their speed; traffic moves first.")
 
-_Regulate = Callable[[Lab, State, Link, Management | None, Abilities], Plan]
+_Regulate = Callable[[Lab, State, Link, Management | None, Abilities], ProvedPlan]
 
 
 @link_app.command
@@ -44,7 +45,7 @@ def off(
         In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
-    return _carry_out(lab, f"link off {link}", link, link_off, apply_options, management)
+    return _regulate(lab, f"link off {link}", link, link_off, apply_options, management)
 
 
 @link_app.command
@@ -71,10 +72,10 @@ def on(
 
     """
 
-    def regulate(known: Lab, state: State, trunk: Link, way: Management | None, abilities: Abilities) -> Plan:
-        return link_on(known, state, trunk, management=way, abilities=abilities)
+    def regulate(known: Lab, state: State, trunk: Link, in_band: Management | None, abilities: Abilities) -> ProvedPlan:
+        return link_on(known, state, trunk, management=in_band, abilities=abilities)
 
-    return _carry_out(lab, f"link on {link}", link, regulate, apply_options, management)
+    return _regulate(lab, f"link on {link}", link, regulate, apply_options, management)
 
 
 @link_app.command
@@ -105,17 +106,17 @@ def speed(
     """
     wanted_mbps = None if mbps == "auto" else int(mbps)
 
-    def regulate(known: Lab, state: State, trunk: Link, way: Management | None, abilities: Abilities) -> Plan:
-        return link_speed(known, state, trunk, wanted_mbps, way, abilities)
+    def regulate(known: Lab, state: State, trunk: Link, in_band: Management | None, abilities: Abilities) -> ProvedPlan:
+        return link_speed(known, state, trunk, wanted_mbps, in_band, abilities)
 
-    return _carry_out(lab, f"link speed {link} {mbps}", link, regulate, apply_options, management)
+    return _regulate(lab, f"link speed {link} {mbps}", link, regulate, apply_options, management)
 
 
-def _carry_out(
+def _regulate(
     lab: str, command: str, link: str, regulate: _Regulate, apply_options: ApplyOptions, management: str | None
 ) -> int:
     def planner(work: Work) -> Callable[[State], ProvedPlan]:
-        trunk, way = find_trunk(work.lab, link), management_of(work.lab, management)
-        return lambda state: ProvedPlan(regulate(work.lab, state, trunk, way, work.backend.abilities), way)
+        trunk, in_band = trunk_named(work.lab, link), management_of(work.lab, management)
+        return lambda state: regulate(work.lab, state, trunk, in_band, work.backend.abilities)
 
-    return carry_out(lab, planner, command, apply_options)
+    return plan_and_apply(lab, planner, command, apply_options)

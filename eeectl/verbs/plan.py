@@ -1,4 +1,4 @@
-"""`eeectl plan`: what would be done to a lab, in which order, and what it costs. Sends nothing."""
+"""`eeectl plan`: show what `apply` would do, in which order, and what it costs. Sends nothing."""
 
 import json
 from typing import Annotated, Literal
@@ -11,10 +11,8 @@ from controller.model.state import factory_state
 from controller.planning.limits import abilities_of
 from controller.planning.plan_text import plan_json, print_head, print_steps
 from controller.planning.routing_options import RoutingOptions, work_out
+from eeectl.exit_status import DONE, PENDING
 from lab.folder import find_lab, load_lab
-
-PENDING = 3
-"""Exit status if there is something to do."""
 
 ASSUMED = "as from the factory: every port up, untagged in VLAN 1, spanning tree on (assumed, nothing was observed)"
 OBSERVED = "as the switches are now"
@@ -36,16 +34,16 @@ def plan(
 ) -> int:
     """Show how a lab would be brought to multi-tree routing, proved step by step; nothing is sent.
 
-    Exit status 3 means that there is something to do, 0 that there is not.
+    Exit status 3 means that something is to be changed, 0 that nothing is.
 
     Parameters
     ----------
     lab
         Name of a lab in ./inventory or among the shipped ones, or a folder.
     routing
-        Which trees, and what else shall hold.
+        Which trees, and further conditions.
     start
-        `observed`: as the switches are now, which asks them; `factory`: as from the factory, which asks nobody.
+        `observed`: the present settings of the switches; `factory`: factory settings, without asking any switch.
     every_step
         Print one line for each step, not for each kind of step.
     as_json
@@ -64,4 +62,4 @@ def plan(
         print_head(known, planned.head)
         print_steps(planned.plan, every_step=every_step)
         print("nothing was sent")
-    return PENDING if planned.plan.steps else 0
+    return PENDING if planned.plan.steps else DONE

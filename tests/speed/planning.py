@@ -15,7 +15,7 @@ from collections.abc import Callable
 import networkx as nx
 
 from controller.model.state import factory_state
-from controller.planning.check import check, check_plainly
+from controller.planning.check import check
 from controller.planning.plan import order_changes
 from controller.planning.regulate import multi_tree
 from controller.planning.trees import shortest_routes
@@ -23,6 +23,7 @@ from lab.folder import find_lab, load_lab
 from lab.model import Lab
 from tests.support import ROOT
 from tests.support.graph_lab import graph_lab
+from tests.support.plain_check import check_plainly
 
 
 def large_lab() -> Lab:

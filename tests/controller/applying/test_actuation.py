@@ -14,7 +14,7 @@ from controller.model.state import PortChange, State, diff, factory_state, repla
 from controller.transports.port_watch import LinkEvent
 from lab.errors import Unreachable
 from lab.model import Lab, Switch
-from tests.controller.applying.test_apply import run_apply, scene_of, story_of
+from tests.controller.applying.test_apply import record_of, run_apply, scene_of
 from tests.support.labs.toy_lab import ToyLab, small_lab, trees_state
 
 
@@ -157,14 +157,14 @@ def test_an_apply_waits_for_its_links_and_tells_their_times(lab: Lab, scene: str
     toys = ToyLab(lab, start)
     result = run_apply(toys, planner(toys), toys.backend(watch_links=link_watch(lab, toys_links(toys))))
     assert result.ending == "applied"
-    journaled = story_of(lab)
-    seen = [entry for entry in journaled.entries if isinstance(entry, LinkSeen)]
+    record = record_of(lab)
+    seen = [entry for entry in record.entries if isinstance(entry, LinkSeen)]
     assert len(seen) == (2 if scene == "link off" else 8)
-    told = timings(journaled)
-    assert {row["target"] for row in told if "target" in row} == {
-        row["target"] for row in told if "target" in row and row["acknowledged_s"] >= row["sent_s"]
+    rows = timings(record)
+    assert {row["target"] for row in rows if "target" in row} == {
+        row["target"] for row in rows if "target" in row and row["acknowledged_s"] >= row["sent_s"]
     }
-    assert len(told) == len(journaled.begun.steps) + len(seen)
+    assert len(rows) == len(record.begun.steps) + len(seen)
 
 
 def test_no_host_moves_to_a_link_that_does_not_come_up(lab: Lab) -> None:
@@ -174,7 +174,7 @@ def test_no_host_moves_to_a_link_that_does_not_come_up(lab: Lab) -> None:
     assert result.ending == "taken back"
     assert "the link at gi1/0/" in str(result.cause)
     assert not diff(toys.state, toys.initial)
-    moved = [entry for entry in story_of(lab).entries if "pvid" in str(getattr(entry, "orders", ""))]
+    moved = [entry for entry in record_of(lab).entries if "pvid" in str(getattr(entry, "orders", ""))]
     assert not moved
 
 

@@ -1,4 +1,4 @@
-"""Whatever goes wrong, at whichever order: the lab is wholly before or wholly after, and was safe all the time."""
+"""Whatever fails, at whichever order: the lab is fully applied or fully rolled back, and was safe all the time."""
 
 import threading
 from collections.abc import Callable
@@ -10,13 +10,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from controller.applying.apply import Options, Planner, Result, apply
-from controller.applying.journal import Acknowledged, Journal, JournalState, TakingBack, read_journal
+from controller.applying.journal import Acknowledged, Journal, JournalState, RollingBack, read_journal
 from controller.applying.recover import recover
 from controller.applying.statefolder import StateFolder
-from controller.applying.work import Backend, ProvedPlan, at_work
+from controller.applying.work import Backend, at_work
 from controller.model.state import PortChange, State, diff, factory_state, replay
+from controller.planning.proof import ProvedPlan, ProvedRollback, join_proved
 from controller.planning.regulate import eee, link_off, link_speed
-from controller.planning.rollback import Position, rollback_plan
+from controller.planning.rollback import Position, restore_plan, rollback_plan
 from controller.planning.routing_options import RoutingOptions
 from lab.errors import Drift, Ignored, LabError, PlanError, Rejected, RollbackFailed, Unreachable, Unreadable
 from lab.model import Lab
@@ -51,23 +52,15 @@ def scene_of(lab: Lab, name: str) -> tuple[State, Callable[[ToyLab], Planner]]:
         case "one tree":
             return trees, lambda toys: plan_trees(lab, toys, RoutingOptions(policy="one"))
         case "link off":
-            return (
-                trees,
-                lambda toys: lambda state: ProvedPlan(link_off(lab, state, link, abilities=toys.abilities), None),
-            )
+            return trees, lambda toys: lambda state: link_off(lab, state, link, abilities=toys.abilities)
         case "link speed":
-            return (
-                trees,
-                lambda toys: (
-                    lambda state: ProvedPlan(link_speed(lab, state, link, 100, abilities=toys.abilities), None)
-                ),
-            )
+            return trees, lambda toys: lambda state: link_speed(lab, state, link, 100, abilities=toys.abilities)
         case "eee":
             return (
                 trees,
                 lambda toys: (
-                    lambda state: ProvedPlan(
-                        eee(lab, state, lab.links, on=True, hold_us=300, may_flap=True, abilities=toys.abilities), None
+                    lambda state: eee(
+                        lab, state, lab.links, on=True, hold_us=300, may_flap=True, abilities=toys.abilities
                     )
                 ),
             )
@@ -87,10 +80,10 @@ def run_recover(toys: ToyLab) -> str:
         return recover(work, journal)
 
 
-def story_of(lab: Lab) -> JournalState:
-    journaled = read_journal(StateFolder(lab.name).journal)
-    assert journaled is not None
-    return journaled
+def record_of(lab: Lab) -> JournalState:
+    record = read_journal(StateFolder(lab.name).journal)
+    assert record is not None
+    return record
 
 
 @pytest.mark.parametrize("scene", _SCENES)
@@ -101,8 +94,8 @@ def test_an_apply_leads_where_the_plan_says_over_one_session_a_switch(lab: Lab, 
     assert result.ending == "applied"
     assert not toys.harms
     assert toys.dials == dict.fromkeys(("sw1", "sw2", "sw3"), 1)
-    assert story_of(lab).finished
-    assert story_of(lab).rest == toys.state != start
+    assert record_of(lab).finished
+    assert record_of(lab).rest == toys.state != start
 
 
 def test_the_second_time_there_is_nothing_to_do(lab: Lab) -> None:
@@ -111,12 +104,12 @@ def test_the_second_time_there_is_nothing_to_do(lab: Lab) -> None:
     orders = toys.orders
     assert run_apply(toys, plan_trees(lab, toys)).ending == "nothing to do"
     assert toys.orders == orders
-    assert story_of(lab).outcome == "applied"
+    assert record_of(lab).outcome == "applied"
 
 
 @pytest.mark.parametrize("trouble", _TROUBLES)
 @pytest.mark.parametrize("scene", ["trees", "link off"])
-def test_each_trouble_at_every_order_leaves_the_lab_wholly_before(lab: Lab, scene: str, trouble: Trouble) -> None:
+def test_each_trouble_at_every_order_rolls_the_lab_back_fully(lab: Lab, scene: str, trouble: Trouble) -> None:
     start, planner = scene_of(lab, scene)
     whole = ToyLab(lab, start)
     run_apply(whole, planner(whole))
@@ -126,7 +119,7 @@ def test_each_trouble_at_every_order_leaves_the_lab_wholly_before(lab: Lab, scen
         assert result.ending == "taken back", (number, result)
         assert not diff(toys.state, start), number
         assert not toys.harms, (number, toys.harms[:3])
-        assert story_of(lab).outcome == "taken back"
+        assert record_of(lab).outcome == "taken back"
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -135,10 +128,10 @@ def test_each_trouble_at_every_order_leaves_the_lab_wholly_before(lab: Lab, scen
     troubles=st.dictionaries(st.integers(0, 120), st.sampled_from(_TROUBLES), min_size=1, max_size=2),
     garbage=st.frozensets(st.integers(12, 60), max_size=1),
 )
-def test_troubles_on_the_way_back_too(
+def test_troubles_during_the_rollback_too(
     lab: Lab, scene: str, troubles: dict[int, Trouble], garbage: frozenset[int]
 ) -> None:
-    """Two troubles at once, of which the second may well hit the way back."""
+    """Two troubles at once, of which the second may well hit the rollback."""
     start, planner = scene_of(lab, scene)
     toys = ToyLab(lab, start, factory_state(lab), dict(troubles), garbage)
     if list(troubles.values()).count("Ctrl-C") == 2:
@@ -149,7 +142,7 @@ def test_troubles_on_the_way_back_too(
         assert toys.orders == 0
         return
     assert result.ending in ("applied", "taken back")
-    aim = start if result.ending == "taken back" else story_of(lab).after
+    aim = start if result.ending == "taken back" else record_of(lab).after
     assert not diff(toys.state, aim)
     assert not toys.harms
 
@@ -163,7 +156,7 @@ def test_troubles_on_the_way_back_too(
         ("stranger", LabError, "differ"),
     ],
 )
-def test_what_went_wrong_is_told(lab: Lab, trouble: Trouble, error: type[LabError], words: str) -> None:
+def test_the_cause_is_reported(lab: Lab, trouble: Trouble, error: type[LabError], words: str) -> None:
     toys = ToyLab(lab, factory_state(lab), troubles={20: trouble})
     result = run_apply(toys, plan_trees(lab, toys))
     assert isinstance(result.cause, error)
@@ -186,7 +179,7 @@ def test_garbage_at_every_question_is_no_false_done(lab: Lab) -> None:
         assert (result.ending, diff(toys.state, start)) == ("taken back", ()), number
 
 
-def test_somebody_elses_change_between_plan_and_apply_is_refused(lab: Lab) -> None:
+def test_another_persons_change_between_plan_and_apply_is_refused(lab: Lab) -> None:
     toys = ToyLab(lab, factory_state(lab))
     backend = toys.backend()
     with at_work(lab, backend, "apply", Quiet(), toys.stop) as work:
@@ -202,7 +195,7 @@ def test_somebody_elses_change_between_plan_and_apply_is_refused(lab: Lab) -> No
     assert read_journal(StateFolder(lab.name).journal) is None
 
 
-def test_a_refusal_by_the_hosts_takes_everything_back(lab: Lab) -> None:
+def test_a_failed_check_between_hosts_rolls_everything_back(lab: Lab) -> None:
     def cut(_: Lab, __: State) -> None:
         raise LabError("n1 does not reach n2")
 
@@ -218,24 +211,24 @@ def test_ctrl_c_does_not_wait_for_the_hosts(lab: Lab) -> None:
     toys = ToyLab(lab, factory_state(lab))
     ever = threading.Event()
 
-    def look(_: Lab, __: State) -> None:
+    def check(_: Lab, __: State) -> None:
         toys.stop.ask()
         ever.wait()
 
-    result = run_apply(toys, plan_trees(lab, toys), toys.backend(check_hosts=look))
+    result = run_apply(toys, plan_trees(lab, toys), toys.backend(check_hosts=check))
     ever.set()
     assert result.interrupted
     assert not diff(toys.state, toys.initial)
 
 
-def test_a_switch_that_never_comes_back_is_told_and_recover_waits_for_it(lab: Lab) -> None:
+def test_a_switch_that_never_comes_back_is_reported_and_recover_waits_for_it(lab: Lab) -> None:
     start, planner = scene_of(lab, "link off")
     toys = ToyLab(lab, start, factory_state(lab), {9: "drop before"})
     backend = toys.backend(patience_s=0.05)
     toys.vanish_at = 9
     with pytest.raises(RollbackFailed, match="eeectl recover"):
         run_apply(toys, planner(toys), backend)
-    assert story_of(lab).broken
+    assert record_of(lab).broken
     with pytest.raises(LabError, match="eeectl recover"):
         run_apply(toys, planner(toys))
     toys.gone.clear()
@@ -263,13 +256,13 @@ def test_ctrl_c_finishes_the_orders_in_flight_and_no_more(lab: Lab) -> None:
     for number in (0, 20, 60):
         toys = ToyLab(lab, factory_state(lab), troubles={number: "Ctrl-C"})
         run_apply(toys, plan_trees(lab, toys))
-        entries = story_of(lab).entries
-        way = entries[: next(place for place, entry in enumerate(entries) if isinstance(entry, TakingBack))]
-        taken = [own for entry in way if isinstance(entry, Acknowledged) for own in entry.taken.values()]
+        entries = record_of(lab).entries
+        forward = entries[: next(place for place, entry in enumerate(entries) if isinstance(entry, RollingBack))]
+        taken = [own for entry in forward if isinstance(entry, Acknowledged) for own in entry.taken.values()]
         assert sum(map(len, taken)) <= number + len(lab.switches)
 
 
-def test_a_way_that_parts_hosts_is_no_way_back_where_none_are_apart(lab: Lab) -> None:
+def test_no_rollback_cuts_hosts_apart_that_are_joined(lab: Lab) -> None:
     trees = trees_state(lab)
     topology = Topology.of(lab)
     home = topology.homes["n1"]
@@ -287,10 +280,10 @@ def test_a_switch_that_restarts_after_all_is_done_is_brought_back_by_its_journal
     toys.away.clear()
     with at_work(lab, toys.backend(), "recover", Quiet(), toys.stop) as work:
 
-        def planner(found: State) -> ProvedPlan:
-            return ProvedPlan(rollback_plan(lab, found, Position(aim, aim, ()), aim), None)
+        def planner(found: State) -> ProvedRollback:
+            return restore_plan(lab, found, Position(aim, aim, ()), aim, None, toys.abilities)
 
-        result = apply(work, planner, lambda _: True, Options("recover", proved=True))
+        result = apply(work, planner, lambda _: True, Options("recover"))
     assert result.ending == "applied"
     assert not diff(toys.state, aim)
     assert not toys.harms
@@ -303,7 +296,7 @@ def test_nothing_is_saved_unless_asked_and_verified(lab: Lab) -> None:
     toys = ToyLab(lab, factory_state(lab))
     run_apply(toys, plan_trees(lab, toys), options=Options("apply", save=True))
     assert toys.startup == toys.state
-    assert story_of(lab).saved
+    assert record_of(lab).saved
     toys = ToyLab(lab, factory_state(lab), troubles={30: "refuse"})
     run_apply(toys, plan_trees(lab, toys), options=Options("apply", save=True))
     assert toys.startup == factory_state(lab)
@@ -327,3 +320,27 @@ def test_a_changed_inventory_does_not_recover(tmp_path: Path) -> None:
     cables.write_text(cables.read_text(encoding="utf-8").replace(",yes", ",no", 1), encoding="utf-8")
     with pytest.raises(LabError, match="inventory of lab toys has changed"):
         run_recover(replace(toys))
+
+
+def test_a_plan_of_another_state_or_for_other_switches_is_refused(lab: Lab) -> None:
+    toys = ToyLab(lab, factory_state(lab))
+    elsewhere = link_off(lab, trees_state(lab), next(lab.trunks()), abilities=toys.abilities)
+    with pytest.raises(PlanError, match="proved for another state"):
+        run_apply(toys, lambda _: elsewhere)
+    toys = ToyLab(lab, trees_state(lab))
+    with pytest.raises(PlanError, match="proved for"):
+        run_apply(toys, lambda state: link_off(lab, state, next(lab.trunks())))
+    assert toys.orders == 0
+    assert read_journal(StateFolder(lab.name).journal) is None
+
+
+def test_only_the_proof_makes_a_proved_plan(lab: Lab) -> None:
+    state = trees_state(lab)
+    plan = link_off(lab, state, next(lab.trunks()))
+    assert (plan.start, plan.end) == (state, replay(plan.changes, state))
+    with pytest.raises((TypeError, ValueError)):
+        replace(plan, steps=())
+    with pytest.raises(AssertionError, match=r"controller\.planning\.proof"):
+        ProvedPlan(plan.steps, state, plan.end, None, {}, seal=object())
+    with pytest.raises(AssertionError, match="one ends"):
+        join_proved((plan, plan))

@@ -19,7 +19,7 @@ from controller.applying.work import at_work
 from controller.model.state import diff, factory_state
 from lab.errors import JournalFailed, LabError
 from lab.model import Lab
-from tests.controller.applying.test_apply import run_apply, run_recover, scene_of, story_of
+from tests.controller.applying.test_apply import record_of, run_apply, run_recover, scene_of
 from tests.support import ROOT
 from tests.support.labs.toy_lab import Quiet, ToyLab, load, plan_trees, small_lab
 
@@ -81,14 +81,14 @@ def test_killed_at_every_line_of_the_journal(lab: Lab, tmp_path: Path, monkeypat
             patch.setattr(Journal.__init__, "__kwdefaults__", {"sync": kill_at_sync(number)})
             ended = in_child(lambda toys=toys: run_apply(toys, planner(toys)))  # type: ignore[misc]
         left = load(lab, tmp_path / "switches.json")
-        journaled = read_journal(StateFolder(lab.name).journal)
+        record = read_journal(StateFolder(lab.name).journal)
         if ended == 0:
             break
         assert ended == -signal.SIGKILL
-        if journaled is None or journaled.finished:  # it died before its head was safe, or after all was done
-            assert not diff(left.state, start if journaled is None else journaled.after)
+        if record is None or record.finished:  # it died before its head was safe, or after all was done
+            assert not diff(left.state, start if record is None else record.after)
         else:
-            after = journaled.after
+            after = record.after
             run_recover(left)
             assert left.state in (start, after)
             assert not left.harms
@@ -112,7 +112,7 @@ def test_killed_on_the_way_back_it_goes_on_from_there(lab: Lab, tmp_path: Path) 
         assert left.orders <= 2 * half + 7 - number  # what was taken back already is not done again
 
 
-def test_a_full_disk_sends_nothing_more_and_everything_is_taken_back(lab: Lab, tmp_path: Path) -> None:
+def test_a_full_disk_sends_nothing_more_and_everything_is_rolled_back(lab: Lab, tmp_path: Path) -> None:
     """A limit on the size of files stands in for the disk: the kernel refuses in the same place, with EFBIG."""
     start, planner = scene_of(lab, "link off")
     whole = ToyLab(lab, start)
@@ -121,9 +121,9 @@ def test_a_full_disk_sends_nothing_more_and_everything_is_taken_back(lab: Lab, t
     ends = [sum(map(len, lines[:count])) for count in range(len(lines))]
     for limit_byte in (ends[0] + 5, *(end + 20 for end in ends[1:])):
         toys = ToyLab(lab, start)
-        told = tmp_path / "told"
+        ended_as = tmp_path / "ended_as"
 
-        def act(toys: ToyLab = toys, limit_byte: int = limit_byte, told: Path = told) -> None:
+        def act(toys: ToyLab = toys, limit_byte: int = limit_byte, ended_as: Path = ended_as) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit_byte, resource.RLIM_INFINITY))
             try:
                 result = run_apply(toys, planner(toys))
@@ -132,16 +132,16 @@ def test_a_full_disk_sends_nothing_more_and_everything_is_taken_back(lab: Lab, t
                 assert toys.orders == 0
             else:
                 ending = result.ending
-                assert "make room" in result.sentence or ending == "unfinished"
-            aim = story_of(lab).after if ending == "unfinished" else start
+                assert "free disk space" in result.sentence or ending == "unfinished"
+            aim = record_of(lab).after if ending == "unfinished" else start
             assert not diff(toys.state, aim)
             assert not toys.harms
             resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-            told.write_text(ending, encoding="utf-8")
+            ended_as.write_text(ending, encoding="utf-8")
 
         assert in_child(act) == 0, limit_byte
         expected = "refused" if limit_byte < ends[1] else "unfinished" if limit_byte > ends[-1] else "taken back"
-        assert told.read_text(encoding="utf-8") == expected
+        assert ended_as.read_text(encoding="utf-8") == expected
         StateFolder(lab.name).journal.unlink(missing_ok=True)
 
 
@@ -154,18 +154,18 @@ def test_a_journal_is_readable_wherever_it_is_cut(lab: Lab, state_folder: Path) 
     last = -1
     for length_byte in (*range(0, head, 4001), *range(head, len(data), 977), *range(len(data) - 150, len(data) + 1)):
         file.write_bytes(data[:length_byte])
-        journaled = read_journal(file)
-        assert (journaled is None) == (length_byte <= head)
-        if journaled is not None:
-            sent = max((entry.round for entry in journaled.entries if isinstance(entry, Sending)), default=-1)
-            verified = max((entry.round for entry in journaled.entries if isinstance(entry, Verified)), default=-1)
+        record = read_journal(file)
+        assert (record is None) == (length_byte <= head)
+        if record is not None:
+            sent = max((entry.round for entry in record.entries if isinstance(entry, Sending)), default=-1)
+            verified = max((entry.round for entry in record.entries if isinstance(entry, Verified)), default=-1)
             assert verified <= sent
             assert sent >= last
             last = sent
         with Journal(file) as journal:  # what is torn is written over
-            if journaled is not None:
+            if record is not None:
                 journal.write(Verified(round=0))
-        assert (read_journal(file) is None) == (journaled is None)
+        assert (read_journal(file) is None) == (record is None)
 
 
 def test_a_damaged_journal_is_a_sentence_and_no_guess(lab: Lab) -> None:
@@ -177,7 +177,7 @@ def test_a_damaged_journal_is_a_sentence_and_no_guess(lab: Lab) -> None:
     with pytest.raises(LabError, match=r"line 4 .*eeectl adopt"):
         read_journal(file)
     file.write_bytes(b"".join(lines) + b"\0" * 300)
-    assert story_of(lab).finished
+    assert record_of(lab).finished
 
 
 def test_an_apply_that_dies_is_taken_back_by_its_guardian(lab: Lab, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_an_apply_that_dies_is_taken_back_by_its_guardian(lab: Lab, tmp_path: Pa
     ended = in_child(lambda: _apply_guarded(toys, 3600.0))
     assert ended == -signal.SIGKILL
     _wait_for_guardian(lab)
-    assert story_of(lab).outcome == "taken back"
+    assert record_of(lab).outcome == "taken back"
     assert not diff(load(lab, tmp_path / "toys" / "switches.json").state, factory_state(lab))
     assert holder_of(StateFolder(lab.name)) is None
 
@@ -196,7 +196,7 @@ def test_what_nobody_confirms_is_taken_back_at_the_deadline(lab: Lab, tmp_path: 
     toys = ToyLab(lab, factory_state(lab), file=file)
     assert in_child(lambda: _apply_guarded(toys, 3600.0 if confirmed else 0.3)) == 0
     if confirmed:
-        assert story_of(lab).waiting
+        assert record_of(lab).waiting
         left = load(lab, file)
         with (
             at_work(lab, left.backend(), "confirm", Quiet(), left.stop) as work,
@@ -205,9 +205,9 @@ def test_what_nobody_confirms_is_taken_back_at_the_deadline(lab: Lab, tmp_path: 
             confirm(work, journal)
         ring(StateFolder(lab.name))
     _wait_for_guardian(lab)
-    journaled = story_of(lab)
-    assert journaled.outcome == ("applied" if confirmed else "taken back")
-    assert not diff(load(lab, file).state, journaled.after if confirmed else journaled.begun.before)
+    record = record_of(lab)
+    assert record.outcome == ("applied" if confirmed else "taken back")
+    assert not diff(load(lab, file).state, record.after if confirmed else record.begun.before)
 
 
 def _apply_guarded(toys: ToyLab, confirm_s: float) -> None:
@@ -219,7 +219,7 @@ def _apply_guarded(toys: ToyLab, confirm_s: float) -> None:
 
 def _wait_for_guardian(lab: Lab) -> None:
     """Wait for the end of the guardian that the journal names; it is no child of ours."""
-    pid = story_of(lab).guardian
+    pid = record_of(lab).guardian
     assert pid is not None
     try:
         descriptor = os.pidfd_open(pid)

@@ -1,5 +1,6 @@
-"""The way back of a run: short, durable, and leading through the states that were passed."""
+"""The restore journal of a run: short, durable, and leading through the states that were passed."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from controller.experiments.raw_files import RawFile
 from controller.experiments.restore_journal import RestoreJournal
 from controller.model.state import State, diff, factory_state, replay
 from controller.planning.limits import UNLIMITED
-from controller.planning.plan import Plan
+from controller.planning.proof import ProvedPlan
 from controller.planning.regulate import multi_tree
 from controller.planning.trees import shortest_routes
 from lab.errors import LabError, RunFolderFailed
@@ -40,7 +41,7 @@ def _experiment() -> Experiment:
     return Experiment(name="x", factors=factors, measure=measure)
 
 
-def _plan(lab: Lab, state: State, name: str, **levels: str | int) -> Plan:
+def _plan(lab: Lab, state: State, name: str, **levels: str | int) -> ProvedPlan:
     wanted = {"link": "on", "eee": "on", "hold_us": 0, **levels}
     return plan_of(_experiment(), name, wanted, lab, state, None, UNLIMITED)
 
@@ -64,48 +65,51 @@ def test_eee_of_a_link_is_set_and_a_hold_time_with_it(lab: Lab, home: State) -> 
     assert set_with(_experiment(), "link") == ("link",)
 
 
-def test_the_way_back_leads_home_and_stays_as_short_as_there_are_states(lab: Lab, home: State, tmp_path: Path) -> None:
-    way = RestoreJournal(tmp_path, home)
-    way.settle(home, {"link": "on"})
+def test_the_journal_leads_to_the_first_state_and_is_never_longer_than_the_number_of_states(
+    lab: Lab, home: State, tmp_path: Path
+) -> None:
+    journal = RestoreJournal(tmp_path, home)
+    journal.settle(home, {"link": "on"})
     state = home
     for turn in range(3):
         for level in ("off", "on"):
             plan = _plan(lab, state, "link", link=level)
-            way.add(plan)
+            journal.add(plan)
             state = replay(plan.changes, state)
-            way.settle(state, {"link": level, "turn": turn})
-    assert way.length <= 2
+            journal.settle(state, {"link": level, "turn": turn})
+    assert journal.length <= 2
     kept = RestoreJournal.load(tmp_path)
     assert kept is not None
-    assert kept.length == way.length
+    assert kept.length == journal.length
+    assert set(json.loads((tmp_path / "way_home.json").read_bytes())) == {"home", "legs", "levels"}
     back = kept.back(lab, 0)
     assert not diff(replay(back.changes, state), home)
 
 
-def test_levels_that_were_there_are_found_again_and_a_leg_that_was_not_gone_is_forgotten(
+def test_earlier_levels_are_found_again_and_a_plan_that_was_not_applied_is_dropped(
     lab: Lab, home: State, tmp_path: Path
 ) -> None:
-    way = RestoreJournal(tmp_path, home)
-    way.settle(home, {"eee": "off"})
+    journal = RestoreJournal(tmp_path, home)
+    journal.settle(home, {"eee": "off"})
     plan = _plan(lab, home, "eee", eee="on")
-    way.add(plan)
+    journal.add(plan)
     on = replay(plan.changes, home)
-    way.settle(on, {"eee": "on"})
-    assert (way.index_of({"eee": "off"}), way.index_of({"eee": "on"})) == (0, 1)
-    assert way.index_of({"eee": "half"}) is None
+    journal.settle(on, {"eee": "on"})
+    assert (journal.index_of({"eee": "off"}), journal.index_of({"eee": "on"})) == (0, 1)
+    assert journal.index_of({"eee": "half"}) is None
     killed = RestoreJournal.load(tmp_path)
     assert killed is not None
-    killed.settle(home)  # the change was taken back by whoever came after
+    killed.settle(home)  # the change was rolled back by the next command
     assert killed.length == 0
     assert RestoreJournal.load(tmp_path / "nowhere") is None
 
 
 def test_nothing_is_sent_that_could_not_be_written_down(lab: Lab, home: State, tmp_path: Path) -> None:
-    way = RestoreJournal(tmp_path / "gone", home)
+    journal = RestoreJournal(tmp_path / "gone", home)
     with pytest.raises(RunFolderFailed, match="make room"):
-        way.add(_plan(lab, home, "eee", eee="on"))
-    assert way.length == 0
-    way.settle(home)  # a shorter way that is not kept is no failure
+        journal.add(_plan(lab, home, "eee", eee="on"))
+    assert journal.length == 0
+    journal.settle(home)  # a shorter journal that cannot be saved is no failure
     (tmp_path / "way_home.json").write_text("{", encoding="utf-8")
     with pytest.raises(LabError, match="by hand"):
         RestoreJournal.load(tmp_path)
@@ -126,12 +130,12 @@ def test_a_raw_file_keeps_in_memory_what_a_full_disk_refuses(tmp_path: Path) -> 
     assert path.read_bytes() == b"one\ntwo\nthree\n"
 
 
-def test_a_home_with_other_settings_is_not_taken_for_the_same(lab: Lab, home: State, tmp_path: Path) -> None:
-    way = RestoreJournal(tmp_path, home)
+def test_a_first_state_with_other_settings_is_not_taken_for_the_same(lab: Lab, home: State, tmp_path: Path) -> None:
+    journal = RestoreJournal(tmp_path, home)
     plan = _plan(lab, home, "link", link="off")
-    way.add(plan)
+    journal.add(plan)
     port = home.port("sw1", "gi1/0/11")
     ports = {**home.switches["sw1"].ports, "gi1/0/11": replace(port, eee=not port.eee)}
     other = State({**home.switches, "sw1": replace(home.switches["sw1"], ports=ports)})
-    way.settle(other)
-    assert way.length == 1
+    journal.settle(other)
+    assert journal.length == 1

@@ -19,7 +19,7 @@ from controller.model.state import (
     factory_state,
     replay,
 )
-from controller.planning.check import Management, check, check_plainly, faults_of
+from controller.planning.check import Management, check
 from controller.planning.plan import make_plan
 from controller.planning.regulate import link_off, multi_tree
 from controller.planning.trees import one_tree, shortest_routes
@@ -27,6 +27,7 @@ from lab.errors import PlanError, UnsafePlan
 from lab.model import Lab
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
+from tests.support.plain_check import check_plainly, faults_of
 
 LAB = graph_lab(4, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (0, 1)], [1, 2, 1, 1])
 START = factory_state(LAB)

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.model.state import Draft, PortChange, PortState, State, factory_state, replay
-from controller.planning.check import check, check_plainly, faults_of
-from controller.planning.plan import Plan, invert, make_plan
+from controller.planning.check import check
+from controller.planning.plan import invert, make_plan
 from controller.planning.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
+from controller.planning.steps import Plan
 from controller.planning.tree_file import read_trees
 from controller.planning.trees import one_tree, shortest_routes
 from lab.errors import InventoryError, NoTree, PlanError, UnsafePlan
@@ -21,6 +22,7 @@ from tests.support import ROOT
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
 from tests.support.labs.starts import tree_state
+from tests.support.plain_check import check_plainly, faults_of
 
 VIRTUAL = ROOT / "inventory" / "virtual"
 TRIANGLE = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={0: 2})

@@ -7,16 +7,16 @@ import pytest
 from tests.support.labs.engineer import Engineer
 
 TRUNK = "sw1:gi1/0/5"
-TAKEN_BACK = "everything was taken back: the lab is as it was before."
+ROLLED_BACK = "everything was rolled back: the lab is as it was before."
 BETWEEN = "between two states"
 
 
-def _require_taken_back(engineer: Engineer, what: str, *faults: str) -> str:
-    """Apply with a fault that ends by itself: refused, and wholly before. What eeectl said."""
+def _require_rolled_back(engineer: Engineer, what: str, *faults: str) -> str:
+    """Apply with a fault that ends by itself: refused, and fully rolled back. Returns what eeectl printed."""
     engineer.fault(*faults)
-    done = engineer.timed(f"apply taken back: {what}", "apply", "--yes", "--no-host-check")
+    done = engineer.timed(f"apply rolled back: {what}", "apply", "--yes", "--no-host-check")
     assert done.returncode == 1, done.stdout + done.stderr
-    assert TAKEN_BACK in done.stderr, done.stderr
+    assert ROLLED_BACK in done.stderr, done.stderr
     assert "verified" not in done.stdout
     assert engineer.entries()[-1]["outcome"] == "taken back"
     engineer.fault("clear")
@@ -25,11 +25,11 @@ def _require_taken_back(engineer: Engineer, what: str, *faults: str) -> str:
 
 
 def test_a_reboot(engineer: Engineer) -> None:
-    _require_taken_back(engineer, "reboot", "reboot", "sw2", "--at-change", "20")
+    _require_rolled_back(engineer, "reboot", "reboot", "sw2", "--at-change", "20")
 
 
 def test_a_dropped_session(engineer: Engineer) -> None:
-    said = _require_taken_back(engineer, "dropped session", "drop", "sw3", "--at-change", "25")
+    said = _require_rolled_back(engineer, "dropped session", "drop", "sw3", "--at-change", "25")
     assert "sw3: " in said
 
 
@@ -37,22 +37,22 @@ def test_a_dropped_session(engineer: Engineer) -> None:
     ("switch", "command"), [("sw1", "mac address-table static"), ("sw2", "vlan participation include")]
 )
 def test_a_refused_command(engineer: Engineer, switch: str, command: str) -> None:
-    said = _require_taken_back(engineer, "refused command", "refuse", switch, command, "--words", "% Flash is full")
+    said = _require_rolled_back(engineer, "refused command", "refuse", switch, command, "--words", "% Flash is full")
     assert f"{switch}: refused" in said
     assert "Flash is full" in said
 
 
 def test_a_session_that_hangs(engineer: Engineer) -> None:
-    said = _require_taken_back(engineer, "hanging session", "hang", "sw3", "--at-change", "5")
+    said = _require_rolled_back(engineer, "hanging session", "hang", "sw3", "--at-change", "5")
     assert "sw3: it said nothing for" in said
 
 
 def test_a_switch_that_ignores_everything_from_the_start(engineer: Engineer) -> None:
-    said = _require_taken_back(engineer, "ignored writes", "ignore", "sw2")
+    said = _require_rolled_back(engineer, "ignored writes", "ignore", "sw2")
     assert "accepted a change and ignored it" in said
 
 
-def test_a_switch_that_ignores_what_comes_later_cannot_be_taken_back_before_it_is_mended(engineer: Engineer) -> None:
+def test_a_switch_that_ignores_later_changes_cannot_be_rolled_back_before_it_is_repaired(engineer: Engineer) -> None:
     engineer.fault("ignore", "sw1", "--at-change", "10")
     _require_broken_then_recovered(engineer, "ignored writes in the middle")
 
@@ -63,7 +63,7 @@ def test_garbage_now_and_then(engineer: Engineer) -> None:
     if done.returncode == 0:  # it was in answers that say nothing, and what they are about was read back
         engineer.require_after()
     else:
-        assert TAKEN_BACK in done.stderr, done.stderr
+        assert ROLLED_BACK in done.stderr, done.stderr
         engineer.require_before()
 
 
@@ -104,7 +104,7 @@ def test_a_pulled_plug_is_waited_for(engineer: Engineer) -> None:
     engineer.fault("power", "sw2", "on")
     done = applying.end()
     assert done.returncode == 1
-    assert TAKEN_BACK in done.stderr
+    assert ROLLED_BACK in done.stderr
     engineer.require_before()
 
 
@@ -126,12 +126,12 @@ def test_a_cable_cut_meanwhile(engineer: Engineer) -> None:
     done = applying.end()
     assert done.returncode == 1, done.stdout
     assert "n01" in done.stderr  # hosts do not reach each other
-    assert TAKEN_BACK in done.stderr, done.stderr
+    assert ROLLED_BACK in done.stderr, done.stderr
     engineer.require_before()
 
 
 def test_another_change_between_two_rounds_is_not_overwritten(engineer: Engineer) -> None:
-    """A colleague shuts a host's port in the middle: the read-back of the round that touches it tells."""
+    """A colleague shuts a host's port in the middle: the read-back of the round that touches it shows it."""
     applying = engineer.start_apply()
     engineer.await_round(applying, 2)
     meddling = threading.Thread(target=engineer.lab.configure, args=("sw1", "interface gi1/0/1", "shutdown"))

@@ -68,7 +68,7 @@ def test_interrupted_in_the_middle(engineer: Engineer) -> None:
     applying.interrupt()
     done = applying.end()
     assert done.returncode == 130, done.stderr
-    assert "everything was taken back" in done.stderr
+    assert "everything was rolled back" in done.stderr
     engineer.require_before()
 
 
@@ -76,7 +76,7 @@ def test_interrupted_twice(engineer: Engineer) -> None:
     applying = engineer.start_apply()
     engineer.await_round(applying, 8)
     applying.interrupt()
-    eventually("it is being taken back", lambda: "taking back" in engineer.kinds())
+    eventually("it is being rolled back", lambda: "taking back" in engineer.kinds())
     applying.interrupt()
     done = applying.end()
     assert done.returncode == 130, done.stderr
@@ -86,7 +86,7 @@ def test_interrupted_twice(engineer: Engineer) -> None:
     engineer.require_before()
 
 
-def test_a_colleague_between_the_look_and_the_answer(engineer: Engineer) -> None:
+def test_a_colleague_between_planning_and_the_answer(engineer: Engineer) -> None:
     argv = engineer.argv("apply", "--no-host-check")
     child = pexpect.spawn(argv[0], argv[1:], env=engineer.environment(), cwd=str(ROOT), encoding="utf-8", timeout=60)
     child.expect("apply this")
@@ -178,8 +178,8 @@ def test_the_disk_fills_up_in_the_middle(engineer: Engineer, small_disk: Path) -
     run(["mount", "-o", f"remount,size={engineer.head_byte // 4096 * 4 + 16}k", str(small_disk)])
     done = engineer.apply(kept=small_disk)
     assert done.returncode == 1, done.stdout
-    assert "everything was taken back" in done.stderr, done.stderr
-    assert "make room" in done.stderr
+    assert "everything was rolled back" in done.stderr, done.stderr
+    assert "free disk space" in done.stderr
     engineer.require_before()
     run(["mount", "-o", "remount,size=10m", str(small_disk)])
     recovered = engineer.eeectl("recover", "--yes", kept=small_disk)

@@ -1,4 +1,4 @@
-"""The verbs that change a lab, on switches that do as they are told."""
+"""The verbs that change a lab, on switches without faults."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ TRUNK = "sw1:gi1/0/5"
 FAR = "sw2:1/0/5"
 
 
-def test_an_apply_a_second_one_and_the_way_back(engineer: Engineer) -> None:
+def test_an_apply_a_second_one_and_the_rollback(engineer: Engineer) -> None:
     done = engineer.timed("apply with a check by the hosts", "apply", "--yes")
     assert done.returncode == 0, done.stderr
     assert "read back and verified" in done.stdout
@@ -25,14 +25,14 @@ def test_an_apply_a_second_one_and_the_way_back(engineer: Engineer) -> None:
     engineer.require_before()
     twice = engineer.eeectl("rollback", "--yes")
     assert twice.returncode == 1
-    assert "nothing to take back" in twice.stderr
+    assert "has no apply to roll back" in twice.stderr
 
 
-def test_what_nobody_confirms_is_taken_back_by_itself(engineer: Engineer) -> None:
+def test_an_apply_that_nobody_confirms_is_rolled_back(engineer: Engineer) -> None:
     done = engineer.program("apply", "--yes", "--no-host-check", "--confirm-in", "2s")
     assert done.returncode == 0
     assert "eeectl confirm" in done.stdout
-    eventually("it is taken back", lambda: engineer.kinds()[-1] == "done")
+    eventually("it is rolled back", lambda: engineer.kinds()[-1] == "done")
     assert engineer.entries()[-1]["outcome"] == "taken back"
     engineer.require_before()
     late = engineer.eeectl("confirm")

@@ -15,7 +15,7 @@ def _plan(*words: str) -> int:
     return run(["plan", *words, "--start", "factory"])
 
 
-def test_the_head_tells_vlans_paths_entries_and_what_was_assumed(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_summary_shows_vlans_paths_entries_and_the_assumed_start(capsys: pytest.CaptureFixture[str]) -> None:
     assert _plan(str(INVENTORY / "koibuchi")) == 3
     out = capsys.readouterr().out
     assert "assumed, nothing was observed" in out
@@ -68,7 +68,7 @@ def test_hand_written_trees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("trees: [{switches: [sw1], links: [nowhere]}]", "no cable 'nowhere'"),
+        ("trees: [{switches: [sw1], links: [nowhere]}]", "has no link 'nowhere'"),
         ("trees: [{switches: [sw1]}]", "trees.0.links"),
         ("trees: [", "is not YAML"),
         ("trees: [{switches: [sw1], links: [], root: sw1}]", "trees.0.root"),
@@ -90,15 +90,15 @@ def test_wrong_files_of_trees_are_refused(
         (["--roots", "sw1"], "leave --roots out"),
         (["--policy", "one", "--roots", "sw1", "sw2"], "one root"),
         (["--policy", "star"], "roots of trees"),
-        (["--off", "sw1:gi1/0/1"], "host's only way"),
+        (["--off", "sw1:gi1/0/1"], "host's only link"),
         (["--off", "sw9:gi1/0/1"], "no link 'sw9:gi1/0/1'"),
-        (["--management", "sw1"], "is no way in"),
-        (["--management", "sw1:9999"], "is no way in"),
+        (["--management", "sw1"], "invalid in-band management"),
+        (["--management", "sw1:9999"], "invalid in-band management"),
         (["--trees-per-switch", "0"], "at least one tree"),
         (["--policy", "file", "--trees", "/nonexistent"], "No such file"),
     ],
 )
-def test_wrong_wishes_are_refused_in_a_sentence(
+def test_wrong_options_are_refused_in_a_sentence(
     capsys: pytest.CaptureFixture[str], options: list[str], words: str
 ) -> None:
     assert _plan(str(INVENTORY / "virtual"), *options) == 1

@@ -1,4 +1,4 @@
-"""Somebody who runs eeectl on a lab, and somebody else who looks what the switches really are.
+"""A person who runs eeectl on a lab, and another view of the switches' real settings.
 
 The second reads with net-snmp's tools and with OpenSSH, and knows nothing of drivers.
 """
@@ -29,8 +29,8 @@ SETTINGS = (
     "1.3.6.1.2.1.2.2.1.7",  # ifAdminStatus
 )
 RESIDUE = ("switchport mode general", "switchport trunk allowed vlan ", "port-security", "interface ", "exit")
-"""Starts of lines that a way back may leave, as they change nothing: a port in general mode with VLAN 1 alone does what
-an access port does, and a trunk's list is nothing to a port that is none."""
+"""Starts of lines that a rollback may leave, as they have no effect: a port in general mode with VLAN 1 alone works
+like an access port, and a trunk's list has no effect on a port in another mode."""
 
 COPIES_PER_FRAME = 10
 """A broadcast crosses each host's cable and two trunks once, which makes eight; a loop would make thousands."""
@@ -77,7 +77,7 @@ class Engineer:
 
     @staticmethod
     def _here(words: list[str], kept: Path) -> Done:
-        """Run eeectl to its end in this process, which saves the second that a program takes to start."""
+        """Run eeectl to its end in this process, which saves the second that a new process takes to start."""
         printed, said = io.StringIO(), io.StringIO()
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed), redirect_stderr(said):
             patch.setenv("EEE_CONTROLLER_DIR", str(kept))
@@ -110,7 +110,7 @@ class Engineer:
         return Running(self.argv(verb, *options), self.environment(kept))
 
     def apply(self, *options: str, kept: Path | None = None) -> Done:
-        """Trees for everybody; hosts are not asked, which takes seconds."""
+        """Trees for everybody; without the check between hosts, which takes seconds."""
         return self.eeectl("apply", "--yes", "--no-host-check", *options, kept=kept)
 
     def start_apply(self, *options: str) -> "Running":
@@ -131,7 +131,7 @@ class Engineer:
         self.figures.append((what, time.monotonic() - since_s))
         return done
 
-    # -- the journal, which tells when something is happening
+    # -- the journal, which shows when something happens
 
     @property
     def journal(self) -> Path:
@@ -182,7 +182,7 @@ class Engineer:
         return frozenset(lines)
 
     def _find_after(self) -> None:
-        """Note what an apply leads to when nothing goes wrong, and take it back."""
+        """Record the state after an apply without faults, and roll it back."""
         done = self.apply()
         assert done.returncode == 0, done.stderr
         self.after = self.read()
@@ -210,8 +210,8 @@ class Engineer:
 
     def require_no_loop_since(self, before: dict[str, int]) -> None:
         """Fail if frames multiplied, or if the twin saw a storm."""
-        told = [alarm["sentence"] for alarm in self.lab.status()["engine"]["alarms"]]
-        assert not [sentence for sentence in told if "loop" in sentence], told
+        alarms = [alarm["sentence"] for alarm in self.lab.status()["engine"]["alarms"]]
+        assert not [sentence for sentence in alarms if "loop" in sentence], alarms
         now = self.frames()
         offered, copies = (now[name] - before[name] for name in ("offered", "copies"))
         assert offered > 0, "nobody broadcasts, so no loop would show"
@@ -224,7 +224,7 @@ class Engineer:
         shutil.rmtree(self.kept / self.lab.name, ignore_errors=True)
 
     def restore(self) -> None:
-        """Mend everything, and let switches that are not as they left the factory forget what they are."""
+        """Repair everything, and reset switches that do not have factory settings."""
         if self.lab.status()["faults"]:
             self.fault("clear")
         eventually("all switches are ready", lambda: all(s["state"] == "ready" for s in self.lab.status()["switches"]))
@@ -237,7 +237,7 @@ class Engineer:
 
 
 class Running:
-    """An eeectl that runs."""
+    """A running eeectl."""
 
     def __init__(self, argv: Sequence[str], environment: dict[str, str]) -> None:
         self.process = subprocess.Popen(

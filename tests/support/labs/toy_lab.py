@@ -32,6 +32,7 @@ from controller.model.state import (
 )
 from controller.planning.check import Watch, required_hosts
 from controller.planning.limits import Abilities
+from controller.planning.proof import ProvedPlan
 from controller.planning.regulate import multi_tree
 from controller.planning.routing_options import RoutingOptions, work_out
 from controller.planning.trees import shortest_routes
@@ -426,5 +427,5 @@ def load(lab: Lab, file: Path) -> ToyLab:
     return ToyLab(lab, saved.running, saved.startup, file=file)
 
 
-def plan_trees(lab: Lab, toys: ToyLab, routing: RoutingOptions | None = None) -> Callable[[State], Any]:
-    return lambda state: work_out(lab, state, routing or RoutingOptions(), toys.abilities, "toy")
+def plan_trees(lab: Lab, toys: ToyLab, routing: RoutingOptions | None = None) -> Callable[[State], ProvedPlan]:
+    return lambda state: work_out(lab, state, routing or RoutingOptions(), toys.abilities, "toy").plan

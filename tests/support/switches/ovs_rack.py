@@ -26,7 +26,7 @@ from typing import Self
 from controller.drivers.driver import ASPECTS, Answers, Line, Order, Query, Show
 from controller.drivers.openvswitch.driver import OpenVSwitch, set_up
 from controller.model.state import Change, State, SwitchState, replay
-from controller.planning.plan import Plan
+from controller.planning.steps import Plan
 from controller.transports.session import Acknowledged
 from lab.errors import Rejected
 from lab.model import Lab, Switch

@@ -20,8 +20,9 @@ from controller.model.state import (
     factory_state,
 )
 from controller.planning.limits import abilities_of
-from controller.planning.plan import Plan, invert, make_plan
+from controller.planning.plan import invert, make_plan
 from controller.planning.regulate import link_off, link_on, link_speed, multi_tree
+from controller.planning.steps import Plan
 from controller.planning.trees import one_tree, shortest_routes
 from lab.model import End, Host, Lab, Link, Port, Switch
 

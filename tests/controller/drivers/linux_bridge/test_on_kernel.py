@@ -22,8 +22,9 @@ from controller.model.state import (
     replay,
 )
 from controller.planning.limits import abilities_of
-from controller.planning.plan import Plan, invert, make_plan
+from controller.planning.plan import invert, make_plan
 from controller.planning.regulate import link_off, multi_tree
+from controller.planning.steps import Plan
 from controller.planning.trees import shortest_routes
 from controller.transports.switches import SwitchSession
 from lab.errors import Rejected

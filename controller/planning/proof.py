@@ -1,0 +1,104 @@
+"""Plans that carry their proof: what may be applied to a lab. Pure.
+
+Only the functions of this file make a `ProvedPlan` or a `ProvedRollback`. So a plan is proved once, and whoever applies
+it has only to see that the lab still is in the state that the proof starts from.
+"""
+
+from collections.abc import Iterable
+from dataclasses import InitVar, dataclass, field
+
+from controller.model.state import State, diff, replay
+from controller.planning.check import Fault, Management, Watch, check, required_hosts
+from controller.planning.limits import Abilities, require_expressible
+from controller.planning.steps import Plan, join_plans
+from lab.errors import PlanError, UnsafePlan
+from lab.model import Lab
+from lab.topology import Topology
+
+_SEAL = object()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sealed(Plan):
+    """The steps, the states that they lead from and to, and what they were proved with."""
+
+    start: State = field(repr=False)
+    end: State = field(repr=False)
+    management: Management | None
+    abilities: Abilities = field(repr=False)
+    seal: InitVar[object] = field(kw_only=True)
+
+    def __post_init__(self, seal: object) -> None:
+        if seal is not _SEAL:
+            raise AssertionError("a plan is proved by controller.planning.proof")
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedPlan(_Sealed):
+    """Safe after every prefix: no loop, no host and no management cut off; and every switch can express it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProvedRollback(_Sealed):
+    """Leads from a state that may already be unsafe, and makes nothing worse: `prove_rollback` says how."""
+
+
+def prove(lab: Lab, start: State, plan: Plan, management: Management | None, abilities: Abilities) -> ProvedPlan:
+    """Prove a plan; NotExpressible if a switch cannot express it, UnsafePlan if `start` or a prefix is unsafe."""
+    require_expressible(lab, start, plan.changes, abilities)
+    check(lab, start, plan.changes, management)
+    return ProvedPlan(plan.steps, start, replay(plan.changes, start), management, abilities, seal=_SEAL)
+
+
+def join_proved(plans: Iterable[ProvedPlan]) -> ProvedPlan:
+    """Proved plans one after the other, at least one; each has to start where the one before it ends."""
+    first, *others = plans
+    end = first.end
+    for plan in others:
+        if plan.start != end or (plan.management, plan.abilities) != (first.management, first.abilities):
+            raise AssertionError("proved plans are joined where one ends and the next one starts")
+        end = plan.end
+    steps = join_plans((first, *others)).steps
+    return ProvedPlan(steps, first.start, end, first.management, first.abilities, seal=_SEAL)
+
+
+def prove_rollback(
+    lab: Lab,
+    found: State,
+    plan: Plan,
+    target: State,
+    management: Management | None,
+    abilities: Abilities,
+    *,
+    lost_switch: bool,
+) -> ProvedRollback:
+    """UnsafePlan if a prefix closes a loop or cuts off management that stands, or cuts hosts apart.
+
+    Faults that `found` has already are no reason to refuse. If hosts are apart in it, or if a switch lost its settings
+    (`lost_switch`), hosts may be apart until the end.
+    """
+    watch = Watch(lab, found, required_hosts(Topology.of(lab), target), management)
+    given = {fault.harm for fault in watch.faults}
+    patient = lost_switch or bool(given)
+    for number, step in enumerate(plan.steps, start=1):
+        watch.apply(step.change)
+        fault = next((fault for fault in watch.faults if _is_new(fault, given, patient=patient)), None)
+        if fault is not None:
+            raise UnsafePlan(number, fault.harm, fault.path)
+    if watch.draft.freeze() != target:
+        raise PlanError("the rollback does not end in the state that it should restore.")
+    return ProvedRollback(plan.steps, found, target, management, abilities, seal=_SEAL)
+
+
+def _is_new(fault: Fault, given: set[str], *, patient: bool) -> bool:
+    return fault.harm not in given and not (patient and fault.parts_hosts)
+
+
+def require_start(plan: ProvedPlan | ProvedRollback, found: State, abilities: Abilities) -> None:
+    """PlanError if a plan was proved for another state than the one found, or for switches that can do other things."""
+    changes = diff(plan.start, found)
+    if changes or plan.abilities != abilities:
+        raise PlanError(
+            f"the plan was proved for another state of the lab ({len(changes)} settings differ): observe it and plan "
+            "again."
+        )
