@@ -16,7 +16,8 @@ from controller.experiments.experiment_file import ExperimentSource, experiment_
 from controller.experiments.session import RunOptions, run_new
 from controller.experiments.traffic import node_traffic, read_traffic
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
-from eeectl.set_options import all_hosts, pairs
+from eeectl.program_options import ProgramOptions
+from eeectl.set_options import pairs
 from record.event_kinds import EventKind
 from record.store import read_events
 from record.trials import Trial, read_trials
@@ -24,7 +25,6 @@ from twin.lab.lateness import Lateness
 
 _TRAFFIC: Final = "traffic.json"
 
-_Flag = Annotated[bool, Parameter(negative="")]
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 
 
@@ -37,18 +37,9 @@ def bench(
     /,
     *,
     listed: Annotated[bool, Parameter(name="--list", negative="")] = False,
-    lab: str = "virtual",
-    hosts: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
-    ranks_per_host: int = 1,
     values: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
-    repetitions: int = 1,
-    timeout_s: float = 600.0,
-    traffic: _Flag = False,
-    gaps: _Flag = False,
-    agent_user: str = "",
-    name: str = "",
-    runs: Path = Path("runs"),
     as_json: _Json = False,
+    options: Annotated[ProgramOptions, Parameter(name="*")] = ProgramOptions(),  # noqa: B008 - frozen
 ) -> int:
     """Run an MPI program on hosts of a lab: check its answer, show its figures, and sample all devices meanwhile.
 
@@ -58,30 +49,12 @@ def bench(
         Its name in the table of programs.
     listed
         Only show the programs and their parameters.
-    lab
-        Name of a lab, or a folder.
-    hosts
-        Hosts on which it runs, n01,n02 or n01 n02; Open MPI starts on the first. Default: all hosts of the lab.
-    ranks_per_host
-        Ranks on each host.
     values
         NAME=VALUE: a parameter of the program. Give the option once for each parameter.
-    repetitions
-        How often it runs.
-    timeout_s
-        Time limit of one repetition.
-    traffic
-        Count messages and bytes between ranks, with Open MPI's monitoring component.
-    gaps
-        Record the idle gaps of the hosts' links; needs CAP_NET_RAW on the hosts.
-    agent_user
-        User that runs agents on nodes, if not the inventory's.
-    name
-        Name of the run; default: bench- followed by the program's name.
-    runs
-        Folder in which the run gets its own.
     as_json
         Print JSON.
+    options
+        Where the program runs, and what is recorded of it.
 
     """
     if listed:
@@ -89,28 +62,19 @@ def bench(
     if not program:
         print("eeectl bench: no program is named: name one, or give --list to show them all.", file=sys.stderr)
         return WRONG_USE
-    names = [one for word in hosts for one in word.split(",") if one] or all_hosts(lab)
-    program_run: dict[str, Any] = {
-        "name": program,
-        "parameters": dict(pairs(values, "--set sleep_us=100")),
-        "hosts": names,
-    }
-    program_run |= {"ranks_per_host": ranks_per_host, "timeout_s": timeout_s}
-    content: dict[str, Any] = {"name": name or f"bench-{program}", "lab": lab, "measure": {"program": program_run}}
-    content |= {"blocks": 1, "repetitions": repetitions, "guards": {"retries": 0}}
-    content |= {"recordings": {"traffic": traffic, "gaps": gaps, "user": agent_user}}
-    source = ExperimentSource("the command line", content)
-    result = run_new(experiment_of(source), source, RunOptions(runs, quiet=as_json), Lateness.of)
-    trials = read_trials(result.folder)
-    report = _Report(
-        program, result.folder, trials, program_run, Placement(tuple(names), ranks_per_host), _notes(result.folder)
-    )
+    content = options.content(program, dict(pairs(values, "--set sleep_us=100")), f"bench-{program}")
+    source = ExperimentSource("the command line", content | {"blocks": 1, "guards": {"retries": 0}})
+    result = run_new(experiment_of(source), source, RunOptions(options.runs, quiet=as_json), Lateness.of)
+    measured = content["measure"]["program"]
+    placement = Placement(tuple(measured["hosts"]), options.ranks_per_host)
+    trials, notes = read_trials(result.folder), _notes(result.folder)
+    report = _Report(program, result.folder, trials, measured["parameters"], placement, notes)
     print(json.dumps(report.plain(), indent=1) if as_json else report.text())
     if result.outcome.cause is not None:
         raise result.outcome.cause
     if result.outcome.interrupted:
         return INTERRUPTED
-    return DONE if result.outcome.valid == repetitions else REFUSED
+    return DONE if result.outcome.valid == options.repetitions else REFUSED
 
 
 # -- the table
@@ -157,7 +121,7 @@ class _Report:
     program: str
     folder: Path
     trials: Sequence[Trial]
-    program_run: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     placement: Placement
     notes: Sequence[str]
 
@@ -165,7 +129,7 @@ class _Report:
         """For --json: every repetition with its figures, and each node's message count and mean size if counted."""
         fields: dict[str, Any] = {"folder": str(self.folder), "program": self.program}
         fields |= {"hosts": list(self.placement.hosts), "ranks_per_host": self.placement.ranks_per_host}
-        fields["parameters"] = dict(self.trials[0].parameters if self.trials else self.program_run["parameters"])
+        fields["parameters"] = dict(self.trials[0].parameters if self.trials else self.parameters)
         fields["notes"] = list(self.notes)
         fields["repetitions"] = [self._plain_trial(trial) for trial in self.trials]
         return fields

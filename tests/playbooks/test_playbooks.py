@@ -72,19 +72,19 @@ def test_an_unreachable_switch_gets_its_console_lines_and_the_others_none(tmp_pa
         for n in range(1, 5)
         for service in ("ssh", "snmp")
     ]
-    (tmp_path / "said.json").write_text(json.dumps({"devices": rows}))
+    (tmp_path / "check.json").write_text(json.dumps({"devices": rows}))
     stub = tmp_path / "eeectl"
-    stub.write_text(f"#!/bin/sh\ncat {tmp_path}/said.json\nexit 1\n")
+    stub.write_text(f"#!/bin/sh\ncat {tmp_path}/check.json\nexit 1\n")
     stub.chmod(0o755)
     done = _play("-i", str(_EXAMPLE), "switches.yml", "-e", f"eeectl={stub}")
     assert done.returncode == 2
-    said = dict(re.findall(r'fatal: \[(sw\d)\]: FAILED! => \{.*"msg": "(.*)"\}', done.stdout))
-    assert set(said) == {"sw1", "sw3"}
-    assert "does not answer SNMP" in said["sw1"]
-    assert "snmp-server community COMMUNITY rw" in said["sw1"]
-    assert "crypto key" not in said["sw1"]
-    assert "ip ssh server" in said["sw3"]
-    assert "copy running-config startup-config" in said["sw3"]
+    messages = dict(re.findall(r'fatal: \[(sw\d)\]: FAILED! => \{.*"msg": "(.*)"\}', done.stdout))
+    assert set(messages) == {"sw1", "sw3"}
+    assert "does not answer SNMP" in messages["sw1"]
+    assert "snmp-server community COMMUNITY rw" in messages["sw1"]
+    assert "crypto key" not in messages["sw1"]
+    assert "ip ssh server" in messages["sw3"]
+    assert "copy running-config startup-config" in messages["sw3"]
 
 
 def test_monitoring_installs_files_that_prometheus_accepts_and_is_idempotent(tmp_path: Path) -> None:
@@ -131,8 +131,10 @@ def test_nodes_of_a_lab_are_set_up_and_a_second_run_changes_nothing(
         return subprocess.run(argv, check=True, capture_output=True, text=True, timeout=30).stdout
 
     names = f"n02 {lab.host('n02').data_address} {lab.host('n02').management_address}"
-    said = on_n01(f"for name in {names}; do ssh -o BatchMode=yes -o StrictHostKeyChecking=yes $name hostname; done")
-    assert said.split() == ["n02"] * 3
+    names_found = on_n01(
+        f"for name in {names}; do ssh -o BatchMode=yes -o StrictHostKeyChecking=yes $name hostname; done"
+    )
+    assert names_found.split() == ["n02"] * 3
     assert "somebody@controller" in on_n01("cat ~/.ssh/authorized_keys")
     python = "/usr/local/libexec/eee-testbed/python3"
     assert (

@@ -26,8 +26,8 @@ def test_the_remaining_time_is_estimated_from_the_slots_done_since_the_run_began
         progress.ended("eee off", 7)  # too soon for another line
         now_s[0] += 30.0
         progress.ended("eee off invalid: a link went down", 10)
-    said = capsys.readouterr().err.splitlines()
-    assert said == [
+    printed = capsys.readouterr().err.splitlines()
+    assert printed == [
         "eeectl: 6 of 10: eee on; about 2 min left",
         "eeectl: 10 of 10: eee off invalid: a link went down",
     ]

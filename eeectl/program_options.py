@@ -1,0 +1,67 @@
+"""The options shared by the verbs that run a program of the table: `bench` and `sweep`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from eeectl.set_options import all_hosts
+
+_Flag = Parameter(negative="")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramOptions:
+    """Where a program runs, how often, and what is recorded of it.
+
+    Parameters
+    ----------
+    lab
+        Name of a lab, or a folder.
+    hosts
+        Hosts on which it runs, n01,n02 or n01 n02; Open MPI starts on the first. Default: all hosts of the lab.
+    ranks_per_host
+        Ranks on each host.
+    repetitions
+        How often it runs; with factors, how often at each combination of levels in a block.
+    timeout_s
+        Time limit of one repetition.
+    traffic
+        Count messages and bytes between ranks, with Open MPI's monitoring component.
+    gaps
+        Record the idle gaps of the hosts' links; needs CAP_NET_RAW on the hosts.
+    agent_user
+        User that runs agents on nodes, if not the inventory's.
+    name
+        Name of the run; default: the name of the program and that of the verb.
+    runs
+        Folder in which the run gets its own.
+
+    """
+
+    lab: str = "virtual"
+    hosts: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = ()
+    ranks_per_host: int = 1
+    repetitions: int = 1
+    timeout_s: float = 600.0
+    traffic: Annotated[bool, _Flag] = False
+    gaps: Annotated[bool, _Flag] = False
+    agent_user: str = ""
+    name: str = ""
+    runs: Path = Path("runs")
+
+    def content(self, program: str, parameters: Mapping[str, Any], default_name: str) -> dict[str, Any]:
+        """An experiment that measures the program, without factors, as its file would have it."""
+        hosts = [name for argument in self.hosts for name in argument.split(",") if name] or all_hosts(self.lab)
+        run: dict[str, Any] = {"name": program, "parameters": dict(parameters), "hosts": hosts}
+        run |= {"ranks_per_host": self.ranks_per_host, "timeout_s": self.timeout_s}
+        return {
+            "name": self.name or default_name,
+            "lab": self.lab,
+            "measure": {"program": run},
+            "repetitions": self.repetitions,
+            "recordings": {"traffic": self.traffic, "gaps": self.gaps, "user": self.agent_user},
+        }
