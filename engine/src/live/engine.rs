@@ -105,7 +105,7 @@ impl Live {
         let spin = self.spin;
         let (ready, started) = mpsc::channel();
         let thread = std::thread::Builder::new()
-            .name("live".into())
+            .name("twin-live".into())
             .spawn(move || {
                 let _at_end = ThreadEnd(Arc::clone(&control));
                 control.thread_begins();

@@ -52,7 +52,7 @@ impl Capture {
         });
         let theirs = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
-            .name("capture".into())
+            .name("twin-capture".into())
             .spawn(move || {
                 write_all(&fd, &theirs);
                 theirs.closed.store(true, Ordering::Release);
