@@ -61,7 +61,7 @@ class LabController:
     _restore: RestoreJournal | None = None
 
     @property
-    def acts(self) -> bool:
+    def changes_lab(self) -> bool:
         """Whether the experiment changes the lab at all."""
         return bool(self.experiment.of_kind(*OF_LAB))
 
@@ -74,7 +74,7 @@ class LabController:
 
     def open(self) -> None:
         """Record the state before the run, once; after a crash in the middle of a change, recover first."""
-        if not self.acts:
+        if not self.changes_lab:
             return
         self._restore = RestoreJournal.load(self.run.folder)
         with self._work() as work:
@@ -91,7 +91,7 @@ class LabController:
         """Whether the lab is at these levels already."""
         return self._wanted(levels) == self._levels
 
-    def bring(self, levels: Levels) -> bool:
+    def set_levels(self, levels: Levels) -> bool:
         """Set the lab to levels; returns whether anything was sent. LabError if that fails: it is then rolled back."""
         wanted, journal = self._wanted(levels), self._opened()
         before, self._levels = self._levels, {}
@@ -111,7 +111,7 @@ class LabController:
                 raise Stopped("stopped while links settled.")
         return bool(changed)
 
-    def put_back(self) -> str:
+    def restore(self) -> str:
         """Restore the lab to its state before the run; returns how that ended. LabError if it failed."""
         if self._restore is None:
             return ""

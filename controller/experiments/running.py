@@ -107,7 +107,7 @@ class Runner:
         self.guard_sink.lab_changing()
         self.lab_controller.stop = Stop()
         with self.signals.asking(self.lab_controller.stop):
-            return self.lab_controller.put_back()
+            return self.lab_controller.restore()
 
     # -- trials
 
@@ -123,7 +123,7 @@ class Runner:
             in_a_row = 0 if ended.state != "failed" else in_a_row + 1
             if in_a_row >= self.experiment.guards.failures_in_a_row:
                 raise LabError(
-                    f"{in_a_row} trials failed in a row; check the lab, then resume it. Last failure: {ended.why}"
+                    f"{in_a_row} trials failed in a row, the last with: {ended.why} Check the lab, then resume the run."
                 )
 
     def _next(self) -> Slot | None:
@@ -211,10 +211,10 @@ class Runner:
 
     def _set_levels(self, slot: Slot) -> None:
         changed = False
-        if self.lab_controller.acts and not self.lab_controller.has(slot.levels):
+        if self.lab_controller.changes_lab and not self.lab_controller.has(slot.levels):
             self.guard_sink.lab_changing()
             with self.signals.asking(self.lab_controller.stop):
-                changed = self.lab_controller.bring(slot.levels)
+                changed = self.lab_controller.set_levels(slot.levels)
         if changed or not self._settled:
             self.guard_sink.lab_settled(self.run.clock.now_ns())
         hosts = hosts_of(self.experiment, self.lab, slot)

@@ -110,7 +110,7 @@ def restore_lab(folder: Path) -> str:
         lab_controller = LabController(lab, experiment, run, real_backend(lab, say=progress.say), lock, progress)
         with SignalHandling() as signals, signals.asking(lab_controller.stop):
             lab_controller.open()
-            return lab_controller.put_back()
+            return lab_controller.restore()
 
 
 def run_preflight(experiment: Experiment, source: ExperimentSource, options: RunOptions) -> "Verdict":
@@ -141,7 +141,7 @@ def assess_meters(experiment: Experiment, run: Run, collector: Collector) -> "Ve
 
 
 def _locked(lab: Lab, experiment: Experiment, progress: RunProgress) -> Lock:
-    return Lock(StateFolder(lab.name), f"run {experiment.name}", tell=progress.say)
+    return Lock(StateFolder(lab.name), f"run {experiment.name}", warn=progress.say)
 
 
 def _run(
