@@ -1,12 +1,12 @@
 """A against B, paired by block: medians, their ratio and difference, with 95 % intervals by bootstrap. Pure.
 
-Trials of one block were measured close to each other, so what drifts is shared by its A and its B. So the ratio is the
+Trials of one block were measured close to each other, so A and B of a block share any drift. The ratio is therefore the
 median over blocks of the ratio within each block, and so is the difference. The bootstrap draws whole blocks with
-replacement (Efron 1979; the block is what was randomised and is independent), and within a drawn block its trials. A
-percentile interval of few values is too narrow: with three blocks it holds the truth three times in four. Fewer than
-six are marked.
+replacement (Efron 1979; blocks were randomised and are independent), and then trials within each drawn block. A
+percentile interval of few values is too narrow: with three blocks it contains the truth three times in four. Fewer than
+six are marked as weak.
 
-Two different runs have no blocks in common: the trials of each are then drawn by themselves, and medians compared.
+Two different runs have no blocks in common: their trials are then drawn separately, and their medians compared.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,8 +33,7 @@ Pairing = Literal["blocks", "none"]
 class Comparison:
     """One figure of A and of B. `ratio` is B by A, `difference` B minus A, in `unit`.
 
-    `saves_percent` of B against A follows from the ratio. `blocks` is how many took part, `weak` whether they are too
-    few for the interval to be believed.
+    `blocks` is the number of blocks that took part; `weak`: too few for the interval to be reliable.
     """
 
     figure: str
@@ -49,12 +48,12 @@ class Comparison:
 
     @property
     def weak(self) -> bool:
-        """Whether there are too few blocks (or trials, where there are none) for the interval to say much."""
+        """Whether the interval is of too few blocks, or without blocks of too few trials."""
         return min(self.blocks if self.pairing == "blocks" else _FEW_BLOCKS, *self.counts) < _FEW_BLOCKS
 
     @property
     def differs(self) -> bool:
-        """Whether the interval of the ratio leaves 1 out."""
+        """Whether the interval of the ratio excludes 1."""
         return not self.ratio.holds(1.0)
 
 
@@ -67,22 +66,22 @@ def compare(
     pairing: Pairing = "blocks",
     seed: int = 0,
 ) -> Comparison:
-    """Compare values by block; with pairing, blocks that lack A or B are left out. ValueError if nothing is left."""
+    """Compare values by block, with pairing without blocks that lack A or B. ValueError if nothing is left."""
     if pairing == "blocks":
         shared = [block for block in a if block in b]
         a, b = ({block: side[block] for block in shared} for side in (a, b))
     values_a, values_b = (np.array([x for own in side.values() for x in own], dtype=float) for side in (a, b))
     if not values_a.size or not values_b.size:
         raise ValueError("A and B have no block in common" if pairing == "blocks" else "A or B has no valid trial")
-    chance = np.random.default_rng(seed)
+    random = np.random.default_rng(seed)
     mid_a, mid_b = float(np.median(values_a)), float(np.median(values_b))
     if pairing == "blocks":
-        picks = chance.integers(0, len(a), (_ROUNDS, len(a)))
-        inner_a, inner_b = _drawn(list(a.values()), picks, chance), _drawn(list(b.values()), picks, chance)
+        picks = random.integers(0, len(a), (_ROUNDS, len(a)))
+        inner_a, inner_b = _drawn(list(a.values()), picks, random), _drawn(list(b.values()), picks, random)
         whole_a, whole_b = (np.array([np.median(own) for own in side.values()]) for side in (a, b))
     else:
         inner_a, inner_b = (
-            np.median(chance.choice(values, (_ROUNDS, values.size)), axis=1)[:, None] for values in (values_a, values_b)
+            np.median(random.choice(values, (_ROUNDS, values.size)), axis=1)[:, None] for values in (values_a, values_b)
         )
         whole_a, whole_b = np.array([mid_a]), np.array([mid_b])
     return Comparison(
@@ -98,7 +97,7 @@ def compare(
     )
 
 
-def _drawn(blocks: Sequence[Sequence[float]], picks: NDArray[np.int64], chance: np.random.Generator) -> Floats:
+def _drawn(blocks: Sequence[Sequence[float]], picks: NDArray[np.int64], random: np.random.Generator) -> Floats:
     """The median of each drawn block's trials, drawn with replacement too; shape (rounds, blocks) like `picks`."""
     counts = np.array([len(own) for own in blocks])
     table = np.full((len(blocks), counts.max()), np.nan)
@@ -106,13 +105,13 @@ def _drawn(blocks: Sequence[Sequence[float]], picks: NDArray[np.int64], chance: 
         row[: len(own)] = own
     drawn = np.empty((*picks.shape, table.shape[1]))
     for place in range(table.shape[1]):
-        within = np.floor(chance.random(picks.shape) * counts[picks]).astype(int)
+        within = np.floor(random.random(picks.shape) * counts[picks]).astype(int)
         drawn[..., place] = np.where(place < counts[picks], table[picks, within], np.nan)
     return np.asarray(np.nanmedian(drawn, axis=2), dtype=float)
 
 
 def _ratio(whole_a: Floats, whole_b: Floats, inner_a: Floats, inner_b: Floats) -> Interval:
-    """Of B to A, block by block; not a number where A has a 0."""
+    """Ratio of B to A, block by block; not a number where A has a 0."""
     if not np.all(whole_a) or not np.all(inner_a):
         return Interval(float("nan"), float("nan"), float("nan"))
     return _about(float(np.median(whole_b / whole_a)), np.median(inner_b / inner_a, axis=1))
@@ -124,7 +123,7 @@ def _about(value: float, drawn: Floats) -> Interval:
 
 
 def by_block(trials: Sequence[Trial], figure: str) -> dict[int, list[float]]:
-    """A figure of trials that count, by block. Trials that lack it are passed over."""
+    """A figure of the valid trials that have it, by block."""
     found: dict[int, list[float]] = {}
     for trial in trials:
         if trial.valid and figure in trial.figures:
@@ -142,7 +141,7 @@ def unit_of(trials: Sequence[Trial], figure: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """Energy of one trial over some meters; `half_joule` is half of its 95 % interval."""
+    """Energy of one trial, the sum of some meters; `half_joule` is half of its 95 % interval."""
 
     energy_joule: float
     half_joule: float
@@ -155,7 +154,7 @@ class Metered:
 
 
 class Energies:
-    """Energy of a run's trials, by the meters of some devices (of all, if none are named)."""
+    """Energy of a run's trials from the meters of `devices`, of all devices if empty."""
 
     def __init__(self, samples: RunSamples, devices: Sequence[str] = ()) -> None:
         watts = samples.table("watts").filter(_measured())
@@ -170,7 +169,7 @@ class Energies:
         self._series: list[PowerSeries] = [samples.power(*place).fresh() for place in self.meters]
 
     def of(self, trial: Trial) -> Metered | None:
-        """The energy in its window; None if a meter has no readings there."""
+        """The energy of its window; None if a meter has no readings in it."""
         joule, squares = 0.0, 0.0
         for series in self._series:
             try:
@@ -187,5 +186,5 @@ def _measured() -> pl.Expr:
 
 
 def matched(levels: Mapping[str, Level], wanted: Mapping[str, Level]) -> bool:
-    """Whether levels have all that is wanted; 1 and 1.0 are the same, and so is "1" as a person writes it."""
+    """Whether levels include all `wanted` ones, which a person may have typed: "1" equals 1."""
     return all(name in levels and str(levels[name]) == str(level) for name, level in wanted.items())

@@ -1,7 +1,8 @@
-"""Which trials can be compared: a program's configuration, and the state of the lab that it ran under.
+"""Which trials can be compared: a program's configuration, and the state of the lab during the trial.
 
-The factors of an experiment are of kinds (`controller.experiments.experiment`): some set the lab (EEE, links, speed),
-some place the program, all others are its parameters. A run's own description says which; without one, names do.
+Factors of an experiment have kinds (`controller.experiments.experiment`): some set the lab (EEE, links, speed), some
+place the program, all others are parameters of the program. A run's `experiment` has the kinds; without it, a factor's
+name is its kind.
 """
 
 import json
@@ -20,15 +21,15 @@ _NOTHING_SAVED: Final[Mapping[str, tuple[Level, ...]]] = {
     "routing": ("shortest",),
     "speed_mbps": ("auto",),
 }
-"""Levels at which the lab saves nothing."""
+"""Levels at which the lab saves no energy."""
 
 State = tuple[tuple[str, Level], ...]
-"""Factors that set the lab, and their levels, by name."""
+"""Factors that set the lab, by name, with their levels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What is the same in trials that can be compared but for the lab's state."""
+    """What trials have in common that differ only in the lab's state."""
 
     program: str
     hosts: tuple[str, ...]
@@ -42,22 +43,22 @@ class Configuration:
 
     @property
     def name(self) -> str:
-        """For people: program, placement, and parameters."""
-        told = " ".join(f"{key}={value}" for key, value in self.parameters)
-        return f"{self.placement} {told}".strip()
+        """Program, placement, and parameters as text."""
+        parameters = " ".join(f"{key}={value}" for key, value in self.parameters)
+        return f"{self.placement} {parameters}".strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Factors:
-    """The factors of one run. `kinds` by name; a factor without one is told by its name."""
+    """The factors of one run. `kinds` by name; the kind of another factor is its name."""
 
     kinds: Mapping[str, str] = field(default_factory=dict)
     top_mbps: Mapping[str, int] = field(default_factory=dict)
-    """The fastest level of each factor of speed."""
+    """The fastest level of each speed factor."""
 
     @classmethod
     def of_run(cls, facts: Mapping[str, Any]) -> "Factors":
-        """From `run.yaml`."""
+        """The factors in a `run.yaml`."""
         experiment = facts.get("experiment")
         given = experiment.get("factors") if isinstance(experiment, Mapping) else None
         factors = given if isinstance(given, Mapping) else {}
@@ -77,9 +78,10 @@ class Factors:
         return self.kinds.get(name, name if known else "parameter")
 
     def configuration_of(self, trial: Trial) -> Configuration:
-        """Of a program's trial; levels that are parameters count as such.
+        """The configuration of a program's trial, including levels that are parameters.
 
-        So does a hold: with EEE off it changes nothing, and what is compared with and without EEE has the same one.
+        A hold threshold is included too: it has no effect with EEE off, so trials with and without EEE are compared at
+        the same one.
         """
         given = {**trial.parameters, **trial.levels}
         others = (LAB_KINDS - {"hold_us"}) | _PLACE_KINDS
@@ -88,16 +90,16 @@ class Factors:
         return Configuration(trial.program, trial.hosts, trial.ranks_per_host, parameters)
 
     def hold_us(self, configuration: Configuration) -> float | None:
-        """The hold that was set, if it was a factor."""
+        """The hold threshold, if it was a factor."""
         levels = [level for name, level in configuration.parameters if self.kind(name) == "hold_us"]
         return float(levels[0]) if levels else None
 
     def state_of(self, trial: Trial) -> State:
-        """What the lab was set to."""
+        """The state of the lab during a trial."""
         return tuple(sorted((key, value) for key, value in trial.levels.items() if self.kind(key) in LAB_KINDS))
 
     def saves_nothing(self, state: State) -> bool:
-        """Whether EEE was off and every link up at its speed. The hold of a link whose EEE is off is nothing."""
+        """Whether EEE was off and every link up at full speed. A hold threshold has no effect with EEE off."""
         return not any(self._saves(name, level) for name, level in state)
 
     def _saves(self, name: str, level: Level) -> bool:
@@ -107,14 +109,14 @@ class Factors:
         return level not in _NOTHING_SAVED[kind]
 
     def with_eee(self, state: State) -> bool | None:
-        """Whether EEE was on, all else saving nothing; None if it was not so."""
+        """Whether EEE was on, if nothing else saved energy; else None."""
         eee = [level in ("on", True) for name, level in state if self.kind(name) == "eee"]
         rest = tuple((name, level) for name, level in state if self.kind(name) != "eee")
         return all(eee) if eee and len(set(eee)) == 1 and self.saves_nothing(rest) else None
 
 
 def state_text(state: State) -> str:
-    """For people."""
+    """A state as text."""
     return ", ".join(f"{name} {level}" for name, level in state) or "as it is"
 
 

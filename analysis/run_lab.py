@@ -1,4 +1,4 @@
-"""Runs by name, and the lab that a run was made in."""
+"""Runs by name, and the lab of a run."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +12,7 @@ _USUAL_MBPS: Final = 1_000.0
 
 
 def run_folder(name: str) -> Path:
-    """A run's folder by its path, or by its name below `runs`; LabError if there is none."""
+    """A run's folder by its path, or by its name below `runs`; LabError if it does not exist."""
     for folder in (Path(name), Path("runs") / name):
         if (folder / "run.yaml").exists():
             return folder
@@ -20,7 +20,7 @@ def run_folder(name: str) -> Path:
 
 
 def lab_of_run(facts: Mapping[str, Any]) -> Lab | None:
-    """The lab, if its inventory is still there."""
+    """The lab of a run; None if its inventory does not exist any more."""
     for name in (facts.get("lab_folder"), facts.get("lab")):
         if name:
             try:
@@ -31,6 +31,6 @@ def lab_of_run(facts: Mapping[str, Any]) -> Lab | None:
 
 
 def link_mbps(lab: Lab | None, hosts: tuple[str, ...] = ()) -> float:
-    """B of Miwa's Eq. 4: rate of the slowest node's link; 1 Gb/s where no inventory says."""
+    """B of Miwa's Eq. 4: speed of the slowest node's link; 1 Gb/s without an inventory."""
     rates = [host.rate_mbps for host in lab.hosts if not hosts or host.name in hosts] if lab is not None else []
     return float(min(rates, default=_USUAL_MBPS))

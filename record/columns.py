@@ -1,6 +1,6 @@
 """Values and times of a batch's rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from record.sample_tables import Batch
@@ -22,6 +22,12 @@ def values_of(column: object, row_count: int) -> Sequence[Any]:
 def column_of(batch: Batch, name: str) -> Sequence[Any]:
     """A value for each row; None for each where the batch lacks the column."""
     return values_of(batch.columns.get(name), batch.row_count)
+
+
+def rows_of(batch: Batch, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
+    """Each row with its values of some columns; None where the batch lacks the column."""
+    columns = [column_of(batch, name) for name in names]
+    return (dict(zip(names, values, strict=True)) for values in zip(*columns, strict=True))
 
 
 def midpoint(first: _T, last: _T) -> _T:

@@ -52,13 +52,7 @@ class RunSamples:
         )
         if rows.is_empty():
             raise ValueError(f"{self.folder} has no readings of the meter {strip}:{outlet}")
-        return PowerSeries(
-            sent_ns=rows["sent_ns"].to_numpy(),
-            received_ns=rows["received_ns"].to_numpy(),
-            power_watt=rows["power_watt"].to_numpy(),
-            step_watt=float(rows["power_step_watt"].fill_null(0.0).max() or 0.0),  # type: ignore[arg-type]
-            stale=(rows["mark"].fill_null("") == "stale").to_numpy(),
-        )
+        return PowerSeries.of(rows)
 
     def offset(self, source: str, time_ns: int) -> tuple[int, int]:
         """(offset, bound) of another clock at a time, ns, from its first and last estimates; KeyError if unknown."""
@@ -82,6 +76,21 @@ class PowerSeries:
     power_watt: NDArray[np.float64]
     step_watt: float
     stale: np.typing.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame) -> "PowerSeries":
+        """The series of one meter's rows of `watts`, all of which have a power."""
+        return cls(
+            sent_ns=rows["sent_ns"].to_numpy(),
+            received_ns=rows["received_ns"].to_numpy(),
+            power_watt=rows["power_watt"].to_numpy(),
+            step_watt=float(rows["power_step_watt"].fill_null(0.0).max() or 0.0),  # type: ignore[arg-type]
+            stale=(rows["mark"].fill_null("") == "stale").to_numpy(),
+        )
+
+    def time_s(self, since_ns: int) -> NDArray[np.float64]:
+        """The midpoint of request and response of each reading, in seconds since a time."""
+        return np.asarray(((self.sent_ns - since_ns) + (self.received_ns - since_ns)) / 2e9, dtype=float)
 
     def fresh(self) -> "PowerSeries":
         """Without the readings of a meter that had stopped measuring."""

@@ -188,7 +188,7 @@ def file_name(text: str) -> str:
 
 
 def short_names(configurations: Sequence[Configuration]) -> dict[Configuration, str]:
-    """Names that tell these apart: placement where there are several, and the parameters that are not all the same."""
+    """Distinct names: the placement if it differs, and the parameters that differ."""
     placements = {one.placement for one in configurations}
     values: dict[str, set[object]] = {}
     for one in configurations:
@@ -197,6 +197,6 @@ def short_names(configurations: Sequence[Configuration]) -> dict[Configuration, 
     varied = {key for key, found in values.items() if len(found) > 1}
     names = {}
     for one in configurations:
-        told = [f"{key}={value}" for key, value in one.parameters if key in varied]
-        names[one] = " ".join([one.placement, *told] if len(placements) > 1 or not told else told)
+        parameters = [f"{key}={value}" for key, value in one.parameters if key in varied]
+        names[one] = " ".join([one.placement, *parameters] if len(placements) > 1 or not parameters else parameters)
     return names

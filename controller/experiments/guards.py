@@ -8,15 +8,16 @@ A link that goes down and up between two samples of its switch is visible only i
 """
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from controller.experiments.experiment import Guards
 from lab.errors import LabError, TwinLate
 from lab.model import Link
+from record.columns import rows_of
 from record.run_clock import RunClock
-from record.sample_tables import Batch, Column
+from record.sample_tables import Batch
 
 _NS: Final = 1_000_000_000
 _CHANGED_STEP_MS: Final = 20
@@ -118,7 +119,7 @@ class GuardSink:
                 self._take_watts(batch)
 
     def _take_ports(self, batch: Batch) -> None:
-        for row in _rows(batch, ("switch", "port", "sent_ns", "received_ns", "up", "changed_ms", "mark")):
+        for row in rows_of(batch, ("switch", "port", "sent_ns", "received_ns", "up", "changed_ms", "mark")):
             sent_ns, place = row["sent_ns"], (row["switch"], row["port"])
             if row["mark"]:
                 previous = self._links.get(place)
@@ -141,7 +142,7 @@ class GuardSink:
 
         A single outlet whose watts stay constant, as when nothing is plugged in, does not make the meter stale.
         """
-        rows = list(_rows(batch, ("strip", "sent_ns", "received_ns", "power_watt", "unchanged_s", "mark")))
+        rows = list(rows_of(batch, ("strip", "sent_ns", "received_ns", "power_watt", "unchanged_s", "mark")))
         stale_s = min((row["unchanged_s"] or 0.0 for row in rows if row["mark"] == "stale"), default=0.0)
         for row in rows:
             if row["mark"] == "stale":
@@ -161,16 +162,6 @@ class GuardSink:
                 self._violations[place] = extended
                 return
         self._violations.append(violation)
-
-
-def _rows(batch: Batch, names: Sequence[str]) -> Iterator[Mapping[str, Any]]:
-    """The rows of a batch; a missing column is None."""
-    columns: dict[str, Column] = {name: batch.columns.get(name) for name in names}
-    for place in range(batch.row_count):
-        yield {
-            name: column[place] if isinstance(column, Sequence) and not isinstance(column, str) else column
-            for name, column in columns.items()
-        }
 
 
 def why_invalid(guards: Guards, violations: Sequence[Violation], begun_ns: int, ended_ns: int) -> str:

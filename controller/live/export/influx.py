@@ -22,7 +22,7 @@ from typing import Final
 from lab.credentials import read_secret
 from lab.errors import LabError
 from lab.model import NO_SECRET, Secret
-from record.columns import column_of, midpoint_ns
+from record.columns import midpoint_ns, rows_of
 from record.sample_tables import TABLES, Batch
 
 _HELD_BATCHES: Final = 36_000  # an hour of ten devices
@@ -57,10 +57,9 @@ def lines_of(batch: Batch, tags: Mapping[str, str]) -> Iterator[str]:
     labels = _LABELS.get(batch.table, TABLES[batch.table].keys)
     names = [name for name in TABLES[batch.table].names if name not in _LEFT_OUT and name not in labels]
     fixed = _tags(dict(sorted(tags.items())))
-    columns = {name: column_of(batch, name) for name in (*labels, *names)}
-    for row in range(batch.row_count):
-        own = _tags({label: str(columns[label][row]) for label in labels if columns[label][row] is not None})
-        fields = ",".join(text for name in names if (text := _field(name, columns[name][row])))
+    for row in rows_of(batch, (*labels, *names)):
+        own = _tags({label: str(row[label]) for label in labels if row[label] is not None})
+        fields = ",".join(text for name in names if (text := _field(name, row[name])))
         if fields:
             yield f"eee_{batch.table}{fixed}{own} {fields} {time_ns}"
 

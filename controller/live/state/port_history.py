@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from controller.live.state.view import PortView
-from record.columns import column_of, midpoint_ns
+from record.columns import midpoint_ns, rows_of
 from record.counters import increase
 from record.sample_tables import Batch
 
@@ -52,12 +52,9 @@ class PortHistory:
         time_ns = midpoint_ns(batch)
         if batch.table not in {"ports", "lpi"} or time_ns is None:
             return
-        names = [name for name in batch.columns if name not in {"tick", "due_ns", "sent_ns", "received_ns"}]
-        columns = {name: column_of(batch, name) for name in names}
-        for row in range(batch.row_count):
-            values = {name: column[row] for name, column in columns.items()}
-            port = self._ports.setdefault(f"{values['switch']}:{values['port']}", _Port())
-            (_take_counters if batch.table == "ports" else _take_lpi)(port, values, time_ns)
+        for row in rows_of(batch, list(batch.columns)):
+            port = self._ports.setdefault(f"{row['switch']}:{row['port']}", _Port())
+            (_take_counters if batch.table == "ports" else _take_lpi)(port, row, time_ns)
 
     def view(self, end: str, now_ns: int) -> PortView | None:
         """A port as it is now; None if it has no rows."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from controller.live.state.view import DevicePower, PowerView
-from record.columns import column_of, midpoint_ns
+from record.columns import midpoint_ns, rows_of
 from record.sample_tables import Batch
 
 _MOST_POINTS: Final = 4_096
@@ -59,14 +59,14 @@ class PowerHistory:
         if batch.table != "watts" or time_ns is None:
             return
         strip = str(batch.columns["strip"])
-        columns = zip(*(column_of(batch, name) for name in ("outlet", "feeds", "power_watt", "mark")), strict=True)
         by_outlet = 0.0
         whole: float | None = None
-        for number, feeds, watt, mark in columns:
+        for row in rows_of(batch, ("outlet", "feeds", "power_watt", "mark")):
+            number, watt = row["outlet"], row["power_watt"]
             if watt is None:
                 self._outlets.pop((strip, number), None)
                 continue
-            self._outlets[strip, number] = _Outlet(feeds or "", watt, mark == "stale")
+            self._outlets[strip, number] = _Outlet(row["feeds"] or "", watt, row["mark"] == "stale")
             if number:
                 by_outlet += watt
             else:
