@@ -1,1 +1,1 @@
-"""Plans carried out: announced in a journal, sent, read back, taken back."""
+"""Apply plans: announce them in a journal, send, read back, roll back."""

@@ -41,7 +41,7 @@ def ring(folder: StateFolder) -> None:
     try:
         bell = os.open(folder.doorbell, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
-        if error.errno in (errno.ENXIO, errno.ENOENT):  # nobody listens
+        if error.errno in (errno.ENXIO, errno.ENOENT):  # no guardian runs
             return
         raise
     with contextlib.closing(os.fdopen(bell, "wb", buffering=0)) as stream, contextlib.suppress(BlockingIOError):

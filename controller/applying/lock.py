@@ -64,7 +64,7 @@ def _user() -> str:
 class Lock:
     """The lock of a lab, held from entering the context to leaving it; LabError if somebody else holds it.
 
-    `tell` gets a sentence about a former holder that died or expired.
+    `warn` gets a sentence about a former holder that died or expired.
     """
 
     def __init__(
@@ -74,13 +74,13 @@ class Lock:
         *,
         wait: bool = False,
         life_s: float = LIFE_S,
-        tell: Callable[[str], None] = lambda _: None,
+        warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         self._folder = folder
         self._command = command
         self._wait = wait
         self._life_s = life_s
-        self._tell = tell
+        self._warn = warn
         self._descriptor = -1
         self._holder = Holder.me(command, life_s)
 
@@ -100,7 +100,7 @@ class Lock:
                 break
             os.close(descriptor)  # somebody replaced the file or released it: try again
         if former is not None:
-            self._tell(f"{former} ended without releasing lab {self._folder.lab}; its lock is taken over.")
+            self._warn(f"{former} ended without releasing lab {self._folder.lab}; its lock is taken over.")
         self._descriptor = descriptor
         self.renew()
         return self
@@ -122,7 +122,7 @@ class Lock:
             )
         expires = datetime.now(UTC) + timedelta(seconds=self._life_s)
         text = self._holder.model_copy(update={"expires": expires}).model_dump_json().encode()
-        with contextlib.suppress(OSError):  # a full disk must not keep anybody from working: flock is what counts
+        with contextlib.suppress(OSError):  # a full disk is no reason to stop: flock is what counts
             os.pwrite(self._descriptor, text, 0)
             os.ftruncate(self._descriptor, len(text))
 
@@ -148,7 +148,7 @@ class Lock:
 
 
 def _open(path: Path) -> int:
-    # Without O_CREAT first: the kernel may forbid it on others' files in a folder that anybody may write to.
+    # Without O_CREAT first: the kernel may forbid it on others' files in a folder that is writable for all.
     with contextlib.suppress(FileNotFoundError):
         return os.open(path, os.O_RDWR | os.O_CLOEXEC)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)

@@ -22,7 +22,7 @@ class Missed:
 class PathLoss:
     """Echoes of one probe. `first_lost_s` is after the first order was sent, `bound_s` off at most; None: none lost.
 
-    Echoes that may still have been under way when the probe ended do not count.
+    Echoes that may still have been in transit when the probe ended do not count.
     """
 
     path: str

@@ -82,7 +82,7 @@ def at_work(
     """Hold a lab's lock, with a thread for each switch; LabError if somebody else holds it."""
     folder = StateFolder(lab.name)
     with (
-        Lock(folder, command, wait=wait, tell=progress.say) as lock,
+        Lock(folder, command, wait=wait, warn=progress.say) as lock,
         Switchboard(lab.switches, backend.connect) as board,
     ):
         yield Work(lab, folder, backend, Executor(lab, board, backend.driver_of), lock, progress, stop)

@@ -209,13 +209,13 @@ def diff(before: State, after: State) -> tuple[Change, ...]:
     shape = {name: set(switch.ports) for name, switch in before.switches.items()}
     if shape != {name: set(switch.ports) for name, switch in after.switches.items()}:
         raise PlanError("the two states are of different switches or ports: compare states of one lab.")
-    made: list[Change] = []
+    created: list[Change] = []
     changed: list[Change] = []
-    gone: list[Change] = []
+    removed: list[Change] = []
     for name, old in before.switches.items():
         new = after.switches[name]
-        made += (VlanChange(name, vid, before=False, after=True) for vid in sorted(new.vids - old.vids))
-        gone += (VlanChange(name, vid, before=True, after=False) for vid in sorted(old.vids - new.vids))
+        created += (VlanChange(name, vid, before=False, after=True) for vid in sorted(new.vids - old.vids))
+        removed += (VlanChange(name, vid, before=True, after=False) for vid in sorted(old.vids - new.vids))
         for port, state in old.ports.items():
             if state != new.ports[port]:
                 changed.append(PortChange(name, port, state, new.ports[port]))
@@ -225,7 +225,7 @@ def diff(before: State, after: State) -> tuple[Change, ...]:
                 changed.append(StaticsChange(name, vid, *entries))
         if old.stp != new.stp:
             changed.append(StpChange(name, old.stp, new.stp))
-    return (*made, *changed, *gone)
+    return (*created, *changed, *removed)
 
 
 def factory_state(lab: Lab) -> State:

@@ -125,11 +125,11 @@ def shared_learning_is_right(topology: Topology, plan: VlanPlan) -> bool:
     for host, vid in plan.pvids.items():
         users[topology.homes[host].device].add(vid)
     trees = {vlan.vid: vlan.links for vlan in plan.vlans}
-    ways = {
+    paths = {
         (name, vid): topology.ways(name, trees[vid]) for name, vids in users.items() for vid in vids
     }  # switch and VLAN of a sender -> how its frames reach each switch
     return all(
-        _path(ways[a, v], a, b) == _path(ways[b, w], b, a)
+        _path(paths[a, v], a, b) == _path(paths[b, w], b, a)
         for a, vids in users.items()
         for b, others in users.items()
         for v in vids

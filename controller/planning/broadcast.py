@@ -5,7 +5,7 @@ Two views of a cable, each of which errs on the safe side only.
 * `passes`: everything that may get through in either direction, for finding loops. A frame that leaves untagged is
   in the PVID's VLAN at the other end, so a cable can join two VLANs; a port without ingress filtering takes tagged
   frames of any VLAN; a VLAN that a switch lacks counts as if it were there; ends at different speeds count as up.
-* `carries`: VLANs that surely get through both ways under the same number, for finding cuts.
+* `carries`: VLANs that surely pass in both directions under the same number, for finding cuts.
 
 A LAG counts as one cable, which is up if one of its cables is. Simplification: it carries frames as soon as one of them
 does. In reality a switch loses frames that it sends on a member whose other end is not a member;
@@ -71,7 +71,7 @@ def passes(a: PortState, b: PortState) -> frozenset[Pair]:
 
 
 def carries(a: PortState, b: PortState) -> frozenset[int]:
-    """VLANs whose frames surely get through both ways; none if both ends are set to different speeds."""
+    """VLANs whose frames surely pass in both directions; none if both ends are set to different speeds."""
     if not (a.admin_up and b.admin_up) or _disagree(a, b):
         return frozenset()
     plain = a.untagged_vids & b.untagged_vids & {a.pvid} & {b.pvid}

@@ -107,8 +107,8 @@ class Watch:
         """Apply a change and judge again what it touches; PlanError if it changes the members of a LAG."""
         if isinstance(change, PortChange) and change.before.lag != change.after.lag:
             raise PlanError(
-                f"{change.switch}:{change.port} would have to join or leave a LAG, which only a person does: set it up as "
-                "in cables.csv first."
+                f"{change.switch}:{change.port} would have to join or leave a LAG, which a person has to do: set it up "
+                "as in cables.csv first."
             )
         self.draft.apply(change)
         match change:
@@ -158,9 +158,9 @@ class Watch:
         pairs = passes(*ends_of(self._topology, self.draft, number))
         vids = carries(*ends_of(self._topology, self.draft, number, surely=True))
         (self._mixing.add if any(one != other for one, other in pairs) else self._mixing.discard)(number)
-        gone = self._passes.get(number, frozenset()) - pairs
+        removed = self._passes.get(number, frozenset()) - pairs
         new = pairs - self._passes.get(number, frozenset())
-        for one, other in gone:
+        for one, other in removed:
             self._passing[one].discard(number)
             self._passing[other].discard(number)
         for one, other in pairs:
@@ -173,7 +173,7 @@ class Watch:
         for vid in won:
             self._carrying[vid].add(number)
         self._passes[number], self._carries[number] = pairs, vids
-        return {vid for pair in gone | new for vid in pair} | lost | won
+        return {vid for pair in removed | new for vid in pair} | lost | won
 
     def _refresh_sender(self, host: str) -> set[int]:
         """Read again which VLAN a host sends into; return the VLANs to judge again."""

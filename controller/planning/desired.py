@@ -78,10 +78,10 @@ def desired_state(
     switches = {}
     for name, switch in base.switches.items():
         held = frozenset[int]().union(*(port.vids for port in ports[name].values()))
-        gone = {vid for vid in _on_cables(topology, name, switch) if vid not in held | kept} - {DEFAULT_VLAN}
-        statics = {vid: table for vid, table in switch.statics.items() if vid in kept or vid not in gone | vids}
+        unused = {vid for vid in _on_cables(topology, name, switch) if vid not in held | kept} - {DEFAULT_VLAN}
+        statics = {vid: table for vid, table in switch.statics.items() if vid in kept or vid not in unused | vids}
         statics |= plan.statics.get(name, {})
-        switches[name] = SwitchState(ports[name], (switch.vids | vids) - gone, statics, stp=False)
+        switches[name] = SwitchState(ports[name], (switch.vids | vids) - unused, statics, stp=False)
     return State(switches)
 
 

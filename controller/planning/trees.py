@@ -70,8 +70,8 @@ def shortest_tree(topology: Topology, root: str, links: Collection[int], load: _
     chosen: set[int] = set()
     for there, depth in level.items():
         if there != root:
-            ways = [(here, link) for here, link in near[there] if level[here] == depth - 1]
-            chosen.add(min(ways, key=lambda way: load.cost(way[1], way[0]))[1].number)
+            uplinks = [(here, link) for here, link in near[there] if level[here] == depth - 1]
+            chosen.add(min(uplinks, key=lambda up: load.cost(up[1], up[0]))[1].number)
     return Tree(root, _prune(topology, root, chosen))
 
 

@@ -134,7 +134,7 @@ def _print(report: LabReport) -> None:
         print(problem)
 
 
-_WITNESSES = {"lldp": "LLDP", "address": "learned addresses", "link": "link", "": "nobody"}
+_WITNESSES = {"lldp": "LLDP", "address": "learned addresses", "link": "link", "": "nothing"}
 
 
 def _row(report: SwitchReport) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ def test_the_readme_lists_every_command_with_its_own_words() -> None:
     assert table == command_table(), "run `python -m eeectl.reference` and put its output into README.md"
 
 
-def test_a_verb_is_told_about_in_its_own_words_before_it_is_loaded() -> None:
+def test_the_help_of_a_verb_is_shown_before_it_is_loaded() -> None:
     for verb in VERBS:
         assert app[verb.name].help.splitlines()[0] == verb.help
 

@@ -152,7 +152,7 @@ def test_a_switch_without_an_agent_is_not_watched(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("scene", ["trees", "link off"])
-def test_an_apply_waits_for_its_links_and_tells_their_times(lab: Lab, scene: str) -> None:
+def test_an_apply_waits_for_its_links_and_reports_their_times(lab: Lab, scene: str) -> None:
     start, planner = scene_of(lab, scene)
     toys = ToyLab(lab, start)
     result = run_apply(toys, planner(toys), toys.backend(watch_links=link_watch(lab, toys_links(toys))))

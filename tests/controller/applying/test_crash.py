@@ -97,7 +97,7 @@ def test_killed_at_every_line_of_the_journal(lab: Lab, tmp_path: Path, monkeypat
     assert number > 10
 
 
-def test_killed_on_the_way_back_it_goes_on_from_there(lab: Lab, tmp_path: Path) -> None:
+def test_killed_during_the_rollback_it_continues_from_there(lab: Lab, tmp_path: Path) -> None:
     start, planner = scene_of(lab, "trees")
     whole = ToyLab(lab, start)
     run_apply(whole, planner(whole))
@@ -109,7 +109,7 @@ def test_killed_on_the_way_back_it_goes_on_from_there(lab: Lab, tmp_path: Path) 
         run_recover(left)
         assert not diff(left.state, start), number
         assert not left.harms, number
-        assert left.orders <= 2 * half + 7 - number  # what was taken back already is not done again
+        assert left.orders <= 2 * half + 7 - number  # what was rolled back already is not done again
 
 
 def test_a_full_disk_sends_nothing_more_and_everything_is_rolled_back(lab: Lab, tmp_path: Path) -> None:
@@ -180,7 +180,7 @@ def test_a_damaged_journal_is_a_sentence_and_no_guess(lab: Lab) -> None:
     assert record_of(lab).finished
 
 
-def test_an_apply_that_dies_is_taken_back_by_its_guardian(lab: Lab, tmp_path: Path) -> None:
+def test_an_apply_that_dies_is_rolled_back_by_its_guardian(lab: Lab, tmp_path: Path) -> None:
     toys = ToyLab(lab, factory_state(lab), troubles={40: "die"}, file=tmp_path / "toys" / "switches.json")
     ended = in_child(lambda: _apply_guarded(toys, 3600.0))
     assert ended == -signal.SIGKILL
@@ -191,7 +191,7 @@ def test_an_apply_that_dies_is_taken_back_by_its_guardian(lab: Lab, tmp_path: Pa
 
 
 @pytest.mark.parametrize("confirmed", [True, False])
-def test_what_nobody_confirms_is_taken_back_at_the_deadline(lab: Lab, tmp_path: Path, *, confirmed: bool) -> None:
+def test_what_nobody_confirms_is_rolled_back_at_the_deadline(lab: Lab, tmp_path: Path, *, confirmed: bool) -> None:
     file = tmp_path / "toys" / "switches.json"
     toys = ToyLab(lab, factory_state(lab), file=file)
     assert in_child(lambda: _apply_guarded(toys, 3600.0 if confirmed else 0.3)) == 0
@@ -218,7 +218,7 @@ def _apply_guarded(toys: ToyLab, confirm_s: float) -> None:
 
 
 def _wait_for_guardian(lab: Lab) -> None:
-    """Wait for the end of the guardian that the journal names; it is no child of ours."""
+    """Wait for the end of the guardian that the journal names; it is not a child of this process."""
     pid = record_of(lab).guardian
     assert pid is not None
     try:

@@ -1,4 +1,4 @@
-"""One at a time; whoever died or gave no sign is told and replaced."""
+"""One holder at a time; one that died or expired is reported and replaced."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ def test_a_lock_names_its_holder_and_is_free_afterwards(folder: StateFolder) -> 
         pass
 
 
-def test_whoever_died_with_it_is_told(folder: StateFolder) -> None:
+def test_a_holder_that_died_is_reported(folder: StateFolder) -> None:
     pid = os.fork()
     if pid == 0:
         Lock(folder, "apply").__enter__()
@@ -37,14 +37,14 @@ def test_whoever_died_with_it_is_told(folder: StateFolder) -> None:
     os.waitpid(pid, 0)
     assert holder_of(folder) is None
     said: list[str] = []
-    with Lock(folder, "status", tell=said.append):
+    with Lock(folder, "status", warn=said.append):
         assert f"process {pid}" in said[0]
 
 
 def test_whoever_gives_no_sign_is_replaced_and_notices(folder: StateFolder) -> None:
     said: list[str] = []
     with Lock(folder, "stopped", life_s=0.0) as old:
-        with Lock(folder, "next", tell=said.append) as new:
+        with Lock(folder, "next", warn=said.append) as new:
             assert "stopped" in said[0]
             with pytest.raises(LabError, match=r"taken over by .*next"):
                 old.renew()

@@ -60,7 +60,7 @@ def _answers(
     """What a switch says whose bridge ports 1-4 are interfaces 11-14, and which numbers LLDP's ports 1-4."""
     index = {port: n for n, port in enumerate(_PORTS, 1)}
     fdb = {f"1.{'.'.join(map(str, _MACS[host]))}": index[port] for host, port in (learned or {}).items()}
-    heard = {f"0.{index[port]}.1": told for port, told in (neighbours or {}).items()}
+    heard = {f"0.{index[port]}.1": neighbour for port, neighbour in (neighbours or {}).items()}
     columns: dict[object, dict[str, SnmpValue]] = {
         BASE_PORT_IF_INDEX: {str(n): 10 + n for n in index.values()},
         IF_NAME: {str(10 + n): port.encode() for port, n in index.items()},
@@ -70,9 +70,9 @@ def _answers(
         FDB_STATUS: dict.fromkeys(fdb, status),
         LLDP_OWN_CHASSIS: {"0": chassis} if chassis else {},
         LLDP_OWN_PORT: {str(n): port.encode() for port, n in index.items()} if chassis else {},
-        LLDP_CHASSIS: {at: told[0] for at, told in heard.items()},
-        LLDP_PORT: {at: told[1] for at, told in heard.items()},
-        LLDP_NAME: {at: told[2] for at, told in heard.items()},
+        LLDP_CHASSIS: {at: neighbour[0] for at, neighbour in heard.items()},
+        LLDP_PORT: {at: neighbour[1] for at, neighbour in heard.items()},
+        LLDP_NAME: {at: neighbour[2] for at, neighbour in heard.items()},
     }
     return columns  # type: ignore[return-value]
 
@@ -103,7 +103,7 @@ def test_silence_is_no_fault() -> None:
 @pytest.mark.parametrize("place", ["p2", "p4"])
 def test_a_node_heard_at_another_edge_port_is_in_the_wrong_place(place: str) -> None:
     found = _found(_sights(_answers(), _answers(learned={"n1": place})))
-    assert found[0] == ("wrong", "address", f"n1 was heard at s2:{place}, not at s1:p1")
+    assert found[0] == ("wrong", "address", f"n1 was seen at s2:{place}, not at s1:p1")
 
 
 def test_a_node_heard_between_switches_says_nothing() -> None:
@@ -115,15 +115,15 @@ def test_static_entries_are_no_sightings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("told", "where"),
+    ("neighbour", "where"),
     [
         ((b"\2\2", b"p2", b""), "s2:p2"),
         ((b"\1\1", b"p3", b""), "s1:p3"),
         ((b"\1\1", b"?", b""), "s1:?"),
     ],
 )
-def test_lldp_names_the_port_that_a_cable_is_in(told: tuple[bytes, bytes, bytes], where: str) -> None:
-    s1 = _answers(neighbours={"p3": told}, chassis=b"\1\1")
+def test_lldp_names_the_port_that_a_cable_is_in(neighbour: tuple[bytes, bytes, bytes], where: str) -> None:
+    s1 = _answers(neighbours={"p3": neighbour}, chassis=b"\1\1")
     found = _found(_sights(s1, _answers(chassis=b"\2\2")))[2]
     assert found == ("wrong", "lldp", f"s1:p3 is plugged into {where} (LLDP), not into s2:p3")
 

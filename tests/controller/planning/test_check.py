@@ -224,7 +224,7 @@ def test_a_loop_that_changes_vlan_on_every_cable_is_refused() -> None:
 def test_a_static_entry_over_a_cable_that_spanning_tree_may_block_is_refused() -> None:
     start = factory_state(TRIANGLE)
     entry = StaticsChange("sw1", 1, {}, {TRIANGLE.host("n02").mac: "t1"})
-    assert "wrong way" in _refused(TRIANGLE, start, entry).harm
+    assert "wrong direction" in _refused(TRIANGLE, start, entry).harm
     check(TRIANGLE, replay([_port(start, "sw2", "t2", admin_up=False)], start), [entry])
 
 
@@ -272,7 +272,7 @@ def test_a_static_entry_that_points_away_is_refused() -> None:
     mac = TRIANGLE.host("n02").mac
     check(TRIANGLE, ONE, [StaticsChange("sw1", TREE_VID, {}, {mac: "t1"})])
     error = _refused(TRIANGLE, ONE, StaticsChange("sw1", TREE_VID, {}, {mac: "t2"}))
-    assert "wrong way" in error.harm
+    assert "wrong direction" in error.harm
     assert error.path == ("sw1:t2", "sw2:h1", "n02")
 
 

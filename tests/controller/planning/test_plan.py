@@ -269,5 +269,5 @@ def test_only_switchable_trunks_are_regulated() -> None:
         link_off(lab, state, trunk)
     with pytest.raises(PlanError, match="host's only link"):
         link_off(lab, state, lab.links[0])
-    with pytest.raises(PlanError, match="inventory forbids"):
+    with pytest.raises(PlanError, match=r"cables\.csv does not allow"):
         multi_tree(lab, state, one_tree, off={trunk.number})

@@ -28,8 +28,8 @@ def engineer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engineer]:
     folder = write_lab(tmp_path_factory.mktemp("labs"), reserve())
     eeectl("lab", "up", str(folder))
     try:
-        with Engineer(LabClient.of(folder, Path("/run/eee-testbed")), tmp_path_factory.mktemp("kept")) as somebody:
-            yield somebody
+        with Engineer(LabClient.of(folder, Path("/run/eee-testbed")), tmp_path_factory.mktemp("kept")) as person:
+            yield person
     finally:
         eeectl("lab", "down", folder.name)
 

@@ -97,7 +97,7 @@ def test_a_colleague_between_planning_and_the_answer(engineer: Engineer) -> None
     child.close()
     assert child.exitstatus == 1, said
     assert "1 setting differs" in said
-    assert re.search(r"changed meanwhile by somebody else: sw3:gi1/0/20: admin_up True -> False", said), said
+    assert re.search(r"changed by somebody else since planning: sw3:gi1/0/20: admin_up True -> False", said), said
     assert engineer.kinds() == []
     engineer.lab.configure("sw3", "interface gi1/0/20", "no shutdown", "exit")
     engineer.require_before()
@@ -160,7 +160,7 @@ def test_another_host_key(engineer: Engineer) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system that somebody else has filled but for 4 kB."""
+    """A file system that another user has filled but for 4 kB."""
     run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", str(tmp_path)])
     yield tmp_path
     subprocess.run(["umount", "-l", str(tmp_path)], check=True)

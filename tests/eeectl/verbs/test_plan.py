@@ -45,7 +45,7 @@ def test_every_step_has_a_line_if_asked(capsys: pytest.CaptureFixture[str]) -> N
     assert _plan(str(INVENTORY / "miwa"), "--every-step") == 3
     out = capsys.readouterr().out
     assert "sw1 VLAN 11: create" in out
-    assert "sw1:gi1/0/1: pvid 1 -> 11; let a host's frames take their new tree; hitless" in out
+    assert "sw1:gi1/0/1: pvid 1 -> 11; move a host's frames to their new tree; hitless" in out
 
 
 def test_a_link_kept_off_is_in_no_tree(capsys: pytest.CaptureFixture[str]) -> None:
@@ -89,7 +89,7 @@ def test_wrong_files_of_trees_are_refused(
         (["--policy", "file"], "--trees FILE"),
         (["--roots", "sw1"], "leave --roots out"),
         (["--policy", "one", "--roots", "sw1", "sw2"], "one root"),
-        (["--policy", "star"], "roots of trees"),
+        (["--policy", "star"], "roots have to be"),
         (["--off", "sw1:gi1/0/1"], "host's only link"),
         (["--off", "sw9:gi1/0/1"], "no link 'sw9:gi1/0/1'"),
         (["--management", "sw1"], "invalid in-band management"),

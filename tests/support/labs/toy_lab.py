@@ -1,6 +1,6 @@
-"""Switches in memory that obey a toy driver, one small thing an order, and fail where a test says.
+"""Switches in memory that execute the orders of a toy driver, one small change each, and fail where a test says.
 
-Everything that they are told is replayed through `controller.planning.check.Watch`, order by order: `harms` holds each
+Every order is replayed through `controller.planning.check.Watch`, order by order: `harms` holds each
 fault that the orders made (not those that a reboot made).
 """
 
@@ -125,7 +125,7 @@ class ToyDriver:
     )
 
     def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
-        return tuple(Line(json.dumps(told)) for change in changes for told in _told(change))
+        return tuple(Line(json.dumps(fields)) for change in changes for fields in _orders_of(change))
 
     def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
         return (Show("state"),)
@@ -182,7 +182,7 @@ _SCALARS = (
 )
 
 
-def _told(change: Change) -> Iterator[dict[str, Any]]:
+def _orders_of(change: Change) -> Iterator[dict[str, Any]]:
     match change:
         case PortChange():
             for key in ("untagged_vids", "tagged_vids"):
@@ -210,8 +210,8 @@ def _told(change: Change) -> Iterator[dict[str, Any]]:
             yield {"stp": change.after}
 
 
-def _meant(told: dict[str, Any], name: str, now: SwitchState) -> Change:
-    match told:
+def _meant(fields: dict[str, Any], name: str, now: SwitchState) -> Change:
+    match fields:
         case {"port": str(port), "leave": vid}:
             old = now.ports[port]
             new = replace(old, untagged_vids=old.untagged_vids - {vid}, tagged_vids=old.tagged_vids - {vid})
@@ -219,24 +219,24 @@ def _meant(told: dict[str, Any], name: str, now: SwitchState) -> Change:
         case {"port": str(port), "join": vid, "as": form}:
             old = now.ports[port]
             if vid not in now.vids:
-                raise Rejected(name, json.dumps(told), "VLAN does not exist")
+                raise Rejected(name, json.dumps(fields), "VLAN does not exist")
             return PortChange(name, port, old, replace(old, **{form: getattr(old, form) | {vid}}))
         case {"port": str(port), "set": key, "to": value}:
             old = now.ports[port]
             return PortChange(name, port, old, replace(old, **{key: value}))
         case {"vlan": vid, "exists": bool(exists)}:
             if not exists and any(vid in port.vids for port in now.ports.values()):
-                raise Rejected(name, json.dumps(told), "VLAN has members")
+                raise Rejected(name, json.dumps(fields), "VLAN has members")
             return VlanChange(name, vid, vid in now.vids, exists)
         case {"vlan": vid, "mac": mac}:
             table = dict(now.statics.get(vid, {}))
-            new_table = {**table, bytes.fromhex(mac): told["at"]} if told.get("at") else table.copy()
-            if not told.get("at"):
+            new_table = {**table, bytes.fromhex(mac): fields["at"]} if fields.get("at") else table.copy()
+            if not fields.get("at"):
                 new_table.pop(bytes.fromhex(mac), None)
             return StaticsChange(name, vid, table, new_table)
         case {"stp": on}:
             return StpChange(name, now.stp, on)
-    raise Rejected(name, json.dumps(told), "unknown")
+    raise Rejected(name, json.dumps(fields), "unknown")
 
 
 @dataclass
@@ -302,7 +302,7 @@ class ToyLab:
                 return "% Unrecognised gibberish"
             return _Shown(state=self.state.switches[name]).model_dump_json()
 
-    def obey(self, name: str, order: Line) -> None:
+    def execute(self, name: str, order: Line) -> None:
         with self._guard:
             self._reach(name)
             number = self.orders
@@ -310,14 +310,14 @@ class ToyLab:
             trouble = self.troubles.get(number)
             if number == self.vanish_at:
                 self.gone.add(name)
-            told = json.loads(order.text)
-            if "save" in told:
+            fields = json.loads(order.text)
+            if "save" in fields:
                 assert self.startup is not None
                 self.startup = State({**self.startup.switches, name: self.state.switches[name]})
             else:
                 self._before(name, trouble)
                 if trouble != "ignore":
-                    self._make(_meant(told, name, self.state.switches[name]))
+                    self._make(_meant(fields, name, self.state.switches[name]))
                 self._after(name, trouble)
 
     def _before(self, name: str, trouble: Trouble | None) -> None:
@@ -398,7 +398,7 @@ class ToySession:
     def send(self, order: Order) -> Acknowledged:
         assert not self.closed
         assert isinstance(order, Line)
-        self.toys.obey(self.switch.name, order)
+        self.toys.execute(self.switch.name, order)
         return Acknowledged(order, 1, 2)
 
     def close(self) -> None:
