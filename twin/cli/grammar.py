@@ -32,7 +32,7 @@ FaultKind = Literal["incomplete", "ambiguous", "unrecognised", "bad-value", "exc
 
 @dataclass(frozen=True, slots=True)
 class Command(Generic[H]):
-    """One line of the table. `help` stands beside the command's last keyword in the help page."""
+    """One line of the table. `help` is shown beside the command's last keyword in the help page."""
 
     pattern: str
     run: H
@@ -51,7 +51,7 @@ class Match(Generic[H]):
 
     @property
     def negated(self) -> bool:
-        """Begins with `no`."""
+        """Whether the command begins with `no`."""
         return bool(self.keywords) and self.keywords[0] == "no"
 
     def has(self, keyword: str) -> bool:
@@ -206,7 +206,7 @@ class _Thread:
 
 
 class Grammar(Generic[H]):
-    """The commands of a family. `tokens` reads values; `help_words` explains keywords in `?` where no command does."""
+    """The commands of a family. `tokens` parse values; `help_words` describe keywords that no command describes."""
 
     def __init__(
         self,

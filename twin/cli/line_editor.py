@@ -1,13 +1,12 @@
 """Edits one line over a raw terminal, as switches do: the switch echoes, and every key acts at once.
 
-Why not asyncssh's line editor: it hands over whole lines from inside an SSH channel, whereas `?` without Enter, Tab,
-^Z, paging keys, one-key answers, masked passwords and a line that is kept behind a help page need every key, and a
-`Shell` should be testable without a socket.
+Why not asyncssh's line editor: it has no masked echo (a PowerConnect prints stars for a password), treats ^C and ^D as
+break and end of file instead of as vendor keys, and works inside an SSH channel only, so that a `Shell` could not be
+tested without a socket.
 
 `LineEditor.key` takes one character and returns the request that it makes, if any. Output goes to the `emit` given at
-construction. Keys: Enter (CR, LF or CR LF), Backspace and Delete, ^A ^E ^B ^F, arrows, Home,
-End, ^D (delete), ^K, ^U and ^X (whole line), ^W (word), ^P and ^N and arrows up and down (history), ^L and ^R (draw
-again), Tab, `?`, ^C and ^Z.
+construction. Keys: Enter (CR, LF or CR LF), Backspace and Delete, ^A ^E ^B ^F, arrows, Home, End, ^D (delete), ^K, ^U
+and ^X (whole line), ^W (word), ^P and ^N and arrows up and down (history), ^L and ^R (draw again), Tab, `?`, ^C and ^Z.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Session:
         self.columns = 80
         self.user: User | None = None
         self.closing = False
-        self.stuck = False  # a fault: it hangs
+        self.stuck = False  # hangs because of a fault
         self.history: list[str] = []
         self.info: dict[str, Any] = {}
 

@@ -42,7 +42,7 @@ class Number:
 
     @property
     def placeholder(self) -> str:
-        """As `?` prints it."""
+        """What `?` prints for the value."""
         return f"<{self.low}-{self.high}>"
 
     def parse(self, words: Sequence[str]) -> tuple[int, int]:

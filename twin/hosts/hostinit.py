@@ -41,7 +41,7 @@ _ENVIRONMENT = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin
 
 @dataclass(frozen=True, slots=True)
 class HostKit:
-    """All that a host is made of. `files` maps absolute paths to (text, mode, user number)."""
+    """Everything needed to make a host. `files` maps absolute paths to (text, mode, user number)."""
 
     name: str
     mac: bytes

@@ -218,7 +218,7 @@ class StateDir:
 
 
 def new_group() -> int:
-    """Return a random interface group, far from the small numbers that people choose."""
+    """Return a random interface group, far from the small numbers that administrators choose."""
     return secrets.randbelow(0x3FFF_FFFF) + 0x4000_0000
 
 

@@ -1,7 +1,7 @@
 """A switch's own power sensor as ENTITY-SENSOR-MIB (RFC 3433) and ENTITY-MIB (RFC 6933) rows.
 
 The truth file says whether a family has one (`power_sensor`). That a real PowerConnect 55xx or M4300 shows watts this
-way is from memory and doubtful; so is the row number `_INDEX`.
+way is from memory and doubtful; the row number `_INDEX` is invented.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Switches and nodes as electrical loads: sample the engine, integrate joules, remember watts."""
+"""Switches and nodes as electrical loads: sample the engine, integrate energy, keep the last power."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ class LoadPower:
     """Mean watts of a load over the last sample and its energy since the start.
 
     `base_watt`, `port_watt` and `dc_watt` are on the supply's output side; `ac_watt` and `energy_joule` are what the
-    outlets deliver, wander included.
+    outlets deliver, including wander.
     """
 
     powered: bool = True

@@ -1,1 +1,1 @@
-"""A switch's SNMP agent: what it shows, and the SETs that it accepts."""
+"""SNMP of a switch: the objects that its agent shows, and the SETs that it accepts."""

@@ -46,10 +46,10 @@ class Outlet:
     repower_s: int = 0
     wake_up: int = 0  # the family's code of what the outlet does when the strip gets power
     switch_count: int = 0
-    commanded: bool = False  # switched by a command since power-on
+    commanded: bool = False  # whether a command has switched it since power-on
     queued: int = 0  # Sentry's queued action
     plan: tuple[Step, ...] = ()
-    rebooting: bool = False  # the plan is off and on again
+    rebooting: bool = False  # the schedule is off and on again
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +186,12 @@ class Strip:
     def on_set(self, varbinds: "Sequence[VarBind]") -> tuple[int, int]:
         """Execute a SET completely or not at all; return (error-status, error-index)."""
         with self.lock:
-            asked = [(oid.lstrip("."), kind, value) for oid, kind, value in varbinds]
-            for index, varbind in enumerate(asked, start=1):
+            requested = [(oid.lstrip("."), kind, value) for oid, kind, value in varbinds]
+            for index, varbind in enumerate(requested, start=1):
                 status = refusal(self._writable, self._published, varbind)
                 if status:
                     return status, index
-            for oid, _, value in asked:
+            for oid, _, value in requested:
                 self._writable[oid].write(value)
             self._configured = True
             self.publish(self.clock_s())

@@ -121,9 +121,7 @@ def test_an_idle_host_hears_the_flood(lab: LabClient, terminals: dict[str, Termi
     eventually("five echoes for another host were heard", heard_enough, patience_s=20)
 
 
-def test_unicast_floods_only_without_static_entries(
-    lab: LabClient, terminals: dict[str, Terminal]
-) -> None:
+def test_unicast_floods_only_without_static_entries(lab: LabClient, terminals: dict[str, Terminal]) -> None:
     for a, b in PAIRS:
         lab.await_ping(a, b)
     # Six directions of ECHOES frames each pass every idle host.
