@@ -1,14 +1,14 @@
-"""`calibration.yaml`: what fits found, with error bars and where it came from; predictions and reports read it.
+"""`calibration.yaml`: fitted parameters with their intervals and provenance, which predictions and reports read.
 
 Every measured parameter is an `Estimate`: a value with its 95 % interval, in the unit that is the last word of its
-key. An end of the interval may be `.inf`: the data say nothing on that side. Parts that nobody fitted are left out.
+key. An end of the interval may be `.inf`: the data set no bound on that side. Parts that were not fitted are omitted.
 
     format: 1
-    links:     {NAME: LinkPolicy}      a path, or a class of ends that behave alike; `ends` says which ends sleep
+    links:     {NAME: LinkPolicy}      a path, or a group of ends that behave alike; `ends` names the ends that sleep
     power:     {switches: {NAME: SwitchPower}, nodes: {NAME: NodePower}, andujar: AndujarPower}
     run_time:  {NAME: ProgramTime}     a program at one placement, such as "alltoall 4x1"
 
-`merged` joins calibrations of one lab: of a part that two have, the later one's is taken.
+`merged` joins calibrations of one lab; a part of the later one replaces the same part of the earlier one.
 """
 
 import math
@@ -30,7 +30,7 @@ Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class CalibrationError(LabError):
-    """A calibration that cannot be read, written or merged; the text says file, key and what would be right."""
+    """A calibration cannot be read, written or merged; the message names file, key and remedy."""
 
 
 class _Part(BaseModel):
@@ -52,24 +52,24 @@ class Estimate(_Part):
 
     @classmethod
     def of(cls, interval: Interval) -> Self:
-        """The same as a computed value."""
+        """From an interval."""
         return cls(value=interval.value, low=interval.low, high=interval.high)
 
     @property
     def interval(self) -> Interval:
-        """As a computed value."""
+        """As an interval."""
         return Interval(self.value, self.low, self.high)
 
 
 class LinkPolicy(_Part):
     """EEE policy of the transmitters at `ends`, all alike, from echoes (`analysis.links.eee_policy`).
 
-    `sleeper_count` transmitters of the probed path sleep. Kind "off": no sleep up to gaps of `largest_gap_us`; nothing
-    is known beyond. `wake_us` is one transmitter's. `card_...` are of the two hosts' cards, where those sleep too.
-    `base_us`, `noise_us`: the path's round trip awake, and the scale of its errors. `explained_fraction` is the share
-    of the round trips' spread that the policy explains, `evidence` the difference of the information criterion to the
-    next best kind (above 10: very strong). `symptoms` are sentences about what the path does beside
-    (`analysis.links.link_symptoms`), `unknown` about what nobody could tell.
+    `sleeper_count` transmitters of the probed path sleep. Kind "off": no sleep after gaps of up to `largest_gap_us`;
+    longer ones were not probed. `wake_us` is one transmitter's. `card_...` are of the two hosts' cards, where those
+    sleep too. `base_us`, `noise_us`: the path's round trip awake, and the scale of its errors. `explained_fraction` is
+    the share of the round trips' spread that the policy explains, `evidence` the difference of the information
+    criterion to the next best kind (above 10: very strong). `symptoms` are sentences about other effects on the path
+    (`analysis.links.link_symptoms`), `unknown` about what could not be determined.
     """
 
     ends: tuple[str, ...]
@@ -96,12 +96,12 @@ class LinkPolicy(_Part):
 
 
 class PortPower(_Part):
-    """What one port adds to a switch's draw at one speed, stage by stage; None: that stage was not measured.
+    """What one port adds to a switch's draw at one speed, stage by stage; None: the stage was not measured.
 
-    `cable_watt`: a cable or transceiver plugged in, port shut. `enabled_watt`: on top, port enabled and the link not
-    up. `link_watt`: on top, link up and idle without EEE. `lpi_fraction`: what remains of these two in low-power idle.
-    `residual_watt`: what a port still draws after it was up and is shut again, over base; where it is as much as all
-    of the stages, shutting a port saves nothing.
+    `cable_watt`: a cable or transceiver is plugged in, the port shut. `enabled_watt`: in addition, with the port
+    enabled and the link down. `link_watt`: in addition, with the link up and idle without EEE. `lpi_fraction`: what
+    remains of these two in low-power idle. `residual_watt`: what a port that was up still draws over base after it is
+    shut again; if that equals the sum of the stages, shutting a port saves nothing.
     """
 
     cable_watt: Estimate | None = None
@@ -115,8 +115,8 @@ class SwitchPower(_Part):
     """A switch's power (`analysis.power.switch_power`): base + ports by speed in Mb/s + traffic.
 
     `bit_picojoule` and `packet_nanojoule` are per bit and per packet that the switch forwards. `drift_watt` is the
-    standard deviation of the drift that the fit took out, `noise_watt` of the readings about the fit.
-    `explained_fraction` is R2. `unknown` says in sentences what the data could not tell.
+    standard deviation of the drift that the fit removed, `noise_watt` of the readings about the fit.
+    `explained_fraction` is R2. `unknown` are sentences about what the data do not determine.
     """
 
     family: str = ""
@@ -132,7 +132,7 @@ class SwitchPower(_Part):
 
 
 class NodePower(_Part):
-    """A node's power, idle and with all its cores at work."""
+    """A node's power, idle and with all its cores busy."""
 
     idle_watt: Estimate
     loaded_watt: Estimate | None = None
@@ -149,7 +149,7 @@ class AndujarPower(_Part):
 
 
 class PowerPart(_Part):
-    """All that draws power."""
+    """Power of switches and nodes."""
 
     switches: Mapping[str, SwitchPower] = Field(default_factory=dict)
     nodes: Mapping[str, NodePower] = Field(default_factory=dict)
@@ -180,8 +180,8 @@ class MiwaTime(_Part):
 class WakeTime(_Part):
     """Our model (`analysis.programs.run_time`): run time from the gaps' distribution and the policy of the links.
 
-    A round waits for `serial_count` sleeping links one after the other, each time for the slowest of `abreast_count`;
-    waits up to `hidden_us` are not seen.
+    A round waits for `serial_count` sleeping links one after the other, each time for the slowest of `abreast_count`
+    that wake in parallel; waits of up to `hidden_us` do not delay the round.
     """
 
     serial_count: Estimate
@@ -193,7 +193,7 @@ class WakeTime(_Part):
 
 
 class RoundTime(_Part):
-    """Our model that replays rounds (`programs.round_replay`): how many waits a round has one after the other."""
+    """Our model that replays rounds (`programs.round_replay`): how many waits in series a round has."""
 
     serial_count: Estimate
     residual_us: Finite
@@ -235,11 +235,11 @@ class Calibration(_Part):
         return cls(made=made, lab=lab, lab_digest=lab_digest, runs=names, versions=versions(), **parts)
 
     def merged(self, later: "Calibration") -> "Calibration":
-        """Both together; CalibrationError if they are of different labs."""
+        """Both together; CalibrationError if the labs differ."""
         if (self.lab, self.lab_digest) != (later.lab, later.lab_digest):
             raise CalibrationError(
                 f"calibrations of {self.lab} ({self.lab_digest[:8]}) and {later.lab} ({later.lab_digest[:8]}) "
-                "do not go together: fit runs of one lab, with one inventory."
+                "cannot be merged: fit runs of one lab, with one inventory."
             )
         power = PowerPart(
             switches={**self.power.switches, **later.power.switches},
@@ -269,7 +269,7 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
 
 
 def _plain(part: Any) -> Any:
-    """Dictionaries, lists and numbers of 7 digits, which is more than any estimate has."""
+    """Dictionaries, lists and numbers of 7 digits, more than any estimate is accurate to."""
     if isinstance(part, Mapping):
         return {key: _plain(value) for key, value in part.items()}
     if isinstance(part, tuple | list):

@@ -39,7 +39,7 @@ class _Figures:
         trials = [trial for trial in read_trials(side.folder) if trial.valid and matched(trial.levels, side.levels)]
         if not trials:
             RunSamples(side.folder).facts  # noqa: B018 - raises if the folder is not a run's
-            raise LabError(f"{side.folder} has no valid trial of {side}: look at its events, or name other levels.")
+            raise LabError(f"{side.folder} has no valid trial of {side}: check its events, or name other levels.")
         energies = Energies(RunSamples(side.folder), devices)
         if devices and not energies.meters:
             raise LabError(f"no meter of {side.folder} feeds {', '.join(devices)}: name other devices.")

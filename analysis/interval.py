@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 class NotEnoughData(LabError):
-    """The data cannot answer the question; the sentence says what to measure instead."""
+    """The data cannot answer the question; the message says what to measure."""
 
 
 _TAILS_PERCENT = (2.5, 50.0, 97.5)
@@ -20,7 +20,7 @@ _TAILS_PERCENT = (2.5, 50.0, 97.5)
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A median and the bounds of its 95 % interval, all in the unit that the field's name says."""
+    """A median and the bounds of its 95 % interval, in the unit that the name of the field says."""
 
     value: float
     low: float
@@ -28,7 +28,7 @@ class Interval:
 
     @classmethod
     def about(cls, value: float, low: float, high: float) -> "Interval":
-        """Of draws whose bounds need not lie about the value: as wide as to hold it."""
+        """From bounds that may leave the value out; the interval is then widened to contain it."""
         return cls(value, min(float(low), value), max(float(high), value))
 
     @classmethod
@@ -40,7 +40,7 @@ class Interval:
         return f"{self.value:.6g} ({self.low:.6g} - {self.high:.6g})"
 
     def holds(self, truth: float) -> bool:
-        """Whether a value is inside."""
+        """Whether a value is in the interval."""
         return self.low <= truth <= self.high
 
     @property
@@ -56,7 +56,7 @@ def of_samples(samples: ArrayLike) -> Interval:
 
 
 def of_median(values: Sequence[float], rounds: int = 4000, seed: int = 0) -> Interval:
-    """The interval of a median by bootstrap; one value has no width, and says nothing about its error."""
+    """The interval of a median by bootstrap; that of a single value has no width and says nothing about its error."""
     found = np.asarray(values, dtype=float)
     if found.size == 0:
         raise ValueError("the median of no values is not defined")

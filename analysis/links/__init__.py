@@ -1,1 +1,1 @@
-"""How links sleep and wake: echoes after pauses, and the EEE policy that explains them."""
+"""How links sleep and wake: echoes after gaps, and the EEE policy that explains their delays."""

@@ -1,16 +1,16 @@
 """Which EEE policy a path's links have, from echoes with known gaps: off, hold and sleep, coalescing, or hybrid.
 
 Each candidate policy predicts every round trip (`links.path_delay`, `links.policy_likelihood`). Candidates are
-compared by the Bayesian information criterion. Intervals are of the posterior under flat priors, sampled by emcee: a
-hold is a jump, where intervals from curvature are wrong.
+compared by the Bayesian information criterion. Intervals are those of the posterior under flat priors, sampled with
+emcee, as intervals from curvature are wrong for a hold, which is a step.
 
-The hosts' cards may sleep as well, with times of their own: then an echo passes a card, the switches' ports, the other
-card, and ports again. Both cards are taken to be alike. Where nobody knows whether they sleep, they are part of the fit
-whenever ports sleep. That they do not is as probable as that they do, unless the echoes refute it: the intervals are
-of both cases together, the values those of the likelier one.
+The hosts' cards may sleep too, with times of their own: then an echo passes a card, the switches' ports, the other
+card, and ports again. Both cards are assumed to be alike. If it is not known whether they sleep, the fit includes them
+whenever ports sleep. Both cases have the same prior probability; unless the echoes rule one out, the intervals cover
+both, and the values are those of the likelier one.
 
-What the data cannot tell is not told: with bursts of one size a coalescing timer looks like a longer wake; where the
-gaps never exceed the hold nothing is known but "no sleep up to this gap".
+What the data cannot determine is not reported: with bursts of one size, a coalescing timer looks like a longer wake; if
+no gap exceeds the hold, the result is only "no sleep up to this gap".
 """
 
 from collections.abc import Mapping
@@ -31,18 +31,18 @@ _CLIMB = 150
 _BURN_IN = 250
 _DRAWN = 500
 _LEAST_GAIN = 10.0
-"""Difference of the information criterion from which on a richer policy is believed (Kass and Raftery: very strong)."""
+"""Least difference of the information criterion that makes a richer policy credible (Kass and Raftery: very strong)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyFit:
     """A path's policy. Times in microseconds; None where the kind has no such time.
 
-    `wake_us` is that of one transmitter, if `sleepers` says rightly how many of the path sleep: only their product is
-    measured. `card_...` are of the hosts' cards, if they were seen to sleep too.
-    `noise_us` is the scale of the Student-t errors; `explained` the share of the round trips' spread (mean
-    absolute deviation from the median) that the policy explains; `evidence` how much better it is than the next best
-    kind, as a difference of the Bayesian information criterion (above 10: very strong).
+    `wake_us` is that of one transmitter, provided that `sleepers` of the path sleep: only the product of both is
+    measured. `card_...` are of the hosts' cards, if these may sleep too. `noise_us` is the scale of the Student-t
+    errors; `explained` the share of the round trips' spread (mean absolute deviation from the median) that the policy
+    explains; `evidence` the difference of the Bayesian information criterion to the next best kind (above 10: very
+    strong).
     """
 
     kind: Kind
@@ -68,16 +68,16 @@ class PolicyFit:
 def fit_policy(
     probes: Probes, *, sleepers: int = 1, cards: bool = False, byte_us: float = 0.008, seed: int = 0
 ) -> PolicyFit:
-    """Tell the policy of a path whose round trip passes `sleepers` transmitters that may sleep, all alike.
+    """Fit the policy of a path whose round trip passes `sleepers` transmitters that may sleep, all alike.
 
-    With `cards` those are the switches' ports, half of them each way, and the hosts' cards may sleep too.
+    With `cards` these are the switches' ports, half of them in each direction, and the hosts' cards may sleep too.
     `byte_us` is the time of a byte at the path's rate. NotEnoughData if fewer than 40 echoes can be used.
     """
     usable = int(probes.usable.sum())
     if usable < _LEAST_ECHOES:
         raise NotEnoughData(
-            f"only {usable} echoes can be used of {len(probes.sent_us)}: send some hundreds, with gaps on "
-            "both sides of where the link may fall asleep."
+            f"only {usable} of {len(probes.sent_us)} echoes can be used: send some hundreds, with gaps both "
+            "shorter and longer than the hold that you expect."
         )
     likelihood = Likelihood(probes, sleepers, byte_us)
     random = np.random.default_rng(seed)
@@ -112,7 +112,7 @@ def fit_policy(
 
 
 def _choose(cost: Mapping[Model, float]) -> Model:
-    """The plainest kind that no richer one beats clearly."""
+    """The simplest kind that no richer one clearly beats."""
     plain: tuple[Model, ...] = ("off", "hold", "coalescing", "hybrid")
     chosen: Model = "off"
     for kind in plain[1:]:
@@ -123,9 +123,9 @@ def _choose(cost: Mapping[Model, float]) -> Model:
 
 @dataclass(frozen=True, slots=True)
 class _Draws:
-    """Draws from the posterior, shape (draws, parameters), where the walkers ended, the best point met, its height.
+    """Draws from the posterior, shape (draws, parameters), the walkers' last positions, the best point and its height.
 
-    `middle` are the draws whose medians are the values, if not all.
+    `middle`: the draws whose medians are the values, if not all of them.
     """
 
     chain: Floats
@@ -136,7 +136,7 @@ class _Draws:
 
 
 def _scatter(likelihood: Likelihood, kind: Model, start: Floats, random: np.random.Generator) -> Floats:
-    """Walkers about a first guess, all within the bounds, shape (walkers, parameters)."""
+    """Walkers about a starting point, all within the bounds, shape (walkers, parameters)."""
     noise_us = float(np.exp(start[1]))
     gaps = likelihood.gap_us
     edge_us = 2 * float(np.ptp(gaps)) / len(gaps)
@@ -186,7 +186,7 @@ def _result(likelihood: Likelihood, kind: Model, draws: _Draws, evidence: float)
     times.pop("wait_byte", None)
     base_us = of_samples(chain[:, 0])
     if kind == "hold" and times["hold_us"].high < float(likelihood.gap_us.min()):
-        # No echo found the path awake: a round trip awake and a wake are told as their sum only.
+        # No echo found the path awake: only the sum of a round trip awake and the wakes can be determined.
         wake_us = times["wake_us"].value
         plateau_us = base_us.value + likelihood.sleepers * wake_us
         base_us = Interval(base_us.value, 0.0, plateau_us)

@@ -1,7 +1,7 @@
 """Links' policies from a run's probe trials, for a calibration.
 
-A path's transmitters that may sleep are the ports of the switches on it, both ways: two for hosts of one switch, two
-more for each cable between switches. LPI counters of the ports, where there are any, say whether the hosts' cards
+A path's transmitters that may sleep are the ports of its switches in both directions: two for hosts of one switch, two
+more for each cable between switches. The ports' LPI counters, if the switch has any, show whether the hosts' cards
 sleep too. Echoes of all trials of a pair in one state of the lab are fitted together.
 """
 
@@ -30,12 +30,12 @@ from record.trials import Trial, read_trials
 def fit_links(samples: RunSamples, sleepers: int = 0) -> dict[str, LinkPolicy]:
     """By name ("n01-n02", and the state of the lab if several were probed), the policy of each probed path.
 
-    States in which EEE was off are left out unless nothing else was probed. `sleepers` 0: as the inventory says.
-    NotEnoughData if no valid trial probed anything.
+    States in which EEE was off are omitted unless nothing else was probed. `sleepers` 0: as the inventory says.
+    NotEnoughData if no valid trial probed a path.
     """
     groups = _groups(samples)
     if not groups:
-        raise NotEnoughData(f"{samples.folder.name} has no valid probe: probe a path with `eeectl probe`.")
+        raise NotEnoughData(f"{samples.folder.name} has no valid trial of a probe: measure one with `eeectl probe`.")
     lab = lab_of_run(samples.facts)
     found = {}
     for (pair, state), trials in groups.items():
@@ -43,10 +43,15 @@ def fit_links(samples: RunSamples, sleepers: int = 0) -> dict[str, LinkPolicy]:
         if sleepers:
             asleep = replace(asleep, count=sleepers, cards=False, unknown=())
         several = sum(other == pair for other, _ in groups) > 1
-        told = " ".join(f"{factor}={level}" for factor, level in state)
-        name = f"{pair[0]}-{pair[1]} {told}".strip() if several else "-".join(pair)
+        name = link_name(pair, state if several else ())
         found[name] = _policy(trials, asleep, _symptoms(lab, samples, pair, trials))
     return found
+
+
+def link_name(hosts: Iterable[str], state: State) -> str:
+    """The name of a path's policy: "n01-n02", or "n01-n02 eee=on" in a state of the lab."""
+    levels = " ".join(f"{factor}={level}" for factor, level in state)
+    return f"{'-'.join(hosts)} {levels}".strip()
 
 
 def _groups(samples: RunSamples) -> dict[tuple[tuple[str, str], State], list[Trial]]:
@@ -66,7 +71,7 @@ def _off(factors: Factors, state: State) -> bool:
 
 
 def read_probes(trials: Iterable[Trial]) -> Probes:
-    """The echoes of several trials as one; the first two of each are not used, as nobody knows the gaps before them."""
+    """The echoes of several trials together; the first two of each are not used, as the gap before them is unknown."""
     sent_ns: list[int] = []
     rtt: list[float] = []
     late_ns: list[int] = []
@@ -84,8 +89,8 @@ def read_probes(trials: Iterable[Trial]) -> Probes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asleep:
-    """Who may sleep on a path: ends of the hosts' links, how many transmitters, whether cards may on top of these."""
+class _Sleepers:
+    """What may sleep on a path: ends of the hosts' links, how many transmitters, and whether cards in addition."""
 
     ends: tuple[str, ...]
     count: int
@@ -93,10 +98,10 @@ class _Asleep:
     unknown: tuple[str, ...] = ()
 
 
-def _policy(trials: Sequence[Trial], asleep: _Asleep, odd: tuple[str, ...]) -> LinkPolicy:
+def _policy(trials: Sequence[Trial], asleep: _Sleepers, more: tuple[str, ...]) -> LinkPolicy:
     fit = fit_policy(read_probes(trials), sleepers=asleep.count, cards=asleep.cards)
     lost = fit.lost - len(trials)
-    symptoms = (*(told for trial in trials for told in symptoms_of(read_probes([trial]))), *odd)
+    symptoms = (*(symptom for trial in trials for symptom in symptoms_of(read_probes([trial]))), *more)
     unknown = asleep.unknown if fit.wake_us is not None else ()
     return link_policy(fit, asleep.ends, lost, tuple(dict.fromkeys(symptoms)), unknown)
 
@@ -140,10 +145,10 @@ def _floored(found: Interval) -> Interval:
     return Interval(found.value, max(found.low, 0.0), found.high)
 
 
-def _sleepers(lab: Lab | None, samples: RunSamples, pair: tuple[str, str], trials: Sequence[Trial]) -> _Asleep:
-    """The ports of the path's switches, and the hosts' cards as the LPI counters say, where there are any."""
+def _sleepers(lab: Lab | None, samples: RunSamples, pair: tuple[str, str], trials: Sequence[Trial]) -> _Sleepers:
+    """The ports of the path's switches, and the hosts' cards if the LPI counters show that they sleep."""
     if lab is None:
-        return _Asleep((), 2, cards=True)
+        return _Sleepers((), 2, cards=True)
     topology = Topology.of(lab)
     homes = [topology.homes[host] for host in pair if host in topology.homes]
     hops = _hops(topology, homes[0].device, homes[1].device) if len(homes) == 2 else 0
@@ -154,18 +159,18 @@ def _sleepers(lab: Lab | None, samples: RunSamples, pair: tuple[str, str], trial
     cards = [str(cable.a if cable.a.device == host else cable.b) for host in sleeping for cable in lab.links_of(host)]
     both = bool(blind) or len(sleeping) == len(pair)
     count = 2 * (hops + 1) + (0 if both else len(sleeping))  # a single card counts as another port
-    return _Asleep((*map(str, homes), *cards), count, cards=both, unknown=tuple(map(_card_unknown, blind)))
+    return _Sleepers((*map(str, homes), *cards), count, cards=both, unknown=tuple(map(_card_unknown, blind)))
 
 
 def _card_unknown(host: str) -> str:
     return (
-        f"Whether {host}'s card sleeps too is not known, as its switch shows no LPI counters: if it does, its wake is "
-        "spread over those of the switches here, and the hold comes out some percent too short: see --sleepers."
+        f"It is unknown whether {host}'s card sleeps too, as its switch has no LPI counters. If it does, the ports' "
+        "wakes include its wake, and the hold is some percent too short: see --sleepers."
     )
 
 
 def _hops(topology: Topology, start: str, goal: str) -> int:
-    """Cables between switches on the shortest way."""
+    """Cables between switches on the shortest path."""
     near = topology.neighbours(topology.trunks)
     seen, front, hops = {start}, {start}, 0
     while front and goal not in seen:
@@ -176,7 +181,7 @@ def _hops(topology: Topology, start: str, goal: str) -> int:
 
 
 def _views(lab: Lab, samples: RunSamples, pair: Sequence[str], trials: Sequence[Trial]) -> tuple[EndView | None, ...]:
-    """What the LPI counters of the ports to both hosts counted in the trials; None without counters."""
+    """LPI counts of the ports to both hosts during the trials; None for a port without counters."""
     homes = Topology.of(lab).homes
     return tuple(
         _counted(samples, homes[host].device, homes[host].port, trials) if host in homes else None for host in pair
@@ -204,7 +209,7 @@ def _counted(samples: RunSamples, switch: str, port: str, trials: Sequence[Trial
 
 
 def _symptoms(lab: Lab | None, samples: RunSamples, pair: Sequence[str], trials: Sequence[Trial]) -> tuple[str, ...]:
-    """What the counters of both links say of their ends, and links that went down meanwhile."""
+    """Symptoms that both links' counters show, and links that went down during a trial."""
     if lab is None:
         return ()
     found: list[str] = []
@@ -220,5 +225,5 @@ def _symptoms(lab: Lab | None, samples: RunSamples, pair: Sequence[str], trials:
             for one in trials
         ]
         if any(before and not after for states in ups for before, after in pairwise(states)):
-            found.append(f"{end.device}:{end.port} went down while it was probed: a flap; try it with EEE off.")
+            found.append(f"{end.device}:{end.port} went down while it was probed (a flap): try again with EEE off.")
     return tuple(found)

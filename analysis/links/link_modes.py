@@ -1,13 +1,13 @@
-"""Time in state and delay of a link's direction in low-power idle, idle interval by idle interval, and by closed form.
+"""Time in state and delay of one direction of a link in low-power idle: for each idle interval, and in closed form.
 
 Georgakoudis et al. (2019), III: a packet that ends an idle interval finds the link in hold, in fast wake, falling
-asleep, in quiet or in refresh (Figs. 3-5); Tables II to IV say what it waits and how long the link saved power. Their
-tables print the saved time as a fraction: here it is the time since quiet began less the refresh periods that passed.
-Where a packet in Ts has to wait for its end (1000BASE-T, 10GBASE-T; IEEE 802.3 clause 78), `sleep_waits` adds the rest
+asleep, in quiet or in refresh (Figs. 3-5); Tables II to IV give its wait and how long the link saved power. Their
+tables print the saved time as a fraction; here it is the time since quiet began less the refresh periods in it. Where
+a packet in Ts has to wait for the end of Ts (1000BASE-T, 10GBASE-T; IEEE 802.3 clause 78), `sleep_waits` adds the rest
 of Ts to its delay; their Table II has no such wait.
 
-For Poisson arrivals (`poisson`), with frames held back until N are there, the closed form of the renewal cycle: the
-frame and burst transmission of Herreria-Alonso et al. (2012), with a hold.
+For Poisson arrivals (`poisson`), with frames held back until N have arrived, the closed form of the renewal cycle:
+the frame and burst transmission of Herreria-Alonso et al. (2012), with a hold.
 """
 
 import math
@@ -24,9 +24,9 @@ ModeName = Literal["active", "deep", "fast", "hybrid"]
 
 @dataclass(frozen=True, slots=True)
 class LinkMode:
-    """How a direction saves; microseconds, and power as fractions of the active direction's.
+    """How a direction saves power; microseconds, and power as fractions of the active direction's.
 
-    `deep_after_us` is how long hybrid stays in fast wake. `quiet_us` infinite: no refresh. Refresh, Ts and Tw draw as
+    `deep_after_us`: how long hybrid stays in fast wake. `quiet_us` infinite: no refresh. Refresh, Ts and Tw draw as
     much as active.
     """
 
@@ -45,7 +45,7 @@ class LinkMode:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What one idle interval each, or several together, came to; microseconds. `wakes` counts them.
+    """Times in state of idle intervals, one by one or summed; microseconds. `wakes` counts the wakes.
 
     The states add up to the intervals plus the delays: `active_us` is hold, `sleep_us` Ts, `wake_us` Tw.
     """
@@ -61,23 +61,23 @@ class Spent:
 
     @property
     def total_us(self) -> Floats:
-        """All states together."""
+        """Sum of all states."""
         return self.active_us + self.sleep_us + self.quiet_us + self.refresh_us + self.fast_us + self.wake_us
 
     def weighed(self, counts: ArrayLike) -> "Spent":
-        """All intervals together, each so many times."""
+        """Sum over all intervals, each so many times."""
         often = np.asarray(counts, dtype=float)
         fields = (self.delay_us, self.active_us, self.sleep_us, self.quiet_us, self.refresh_us, self.fast_us)
         return Spent(*(np.asarray(part @ often) for part in (*fields, self.wake_us, self.wakes)))
 
     def power_fraction(self, mode: LinkMode, busy_us: float = 0.0) -> float:
-        """Mean power over all of it and a time in which it transmits, as a fraction of always active (IV.B)."""
+        """Mean power over these intervals and `busy_us` of transmitting, as a fraction of always active (IV.B)."""
         saved = (1 - mode.deep_fraction) * self.quiet_us + (1 - mode.fast_fraction) * self.fast_us
         return 1.0 - float(np.sum(saved)) / (float(np.sum(self.total_us)) + busy_us)
 
 
 def spend(mode: LinkMode, idle_us: ArrayLike) -> Spent:
-    """What becomes of idle intervals that each end with a packet; shape (n,)."""
+    """Times in state of idle intervals that each end with a packet; shape (n,)."""
     idle = np.asarray(idle_us, dtype=float)
     nothing = np.zeros_like(idle)
     if mode.mode == "active":
@@ -100,7 +100,7 @@ def spend(mode: LinkMode, idle_us: ArrayLike) -> Spent:
 
 
 def _refreshed(mode: LinkMode, low_us: Floats) -> tuple[Floats, Floats]:
-    """Quiet and refresh of a time in low power: quiet first, then both in turns."""
+    """Quiet and refresh within a time in low power: quiet first, then both alternate."""
     if math.isinf(mode.quiet_us) or mode.refresh_us == 0.0:
         return low_us, np.zeros_like(low_us)
     cycle = mode.quiet_us + mode.refresh_us
@@ -125,13 +125,13 @@ class PoissonLink:
 def poisson(
     mode: LinkMode, rate_per_us: float, service_us: float, service_square_us2: float, coalesce: int = 1
 ) -> PoissonLink:
-    """Deep sleep with hold, frames held back until `coalesce` are there; arrivals per us, E[S], E[S^2].
+    """Deep sleep with hold, frames held back until `coalesce` have arrived; arrivals per us, E[S], E[S^2].
 
-    A frame that comes in Ts waits for its end. ValueError for another mode, no traffic or more than the link carries.
+    A frame that arrives in Ts waits for the end of Ts. ValueError for another mode, and for a load of 0 or above 1.
     """
     load = rate_per_us * service_us
     if mode.mode != "deep" or not mode.sleep_waits:
-        raise ValueError("the closed form is that of deep sleep whose Ts cannot be cut short")
+        raise ValueError("the closed form covers deep sleep whose Ts cannot be interrupted only")
     if not 0.0 < load < 1.0 or coalesce < 1:
         raise ValueError(f"the closed form needs a load between 0 and 1, not {load:g}, and at least one frame")
     per_sleep = rate_per_us * mode.sleep_us

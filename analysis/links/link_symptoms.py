@@ -1,10 +1,10 @@
-"""What a path does beside sleeping, from echoes: symptoms that users of EEE report, as sentences.
+"""Symptoms of faulty EEE that users report, found in echoes and counters, as sentences.
 
-* A flap: nothing comes back for a while, then all is well again (MT7530 and others: two to three seconds).
-* Loss after idle: echoes are lost when the link was idle for long, and not otherwise; error counters stay at zero.
-* EEE on one side only: one end asks for LPI, or says it is active, and the other end cannot.
+* A flap: no echo returns for a while, then all of them do (MT7530 and others: two to three seconds).
+* Loss after idle: echoes are lost after long gaps only; error counters stay at zero.
+* EEE at one end only: one end requests LPI, or reports EEE as active, and the other end cannot.
 
-A symptom is told if it is beyond chance; nothing is told of what was not tried (gaps that were never long).
+A symptom is reported if it is statistically significant; what was not tried (long gaps) is not reported on.
 """
 
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ _LEAST_LPI_EVENTS: Final = 3
 
 
 def symptoms_of(probes: Probes) -> tuple[str, ...]:
-    """Sentences about flaps and loss after idle; none if the path does nothing but what its policy says."""
+    """Sentences about flaps and loss after idle; empty if the path has neither."""
     found = [*_flaps(probes)]
     after_idle = _loss_after_idle(probes)
     return tuple([*found, after_idle] if after_idle else found)
 
 
 def _outages(probes: Probes) -> list[tuple[int, int]]:
-    """Stretches [first, end) of lost echoes that are long in echoes and in time."""
+    """Ranges [first, end) of lost echoes that are long both in echoes and in time."""
     lost = np.isnan(probes.rtt_us)
     edges = np.flatnonzero(np.diff(np.concatenate(([False], lost, [False])).astype(int)))
     return [
@@ -42,7 +42,7 @@ def _outages(probes: Probes) -> list[tuple[int, int]]:
 
 
 def _lasted_s(probes: Probes, first: int, end: int) -> float:
-    """From the first echo that was lost to the first one that was answered again, or the last one."""
+    """From the first lost echo to the next one that was answered, or the last one."""
     until = min(end, len(probes.sent_us) - 1)
     return float(probes.sent_us[until] - probes.sent_us[first]) / 1e6
 
@@ -53,12 +53,12 @@ def _flaps(probes: Probes) -> list[str]:
         return []
     lasted = max(_lasted_s(probes, *one) for one in outages)
     times = "once" if len(outages) == 1 else f"{len(outages)} times"
-    what = f"the path was dead {times}, for up to {lasted:.1f} s, as of a link that goes down"
-    return [f"{what}: look for carrier changes, and try it with EEE off."]
+    what = f"the path was dead {times}, for up to {lasted:.1f} s, as if a link had gone down"
+    return [f"{what}: check for carrier changes, and try again with EEE off."]
 
 
 def _loss_after_idle(probes: Probes) -> str:
-    """The gap from which on echoes are lost more often than by chance; empty if there is none."""
+    """A sentence on the gap above which echoes are lost more often than by chance; empty if they are not."""
     dead = np.zeros(len(probes.sent_us), dtype=bool)
     for first, end in _outages(probes):
         dead[first:end] = True
@@ -71,7 +71,7 @@ def _loss_after_idle(probes: Probes) -> str:
     fewer = np.unique(np.linspace(_LEAST_EACH, gap_us.size - _LEAST_EACH, _MOST_EDGES).astype(int))
     lost_before = np.cumsum(lost[order])[fewer - 1]
     after, lost_after = gap_us.size - fewer, lost.sum() - lost_before
-    # Fisher's exact test: so many of all losses among the echoes after longer gaps.
+    # Fisher's exact test: the probability of so many of all losses among the echoes after longer gaps.
     chances = hypergeom.sf(lost_after - 1, gap_us.size, int(lost.sum()), after)
     best = int(np.argmin(chances))
     if float(chances[best]) * len(fewer) > _CHANCE:
@@ -80,13 +80,13 @@ def _loss_after_idle(probes: Probes) -> str:
     share, otherwise = lost_after[best] / after[best], lost_before[best] / fewer[best]
     return (
         f"after gaps above {edge:.0f} us {100 * share:.1f} % of the echoes are lost, after shorter ones "
-        f"{100 * otherwise:.1f} %: the link loses what wakes it; try it with EEE off."
+        f"{100 * otherwise:.1f} %: the link loses the frame that wakes it; try again with EEE off."
     )
 
 
 @dataclass(frozen=True, slots=True)
 class EndView:
-    """What one end of a link says: whether EEE is on and active there, and how often it entered LPI, if it counts."""
+    """What one end of a link reports: whether EEE is on and active, and LPI counts, if it has counters."""
 
     end: str
     on: bool
@@ -97,28 +97,28 @@ class EndView:
 
 @dataclass(frozen=True, slots=True)
 class LinkView:
-    """Which ends' transmitters sleep (None: nobody knows), and what is odd about it."""
+    """Which ends' transmitters sleep (None: unknown), and symptoms of the link."""
 
     sleeping: tuple[bool | None, bool | None]
     symptoms: tuple[str, ...]
 
 
 def compare_ends(first: EndView, second: EndView) -> LinkView:
-    """Both ends' views held against each other; a receiver's count tells of the other end's transmitter."""
+    """Compare what both ends report; a receiver's count is that of the other end's transmitter."""
     ends = (first, second)
     sleeping = (_sleeps(first, second), _sleeps(second, first))
     symptoms = []
     for own, other in ((first, second), (second, first)):
         if own.active and other.active is False:
             symptoms.append(
-                f"EEE is active at {own.end} and not at {other.end}: one side only; turn it off at both ends."
+                f"EEE is active at {own.end} and not at {other.end}: one side only; switch it off at both ends."
             )
         if own.on and not other.on:
             symptoms.append(f"EEE is on at {own.end} and off at {other.end}: set both ends alike.")
     if all(end.on for end in ends) and sorted(map(str, sleeping)) == ["False", "True"]:
         which, idle = (first, second) if sleeping[0] else (second, first)
         symptoms.append(
-            f"EEE is on at both ends, and only {which.end} ever asks for low power: {idle.end} has no LPI in its MAC, "
+            f"EEE is on at both ends, but only {which.end} ever asks for low power: {idle.end} has no LPI in its MAC, "
             "or its hold is longer than any gap."
         )
     return LinkView(sleeping, tuple(symptoms))

@@ -1,15 +1,15 @@
-"""What sleeping transmitters on a path add to an echo's round trip, for many candidate policies at once.
+"""Delay that sleeping transmitters on a path add to an echo's round trip, for many candidate policies at once.
 
-A transmitter that was idle for longer than its hold sleeps: that takes Ts and cannot be cut short, then it is in low
-power until a frame comes, which waits for Tw (Miwa 2013, section 4.1; IEEE 802.3 clause 78). With coalescing, a frame
-that finds it asleep also waits until enough bytes queue or a timer ends. Hybrid: fast wake's low power first, deep
-sleep after more idle time (Georgakoudis 2019, III).
+A transmitter that was idle for longer than its hold falls asleep: this takes Ts and cannot be interrupted. Then it is
+in low power until a frame arrives, which waits for Tw (Miwa 2013, section 4.1; IEEE 802.3 clause 78). With coalescing,
+a frame that finds it asleep also waits until enough bytes have queued or a timer expires. Hybrid: fast wake's low power
+first, deep sleep after more idle time (Georgakoudis 2019, III).
 
 Arrays: time along the last axis, candidates along the first; a policy's fields are floats or of shape (candidates, 1).
 
-Simplifications. One Tw, whether the wake was asked for in Ts or later: a PHY may need longer in the first case
-(10GBASE-T: 7.36 against 4.48 us), which shows as a step at the end of Ts. The base round trip is taken to pass evenly
-between transmitters; where it does not, edges blur by a part of it.
+Simplifications. Tw is the same whether the wake is requested in Ts or later: a PHY may need longer in the first case
+(10GBASE-T: 7.36 against 4.48 us), which shows as a step at the end of Ts. The base round trip is assumed to be spread
+evenly between transmitters; if it is not, edges blur by a part of it.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ import numpy as np
 from analysis.interval import Floats
 
 _MOST_ROUNDS = 100
-"""Times that the delay of each frame's predecessor is put into its gap, if a chain of frames is so long."""
+"""Most iterations that put the delay of each frame's predecessor into its gap; chains of frames are shorter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Policy:
     """EEE policy of a transmitter; microseconds and bytes.
 
     `deep_after_us` NaN: no fast-wake stage. `wait_us` 0: no coalescing; else a wake begins when `wait_byte` bytes have
-    come or the first has waited so long.
+    arrived or the first has waited for `wait_us`.
     """
 
     hold_us: Floats | float
@@ -40,16 +40,16 @@ class Policy:
     wait_byte: Floats | float = 0.0
 
     def shaped(self, change: Callable[[Floats], Floats | float]) -> "Policy":
-        """With every field changed, in whatever shape it is."""
+        """Apply `change` to every field, whatever its shape."""
         return Policy(*(change(np.asarray(getattr(self, one.name), dtype=float)) for one in fields(self)))
 
     @property
     def first(self) -> "Policy":
-        """The first candidate alone, in numbers."""
+        """The first candidate alone, with numbers as fields."""
         return self.shaped(lambda values: float(values.flat[0]))
 
     def delay_us(self, idle_us: Floats, burst_byte: Floats | float = 0.0, byte_us: float = 0.0) -> Floats:
-        """Extra delay of the first frame of a burst of so many bytes that comes after so much idle time."""
+        """Extra delay of the first frame of a burst of `burst_byte` that arrives after `idle_us`."""
         hybrid = ~np.isnan(np.asarray(self.deep_after_us))
         deep_from = self.hold_us + np.where(hybrid, self.deep_after_us, 0.0)
         filled_us = np.where(np.asarray(burst_byte) < self.wait_byte, np.inf, self.wait_byte * byte_us)
@@ -60,7 +60,7 @@ class Policy:
 
 
 def passing_delay_us(idle_us: Floats, policies: Sequence[Policy]) -> Floats:
-    """What transmitters, one after the other, add to a frame; what one adds lets the next ones rest longer."""
+    """Delay of a frame that passes transmitters in series; the delay at one is idle time of the next ones."""
     total: Floats = np.zeros_like(np.asarray(idle_us, dtype=float))
     for policy in policies:
         total = total + policy.delay_us(idle_us + total)
@@ -70,10 +70,11 @@ def passing_delay_us(idle_us: Floats, policies: Sequence[Policy]) -> Floats:
 def echo_extra_us(
     sent_us: Floats, base_us: Floats | float, policies: Sequence[Policy], burst_byte: Floats, byte_us: float
 ) -> Floats:
-    """What sleeping transmitters, in the order in which an echo passes them, add to round trips; 0 for the first echo.
+    """Delay that sleeping transmitters, in the order in which an echo passes them, add to round trips; first echo: 0.
 
-    What one adds delays the next one's frame, and shortens the gap before the next frame. `burst_byte` has shape (n,);
-    `byte_us` is the time of a byte on the wire: a transmitter is idle from the end of its last burst.
+    A delay at one transmitter delays the frame at the next one, and shortens the gap before the next frame.
+    `burst_byte` has shape (n,); `byte_us` is the time of a byte on the wire: a transmitter is idle from the end of its
+    last burst.
     """
     start = np.asarray(sent_us, dtype=float)
     total: Floats = np.zeros_like(start)

@@ -1,11 +1,11 @@
-"""From what a calibration says of a link to the policy that delays are computed with."""
+"""Policies to compute delays with, from a calibration's links."""
 
 from analysis.calibration import Estimate, LinkPolicy
 from analysis.links.path_delay import Policy
 
 
 def policy_of(link: LinkPolicy) -> Policy:
-    """The policy of one transmitter, at the estimates' values. One that never slept never sleeps."""
+    """The policy of one transmitter, at the estimates' values. Where no sleep was found, it never sleeps."""
     if link.kind == "off":
         return Policy(float("inf"), 0.0, 0.0)
     hybrid, coalescing = link.kind == "hybrid", link.kind == "coalescing"
@@ -21,7 +21,7 @@ def policy_of(link: LinkPolicy) -> Policy:
 
 
 def path_of(link: LinkPolicy) -> list[Policy]:
-    """The transmitters that an echo passes on the path, in their order."""
+    """The policies of the transmitters that an echo passes on the path, in order."""
     port = policy_of(link)
     if link.card_wake_us is None:
         return [port] * link.sleeper_count

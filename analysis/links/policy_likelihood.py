@@ -1,6 +1,6 @@
-"""Candidates for a path's EEE policy, and how well each explains echoes.
+"""Candidates for a path's EEE policy, and their likelihood given echoes.
 
-Errors are taken to be Student-t with three degrees of freedom, so that a late interrupt counts little.
+Errors are assumed to be Student-t with three degrees of freedom, so that late interrupts have little weight.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,9 +23,9 @@ _LOG_T: Final = float(gammaln((FREEDOM + 1) / 2) - gammaln(FREEDOM / 2) - 0.5 * 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A candidate: the names of its parameters after base and log noise, and the policies that they make.
+    """A candidate: names of its parameters after base and log noise, and the policies made from them.
 
-    `card` is that of the hosts' cards, None where they do not sleep.
+    `card` makes that of the hosts' cards; None: they do not sleep.
     """
 
     names: tuple[str, ...]
@@ -33,7 +33,7 @@ class Candidate:
     card: Callable[[Mapping[str, Floats]], Policy] | None = None
 
     def path(self, parameters: Mapping[str, Floats], sleepers: int) -> list[Policy]:
-        """The transmitters that an echo passes; `sleepers` are the switches' ports, half of them each way."""
+        """The transmitters that an echo passes; `sleepers` are the switches' ports, half of them in each direction."""
         port = self.policy(parameters)
         if self.card is None:
             return [port] * sleepers
@@ -67,20 +67,20 @@ KINDS: Mapping[Model, Candidate] = {
 
 
 class Likelihood:
-    """How well parameters explain the echoes."""
+    """The likelihood of parameters given a path's echoes."""
 
     def __init__(self, probes: Probes, sleepers: int, byte_us: float) -> None:
         self.probes = probes
         self.sleepers = sleepers
         self.byte_us = byte_us
         self.kept = probes.usable
-        self.kept[np.flatnonzero(self.kept)[:1]] = False  # how long the one before it waited is not known
+        self.kept[np.flatnonzero(self.kept)[:1]] = False  # how long its predecessor waited is unknown
         self.rtt_us = probes.rtt_us[self.kept]
         self.gap_us = probes.gap_us[self.kept] - probes.burst_byte[np.flatnonzero(self.kept) - 1] * byte_us
         self.burst_byte = probes.burst_byte[self.kept]
         before_us = probes.rtt_us[np.flatnonzero(self.kept) - 1]
         self.rested_us = self.gap_us - np.nan_to_num(np.maximum(before_us - np.quantile(self.rtt_us, 0.02), 0.0))
-        """Gaps less what the echo before waited, seen roughly: the last transmitter rested for so long."""
+        """Gaps less the estimated wait of the echo before: about how long the last transmitter was idle."""
 
         spread = np.ptp(self.rtt_us)
         self.bounds = {

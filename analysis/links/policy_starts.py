@@ -1,4 +1,4 @@
-"""Where the search for a path's EEE policy begins: a rough point for each candidate, by medians over grids."""
+"""Starting points of the search for a path's EEE policy: a rough one for each candidate, by medians over grids."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _SLEEP_CANDIDATES: Final = 24
 _WAKE_CANDIDATES: Final = 64
 _ROUGH_US: Final = 5.0
 _CARD_SHARES: Final = np.linspace(0.02, 0.48, 12)
-"""Of the whole path's wakes, each card's."""
+"""Tried shares of each card in the sum of the path's wakes."""
 
 
 def start_off(likelihood: Likelihood) -> Floats:
@@ -26,9 +26,9 @@ def _log_noise(errors_us: Floats) -> float:
 
 
 def start_hold(likelihood: Likelihood) -> Floats:
-    """From the gaps as they are, or less what the echo before waited: where waits are as long as gaps, that counts.
+    """The better of two starts, each with plain gaps and with gaps less the wait of the echo before.
 
-    Either there are gaps on both sides of the hold, or all of them are longer and no echo was ever awake.
+    Either some gaps are shorter than the hold, or all are longer and no echo found the path awake.
     """
     gaps = likelihood.gap_us, likelihood.rested_us
     starts = np.array([start(likelihood, gap_us) for gap_us in gaps for start in (_start_hold, _start_asleep)])
@@ -37,9 +37,9 @@ def start_hold(likelihood: Likelihood) -> Floats:
 
 
 def _start_asleep(likelihood: Likelihood, gap: Floats) -> Floats:
-    """Every echo waits for wakes, and some for the end of Ts; the round trip awake was never seen.
+    """Every echo waits for wakes, and some for the end of Ts; no round trip was measured awake.
 
-    How much of the plateau are wakes shows by the echoes that follow closely: what one waited, the next did not rest.
+    Echoes in close succession show which part of the plateau are wakes: the wait of one shortens the next one's gap.
     """
     rtt, count = likelihood.rtt_us, likelihood.sleepers
     plateau_us = float(np.median(rtt[gap >= np.median(gap)]))
@@ -62,7 +62,7 @@ def _start_asleep(likelihood: Likelihood, gap: Floats) -> Floats:
 
 
 def _start_hold(likelihood: Likelihood, gap: Floats) -> Floats:
-    """The least absolute error over a grid of holds and sleep times, with base and wake as medians."""
+    """The least absolute error over a grid of holds and sleep times; base and wake are medians."""
     rtt = likelihood.rtt_us
     holds = np.unique(np.quantile(gap, np.linspace(0.01, 0.99, _HOLD_CANDIDATES)))
     found: list[tuple[float, Floats]] = []
@@ -83,7 +83,7 @@ def _start_hold(likelihood: Likelihood, gap: Floats) -> Floats:
 
 
 def start_hybrid(likelihood: Likelihood, hold: Floats) -> Floats:
-    """From the best single step, another one before or after it."""
+    """The best single step with another one before or after it."""
     gap, rtt = likelihood.gap_us, likelihood.rtt_us
     base_us, _, edge_us, sleep_us, wake_us = hold
     found: list[tuple[float, Floats]] = []
@@ -112,7 +112,7 @@ def start_hybrid(likelihood: Likelihood, hold: Floats) -> Floats:
 
 
 def start_coalescing(likelihood: Likelihood, hold: Floats) -> Floats:
-    """Small bursts wait for a timer, large ones do not: the two plateaus."""
+    """Small bursts wait for a timer, large ones do not: two plateaus."""
     gap, rtt = likelihood.gap_us, likelihood.rtt_us
     base_us, log_noise, hold_us, sleep_us, _ = hold
     asleep = gap > hold_us + sleep_us
@@ -131,10 +131,10 @@ def start_coalescing(likelihood: Likelihood, hold: Floats) -> Floats:
 
 
 def start_cards(likelihood: Likelihood, hold: Floats, hybrid: Floats) -> Floats:
-    """The wakes of the best single step, shared between cards and ports in several ways, and its edge a bit later.
+    """The wakes of the best single step, divided between cards and ports in several ratios, and its edge a bit later.
 
-    Ports that wake cards' share too have too much of it, which makes their hold look shorter and their Ts longer. Two
-    steps may be one of the cards and one of the ports.
+    If all wakes are attributed to ports, their hold looks shorter and their Ts longer. Two steps may be one of cards
+    and one of ports.
     """
     base_us, log_noise, edge_us, sleep_us, wake_us = hold
     whole_us = wake_us * likelihood.sleepers

@@ -1,7 +1,7 @@
-"""Where to look next: gaps that tell more about a policy than gaps at random do.
+"""Adaptive choice of gaps: those that reveal more about a policy than random ones.
 
-A hold is known to within the distance of the gaps around it, and a sleep time only from echoes that come in it. So the
-first echoes take gaps over the whole range, and the next ones, after a first fit, half of theirs about the edges.
+A hold is known to within the distance of the gaps around it, a sleep time only from echoes that arrive in it. So the
+first echoes have gaps over the whole range, and the next ones, after a first fit, half of theirs about the edges.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from analysis.interval import Floats, Interval
 from analysis.links.eee_policy import PolicyFit
 
 _MARGIN = 0.5
-"""Part of an uncertain stretch that is added on both sides of it."""
+"""Fraction of an uncertain range that is added on both sides of it."""
 
 
 def first_gaps(count: int, low_us: float, high_us: float, random: np.random.Generator) -> Floats:
@@ -22,11 +22,11 @@ def first_gaps(count: int, low_us: float, high_us: float, random: np.random.Gene
 def next_gaps(fit: PolicyFit, count: int, low_us: float, high_us: float, random: np.random.Generator) -> Floats:
     """Half of the gaps where the fit is uncertain, half over the whole range, in random order; shape (count,).
 
-    The edges of the policy: about the hold, from there to the end of the sleep time, and the same about deep sleep.
+    Uncertain are the edges of the policy: from about the hold to the end of the sleep time, and so for deep sleep.
     """
-    stretches = [_about(edge, fit.sleep_us) for edge in _edges(fit)]
-    whole = first_gaps(count - count // 2 if stretches else count, low_us, high_us, random)
-    near = [random.uniform(*stretches[number % len(stretches)]) for number in range(count - len(whole))]
+    ranges = [_about(edge, fit.sleep_us) for edge in _edges(fit)]
+    whole = first_gaps(count - count // 2 if ranges else count, low_us, high_us, random)
+    near = [random.uniform(*ranges[number % len(ranges)]) for number in range(count - len(whole))]
     return random.permutation(np.concatenate((whole, np.clip(near, low_us, high_us))))
 
 

@@ -16,7 +16,7 @@ ECHO_WIRE_BYTE = 14.0 + 20.0 + 8.0 + 64.0 + FRAME_OVERHEAD_BYTE
 """An ICMP echo with 64 bytes of payload over IPv4."""
 
 LATE_NS = 50_000
-"""An echo that leaves later than wanted by this is of a processor that is busy with other things."""
+"""An echo that leaves later than scheduled by this shows a busy processor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +25,9 @@ class Probes:
 
     `sent_us`: when each request left, by the kernel's transmit time stamp. `rtt_us`: round-trip times, NaN for an echo
     that was lost. `burst_byte`: bytes on the wire sent back to back with the request, itself included, with
-    preamble, FCS and the gap between frames (24 bytes a frame); the reply comes in such a burst too. `punctual`: if
-    it left when it was to leave; one that did not met a busy processor, which may have delayed its answer as well. Its
-    gap is true all the same, and that of the next.
+    preamble, FCS and the gap between frames (24 bytes a frame); the reply is in such a burst too. `punctual`: whether
+    it left on schedule; a late one met a busy processor, which may have delayed its answer too. Its gap and the next
+    one are measured correctly all the same.
     """
 
     sent_us: Floats
@@ -43,16 +43,16 @@ class Probes:
         burst_byte: ArrayLike = ECHO_WIRE_BYTE,
         punctual: ArrayLike = True,  # noqa: FBT002 - one value for all, or an array
     ) -> "Probes":
-        """Check and convert; NotEnoughData if times do not rise or lengths differ."""
+        """Validate and convert; NotEnoughData if times do not rise or lengths differ."""
         sent, rtt = np.asarray(sent_us, dtype=float), np.asarray(rtt_us, dtype=float)
         if sent.shape != rtt.shape or sent.ndim != 1:
             raise NotEnoughData("each echo needs a transmit time and a round-trip time: read the probe's file again.")
         if not np.all(np.diff(sent) > 0):
             raise NotEnoughData(
-                "the transmit times do not rise: sort the echoes, or leave out where the clock was set back."
+                "the transmit times do not rise: sort the echoes, or remove those before the clock was set back."
             )
-        size, told = np.asarray(burst_byte, dtype=float), np.asarray(punctual, dtype=bool)
-        return cls(sent, rtt, np.broadcast_to(size, sent.shape), np.broadcast_to(told, sent.shape))
+        size, on_time = np.asarray(burst_byte, dtype=float), np.asarray(punctual, dtype=bool)
+        return cls(sent, rtt, np.broadcast_to(size, sent.shape), np.broadcast_to(on_time, sent.shape))
 
     @property
     def gap_us(self) -> Floats:
@@ -61,7 +61,7 @@ class Probes:
 
     @property
     def usable(self) -> Mask:
-        """Punctual echoes that were answered, and their predecessors: else nobody knows how long the way back idled."""
+        """Punctual, answered echoes after an answered one; else the idle time of the return path is unknown."""
         answered = ~np.isnan(self.rtt_us)
         before = np.concatenate(([False], answered[:-1]))
         return np.asarray(answered & before & self.punctual)

@@ -1,1 +1,1 @@
-"""Watts and joules: windows of a meter, and the powers of switches, ports and nodes that explain them."""
+"""Watts and joules: a meter's windows, and the powers of switches, ports and nodes fitted to them."""

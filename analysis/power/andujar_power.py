@@ -13,7 +13,7 @@ _SLEEPING_PORT_FRACTION: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class AndujarFit:
-    """The parameters with 95 % intervals; `sleeping_port_fraction` is taken from the standard if nobody measured it."""
+    """The parameters with 95 % intervals; `sleeping_port_fraction` is the paper's if it was not measured."""
 
     port_watt: Interval
     ports_fraction: Interval
@@ -32,12 +32,12 @@ def fit_andujar(
 ) -> AndujarFit:
     """The parameters from four measured states, as section 2.4 does; watts with 95 % intervals.
 
-    A switch without connected ports and with all of its `ports` connected, a node with one thread and with all its
-    cores at work. Errors are taken as normal and independent. Without a measured omega_Sport it is the paper's 0.1
-    with an interval from 0 to 1, as nothing was measured. NotEnoughData if a state that draws more was not seen to.
+    The states: a switch without connected ports and with all of its `ports` connected, a node with one thread and with
+    all its cores busy. Errors are assumed to be normal and independent. If omega_Sport was not measured, it is the
+    paper's 0.1 with an interval from 0 to 1. NotEnoughData if the second state is not seen to draw more than the first.
     """
     if ports < 1:
-        raise NotEnoughData("a switch without ports has no power per port: say how many ports were connected.")
+        raise NotEnoughData("a switch without ports has no power per port: give the number of connected ports.")
     if all_ports.low <= no_ports.high:
         raise NotEnoughData(
             f"a switch with all ports ({all_ports} W) is not seen to draw more than without ({no_ports} W): measure "

@@ -1,15 +1,14 @@
-"""Linear least squares for readings that drift: coefficients with intervals that own up to autocorrelated errors.
+"""Linear least squares for readings that drift: coefficients with intervals that account for autocorrelated errors.
 
-y = X b + meter's known errors + white noise + a drift that wanders and returns (Ornstein-Uhlenbeck: its covariance
-falls off as exp(-|dt| / tau)). How large noise and drift are and how fast the drift is are not known: a grid of all
-three is weighed by restricted likelihood, and coefficients are drawn from the mixture, so that their intervals hold
-what is not known of the drift. Slow drift next to a constant looks like a random walk, which the grid's longest tau
-covers.
+y = X b + known errors of the meter + white noise + a mean-reverting drift (Ornstein-Uhlenbeck: its covariance is
+proportional to exp(-|dt| / tau)). The sizes of noise and drift and the time scale tau are unknown: a grid of all three
+is weighted by restricted likelihood, and coefficients are drawn from the mixture, so that their intervals include the
+uncertainty about the drift. Slow drift beside a constant looks like a random walk, which the grid's longest tau covers.
 
-Simplification: the drift has one time scale. A periodic one (air conditioning) is taken for a faster drift; a spectrum
-of many hours would tell them apart. What drifts over much longer than the measurement took is not seen by it: a
-constant is that of those hours (with a drift of 1 W over 50 minutes, intervals from 25 minutes held the constant of all
-days in 80 % of 40 cases; differences between stages do not suffer).
+Simplification: the drift has one time scale. A periodic one (air conditioning) is fitted as a faster drift; a spectrum
+of many hours would distinguish them. A measurement does not see drift over much longer times than its own: a constant
+is that of those hours (with a drift of 1 W over 50 minutes, intervals from 25 minutes contained the long-term constant
+in 80 % of 40 cases; differences between stages are not affected).
 """
 
 import math
@@ -32,7 +31,7 @@ _DRAWN: Final = 4000
 class Readings:
     """Means of windows: when (s), watts, standard deviation of each one's own error, and design matrix X.
 
-    `shared_sigma` is an error that all windows of one state (equal numbers in `state`) have in common: rounding.
+    `shared_sigma` is the error that all windows of one state (equal numbers in `state`) share: rounding.
     """
 
     at_s: Floats
@@ -45,9 +44,9 @@ class Readings:
 
 @dataclass(frozen=True, slots=True)
 class DriftFit:
-    """Draws of the coefficients, shape (draws, columns); standard deviations of drift and noise, weighed means.
+    """Draws of the coefficients, shape (draws, columns); standard deviations of drift and noise, weighted means.
 
-    `left` is what the coefficients do not explain, by window; `explained` is R2.
+    `left` are the residuals by window; `explained` is R2.
     """
 
     draws: Floats
@@ -115,11 +114,11 @@ def fit_drifting(readings: Readings, seed: int = 0) -> DriftFit:
 
 
 def _case(design: Floats, value: Floats, covariance: Floats, drift: float, noise: float) -> _Case:
-    """Generalised least squares with one covariance, and its restricted likelihood."""
+    """Generalised least squares with a given covariance, and its restricted likelihood."""
     factor = cho_factor(covariance, lower=True)
-    weighed = cho_solve(factor, design)
-    information = design.T @ weighed
-    mean = np.linalg.solve(information, weighed.T @ value)
+    weighted = cho_solve(factor, design)
+    information = design.T @ weighted
+    mean = np.linalg.solve(information, weighted.T @ value)
     left = value - design @ mean
     log_weight = -0.5 * float(left @ cho_solve(factor, left))
     log_weight -= float(np.log(np.diag(factor[0])).sum()) + 0.5 * float(np.linalg.slogdet(information)[1])

@@ -1,20 +1,20 @@
-"""Joules from a meter's watts, with an error bar that says where it comes from. Pure.
+"""Joules from a meter's watts, with an error that is split by cause. Pure.
 
-A meter shows what was drawn a while ago (its lag), in steps, with noise, when it was asked. The integral over a window
-is that of the straight lines between readings, each moved back by the lag. Its error has independent parts:
+A meter shows the power of a while ago (its lag), in steps, with noise, when it is polled. The integral over a window is
+that of straight lines between readings, each shifted back by the lag. Its error has independent parts:
 
-* noise: of each reading, as neighbouring readings show it. A change of load between two readings counts as such too,
-  as nobody knows where in between it was.
+* noise: of each reading, estimated from neighbouring readings. A change of load between two readings counts as noise
+  too, as its exact time is unknown.
 * resolution: rounding to steps is the same error in every reading unless noise moves the readings over several steps.
   With Gaussian noise s the mean of rounded readings is off by a sum of waves with amplitudes
-  step / (pi k) * exp(-2 (pi k s / step)^2), k = 1, 2, ...; where the load stands in a step is unknown, so the
-  variances of the waves add up: step^2 / 12 without noise, next to nothing from s = step / 2 (Sheppard's).
-* lag and clock: the window may lie as much too early or too late as their bounds say.
+  step / (pi k) * exp(-2 (pi k s / step)^2), k = 1, 2, ...; where the load lies within a step is unknown, so the
+  variances of the waves add up: step^2 / 12 without noise, negligible from s = step / 2 on (Sheppard's).
+* lag and clock: the window may be early or late by as much as their bounds.
 * gaps: where readings are missing for long, the straight line may be off by as much as the power varied in the window.
-* accuracy: a meter's gain, if its class is given. A difference of two runs on one meter does not have it.
+* accuracy: a meter's gain, if its class is given. A comparison of two runs on one meter is free of it.
 
-Simplification: the noise of readings that are one refresh apart is taken as independent. A meter with a long average
-shows correlated ones, and repeated runs would then scatter more than their bars.
+Simplification: the noise of readings one refresh apart is assumed to be independent. With a meter that averages over
+long times it is correlated, and repeated runs would scatter more than their intervals.
 """
 
 import math
@@ -38,7 +38,7 @@ _UNIFORM: Final = math.sqrt(3.0)
 
 @dataclass(frozen=True, slots=True)
 class MeterTraits:
-    """What is known of a meter beside its readings. Bounds are the most that a figure may be off."""
+    """What is known about a meter besides its readings. Bounds are maximum errors."""
 
     lag_s: float = 0.0
     lag_bound_s: float = 0.0
@@ -48,7 +48,7 @@ class MeterTraits:
 
 @dataclass(frozen=True, slots=True)
 class Energy:
-    """Energy of a window with its 95 % interval; `parts_joule` are standard uncertainties by what causes them.
+    """Energy of a window with its 95 % interval; `parts_joule` are standard uncertainties by cause.
 
     `gap_s` of the window's `window_s` lie between readings that are too far apart.
     """
@@ -60,7 +60,7 @@ class Energy:
 
     @property
     def mean_watt(self) -> Interval:
-        """The energy by the window's length."""
+        """The energy divided by the window's length."""
         joule = self.energy_joule
         return Interval(joule.value / self.window_s, joule.low / self.window_s, joule.high / self.window_s)
 
@@ -70,15 +70,14 @@ def energy_of(
 ) -> Energy:
     """The energy drawn between two times of the run's clock.
 
-    `clock_bound_ns` is what the window's own times may be off. ValueError if the window is empty, or has no reading
-    within its length before its start or after its end.
+    `clock_bound_ns` is the maximum error of the window's own times. ValueError if the window is empty, or if no
+    readings lie near it, at most its length away.
     """
     traits = MeterTraits() if traits is None else traits
     window_s = (to_ns - from_ns) / 1e9
     if window_s <= 0:
-        raise ValueError("a window for energy ends after it begins")
-    sent_s, received_s = (series.sent_ns - from_ns) / 1e9, (series.received_ns - from_ns) / 1e9
-    time_s, watt = (sent_s + received_s) / 2 - traits.lag_s, series.power_watt
+        raise ValueError("the window of an energy has to end after it begins")
+    time_s, watt = series.time_s(from_ns) - traits.lag_s, series.power_watt
     near = (time_s >= -window_s) & (time_s <= 2 * window_s)
     if near.sum() < 2 or time_s[near].min() > window_s or time_s[near].max() < 0:
         raise ValueError("no readings of the meter around that window")
@@ -90,7 +89,7 @@ def energy_of(
     beyond_s = max(0.0, time_s.min()) + max(0.0, window_s - time_s.max())
     gap_s = float(lengths_s[open_].sum()) + (beyond_s if beyond_s > _GAP * usual_s else 0.0)
     spread_watt = max(float(np.ptp(levels)), series.step_watt)
-    asking_s = float(np.mean(received_s - sent_s)) / 2
+    asking_s = float(np.mean(series.received_ns - series.sent_ns)) / 2e9
     parts = {
         "noise": _noise_joule(jumps_watt[~open_], lengths_s[~open_], traits.refresh_s),
         "resolution": rounding_watt(watt[(time_s >= 0) & (time_s <= window_s)], series.step_watt) * window_s,
@@ -104,31 +103,31 @@ def energy_of(
 
 
 def _integral(time_s: Floats, watt: Floats, from_s: float, to_s: float) -> float:
-    """Of the straight lines between readings; beyond the first and the last one their level is carried on."""
+    """Of the straight lines between readings; beyond the first and the last one their level is kept."""
     inside = (time_s > from_s) & (time_s < to_s)
     knots = np.concatenate(([from_s], time_s[inside], [to_s]))
     return float(np.trapezoid(np.interp(knots, time_s, watt), knots))
 
 
 def _inside(time_s: Floats, watt: Floats, window_s: float) -> tuple[Floats, Floats]:
-    """The readings in the window, and those next to it on both sides."""
+    """The readings in the window and the nearest one on both sides."""
     first = max(int(np.searchsorted(time_s, 0.0)) - 1, 0)
     last = min(int(np.searchsorted(time_s, window_s)) + 1, time_s.size)
     return time_s[first:last], watt[first:last]
 
 
 def _noise_joule(jumps_watt: Floats, lengths_s: Floats, refresh_s: float) -> float:
-    """Standard uncertainty by what neighbouring readings differ; widened where few of them tell (Student).
+    """Standard uncertainty from differences of neighbouring readings; widened if these are few (Student).
 
-    A meter that is asked more often than it refreshes repeats itself: the jumps then are as rare as its refreshes, and
-    each lasts for one.
+    A meter that is polled more often than it refreshes repeats itself: differences are then as rare as its refreshes,
+    and each counts for the time of one refresh.
     """
     if jumps_watt.size == 0:
         return 0.0
     lasting_s = np.maximum(lengths_s, refresh_s)
     variance = float(np.sum(jumps_watt**2 * lasting_s**2)) / 2.0
-    told = max(1, int(np.count_nonzero(jumps_watt)))
-    return math.sqrt(variance) * float(student.ppf(0.975, told)) / _NORMAL_95
+    freedom = max(1, int(np.count_nonzero(jumps_watt)))
+    return math.sqrt(variance) * float(student.ppf(0.975, freedom)) / _NORMAL_95
 
 
 def rounding_watt(watt: Floats, step_watt: float) -> float:
@@ -152,7 +151,7 @@ def rounding_sigma(step_watt: float, noise_watt: float) -> float:
 
 
 def _shift_joule(time_s: Floats, watt: Floats, window_s: float, bound_s: float) -> float:
-    """Standard uncertainty if the window may lie anywhere up to `bound_s` to both sides."""
+    """Standard uncertainty if the window may be shifted by up to `bound_s` to either side."""
     if bound_s <= 0:
         return 0.0
     here = _integral(time_s, watt, 0.0, window_s)

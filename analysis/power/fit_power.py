@@ -18,15 +18,15 @@ from record.trials import Trial, read_trials
 def fit_power(samples: RunSamples, accuracy_share: float = 0.0) -> tuple[PowerPart, tuple[str, ...]]:
     """Every metered switch and node of a run, and sentences about what could not be fitted.
 
-    `accuracy_share` is the class of the meters, 0.01 for 1 %. NotEnoughData if nothing at all could be fitted.
+    `accuracy_share` is the class of the meters, 0.01 for 1 %. NotEnoughData if no device could be fitted.
     """
     lab = lab_of_run(samples.facts)
     meters = meters_of(samples)
     families = {switch.name: switch.family for switch in lab.switches} if lab is not None else {}
-    nodes_there = {host.name for host in lab.hosts} if lab is not None else set()
+    node_names = {host.name for host in lab.hosts} if lab is not None else set()
     switches: dict[str, SwitchPower] = {}
     nodes: dict[str, NodePower] = {}
-    troubles: list[str] = []
+    failures: list[str] = []
     trials = read_trials(samples.folder)
     for device, meter in meters.items():
         try:
@@ -34,15 +34,15 @@ def fit_power(samples: RunSamples, accuracy_share: float = 0.0) -> tuple[PowerPa
                 windows = switch_windows(samples, device, meter)
                 fit = fit_switch_power(windows, meter.series.step_watt, accuracy_share)
                 switches[device] = switch_power(fit, families[device])
-            elif device in nodes_there:
+            elif device in node_names:
                 nodes[device] = node_power(meter, trials, accuracy_share)
         except NotEnoughData as error:
-            troubles.append(f"{device}: {error}")
+            failures.append(f"{device}: {error}")
     if not switches and not nodes:
         raise NotEnoughData(
-            " ".join(troubles) or f"{samples.folder.name} has no watts of any switch or node: sample a strip."
+            " ".join(failures) or f"{samples.folder.name} has no watts of any switch or node: sample a power strip."
         )
-    return PowerPart(switches=switches, nodes=nodes, andujar=_andujar(switches, nodes, troubles)), tuple(troubles)
+    return PowerPart(switches=switches, nodes=nodes, andujar=_andujar(switches, nodes, failures)), tuple(failures)
 
 
 def _estimate(found: Interval | None) -> Estimate | None:
@@ -75,9 +75,9 @@ def switch_power(fit: SwitchPowerFit, family: str) -> SwitchPower:
 
 
 def node_power(meter: Meter, trials: Sequence[Trial], accuracy_share: float = 0.0) -> NodePower:
-    """A node's idle power from its idle windows, and loaded from the program that draws most.
+    """A node's idle power from its idle windows, and its loaded power from the program that draws most.
 
-    NotEnoughData with fewer than two idle windows, or where a meter shows less under load than idle.
+    Without loaded power if no program draws more than idle. NotEnoughData with fewer than two idle windows.
     """
     idle = _means(meter, [trial for trial in trials if trial.valid and trial.what in ("idle", "power")])
     if len(idle) < 2:
@@ -88,8 +88,8 @@ def node_power(meter: Meter, trials: Sequence[Trial], accuracy_share: float = 0.
     for trial in trials:
         if trial.valid and trial.what == "program" and meter.device in trial.hosts:
             by_program.setdefault(trial.program, []).extend(_means(meter, [trial]))
-    told = [_mean(values, accuracy_share) for values in by_program.values() if len(values) > 1]
-    loaded = max(told, key=lambda one: one.value, default=None)
+    means = [_mean(values, accuracy_share) for values in by_program.values() if len(values) > 1]
+    loaded = max(means, key=lambda one: one.value, default=None)
     if loaded is not None and loaded.value <= float(np.mean(idle)):
         loaded = None
     return NodePower(idle_watt=Estimate.of(_mean(idle, accuracy_share)), loaded_watt=_estimate(loaded))
@@ -106,7 +106,7 @@ def _means(meter: Meter, trials: Sequence[Trial]) -> list[float]:
 
 
 def _mean(values: Sequence[float], accuracy_share: float) -> Interval:
-    """Of windows apart in time, so that they scatter as the drift does (Student), with the meter's class."""
+    """Mean of windows at different times, whose scatter includes the drift (Student), with the meter's class."""
     value = float(np.mean(values))
     spread = float(student.ppf(0.975, len(values) - 1)) * float(np.std(values, ddof=1)) / np.sqrt(len(values))
     half = float(np.hypot(spread, value * accuracy_share))
@@ -114,9 +114,9 @@ def _mean(values: Sequence[float], accuracy_share: float) -> Interval:
 
 
 def _andujar(
-    switches: Mapping[str, SwitchPower], nodes: Mapping[str, NodePower], troubles: list[str]
+    switches: Mapping[str, SwitchPower], nodes: Mapping[str, NodePower], failures: list[str]
 ) -> AndujarPower | None:
-    """From the first switch and node whose four states are known."""
+    """From the first switch and node for which all four states are known."""
     for switch in switches.values():
         for node in nodes.values():
             if node.loaded_watt is None or not switch.port_by_mbps:
@@ -127,18 +127,18 @@ def _andujar(
             try:
                 return _plain(_four_states(switch, port, node))
             except NotEnoughData as error:
-                troubles.append(f"Andujar's model: {error}")
+                failures.append(f"Andujar's model: {error}")
                 return None
     return None
 
 
 _REFERENCE_PORTS = 36
-"""Ports of the switch that the four states are told for: Andujar's own; the parameters hardly depend on it."""
+"""Ports of the switch in the four states: as many as Andujar's has; the parameters hardly depend on the number."""
 
 
 def _four_states(switch: SwitchPower, port: PortPower, node: NodePower) -> AndujarFit:
     if port.link_watt is None or node.loaded_watt is None:
-        raise AssertionError("asked for with both")
+        raise AssertionError("the caller has checked both")
     no_ports = switch.base_watt.interval
     parts = [one.interval for one in (port.enabled_watt, port.link_watt) if one is not None]
     more_watt = _REFERENCE_PORTS * sum(part.value for part in parts)

@@ -1,12 +1,12 @@
-"""Windows of switches and nodes with their power and what their ports did, from a run's folder.
+"""Windows of switches and nodes with their power and the state of their ports, from a run's folder.
 
-A window is a valid trial that measured `power` or `idle` (a node's: a program, too). How ports were set is told by the
-run's events `ports_set`; whether they were up, at which speed, and what they sent, by the samples of counters, and time
-in low-power idle by the LPI counters. Watts come from the meter whose outlet feeds the device.
+A window is a valid trial that measured `power` or `idle` (of a node: or a program). Events `ports_set` say how ports
+were set; samples of counters, whether they were up, at which speed, and what they sent; LPI counters, their time
+in low-power idle. Watts are those of the meter whose outlet feeds the device.
 
-Simplifications. Without LPI counters a port with EEE on in a window without traffic counts as in LPI all the time (the
-refresh of 1 % is then in what LPI leaves), and windows with EEE and traffic are left out. A factor `cabled_count` says
-how many cables are plugged in, as no switch does; without one it is the same in all windows.
+Simplifications. Without LPI counters, a port with EEE on in a window without traffic counts as in LPI all the time (its
+refresh of 1 % is then part of the LPI fraction), and windows with EEE and traffic are omitted. The factor
+`cabled_count` gives the number of plugged-in cables, which switches do not report; without it, the number is constant.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,14 +24,14 @@ from record.samples import PowerSeries, RunSamples
 from record.trials import Trial, read_trials
 
 _QUIET_PPS: Final = 20.0
-"""Frames a second and port, LLDP and ARP, that disturb no sleep to speak of."""
+"""Frames a second and port (LLDP, ARP) that hardly disturb sleep."""
 
 _LEAST_READINGS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """Which outlet feeds a device, and its readings."""
+    """A device, and the readings of the outlet that feeds it."""
 
     device: str
     series: PowerSeries
@@ -52,7 +52,7 @@ def mean_power(series: PowerSeries, from_ns: int, to_ns: int, traits: MeterTrait
     inside = (series.received_ns >= from_ns) & (series.received_ns <= to_ns)
     shown = series.power_watt[inside]
     if shown.size < _LEAST_READINGS:
-        raise ValueError(f"the window has {shown.size} readings of the meter, and three are the least")
+        raise ValueError(f"the window has {shown.size} readings of the meter; at least three are needed")
     energy = energy_of(series, from_ns, to_ns, traits)
     noise_watt = energy.parts_joule["noise"] / energy.window_s
     scatter_watt = float(np.std(shown, ddof=1))
@@ -60,7 +60,7 @@ def mean_power(series: PowerSeries, from_ns: int, to_ns: int, traits: MeterTrait
 
 
 def meters_of(samples: RunSamples) -> Mapping[str, Meter]:
-    """By device, the meter that feeds it; a device with several supplies is left out, as no one meter has its power."""
+    """By device, its meter; a device fed by several outlets is omitted, as no single meter has its power."""
     rows = samples.table("watts").filter(pl.col("power_watt").is_not_null() & (pl.col("feeds") != ""))
     found: dict[str, list[tuple[str, int]]] = {}
     for strip, outlet, device in rows.select("strip", "outlet", "feeds").unique(maintain_order=True).iter_rows():
@@ -73,7 +73,7 @@ def meters_of(samples: RunSamples) -> Mapping[str, Meter]:
 
 
 def switch_windows(samples: RunSamples, switch: str, meter: Meter) -> tuple[StageWindow, ...]:
-    """Every window of a switch that its meter saw; NotEnoughData if the run has no trials with power."""
+    """Every window of a switch that its meter saw; NotEnoughData if the run has no such trials."""
     trials = [trial for trial in read_trials(samples.folder) if trial.valid and trial.what in ("power", "idle")]
     if not trials:
         raise NotEnoughData(f"{samples.folder.name} has no valid trials of power: measure some with `measure: power`.")
@@ -131,9 +131,9 @@ def _windows(samples: RunSamples, switch: str, meter: Meter, trials: Sequence[Tr
         )
 
 
-def _settings(told: Sequence[Mapping[str, Any]], switch: str, at_ns: int) -> Mapping[str, Mapping[str, Any]]:
+def _settings(events: Sequence[Mapping[str, Any]], switch: str, at_ns: int) -> Mapping[str, Mapping[str, Any]]:
     """How the switch's cabled ports were set at a time."""
-    before = [event for event in told if event["time_ns"] <= at_ns and switch in event["ports"]]
+    before = [event for event in events if event["time_ns"] <= at_ns and switch in event["ports"]]
     return before[-1]["ports"][switch] if before else {}
 
 
@@ -170,7 +170,7 @@ def _asleep(
     *,
     quiet: bool,
 ) -> Mapping[str, float] | None:
-    """Each port's share of time in LPI, both directions' mean; None if nobody knows it."""
+    """Each port's share of time in LPI, mean of both directions; None if it is unknown."""
     if not counters.is_empty():
         shares: dict[str, float] = {}
         for column, rows in slept.items():

@@ -1,11 +1,11 @@
-"""Before an experiment: can these meters see this effect, in how many blocks? Pure, from a short look at the meters.
+"""Power analysis before an experiment: can these meters resolve the expected effect, in how many blocks? Pure.
 
-A window's mean power is known from as many independent readings as the meter refreshed in it. Two windows of a block
-are compared, and the differences of all blocks together: a difference d is called seen if d exceeds
-(t + z) standard errors, with Student's t for 95 % and z for finding it four times in five (power 80 %). Rounding to
-steps does not average out over blocks where noise does not carry the readings over several steps; it is added.
+A window's mean power is known from as many independent readings as the meter had refreshes in it. Two windows of a
+block are compared, and the differences of all blocks together: a difference d is resolved if it exceeds (t + z)
+standard errors, with Student's t for 95 % and z for a power of 80 %. Rounding to steps does not average out over blocks
+unless noise moves the readings over several steps; its error is added.
 
-Simplification: the meter's noise is that of the look, at its load then; a drift from block to block is not foreseen.
+Simplification: the meter's noise is that of a short sample, at the load of that time; drift between blocks is ignored.
 """
 
 import math
@@ -27,10 +27,10 @@ _SURE: Final = 0.975
 
 @dataclass(frozen=True, slots=True)
 class MeterPrecision:
-    """What a meter shows while its load is steady.
+    """A meter's level and errors under a steady load.
 
-    `noise_watt`: standard deviation of a fresh reading. `refresh_s`: how often it shows a new one. `rounding_watt`:
-    standard uncertainty of the mean by rounding, which repetition does not lessen. `level_watt`: the mean.
+    `noise_watt`: standard deviation of a fresh reading. `refresh_s`: period of fresh readings. `rounding_watt`:
+    standard uncertainty of the mean by rounding, which repetition does not reduce. `level_watt`: the mean.
     """
 
     name: str
@@ -45,14 +45,14 @@ class MeterPrecision:
         """From readings; ValueError if there are fewer than four."""
         watt = series.power_watt
         if watt.size < 4:
-            raise ValueError(f"{name}: {watt.size} readings are too few to know a meter, look for longer")
+            raise ValueError(f"{name}: {watt.size} readings are too few to assess a meter: sample for longer")
         time_s = (series.sent_ns - series.sent_ns[0]) / 1e9
-        beat_s = float(np.median(np.diff(time_s)))
+        poll_s = float(np.median(np.diff(time_s)))
         jumps = np.diff(watt)
         changed = np.flatnonzero(jumps)
-        refresh_s = beat_s
-        if changed.size >= 2:  # a noisy meter's readings change whenever it refreshes
-            refresh_s = max(beat_s, float(np.median(np.diff(time_s[changed + 1]))))
+        refresh_s = poll_s
+        if changed.size >= 2:  # a noisy meter's readings change at every refresh
+            refresh_s = max(poll_s, float(np.median(np.diff(time_s[changed + 1]))))
         noise = math.sqrt(float(np.mean(jumps[changed] ** 2)) / 2) if changed.size else 0.0
         rare = changed.size < _rarely(time_s[-1], refresh_s)
         noise = noise * math.sqrt(changed.size / max(time_s[-1] / refresh_s, 1.0)) if rare else noise
@@ -70,7 +70,7 @@ def _rarely(length_s: float, refresh_s: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What can be seen. `blocks_needed` None: no number of blocks (up to 1000) shows the effect; or none was named."""
+    """What can be resolved. `blocks_needed` None: more than 1000 blocks, or no effect was given."""
 
     smallest_watt: float
     effect_watt: float | None
@@ -80,12 +80,12 @@ class Verdict:
 
     @property
     def seen(self) -> bool:
-        """Whether the effect will be seen in the blocks that are planned; yes, if none is expected."""
+        """Whether the planned blocks resolve the effect; true if no effect was given."""
         return self.effect_watt is None or self.smallest_watt <= self.effect_watt
 
 
 def smallest_watt(meters: Sequence[MeterPrecision], window_s: float, blocks: int, trials: int = 1) -> float:
-    """The smallest difference that is seen with `trials` windows a level in each block."""
+    """The smallest difference that is resolved with `trials` windows of each level in each block."""
     noise_watt = math.hypot(*(meter.window_watt(window_s) for meter in meters)) * math.sqrt(2 / trials)
     rounding = math.hypot(*(meter.rounding_watt for meter in meters)) * math.sqrt(2)
     spread = float(student.ppf(_SURE, blocks - 1)) if blocks > 1 else float(norm.ppf(_SURE))
@@ -95,9 +95,9 @@ def smallest_watt(meters: Sequence[MeterPrecision], window_s: float, blocks: int
 def preflight(
     meters: Sequence[MeterPrecision], *, window_s: float, blocks: int, trials: int = 1, effect_watt: float | None = None
 ) -> Verdict:
-    """Judge an experiment by its meters together; ValueError without any."""
+    """Assess an experiment by its meters together; ValueError without any."""
     if not meters:
-        raise ValueError("no meter was looked at: name devices that are fed by one")
+        raise ValueError("no meter was sampled: name devices that a meter feeds")
     least = smallest_watt(meters, window_s, blocks, trials)
     needed = None
     if effect_watt is not None:
@@ -119,12 +119,12 @@ def _sentence(
     noise = max(meter.noise_watt for meter in meters)
     seen = (
         f"{names}: steps of {steps:g} W, noise of {noise:.2g} W a reading; windows of {window_s:g} s in {blocks} "
-        f"{'blocks' if blocks > 1 else 'block'} show differences from {least:.2g} W on"
+        f"{'blocks' if blocks > 1 else 'block'} resolve differences of {least:.2g} W and more"
     )
     if effect is None:
         return f"{seen}."
     if least <= effect:
-        return f"{seen}, and {effect:g} W are expected: that can be seen."
+        return f"{seen}, and {effect:g} W are expected: the effect can be resolved."
     if needed is None:
         longer = "no number of blocks helps, as readings are rounded: use a finer meter or a larger effect"
         return f"{seen}, but {effect:g} W are expected; {longer}."
@@ -132,9 +132,9 @@ def _sentence(
 
 
 def meter_precisions(samples: RunSamples, devices: Sequence[str] = ()) -> tuple[MeterPrecision, ...]:
-    """The meters of devices (of all, if none are named) as a run shows them.
+    """The meters of devices (of all devices, if none is named) as sampled in a run.
 
-    Outlets one by one where a strip measures them; else the whole strip, whatever else it feeds.
+    Single outlets if the strip measures them; else the whole strip, whatever else it feeds.
     """
     watts = samples.table("watts")
     places = watts.select("strip", "outlet", "feeds").unique(maintain_order=True).rows()
@@ -149,5 +149,5 @@ def meter_precisions(samples: RunSamples, devices: Sequence[str] = ()) -> tuple[
         try:
             found.append(MeterPrecision.of(name, samples.power(strip, outlet)))
         except ValueError:
-            continue  # an outlet that shows no watts, or has not long enough
+            continue  # an outlet without watts, or with too few readings
     return tuple(found)

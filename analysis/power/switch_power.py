@@ -6,11 +6,11 @@ The staged method of ETH's NetPowerBench, as one joint fit over all windows inst
         - saved[speed] * (ports' share of time in LPI) + left * (ports shut that had been up) + bit * (bit/s)
         + packet * (packet/s) + drift
 
-with a drift that wanders, and the meter's step, noise and gain in the intervals (`analysis.power.drift_fit`). What the
-windows cannot tell is not told: a stage without a window of its own is left out, and `unknown` says why.
+with a random drift; intervals include the meter's step, noise and gain (`analysis.power.drift_fit`). A stage that the
+windows do not determine is omitted, and `unknown` says why.
 
-Simplifications. Watts are those at the outlet; the supply's efficiency is taken as one over the range, which windows
-with many and with few ports up would show as a curve. Ports of one speed are alike.
+Simplifications. Watts are those at the outlet; the supply's efficiency is assumed to be constant over the range, while
+windows with many and with few ports up might show a curve. Ports of one speed are alike.
 """
 
 import math
@@ -31,12 +31,12 @@ _SHOWN_SIGMA: Final = 6.0
 
 @dataclass(frozen=True, slots=True)
 class StageWindow:
-    """A stretch of time in which a switch was in one state, and what its meter said.
+    """A period in which a switch was in one state, with its meter's readings.
 
     `power_watt` is the mean, `noise_watt` the standard deviation of its error by the readings' noise, `scatter_watt`
     that of a reading. `shown_watt` are the lowest and the highest reading. Ports: `cabled`, `enabled` (admin up),
     `up_by_mbps`, all counts; `lpi_by_mbps` the sum over those ports of their share of time in LPI (mean of both
-    directions); `left` those that are shut and were up before. Traffic is what the switch sends, of all ports.
+    directions); `left` those that are shut and were up before. Traffic is what all ports of the switch send.
     """
 
     at_s: float
@@ -55,7 +55,7 @@ class StageWindow:
 
 @dataclass(frozen=True, slots=True)
 class PortWatts:
-    """One port at one speed, watts; None where no window tells. See `analysis.calibration.PortPower`."""
+    """One port at one speed, watts; None: not determined. See `analysis.calibration.PortPower`."""
 
     cable: Interval | None
     enabled: Interval | None
@@ -66,7 +66,7 @@ class PortWatts:
 
 @dataclass(frozen=True, slots=True)
 class SwitchPowerFit:
-    """What was found, at the outlet. `unknown` are sentences about what the windows do not tell."""
+    """Fitted powers, at the outlet. `unknown` are sentences about what the windows do not determine."""
 
     base_watt: Interval
     ports: Mapping[int, PortWatts]
@@ -88,7 +88,7 @@ class _Columns:
         self.unknown: list[str] = []
 
     def add(self, name: str, values: Sequence[float], missing: str) -> None:
-        """Take a column in, if it is anything but what others are together; else say what is missing."""
+        """Add a column unless it is a linear combination of the others; else note what is missing."""
         column = np.array(values, dtype=float)
         others = np.column_stack(list(self.values.values()))
         away = column - others @ np.linalg.lstsq(others, column, rcond=None)[0]
@@ -118,7 +118,7 @@ def fit_switch_power(
     without links was measured.
     """
     if not windows:
-        raise NotEnoughData("there is no window with the switch's power: measure stages with `measure: power`.")
+        raise NotEnoughData("no window has the switch's power: measure stages with `measure: power`.")
     columns = _columns(windows)
     if len(windows) < len(columns.values) + _SPARE_WINDOWS:
         raise NotEnoughData(
@@ -147,42 +147,44 @@ def _columns(windows: Sequence[StageWindow]) -> _Columns:
         columns.add(f"link {mbps}", [window.up_by_mbps.get(mbps, 0.0) for window in windows], "")
         if len(columns.values) == before:
             raise NotEnoughData(
-                f"ports at {mbps} Mb/s were up in equal numbers in all windows: shut some, or base and port are one."
+                f"as many ports at {mbps} Mb/s were up in all windows, so base and port are one: shut some."
             )
     columns.add(
         "enabled",
         [window.enabled for window in windows],
-        "No window had enabled ports without link: what is told of a link includes the enabled port."
+        "No window had enabled ports without link: the power of a link includes the enabled port."
         if speeds
-        else "All windows had as many enabled ports: what one draws is in the base.",
+        else "All windows had equally many enabled ports: their power is in the base.",
     )
     columns.add(
         "cabled",
         [window.cabled for window in windows],
-        "All windows had the same cables: what a cabled port draws while it is shut is in the base.",
+        "All windows had the same cables: the power of a port that is cabled and shut is in the base.",
     )
     if any(window.left for window in windows):
         columns.add("left", [window.left for window in windows], "")
     if "left" not in columns.values:
-        columns.unknown.append("No port was measured shut both before and after it was up: what stays is not known.")
+        columns.unknown.append(
+            "No port was measured shut both before and after it was up: its residual power is unknown."
+        )
     for mbps in speeds:
         columns.add(
             f"lpi {mbps}",
             [window.lpi_by_mbps.get(mbps, 0.0) for window in windows],
-            f"No window tells ports at {mbps} Mb/s in low-power idle from awake ones: measure with EEE on and off.",
+            f"No windows differ in low-power idle of ports at {mbps} Mb/s: measure with EEE on and off.",
         )
     columns.add("bit", [window.rate_bps for window in windows], "No window had traffic: bits and packets are unknown.")
     if "bit" in columns.values:
         columns.add(
             "packet",
             [window.rate_pps for window in windows],
-            "All traffic had one size of packets: what is told of a bit includes its share of a packet.",
+            "All traffic had one packet size: the energy of a bit includes its share of a packet.",
         )
     return columns
 
 
 def _rounding_sigma(windows: Sequence[StageWindow], step_watt: float) -> float:
-    """Of the mean of rounded readings: next to nothing if noise moves them over several steps."""
+    """Of the mean of rounded readings: negligible if noise moves them over several steps."""
     if step_watt <= 0:
         return 0.0
     seen = float(np.mean([window.scatter_watt**2 for window in windows]))
@@ -190,7 +192,7 @@ def _rounding_sigma(windows: Sequence[StageWindow], step_watt: float) -> float:
 
 
 def _refuse_blind_meter(windows: Sequence[StageWindow], columns: _Columns, step_watt: float) -> None:
-    """NotEnoughData if the meter shows one value whatever the ports do, or stands at its limit in some states."""
+    """NotEnoughData if the meter shows one value whatever the ports do, or is at its limit in some states."""
     value = np.array([window.power_watt for window in windows])
     if float(np.ptp(value)) == 0.0:
         raise NotEnoughData(
@@ -204,12 +206,12 @@ def _refuse_blind_meter(windows: Sequence[StageWindow], columns: _Columns, step_
         return
     moves = float(np.median([window.shown_watt[1] - window.shown_watt[0] for window in np.array(windows)[~stuck]]))
     free, held = columns.matrix[~stuck], columns.matrix[stuck]
-    told = np.linalg.lstsq(free, value[~stuck], rcond=None)[0]
-    error = max(float(np.std(value[~stuck] - free @ told)), step_watt)
-    above = bool(np.any(held @ told - top > _SHOWN_SIGMA * error))
+    coefficients = np.linalg.lstsq(free, value[~stuck], rcond=None)[0]
+    error = max(float(np.std(value[~stuck] - free @ coefficients)), step_watt)
+    above = bool(np.any(held @ coefficients - top > _SHOWN_SIGMA * error))
     if moves > 0 or above:
         raise NotEnoughData(
-            f"the meter stands at exactly {top:g} W in different states: it is at its limit; take one with a higher."
+            f"the meter shows exactly {top:g} W in different states, so it is at its limit: use one with a wider range."
         )
 
 
@@ -246,8 +248,8 @@ def _result(columns: _Columns, fit: DriftFit, accuracy_share: float, seed: int) 
 
 
 def _fraction(fraction: Floats, up_watt: Floats, mbps: int, columns: _Columns) -> Interval | None:
-    """What remains in LPI; a port that may draw nothing has no fraction of it."""
+    """Fraction of a port's power that remains in LPI; None if the port may draw nothing."""
     if float(np.mean(up_watt > 0)) < 0.975:
-        columns.unknown.append(f"A port at {mbps} Mb/s draws too little to tell what of it remains in low-power idle.")
+        columns.unknown.append(f"A port at {mbps} Mb/s draws too little to determine its fraction in low-power idle.")
         return None
     return of_samples(fraction)

@@ -1,1 +1,1 @@
-"""Predictions with intervals, of a measured program under settings and networks that were not measured."""
+"""Predictions, with intervals, of a measured program under settings and on networks that were not measured."""

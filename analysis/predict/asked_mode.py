@@ -1,4 +1,4 @@
-"""The links' behaviour that is asked for, as draws: times from the calibration, from a PHY, or from the question.
+"""The behaviour of links in a what-if question, as draws: times from the calibration, a PHY, or the question.
 
 Every field of the policy and both fractions have shape (draws, 1), so gaps go along the second axis.
 """
@@ -20,9 +20,9 @@ _NEVER: Final = float("inf")
 
 @dataclass(frozen=True, slots=True)
 class AskedMode:
-    """A policy, and what remains of a port's idle power in each kind of low power; None: as calibrated for the port.
+    """A policy, and the fraction of a port's idle power that remains in each kind of low power.
 
-    `warnings` say where it goes beyond what was measured.
+    A fraction of None: as calibrated for the port. `warnings` say where the policy goes beyond measurements.
     """
 
     policy: Policy
@@ -31,10 +31,10 @@ class AskedMode:
     warnings: tuple[str, ...]
 
     def low_power_us(self, gap_us: Floats) -> tuple[Floats, Floats]:
-        """(deep, fast): of each gap, how long the link is in either kind of low power, shape (draws, gaps).
+        """(deep, fast): time of each gap in either kind of low power, shape (draws, gaps).
 
-        Falling asleep and waking draw full power (Andujar 2023, section 2.1; Georgakoudis 2019, Table II). A frame that
-        waits for others lets the link sleep on meanwhile.
+        Falling asleep and waking draw full power (Andujar 2023, section 2.1; Georgakoudis 2019, Table II). While a
+        frame waits for others, the link still sleeps.
         """
         policy = self.policy
         hybrid = ~np.isnan(np.asarray(policy.deep_after_us))
@@ -47,25 +47,27 @@ class AskedMode:
 
 
 def asked_mode(what_if: WhatIf, link: LinkPolicy | None, sampler: Sampler) -> AskedMode:
-    """`link` is the policy that was measured where the program ran; None if none was."""
+    """Answer for a question; `link` is the fitted policy of the links that the program ran on, None if unknown."""
     if what_if.mode == "off" or (what_if.mode == "measured" and link is not None and link.kind == "off"):
         return AskedMode(Policy(_NEVER, 0.0, 0.0), None, None, ())
     warnings: list[str] = []
     if link is None and not what_if.phy:
-        warnings.append("no link's policy was fitted: times are those of 1000BASE-T's standard, not of these links.")
+        warnings.append("no link's policy was fitted: times are those of the 1000BASE-T standard, not of these links.")
     phy = PHYS[what_if.phy] if what_if.phy else PHYS["1000BASE-T"] if link is None else None
     if what_if.mode == "measured" and phy is None and link is not None:
-        return AskedMode(_measured(link, sampler), None, None, tuple(_doubts(link)))
+        return AskedMode(_measured(link, sampler), None, None, tuple(_symptom_warnings(link)))
     hold_us = _hold(what_if, link, sampler, warnings)
     if what_if.mode in ("fast", "hybrid"):
         return _with_fast_wake(what_if, link, phy, hold_us, sampler, warnings)
     sleep_us, wake_us = _deep_times(link, phy, sampler)
     fraction = None if phy is None else np.full((sampler.count, 1), phy.deep_fraction)
     if phy is not None:
-        warnings.append(f"Ts, Tw and power asleep are {what_if.phy or '1000BASE-T'}'s ({phy.source}), not measured.")
+        warnings.append(
+            f"Ts, Tw and power asleep are those of {what_if.phy or '1000BASE-T'} ({phy.source}), not measured."
+        )
     wait_us = what_if.wait_us or 0.0
     if what_if.mode == "coalescing" and (link is None or link.kind != "coalescing"):
-        warnings.append("no link here waits for more frames; that they would, was not measured.")
+        warnings.append("coalescing was not measured: no link of the calibration waits for more frames.")
     policy = Policy(hold_us, sleep_us, wake_us, wait_us=wait_us, wait_byte=_NEVER if wait_us else 0.0)
     return AskedMode(policy, fraction, None, tuple(warnings))
 
@@ -88,20 +90,20 @@ def _measured(link: LinkPolicy, sampler: Sampler) -> Policy:
     )
 
 
-def _doubts(link: LinkPolicy) -> Sequence[str]:
-    return (f"links behaved otherwise too: {'; '.join(link.symptoms)}",) if link.symptoms else ()
+def _symptom_warnings(link: LinkPolicy) -> Sequence[str]:
+    return (f"links showed other effects too: {'; '.join(link.symptoms)}",) if link.symptoms else ()
 
 
 def _hold(what_if: WhatIf, link: LinkPolicy | None, sampler: Sampler, warnings: list[str]) -> Floats:
     known = None if link is None else link.hold_us
     if what_if.hold_us is None:
         if known is None:
-            warnings.append("no hold was asked for and none was fitted: 0 us is taken.")
+            warnings.append("the question has no hold and none was fitted: 0 us is assumed.")
         return _column(sampler.of("hold_us", known))
     if known is not None and not what_if.phy and not known.low <= what_if.hold_us <= known.high:
         warnings.append(
-            f"a hold of {what_if.hold_us:g} us was not measured; links were seen at {known.value:.4g} us, and only "
-            "their hold is taken to differ."
+            f"a hold of {what_if.hold_us:g} us was not measured: all other times are those fitted at a hold of "
+            f"{known.value:.4g} us."
         )
     return np.full((sampler.count, 1), what_if.hold_us)
 
@@ -116,14 +118,14 @@ def _deep_times(link: LinkPolicy | None, phy: Phy | None, sampler: Sampler) -> t
 def _with_fast_wake(
     what_if: WhatIf, link: LinkPolicy | None, phy: Phy | None, hold_us: Floats, sampler: Sampler, warnings: list[str]
 ) -> AskedMode:
-    """Fast wake alone never goes deep. Its times are a PHY's where these links were not seen to have it."""
+    """Fast wake alone never sleeps deeply. Its times are those of a PHY unless these links were measured with it."""
     fast_us: Floats
     times = phy if phy is not None and not np.isnan(phy.fast_wake_us) else PHYS["100GBASE-R"]
     if phy is None and link is not None and link.fast_wake_us is not None:
         fast_us = _column(sampler.of("fast_wake_us", link.fast_wake_us))
     else:
         name = what_if.phy or "100GBASE-R"
-        warnings.append(f"fast wake is {name}'s ({times.source}); these links were not measured with it.")
+        warnings.append(f"fast wake is that of {name} ({times.source}); these links were not measured with it.")
         fast_us = np.full((sampler.count, 1), times.fast_wake_us)
     sleep_us, wake_us = _deep_times(link, phy, sampler)
     after_us = what_if.deep_after_us if what_if.deep_after_us is not None else _NEVER

@@ -1,9 +1,9 @@
 """The hold that saves most of the network's energy without slowing a program down by more than a bound.
 
-Nodes draw power for longer while the program is slower: whether the whole still saves is told beside it, as in Andujar
-et al. (2023), where it decides. Holds are tried over the whole range of gaps. Slowdown need not fall with a longer hold
-(`predict.prediction`), so all are tried. Where no power was fitted, the hold under which links sleep longest is taken
-to save most.
+Nodes draw power for longer when the program is slower; the change of the energy of network and nodes together is
+reported too, as in Andujar et al. (2023), where it decides. Slowdown need not fall with a longer hold
+(`predict.prediction`), so holds over the whole range of gaps are tried. If no power was fitted, the hold under which
+links sleep longest counts as the one that saves most.
 """
 
 from dataclasses import dataclass, replace
@@ -20,9 +20,9 @@ _DRAWS = 60
 
 @dataclass(frozen=True, slots=True)
 class BestHold:
-    """`prediction` of the best hold; None: EEE off is best. `surely`: the slowdown's upper end is within the bound.
+    """`prediction` of the best hold; None: EEE off is best.
 
-    `whole_percent` is by how much the energy of network and nodes together changes; None if no node's power is known.
+    `whole_percent` is the change of the energy of network and nodes together; None if no node's power is known.
     """
 
     bound_percent: float
@@ -39,7 +39,7 @@ class BestHold:
 
 
 def holds_us(gaps: GapTable) -> list[float]:
-    """Holds worth trying: none, and evenly over the logarithm of the gaps."""
+    """Holds to try: 0, and evenly over the logarithm of the gaps."""
     longest_us = gaps.longest_us
     if longest_us <= 0:
         return [0.0]
@@ -49,7 +49,7 @@ def holds_us(gaps: GapTable) -> list[float]:
 
 
 def best_hold(predictor: Predictor, mode: WhatIf, bound_percent: float) -> BestHold:
-    """`mode` says how links sleep; its own hold does not count. The slowdown's value has to be within the bound."""
+    """Best hold for the mode of `mode`, whose own hold is ignored. The slowdown's value has to be within the bound."""
     quick = Predictor(predictor.profile, predictor.calibration, predictor.site, draws=_DRAWS)
     tried = [_with_hold(mode, hold_us) for hold_us in holds_us(predictor.gaps)]
     answers = [quick.predict(one) for one in tried]
@@ -72,7 +72,7 @@ def _with_hold(mode: WhatIf, hold_us: float) -> WhatIf:
 
 
 def _cost(one: Prediction) -> float:
-    """Joules of the network; without any the share of time at rest, negative."""
+    """Joules of the network; if unknown, the share of time in low power, negative."""
     if one.network_joule is not None:
         return one.network_joule.value
     return -one.rest_percent.value

@@ -1,14 +1,14 @@
-"""A program on a network that nobody here has: Andujar's topologies with the paper's power model (2023, Eq. 1-7).
+"""A program on other networks: Andujar's topologies with the paper's power model (2023, Eq. 1-7).
 
 The equations are evaluated over draws; a test compares them with the equations as printed.
 
-The program is taken to run on every node as it ran on those where it was measured: same run time without EEE, same
-communications, same gaps on each node's link. A communication passes as many links as the network's mean way has, and
-waits at each that sleeps. All ports rest as much as the nodes' links do.
+The program is assumed to run on every node as on the measured ones: same run time without EEE, same communications,
+same gaps on each node's link. A communication passes as many links as the network's mean path has, and waits at each
+that sleeps. All ports are in low power as long as the nodes' links are.
 
-Simplifications, all of which a simulation of the network could tell: no contention, so topologies differ in hops and
-port counts alone, not in throughput; a larger machine changes neither gaps nor run time; frames of other nodes that
-keep inner links awake, or make them wake more often, are not there; links of one way sleep all at once.
+Simplifications, all of which a simulation of the network could check: no contention, so topologies differ only in hops
+and port counts, not in throughput; a larger machine changes neither gaps nor run time; no frames of other nodes keep
+inner links awake or wake them more often; all links of a path sleep at the same time.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ PAPER_POWER: Final = AndujarPower(
     node_watt=_exactly(300.0),
     idle_node_fraction=_exactly(0.5),
 )
-"""The paper's Table 2, which has no errors."""
+"""The paper's Table 2, which gives no errors."""
 
 PAPER_LINK: Final = "andujar-10G"
 """Ts and Tw of its section 3.1."""
@@ -55,9 +55,9 @@ class ClusterPower:
 
 
 def cluster_power(topology: Topology, power: AndujarPower, port_on: Floats, node_on: float, s: Sampler) -> ClusterPower:
-    """Eq. 1-5 where every port is on for the share `port_on` of the time, and every node busy for `node_on`.
+    """Eq. 1-5 with every port awake for the share `port_on` of the time, and every node busy for `node_on`.
 
-    Eq. 4's fixed term is summed over the nodes, as the text around it has it; as printed it is not.
+    Eq. 4's fixed term is summed over the nodes, as the paper's text says; the printed equation lacks this sum.
     """
     port = s.of("port_watt", power.port_watt)
     ports, sleeping = s.of("ports_fraction", power.ports_fraction), s.of("sleeping", power.sleeping_port_fraction)
@@ -75,14 +75,14 @@ def predict_topologies(
     what_ifs: Sequence[WhatIf],
     draws: int = DRAWS,
 ) -> tuple[Prediction, ...]:
-    """Every question on every network, each against the same network with EEE off."""
+    """Answer every question on every network; savings are against the same network with EEE off."""
     return tuple(_predict(profile, calibration, one, asked, draws) for one in topologies for asked in what_ifs)
 
 
 def _rest(
     gaps: GapTable, mode: AskedMode, time_s: Floats, power: AndujarPower, watts: Sampler
 ) -> tuple[Floats, Floats]:
-    """Share of the time at rest, and how much deep sleep saves as much: the model does not know fast wake."""
+    """Share of the time in low power, and the share of deep sleep that saves as much, as the model has no fast wake."""
     found = rest_of(gaps, mode, time_s)
     if mode.fast_fraction is None:
         return found.share, found.share
@@ -92,16 +92,20 @@ def _rest(
 
 def _predict(profile: Profile, calibration: Calibration, where: Topology, asked: WhatIf, draws: int) -> Prediction:
     warnings = [
-        "these networks were not measured: contention, and what a larger machine does to the program, are left out."
+        "these networks were not measured: contention and effects of a larger machine on the program are ignored."
     ]
     if asked.off_links or asked.speed_mbps:
-        warnings.append("links off or slower are not predicted on other networks: all are taken as up, at full speed.")
+        warnings.append(
+            "links off or slower are not predicted on other networks: all are assumed to be up, at full speed."
+        )
     power = calibration.power.andujar
     if power is None:
         power = PAPER_POWER
-        warnings.append("no power of ports and nodes was fitted for this model: the paper's, without errors, is taken.")
+        warnings.append(
+            "no power of ports and nodes was fitted for this model: the paper's, without errors, is assumed."
+        )
     if not asked.phy and asked.mode != "off":
-        warnings.append(f"links are taken to behave as this lab's; phy={PAPER_LINK} gives the paper's.")
+        warnings.append(f"links are assumed to behave as this lab's do; phy={PAPER_LINK} gives the paper's.")
     times, watts = Sampler(draws), Sampler(draws)
     link = next(iter(calibration.links.values()), None)
     mode = asked_mode(asked, link, times)
@@ -111,7 +115,7 @@ def _predict(profile: Profile, calibration: Calibration, where: Topology, asked:
     extra_s: Floats = np.zeros(draws)
     if asked.saves and gaps.rounds:
         if gaps.assumed:
-            warnings.append("no gaps were recorded: all are taken to be the mean gap.")
+            warnings.append("no gaps were recorded: all are assumed to be the mean gap.")
         seen_us, _ = seen_of_rounds(gaps, mode, ("transmit",), np.ones(draws), np.zeros(draws))
         extra_s = gaps.rounds * where.mean_links * seen_us * 1e-6
     time_s = base_s + extra_s
@@ -123,7 +127,7 @@ def _predict(profile: Profile, calibration: Calibration, where: Topology, asked:
     before = cluster_power(where, power, np.ones(draws), 1.0, watts)
     open_time = bool(times.unbounded)
 
-    def told(samples: Floats, least: float = 0.0) -> Interval:
+    def power_interval(samples: Floats, least: float = 0.0) -> Interval:
         return interval_of(samples, opened=open_time or bool(watts.unbounded), least=least)
 
     joule = now.network_watt * time_s
@@ -134,9 +138,9 @@ def _predict(profile: Profile, calibration: Calibration, where: Topology, asked:
         interval_of(time_s, opened=open_time),
         interval_of(100 * (time_s / base_s - 1), opened=open_time),
         interval_of(100 * rested, opened=open_time),
-        told(now.network_watt),
-        told(joule),
-        told((now.network_watt + now.nodes_watt) * time_s),
-        told(saved, float("-inf")),
+        power_interval(now.network_watt),
+        power_interval(joule),
+        power_interval((now.network_watt + now.nodes_watt) * time_s),
+        power_interval(saved, float("-inf")),
         tuple(dict.fromkeys(warnings)),
     )

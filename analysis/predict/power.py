@@ -1,16 +1,16 @@
 """Power of a lab's switches and nodes while a program runs, from the calibration. Draws, shape (draws,).
 
 A switch draws its base, what each cabled port adds stage by stage, and what traffic adds (NetPowerBench's model; see
-`analysis.power.switch_power`). Of a port's `link_watt` the share of time in low power is taken off.
+`analysis.power.switch_power`). A port's `link_watt` is reduced by its share of time in low power.
 
-Simplifications, each widening the interval or named in a warning:
+Simplifications, each of which widens the interval or causes a warning:
 
-* A port's share of low power is the mean of its directions that sleep, as its fraction in low power was fitted with
-  these. 1000BASE-T rests only while both do, which gaps by direction cannot tell. The nodes' own cards are not in a
-  switch's power, and nodes are not taken to save by EEE.
-* Links between switches carry many nodes' frames; their gaps were not recorded. Their share is drawn evenly between
-  none and that of the node that rests longest.
-* Nodes that take no part rest all the time.
+* A port's share of low power is the mean over its directions that sleep, as its fraction in low power was fitted with
+  that mean. 1000BASE-T is in low power only while both directions are, which gaps by direction do not show. The nodes'
+  own cards are not part of a switch's power, and nodes are assumed not to save by EEE.
+* Trunks carry many nodes' frames; their gaps were not recorded. Their share is drawn evenly between 0 and that of the
+  nodes' links.
+* Links of nodes that do not run the program are in low power all the time.
 """
 
 from collections.abc import Callable
@@ -44,7 +44,7 @@ class Rest:
 def rest_of(
     gaps: GapTable, mode: AskedMode, time_s: Floats, directions: tuple[Direction, ...] = ("transmit", "receive")
 ) -> Rest:
-    """Of the nodes' links, mean of the directions that sleep, over the whole run."""
+    """For the nodes' links: mean over the directions that sleep, over the whole run."""
     deep, fast = np.zeros(time_s.size), np.zeros(time_s.size)
     for direction in directions:
         slept_us = mode.low_power_us(gaps.gap_us[direction][None, :])
@@ -52,7 +52,7 @@ def rest_of(
         fast += np.broadcast_to(slept_us[1] @ gaps.count[direction], time_s.shape) / len(directions)
     scale = gaps.link_count * time_s * 1e6
     share = (deep + fast) / scale
-    # Bins have a middle, so gaps may add up to more than the run.
+    # Gaps are known to within bins, so their sum may exceed the run.
     most = np.maximum(share, 1.0)
     return Rest(deep / scale / most, fast / scale / most)
 
@@ -82,7 +82,7 @@ def power_of(
     off = {link.number for link in site.links_named(what_if.off_links)}
     total: Floats | None = None
     unknown: list[str] = []
-    doubts: dict[str, list[str]] = {}
+    unknown_of: dict[str, list[str]] = {}
     for name, ports in site.switches.items():
         known = _switch_power(calibration, name, site.families[name])
         if known is None:
@@ -92,9 +92,9 @@ def power_of(
         for port in ports:
             watt = watt + _port_watt(port, known, profile, what_if, mode, rest, sampler, off=off, warnings=warnings)
         for sentence in known.unknown:
-            doubts.setdefault(sentence, []).append(name)
+            unknown_of.setdefault(sentence, []).append(name)
         total = watt if total is None else total + watt
-    warnings |= dict.fromkeys(f"{', '.join(names)}: {sentence}" for sentence, names in doubts.items())
+    warnings |= dict.fromkeys(f"{', '.join(names)}: {sentence}" for sentence, names in unknown_of.items())
     if unknown:
         verb = "is" if len(unknown) == 1 else "are"
         warnings[f"no power was fitted for {', '.join(unknown)}, which {verb} left out."] = None
@@ -105,7 +105,7 @@ def power_of(
 
 
 def _switch_power(calibration: Calibration, name: str, family: str) -> SwitchPower | None:
-    """Of that switch, else of another of its family."""
+    """Fit of the switch, else of another of its family."""
     switches = calibration.power.switches
     if name in switches:
         return switches[name]
@@ -128,10 +128,10 @@ def _port_watt(
     stages = known.port_by_mbps.get(rate)
     if stages is None:
         if not known.port_by_mbps:
-            warnings["what a port draws was not fitted: ports are left out."] = None
+            warnings["the power of ports was not fitted: ports are left out."] = None
             return np.zeros(sampler.count)
         nearest = min(known.port_by_mbps, key=lambda mbps: abs(mbps - port.rate_mbps))
-        warnings[f"a port at {rate} Mb/s was not measured: it is taken as at {nearest} Mb/s."] = None
+        warnings[f"a port at {rate} Mb/s was not measured: its power at {nearest} Mb/s is assumed."] = None
         rate, stages = nearest, known.port_by_mbps[nearest]
 
     def draws(key: str) -> Floats:
@@ -141,7 +141,7 @@ def _port_watt(
         return _shut_watt(stages, draws, warnings)
     for key in ("cable_watt", "enabled_watt", "link_watt"):
         if getattr(stages, key) is None:
-            warnings[f"{key.removesuffix('_watt')} power of a port was not measured: it is taken as none."] = None
+            warnings[f"{key.removesuffix('_watt')} power of a port was not measured: 0 W is assumed."] = None
     link = draws("link_watt")
     return draws("cable_watt") + draws("enabled_watt") + link - _saved(port, stages, profile, mode, rest, link, sampler)
 
@@ -149,14 +149,14 @@ def _port_watt(
 def _shut_watt(stages: PortPower, draws: Callable[[str], Floats], warnings: dict[str, None]) -> Floats:
     if stages.residual_watt is not None:
         return draws("residual_watt")
-    warnings["what a port still draws when it is shut was not measured: it is taken as its cable's power."] = None
+    warnings["the power of a port that is shut was not measured: that of its cable is assumed."] = None
     return draws("cable_watt")
 
 
 def _saved(
     port: SitePort, stages: PortPower, profile: Profile, mode: AskedMode, rest: Rest, link: Floats, sampler: Sampler
 ) -> Floats:
-    """What low power takes off."""
+    """Watts that low power saves."""
     if port.role == "trunk":
         part = sampler.uniform("trunk", 0.0, 1.0)
         deep, fast = rest.deep * part, rest.fast * part
@@ -184,13 +184,13 @@ def _traffic_watt(
 ) -> Floats:
     """Bits and packets, at every switch that they pass; a mean over the switches' fits.
 
-    A fit that does not tell what a bit costs from nothing has no word in it: its value is noise.
+    Fits whose energy of a bit is not significantly above 0 are ignored: their values are noise.
     """
     fits = [_switch_power(calibration, name, site.families[name]) for name in site.switches]
     known = [fit for fit in fits if fit is not None and fit.bit_picojoule is not None]
     seen = [fit for fit in known if fit.bit_picojoule is not None and fit.bit_picojoule.low > 0]
     if known and not seen:
-        warnings["what traffic adds was not seen above the meters' noise: it is left out."] = None
+        warnings["the power of traffic was not measurable above the meters' noise: it is left out."] = None
     if not seen:
         return np.zeros(sampler.count)
     sent_byte = sum(node.transmit.size_byte for node in profile.gaps.values())
@@ -209,17 +209,17 @@ def _nodes_watt(
 ) -> Floats | None:
     nodes = calibration.power.nodes
     if not nodes:
-        warnings["no node's power was fitted: energy is of the network alone."] = None
+        warnings["no node's power was fitted: energy is that of the network alone."] = None
         return None
     total: Floats = np.zeros(sampler.count)
     for host in site.hosts:
         known = nodes.get(host)
         if known is None:
             name, known = next(iter(nodes.items()))
-            warnings[f"not every node was measured: others are taken to draw what {name} does."] = None
+            warnings[f"not every node was measured: the power of {name} is assumed for the others."] = None
         loaded = known.loaded_watt
         if host in profile.hosts and loaded is None:
-            warnings["no node was measured under load: idle power is taken."] = None
+            warnings["no node was measured under load: idle power is assumed."] = None
         of_interest = loaded if host in profile.hosts and loaded is not None else known.idle_watt
         total = total + sampler.of(f"{host} node_watt", of_interest)
     return total

@@ -1,11 +1,11 @@
-"""Run time and energy of a program in a lab under whatever is asked (`predict.what_if`), with intervals.
+"""Run time and energy of a program in a lab, with intervals, for what-if questions (`predict.what_if`).
 
-Parameters are drawn from their intervals (`predict.sampling`), the same draws for every question, so differences
-between answers are those of the questions. A warning says in words where an answer goes beyond what was measured.
+Parameters are drawn from their intervals (`predict.sampling`), with the same draws for every question, so that answers
+differ only by the questions. Warnings say where an answer goes beyond measurements.
 
-Longer holds do not always cost less time. A frame that comes while a link falls asleep waits for the rest of Ts too, so
-where most gaps are just longer than the hold, a longer hold can hit them: at 1 Gb/s, where Ts is 182 us, by ten times a
-wake. With Ts = 0, as in fast wake, no longer hold ever costs more.
+A longer hold does not always cost less time. A frame that arrives while a link falls asleep also waits for the rest of
+Ts; if most gaps are somewhat longer than the hold, a longer hold can make them end in Ts: at 1 Gb/s, with a Ts of
+182 us, this costs ten times a wake. With Ts = 0, as in fast wake, a longer hold never costs more.
 """
 
 from collections.abc import Sequence
@@ -30,9 +30,9 @@ _OFF = WhatIf("off", "off")
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """One answer. Energies None where no power was fitted. `saved_percent` is of the network's energy against EEE off.
+    """One answer. Energies are None if no power was fitted; `saved_percent` is the network's, against EEE off.
 
-    `rest_percent` is the nodes' links' share of time in low power, both kinds together.
+    `rest_percent` is the share of time of the nodes' links in low power, both kinds together.
     """
 
     what_if: WhatIf
@@ -49,9 +49,9 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Draws behind an answer; the first of each is from the parameters' values.
+    """Draws of an answer; the first of each is at the parameters' values.
 
-    `open_time`, `open_power`: parameters that went in and whose intervals have no end.
+    `open_time`, `open_power`: parameters with unbounded intervals that it depends on.
     """
 
     time: RunTime
@@ -64,7 +64,7 @@ class Answer:
 
 @dataclass
 class Predictor:
-    """Answers about one program in one lab; without a lab, of its run time alone."""
+    """Answers questions about one program in one lab; without a lab, only about its run time."""
 
     profile: Profile
     calibration: Calibration
@@ -72,7 +72,7 @@ class Predictor:
     draws: int = DRAWS
 
     def predict(self, what_if: WhatIf) -> Prediction:
-        """LabError if the lab has no such link."""
+        """Answer a question; LabError if the lab lacks a link that it names."""
         base = self.base
         answer = base if what_if == _OFF else self.answer(what_if)
         where = self.site.name if self.site is not None else self.profile.lab
@@ -103,14 +103,14 @@ class Predictor:
         directions = sleeping_directions(link, self.profile)
         replays = self.replays if fitted is not None and fitted.rounds is not None else None
         time = run_time(self.profile, gaps, what_if, mode, fitted, directions, sampler, replays)
-        warnings = [*self._doubts(), *mode.warnings, *time.warnings]
+        warnings = [*self._lab_warnings(), *mode.warnings, *time.warnings]
         if what_if.saves and link is not None and gaps.longest_us > link.largest_gap_us > 0:
             warnings.append(f"some gaps are longer than any that was probed ({link.largest_gap_us:.4g} us).")
         load = Load(0.0, 1.0)
         if self.site is not None:
             time, load = self._loaded(what_if, time, warnings)
         elif what_if.off_links or what_if.speed_mbps:
-            warnings.append("without the lab's inventory nothing is known about links off or slower: give --lab.")
+            warnings.append("without the lab's inventory, links off or slower are ignored: give --lab.")
         rest = rest_of(gaps, mode, time.time_s, directions) if what_if.saves else _no_rest(self.draws)
         watts = Sampler(self.draws)
         power = None
@@ -120,17 +120,19 @@ class Predictor:
             warnings += power.warnings
         opened = sorted(sampler.unbounded | watts.unbounded)
         if opened:
-            warnings.append(f"what was measured sets no end to {', '.join(opened)}: intervals that need it have none.")
+            warnings.append(
+                f"the measurements set no bound to {', '.join(opened)}: intervals that depend on it have none either."
+            )
         return Answer(time, rest, power, tuple(warnings), frozenset(sampler.unbounded), frozenset(watts.unbounded))
 
-    def _doubts(self) -> Sequence[str]:
+    def _lab_warnings(self) -> Sequence[str]:
         profile, calibration = self.profile, self.calibration
         if profile.lab and profile.lab != calibration.lab:
             return (f"the program ran on lab {profile.lab}, the calibration is of lab {calibration.lab}.",)
         return ()
 
     def _loaded(self, what_if: WhatIf, time: RunTime, warnings: list[str]) -> tuple[RunTime, Load]:
-        """Run time with links off or slower: at most longer by what the busiest link is busy for longer."""
+        """Run time with links off or slower: longer by at most the extra time of the busiest link."""
         site = self.site
         if site is None:
             return time, Load(0.0, 1.0)
@@ -140,14 +142,16 @@ class Predictor:
             return time, now
         later = load_of(site, pairs, site.links_named(what_if.off_links), what_if.speed_mbps)
         if later.cut:
-            warnings.append("with these links off some of the program's nodes cannot reach each other: it cannot run.")
+            warnings.append("with these links off, some of the program's nodes cannot reach each other: it cannot run.")
             never = np.full(self.draws, np.inf)
             return RunTime(time.base_s, never, time.warnings), now
         if assumed:
-            warnings.append("who sends to whom was not recorded: every node is taken to send as much to every other.")
+            warnings.append(
+                "the traffic matrix was not recorded: all pairs of nodes are assumed to exchange equally much."
+            )
         warnings.append(
-            "links off or slower were not measured with this program: its time is between what its busiest link needs "
-            "and the time without, longer by what that link is busy for longer."
+            "links off or slower were not measured with this program: its time is between that of its busiest link "
+            "and the time with all links, plus the extra time of that link."
         )
         longer_s = max(later.busiest_s - now.busiest_s, 0.0)
         part = Sampler(self.draws).uniform("overlap", 0.0, 1.0)
@@ -162,7 +166,7 @@ def _no_rest(draws: int) -> Rest:
 
 
 def _bytes_by_pair(profile: Profile) -> tuple[dict[tuple[str, str], float], bool]:
-    """Bytes from node to node; assumed to be even where no matrix was recorded."""
+    """Bytes from node to node, and whether they are assumed to be even, as no matrix was recorded."""
     pairs: dict[tuple[str, str], float] = {}
     hosts, each = profile.hosts, profile.ranks_per_host
     if profile.traffic is not None and len(profile.traffic.bytes) == len(hosts) * each:
@@ -203,7 +207,7 @@ def summary(what_if: WhatIf, where: str, answer: Answer, base: Answer) -> Predic
 
 
 def interval_of(samples: Floats, *, opened: bool, least: float = 0.0) -> Interval:
-    """The first draw with the 95 % interval of all; without an end if a parameter has none."""
+    """The first draw with the 95 % interval of all; unbounded if a parameter is."""
     value = float(samples[0])
     if not np.isfinite(samples).all():
         return Interval(value, min(least, value), float("inf")) if np.isfinite(value) else Interval(*[float("inf")] * 3)

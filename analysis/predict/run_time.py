@@ -1,14 +1,14 @@
-"""Run time of a program under a mode of its links: by what was fitted for the program, else by bounds.
+"""Run time of a program under a mode of its links: by the model fitted for the program, else by bounds.
 
-In order of trust:
+Models in order of preference:
 
-* our models, which know gaps and policies, for any mode: rounds replayed (`programs.round_replay`), or the closed form
-  (`analysis.programs.run_time`) where it estimated configurations better that it was not fitted to;
-* Miwa's curve (2013, Eq. 3), for the policy that it was fitted under and no other;
-* neither fitted: a round waits at least as the direction does that waits longer, and at most for both, there and back.
-  That is an interval and no estimate, and says so.
+* ours, from gaps and policies, for any mode: rounds replayed (`programs.round_replay`), or the closed form
+  (`analysis.programs.run_time`) if its held-out errors are smaller;
+* Miwa's curve (2013, Eq. 3), only for the policy that it was fitted under;
+* if neither was fitted: a round waits at least as long as in its slower direction, and at most twice the sum of both.
+  This is an interval rather than an estimate, and a warning says so.
 
-Where a profile has no gaps, all of them are taken to be the mean gap (Miwa's I), which the paper names as its weakness.
+If a profile has no gaps, all of them are assumed to be the mean gap (Miwa's I), a weakness that the paper names.
 """
 
 from collections.abc import Mapping
@@ -30,23 +30,23 @@ from analysis.programs.run_time import Waits
 
 _POINTS: Final = 8
 _REPLICAS: Final = 4
-"""Walks of each draw; the middle has as many as a fit."""
+"""Simulations for each draw; the value itself has as many as a fit."""
 
 
 @dataclass(frozen=True, slots=True)
 class GapTable:
-    """All gaps of a program's links, by direction as the nodes see them; equal bins of all nodes together."""
+    """All gaps of a program's links, by direction as the nodes see them; equal bins of all nodes are merged."""
 
     gap_us: Mapping[Direction, Floats]
     count: Mapping[Direction, Floats]
     link_count: int
     rounds: float
     assumed: bool
-    """Whether they are the mean gap, for want of a recording."""
+    """Whether all are the mean gap, as none were recorded."""
 
     @classmethod
     def of(cls, profile: Profile) -> "GapTable":
-        """From a profile; without gaps, every round has one of the mean length."""
+        """From a profile; without recorded gaps, every round has one gap of the mean length."""
         rounds = profile.call_count / profile.ranks_per_host
         directions: tuple[Direction, ...] = ("transmit", "receive")
         if not profile.gaps:
@@ -85,12 +85,12 @@ class RunTime:
 
     @property
     def slowdown_percent(self) -> Floats:
-        """Of the base."""
+        """In percent of the base."""
         return 100 * (self.time_s / self.base_s - 1)
 
 
 def program_time(calibration: Calibration, profile: Profile) -> ProgramTime | None:
-    """What was fitted for this program at this placement."""
+    """The models fitted for this program at this placement."""
     for one in calibration.run_time.values():
         if (one.program, one.node_count, one.rank_count) == (profile.program, len(profile.hosts), profile.rank_count):
             return one
@@ -107,18 +107,22 @@ def run_time(
     sampler: Sampler,
     replays: "Replays | None",
 ) -> RunTime:
-    """Draws of the run time; `replays` are needed where replayed rounds were fitted."""
+    """Draws of the run time; `replays` are needed if replayed rounds were fitted."""
     base_s = sampler.of("base_s", profile.base_s)
     warnings: list[str] = []
     if profile.trial_count == 1:
-        warnings.append("the run time without EEE is of a single trial: its error is not known.")
+        warnings.append("the run time without EEE is from a single trial: its error is unknown.")
     if not what_if.saves:
         return RunTime(base_s, base_s, tuple(warnings))
     if not gaps.rounds:
-        warnings.append(f"{profile.name} does not say how often it communicates: its run time is taken as unchanged.")
+        warnings.append(
+            f"{profile.name} does not say how often it communicates: its run time is assumed to be unchanged."
+        )
         return RunTime(base_s, base_s, tuple(warnings))
     if gaps.assumed:
-        warnings.append("no gaps were recorded: all are taken to be the mean gap, which can be far off near the hold.")
+        warnings.append(
+            "no gaps were recorded: all are assumed to be the mean gap, which can be far off near the hold."
+        )
     model = None if fitted is None else better(fitted)
     if isinstance(model, RoundTime) and replays is not None:
         extra_us = _by_rounds(replays, gaps, mode, model, directions, sampler)
@@ -129,15 +133,15 @@ def run_time(
     else:
         warnings.append(
             f"no run-time model was fitted for {profile.program} on {len(profile.hosts)} nodes with "
-            f"{profile.rank_count} ranks that covers this: the interval is from one sleeping link a round to all "
-            "of a way there and back."
+            f"{profile.rank_count} ranks that covers this question: the interval goes from one sleeping link in a "
+            "round to all links of a path in both directions."
         )
         extra_us = _by_bounds(gaps, mode, directions, sampler)
     return RunTime(base_s, base_s + gaps.rounds * extra_us * 1e-6, tuple(warnings))
 
 
 def better(fitted: ProgramTime) -> RoundTime | WakeTime | None:
-    """Which of our models is to be trusted: replayed rounds, unless the closed form's held-out errors are less."""
+    """Which of our models to use: replayed rounds, unless the closed form's held-out errors are smaller."""
     rounds, wakes = fitted.rounds, fitted.wakes
     if rounds is None or wakes is None:
         return rounds or wakes
@@ -154,7 +158,7 @@ def _of_draw(rows: Floats, draw: int) -> Floats:
 def seen_of_rounds(
     gaps: GapTable, mode: AskedMode, directions: tuple[Direction, ...], abreast: Floats, hidden_us: Floats
 ) -> tuple[Floats, Floats]:
-    """(what is seen of a round's wait for the slowest link, share of rounds that wait), each of shape (draws,)."""
+    """(delay of a round by its slowest link, share of rounds that wait), each of shape (draws,)."""
     delays = np.concatenate([mode.policy.delay_us(gaps.gap_us[direction][None, :]) for direction in directions], axis=1)
     counts = np.concatenate([gaps.count[direction] for direction in directions])
     seen, share = np.zeros(abreast.size), np.zeros(abreast.size)
@@ -167,21 +171,21 @@ def seen_of_rounds(
 
 @dataclass(frozen=True, slots=True)
 class Replays:
-    """A program's rounds, replayed: a few walks for each draw, and as many for the middle as a fit has."""
+    """A program's rounds, replayed: few simulations for each draw, and as many as in a fit for the value itself."""
 
     few: Replay
     many: Replay
 
     @classmethod
     def of(cls, profile: Profile) -> "Replays | None":
-        """None where the recording does not show all links' gaps."""
+        """None if the profile does not have all links' gaps."""
         try:
             return cls(Replay.of(profile, _REPLICAS), Replay.of(profile))
         except NotEnoughData:
             return None
 
     def waits_us(self, policy: Policy, directions: tuple[Direction, ...]) -> Floats:
-        """What a round waits, shape (draws,)."""
+        """How long a round waits, shape (draws,)."""
         draws_us = self.few.overhead_us(dict.fromkeys(directions, policy))
         (middle_us,) = self.many.overhead_us(dict.fromkeys(directions, policy.first))
         found: Floats = np.maximum(draws_us + middle_us - draws_us[0], 0.0)
@@ -189,7 +193,7 @@ class Replays:
 
 
 def _with_residual(extra: Floats, residual_us: float, share: Floats | float, sampler: Sampler, name: str) -> Floats:
-    """A model's own residual is another for each configuration: it counts where rounds wait at all, by their share."""
+    """Add the model's residual, which varies between configurations, times the share of rounds that wait."""
     residual = sampler.normal(name) * residual_us
     residual[0] = 0.0
     found: Floats = np.maximum(extra + residual * share, 0.0)
@@ -220,14 +224,14 @@ def _by_wakes(
 
 
 def _by_miwa(profile: Profile, fit: MiwaTime, sampler: Sampler) -> Floats:
-    """f(I), Eq. 3, of each draw. The parameters of one fit go together, so only the residual and the plateau vary."""
+    """f(I), Eq. 3, of each draw. As the parameters of a fit are correlated, only residual and plateau vary."""
     plateau = sampler.of("plateau_us", fit.plateau_us)
     shape = curve_us(profile.idle_us, 1.0, fit.alpha_per_us.value, fit.origin_us.value, fit.threshold_us.value)
     return _with_residual(plateau * float(shape), fit.residual_us, float(shape) > 0, sampler, "miwa_residual_us")
 
 
 def _by_bounds(gaps: GapTable, mode: AskedMode, directions: tuple[Direction, ...], sampler: Sampler) -> Floats:
-    """Anything from the direction that waits longer, once, to both directions, there and back."""
+    """Between the wait of the slower direction, and twice the sum of both directions."""
     alone, none = np.ones(sampler.count), np.zeros(sampler.count)
     waits = [seen_of_rounds(gaps, mode, (direction,), alone, none)[0] for direction in directions]
     least, most = np.max(waits, axis=0), 2 * np.sum(waits, axis=0)

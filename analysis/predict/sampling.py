@@ -1,11 +1,11 @@
-"""Draws of fitted parameters, so that their intervals are carried through whatever is computed from them.
+"""Draws of fitted parameters, which propagate their intervals to results.
 
-Each parameter is taken as independent, with a normal error whose spread is that of its interval, on each side its own;
-draws that would be negative are zero. An end at infinity cannot be drawn from: `unbounded` has the parameter's name
-then, and what was computed from it has no end.
+Parameters are assumed to be independent, with a normal error whose spread is that of the interval, separately for each
+side; negative draws become zero. An interval without an end cannot be drawn from: the parameter's name is then in
+`unbounded`, and results that depend on it have no end.
 
-Simplification: the errors of parameters from one fit go together (hold and sleep time, base and port power), and their
-joint draws would give narrower or wider results. Repeating the whole calibration could tell.
+Simplification: the errors of parameters from one fit are correlated (hold and sleep time, base and port power), and
+joint draws would give narrower or wider results. Repeating the whole calibration would show it.
 """
 
 import zlib
@@ -22,7 +22,7 @@ _SIGMAS = 1.959963984540054
 
 @dataclass(slots=True)
 class Sampler:
-    """Gives the same draws for the same name, whatever was drawn before: two answers differ by what was asked alone."""
+    """Draws depend on the name only, whatever was drawn before, so that answers differ only by their questions."""
 
     count: int = DRAWS
     seed: int = 1

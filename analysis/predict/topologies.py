@@ -1,18 +1,18 @@
-"""The networks of Andujar et al. (2023), Tables 3 and 4, torus, fat tree, dragonfly: counts that power models need.
+"""The networks of Andujar et al. (2023), Tables 3 and 4 (torus, fat tree, dragonfly): counts that power models need.
 
-Counts follow from the parameters as the paper's tables have them, and a test holds all sixteen rows against them:
+Counts follow from the parameters in the paper's tables; a test compares all sixteen rows:
 
 * torus of dimensions d1 x d2 x ..., a switch at each point; with trunks each direction has four links and each switch
   four nodes.
-* k-ary n-tree. The last stage has no way up, so two of its switches are one with 2k ports used downwards:
+* k-ary n-tree. The last stage has no uplinks, so two of its switches are one, with all 2k ports used downwards:
   (n - 1) k^(n-1) + k^(n-1) / 2 switches, as printed.
 * dragonfly of groups of `a` switches, `h` global links and `p` nodes at each: a h + 1 groups, all joined.
 
-"Network ports" are all ports of all switches, those towards nodes too.
+"Network ports" are all ports of all switches, including those towards nodes.
 
-Mean hops are of shortest ways between two different nodes, each pair as likely as any other. The paper's routing is
-adaptive in the torus and not minimal (UGAL) in the dragonfly, where a way may be up to twice as long: a simulation of
-the network can tell.
+Mean hops are of shortest paths between two different nodes, all pairs being equally likely. The paper's routing is
+adaptive in the torus and not minimal (UGAL) in the dragonfly, where a path may be up to twice as long; a simulation of
+the network would show the difference.
 """
 
 from collections.abc import Iterable, Mapping
@@ -27,10 +27,10 @@ Family = Literal["torus", "fat tree", "dragonfly"]
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """A network of equal switches: how many nodes, switches, ports a switch; all ports are cabled.
+    """A network of equal switches: numbers of nodes, switches and ports of a switch; all ports are cabled.
 
-    `mean_links` is the number of links that a message between two different nodes passes, those of the nodes included.
-    `label` is the paper's base name; empty for a network that is not in its tables.
+    `mean_links` is the mean number of links between two different nodes, those of the nodes included. `label` is the
+    paper's base name; empty for a network that is not in its tables.
     """
 
     name: str
@@ -118,10 +118,10 @@ TOPOLOGIES: Final[Mapping[str, Topology]] = {one.name: one for one in (*TABLE_3,
 
 
 def topologies_named(name: str) -> tuple[Topology, ...]:
-    """The topology of a name, or those of `table-3`, `table-4`, `all`; LabError with the names there are."""
+    """The topology of a name, or those of `table-3`, `table-4`, `all`; LabError names all of them."""
     groups = {"table-3": TABLE_3, "table-4": TABLE_4, "all": (*TABLE_3, *TABLE_4)}
     if name in groups:
         return groups[name]
     if name in TOPOLOGIES:
         return (TOPOLOGIES[name],)
-    raise LabError(f"no topology '{name}': give one of {', '.join((*TOPOLOGIES, *groups))}.")
+    raise LabError(f"no topology '{name}': use one of {', '.join((*TOPOLOGIES, *groups))}.")

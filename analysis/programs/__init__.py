@@ -1,1 +1,1 @@
-"""What a program's run time owes to sleeping links: its profile, and models of run time."""
+"""Profiles of programs, and models of their run time over links that sleep."""

@@ -1,8 +1,8 @@
 """Run time under EEE from a run's trials of programs, for a calibration: Miwa's model and ours, with held-out errors.
 
-Trials are grouped by program and placement; each configuration in a group has a run time without and one with EEE. How
-good a model is, is told by configurations that it was not fitted to: they are dealt out in five parts, and each part is
-estimated by what was fitted to the others. The parameters that are kept are fitted to all of them.
+Trials are grouped by program and placement; each configuration in a group has a run time without and one with EEE. A
+model's errors are found by five-fold cross-validation: the configurations of each part are estimated with parameters
+fitted to the other four. The parameters in the calibration are fitted to all configurations.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -43,7 +43,7 @@ class Case:
 
 
 def cases_of(folder: Path, calibration: Calibration) -> Mapping[str, tuple[Case, ...]]:
-    """By placement ("alltoall 4x1"), every configuration that ran with and without EEE, all else alike."""
+    """By placement ("alltoall 4x1"), every configuration that ran with and without EEE, all else equal."""
     facts = read_facts(folder)
     factors = Factors.of_run(facts)
     times: dict[Configuration, list[float]] = {}
@@ -68,11 +68,11 @@ def _case(profile: Profile, eee_s: float, calibration: Calibration) -> Case:
 
 
 def case_of(profile: Profile, eee_s: float, policies: Mapping[Direction, Policy]) -> Case:
-    """A configuration for all models; no policies: what sleeps is not known."""
+    """A configuration for all models; without policies it is not known which links sleep."""
     wake = wake_run(profile, policies, eee_s) if policies and profile.gaps else None
-    several = round_run(profile, policies, eee_s) if policies and len(profile.gaps) > 1 else None
+    rounds = round_run(profile, policies, eee_s) if policies and len(profile.gaps) > 1 else None
     miwa = Run(profile.base_s.value, profile.call_count, profile.message_byte, profile.link_mbps * 1e6, eee_s)
-    return Case(profile, eee_s, miwa, wake, several)
+    return Case(profile, eee_s, miwa, wake, rounds)
 
 
 def fit_run_time(
@@ -80,27 +80,27 @@ def fit_run_time(
 ) -> tuple[ProgramTime, tuple[str, ...]]:
     """All models of one placement, and sentences about those that could not be fitted.
 
-    NotEnoughData if none could.
+    NotEnoughData if no model could be fitted.
     """
-    troubles: list[str] = []
+    failures: list[str] = []
 
-    def tried(name: str, make: Callable[[], _Time]) -> _Time | None:
+    def attempt(name: str, make: Callable[[], _Time]) -> _Time | None:
         try:
             return make()
         except NotEnoughData as error:
-            troubles.append(f"{placement}, {name}: {error}")
+            failures.append(f"{placement}, {name}: {error}")
             return None
 
-    miwa = tried("Miwa's model", lambda: miwa_time(fit_miwa([case.miwa for case in cases]), miwa_errors(cases)))
+    miwa = attempt("Miwa's model", lambda: miwa_time(fit_miwa([case.miwa for case in cases]), miwa_errors(cases)))
     wakes: WakeTime | None = None
     rounds: RoundTime | None = None
     if any(case.wake is not None for case in cases):
-        wakes = tried("gaps and wakes", lambda: wake_time(fit_wakes(_wakes(cases)), wake_errors(cases)))
-        rounds = tried("replayed rounds", lambda: round_time(fit_rounds(_rounds(cases)), round_errors(cases)))
+        wakes = attempt("gaps and wakes", lambda: wake_time(fit_wakes(_wakes(cases)), wake_errors(cases)))
+        rounds = attempt("replayed rounds", lambda: round_time(fit_rounds(_rounds(cases)), round_errors(cases)))
     else:
-        troubles.append(f"{placement}, models of gaps: record gaps, and probe the links so that their policy is known.")
+        failures.append(f"{placement}, models of gaps: record gaps, and probe the links to fit their policy.")
     if miwa is None and wakes is None and rounds is None:
-        raise NotEnoughData(" ".join(troubles))
+        raise NotEnoughData(" ".join(failures))
     first = cases[0].profile
     link = link_of(calibration, first, None)
     names = [name for name, one in calibration.links.items() if one == link]
@@ -114,7 +114,7 @@ def fit_run_time(
         wakes=wakes,
         rounds=rounds,
     )
-    return found, tuple(troubles)
+    return found, tuple(failures)
 
 
 def _wakes(cases: Iterable[Case]) -> list[WakeRun]:
@@ -126,22 +126,22 @@ def _rounds(cases: Iterable[Case]) -> list[RoundRun]:
 
 
 def miwa_errors(cases: Sequence[Case]) -> RunTimeError | None:
-    """Held-out errors of Miwa's model; None if there are too few to fit it."""
+    """Held-out errors of Miwa's model; None if there are too few configurations."""
     return _held_out([case.miwa for case in cases], fit_miwa)
 
 
 def wake_errors(cases: Sequence[Case]) -> RunTimeError | None:
-    """The same of our closed form."""
+    """Held-out errors of our closed form."""
     return _held_out(_wakes(cases), fit_wakes)
 
 
 def round_errors(cases: Sequence[Case]) -> RunTimeError | None:
-    """The same of our replay."""
+    """Held-out errors of our replay."""
     return _held_out(_rounds(cases), fit_rounds)
 
 
 class _Ran(Protocol):
-    """A configuration as a model takes it."""
+    """A configuration in a model's own form."""
 
     @property
     def eee_s(self) -> float: ...
@@ -161,14 +161,14 @@ def _held_out(runs: Sequence[_OfModel], fit: Callable[[Sequence[_OfModel]], _Fit
     estimated: list[float] = []
     measured: list[float] = []
     for part in range(_PARTS):
-        judged = runs[part::_PARTS]
+        held_out = runs[part::_PARTS]
         fitted = [run for number, run in enumerate(runs) if number % _PARTS != part]
         try:
             found = fit(fitted)
         except NotEnoughData:
             return None
-        estimated += [found.time_s(run) for run in judged]
-        measured += [run.eee_s for run in judged]
+        estimated += [found.time_s(run) for run in held_out]
+        measured += [run.eee_s for run in held_out]
     return errors_of(estimated, measured) if measured else None
 
 

@@ -2,9 +2,9 @@
 
 T = T_base + n f(I); I = T_base / n - S / B; f(I) = 0 for I <= t, else c (1 - exp(-alpha (I - t0))).
 
-The paper leaves open how t and t0 belong together. With t >= t0 f is never negative; the fit lets both be free under
-that condition. Its own known weaknesses (gaps are not all equal to their mean, ranks of a node call together, time in
-MPI counts as idle) are in `I`, which is kept as printed.
+The paper does not say how t and t0 are related. With t >= t0, f is never negative; the fit leaves both free under
+that condition. The model's known weaknesses (gaps differ from their mean, ranks of a node call together, time in MPI
+counts as idle) are all in `I`, which is used as printed.
 """
 
 from collections.abc import Sequence
@@ -49,9 +49,9 @@ class Run:
 class MiwaFit:
     """Parameters of Eq. 3 with 95 % intervals; `alpha_per_us` in 1/us.
 
-    `threshold_us` is found by trying, its interval holds all thresholds whose fit is not worse by an F test. The other
-    intervals hold those of the linearised fits at all of these thresholds. On synthetic data (30 runs with errors of
-    2 us) those of alpha and the origin still held the truth in 87 to 90 % of 60 cases only, as t0 cannot pass t.
+    `threshold_us` is found by a search; its interval contains all thresholds whose fit is not worse by an F test. The
+    other intervals contain those of the linearised fits at all of these thresholds. On synthetic data (30 runs with
+    errors of 2 us) those of alpha and the origin contained the truth in only 87 to 90 % of 60 cases, as t0 <= t.
     `residual_us` is the standard deviation of the overhead of one communication about the curve; `explained` is R2.
     """
 
@@ -79,7 +79,7 @@ def curve_us(
 ) -> Floats:
     """Eq. 3."""
     idle = np.asarray(idle_us, dtype=float)
-    # Below the origin the exponent would overflow where the result is not used.
+    # Below the origin, where the result is not used, the exponent would overflow.
     rise: Floats = plateau_us * -np.expm1(-alpha_per_us * np.maximum(idle - origin_us, 0.0))
     return np.where(idle > threshold_us, rise, 0.0)
 
@@ -87,12 +87,12 @@ def curve_us(
 def fit_miwa(runs: Sequence[Run]) -> MiwaFit:
     """Fit Eq. 3 to measured overheads by least squares, as the paper did.
 
-    NotEnoughData with fewer than eight runs, or if no run has overhead: the parameters would be anything.
+    NotEnoughData with fewer than eight runs, or if no run has overhead: the data would not determine the parameters.
     """
     measured = [run for run in runs if np.isfinite(run.eee_s)]
     if len(measured) < _LEAST_RUNS:
         raise NotEnoughData(
-            f"{len(measured)} runs with and without EEE are too few for four parameters: measure at least 8."
+            f"{len(measured)} runs with and without EEE are too few to fit four parameters: measure at least 8."
         )
     idle = np.array([run.idle_us for run in measured])
     overhead = np.array([run.overhead_us for run in measured])
@@ -103,7 +103,7 @@ def fit_miwa(runs: Sequence[Run]) -> MiwaFit:
     tried = [(_fit_above(threshold, idle, overhead), threshold) for threshold in _candidates(idle)]
     kept = [(result, threshold) for result, threshold in tried if result is not None]
     if not kept:
-        raise NotEnoughData("overhead was seen at fewer than four idle intervals: measure longer intervals too.")
+        raise NotEnoughData("fewer than four idle intervals show overhead: measure longer intervals too.")
     best, below_us = min(kept, key=lambda pair: pair[0].chisqr)
     free = len(measured) - 4
     limit = best.chisqr * (1 + 3 * float(fisher.ppf(0.95, 3, free)) / free) if free > 0 else np.inf
@@ -125,7 +125,7 @@ def fit_miwa(runs: Sequence[Run]) -> MiwaFit:
 
 
 def _candidates(idle: Floats) -> list[float]:
-    """Thresholds that part the data differently: each stands for all up to the next idle interval that was measured."""
+    """Thresholds that split the data differently: each stands for all values up to the next measured idle interval."""
     below = float(idle.min()) - 1e-3 * float(np.ptp(idle))
     edges = np.unique(idle)[:-4]
     chosen = edges if len(edges) <= _THRESHOLDS else edges[np.linspace(0, len(edges) - 1, _THRESHOLDS).astype(int)]
@@ -158,7 +158,7 @@ def _fit_above(threshold_us: float, idle: Floats, overhead: Floats) -> lmfit.min
 def _interval(
     name: str, best: lmfit.minimizer.MinimizerResult, fits: Sequence[lmfit.minimizer.MinimizerResult], free: int
 ) -> Interval:
-    """From the lowest to the highest end of the intervals of all fits that are about as good; Student's t."""
+    """From the lowest to the highest end of the intervals (Student's t) of all fits that are about as good."""
     value, wide = float(best.params[name].value), float(student.ppf(0.975, max(free, 1)))
     lows, highs = [value], [value]
     for result in fits:

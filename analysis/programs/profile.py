@@ -1,8 +1,8 @@
-"""A program's profile: what a prediction has to know of it. `analysis.programs.profile_reading` makes it from a run.
+"""A program's profile: the input of a prediction. `analysis.programs.profile_reading` makes it from a run.
 
-`n` and `S` are Miwa's (2013, section 4.2): communications per node, and mean size of one. Beyond them it has the whole
-distribution of gaps on each node's link, by direction, and who sent how much to whom. A profile is a file of its own
-(YAML), so a program that was measured once can be predicted for ever.
+`n` and `S` are Miwa's (2013, section 4.2): communications per node, and mean size of one. A
+profile also has the distribution of gaps on each node's link, by direction, and the traffic matrix of its ranks. It
+has a file of its own (YAML), so predictions need the run no longer.
 """
 
 import json
@@ -25,7 +25,7 @@ Direction = Literal["transmit", "receive"]
 
 
 class ProfileError(LabError):
-    """A profile that cannot be read or made; the text says file, key and what would be right."""
+    """A profile cannot be read or made; the message names file, key and remedy."""
 
 
 class _Part(BaseModel):
@@ -46,11 +46,11 @@ class Gaps(_Part):
     @model_validator(mode="after")
     def _same_length(self) -> "Gaps":
         if not len(self.low_us) == len(self.high_us) == len(self.count):
-            raise ValueError("each bin of gaps needs its two edges and its count")
+            raise ValueError("each bin of gaps needs two edges and a count")
         return self
 
     def spread(self, points: int = 4) -> tuple[Floats, Floats]:
-        """(gaps in us, how many of each): the gaps of a bin are taken to lie evenly between its edges."""
+        """(gaps in us, how many of each): the gaps of a bin are assumed to lie evenly between its edges."""
         low, high = np.array(self.low_us, dtype=float), np.array(self.high_us, dtype=float)
         places = (np.arange(points) + 0.5) / points
         gaps = low[:, None] + (high - low)[:, None] * places
@@ -58,7 +58,7 @@ class Gaps(_Part):
 
     @property
     def idle_us(self) -> float:
-        """All gaps together."""
+        """Sum of all gaps."""
         gaps, counts = self.spread()
         return float(gaps @ counts)
 
@@ -71,7 +71,7 @@ class NodeGaps(_Part):
 
 
 class Traffic(_Part):
-    """Messages and bytes from each rank (row) to each rank (column) by Open MPI's own count."""
+    """Messages and bytes from each rank (row) to each rank (column), as counted by Open MPI."""
 
     messages: tuple[tuple[float, ...], ...]
     bytes: tuple[tuple[float, ...], ...]
@@ -80,7 +80,7 @@ class Traffic(_Part):
     def _square(self) -> "Traffic":
         for matrix in (self.messages, self.bytes):
             if any(len(row) != len(self.messages) for row in matrix) or len(matrix) != len(self.messages):
-                raise ValueError("the traffic matrix is ranks x ranks")
+                raise ValueError("the traffic matrix is not square, with a row and a column for each rank")
         return self
 
 
@@ -109,7 +109,7 @@ class Profile(_Part):
 
     @property
     def rank_count(self) -> int:
-        """Ranks in all."""
+        """Total number of ranks."""
         return len(self.hosts) * self.ranks_per_host
 
     @property

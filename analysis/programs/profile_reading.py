@@ -1,15 +1,15 @@
 """Profiles of the programs of a run, from its trials without EEE.
 
-Where the numbers come from, the first that there is:
+Sources of each number, in order of preference:
 
-* run time: the figure `time`; else the measured window.
-* n: the figure `communications`; else messages that a node sent to others (`traffic.json`).
-* S: the figure `communication_size`; else bytes that a node sent to other nodes, by n: by Open MPI's count, else on the
-  wire by the gap recorder.
+* run time: the figure `time`; else the length of the measured window.
+* n: the figure `communications`; else the messages that a node sent to other nodes (`traffic.json`).
+* S: the figure `communication_size`; else the bytes that a node sent to other nodes, divided by n: as counted by Open
+  MPI, else by the gap recorder on the wire.
 
-Gaps are those of the program's own loop where it says when that ran, else of the whole window. A row of the recorder
-counts if its middle is within, or, where none is, if it overlaps. Simplification: so some gaps of the program's start
-and end are in it, of up to half a row; a row is 20 ms long, or a five-hundredth of the time since the start.
+Gaps are those of the program's own loop if the program reports when that ran, else of the whole window. A row of the
+recorder counts if its middle is within; if no row's is, those that overlap count. Simplification: so gaps of up to half
+a row at the program's start and end are included; a row is 20 ms long, or 1/500 of the time since the start.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,13 +31,13 @@ _T = TypeVar("_T")
 
 
 def time_of(trial: Trial) -> float:
-    """Run time of a trial, seconds: what the program told, else its window."""
+    """Run time of a trial, seconds: as the program reports it, else the length of its window."""
     figure = trial.figures.get("time")
     return figure.value if figure is not None and figure.unit == "s" else trial.window_s
 
 
 def profiles_of(folder: Path, link_mbps: float = 1_000.0) -> tuple[Profile, ...]:
-    """A profile of each configuration of a run that has valid trials without EEE; ProfileError if there is none."""
+    """A profile of each configuration of a run that has valid trials without EEE; ProfileError if it has none."""
     facts = read_facts(folder)
     factors = Factors.of_run(facts)
     groups: dict[Configuration, list[Trial]] = {}
@@ -78,7 +78,7 @@ def _profile(config: Configuration, trials: Sequence[Trial], run: str, lab: str,
 
 
 def _last(trials: Sequence[Trial], read: Callable[[Trial], _T | None]) -> _T | None:
-    """What the last trial that has it gives."""
+    """The result for the last trial that has one."""
     for trial in reversed(trials):
         found = read(trial)
         if found:
@@ -87,9 +87,9 @@ def _last(trials: Sequence[Trial], read: Callable[[Trial], _T | None]) -> _T | N
 
 
 def _call_count(trials: Sequence[Trial], config: Configuration, traffic: Traffic | None) -> float:
-    told = _figures(trials, "communications")
-    if told:
-        return float(np.median(told))
+    counts = _figures(trials, "communications")
+    if counts:
+        return float(np.median(counts))
     return 0.0 if traffic is None else _between_nodes(traffic.messages, config.ranks_per_host) / len(config.hosts)
 
 
@@ -104,14 +104,14 @@ def _message_byte(
     gaps: Mapping[str, NodeGaps],
     call_count: float,
 ) -> float:
-    told = _figures(trials, "communication_size")
-    if told:
-        return float(np.median(told))
+    sizes_byte = _figures(trials, "communication_size")
+    if sizes_byte:
+        return float(np.median(sizes_byte))
     return _sent_byte(config, traffic, gaps) / call_count if call_count else 0.0
 
 
 def _sent_byte(config: Configuration, traffic: Traffic | None, gaps: Mapping[str, NodeGaps]) -> float:
-    """Bytes that a node sent to others, mean over nodes."""
+    """Bytes that a node sent to other nodes, mean over nodes."""
     if traffic is not None:
         return _between_nodes(traffic.bytes, config.ranks_per_host) / len(config.hosts)
     return float(np.mean([one.transmit.size_byte for one in gaps.values()])) if gaps else 0.0
@@ -130,7 +130,7 @@ def _traffic(trial: Trial) -> Traffic | None:
     try:
         return Traffic.model_validate_json(path.read_bytes())
     except (ValidationError, OSError) as error:
-        raise ProfileError(f"{path} is no traffic matrix: run the program again with --traffic.") from error
+        raise ProfileError(f"{path} is not a traffic matrix: run the program again with --traffic.") from error
 
 
 def _all_gaps(trial: Trial) -> dict[str, NodeGaps]:
@@ -143,11 +143,11 @@ def _all_gaps(trial: Trial) -> dict[str, NodeGaps]:
 
 
 def read_gaps(path: Path, from_ns: int, to_ns: int) -> NodeGaps | None:
-    """What the gap recorder told of a window; None if it has no row in it. LabError if it is another file."""
-    told = read_agent_file(path, "idle_gaps")
-    edges_us = np.array(told.header["lower_edges_ns"], dtype=float) / 1e3
-    inside = [row for row in told.rows if from_ns <= (row["start_ns"] + row["end_ns"]) / 2 <= to_ns]
-    inside = inside or [row for row in told.rows if row["start_ns"] < to_ns and from_ns < row["end_ns"]]
+    """What the gap recorder saw in a window; None if it has no row there. LabError if the file is of another agent."""
+    recording = read_agent_file(path, "idle_gaps")
+    edges_us = np.array(recording.header["lower_edges_ns"], dtype=float) / 1e3
+    inside = [row for row in recording.rows if from_ns <= (row["start_ns"] + row["end_ns"]) / 2 <= to_ns]
+    inside = inside or [row for row in recording.rows if row["start_ns"] < to_ns and from_ns < row["end_ns"]]
     if not inside:
         return None
     window_us = sum(row["end_ns"] - row["start_ns"] for row in inside) / 1e3

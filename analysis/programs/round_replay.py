@@ -1,21 +1,22 @@
-"""Run time under EEE by replaying a program's rounds: each link sleeps or not by what the rounds before it did.
+"""Run time under EEE by replaying a program's rounds: whether a link sleeps depends on the rounds before.
 
-A closed form takes every gap as it was without EEE (`programs.run_time`). But a link that waited in one round begins
-the next gap later, and one that did not is idle for longer, so near the hold waits come in turns and keep themselves
-alive: far more, or fewer, than the gaps without EEE would have it. Here rounds are walked through one after the other:
+The closed form (`programs.run_time`) takes every gap as it was without EEE. But a link that waited in one round begins
+the next gap later, and one that did not is idle for longer. Near the hold, waits therefore alternate and cause each
+other: there are far more, or fewer, than the gaps without EEE predict. Here rounds are simulated one after the other:
 
-* A node starts a round as late as it was, plus its scatter: what its round-leading gaps differ from their median.
-* A link's first frame comes from the first node that sends to it; if the link was idle for longer than its hold, that
-  frame waits as the policy says (hold, Ts, Tw), and all behind it queue.
-* Nodes send to the others in turn, so the others' frames come in the order of their distance, each after the link's
-  busy time with the one before. A node ends its round when the last frame is there, and not before it began.
+* A node starts a round when it ended the last one, plus a scatter: how much its round-leading gaps vary about their
+  median.
+* A link's first frame comes from the first node that sends to it. If the link was idle for longer than its hold, this
+  frame waits as the policy says (hold, Ts, Tw), and all frames behind it queue.
+* Nodes send to the others in turn, so frames arrive in the order of their senders' distance, each after the link was
+  busy with the one before. A node ends its round when the last frame has arrived, and not before it began.
 
-The gaps that lead a round are the longest ones, as many as there are rounds; what shorter gaps wait is added. The
-overhead is how much longer the walk takes with the policy than without. One factor is fitted, `serial`: how many such
-waits a round has one after the other; 1 is what an exchange at once has.
+The gaps that lead a round are the longest ones, one for each round; the waits of shorter gaps are added. The overhead
+is how much longer the simulation takes with the policy than without. One factor is fitted, `serial`: how many such
+waits in series a round has; a single exchange has 1.
 
-Simplifications: all nodes take part in every round; the order of messages is that of a linear Alltoall. Programs that
-talk to few neighbours wait for fewer links, which `serial` takes up on average only.
+Simplifications: all nodes take part in every round; messages are in the order of a linear Alltoall. Programs that
+communicate with few neighbours wait for fewer links, which `serial` accounts for only on average.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +39,7 @@ _BOOTSTRAPS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class _Leading:
-    """Of one direction of a node's link: draws of the gaps that lead a round, shape (rounds, replicas), and the others.
+    """Gaps of one direction of a node's link: draws of those that lead a round, shape (rounds, replicas), and the rest.
 
     `rest_us` and `rest_count`: middles of the bins of all other gaps, and how many of each a round has.
     """
@@ -49,12 +50,12 @@ class _Leading:
 
     @classmethod
     def of(cls, gaps: Gaps, rounds: float, replicas: int, random: np.random.Generator) -> "_Leading":
-        """The longest gaps lead, as many as there are rounds."""
+        """The longest gaps lead, one for each round."""
         low, high, count = (np.array(part, dtype=float) for part in (gaps.low_us, gaps.high_us, gaps.count))
         longer = np.cumsum(count[::-1])[::-1] - count  # how many gaps are in higher bins
         kept = np.clip(rounds - longer, 0.0, count)
         if not kept.sum():
-            raise NotEnoughData("a link of the program saw no gaps: record them again, with the program running.")
+            raise NotEnoughData("a link of the program has no recorded gaps: record them again while the program runs.")
         chosen = random.choice(len(kept), size=(_ROUNDS, replicas), p=kept / kept.sum())
         drawn = low[chosen] + (high - low)[chosen] * random.random((_ROUNDS, replicas))
         return cls(drawn, (low + high) / 2, (count - kept) / rounds)
@@ -62,7 +63,7 @@ class _Leading:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The rounds of a program, to be walked through under any policies."""
+    """The rounds of a program, to be simulated under any policies."""
 
     simulation: "_Simulation"
     awake_us: float
@@ -70,9 +71,9 @@ class Replay:
 
     @classmethod
     def of(cls, profile: Profile, replicas: int = _REPLICAS, seed: int = 0) -> "Replay":
-        """From a profile: bins in rising order, at least two nodes; `replicas` walks, of which the mean counts.
+        """From a profile with bins in rising order and at least two nodes; the mean of `replicas` simulations is taken.
 
-        NotEnoughData if no gaps were recorded, or the profile does not tell how often the program communicates.
+        NotEnoughData if the profile has no gaps, or does not say how often the program communicates.
         """
         rounds = profile.call_count / profile.ranks_per_host
         nodes = list(profile.gaps.values())
@@ -95,15 +96,15 @@ class Replay:
         return cls(simulation, float(simulation.round_us({})[0]), {"receive": receive, "transmit": transmit})
 
     def overhead_us(self, policies: Mapping[Direction, Policy]) -> Floats:
-        """What a round waits, with `serial` 1, shape (draws,).
+        """How long a round waits with `serial` 1, shape (draws,).
 
-        Fields of a policy are numbers, or of shape (draws, 1); the same walks for each draw.
+        Fields of a policy are numbers, or of shape (draws, 1); all draws use the same random scatter.
         """
         rest_us: Floats = np.zeros(1)
         for direction, policy in policies.items():
             waits = [policy.delay_us(one.rest_us[None, :]) @ one.rest_count for one in self.leading[direction]]
             rest_us = rest_us + np.mean(waits, axis=0)
-        # Draws along the first of three axes: replicas and nodes follow.
+        # The first of three axes is that of draws; replicas and nodes follow.
         deeper = {
             direction: policy.shaped(lambda values: values[..., None] if values.ndim else values)
             for direction, policy in policies.items()
@@ -115,7 +116,7 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class _Simulation:
-    """Shapes: scatter (rounds, replicas, nodes), all others (nodes,). `busy_us` is of one sender's frames at a link."""
+    """Shapes: scatter (rounds, replicas, nodes), all others (nodes,). `busy_us`: one sender's time at a link."""
 
     scatter_us: Floats
     receive_us: Floats
@@ -123,9 +124,9 @@ class _Simulation:
     busy_us: Floats
 
     def without_waits(self) -> "_Simulation":
-        """With the gaps moved so that those of a walk without any policy have the medians that were recorded.
+        """With the gaps shifted so that a simulation without any policy has the recorded medians.
 
-        The recorded gaps have in them already that the first frame of several is early and the last one late.
+        The recorded gaps already include that the first of several frames is early and the last one late.
         """
         steps = list(self._steps({}))[_BURN_IN:]
         receive_us = self.receive_us - np.median(np.stack([step.receive_us for step in steps]), axis=(0, 1))
@@ -133,7 +134,7 @@ class _Simulation:
         return replace(self, receive_us=self.receive_us + receive_us, transmit_us=self.transmit_us + transmit_us)
 
     def round_us(self, policies: Mapping[Direction, Policy]) -> Floats:
-        """By how much a round is longer than without scatter and waits, shape (draws,)."""
+        """How much longer a round takes than without scatter and waits, shape (draws,)."""
         marks = [step.start_us.mean(axis=(-2, -1)) for step in self._steps(policies)]
         return np.atleast_1d((marks[-1] - marks[_BURN_IN]) / (len(marks) - 1 - _BURN_IN))
 
@@ -163,7 +164,7 @@ class _Simulation:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """When the nodes are through a round, and the gaps before it; shape (replicas, nodes), behind (draws,) if any."""
+    """When the nodes have ended a round, and the gaps before it; shape (replicas, nodes), after (draws,) if any."""
 
     start_us: Floats
     receive_us: Floats
@@ -172,7 +173,7 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class RoundRun:
-    """One configuration: run time without EEE, rounds, what a round waits by the replay; with EEE if it ran so."""
+    """One configuration: run time without EEE, rounds, a round's wait by the replay; run time with EEE, if measured."""
 
     base_s: float
     rounds: float
@@ -199,14 +200,14 @@ class RoundFit:
     runs: int
 
     def time_s(self, run: RoundRun) -> float:
-        """T."""
+        """Run time under EEE."""
         return run.base_s + run.rounds * self.serial.value * run.wait_us * 1e-6
 
 
 def fit_rounds(runs: Iterable[RoundRun], seed: int = 0) -> RoundFit:
     """Least squares of the relative errors of run times.
 
-    NotEnoughData with fewer than four configurations, or if by the replay none of them waits.
+    NotEnoughData with fewer than four configurations, or if the replay has none of them wait.
     """
     measured = [run for run in runs if np.isfinite(run.eee_s)]
     waiting = [run for run in measured if run.wait_us > 0]
@@ -232,7 +233,7 @@ def fit_rounds(runs: Iterable[RoundRun], seed: int = 0) -> RoundFit:
 
 
 def _least(runs: Sequence[RoundRun]) -> float:
-    """NaN if none of them waits."""
+    """The best `serial`; NaN if no run waits."""
     wanted = np.array([1.0 - run.base_s / run.eee_s for run in runs])
     shape = np.array([run.rounds * run.wait_us * 1e-6 / run.eee_s for run in runs])
     norm = float(shape @ shape)

@@ -1,21 +1,21 @@
 """Our model of run time under EEE: from the distribution of a program's gaps and the policy of the links that sleep.
 
-It mends what Miwa's (2013) is known to lack. A gap is not taken to be the mean gap: every gap that the recorder saw,
-in the run without EEE, on the link of each node, has the delay that the link's policy gives it, hold, Ts and Tw as the
-probe found them, and one that ends in Ts too. Ranks of one node that call together share their node's gaps, and time
-inside MPI is no gap: what is counted is what the link saw. In a round (all ranks communicate once) with the share
+It removes known weaknesses of Miwa's model (2013), which takes all gaps to be the mean gap. Here every gap that was
+recorded on a node's link without EEE has the delay that the link's policy gives it, with hold, Ts and Tw as fitted to
+probes; a gap that ends within Ts waits for its rest. As gaps are recorded on the link, ranks of one node that call
+together share them, and time inside MPI is not a gap as such. In a round (all ranks communicate once), with the share
 S(x) of gaps that wait longer than x, averaged over the links,
 
     T = T_base + rounds * serial * integral over x of [1 - (1 - min(S, 1))^abreast + max(S - 1, 0)] * [x > hidden] dx
 
-`abreast` links wake at once and the slowest is waited for; that happens `serial` times, one after the other; more than
-one sleepy gap in a round adds up. A link is woken by the first frame, while the round ends with the last one: what of
-a wait goes by in between is hidden, up to `hidden`. The three are fitted. They belong to the program's pattern and
-placement, not to sizes, sleeps or policies: what was fitted with one hold predicts another.
+`abreast` links wake in parallel, and the round waits for the slowest; this happens `serial` times in series. Several
+gaps of a round in which the link sleeps add up. A link is woken by the first frame, while the round ends with the last
+one: a wait is hidden as far as it passes in between, up to `hidden`. These three are fitted. They depend on the
+program's pattern and placement, not on sizes, sleep times or policies: a fit at one hold predicts another.
 
-Simplifications: the gaps are those without EEE. Links that waited less in one round are idle for longer before the
-next, which near the hold makes some more of them sleep; a recording with EEE would show it. Links are taken to sleep
-independently of each other where they wake abreast. `analysis.programs.round_replay` knows both.
+Simplifications: the gaps are those without EEE. A link that waited less in one round is idle for longer before the
+next, so near the hold more links sleep; a recording with EEE would show it. Links that wake in parallel are assumed to
+sleep independently of each other. `analysis.programs.round_replay` models both effects.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ _LEAST_WAIT_US: Final = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """How long gaps would wait, in rising order, and how many a round wait longer than the one before: S(x), stepwise.
+    """How long gaps would wait: S(x) as a step function.
 
     `step_us` and `share` have shape (n,): S is share[i] over a stretch of step_us[i].
     """
@@ -51,7 +51,7 @@ class Waits:
 
     @classmethod
     def of(cls, delays_us: Floats, counts: Floats, rounds_by_links: float) -> "Waits":
-        """From each gap's delay and how often it was seen, over `rounds_by_links` rounds of all links together."""
+        """From each gap's delay and count; `rounds_by_links` is the number of rounds times that of links."""
         sleepy = delays_us > _LEAST_WAIT_US
         order = np.argsort(delays_us[sleepy])
         rising = delays_us[sleepy][order]
@@ -59,7 +59,7 @@ class Waits:
         return cls(np.diff(rising, prepend=0.0), longer)
 
     def seen_us(self, abreast: float, hidden_us: float) -> float:
-        """What is seen, on average, of a round's wait for the slowest of so many links."""
+        """By how much a round's wait for the slowest of so many links delays it, on average."""
         share = np.minimum(self.share, 1.0)
         together = 1.0 - (1.0 - share) ** abreast + np.maximum(self.share - 1.0, 0.0)
         waits_us = self.step_us.cumsum()
@@ -69,7 +69,7 @@ class Waits:
 
 @dataclass(frozen=True, slots=True)
 class WakeRun:
-    """One configuration of a program: run time without EEE, rounds, what its gaps would wait; with EEE if it ran so."""
+    """One configuration: run time without EEE, rounds, how long its gaps would wait; run time with EEE, if measured."""
 
     base_s: float
     rounds: float
@@ -81,7 +81,7 @@ class WakeRun:
 def wake_run(profile: Profile, policies: Mapping[Direction, Policy], eee_s: float = float("nan")) -> WakeRun:
     """From a program's profile and the policies of the directions that sleep.
 
-    NotEnoughData if no gaps were recorded, or the profile does not tell how often the program communicates.
+    NotEnoughData if the profile has no gaps, or does not say how often the program communicates.
     """
     rounds = profile.call_count / profile.ranks_per_host
     if not profile.gaps or not rounds:
@@ -116,12 +116,12 @@ class WakeFit:
     runs: int
 
     def time_s(self, run: WakeRun) -> float:
-        """T."""
+        """Run time under EEE."""
         return run.base_s + overhead_s(run, self.serial.value, self.abreast.value, self.hidden_us.value)
 
 
 def overhead_s(run: WakeRun, serial: float, abreast: float, hidden_us: float) -> float:
-    """What EEE adds to a run."""
+    """How much longer a run takes with EEE."""
     return run.rounds * serial * run.waits.seen_us(abreast, hidden_us) * 1e-6
 
 
@@ -167,12 +167,12 @@ _Found = tuple[float, float, float]
 
 
 def _least(runs: Sequence[WakeRun], start: _Found | None = None) -> _Found:
-    """The best serial for each abreast and hidden is a quotient; those two are searched, from a grid or `start`."""
+    """Search `abreast` and `hidden` from a grid or `start`; the best `serial` for any two of them is a quotient."""
     wanted = np.array([1.0 - run.base_s / run.eee_s for run in runs])
     lowest = np.log([1.0, _HIDDEN_US[0]])
     highest = np.log([max([1, *(run.links for run in runs)]), _HIDDEN_US[1]])
 
-    def judged(point: Floats) -> tuple[float, float]:
+    def error_of(point: Floats) -> tuple[float, float]:
         """Sum of squares, and the best serial."""
         abreast, hidden_us = np.exp(np.clip(point, lowest, highest))
         shape = np.array([overhead_s(run, 1.0, float(abreast), float(hidden_us)) / run.eee_s for run in runs])
@@ -184,12 +184,12 @@ def _least(runs: Sequence[WakeRun], start: _Found | None = None) -> _Found:
     if start is None:
         abreasts, hiddens = (np.linspace(low, high, 8) for low, high in zip(lowest, highest, strict=True))
         grid = [np.array([abreast, hidden]) for abreast in abreasts for hidden in hiddens]
-        first = min(grid, key=lambda point: judged(point)[0])
+        first = min(grid, key=lambda point: error_of(point)[0])
     else:
         first = np.log(start[1:])
-    best = minimize(lambda point: judged(point)[0], first, method="Nelder-Mead", options=_SEARCH).x
+    best = minimize(lambda point: error_of(point)[0], first, method="Nelder-Mead", options=_SEARCH).x
     abreast, hidden_us = np.exp(np.clip(best, lowest, highest))
-    return judged(best)[1], float(abreast), float(hidden_us)
+    return error_of(best)[1], float(abreast), float(hidden_us)
 
 
 def errors_of(estimated_s: Sequence[float], measured_s: Sequence[float]) -> RunTimeError:
@@ -198,7 +198,7 @@ def errors_of(estimated_s: Sequence[float], measured_s: Sequence[float]) -> RunT
     ValueError without any run.
     """
     if not len(estimated_s) == len(measured_s) > 0:
-        raise ValueError("errors need as many estimated as measured run times, and one at least")
+        raise ValueError("errors need as many estimated as measured run times, at least one")
     away = 100 * np.abs(np.asarray(estimated_s) / np.asarray(measured_s) - 1.0)
     return RunTimeError(
         mean_percent=float(away.mean()),

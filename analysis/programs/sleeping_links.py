@@ -1,13 +1,13 @@
-"""Which fitted link policy a program's links have, and in which directions they sleep."""
+"""The fitted policy of the links that a program uses, and the directions in which they sleep."""
 
 from analysis.calibration import Calibration, LinkPolicy, ProgramTime
 from analysis.programs.profile import Direction, Profile
 
 
 def link_of(calibration: Calibration, profile: Profile, fitted: ProgramTime | None) -> LinkPolicy | None:
-    """The policy of the links that a program ran on: that its time was fitted with, else of a path between its hosts.
+    """The policy of the links that a program ran on.
 
-    If there is none, of one at some of its hosts; else any.
+    This is the policy that its run time was fitted with; else that of the path that has most of its hosts.
     """
     if fitted is not None and fitted.link in calibration.links:
         return calibration.links[fitted.link]
@@ -21,7 +21,7 @@ def link_of(calibration: Calibration, profile: Profile, fitted: ProgramTime | No
 
 
 def sleeping_directions(link: LinkPolicy | None, profile: Profile) -> tuple[Direction, ...]:
-    """Directions of a node's link in which it sleeps: the node's own end transmits, the switch's is received."""
+    """Directions in which a node's link sleeps: `transmit` if the node's end does, `receive` if the switch's does."""
     if link is None or not link.ends:
         return ("transmit", "receive")
     hosts = set(profile.hosts)

@@ -1,1 +1,1 @@
-"""A report on runs: one page that opens offline, and its drawings as SVG and PDF."""
+"""Reports on runs: one page that opens offline, and its figures as SVG and PDF."""

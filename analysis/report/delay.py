@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 
 from analysis.agent_file import read_agent_file
 from analysis.calibration import LinkPolicy
-from analysis.configurations import State, state_told
+from analysis.configurations import State, state_text
 from analysis.interval import Floats
+from analysis.links.fit_links import link_name
 from analysis.links.path_delay import passing_delay_us
 from analysis.links.policies import path_of
 from analysis.report.drawing import Drawing, draw, label, logarithmic, series_style
@@ -35,7 +36,7 @@ class Echoes:
 
 
 def read_echoes(path: Path) -> Echoes:
-    """The probe's stream, hardware stamps where there are; LabError if it is another file."""
+    """Read a probe's recording, with hardware time stamps if it has them; LabError if it is another file."""
     rows = read_agent_file(path, "echo_probe").rows
     gaps = [_nearest(row.get("idle_transmit_ns"), row.get("idle_receive_ns")) for row in rows]
     rtts = [row.get("rtt_hardware_ns") or row.get("rtt_ns") for row in rows]
@@ -53,9 +54,9 @@ def _microseconds(values: Sequence[int | None]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """All echoes of a path with EEE on and off; `base_us` is what a round trip takes awake, and where that is from.
+    """All echoes of a path with EEE on and off; `base_us`: a round trip awake, `base_from`: the source of this time.
 
-    `state` is what else the lab was set to, such as the hold.
+    `state`: other settings of the lab, such as the hold.
     """
 
     hosts: tuple[str, ...]
@@ -68,25 +69,25 @@ class _Path:
 
     @property
     def name(self) -> str:
-        """For people."""
-        rest = f", {state_told(self.state)}" if self.state else ""
+        """Hosts and state, to print."""
+        rest = f", {state_text(self.state)}" if self.state else ""
         return " - ".join(self.hosts) + rest
 
 
 def delay(data: ReportData) -> Section | Missing:
-    """A drawing for each path that was probed."""
+    """A figure for each path that was probed."""
     title = "Response delay against send interval"
     paths = [path for run in data.runs for path in _paths(run, data)]
     if not paths:
         return Missing(title, "no run has a ping-interval probe.", "eeectl probe")
     warnings = []
     if len(paths) > _PATHS:
-        warnings.append(f"{len(paths)} paths were probed; the first {_PATHS} are drawn, the table has all.")
+        warnings.append(f"{len(paths)} paths were probed: the first {_PATHS} are drawn, the table has all of them.")
     if any(path.policy is None for path in paths):
-        warnings.append("No policy was fitted for every path: eeectl fit RUN -o calibration.yaml, then --calibration.")
+        warnings.append("Some paths have no fitted policy: use eeectl fit RUN -o calibration.yaml, then --calibration.")
     text = (
-        "Each echo waits for the transmitters of its path that sleep. The delay is its round trip less what one takes "
-        "awake. Grey points are echoes with EEE on; the line is the policy that was fitted."
+        "Each echo waits for the sleeping transmitters on its path. The delay is its round trip less a round trip "
+        "awake. Grey points are echoes with EEE on; the line is the fitted policy."
     )
     drawings = tuple(_drawing(number, path) for number, path in enumerate(paths[:_PATHS]))
     return Section("delay", title, text, drawings, (_table(paths),), tuple(warnings))
@@ -121,9 +122,9 @@ def _joined(echoes: Sequence[Echoes]) -> Echoes:
 
 
 def _base(off: Echoes, on: Echoes, policy: LinkPolicy | None) -> tuple[float, str]:
-    """Of a path that is awake. EEE may be off at some of its links only, so echoes after long gaps are no measure."""
+    """A round trip awake, and its source. EEE may be off at some links only, so echoes after long gaps do not count."""
     if policy is not None:
-        return policy.base_us.value, "round trip awake, as fitted"
+        return policy.base_us.value, "fitted round trip awake"
     for echoes, name in ((off, "off"), (on, "on")):
         good = np.isfinite(echoes.gap_us) & np.isfinite(echoes.rtt_us)
         if good.any():
@@ -133,9 +134,8 @@ def _base(off: Echoes, on: Echoes, policy: LinkPolicy | None) -> tuple[float, st
 
 
 def _policy(hosts: tuple[str, ...], state: State, links: Mapping[str, LinkPolicy]) -> LinkPolicy | None:
-    """The policy of a path, by its name and state, else by its hosts; one alone is taken for all paths."""
-    told = " ".join(f"{name}={level}" for name, level in state)
-    for name in (f"{'-'.join(hosts)} {told}".strip(), "-".join(hosts)):
+    """The policy of a path, by its name and state, else by its hosts; a single policy counts for all paths."""
+    for name in (link_name(hosts, state), link_name(hosts, ())):
         if name in links:
             return links[name]
     for name, link in links.items():
@@ -164,7 +164,7 @@ def binned(gap_us: Floats, value: Floats, bins: int = _BINS) -> tuple[Floats, Fl
 
 
 def _top_us(path: _Path) -> float:
-    """Up to where delays are drawn: few that came late for other reasons would hide all others."""
+    """Upper limit of the delay axis; a few echoes that were late for other reasons would compress all others."""
     delays = np.concatenate((path.on.rtt_us, path.off.rtt_us)) - path.base_us
     delays = delays[np.isfinite(delays)]
     if not delays.size:
@@ -222,12 +222,12 @@ def _drawing(number: int, path: _Path) -> Drawing:
         f"the {path.base_from}, {path.base_us:.1f} µs."
     )
     if beyond:
-        caption += f" {beyond} echoes took longer than is drawn."
+        caption += f" {beyond} echoes are above the axis."
     return draw(f"delay-{number + 1}", f"Response delay, {hosts}", caption, paint)
 
 
 def _corners(policy: LinkPolicy) -> Floats:
-    """Just before and after the edges of a policy, so that a line has its steps there."""
+    """Points just before and after the edges of a policy, so that a line has its steps there."""
     edges = [one.value for one in (policy.hold_us,) if one is not None]
     if policy.hold_us is not None and policy.deep_after_us is not None:
         edges.append(policy.hold_us.value + policy.deep_after_us.value)

@@ -1,7 +1,7 @@
-"""Drawings of a report: vector graphics that can be read in grey, with units on their axes.
+"""Figures of a report: vector graphics that are legible in grey, with units on their axes.
 
-Series differ in marker, line style and lightness, never in hue alone. A drawing is as wide as a column of a paper
-(`COLUMN_INCH`), so its letters can be read on a telephone and in print; one that needs more room is drawn a second
+Series differ in marker, line style and lightness, never in hue alone. A figure is as wide as a column of a paper
+(`COLUMN_INCH`), so that its text is legible on a telephone and in print; one that needs more space is drawn a second
 time for wide screens (`PAGE_INCH`).
 """
 
@@ -53,7 +53,7 @@ _RULES: Final[dict[Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class SeriesStyle:
-    """How a series looks; no two in `STYLES` share marker, line or lightness."""
+    """Style of a series; no two in `STYLES` share marker, line or lightness."""
 
     colour: str
     marker: str
@@ -72,7 +72,7 @@ STYLES: Final = (
 
 
 def series_style(number: int) -> SeriesStyle:
-    """The look of a series; more series than looks begin again."""
+    """The style of a series; with more series than styles, they repeat."""
     return STYLES[number % len(STYLES)]
 
 
@@ -81,10 +81,10 @@ Paint = Callable[[Figure], None]
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A drawing and its words. `caption` says what points and bars are and how many trials they rest on.
+    """A figure with title and caption, which explains points and bars and gives the number of trials.
 
-    `svg` is for the page; `wide_svg` a second version for wide screens and paper, empty if one does. `figure` is the
-    larger of them, for its file.
+    `svg` is for the page; `wide_svg` a second version for wide screens and paper, empty if not needed. `figure` is the
+    larger one, for its file.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Drawing:
 
     @property
     def pdf(self) -> bytes:
-        """The larger version; its letters are type that journals take (Type 42)."""
+        """The larger version; its fonts are of a type that journals accept (Type 42)."""
         found = io.BytesIO()
         with _rules():
             self.figure.savefig(found, format="pdf", metadata={"Title": self.title, "CreationDate": None})
@@ -110,14 +110,16 @@ class Drawing:
             paths[0].write_text('<?xml version="1.0" encoding="utf-8"?>\n' + (self.wide_svg or self.svg), "utf-8")
             paths[1].write_bytes(self.pdf)
         except OSError as error:
-            raise LabError(f"the figures cannot be written to {folder} ({error.strerror}): make room there.") from error
+            raise LabError(
+                f"the figures cannot be written to {folder} ({error.strerror}): check its permissions and free space."
+            ) from error
         return paths
 
 
 def draw(
     name: str, title: str, caption: str, paint: Paint, *, height_inch: float = 2.6, wide_inch: float = 0.0
 ) -> Drawing:
-    """Make a drawing of what `paint` puts on a figure; with `wide_inch` also one that wide."""
+    """Draw a figure with `paint`; with `wide_inch` also a second one of that width."""
     with _rules():
         small = Figure(figsize=(COLUMN_INCH, height_inch))
         paint(small)
@@ -134,7 +136,7 @@ def label(axes: Axes, x: str, y: str) -> None:
     """Name both axes; each name ends in its unit, as in "run time (s)"."""
     for text in (x, y):
         if not re.search(r"\([^()]+\)$", text):
-            raise ValueError(f"an axis without a unit: '{text}'")
+            raise ValueError(f"axis label without a unit: '{text}'")
     axes.set_xlabel(x)
     axes.set_ylabel(y)
 
@@ -163,10 +165,10 @@ def _rules() -> Iterator[None]:
 
 
 def _svg(figure: Figure, name: str, title: str) -> str:
-    """The picture as an element for a page: its ids are its own, and it grows with its column."""
+    """The figure as an element for a page: with unique ids, and scaled to its column."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    figure.set_layout_engine("none")  # where things are now, they stay
+    figure.set_layout_engine("none")  # keep the positions that the layout engine found
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)

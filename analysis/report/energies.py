@@ -1,11 +1,10 @@
-"""Energy of trials by what they feed: the network, the nodes, all of it."""
+"""Energy of trials: of the network, and of all metered devices."""
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-import numpy as np
 import polars as pl
 
 from analysis.interval import Interval
@@ -18,10 +17,10 @@ from record.trials import Trial
 
 @dataclass(frozen=True, slots=True)
 class TrialEnergy:
-    """Mean power in a trial's window with its 95 % interval, None where no meter was read; and the run time.
+    """Mean power in a trial's window with its 95 % interval, None without readings; and the run time.
 
-    A window also has the program's start and end, so energy is its mean power times the run time that the program told.
-    Simplification: the meter's lag is taken as none. It shifts the window, which tells little where the load is even.
+    A window includes the program's start and end, so energy is its mean power times the program's own run time.
+    Simplification: the meter's lag is assumed to be 0. It shifts the window, which matters little under an even load.
     """
 
     network_watt: Interval | None
@@ -30,22 +29,22 @@ class TrialEnergy:
 
     @property
     def network_joule(self) -> Interval | None:
-        """Energy of the network in the run time."""
+        """Energy of the network over the run time."""
         return None if self.network_watt is None else scaled(self.network_watt, self.run_s)
 
     @property
     def all_joule(self) -> Interval | None:
-        """Energy of all that is metered in the run time."""
+        """Energy of all metered devices over the run time."""
         return None if self.all_watt is None else scaled(self.all_watt, self.run_s)
 
 
 def scaled(interval: Interval, factor: float) -> Interval:
-    """Times a positive number."""
+    """The interval times a positive number."""
     return Interval(interval.value * factor, interval.low * factor, interval.high * factor)
 
 
 def added(intervals: Iterable[Interval]) -> Interval | None:
-    """The sum of independent values: their half widths add in squares. None of none."""
+    """The sum of independent values: their half widths add in squares. None without values."""
     kept = list(intervals)
     if not kept:
         return None
@@ -55,7 +54,7 @@ def added(intervals: Iterable[Interval]) -> Interval | None:
 
 
 def ratio(above: Interval, below: Interval) -> Interval:
-    """Of two independent positive values: their relative errors add in squares, each side for itself."""
+    """Ratio of two independent positive values: their relative errors add in squares, separately for each side."""
     value = above.value / below.value
     up = math.hypot((above.high - above.value) / above.value, (below.value - below.low) / below.value)
     down = math.hypot((above.value - above.low) / above.value, (below.high - below.value) / below.value)
@@ -63,7 +62,7 @@ def ratio(above: Interval, below: Interval) -> Interval:
 
 
 def repeated(values: Sequence[Interval]) -> Spread:
-    """Median of repeated measurements, with the bar of their scatter, or of what they are known to if that is wider."""
+    """Median of repeated measurements, with the bar of their scatter, or of their own errors if that is wider."""
     scatter = spread_of([one.value for one in values])
     half = median(one.half_width for one in values) / math.sqrt(len(values))
     middle = scatter.interval
@@ -73,7 +72,7 @@ def repeated(values: Sequence[Interval]) -> Spread:
 
 @dataclass(frozen=True, slots=True)
 class Meter:
-    """An outlet with readings, or a strip's total where its outlets have none; `feeds` empty where nobody says what."""
+    """An outlet with readings, or a strip's total if its outlets have none; `feeds` is empty if unknown."""
 
     strip: str
     outlet: int
@@ -82,17 +81,17 @@ class Meter:
 
     @property
     def name(self) -> str:
-        """What it feeds, else where it is."""
+        """The device that it feeds, else the outlet."""
         return self.feeds or f"{self.strip}:{self.outlet}"
 
 
 def meters_of(run: RunData) -> tuple[Meter, ...]:
-    """All that was read; readings of a meter that had stopped are left out."""
+    """All meters of a run, without stale readings."""
     rows = run.watts.filter(pl.col("power_watt").is_not_null() & (pl.col("mark").fill_null("") != "stale"))
     groups = rows.partition_by("strip", "outlet", "feeds", maintain_order=True)
     found = [_meter(group) for group in groups]
     fed = {meter.strip for meter in found if meter.feeds}
-    # An outlet that feeds nothing draws nothing, where the inventory says of a strip's outlets what they feed.
+    # If the inventory says what a strip's outlets feed, an outlet that feeds nothing draws nothing.
     found = [meter for meter in found if meter.feeds or not meter.outlet or meter.strip not in fed]
     metered = {meter.strip for meter in found if meter.outlet}
     return tuple(meter for meter in found if meter.outlet or meter.strip not in metered)
@@ -100,18 +99,11 @@ def meters_of(run: RunData) -> tuple[Meter, ...]:
 
 def _meter(rows: pl.DataFrame) -> Meter:
     strip, outlet, feeds = rows.select("strip", "outlet", "feeds").row(0)
-    series = PowerSeries(
-        sent_ns=rows["sent_ns"].to_numpy(),
-        received_ns=rows["received_ns"].to_numpy(),
-        power_watt=rows["power_watt"].to_numpy(),
-        step_watt=max(rows["power_step_watt"].drop_nulls().to_list(), default=0.0),
-        stale=np.zeros(rows.height, dtype=np.bool_),
-    )
-    return Meter(strip, outlet, feeds or "", series)
+    return Meter(strip, outlet, feeds or "", PowerSeries.of(rows))
 
 
 def energy_of_trial(run: RunData, trial: Trial, meters: Iterable[Meter]) -> TrialEnergy:
-    """From the run's meters; one without readings around the window is left out of both sums."""
+    """From the run's meters; those without readings around the window are left out of both sums."""
     network, every = [], []
     for meter in meters:
         try:
@@ -126,4 +118,4 @@ def energy_of_trial(run: RunData, trial: Trial, meters: Iterable[Meter]) -> Tria
 
 
 def _bound_ns(run: RunData, strip: str) -> int:
-    return max((int(told["bound_ns"]) for told in run.facts.get("clocks", ()) if told["source"] == strip), default=0)
+    return max((int(clock["bound_ns"]) for clock in run.facts.get("clocks", ()) if clock["source"] == strip), default=0)

@@ -20,7 +20,7 @@ from analysis.report.report_data import (
     Pair,
     ReportData,
     RunData,
-    bars_told,
+    bars_text,
     file_name,
     pairs_of,
     short_names,
@@ -38,7 +38,7 @@ _MEASURED = WhatIf("measured", "measured")
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """One configuration: measured and estimated run time under EEE, seconds; None where nothing was fitted.
+    """One configuration: measured and estimated run time under EEE, seconds; None if no model was fitted.
 
     `network_joule`: (measured, predicted) energy of the network.
     """
@@ -52,7 +52,7 @@ class Estimated:
 
 
 def estimates(data: ReportData) -> Section | Missing:
-    """Times without EEE, with it, and as estimated."""
+    """Run times without EEE, with EEE, and as estimated."""
     title = "Estimated against measured run times"
     found = _all(data)
     if not found:
@@ -71,8 +71,8 @@ def estimates(data: ReportData) -> Section | Missing:
     ]
     drawings += [_agreement(known)]
     text = (
-        "Each row is a configuration with its run time without EEE, with it, and as two models estimate it from the "
-        "run without: Miwa's, which knows the mean gap, and ours, which knows all gaps and the links' policy."
+        "Each row is a configuration with its run time without EEE, with EEE, and as estimated by two models from the "
+        "run without: Miwa's, which uses the mean gap, and ours, which uses all gaps and the links' policy."
     )
     return Section(
         "estimates",
@@ -87,15 +87,15 @@ def estimates(data: ReportData) -> Section | Missing:
 def _warnings(data: ReportData, known: Sequence[Estimated]) -> list[str]:
     calibration = data.calibration
     fitted = set(calibration.runs) if calibration is not None else set()
-    told = []
+    sentences = []
     inside = sorted({one.run.name for one in known} & fitted)
     if inside:
-        told.append(
-            f"These runs went into the calibration ({', '.join(inside)}): agreement with them is that of a fit, not of "
-            "a prediction. Measure other configurations for that."
+        sentences.append(
+            f"The calibration was fitted to these runs ({', '.join(inside)}): agreement with them is that of a fit, "
+            "not of a prediction. Measure other configurations to test predictions."
         )
-    told += dict.fromkeys(warning for one in known if one.ours is not None for warning in one.ours.warnings)
-    return [text[:1].upper() + text[1:] for text in told]
+    sentences += dict.fromkeys(warning for one in known if one.ours is not None for warning in one.ours.warnings)
+    return [text[:1].upper() + text[1:] for text in sentences]
 
 
 def _parts(group: Sequence[Estimated]) -> list[Sequence[Estimated]]:
@@ -107,7 +107,7 @@ def _all(data: ReportData) -> list[Estimated]:
     found = []
     for run in data.runs:
         lab = lab_of_run(run.facts)
-        # A meter that was not read is in no measurement: what is compared is what both know.
+        # Compare measured and predicted power of the metered switches only.
         metered = {meter.feeds for meter in meters_of(run)}
         site = None if lab is None else Site.of(lab).only(metered)
         joules = _joules(run)
@@ -151,8 +151,8 @@ def _estimated(data: ReportData, run: RunData, pair: Pair, site: Site | None, jo
 
 def _short(pair: Pair, keys: Sequence[str]) -> str:
     values = (value for key, value in pair.configuration.parameters if key in keys)
-    told = ", ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in values)
-    return told or pair.configuration.placement
+    text = ", ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in values)
+    return text or pair.configuration.placement
 
 
 def _varied(group: Sequence[Estimated]) -> list[str]:
@@ -190,7 +190,7 @@ def _times(name: str, group: Sequence[Estimated]) -> Drawing:
         figure.legend(loc="outside lower center", ncols=2)
 
     counts = [min(len(one.pair.on_s), len(one.pair.off_s)) for one in group]
-    caption = f"{name}. {bars_told(counts)} Bars of our model are its 95 % interval; Miwa's has none."
+    caption = f"{name}. {bars_text(counts)} Bars of our model are its 95 % interval; Miwa's has none."
     height = 1.5 + 0.28 * len(group)
     return draw(f"times-{file_name(name)}", f"Run times, {name}", caption, paint, height_inch=height)
 
@@ -218,7 +218,7 @@ def _agreement(known: Sequence[Estimated]) -> Drawing:
         axes = figure.add_subplot()
         idle_ms = [one.pair.profile.idle_us / 1e3 for one in known]
         for place, name, value in ((2, "our model", _ours_s), (3, "Miwa's model", _miwa_s)):
-            points = [(x, _away_percent(value(one), one)) for x, one in zip(idle_ms, known, strict=True) if value(one)]
+            points = [(x, _error_percent(value(one), one)) for x, one in zip(idle_ms, known, strict=True) if value(one)]
             if points:
                 style = series_style(place)
                 axes.plot(
@@ -230,16 +230,14 @@ def _agreement(known: Sequence[Estimated]) -> Drawing:
                     label=name,
                 )
         bars = ([_below_percent(one) for one in known], [_above_percent(one) for one in known])
-        axes.errorbar(
-            idle_ms, np.zeros(len(known)), bars, color="0.6", ls="none", lw=0.8, label="what was measured", zorder=1
-        )
+        axes.errorbar(idle_ms, np.zeros(len(known)), bars, color="0.6", ls="none", lw=0.8, label="measured", zorder=1)
         axes.axhline(0.0, color="0.4", lw=0.6)
         label(axes, "Mean gap I (ms)", "Error of the estimate (%)")
         axes.legend(loc="best")
 
     caption = (
-        f"Error of {len(known)} estimates. Grey bars: how well the measured time itself is known; an estimate cannot "
-        "be judged better than that."
+        f"Error of {len(known)} estimates. Grey bars: the interval of the measured time; errors within it are not "
+        "significant."
     )
     return draw("estimate-errors", "Errors of estimated run times", caption, paint)
 
@@ -252,7 +250,7 @@ def _miwa_s(one: Estimated) -> float | None:
     return one.miwa_s
 
 
-def _away_percent(estimated_s: float | None, one: Estimated) -> float:
+def _error_percent(estimated_s: float | None, one: Estimated) -> float:
     return float("nan") if estimated_s is None else 100 * (estimated_s / one.on_s.value - 1)
 
 
@@ -276,9 +274,9 @@ def _table(known: Sequence[Estimated]) -> Table:
                 spread_of(one.pair.off_s).interval,
                 one.on_s,
                 ours_s,
-                None if ours_s is None else _away_percent(ours_s.value, one),
+                None if ours_s is None else _error_percent(ours_s.value, one),
                 one.miwa_s,
-                None if one.miwa_s is None else _away_percent(one.miwa_s, one),
+                None if one.miwa_s is None else _error_percent(one.miwa_s, one),
                 joule,
                 predicted,
                 None if joule is None or predicted is None else 100 * (predicted.value / joule.value - 1),
@@ -306,20 +304,20 @@ def _table(known: Sequence[Estimated]) -> Table:
 
 
 def _errors(known: Sequence[Estimated]) -> Table:
-    """Mean and worst error of each model, and how often the measured value lies in the predicted interval."""
+    """Mean and worst error of each model, and how often the predicted interval contains the measured value."""
     rows: list[tuple[Cell, ...]] = []
     models: tuple[tuple[str, Callable[[Estimated], float | None]], ...] = (("ours", _ours_s), ("Miwa's", _miwa_s))
     for name, value in models:
-        away = [abs(_away_percent(value(one), one)) for one in known if value(one) is not None]
-        if away:
+        errors = [abs(_error_percent(value(one), one)) for one in known if value(one) is not None]
+        if errors:
             held = [one.ours.time_s.holds(one.on_s.value) for one in known if one.ours is not None]
             share = 100 * sum(held) / len(held) if held and name == "ours" else None
-            rows.append((f"run time, {name}", fmean(away), max(away), share, len(away)))
+            rows.append((f"run time, {name}", fmean(errors), max(errors), share, len(errors)))
     joules = [one.network_joule for one in known if one.network_joule is not None]
     if joules:
-        away = [100 * abs(predicted.value / measured.value - 1) for measured, predicted in joules]
+        errors = [100 * abs(predicted.value / measured.value - 1) for measured, predicted in joules]
         share = 100 * fmean(predicted.holds(measured.value) for measured, predicted in joules)
-        rows.append(("energy of the network, ours", fmean(away), max(away), share, len(away)))
+        rows.append(("energy of the network, ours", fmean(errors), max(errors), share, len(errors)))
     rows.append(("run time, Miwa's as published, 4 ranks", 2.63, 20.0, None, None))
     rows.append(("run time, Miwa's as published, 16 ranks", 1.11, 15.3, None, None))
     columns = (

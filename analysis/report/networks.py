@@ -26,11 +26,11 @@ _DRAWS: Final = 100
 
 
 def networks(data: ReportData) -> Section | Missing:
-    """The program that ran longest of those whose gaps were recorded."""
+    """Predictions for the longest program whose gaps were recorded."""
     title = "On other networks"
     profiles = [profile for run in data.runs for profile in run.profiles if profile.gaps and profile.call_count]
     if not profiles:
-        why = "no program ran without EEE with its gaps recorded."
+        why = "no program ran without EEE while its gaps were recorded."
         return Missing(title, why, "eeectl sweep EXPERIMENT.yaml, with recordings: {gaps: true}")
     if data.calibration is None:
         return Missing(title, "no calibration was given.", "eeectl fit RUN -o calibration.yaml")
@@ -53,11 +53,11 @@ def networks(data: ReportData) -> Section | Missing:
     )
     text = (
         f"Predicted, not measured: {profile.name} on every node of the networks of Andujar's Tables 3 and 4, with "
-        "their power model (Eq. 1-7) and 10 Gb/s links. Down and left is better."
+        "their power model (Eq. 1-7) and 10 Gb/s links. Lower left is better."
     )
     table = Table("networks", "Predictions on other networks", columns, tuple(rows))
-    told = tuple(warning[:1].upper() + warning[1:] for warning in warnings)
-    return Section("networks", title, text, tuple(drawings), (table,), told)
+    sentences = tuple(warning[:1].upper() + warning[1:] for warning in warnings)
+    return Section("networks", title, text, tuple(drawings), (table,), sentences)
 
 
 def _predicted(profile: Profile, calibration: Calibration, where: Sequence[Topology]) -> tuple[Prediction, ...]:
@@ -67,7 +67,7 @@ def _predicted(profile: Profile, calibration: Calibration, where: Sequence[Topol
 def _drawing(
     profile: Profile, nodes: str, where: Sequence[Topology], found: Sequence[Prediction], what: str
 ) -> Drawing:
-    """Marks tell the family, their filling how links sleep."""
+    """Markers show the family, their filling how links sleep."""
     families = {one.name: one.family for one in where}
 
     def paint(figure: Figure) -> None:

@@ -1,4 +1,4 @@
-"""What EEE adds to a communication against the mean gap (Miwa et al. 2013, Figs. 6 and 7), and the fitted curve."""
+"""Overhead of EEE for each communication against the mean gap (Miwa et al. 2013, Figs. 6, 7), and the fitted curve."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -7,7 +7,7 @@ from analysis.calibration import Calibration, ProgramTime
 from analysis.predict.run_time import program_time
 from analysis.programs.miwa import curve_us
 from analysis.report.drawing import Drawing, draw, error_bars, label, series_style
-from analysis.report.report_data import Pair, ReportData, bars_told, file_name, pairs_of, short_names
+from analysis.report.report_data import Pair, ReportData, bars_text, file_name, pairs_of, short_names
 from analysis.report.section import Missing, Section
 from analysis.report.table import Column, Table
 
@@ -15,7 +15,7 @@ _COMMAND = "eeectl sweep EXPERIMENT.yaml, with the factor eee"
 
 
 def overhead(data: ReportData) -> Section | Missing:
-    """A drawing for each program and placement that ran with EEE on and off."""
+    """A figure for each program and placement that ran with EEE on and off."""
     title = "Overhead of EEE against the mean gap"
     groups = grouped(data)
     if not groups:
@@ -24,9 +24,9 @@ def overhead(data: ReportData) -> Section | Missing:
     drawings = tuple(_drawing(name, pairs, time_model(calibration, pairs)) for name, pairs in groups.items())
     warnings: tuple[str, ...] = ()
     if calibration is None or any(_miwa(time_model(calibration, pairs)) is None for pairs in groups.values()):
-        warnings = ("Not every program has a fitted curve: eeectl fit RUN -o calibration.yaml, then --calibration.",)
+        warnings = ("Some programs have no fitted curve: use eeectl fit RUN -o calibration.yaml, then --calibration.",)
     text = (
-        "The overhead is the difference of run times by the number of communications of a node (Miwa's Eq. 1 and 2), "
+        "The overhead is the difference of run times divided by the communications of a node (Miwa's Eq. 1 and 2), "
         "the mean gap is I = T/n - S/B (Eq. 4). The curve is f(I) of Eq. 3."
     )
     return Section("overhead", title, text, drawings, (_table(groups),), warnings)
@@ -83,7 +83,7 @@ def _drawing(name: str, pairs: list[Pair], model: ProgramTime | None) -> Drawing
             f" Curve: R² = {model.miwa.explained_fraction:.3f}, residual {model.miwa.residual_us:.1f} µs, from "
             f"{model.configuration_count} configurations."
         )
-    caption = f"{name}, {len(pairs)} configurations. {bars_told([one.count for one in spreads])}{goodness}"
+    caption = f"{name}, {len(pairs)} configurations. {bars_text([one.count for one in spreads])}{goodness}"
     return draw(f"overhead-{file_name(name)}", f"Overhead of EEE, {name}", caption, paint)
 
 

@@ -1,4 +1,4 @@
-"""The page: sections in their order, drawings numbered through, what is missing at the end."""
+"""The page: sections in order, figures numbered consecutively, missing sections at the end."""
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -35,7 +35,7 @@ SECTIONS: Final[Sequence[Callable[[ReportData], Section | Missing]]] = (
 
 
 def parts_of(data: ReportData) -> tuple[tuple[Section, ...], tuple[Missing, ...]]:
-    """The sections that these runs give, and what they do not."""
+    """The sections that these runs have data for, and the missing ones."""
     made = [section(data) for section in SECTIONS]
     return (
         tuple(one for one in made if isinstance(one, Section)),
@@ -44,7 +44,7 @@ def parts_of(data: ReportData) -> tuple[tuple[Section, ...], tuple[Missing, ...]
 
 
 def page(data: ReportData, sections: Sequence[Section], missing: Sequence[Missing]) -> str:
-    """The whole page as HTML; nothing in it refers to anything outside."""
+    """The whole page as HTML, without external references."""
     jinja = Environment(
         loader=PackageLoader("analysis.report", "."),
         autoescape=True,
@@ -63,7 +63,7 @@ def page(data: ReportData, sections: Sequence[Section], missing: Sequence[Missin
 
 
 def save_figures(sections: Sequence[Section], folder: Path) -> tuple[Drawing, ...]:
-    """Write every drawing as SVG and PDF."""
+    """Write every figure as SVG and PDF."""
     drawn = tuple(drawing for section in sections for drawing in section.drawings)
     for drawing in drawn:
         drawing.save(folder)

@@ -1,4 +1,4 @@
-"""What was fitted: every parameter of the calibration, with its interval."""
+"""Every parameter of the calibration, with its interval."""
 
 from collections.abc import Iterable, Iterator
 
@@ -34,10 +34,10 @@ def parameters(data: ReportData) -> Section | Missing:
     warnings = []
     others = [name for name in calibration.runs if name not in runs]
     if others:
-        warnings.append(f"The calibration rests on runs that are not in this report too: {', '.join(others)}.")
+        warnings.append(f"The calibration was also fitted to runs that are not in this report: {', '.join(others)}.")
     labs = {str(run.facts.get("lab", "")) for run in data.runs}
     if calibration.lab not in labs:
-        warnings.append(f"The calibration is of lab {calibration.lab}, the runs are not.")
+        warnings.append(f"The calibration is of lab {calibration.lab}, the runs are of another lab.")
     unknown = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.unknown]
     symptoms = [f"{name}: {one}" for name, link in calibration.links.items() for one in link.symptoms]
     text = f"Values with 95 % intervals, fitted {calibration.made} on lab {calibration.lab}."
@@ -53,30 +53,30 @@ def _power(calibration: Calibration) -> Iterator[tuple[str, BaseModel]]:
 
 
 def _table(name: str, title: str, parts: Iterable[tuple[str, BaseModel]]) -> Table:
-    rows = [row for whose, part in parts for row in _rows(whose, part, "")]
+    rows = [row for owner, part in parts for row in _rows(owner, part, "")]
     columns = (Column("of"), Column("parameter"), Column("unit"), Column("value (95 % interval)"))
     return Table(f"parameters-{name}", title, columns, tuple(rows))
 
 
-def _rows(whose: str, part: BaseModel, prefix: str) -> Iterator[tuple[Cell, ...]]:
-    """Of a part and the parts in it; text, lists and what is None are passed over."""
+def _rows(owner: str, part: BaseModel, prefix: str) -> Iterator[tuple[Cell, ...]]:
+    """Rows of a part and of its own parts; text, lists and None are skipped."""
     for key in type(part).model_fields:
-        yield from _row(whose, key, getattr(part, key), prefix)
+        yield from _row(owner, key, getattr(part, key), prefix)
 
 
-def _row(whose: str, key: str, value: object, prefix: str) -> Iterator[tuple[Cell, ...]]:
-    words, unit = _named(key)
+def _row(owner: str, key: str, value: object, prefix: str) -> Iterator[tuple[Cell, ...]]:
+    text, unit = _named(key)
     if isinstance(value, Estimate):
-        yield whose, f"{prefix}{words}", unit, value.interval
+        yield owner, f"{prefix}{text}", unit, value.interval
     elif isinstance(value, BaseModel):
-        yield from _rows(whose, value, f"{prefix}{words}, ")
+        yield from _rows(owner, value, f"{prefix}{text}, ")
     elif isinstance(value, dict):
         for inner, one in value.items():
-            yield from _row(whose, f"{key} {inner}", one, prefix)
+            yield from _row(owner, f"{key} {inner}", one, prefix)
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield whose, f"{prefix}{words}", unit, float(value) if isinstance(value, float) else value
+        yield owner, f"{prefix}{text}", unit, float(value) if isinstance(value, float) else value
     elif key == "kind":
-        yield whose, f"{prefix}{words}", "", str(value)
+        yield owner, f"{prefix}{text}", "", str(value)
 
 
 def _named(key: str) -> tuple[str, str]:

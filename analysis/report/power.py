@@ -1,4 +1,4 @@
-"""Power against time, with what was done to the lab and when programs ran."""
+"""Power against time, with changes of the lab and runs of programs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ _LONG_S = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """What one device drew: seconds since the run began, watts, and how long a meter's pause is."""
+class _Series:
+    """Power of a device, or a sum: seconds since the run began, and watts."""
 
     name: str
     time_s: Floats
@@ -34,15 +34,15 @@ class _Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class _Done:
-    """Something that was done to the lab."""
+class _Change:
+    """A change of the lab."""
 
     at_s: float
     words: str
 
 
 def power(data: ReportData) -> Section | Missing:
-    """A drawing for each run with watts."""
+    """A figure for each run with watts."""
     title = "Power against time"
     runs = [run for run in data.runs if not run.watts.filter(pl.col("power_watt").is_not_null()).is_empty()]
     if not runs:
@@ -50,13 +50,13 @@ def power(data: ReportData) -> Section | Missing:
     drawings, rows = [], []
     for number, run in enumerate(runs):
         start_ns = _start_ns(run)
-        series, done = _series(run, start_ns), _done(run, start_ns)
-        drawings.append(_drawing(number, run, series, done, start_ns))
+        series, changes = _series_of(run, start_ns), _changes(run, start_ns)
+        drawings.append(_drawing(number, run, series, changes, start_ns))
         rows += [_row(run, one) for one in series]
     columns = tuple(Column(name) for name in ("run", "device"))
     figures = tuple(Column(name, "W") for name in ("mean", "least", "most"))
     table = Table("power", "Power by device", (*columns, *figures, Column("readings", "1")), tuple(rows))
-    text = "Readings as the meters showed them; a meter lags by its refresh, and shows steps."
+    text = "Readings as the meters showed them: they lag by up to a refresh, and are rounded to steps."
     return Section("power", title, text, tuple(drawings), (table,))
 
 
@@ -65,8 +65,8 @@ def _start_ns(run: RunData) -> int:
     return min(times)
 
 
-def _series(run: RunData, start_ns: int) -> list[_Seen]:
-    """The network as a whole, the nodes as a whole, then what else changed most, each for itself."""
+def _series_of(run: RunData, start_ns: int) -> list[_Series]:
+    """Sum of the network, sum of the nodes, then the single devices with the largest changes."""
     single: dict[str, list[PowerSeries]] = {}
     nodes: list[PowerSeries] = []
     for meter in meters_of(run):
@@ -82,19 +82,19 @@ def _series(run: RunData, start_ns: int) -> list[_Seen]:
     return [*wholes, *each][:_SERIES]
 
 
-def _sum(name: str, meters: Sequence[PowerSeries], start_ns: int) -> _Seen:
-    """Several meters at the times of the first, each by its latest reading."""
+def _sum(name: str, meters: Sequence[PowerSeries], start_ns: int) -> _Series:
+    """Sum of several meters at the times of the first one, using each one's latest reading."""
     times_ns = meters[0].received_ns
     total: Floats = np.zeros(times_ns.size)
     for one in meters:
         place = np.searchsorted(one.received_ns, times_ns, side="right") - 1
         total += one.power_watt[np.maximum(place, 0)]
-    return _Seen(name, (times_ns - start_ns) / 1e9, total)
+    return _Series(name, (times_ns - start_ns) / 1e9, total)
 
 
-def _done(run: RunData, start_ns: int) -> list[_Done]:
-    """Actuations; those of many links that end up alike within a second are one."""
-    found: list[_Done] = []
+def _changes(run: RunData, start_ns: int) -> list[_Change]:
+    """Actuations; those of several links with the same result within a second are merged."""
+    found: list[_Change] = []
     counts: list[int] = []
     for event in run.events:
         if event["kind"] != EventKind.ACTUATION:
@@ -103,14 +103,16 @@ def _done(run: RunData, start_ns: int) -> list[_Done]:
         words = f"{event['what']} {event['after']}"
         if found and found[-1].words.split(" of ")[0] == words and at_s - found[-1].at_s < 1.0:
             counts[-1] += 1
-            found[-1] = _Done(found[-1].at_s, f"{words} of {counts[-1]} links")
+            found[-1] = _Change(found[-1].at_s, f"{words} of {counts[-1]} links")
         else:
-            found.append(_Done(at_s, words))
+            found.append(_Change(at_s, words))
             counts.append(1)
     return found
 
 
-def _drawing(number: int, run: RunData, series: Sequence[_Seen], done: Sequence[_Done], start_ns: int) -> Drawing:
+def _drawing(
+    number: int, run: RunData, series: Sequence[_Series], changes: Sequence[_Change], start_ns: int
+) -> Drawing:
     end_s = max(float(one.time_s.max()) for one in series)
     share, unit = (60.0, "min") if end_s > _LONG_S / 6 else (1.0, "s")
 
@@ -118,7 +120,7 @@ def _drawing(number: int, run: RunData, series: Sequence[_Seen], done: Sequence[
         panels = figure.subplots(len(series), 1, sharex=True, squeeze=False)[:, 0]
         for place, (axes, one) in enumerate(zip(panels, series, strict=True)):
             _panel(axes, one, place, share)
-            for event in done:
+            for event in changes:
                 axes.axvline(event.at_s / share, color="0.35", lw=0.7, ls=(0, (2, 2)))
             for trial in run.trials:
                 if trial.what == "program":
@@ -128,7 +130,7 @@ def _drawing(number: int, run: RunData, series: Sequence[_Seen], done: Sequence[
             if place < len(series) - 1:
                 axes.set_xlabel("")
         room = _NAMED_EVENTS if figure.get_figwidth() >= PAGE_INCH else _NAMED_EVENTS // 2
-        for event in done if len(done) <= room else ():
+        for event in changes if len(changes) <= room else ():
             panels[0].annotate(
                 event.words,
                 (event.at_s / share, 1.0),
@@ -140,14 +142,14 @@ def _drawing(number: int, run: RunData, series: Sequence[_Seen], done: Sequence[
                 bbox={"fc": "white", "ec": "none", "pad": 0.6, "alpha": 0.85},
             )
 
-    events = f" Dashed lines: {len(done)} changes of the lab." if done else ""
+    events = f" Dashed lines: {len(changes)} changes of the lab." if changes else ""
     caption = f"{run.name}. Grey: a program runs.{events} Steps are as the meters showed them."
     height = 0.7 + 1.1 * len(series)
     title = f"Power against time, {run.name}"
     return draw(f"power-{number + 1}", title, caption, paint, height_inch=height, wide_inch=PAGE_INCH)
 
 
-def _panel(axes: Axes, one: _Seen, place: int, share: float) -> None:
+def _panel(axes: Axes, one: _Series, place: int, share: float) -> None:
     time_s, watt = _thinned(one)
     style = series_style(place)
     axes.plot(time_s / share, watt, color=style.colour, ls="-", lw=0.9, drawstyle="steps-post")
@@ -155,8 +157,8 @@ def _panel(axes: Axes, one: _Seen, place: int, share: float) -> None:
     axes.margins(x=0.01)
 
 
-def _thinned(one: _Seen) -> tuple[Floats, Floats]:
-    """At most `_POINTS` points that keep the least and the most of each stretch."""
+def _thinned(one: _Series) -> tuple[Floats, Floats]:
+    """At most `_POINTS` points, including the minimum and maximum of each section."""
     if one.time_s.size <= _POINTS:
         return one.time_s, one.power_watt
     parts = np.array_split(np.arange(one.time_s.size), _POINTS // 2)
@@ -165,11 +167,11 @@ def _thinned(one: _Seen) -> tuple[Floats, Floats]:
 
 
 def _ends(watt: Floats, part: np.typing.NDArray[np.int64]) -> tuple[int, int, int]:
-    """The first place of a stretch, and those of its least and its most."""
+    """Indices of the first point of a section, its minimum and its maximum."""
     here = watt[part]
     return int(part[0]), int(part[0] + np.argmin(here)), int(part[0] + np.argmax(here))
 
 
-def _row(run: RunData, one: _Seen) -> tuple[Cell, ...]:
+def _row(run: RunData, one: _Series) -> tuple[Cell, ...]:
     watt = one.power_watt
     return run.name, one.name, float(watt.mean()), float(watt.min()), float(watt.max()), int(watt.size)

@@ -1,4 +1,4 @@
-"""What a report consists of."""
+"""Sections of a report."""
 
 from dataclasses import dataclass, field
 
@@ -8,7 +8,7 @@ from analysis.report.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the page, in the order text, drawings, tables."""
+    """A section of the page, in the order text, warnings, figures, tables."""
 
     name: str
     title: str
@@ -20,7 +20,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A part that these runs cannot give: what is missing, and the command that would measure it."""
+    """A section without data: what is missing, and the command that measures it."""
 
     title: str
     why: str

@@ -1,4 +1,4 @@
-"""Tables of a report, to read and to copy: each is in the page as CSV too."""
+"""Tables of a report, to read and to copy: the page also has each as CSV."""
 
 import base64
 import csv
@@ -22,19 +22,19 @@ class Column:
 
     @property
     def head(self) -> str:
-        """Name and unit, as in a file."""
+        """Name and unit, for CSV."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
     @property
     def shown_head(self) -> str:
-        """Name and unit, to read; a plain count needs no unit."""
+        """Name and unit, for the page; a plain count has no unit."""
         unit = {"us": "µs", "1": ""}.get(self.unit, self.unit)
         return f"{self.name} ({unit})" if unit else self.name
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows with a cell for each column; an interval is one cell to read and three columns as CSV."""
+    """Rows with a cell for each column; an interval is one cell on the page and three columns in CSV."""
 
     name: str
     title: str
@@ -43,7 +43,7 @@ class Table:
 
     @property
     def heads(self) -> list[tuple[str, str]]:
-        """Text of each head, and what its column holds: numbers or text."""
+        """Text of each head, and the kind of its column: numbers or text."""
         numeric = [
             bool(column.unit) or any(isinstance(row[n], int | float | Interval) for row in self.rows)
             for n, column in enumerate(self.columns)
@@ -55,12 +55,12 @@ class Table:
 
     @property
     def shown(self) -> list[list[tuple[str, str]]]:
-        """Text of each cell, and what it is: a number, short text that stays on one line, or long text."""
+        """Text of each cell, and its kind: a number, short text that stays on one line, or long text."""
         return [[_shown(cell, column) for cell, column in zip(row, self.columns, strict=True)] for row in self.rows]
 
     @property
     def csv(self) -> str:
-        """RFC 4180; numbers with all their digits."""
+        """RFC 4180; numbers with all digits."""
         spread = [any(isinstance(row[n], Interval) for row in self.rows) for n in range(len(self.columns))]
         text = io.StringIO()
         writer = csv.writer(text)
@@ -77,10 +77,10 @@ class Table:
         return "data:text/csv;charset=utf-8;base64," + base64.b64encode(self.csv.encode()).decode()
 
 
-def told(cell: Cell) -> str:
-    """A cell for people: four digits; an interval with both ends, all to the digit that its width makes certain."""
+def cell_text(cell: Cell) -> str:
+    """Text of a cell: four digits; an interval with both ends, rounded according to its width."""
     if cell is None:
-        return "–"  # noqa: RUF001 - an en dash: there is nothing
+        return "–"  # noqa: RUF001 - an en dash: no value
     if isinstance(cell, Interval):
         return _interval(cell)
     if isinstance(cell, float):
@@ -101,7 +101,7 @@ def _interval(found: Interval) -> str:
 
 
 def number(value: float) -> str:
-    """Four digits."""
+    """A number with four digits."""
     if math.isnan(value):
         return "–"  # noqa: RUF001
     if math.isinf(value):
@@ -112,7 +112,7 @@ def number(value: float) -> str:
 
 
 def _shown(cell: Cell, column: Column) -> tuple[str, str]:
-    text = told(cell)
+    text = cell_text(cell)
     if column.unit or isinstance(cell, int | float | Interval):
         return text, "number"
     return text, "short" if len(text) <= _SHORT else "long"

@@ -1,6 +1,6 @@
-"""What saving power costs: performance against power saved (Koibuchi et al. 2011, Figs. 3-6), run time against energy.
+"""The cost of saving power: performance against power saved, and run time against energy.
 
-The latter as in Andujar et al. (2023), Figs. 4 and 6.
+As in Koibuchi et al. (2011), Figs. 3-6, and in Andujar et al. (2023), Figs. 4 and 6.
 """
 
 from collections.abc import Sequence
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from matplotlib.figure import Figure
 
-from analysis.configurations import Configuration, State, state_told
+from analysis.configurations import Configuration, State, state_text
 from analysis.interval import Interval
 from analysis.programs.profile_reading import time_of
 from analysis.report.drawing import STYLES, Drawing, draw, error_bars, label, logarithmic, series_style
 from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
-from analysis.report.report_data import ReportData, RunData, Spread, bars_told, file_name, short_names, spread_of
+from analysis.report.report_data import ReportData, RunData, Spread, bars_text, file_name, short_names, spread_of
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 
@@ -25,7 +25,7 @@ _Value = tuple[float, TrialEnergy]
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """One configuration under one state of the lab; energies in joules, None where no meter told."""
+    """One configuration in one state of the lab; energies in joules, None without readings."""
 
     state: State
     time_s: Spread
@@ -36,7 +36,7 @@ class _Point:
 
 @dataclass(frozen=True, slots=True)
 class _Series:
-    """A configuration under several states; the first saves nothing."""
+    """A configuration in several states; the first saves nothing."""
 
     run: RunData
     configuration: Configuration
@@ -50,8 +50,8 @@ def saving(data: ReportData) -> Section | Missing:
     if not series:
         return Missing(title, "no program ran in two states of the lab with the network's power measured.", _COMMAND)
     text = (
-        "Performance is the run time without saving over that with it; power saved is of the network's mean power in "
-        "the same trials, as measured, not as computed from a port's nominal power."
+        "Performance is the run time without saving divided by that with saving; the power saved is that of the "
+        "network, as the mean measured in the same trials, not as computed from the nominal power of ports."
     )
     drawings = tuple(_saving_drawing(name, group) for name, group in _grouped(series).items())
     return Section("saving", title, text, drawings, (_saving_table(series),))
@@ -63,7 +63,7 @@ def trade(data: ReportData) -> Section | Missing:
     series = [one for one in _series(data) if one.points[0].all_joule is not None]
     if not series:
         return Missing(title, "no program ran in two states of the lab with power measured.", _COMMAND)
-    text = "Down and left is better. Each point is a program under one state of the lab."
+    text = "Lower left is better. Each point is a program in one state of the lab."
     drawings = []
     for name, group in _grouped(series).items():
         for what, joule in (("network", "network_joule"), ("all that is metered", "all_joule")):
@@ -117,7 +117,7 @@ def _grouped(series: Sequence[_Series]) -> dict[str, list[_Series]]:
 
 
 def _saved_percent(one: _Series, point: _Point) -> Interval:
-    """Of the network's mean power; the first point saves nothing by definition."""
+    """Saved share of the network's mean power; 0 by definition for the first point."""
     base, now = one.points[0].network_watt, point.network_watt
     if base is None or now is None or point is one.points[0]:
         return Interval(0.0, 0.0, 0.0)
@@ -132,14 +132,14 @@ def _performance(one: _Series, point: _Point) -> Interval:
 
 
 def _saving_drawing(name: str, group: Sequence[_Series]) -> Drawing:
-    """A series is a configuration, or a state of the lab where there are many configurations."""
+    """Each series is a configuration, or a state of the lab if there are many configurations."""
     by_state = len(group) > len(STYLES)
     names = short_names([one.configuration for one in group])
     series: dict[str, list[tuple[_Series, _Point]]] = {}
     for one in group:
         for point in one.points:
             if not (by_state and point is one.points[0]):
-                key = state_told(point.state) if by_state else names[one.configuration]
+                key = state_text(point.state) if by_state else names[one.configuration]
                 series.setdefault(key, []).append((one, point))
 
     def paint(figure: Figure) -> None:
@@ -166,9 +166,9 @@ def _saving_drawing(name: str, group: Sequence[_Series]) -> Drawing:
             axes.legend(loc="best")
 
     counts = [point.time_s.count for one in group for point in one.points]
-    states = "; ".join(dict.fromkeys(state_told(point.state) for one in group for point in one.points))
+    states = "; ".join(dict.fromkeys(state_text(point.state) for one in group for point in one.points))
     count = f"{len(group)} configuration{'s' if len(group) > 1 else ''}"
-    caption = f"{name}, {count}; states of the lab: {states}. {bars_told(counts)}"
+    caption = f"{name}, {count}; states of the lab: {states}. {bars_text(counts)}"
     return draw(f"saving-{file_name(name)}", f"Performance against power saved, {name}", caption, paint)
 
 
@@ -191,7 +191,7 @@ def _trade_drawing(name: str, group: Sequence[_Series], what: str, joule: str) -
                 mfc=style.colour if number % 2 == 0 else "white",
                 ls="none",
                 lw=0.8,
-                label=state_told(state),
+                label=state_text(state),
             )
         if len(group) > 3:
             logarithmic(axes, x=True, y=True)
@@ -200,7 +200,7 @@ def _trade_drawing(name: str, group: Sequence[_Series], what: str, joule: str) -
 
     counts = [point.time_s.count for one in group for point in one.points]
     caption = (
-        f"{name}: energy of {what}, {len(group)} configuration{'s' if len(group) > 1 else ''}. {bars_told(counts)}"
+        f"{name}: energy of {what}, {len(group)} configuration{'s' if len(group) > 1 else ''}. {bars_text(counts)}"
     )
     short = what.split(maxsplit=1)[0]
     return draw(f"trade-{file_name(name)}-{short}", f"Run time against energy ({what}), {name}", caption, paint)
@@ -211,7 +211,7 @@ def _saving_table(series: Sequence[_Series]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             names[one.configuration],
-            state_told(point.state),
+            state_text(point.state),
             None if point.network_watt is None else point.network_watt.interval,
             _saved_percent(one, point),
             _performance(one, point),
@@ -236,7 +236,7 @@ def _trade_table(series: Sequence[_Series]) -> Table:
     rows: list[tuple[Cell, ...]] = [
         (
             names[one.configuration],
-            state_told(point.state),
+            state_text(point.state),
             point.time_s.interval,
             None if point.network_joule is None else point.network_joule.interval,
             None if point.all_joule is None else point.all_joule.interval,

@@ -35,13 +35,13 @@ def compare_command(
     Parameters
     ----------
     a
-        What is compared with.
+        The reference.
     b
-        What is compared.
+        The run or level that is compared with A.
     figure
-        Figures to compare; left out: all, and energy and power where meters were read.
+        Figures to compare. Default: all, and energy and power if meters were sampled.
     devices
-        Whose meters count for energy and power; left out: all.
+        Devices whose meters count for energy and power. Default: all.
     as_json
         Print JSON.
 
@@ -50,10 +50,10 @@ def compare_command(
     second = _side(b, first)
     rows = compare_sides(first, second, figure, devices)
     if not rows:
-        raise LabError(f"A ({first}) and B ({second}) have no figure in common: look at their trials' figures.")
+        raise LabError(f"A ({first}) and B ({second}) have no figure in common: check the figures of their trials.")
     if as_json:
-        told = [{"where": where, **_plain(one)} for where, one in rows]
-        print(json.dumps({"a": str(first), "b": str(second), "comparisons": told}, indent=1))
+        comparisons = [{"where": where, **_plain(one)} for where, one in rows]
+        print(json.dumps({"a": str(first), "b": str(second), "comparisons": comparisons}, indent=1))
     else:
         _print(first, second, rows)
     return 0
@@ -64,7 +64,7 @@ def _side(text: str, other: Side | None) -> Side:
     if not mark:
         name, levels = ("", text) if "=" in text and not Path(text).exists() else (text, "")
     if not name and other is None:
-        raise LabError(f"'{text}' names no run: write RUN or RUN:FACTOR=LEVEL for A.")
+        raise LabError(f"'{text}' names no run: use RUN or RUN:FACTOR=LEVEL for A.")
     folder = Path(name) if name else (other.folder if other else Path())
     if not (folder / "run.yaml").exists() and (Path("runs") / folder / "run.yaml").exists():
         folder = Path("runs") / folder
@@ -72,16 +72,16 @@ def _side(text: str, other: Side | None) -> Side:
     for part in filter(None, levels.split(",")):
         factor, equals, level = part.partition("=")
         if not equals:
-            raise LabError(f"'{part}' is no level: write FACTOR=LEVEL, such as eee=off.")
+            raise LabError(f"'{part}' is not a level: use FACTOR=LEVEL, such as eee=off.")
         wanted[factor] = level
     return Side(folder, wanted)
 
 
 def _plain(one: Comparison) -> dict[str, Any]:
-    def told(interval: Interval) -> dict[str, float]:
+    def plain(interval: Interval) -> dict[str, float]:
         return {"value": interval.value, "low": interval.low, "high": interval.high}
 
-    intervals = {name: told(getattr(one, name)) for name in ("a", "b", "ratio", "difference")}
+    intervals = {name: plain(getattr(one, name)) for name in ("a", "b", "ratio", "difference")}
     counts = {"trials_a": one.counts[0], "trials_b": one.counts[1], "blocks": one.blocks, "pairing": one.pairing}
     return {"figure": one.figure, "unit": one.unit, **intervals, **counts, "weak": one.weak, "differs": one.differs}
 
@@ -107,5 +107,5 @@ def _print(a: Side, b: Side, rows: Sequence[tuple[str, Comparison]]) -> None:
         )
     console.print(table)
     pairing = rows[0][1].pairing
-    words = "paired by block; intervals by drawing blocks" if pairing == "blocks" else "two runs: nothing is paired"
+    words = "paired by block; bootstrap over blocks" if pairing == "blocks" else "two runs: not paired"
     console.print(words, markup=False)

@@ -1,4 +1,4 @@
-"""`eeectl fit`: from runs to `calibration.yaml`, every parameter with its 95 % interval."""
+"""`eeectl fit`: fit runs, and write `calibration.yaml` with a 95 % interval for every parameter."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -34,17 +34,17 @@ def fit(
     Parameters
     ----------
     runs
-        Folders of runs, or names below runs/, all of one lab. What a run measured is what it is used for.
+        Folders of runs, or names below runs/, all of one lab.
     what
-        links, power or run-time, more than one if given again; left out: whatever the runs measured.
+        links, power or run-time; repeat for several. Default: whatever the runs measured.
     output
-        The file to write, such as calibration.yaml; left out: only show what was found.
+        File to write, such as calibration.yaml. Default: only print the result.
     known
-        A calibration to add to; what is found anew replaces what it has.
+        Calibration to add to; new results replace those in it.
     sleepers
-        How many transmitters of a probed path sleep; left out: the switches' ports on it, as the inventory says.
+        Number of transmitters of a probed path that sleep. Default: the switches' ports on it, by the inventory.
     accuracy_percent
-        The class of the power meters, such as 1, which widens the intervals of watts.
+        Accuracy class of the power meters, such as 1; it widens the intervals of watts.
     as_json
         Print JSON.
 
@@ -52,7 +52,7 @@ def fit(
     if not runs:
         raise LabError("name a run to fit, as in `eeectl fit runs/20260101T120000Z-demo -o calibration.yaml`.")
     if not 0 <= accuracy_percent < 100 or sleepers < 0:
-        raise LabError("--accuracy-percent is from 0 to below 100, and --sleepers is not negative.")
+        raise LabError("invalid number: --accuracy-percent is from 0 to below 100, --sleepers is 0 or more.")
     base = None if known is None else load_calibration(known)
     samples = [RunSamples(run_folder(name)) for name in runs]
     result = fit_runs(samples, base, what, sleepers=sleepers, accuracy_share=accuracy_percent / 100)
@@ -100,7 +100,7 @@ def _print_part(
 
 
 def _rows(part: BaseModel, prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Every number of a part, with the keys that lead to it."""
+    """Every value of a part, with its path of keys."""
     for key in type(part).model_fields:
         value = getattr(part, key)
         yield from _row(f"{prefix}{key}", value)

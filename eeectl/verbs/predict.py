@@ -1,4 +1,4 @@
-"""`eeectl predict`: run time and energy of a measured program under EEE that was not measured, or elsewhere."""
+"""`eeectl predict`: run time and energy of a measured program under other EEE settings, or on other networks."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from analysis.predict.topologies import topologies_named
 from analysis.predict.what_if import WhatIf, parse_what_if
 from analysis.programs.profile import Profile, load_profile, save_profile
 from analysis.programs.profile_reading import profiles_of
-from analysis.report.table import told
+from analysis.report.table import cell_text
 from analysis.run_lab import lab_of_run, link_mbps, run_folder
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
@@ -29,7 +29,7 @@ from record.store import read_facts
 predict_app = App(name="predict")
 
 _Words = Annotated[tuple[str, ...], Parameter(negative="")]
-_Told = tuple[Profile, Sequence[Prediction], BestHold | None]
+_Answers = tuple[Profile, Sequence[Prediction], BestHold | None]
 _HERE: Final = ("off", "measured")
 _ELSEWHERE: Final = ("off", f"deep,hold_us=10,phy={PAPER_LINK}", f"deep,hold_us=100,phy={PAPER_LINK}")
 
@@ -53,23 +53,23 @@ def predict(
     Parameters
     ----------
     profile
-        A profile's file, or a run with trials without EEE.
+        A profile's file, or a run that has trials without EEE.
     calibration
-        What was fitted: a file of `eeectl fit`.
+        Fitted parameters: a file of `eeectl fit`.
     what_if
-        What is asked, such as off, measured, deep,hold_us=100, fast,hold_us=10,phy=100GBASE-R,
-        hybrid,hold_us=1,deep_after_us=10, coalescing,wait_us=100, off_links=5+6, speed_mbps=100; more than one if given
-        again. Left out: off and measured.
+        Settings to predict for, such as off, measured, deep,hold_us=100, fast,hold_us=10,phy=100GBASE-R,
+        hybrid,hold_us=1,deep_after_us=10, coalescing,wait_us=100, off_links=5+6, speed_mbps=100; repeat for several.
+        Default: off and measured.
     at
-        Which configuration of a run, as KEY=VALUE of its parameters; left out: all.
+        Configurations of a run to predict, as KEY=VALUE of their parameters. Default: all.
     lab
-        Lab whose switches draw power; left out: where the program ran.
+        Lab whose switches draw power. Default: the lab where the program ran.
     topology
-        Networks to predict for instead: names such as torus-4x4x4, table-3, table-4, all.
+        Other networks to predict for: names such as torus-4x4x4, table-3, table-4, all.
     bound_slowdown
-        Find the hold that saves most without a greater slowdown, such as 1%.
+        Find the hold that saves most within this slowdown, such as 1%.
     save
-        Write the profile to a file; one configuration has to be chosen.
+        File to write the profile to; needs a single configuration.
     as_json
         Print JSON.
 
@@ -83,11 +83,11 @@ def predict(
         if len(profiles) > 1:
             raise LabError(f"{profile} has {len(profiles)} configurations: choose one with --at, {_choices(profiles)}.")
         save_profile(save, profiles[0])
-    answered: list[_Told] = []
+    answered: list[_Answers] = []
     for one in profiles:
         if topology:
             if bound_percent is not None:
-                raise LabError("--bound-slowdown looks for a hold in a lab: leave --topology out.")
+                raise LabError("--bound-slowdown searches a hold in a lab: leave --topology out.")
             networks = [each for name in topology for each in topologies_named(name)]
             answers = predict_topologies(one, known, networks, asked or [parse_what_if(text) for text in _ELSEWHERE])
             answered.append((one, answers, None))
@@ -108,14 +108,14 @@ def predict(
 
 
 def _profiles(name: str) -> tuple[tuple[Profile, ...], Lab | None]:
-    """What was measured, and in which lab, if its inventory is here."""
+    """The measured profiles, and their lab, if its inventory is found."""
     if Path(name).is_file():
         one = load_profile(Path(name))
         return (one,), lab_of_run({"lab": one.lab})
     try:
         folder = run_folder(name)
     except LabError:
-        raise LabError(f"{name} is neither a profile's file nor a run's folder: name one below runs/.") from None
+        raise LabError(f"{name} is neither a profile's file nor a run's folder: name a run below runs/.") from None
     lab = lab_of_run(read_facts(folder))
     return profiles_of(folder, link_mbps(lab)), lab
 
@@ -125,7 +125,7 @@ def _chosen(profiles: Sequence[Profile], at: Sequence[str]) -> tuple[Profile, ..
     for word in at:
         key, equals, value = word.partition("=")
         if not equals:
-            raise LabError(f"'{word}' chooses nothing: write KEY=VALUE, {_choices(profiles)}.")
+            raise LabError(f"'{word}' is not KEY=VALUE: {_choices(profiles)}.")
         wanted[key] = value
     found = tuple(
         one
@@ -138,7 +138,7 @@ def _chosen(profiles: Sequence[Profile], at: Sequence[str]) -> tuple[Profile, ..
 
 
 def _choices(profiles: Sequence[Profile]) -> str:
-    """What differs between them, with its values."""
+    """The parameters in which profiles differ, with their values."""
     keys = dict.fromkeys(key for one in profiles for key in one.parameters)
     words = []
     programs = list(dict.fromkeys(one.program for one in profiles))
@@ -148,11 +148,11 @@ def _choices(profiles: Sequence[Profile]) -> str:
         values = list(dict.fromkeys(str(one.parameters[key]) for one in profiles if key in one.parameters))
         if len(values) > 1:
             words.append(f"{key} is one of {', '.join(values)}")
-    return "; ".join(words) or "there is one configuration only"
+    return "; ".join(words) or "the run has a single configuration"
 
 
 def _site(lab: str, home: Lab | None) -> Site | None:
-    """The lab to predict for; without --lab that where the program ran."""
+    """The lab to predict for; without --lab, the one where the program ran."""
     if lab:
         return Site.of(load_lab(find_lab(lab)))
     return None if home is None else Site.of(home)
@@ -164,7 +164,7 @@ def _percent(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1_000:
-        raise LabError(f"'{text}' is no bound on slowdown: give percent, as in 1%.")
+        raise LabError(f"'{text}' is not a bound on slowdown: give percent, as in 1%.")
     return value
 
 
@@ -191,7 +191,7 @@ def _plain_one(one: Prediction) -> dict[str, Any]:
 
 
 def _finite(value: float) -> float | None:
-    """JSON knows no infinity."""
+    """None for infinity, which JSON lacks."""
     return value if abs(value) < float("inf") else None
 
 
@@ -218,7 +218,7 @@ def _print(profile: Profile, answers: Sequence[Prediction], best: BestHold | Non
     for key in shown:
         table.add_column(_FIGURES[key], justify="right")
     for one in answers:
-        table.add_row(one.what_if.text, one.where, *(told(getattr(one, key)) for key in shown))
+        table.add_row(one.what_if.text, one.where, *(cell_text(getattr(one, key)) for key in shown))
     console.print(table)
     if best is not None:
         _print_best(console, best)
@@ -227,7 +227,7 @@ def _print(profile: Profile, answers: Sequence[Prediction], best: BestHold | Non
 
 
 def _warnings(answers: Sequence[Prediction]) -> dict[str, str]:
-    """Each once, with the questions that it is about unless it is about all."""
+    """Each warning once, with the questions that it is about unless it is about all."""
     questions = list(dict.fromkeys(one.what_if.text for one in answers))
     found: dict[str, list[str]] = {}
     for one in answers:
@@ -244,19 +244,19 @@ def _warnings(answers: Sequence[Prediction]) -> dict[str, str]:
 def _print_best(console: Console, best: BestHold) -> None:
     if best.prediction is None:
         sentence = (
-            f"of {best.tried} holds none saves energy within {best.bound_percent:g} % of slowdown: EEE off is best."
+            f"none of {best.tried} holds saves energy within {best.bound_percent:g} % of slowdown: EEE off is best."
         )
     else:
         found = best.prediction
-        saves = "" if found.saved_percent is None else f", the network saves {told(found.saved_percent)} %"
-        surely = "surely within" if best.surely else "its upper end is beyond"
+        saves = "" if found.saved_percent is None else f", the network saves {cell_text(found.saved_percent)} %"
+        surely = "the whole interval is within" if best.surely else "its upper end is beyond"
         whole = ""
         if best.whole_percent is not None:
             verb = "rises" if best.whole_percent > 0 else "falls"
             whole = f"; with the nodes, energy {verb} by {abs(best.whole_percent):.2g} %"
         sentence = (
             f"best hold within {best.bound_percent:g} %: {found.what_if.hold_us:g} us, slower by "
-            f"{told(found.slowdown_percent)} % ({surely} the bound){saves}{whole}; {best.within} of {best.tried} "
+            f"{cell_text(found.slowdown_percent)} % ({surely} the bound){saves}{whole}; {best.within} of {best.tried} "
             "holds are within."
         )
     console.print(sentence, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`eeectl report RUN...`: one page that opens offline, and the figures as SVG and PDF."""
+"""`eeectl report RUN...`: one page that opens offline, and its figures as SVG and PDF."""
 
 import sys
 from pathlib import Path
@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 
 from analysis.calibration import load_calibration
 from analysis.run_lab import run_folder
+from lab import durable
 from lab.errors import LabError
 
 report_app = App(name="report")
@@ -24,16 +25,16 @@ def report(
     Parameters
     ----------
     runs
-        Folders of runs, or their names below runs/. What each has is shown; what none has is said, with the command
-        that would measure it.
+        Folders of runs, or their names below runs/. The page lists sections without data, with the commands that
+        measure them.
     calibration
-        What was fitted: a file of `eeectl fit`. With it curves, estimates and predictions are drawn.
+        Fitted parameters: a file of `eeectl fit`. It adds curves, estimates and predictions.
     output
-        The page; left out: report.html in the first run's folder.
+        File of the page. Default: report.html in the first run's folder.
 
     """
     from analysis.report.page import page, parts_of, save_figures  # noqa: PLC0415
-    from analysis.report.report_data import read_material  # noqa: PLC0415 - drawing takes a second to load
+    from analysis.report.report_data import read_report_data  # noqa: PLC0415 - drawing takes a second to load
 
     if not runs:
         raise LabError("name at least one run: eeectl report runs/NAME.")
@@ -42,20 +43,20 @@ def report(
     where = output if output is not None else folders[0] / "report.html"
     if where.is_dir():
         raise LabError(f"{where} is a folder: name a file for the page, such as {where / 'report.html'}.")
-    data = read_material(folders, known, calibration.name if calibration is not None else "")
+    data = read_report_data(folders, known, calibration.name if calibration is not None else "")
     sections, missing = parts_of(data)
     text = page(data, sections, missing)
     drawn = save_figures(sections, folders[0] / "figures")
-    fresh = where.with_name(f"{where.name}.new")
     try:
-        fresh.write_text(text, encoding="utf-8")
-        fresh.replace(where)
+        durable.replace(where, text)
     except OSError as error:
-        fresh.unlink(missing_ok=True)
         raise LabError(f"{where} cannot be written ({error.strerror}): choose another place with -o.") from error
     print(where)
-    words = f"{len(sections)} sections, {len(drawn)} figures in {folders[0] / 'figures'}"
+    summary = f"{len(sections)} sections, {len(drawn)} figures in {folders[0] / 'figures'}"
     print(
-        f"{words}; {len(missing)} are missing, the page says how to measure them" if missing else words, file=sys.stderr
+        f"{summary}; {len(missing)} sections are missing, and the page says how to measure them"
+        if missing
+        else summary,
+        file=sys.stderr,
     )
     return 0

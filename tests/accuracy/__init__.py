@@ -1,1 +1,1 @@
-"""How near to the truth the tool's models are, on labs whose truth is known."""
+"""Accuracy of the tool's models on labs whose truth is known; `python -m tests.accuracy.NAME` runs one."""

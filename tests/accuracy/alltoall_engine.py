@@ -1,11 +1,11 @@
 """Miwa's Alltoall and sleep on the engine's virtual clock: ranks that send real frames through one switch.
 
-What an MPI library does is a model: a rank that calls sends to all others one after the other (`SEND_US` each), has
-its call done when all of theirs are there (`RECEIVE_US` each), then sleeps for longer than it asked for, as usleep
-does, by a while that scatters; now and then the kernel takes the processor away. Ranks of a node call side by side.
+The MPI library is a model: a rank sends to all others one after the other (`SEND_US` each), ends its call when all of
+their messages have arrived (`RECEIVE_US` each), then sleeps for longer than requested, as usleep does, by a random
+time; now and then the kernel preempts it. Ranks of a node call in parallel.
 
-Simplifications: no TCP, so no acknowledgements on the way back, and no algorithm of Open MPI but the linear one; a live
-lab has both.
+Simplifications: no TCP, so no acknowledgements in the other direction, and only the linear algorithm of Open MPI; a
+live lab has both.
 """
 
 import heapq
@@ -44,7 +44,7 @@ MIWA: Final["LpiTiming"] = {
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """One point of Miwa's experiment; the array is the whole that a rank hands over."""
+    """One point of Miwa's experiment; the array is all data that a rank sends."""
 
     array_byte: int
     sleep_us: float
@@ -54,18 +54,18 @@ class Configuration:
 
     @property
     def rank_count(self) -> int:
-        """In all."""
+        """Total number of ranks."""
         return self.node_count * self.ranks_per_node
 
     @property
     def message_byte(self) -> int:
-        """What a rank sends to each other one."""
+        """Size of the message from a rank to each other rank."""
         return self.array_byte // self.rank_count
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """Run time, and what the gap recorder saw at each node."""
+    """Run time, and the recorded gaps of each node."""
 
     time_s: float
     gaps: tuple[NodeGaps, ...]
@@ -89,7 +89,7 @@ class _Fabric:
             self.engine.set_lpi(port, mode="off" if timing is None else "deep", timing=timing or {})
         self.now = 20 * 1_000_000 * PS_US
         self.engine.run_until(self.now)
-        for node, nic in enumerate(self.nics):  # so that the switch knows where everybody is
+        for node, nic in enumerate(self.nics):  # so that the switch learns all addresses
             self.engine.send(nic, self.now, _frame((node + 1) % node_count, node, 60, 0, 0))
         self.now += 2_000_000 * PS_US
         self.engine.run_until(self.now)
@@ -100,8 +100,8 @@ def _mac(number: int) -> bytes:
 
 
 def _frame(to: int, source: int, size_byte: int, rank: int, iteration: int) -> bytes:
-    told = rank.to_bytes(2, "big") + iteration.to_bytes(4, "big", signed=True)
-    return (_mac(to) + _mac(source) + b"\x88\xb5" + told).ljust(size_byte, b"\0")
+    payload = rank.to_bytes(2, "big") + iteration.to_bytes(4, "big", signed=True)
+    return (_mac(to) + _mac(source) + b"\x88\xb5" + payload).ljust(size_byte, b"\0")
 
 
 def _pieces(message_byte: int) -> list[int]:
@@ -111,8 +111,8 @@ def _pieces(message_byte: int) -> list[int]:
     return [_FRAME_BYTE] * whole + ([max(60, rest + _HEADER_BYTE)] if rest or not whole else [])
 
 
-class _Play:
-    """One run."""
+class _Simulation:
+    """One simulated run."""
 
     def __init__(self, shape: Configuration, timing: "LpiTiming | None", seed: int) -> None:
         self.shape = shape
@@ -194,8 +194,8 @@ class _Play:
             self._call(rank, end)
 
 
-def _gaps(told: list[object], window_us: float) -> Gaps:
-    frames, size_byte, busy_ns, _, bins = told
+def _gaps(row: list[object], window_us: float) -> Gaps:
+    frames, size_byte, busy_ns, _, bins = row
     edges_us = np.array(lower_edges_ns()) / 1e3
     numbers = [number for number, _ in bins]  # type: ignore[attr-defined]
     return Gaps(
@@ -210,12 +210,12 @@ def _gaps(told: list[object], window_us: float) -> Gaps:
 
 
 def play(shape: Configuration, timing: "LpiTiming | None", seed: int) -> Played:
-    """Run a configuration; `timing` None is EEE off."""
-    return _Play(shape, timing, seed).run()
+    """Run a configuration; `timing` None: EEE off."""
+    return _Simulation(shape, timing, seed).run()
 
 
 def profile_of(shape: Configuration, played: Played) -> Profile:
-    """What a run without EEE would have told."""
+    """The profile that a run without EEE yields."""
     exact = Estimate(value=played.time_s, low=played.time_s, high=played.time_s)
     return Profile(
         name=f"alltoall {shape.node_count}x{shape.ranks_per_node} {shape.array_byte} byte {shape.sleep_us:g} us",

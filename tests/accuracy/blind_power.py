@@ -1,8 +1,8 @@
-"""How well powers with random truth are recovered: `python tests/accuracy/blind_power.py --repetitions 200`.
+"""How well powers with random truth are recovered: `python -m tests.accuracy.blind_power --repetitions 200`.
 
 Each repetition draws a switch's powers, a drift and a gain within the meter's class, measures nine stages in five
-blocks behind a meter of each family, and fits. Told are the share of 95 % intervals that hold the truth, with its own
-95 % interval (Clopper-Pearson), and the median half widths, in watts, fractions, pJ and nJ.
+blocks behind a meter of each family, and fits. It prints the share of 95 % intervals that contain the truth, with its
+own 95 % interval (Clopper-Pearson), and the median half widths, in watts, fractions, pJ and nJ.
 """
 
 import argparse
@@ -69,10 +69,10 @@ def main() -> None:
                     held.setdefault(name, []).append(found.holds(getattr(truth, name)))
                     halves.setdefault(name, []).append(found.half_width)
             print(f"{family}: {number + 1}/{asked.repetitions}", file=sys.stderr, end="\r")
-        told = {}
+        figures = {}
         for name, answers in held.items():
             low, high = stats.binomtest(sum(answers), len(answers)).proportion_ci(0.95)
-            told[name] = {
+            figures[name] = {
                 "held": float(np.mean(answers)),
                 "held_low": float(low),
                 "held_high": float(high),
@@ -80,7 +80,7 @@ def main() -> None:
                 "median_half_width": float(np.median(halves[name])),
             }
         together = [one for answers in held.values() for one in answers]
-        result[family] = {"all": float(np.mean(together)), **told}
+        result[family] = {"all": float(np.mean(together)), **figures}
     print(json.dumps(result, indent=1))
 
 

@@ -1,7 +1,8 @@
-"""How well policies with random truth are recovered: `python tests/accuracy/blind_recovery.py --repetitions 200`.
+"""How well policies with random truth are recovered: `python -m tests.accuracy.blind_recovery --repetitions 200`.
 
-Each repetition draws hold, Ts and Tw, probes two ports of a switch in the engine in two stages, and fits. Told are the
-share of 95 % intervals that hold the truth, with its own 95 % interval (Clopper-Pearson), and the relative errors.
+Each repetition draws hold, Ts and Tw, probes two ports of a switch in the engine in two stages, and fits. It prints
+the share of 95 % intervals that contain the truth, with its own 95 % interval (Clopper-Pearson), and the relative
+errors.
 """
 
 import argparse
@@ -21,7 +22,7 @@ NAMES = ("hold_us", "sleep_us", "wake_us")
 
 
 def draw_truth(random: np.random.Generator) -> dict[str, float]:
-    """A policy as 1 Gb/s devices have them: hold 0.1 to 5 ms, Ts 150 to 250 us, Tw 10 to 100 us."""
+    """A policy typical of 1 Gb/s devices: hold 0.1 to 5 ms, Ts 150 to 250 us, Tw 10 to 100 us."""
     wake_us = float(np.exp(random.uniform(np.log(10), np.log(100))))
     return {
         "hold_us": float(np.exp(random.uniform(np.log(100), np.log(5000)))),
@@ -32,7 +33,7 @@ def draw_truth(random: np.random.Generator) -> dict[str, float]:
 
 
 def recover(truth: dict[str, float], random: np.random.Generator, *, echoes: tuple[int, int]) -> PolicyFit:
-    """Probe twice and fit both probings together; late interrupts add Student-t errors of some microseconds."""
+    """Probe twice and fit both together; late interrupts add Student-t errors of some microseconds."""
     bench = Bench("deep", truth)
     sent, rtt = bench.echoes(first_gaps(echoes[0], LOW_US, HIGH_US, random))
     rtt = rtt + 1.5 * np.abs(random.standard_t(3, size=len(rtt)))

@@ -1,8 +1,8 @@
-"""Kill `eeectl apply` with SIGKILL at every line of its journal, recover, and look at the switches.
+"""Kill `eeectl apply` with SIGKILL at every line of its journal, recover, and check the switches.
 
-``python -m tests.accuracy.every_step`` takes some minutes, too long for a test. It prints how long each recovery
-took, and ends with status 1 at the first one that does not lead to what the lab was before, or if frames went round in
-a loop.
+``python -m tests.accuracy.every_step`` takes some minutes, too long for a test. It prints the time of each recovery,
+and fails at the first one after which the lab is neither fully rolled back nor fully applied, or if frames went
+round in a loop.
 """
 
 import statistics
@@ -18,7 +18,7 @@ from tests.support.labs.triangle import write_lab
 
 
 def _killed_at(engineer: Engineer, line: int) -> str:
-    """Apply until the journal has so many lines, kill; the last thing that it says. Empty: it was done before."""
+    """Apply until the journal has so many lines, then kill; the kind of its last line, empty if the apply had ended."""
     engineer.forget()
     applying = engineer.start_apply()
     while len(engineer.kinds()) < line:
@@ -31,7 +31,7 @@ def _killed_at(engineer: Engineer, line: int) -> str:
 
 
 def main() -> int:
-    """Go through the lines."""
+    """Kill at each line in turn."""
     taken_s = []
     with tempfile.TemporaryDirectory() as kept:
         folder = write_lab(Path(kept), reserve())

@@ -1,11 +1,11 @@
-"""Miwa's experiment: how far run times under EEE as models estimate them are from those that were measured.
+"""Miwa's experiment: errors of the run times under EEE that models estimate.
 
     python -m tests.accuracy.miwa_experiment                     on the engine's virtual clock, 4 and 16 ranks
-    python -m tests.accuracy.miwa_experiment --runs RUN ...      what a live lab measured, of `eeectl run`
+    python -m tests.accuracy.miwa_experiment --runs RUN ...      on runs of a live lab by `eeectl run`
 
 The array goes from 256 B to 128 KB and the sleep from 0 to 1,000 us, on 4 nodes at 1 Gb/s behind one switch with the
-PowerConnect's hold of 1 ms, Tw of 60 us, and Ts of 182 us. Each configuration runs with and without EEE, with its own
-chance; each model estimates a fifth of the configurations by what was fitted to the others. Prints Markdown.
+PowerConnect's hold of 1 ms, Tw of 60 us, and Ts of 182 us. Each configuration runs with and without EEE, each time
+with another seed; each model estimates a fifth of the configurations with a fit to the others. Prints Markdown.
 """
 
 import argparse
@@ -24,7 +24,7 @@ from tests.accuracy.alltoall_engine import MIWA, Configuration, play, profile_of
 ARRAYS_BYTE: Final = (256, 1024, 4096, 16_384, 65_536, 131_072)
 SLEEPS_US: Final = (0, 100, 200, 400, 600, 800, 900, 1000)
 PAPER: Final[Mapping[int, tuple[float, float]]] = {4: (2.63, 20.0), 16: (1.11, 15.3)}
-"""Mean and worst error in percent by number of ranks (section 5.2.2), of what the model was fitted to."""
+"""Mean and worst error in percent by number of ranks (section 5.2.2), for the data that the model was fitted to."""
 
 
 def _virtual(ranks_per_node: int, iterations: int, seed: int) -> list[Case]:
@@ -80,7 +80,7 @@ def main() -> None:
     parser.add_argument("--calibration", type=Path, help="with the links' policy, for --runs")
     asked = parser.parse_args()
     if asked.runs and asked.calibration is None:
-        parser.error("--runs needs --calibration, which knows the policy of the links: make it with `eeectl fit`")
+        parser.error("--runs needs --calibration, with the policy of the links: make one with `eeectl fit`")
     groups = (
         _live(asked.runs, load_calibration(asked.calibration))
         if asked.runs

@@ -62,8 +62,8 @@ def test_a_later_fit_replaces_the_same_part_only() -> None:
     assert both.runs == ("r1", "r2")
 
 
-def test_calibrations_of_two_labs_do_not_go_together() -> None:
-    with pytest.raises(CalibrationError, match="do not go together"):
+def test_calibrations_of_two_labs_cannot_be_merged() -> None:
+    with pytest.raises(CalibrationError, match="cannot be merged"):
         _calibration("miwa").merged(_calibration("virtual"))
 
 

@@ -1,4 +1,4 @@
-"""Trials as a folder tells them, A against B by blocks, and what meters can see."""
+"""Trials of a run's folder, A against B by blocks, and what meters can see."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,7 @@ def _trial(number: int, eee: str, state: TrialState = "valid", time_s: float = 1
     return begun, TrialEnded(number, state, "", 10, 20, True, (("time", time_s, "s"),))
 
 
-def test_trials_are_read_with_those_that_were_cut_short_and_the_last_word_counts(tmp_path: Path) -> None:
+def test_trials_include_those_that_were_cut_short_and_the_last_end_counts(tmp_path: Path) -> None:
     on, off = _trial(0, "on"), _trial(1, "off", time_s=2.0)
     spoiled = TrialEnded(0, "invalid", "a link went down.", 10, 20, True, (("time", 1.0, "s"),))
     _write(tmp_path, [on, (on[0], spoiled), off, (_trial(2, "on")[0], None)])

@@ -1,1 +1,1 @@
-"""How fast the tool itself is, side by side with an alternative, in one run."""
+"""Speed of the tool compared with alternatives in the same run; `python -m tests.speed.NAME` runs one."""

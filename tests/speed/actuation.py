@@ -1,12 +1,12 @@
-"""How fast a lab is put into a state: whole commands, beside a netmiko script, in turns on the same virtual lab.
+"""How fast commands configure a lab, compared with a netmiko script that takes turns on the same virtual lab.
 
 ``python -m tests.speed.actuation`` (root) brings a lab up and measures
 
 * `eeectl apply` of multi-tree routing from the startup state, with planning, proof and read-back after each round,
-  without the hosts' check, against one `send_config_set` for each port with the same settings, which proves
-  nothing (timed on a sample of the ports);
-* `eeectl link off`, from the start of the command until ifOperStatus is down (polled every other millisecond by a
-  third party), for a link that no tree uses, so that both sides have the same work.
+  without the hosts' check, against one `send_config_set` with the same settings for each port, without any proof
+  (timed on a sample of the ports);
+* `eeectl link off`, from the start of the command until ifOperStatus is down (polled every other millisecond by this
+  program), for a link that no tree uses, so that both sides have the same work.
 
 Prints Markdown, or with ``--json`` one object.
 """
@@ -36,9 +36,9 @@ from tests.speed.running_lab import eeectl
 
 _DOWN_WITHIN_S = 120.0
 _SAMPLE = 3
-"""Sets that the script sends to each switch, about; its time is that of all sets in proportion.
+"""About how many sets the script sends to each switch; its time is scaled up to all sets.
 
-On `virtual` all of them were not done after nine minutes.
+On `virtual`, all sets take more than nine minutes.
 """
 
 
@@ -54,8 +54,8 @@ def _timed(argv: list[str]) -> float:
     return time.monotonic() - begun_s
 
 
-def _words(orders: tuple[Order, ...], change: Change) -> list[str]:
-    """Orders as lines of a configuration session; what we send by SNMP, in the command line's words."""
+def _lines_of(orders: tuple[Order, ...], change: Change) -> list[str]:
+    """Orders as lines of a configuration session; SNMP orders as the equivalent commands."""
     lines = [order.text for order in orders if isinstance(order, Line)]
     if len(lines) < len(orders) and isinstance(change, PortChange):
         lines += [f"interface {change.port}", "no shutdown" if change.after.admin_up else "shutdown", "exit"]
@@ -68,7 +68,7 @@ def _script(lab: Lab, changes: tuple[Change, ...]) -> dict[str, list[list[str]]]
     for change in changes:
         switch = lab.switch(change.switch)
         orders = driver_of(switch).render(switch, [change])
-        sets.setdefault(change.switch, []).append(_words(orders, change))
+        sets.setdefault(change.switch, []).append(_lines_of(orders, change))
     return sets
 
 
@@ -79,7 +79,7 @@ def _netmiko(lab: Lab, sets: dict[str, list[list[str]]], folder: Path) -> list[s
 
 
 def _apply_times(lab: Lab, rounds: int, folder: Path) -> tuple[list[float], list[float]]:
-    """Seconds of both sides; the last one leaves the lab as applied."""
+    """Seconds of both sides, by round; each round ends with a restart of the lab."""
     ours: list[float] = []
     theirs: list[float] = []
     before = observe_lab(lab)
@@ -92,7 +92,7 @@ def _apply_times(lab: Lab, rounds: int, folder: Path) -> tuple[list[float], list
         sample = {name: lines[:: max(1, len(lines) // _SAMPLE)] for name, lines in sets.items()}
         count, tried = (sum(map(len, of.values())) for of in (sets, sample))
         theirs.append(_timed(_netmiko(lab, sample, folder)) * count / tried)
-        _say(f"apply, round {number + 1} of {rounds}: {ours[-1]:.1f} s, netmiko {theirs[-1]:.1f} s")
+        _log(f"apply, round {number + 1} of {rounds}: {ours[-1]:.1f} s, netmiko {theirs[-1]:.1f} s")
         _restart(lab)
     return ours, theirs
 
@@ -107,15 +107,15 @@ def _restart(lab: Lab) -> None:
 
 
 def _unused(lab: Lab, state: State) -> Link:
-    """A trunk that is in no tree."""
+    """A trunk that no tree uses."""
     for link in lab.trunks():
         if not any(state.port(end.device, end.port).tagged_vids for end in (link.a, link.b)):
             return link
-    sys.exit("every link is in a tree: none can be shut without moving traffic.")
+    sys.exit("every link is in a tree, so none can be shut without moving traffic: use another lab.")
 
 
 def _down_after_s(lab: Lab, link: Link, argv: list[str]) -> float:
-    """From the start of a command until the link is seen down at its first end."""
+    """Seconds from the start of a command until the link's first end is down."""
     end = link.a
     with PortWatch(lab.switch(end.device), [end.port]) as watch:
         begun_ns = time.monotonic_ns()
@@ -168,13 +168,13 @@ def _link_times(lab: Lab, rounds: int, folder: Path) -> tuple[list[float], list[
         for side in ("ours", "theirs") if number % 2 == 0 else ("theirs", "ours"):
             times[side].append(_down_after_s(lab, link, sides[side]))
             _wake(lab, link)
-        _say(
+        _log(
             f"link off, round {number + 1} of {rounds}: {times['ours'][-1]:.2f} s, netmiko {times['theirs'][-1]:.2f} s"
         )
     return times["ours"], times["theirs"]
 
 
-def _say(sentence: str) -> None:
+def _log(sentence: str) -> None:
     print(sentence, file=sys.stderr)
 
 

@@ -50,7 +50,7 @@ HOSTS = ("n01", "n02")
 
 
 def write_bench_lab(folder: Path) -> Path:
-    """Write the lab's files below `folder` and return its folder; the switch's latency is 0, as OVS has none added."""
+    """Write the lab's files below `folder` and return its folder; the switch's latency is 0, as OVS adds none."""
     lab = folder / "speedbench"
     (lab / "twin" / "startup").mkdir(parents=True)
     nodes = "\n".join(

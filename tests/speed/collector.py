@@ -1,11 +1,11 @@
-"""What sampling costs: counters of a switch by the collector, by plain pysnmp, by Debian's prometheus-snmp-exporter.
+"""CPU cost of sampling counters of a switch: the collector, plain pysnmp, and Debian's prometheus-snmp-exporter.
 
 ``python -m tests.speed.collector`` polls the same software switch (48 ports, 16 columns of IF-MIB) with each of
-them in turns and prints one JSON object: varbinds per second of CPU time (user and system, all threads) of whoever
-polls, and ratios round by round with 95 % bootstrap intervals. The collector's includes judging every counter and
-writing rows to a run's folder; pysnmp's is its own ``bulk_walk_cmd`` without MIB look-ups and keeps nothing; the
-exporter's (left out where it is not installed) includes its answer to one scrape. ``--switches 50`` also samples so
-many switches at 1 Hz, and ``--lab koibuchi`` a lab that is up: CPU as a share of one core, beats missed and late.
+them in turns and prints one JSON object: varbinds per second of CPU time (user and system, all threads) of the
+poller, and ratios round by round with 95 % bootstrap intervals. The collector's time includes validating every counter
+and writing rows to a run's folder; pysnmp's is that of ``bulk_walk_cmd`` without MIB look-ups, and stores nothing; the
+exporter's (omitted if it is not installed) includes its response to one scrape. ``--switches 50`` also samples that
+many switches at 1 Hz, and ``--lab koibuchi`` a lab that is up: CPU as a share of one core, ticks missed and late.
 """
 
 import argparse
@@ -55,12 +55,12 @@ EXPORTER = "prometheus-snmp-exporter"
 WARM_UP_S = 3.0
 
 Poll = Callable[[], float]
-"""Polls every column once; CPU seconds that it took."""
+"""Polls every column once; returns the CPU seconds used."""
 
 
 @contextmanager
 def ours(switch: Switch, folder: Path) -> Iterator[Poll]:
-    """The collector: one beat of a switch, and its rows on their way to the disk."""
+    """The collector: one poll of a switch, with its rows written to the run's folder."""
     source = PortSource(switch, lambda: Agent(access_of(switch)))
     with Run.create(folder, "bench", {}) as run:
         clock = RunClock()
@@ -80,7 +80,7 @@ def ours(switch: Switch, folder: Path) -> Iterator[Poll]:
 
 @contextmanager
 def pysnmp(switch: Switch) -> Iterator[Poll]:
-    """Plain pysnmp: a bulk walk a column, one after the other."""
+    """Plain pysnmp: one bulk walk for each column in series."""
     loop = asyncio.new_event_loop()
     engine = SnmpEngine()
 
@@ -110,7 +110,7 @@ def pysnmp(switch: Switch) -> Iterator[Poll]:
 
 @contextmanager
 def exporter(switch: Switch, folder: Path) -> Iterator[Poll | None]:
-    """Debian's exporter, asked over HTTP as Prometheus asks it; None where it is not installed."""
+    """Debian's exporter, scraped over HTTP as by Prometheus; None if it is not installed."""
     program = shutil.which(EXPORTER)
     if program is None:
         yield None
@@ -184,7 +184,7 @@ def compare(rounds: int, polls: int) -> dict[str, Any]:
 
 
 def sample(sources: Sequence[Timed], seconds: float, folder: Path) -> dict[str, Any]:
-    """Sample at the sources' periods and say what it cost."""
+    """Sample at the sources' periods; returns CPU use and counts of ticks."""
     with Run.create(folder, "bench", {}) as run, Collector(sources, run) as collector:
         pause = threading.Event()
         pause.wait(WARM_UP_S)
@@ -207,8 +207,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--polls", type=int, default=60, help="of the collector and the exporter in each round")
-    parser.add_argument("--switches", type=int, default=0, help="sample so many software switches at 1 Hz too")
-    parser.add_argument("--lab", default="", help="sample this lab, which is up, at 1 Hz too")
+    parser.add_argument("--switches", type=int, default=0, help="also sample this many software switches at 1 Hz")
+    parser.add_argument("--lab", default="", help="also sample this lab, which has to be up, at 1 Hz")
     parser.add_argument("--seconds", type=float, default=60.0, help="of sampling")
     asked = parser.parse_args()
     result: dict[str, Any] = {"cores": os.cpu_count(), "kernel": os.uname().release}

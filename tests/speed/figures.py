@@ -40,7 +40,7 @@ def interval(values: Sequence[float], seed: int = 0) -> tuple[float, float]:
 
 
 def paired(what: str, unit: str, ours: Sequence[float], other: Sequence[float]) -> Ratio:
-    """Compare measurements that were taken in turns; both sides need as many, none of the other side 0."""
+    """Compare measurements that were taken in turns; equally many on both sides, none of the other side's being 0."""
     ratios = [a / b for a, b in zip(ours, other, strict=True)]
     low, high = interval(ratios)
     medians = (float(np.median(ours)), float(np.median(other)), float(np.median(ratios)))

@@ -1,10 +1,10 @@
-"""What the idle-gap recorder costs the traffic that it watches, and the CPU: with and without it, in turns.
+"""Cost of the idle-gap recorder for traffic and CPU: with and without it, in turns.
 
 ``python -m tests.speed.idle_gaps`` (root) joins two network namespaces by a veth pair and measures, in alternating
 rounds with the recorder on the first one's interface and without: TCP throughput, 64-byte UDP frames received a second
 (iperf3), and round trips of echoes (the probe's kernel stamps, gaps of 0.1 to 1 ms). A veth pair is as fast as the
-CPUs: a real card at 1 Gb/s carries less, and what the recorder takes then is the CPU share printed for each load, by
-its own account. Both ends and the recorder share this machine's cores, so the ratios are pessimistic for a node.
+CPUs. A real card at 1 Gb/s carries less; the recorder's cost is then the CPU share that it reports itself, printed for
+each load. Both ends and the recorder share this machine's cores, so the ratios are pessimistic for a node.
 Prints Markdown, or with ``--json`` one object.
 """
 
@@ -37,30 +37,30 @@ NAMES = {
 
 @dataclass(slots=True)
 class Recorder:
-    """What a recorder told once it has ended."""
+    """A recorder, with its recording once it has ended."""
 
-    told: Recording | None = None
+    recording: Recording | None = None
 
     def cpu_share(self) -> float:
-        """CPU seconds a second, by its own account."""
-        assert self.told is not None
-        return float(self.told.summary["cpu_s"] / self.told.summary["took_s"])
+        """CPU seconds a second, as it reports itself."""
+        assert self.recording is not None
+        return float(self.recording.summary["cpu_s"] / self.recording.summary["took_s"])
 
     def packets_hz(self) -> float:
         """Packets that it saw a second, both directions."""
-        assert self.told is not None
-        seen = sum(self.told.column("transmit_frames")) + sum(self.told.column("receive_frames"))
-        return float(seen / self.told.summary["took_s"])
+        assert self.recording is not None
+        seen = sum(self.recording.column("transmit_frames")) + sum(self.recording.column("receive_frames"))
+        return float(seen / self.recording.summary["took_s"])
 
     def dropped(self) -> int:
-        """Packets that it did not see."""
-        assert self.told is not None
-        return int(self.told.summary["frames_dropped"])
+        """Packets that it missed."""
+        assert self.recording is not None
+        return int(self.recording.summary["frames_dropped"])
 
 
 @contextmanager
 def recorder(namespace: str, *, on: bool) -> Iterator[Recorder]:
-    """A recorder beside what happens inside, or none."""
+    """Record during the context if `on`."""
     found = Recorder()
     if not on:
         yield found
@@ -76,7 +76,7 @@ def recorder(namespace: str, *, on: bool) -> Iterator[Recorder]:
             yield found
         finally:
             child.send_signal(signal.SIGTERM)
-            found.told = read_stream(header + child.stdout.read())
+            found.recording = read_stream(header + child.stdout.read())
 
 
 def iperf(names: tuple[str, str], seconds: int, *options: str) -> dict[str, Any]:
@@ -88,9 +88,9 @@ def iperf(names: tuple[str, str], seconds: int, *options: str) -> dict[str, Any]
             if "listening" in line:
                 break
         argv = inside(names[0], "iperf3", "--json", "--client", ADDRESSES[1], "--time", str(seconds), *options)
-        told = json.loads(subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout)
+        result = json.loads(subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout)
         serving.stdout.read()
-    end: dict[str, Any] = told["end"]
+    end: dict[str, Any] = result["end"]
     return end
 
 
@@ -113,8 +113,8 @@ def measure(rounds: int, seconds: int) -> tuple[list[Ratio], dict[str, list[tupl
                 with recorder(names[0], on=on) as tcp:
                     values["tcp"] = iperf(names, seconds)["sum_received"]["bits_per_second"] / 1e9
                 with recorder(names[0], on=on) as slower:
-                    told = iperf(names, seconds, "--bitrate", "1G")
-                    values["tcp_1g"] = told["sum_received"]["bits_per_second"] / 1e9
+                    result = iperf(names, seconds, "--bitrate", "1G")
+                    values["tcp_1g"] = result["sum_received"]["bits_per_second"] / 1e9
                 with recorder(names[0], on=on) as small:
                     total = iperf(names, seconds, "--udp", "--bitrate", "0", "--length", "18")["sum"]
                     values["small"] = (total["packets"] - total["lost_packets"]) / total["seconds"] / 1e3

@@ -1,9 +1,9 @@
-"""What an idle lab costs: CPU of its daemon and hosts, and the wall time of `eeectl lab up` and `lab down`.
+"""Cost of an idle lab: CPU of its daemon and hosts, and the wall time of `eeectl lab up` and `lab down`.
 
 ``python -m tests.speed.idle_lab koibuchi`` brings the lab up, waits, measures over windows of equal length, takes
 it down, and prints one JSON object. ``--running`` measures a lab that is up already and leaves it alone. CPU is counted
-by the kernel: the daemon's in ``/proc/PID/stat`` (all threads; 10 ms steps), the hosts' in their control groups. What
-the kernel does for nobody (interrupts) is only in ``machine_cores``, with all else that runs here.
+by the kernel: the daemon's in ``/proc/PID/stat`` (all threads; 10 ms steps), the hosts' in their control groups. CPU
+that the kernel attributes to no process (interrupts) is only in ``machine_cores``, as are all other processes.
 """
 
 import argparse
@@ -69,13 +69,13 @@ def machine_cpu_s() -> float:
     return (user + nice + system + irq + softirq) * TICK_S
 
 
-def look(pid: int, groups: Path) -> Used:
-    """Read all clocks."""
+def read_used(pid: int, groups: Path) -> Used:
+    """Read all CPU times."""
     return Used(time.monotonic(), daemon_cpu_s(pid), hosts_cpu_s(groups), machine_cpu_s())
 
 
 def between(before: Used, after: Used) -> Window:
-    """Work out the use between two looks."""
+    """The use between two readings."""
     duration_s = after.at_s - before.at_s
     daemon = (after.daemon_s - before.daemon_s) / duration_s
     hosts = (after.hosts_s - before.hosts_s) / duration_s
@@ -85,11 +85,11 @@ def between(before: Used, after: Used) -> Window:
 
 def watch(pid: int, groups: Path, *, window_s: float, windows: int) -> list[Window]:
     """Measure successive windows."""
-    looks = [look(pid, groups)]
+    readings = [read_used(pid, groups)]
     for _ in range(windows):
         time.sleep(window_s)  # the passing of time is what is measured
-        looks.append(look(pid, groups))
-    return [between(before, after) for before, after in pairwise(looks)]
+        readings.append(read_used(pid, groups))
+    return [between(before, after) for before, after in pairwise(readings)]
 
 
 def timed_eeectl(*words: str) -> float:

@@ -1,7 +1,7 @@
-"""What a script would do instead: log in with netmiko, then one `send_config_set` for each port, one after the other.
+"""A script for comparison: log in with netmiko, then one `send_config_set` for each port in series.
 
-``python -m tests.speed.netmiko_ports LAB FILE`` reads JSON: switch name to a list of sets of lines. One session a
-switch, saved nowhere, read back never.
+``python -m tests.speed.netmiko_ports LAB FILE`` reads JSON: switch name to a list of sets of lines. It uses one
+session for each switch, and neither saves nor reads back.
 """
 
 import json

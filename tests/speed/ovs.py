@@ -1,7 +1,7 @@
-"""Open vSwitch's userspace switch between the hosts of a running lab, to be measured beside the twin.
+"""Open vSwitch's userspace switch between the hosts of a running lab, for comparison with the twin.
 
-What a user without a kernel module would otherwise pick: `datapath_type=netdev` on veth pairs, the way network
-emulators use it. Its daemons run with a database and sockets of their own in a temporary folder and are ended by
+This is what a user without a kernel module would use: `datapath_type=netdev` on veth pairs, as network emulators
+do. Its daemons run with a database and sockets of their own in a temporary folder and are ended by
 their process ids; the veth pairs go with them.
 """
 

@@ -1,8 +1,8 @@
-"""How long it takes to choose trees, order a plan and prove it: ``python -m tests.speed.planning``.
+"""Time to choose trees, order a plan and prove it: ``python -m tests.speed.planning``.
 
 Two labs from factory state to a shortest-path tree per switch: the 66-host lab, and 50 switches with 20 hosts each on
-a random graph of degree 6. Beside it the proof that judges every prefix from nothing, on the 66-host lab. One process,
-median of some runs; prints one JSON object. Memory is the process's peak so far.
+a random graph of degree 6. For comparison, the proof that checks every prefix from scratch, on the 66-host lab. One
+process, median of some runs; prints one JSON object. Memory is the process's peak so far.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""How true the probe's round trips are: beside the engine's own record of the same frames on the cable.
+"""Errors of the probe's round trips, compared with the engine's capture of the same frames on the cable.
 
 ``python -m tests.speed.probe_truth [LAB]`` (root) brings a lab up (miwa if none is named), captures the cable of
 its first host, whose time stamps are the engine's model times, probes the second host from the first, and compares each
-round trip by the kernel's stamps with answer minus request on the cable. The difference is what the twin adds between
-the host's kernel and the model: how late it took the frame over and delivered the answer. Prints one JSON object.
+round trip by the kernel's time stamps with that on the cable. The difference is the time that the twin adds between the
+host's kernel and the model: its lateness in accepting the frame and delivering the answer. Prints one JSON object.
 """
 
 import argparse
@@ -34,7 +34,7 @@ _IPV4, _VLAN, _ICMP = b"\x08\x00", b"\x81\x00", 1
 def packets(pcap: bytes) -> Iterator[tuple[int, bytes]]:
     """(ns since the epoch, frame) of each packet of a little-endian pcap with nanoseconds."""
     if len(pcap) < 24 or struct.unpack_from("<I", pcap)[0] != _NANOSECOND_PCAP:
-        raise ValueError("no pcap with nanoseconds")
+        raise ValueError("not a pcap with nanoseconds")
     at = 24
     while at + 16 <= len(pcap):
         seconds, rest_ns, size, _ = struct.unpack_from("<4I", pcap, at)
@@ -51,7 +51,7 @@ def echo_of(frame: bytes) -> tuple[int, int] | None:
     return (icmp[0], int.from_bytes(icmp[6:8], "big")) if icmp[0] in {0, 8} else None
 
 
-def errors_us(told: Recording, pcap: bytes) -> np.ndarray[Any, np.dtype[np.float64]]:
+def errors_us(recording: Recording, pcap: bytes) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Probed minus true round trip of each echo that is in both, microseconds; fewer than 65,536 echoes."""
     seen: dict[tuple[int, int], int] = {}
     for at_ns, frame in packets(pcap):
@@ -60,7 +60,7 @@ def errors_us(told: Recording, pcap: bytes) -> np.ndarray[Any, np.dtype[np.float
             seen[echo] = at_ns
     found = [
         rtt - (seen[0, number] - seen[8, number])
-        for number, rtt in zip(told.column("number"), told.column("rtt_ns"), strict=True)
+        for number, rtt in zip(recording.column("number"), recording.column("rtt_ns"), strict=True)
         if rtt is not None and (0, number) in seen and (8, number) in seen
     ]
     return np.asarray(found, dtype=float) / 1e3
@@ -77,7 +77,7 @@ def measure(folder: str, words: list[str]) -> dict[str, Any]:
         )
         try:
             assert capture.stderr is not None
-            capture.stderr.readline()  # it captures
+            capture.stderr.readline()  # the capture has started
             argv = ["lab", "exec", "--lab", lab.name, "--root", probing.name, "--", "python3", "-"]
             done = subprocess.run(
                 [*_EEECTL, *argv, str(probed.data_address), *words],
@@ -87,8 +87,8 @@ def measure(folder: str, words: list[str]) -> dict[str, Any]:
             capture.send_signal(signal.SIGINT)
             capture.wait()
         file.seek(0)
-        told = read_stream(done.stdout)
-        errors = errors_us(told, file.read())
+        recording = read_stream(done.stdout)
+        errors = errors_us(recording, file.read())
     late = json.loads(eeectl("lab", "truth", lab.name, "--json"))["engine"]["lateness"]
     low, high = interval(np.abs(errors).tolist())
     return {
@@ -98,7 +98,7 @@ def measure(folder: str, words: list[str]) -> dict[str, Any]:
         "median_absolute_95_percent_us": [low, high],
         "p90_absolute_us": float(np.percentile(np.abs(errors), 90)),
         "p99_absolute_us": float(np.percentile(np.abs(errors), 99)),
-        "probe": dict(told.summary),
+        "probe": dict(recording.summary),
         "lateness": {key: value for key, value in late.items() if not isinstance(value, list)},
         "load_average": os.getloadavg()[0],
     }

@@ -1,4 +1,4 @@
-"""A virtual lab for a benchmark: the command line of this checkout, and what the lab's journal says."""
+"""A virtual lab for a benchmark: the command line of this checkout, and the lab's journal."""
 
 import subprocess
 import sys
@@ -7,14 +7,14 @@ from twin.machine.statedir import Journal, StateDir
 
 
 def eeectl(*words: str) -> str:
-    """Run eeectl; its complaints go to our standard error."""
+    """Run eeectl; its standard error is ours."""
     return subprocess.run(
         [sys.executable, "-m", "eeectl.cli", *words], check=True, stdout=subprocess.PIPE, text=True
     ).stdout
 
 
 def journal_of(lab: str) -> Journal:
-    """What a lab that is up consists of; ends the program in a sentence if it is not up."""
+    """The journal of a lab that is up; exits with a message if it is not up."""
     journal = StateDir(lab).load()
     if journal is None:
         sys.exit(f"lab {lab} is not up: run `eeectl lab up {lab}`.")

@@ -1,6 +1,6 @@
-"""What an echo over sleeping links should take: a reference of its own, a few lines from the paper's description.
+"""Expected delay of an echo over sleeping links: an independent reference, from the paper's description.
 
-Miwa 2013, section 4: a link that was idle for `hold_us` starts to sleep, which takes Ts and cannot be cut short; a
+Miwa 2013, section 4: a link that was idle for `hold_us` falls asleep, which takes Ts and cannot be interrupted; a
 frame then waits for the rest of Ts, and in any case for the wake-up Tw. Nothing here uses the twin's engine.
 """
 
@@ -27,8 +27,8 @@ def echo_delays_us(
 ) -> list[float]:
     """Extra round-trip time of each echo beyond `base_us`, over the transmitters of the path in order.
 
-    None is a transmitter that never sleeps. The base time is taken to pass evenly, one share after each transmitter:
-    a gap on the second link then differs from the gap on the first by what the first one delayed.
+    None is a transmitter that never sleeps. The base time is assumed to be spread evenly, with one share
+    after each transmitter: a gap on the second link then differs from that on the first by the first one's delay.
     """
     path = [*there, *back]
     share_us = base_us / len(path)

@@ -1,11 +1,11 @@
 """How many varbinds an SNMP agent answers in one second of its own CPU time, beside pysnmp's agent.
 
 ``python -m tests.speed.snmp_agent`` starts each agent in a process of its own on loopback, replays one prepared
-GETBULK (SNMPv2c, one column, as many repetitions as a datagram takes) from a raw socket with several requests on their
-way, and prints one JSON object: per agent the median and extremes over rounds. The agents take turns round by round.
-CPU is the agent process's, all threads, user and system, from ``/proc/PID/schedstat`` (nanoseconds). The engine's agent
-shows a switch of 48 ports with all its groups and makes its table anew ten times a second; pysnmp's (run with
-``uv run --with pysnmp``; left out with ``--alone``) shows a column of Counter64 as long.
+GETBULK (SNMPv2c, one column, as many repetitions as a datagram takes) from a raw socket with several requests
+outstanding, and prints one JSON object: per agent the median and extremes over rounds. The agents take turns round by
+round. CPU is the agent process's, all threads, user and system, from ``/proc/PID/schedstat`` (nanoseconds). The
+engine's agent serves a switch of 48 ports with all its groups and rebuilds its table ten times a second; pysnmp's (run
+with ``uv run --with pysnmp``; left out with ``--alone``) serves a column of Counter64 of the same length.
 """
 
 import argparse
@@ -80,7 +80,7 @@ snmp.open_dispatcher()
 
 
 @dataclass(slots=True)
-class Contestant:
+class AgentProcess:
     """An agent in a process of its own."""
 
     name: str
@@ -104,7 +104,7 @@ def getbulk(column: bytes, repetitions: int) -> bytes:
 
 
 def contents(data: bytes) -> list[tuple[int, bytes]]:
-    """Elements one after another."""
+    """Elements in series."""
     found, at = [], 0
     while at < len(data):
         tag, size, at = data[at], data[at + 1], at + 2
@@ -132,7 +132,7 @@ def tree_cpu_s(pid: int) -> float:
     )
 
 
-def play_round(agent: Contestant, request: bytes, seconds: float) -> tuple[float, float]:
+def play_round(agent: AgentProcess, request: bytes, seconds: float) -> tuple[float, float]:
     """Varbinds per second of the agent's CPU time, and per second of wall time."""
     counts: dict[int, int] = {}
     total = 0
@@ -143,7 +143,7 @@ def play_round(agent: Contestant, request: bytes, seconds: float) -> tuple[float
             manager.send(request)
         while time.monotonic() - begun_s < seconds:
             if not select.select([manager], [], [], 5.0)[0]:
-                sys.exit(f"the agent of {agent.name} has fallen silent")
+                sys.exit(f"the agent of {agent.name} does not respond")
             answer = manager.recv(65_536)
             size = len(answer)
             if size not in counts:
@@ -153,14 +153,14 @@ def play_round(agent: Contestant, request: bytes, seconds: float) -> tuple[float
         return total / (tree_cpu_s(agent.pid) - cpu_s), total / (time.monotonic() - begun_s)
 
 
-def start(name: str, argv: list[str]) -> Contestant:
+def start(name: str, argv: list[str]) -> AgentProcess:
     process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     said = process.stdout.readline().split()
     if len(said) != 2:
         process.kill()
-        sys.exit(f"the agent of {name} did not start: its complaint stands above")
-    return Contestant(name, process, int(said[0]), int(said[1]))
+        sys.exit(f"the agent of {name} did not start: see its error message above")
+    return AgentProcess(name, process, int(said[0]), int(said[1]))
 
 
 def summary(values: list[float]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Switches with nothing but an SNMP agent, in a process of their own: what collectors are measured against."""
+"""Switches that consist of an SNMP agent alone, in a process of their own: targets for measuring collectors."""
 
 import subprocess
 import sys
@@ -34,7 +34,7 @@ sys.stdin.read()
 
 @contextmanager
 def switches(count: int, folder: Path) -> Iterator[list[Switch]]:
-    """So many switches of 48 ports whose agents answer on loopback until the context ends."""
+    """`count` switches of 48 ports whose agents answer on loopback until the context ends."""
     secret = folder / "community"
     secret.write_text(COMMUNITY, encoding="utf-8")
     secret.chmod(0o600)
@@ -42,10 +42,10 @@ def switches(count: int, folder: Path) -> Iterator[list[Switch]]:
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             if process.stdout is None:
-                raise AssertionError("it is a pipe")
+                raise AssertionError("stdout is a pipe")
             ports = [int(word) for word in process.stdout.readline().split()]
             if len(ports) != count:
-                sys.exit("the agents did not start: their complaint stands above")
+                sys.exit("the agents did not start: see their error message above")
             yield [_switch(n, port, str(secret)) for n, port in enumerate(ports, start=1)]
         finally:
             process.kill()

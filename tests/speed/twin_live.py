@@ -1,10 +1,10 @@
-"""The live twin beside Open vSwitch's userspace switch, between the same two hosts, in turns.
+"""The live twin compared with Open vSwitch's userspace switch, between the same two hosts, in turns.
 
 ``python -m tests.speed.twin_live`` (root) brings up a lab of its own with a 10 Gb/s switch, puts a second
 interface on an Open vSwitch bridge into the same network namespaces, and measures in alternating rounds: TCP
 throughput and 64-byte UDP frames a second (iperf3), and round trips (ICMP, kernel time stamps, gaps of 0.1 to 1 ms).
-Then it probes the lab `miwa` with gaps of 0.5 to 4 ms and compares every round trip with what its sleeping links
-should do to it (`sleeping_path`). Prints Markdown, or with ``--json`` one object.
+Then it probes the lab `miwa` with gaps of 0.5 to 4 ms and compares every round trip with the expected delay of
+its sleeping links (`sleeping_path`). Prints Markdown, or with ``--json`` one object.
 """
 
 import argparse
@@ -47,9 +47,9 @@ def iperf(pids: tuple[int, int], address: str, seconds: int, *options: str) -> d
             if "listening" in line:
                 break
         argv = inside(pids[0], "iperf3", "--json", "--client", address, "--time", str(seconds), *options)
-        told = json.loads(subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout)
+        recorded = json.loads(subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True).stdout)
         server.stdout.read()
-    end: dict[str, Any] = told["end"]
+    end: dict[str, Any] = recorded["end"]
     return end
 
 
@@ -65,19 +65,19 @@ def small_frames_hz(pids: tuple[int, int], address: str, seconds: int) -> float:
 
 
 def echoes(pid: int, address: str, count: int, gaps_us: tuple[int, int], seed: int) -> dict[str, list[int | None]]:
-    """Run the probe on a host; when each echo left and its round trip, ns, None where it was lost."""
+    """Run the probe on a host; transmit time and round trip of each echo in ns, None if it was lost."""
     words = ("--count", str(count), "--gap-us", "{}:{}".format(*gaps_us), "--draw", "uniform", "--seed", str(seed))
     done = subprocess.run(
         inside(pid, "/usr/bin/python3", "-", address, *words),
         check=True, stdout=subprocess.PIPE, text=True, input=packed("echo_probe"),
     )  # fmt: skip
-    told = read_stream(done.stdout)
-    return {name: told.column(name) for name in ("sent_ns", "rtt_ns")}
+    recorded = read_stream(done.stdout)
+    return {name: recorded.column(name) for name in ("sent_ns", "rtt_ns")}
 
 
-def answered_us(told: dict[str, list[int | None]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+def answered_us(recorded: dict[str, list[int | None]]) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Round trips of the echoes that were answered."""
-    return np.asarray([rtt for rtt in told["rtt_ns"] if rtt is not None], dtype=float) / 1e3
+    return np.asarray([rtt for rtt in recorded["rtt_ns"] if rtt is not None], dtype=float) / 1e3
 
 
 def beside_ovs(rounds: int, seconds: int) -> tuple[list[Ratio], str]:
@@ -122,7 +122,7 @@ def _rounds(lab: str, rounds: int, seconds: int) -> tuple[list[Ratio], str]:
 
 @dataclass(frozen=True, slots=True)
 class ProbeError:
-    """How far round trips over sleeping links were from the truth, microseconds; signed errors, absolute quantiles."""
+    """Errors of round trips over sleeping links, microseconds: signed medians, quantiles of absolute errors."""
 
     echoes: int
     lost: int
@@ -139,9 +139,9 @@ class ProbeError:
 def probe_errors(
     sent_ns: Sequence[int | None], rtt_ns: Sequence[int | None], policy: Policy
 ) -> tuple[float, np.ndarray[Any, Any]]:
-    """(base round trip, signed errors) of echoes over two sleeping switch ports, there and back, in microseconds.
+    """(base round trip, signed errors) of echoes over one sleeping switch port in each direction, in microseconds.
 
-    The base is the median of the round trips that no sleep can have touched: gaps shorter than the hold.
+    The base is the median of the round trips that no sleep can have delayed: after gaps shorter than the hold.
     """
     kept = [(at, rtt) for at, rtt in zip(sent_ns, rtt_ns, strict=True) if at is not None and rtt is not None]
     sent = [(at - kept[0][0]) / 1e3 for at, _ in kept]
@@ -158,16 +158,16 @@ def beside_truth(count: int) -> ProbeError:
     try:
         pid = journal_of("miwa").hosts["n01"].pid
         echoes(pid, "198.19.1.2", 400, (500, 4_000), 0)  # the first second after link-up has no LPI
-        told = echoes(pid, "198.19.1.2", count, (500, 4_000), 1)
+        recorded = echoes(pid, "198.19.1.2", count, (500, 4_000), 1)
         truth = json.loads(eeectl("lab", "truth", "miwa", "--json"))
     finally:
         eeectl("lab", "down", "miwa")
-    base_us, errors = probe_errors(told["sent_ns"], told["rtt_ns"], Policy(1_000.0, 182.0, 60.0))
+    base_us, errors = probe_errors(recorded["sent_ns"], recorded["rtt_ns"], Policy(1_000.0, 182.0, 60.0))
     low, high = interval(errors.tolist())
     quantiles = np.percentile(np.abs(errors), [50, 90, 99])
     return ProbeError(
         len(errors) + 1,
-        told["rtt_ns"].count(None),
+        recorded["rtt_ns"].count(None),
         base_us,
         float(np.median(errors)),
         low,

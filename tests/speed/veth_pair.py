@@ -1,4 +1,4 @@
-"""Two network namespaces that a veth pair joins, for measurements that need no switch."""
+"""Two network namespaces joined by a veth pair, for measurements that need no switch."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ INTERFACES = ("veth-a", "veth-b")
 
 @contextmanager
 def veth_pair() -> Iterator[tuple[str, str]]:
-    """Names of the namespaces; both are gone afterwards."""
+    """Names of the namespaces; both are deleted afterwards."""
     names = (f"eeebench{os.getpid()}a", f"eeebench{os.getpid()}b")
     made: list[str] = []
     try:

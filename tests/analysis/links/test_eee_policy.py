@@ -1,4 +1,4 @@
-"""Policies told from echoes through the engine, whose truth the fit does not see."""
+"""Policies fitted to echoes through the engine, whose truth the fit does not see."""
 
 import numpy as np
 import pytest

@@ -39,7 +39,7 @@ def test_loss_after_idle_is_told_with_its_gap() -> None:
     gaps = np.diff(sent, prepend=sent[0])
     rtt[(gaps > 2000) & (random.random(len(rtt)) < 0.12)] = np.nan
     (told,) = symptoms_of(Probes.of(sent, rtt))
-    assert "loses what wakes it" in told
+    assert "loses the frame that wakes it" in told
     assert 1500 < float(told.split("above ")[1].split(" us")[0]) < 2500
 
 

@@ -129,7 +129,7 @@ def test_missing_readings_are_said_and_widen_the_interval() -> None:
 
 def test_windows_that_no_reading_covers_are_refused() -> None:
     series, _ = _meter(np.random.default_rng(7), _flat(40.0), 10.0)
-    with pytest.raises(ValueError, match="ends after it begins"):
+    with pytest.raises(ValueError, match="has to end after it begins"):
         energy_of(series, _START_NS, _START_NS)
     with pytest.raises(ValueError, match="no readings"):
         energy_of(series, _START_NS + 500 * NS, _START_NS + 510 * NS)
@@ -142,7 +142,7 @@ def test_windows_that_no_reading_covers_are_refused() -> None:
     ("steps", "lag", "refresh", "together"), [(1, 2.0, 1.0, False), (6, 2.0, 1.0, False), (6, 1.0, 3.0, True)]
 )
 def test_a_lag_is_inside_its_interval(steps: int, lag: float, refresh: float, *, together: bool) -> None:
-    """`together`: all steps hit the meter's beat in one phase, and the interval has to own up to it."""
+    """`together`: all steps fall on one phase of the meter's refresh, which the interval has to account for."""
     rng = np.random.default_rng(8)
     held, halves = 0, []
     for _ in range(40):

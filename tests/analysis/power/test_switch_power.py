@@ -51,8 +51,8 @@ def test_a_drift_of_watts_is_taken_out_and_widens_the_interval(drift: Drift) -> 
     assert wide.half_width > 2 * calm.half_width
 
 
-def test_a_drift_is_in_the_base_and_its_interval_owns_up_to_it() -> None:
-    """Blocks do not tell the base from a drift, as all stages have it."""
+def test_the_interval_of_the_base_accounts_for_a_drift() -> None:
+    """Blocks do not separate the base from a drift, as all stages have both."""
     bases = [_fit(seed=seed, drift=Drift(1.0, 1000.0), blocks=4).base_watt for seed in range(6)]
     assert sum(base.holds(TRUTH.base) for base in bases) >= 5
     assert min(base.half_width for base in bases) > 0.5
@@ -67,7 +67,7 @@ def test_a_coarse_meter_gives_wide_intervals_and_no_wrong_numbers() -> None:
         assert port.link.half_width > 0.1
 
 
-def test_the_meters_class_widens_what_it_is_told() -> None:
+def test_the_meters_class_widens_the_intervals() -> None:
     windows = measure(TRUTH, FAMILIES["fine"], np.random.default_rng(2))
     plain, classed = fit_switch_power(windows, 0.01), fit_switch_power(windows, 0.01, accuracy_share=0.05)
     assert classed.base_watt.half_width > 1.5
@@ -101,17 +101,17 @@ def test_without_traffic_bits_and_packets_are_unknown() -> None:
     assert any("No window had traffic" in sentence for sentence in fit.unknown)
 
 
-def test_traffic_of_one_size_does_not_tell_bits_from_packets() -> None:
+def test_traffic_of_one_size_does_not_separate_bits_from_packets() -> None:
     fit = _fit(stages=without(STAGES, "small frames"))
     assert fit.packet_nanojoule is None
     assert _holds(fit.bit_picojoule, TRUTH.bit + TRUTH.packet * 1e3 / 12_000)
     assert any("share of a packet" in sentence for sentence in fit.unknown)
 
 
-def test_without_a_switch_shut_again_nobody_knows_what_stays() -> None:
+def test_without_ports_shut_again_residual_power_is_unknown() -> None:
     fit = _fit(stages=without(STAGES, "shut again"))
     assert fit.ports[1000].residual is None
-    assert any("what stays is not known" in sentence for sentence in fit.unknown)
+    assert any("residual power is unknown" in sentence for sentence in fit.unknown)
 
 
 def test_ports_that_are_always_up_are_refused() -> None:
@@ -124,7 +124,7 @@ def test_a_link_that_draws_nothing_has_no_fraction() -> None:
     windows = measure(replace(TRUTH, link=0.0, enabled=0.0), FAMILIES["gude"], np.random.default_rng(3))
     fit = fit_switch_power(windows, 0.1)
     assert fit.ports[1000].lpi_fraction is None
-    assert any("too little to tell" in sentence for sentence in fit.unknown)
+    assert any("too little to determine" in sentence for sentence in fit.unknown)
 
 
 # -- meters that cannot answer
@@ -164,7 +164,7 @@ def test_nothing_but_base_says_so() -> None:
     assert "No port was ever up" in fit.unknown[0]
 
 
-def test_cables_plugged_in_by_hand_are_told_apart() -> None:
+def test_cables_plugged_in_by_hand_are_a_stage() -> None:
     random = np.random.default_rng(6)
     calm, family = Drift(0.0), FAMILIES["fine"]
     none = [replace(one, cabled=0.0) for one in measure(TRUTH, family, random, stages=STAGES[:1], drift=calm)]

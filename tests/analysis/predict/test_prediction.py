@@ -312,7 +312,7 @@ def test_a_parameter_without_an_end_leaves_the_answer_without_one() -> None:
     known = exact_calibration(wake_us=Estimate(value=WAKE_US, low=0.0, high=math.inf))
     found = Predictor(profile({4_000: 1_000}), known, ONE_SWITCH).predict(parse_what_if("measured"))
     assert found.time_s.high == math.inf
-    assert any("sets no end to wake_us" in warning for warning in found.warnings)
+    assert any("set no bound to wake_us" in warning for warning in found.warnings)
 
 
 def test_the_same_question_has_the_same_answer() -> None:
@@ -343,7 +343,7 @@ def test_the_model_is_taken_that_covers_the_question() -> None:
         ("deep,hold_us=50", "a hold of 50 us was not measured"),
         ("fast,hold_us=1", "these links were not measured with it"),
         ("deep,hold_us=1,phy=10GBASE-T", "not measured"),
-        ("coalescing,wait_us=50", "no link here waits"),
+        ("coalescing,wait_us=50", "coalescing was not measured"),
         ("measured,speed_mbps=10", "a port at 10 Mb/s was not measured"),
     ],
 )

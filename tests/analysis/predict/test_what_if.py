@@ -1,4 +1,4 @@
-"""Questions are read as they are meant, or refused in a sentence."""
+"""What-if questions are parsed as they are meant, or refused in one sentence."""
 
 import pytest
 
@@ -26,21 +26,21 @@ def test_questions(text: str, wanted: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("deeper", "is no mode"),
-        ("deep,hold=3", "says nothing"),
-        ("deep,hold_us=-1", "is no time"),
-        ("deep,hold_us=inf", "is no time"),
-        ("deep,hold_us=x", "is no time"),
+        ("deeper", "is not a mode"),
+        ("deep,hold=3", "is not a valid setting"),
+        ("deep,hold_us=-1", "is not a time"),
+        ("deep,hold_us=inf", "is not a time"),
+        ("deep,hold_us=x", "is not a time"),
         ("off,hold_us=3", "off has no hold_us"),
         ("measured,wait_us=3", "measured has no wait_us"),
         ("fast,deep_after_us=3", "fast has no deep_after_us"),
         ("hybrid,hold_us=1", "deep_after_us=10"),
         ("coalescing", "wait_us=100"),
-        ("deep,phy=1000BASE-X", "is no PHY"),
+        ("deep,phy=1000BASE-X", "is not a known PHY"),
         ("fast,phy=1000BASE-T", "has no fast wake"),
-        ("speed_mbps=99", "is no speed"),
+        ("speed_mbps=99", "is not a speed"),
     ],
 )
-def test_wrong_ones_are_told(text: str, sentence: str) -> None:
+def test_invalid_ones_are_refused(text: str, sentence: str) -> None:
     with pytest.raises(LabError, match=sentence):
         parse_what_if(text)

@@ -128,7 +128,7 @@ def test_what_cannot_be_fitted_is_refused(measured: list[tuple[Profile, Played, 
         wake_run(known.model_copy(update={"gaps": {}}), {"receive": HOLD})
     with pytest.raises(NotEnoughData, match="gap recorder"):
         overhead_us(known.model_copy(update={"call_count": 0.0}), {"receive": HOLD})
-    with pytest.raises(ValueError, match="one at least"):
+    with pytest.raises(ValueError, match="at least one"):
         errors_of([], [])
 
 

@@ -14,7 +14,7 @@ import pytest
 from analysis.report.delay import delay
 from analysis.report.overhead import overhead
 from analysis.report.page import page, parts_of
-from analysis.report.report_data import read_material
+from analysis.report.report_data import read_report_data
 from analysis.report.section import Missing, Section
 from eeectl.cli import run
 from tests.support.measured.synthetic_run import (
@@ -81,12 +81,12 @@ def _read(text: str) -> _Reader:
 
 @pytest.fixture(scope="module")
 def parts(study: Path) -> tuple[tuple[Section, ...], tuple[Missing, ...]]:
-    return parts_of(read_material([study], calibration(), "calibration.yaml"))
+    return parts_of(read_report_data([study], calibration(), "calibration.yaml"))
 
 
 @pytest.fixture(scope="module")
 def text(study: Path, parts: tuple[tuple[Section, ...], tuple[Missing, ...]]) -> str:
-    return page(read_material([study], calibration(), "calibration.yaml"), *parts)
+    return page(read_report_data([study], calibration(), "calibration.yaml"), *parts)
 
 
 def test_the_page_is_well_formed(text: str) -> None:
@@ -167,7 +167,7 @@ def test_tables_can_be_copied(text: str, parts: tuple[tuple[Section, ...], tuple
 
 
 def test_the_same_runs_make_the_same_drawings(study: Path) -> None:
-    data = read_material([study], calibration(), "")
+    data = read_report_data([study], calibration(), "")
     assert overhead(data) == overhead(data)
 
 
@@ -187,17 +187,17 @@ def test_predictions_stand_beside_measurements(parts: tuple[tuple[Section, ...],
 
 def test_what_is_missing_is_told_with_a_command(tmp_path: Path) -> None:
     folder = write_run(tmp_path, write_probe)
-    sections, missing = parts_of(read_material([folder], None, ""))
+    sections, missing = parts_of(read_report_data([folder], None, ""))
     assert [section.name for section in sections] == ["measured", "delay"]
     assert len(missing) == 7
     assert all(one.command.startswith("eeectl ") for one in missing)
-    told = _read(page(read_material([folder], None, ""), sections, missing))
+    told = _read(page(read_report_data([folder], None, ""), sections, missing))
     assert told.wrong == []
     assert "missing" in told.ids
 
 
 def test_an_empty_run_has_a_report(tmp_path: Path) -> None:
-    sections, missing = parts_of(read_material([write_run(tmp_path)], calibration(), "c.yaml"))
+    sections, missing = parts_of(read_report_data([write_run(tmp_path)], calibration(), "c.yaml"))
     assert [section.name for section in sections] == ["measured", "parameters"]
     assert len(missing) == 7
 
@@ -208,7 +208,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
             {"eee": "off"}, 1.0, program="<script>alert(1)</script>", hosts=("n01",), state="failed", why="<b>"
         )
 
-    data = read_material([write_run(tmp_path, part)], None, "")
+    data = read_report_data([write_run(tmp_path, part)], None, "")
     text = page(data, *parts_of(data))
     assert "<script" not in text
     assert _read(text).wrong == []
@@ -221,7 +221,7 @@ def test_the_command_writes_page_and_figures(
     assert run(["report", str(folder), "--calibration", str(calibration_file)]) == 0
     told = capsys.readouterr()
     assert told.out.strip() == str(folder / "report.html")
-    assert "3 are missing" in told.err
+    assert "3 sections are missing" in told.err
     figures = folder / "figures"
     names = {path.stem for path in figures.glob("*.svg")}
     assert names == {path.stem for path in figures.glob("*.pdf")}
@@ -269,7 +269,7 @@ def test_holds_are_not_drawn_as_one(tmp_path: Path) -> None:
 
     policy = calibration().links["path n01 - n02"]
     links = {"n01-n02 eee=on hold_us=100": policy, "n01-n02 eee=on hold_us=1000": policy}
-    found = delay(read_material([write_run(tmp_path, part)], calibration(links=links), ""))
+    found = delay(read_report_data([write_run(tmp_path, part)], calibration(links=links), ""))
     assert isinstance(found, Section)
     assert [drawing.title for drawing in found.drawings] == [
         "Response delay, n01 - n02, hold_us 100",

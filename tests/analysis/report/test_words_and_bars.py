@@ -13,8 +13,8 @@ from analysis.configurations import Factors
 from analysis.interval import Interval
 from analysis.report.drawing import STYLES, draw, label
 from analysis.report.energies import added, energy_of_trial, meters_of, ratio, repeated
-from analysis.report.report_data import bars_told, pairs_of, read_material, short_names, spread_of
-from analysis.report.table import Column, Table, told
+from analysis.report.report_data import bars_text, pairs_of, read_report_data, short_names, spread_of
+from analysis.report.table import Column, Table, cell_text
 from tests.support.measured.synthetic_run import Writer, write_regulation, write_run
 
 
@@ -35,7 +35,7 @@ from tests.support.measured.synthetic_run import Writer, write_regulation, write
     ],
 )
 def test_cells(cell: object, text: str) -> None:
-    assert told(cell) == text  # type: ignore[arg-type]
+    assert cell_text(cell) == text  # type: ignore[arg-type]
 
 
 def test_an_interval_is_three_columns_of_a_file() -> None:
@@ -50,15 +50,15 @@ def test_bars_of_few_trials_are_their_range() -> None:
     assert (one.below, one.above, one.count) == (0.0, 0.0, 1)
     assert three.interval == Interval(3.0, 1.0, 9.0)
     assert 0 < many.below < 14
-    with pytest.raises(ValueError, match="no median"):
+    with pytest.raises(ValueError, match="at least one value"):
         spread_of([])
 
 
 def test_captions() -> None:
-    assert "nothing is known about their spread" in bars_told([1, 1])
-    assert "least to the most of n = 3" in bars_told([3, 3])
-    assert "95 % bootstrap intervals, n = 6 to 9" in bars_told([6, 9])
-    assert "from 6 trials on" in bars_told([3, 9])
+    assert "nothing is known about their spread" in bars_text([1, 1])
+    assert "least to the most of n = 3" in bars_text([3, 3])
+    assert "95 % bootstrap intervals, n = 6 to 9" in bars_text([6, 9])
+    assert "from 6 trials on" in bars_text([3, 9])
 
 
 @settings(max_examples=50, deadline=None)
@@ -83,7 +83,7 @@ def test_sums_and_repetitions() -> None:
 
 
 def test_energy_is_told_apart_by_what_it_feeds(tmp_path: Path) -> None:
-    (run,) = read_material([write_run(tmp_path, write_regulation)], None, "").runs
+    (run,) = read_report_data([write_run(tmp_path, write_regulation)], None, "").runs
     meters = meters_of(run)
     assert {meter.feeds for meter in meters} == {"sw1", "n01"}
     trial = next(trial for trial in run.trials if trial.levels == {"trunks": "on", "uplink": "on"})
@@ -101,7 +101,7 @@ def test_a_programs_start_is_in_no_energy(tmp_path: Path) -> None:
         writer.watts(begun_ns, ended_ns, 50.0)
         writer.watts(begun_ns, ended_ns, 0.0, feeds="", outlet=8)
 
-    (run,) = read_material([write_run(tmp_path, part)], None, "").runs
+    (run,) = read_report_data([write_run(tmp_path, part)], None, "").runs
     assert [meter.outlet for meter in meters_of(run)] == [1]
     found = energy_of_trial(run, run.trials[0], meters_of(run)).network_joule
     assert found is not None
@@ -113,7 +113,7 @@ def test_states_and_configurations(tmp_path: Path) -> None:
         writer.write({"uplink": "off", "size": 3}, 1.0, program="p", parameters={"size": 3}, hosts=("n01",))
         writer.write({"uplink": "on", "size": 4}, 1.0, program="p", parameters={"size": 4}, hosts=("n01",))
 
-    (run,) = read_material([write_run(tmp_path, part)], None, "").runs
+    (run,) = read_report_data([write_run(tmp_path, part)], None, "").runs
     one, other = run.trials
     factors = run.factors
     # `uplink` is of kind link because the run's own description says so.
@@ -136,7 +136,7 @@ def test_different_holds_are_not_compared_as_one(tmp_path: Path) -> None:
                 figures = [("time", time_s, "s"), ("communications", 1_000.0, "call")]
                 writer.write({"eee": eee, "hold_us": hold_us}, time_s, figures=figures, program="p", hosts=("n01",))
 
-    (run,) = read_material([write_run(tmp_path, part)], None, "").runs
+    (run,) = read_report_data([write_run(tmp_path, part)], None, "").runs
     pairs = pairs_of(run)
     assert sorted(run.factors.hold_us(pair.configuration) or 0 for pair in pairs) == [100, 1_000]
     assert sorted(pair.overhead_us.interval.value for pair in pairs) == pytest.approx([100, 400])

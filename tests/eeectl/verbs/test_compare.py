@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from eeectl.cli import run as eeectl
+from record.event_kinds import EventKind
 from record.sample_tables import Batch, Column
 from record.store import Run
-from record.trial_events import BEGUN, ENDED, TrialBegun, TrialEnded
+from record.trial_events import TrialBegun, TrialEnded
 
 _S = 1_000_000_000
 _ZERO_NS = 1_700_000_000 * _S
@@ -26,12 +27,12 @@ def folder(tmp_path: Path) -> Path:
             drift = 1.03**block
             watt, time_s = drift * (18.0 if eee == "on" else 20.0), drift * (1.02 if eee == "on" else 1.0)
             begun = TrialBegun(number, number, block, 0, {"eee": eee, "n": 4}, "program", "alltoall")
-            run.event(BEGUN, **begun.plain())
+            run.event(EventKind.TRIAL_BEGUN, **begun.plain())
             _meter(run, at_ns, watt)
             ended = TrialEnded(
                 number, "valid", "", at_ns, at_ns + _WINDOW_S * _S, True, (("time", time_s, "s"), ("lost", 0.0, "1"))
             )
-            run.event(ENDED, **ended.plain())
+            run.event(EventKind.TRIAL_ENDED, **ended.plain())
             at_ns += (_WINDOW_S + 5) * _S
         return run.folder
 
@@ -81,8 +82,8 @@ def test_two_runs_are_compared_without_pairs(folder: Path, capsys: pytest.Captur
     [
         (("{folder}:eee=half", "eee=on"), "has no valid trial of eee half"),
         (("eee=on", "eee=off"), "names no run"),
-        (("{folder}:eee", "eee=on"), "'eee' is no level"),
-        (("{folder}:eee=on", "/nowhere:eee=off"), "is no run's folder"),
+        (("{folder}:eee", "eee=on"), "'eee' is not a level"),
+        (("{folder}:eee=on", "/nowhere:eee=off"), "is not a run's folder"),
         (("{folder}:eee=on", "eee=off", "--figure", "speed"), "have no figure in common"),
         (("{folder}:eee=on", "eee=off", "--devices", "sw9"), "feeds sw9"),
     ],
