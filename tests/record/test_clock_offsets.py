@@ -23,7 +23,7 @@ _TRACKING = (
 
 
 @given(st.integers(-(10**18), 10**18), st.integers(0, 2**32), st.integers(1, 12))
-def test_the_true_offset_is_inside_however_unlike_the_ways_are(true_ns: int, seed: int, count: int) -> None:
+def test_the_true_offset_is_within_the_bound_however_asymmetric_the_path(true_ns: int, seed: int, count: int) -> None:
     rng = random.Random(seed)  # noqa: S311 - drawn ways, no secrets
     exchanges, now = [], 10**18
     for _ in range(count):
@@ -40,8 +40,8 @@ def test_the_true_offset_is_inside_however_unlike_the_ways_are(true_ns: int, see
 def test_a_clock_of_hundredths_is_known_to_less_than_one(zero_ns: int, seed: int) -> None:
     rng = random.Random(seed)  # noqa: S311 - drawn ways, no secrets
     exchanges = []
-    for beat in range(20):
-        sent = 10**18 + beat * 10**9
+    for tick in range(20):
+        sent = 10**18 + tick * 10**9
         asked = sent + rng.randint(0, 5_000_000)
         uptime_ms = (asked - 10**18 + zero_ns) // UPTIME_STEP_NS * 10
         exchanges.append(uptime_exchange(sent, uptime_ms, asked + rng.randint(0, 5_000_000)))
@@ -51,7 +51,7 @@ def test_a_clock_of_hundredths_is_known_to_less_than_one(zero_ns: int, seed: int
     assert found.bound_ns <= 10_000_000
 
 
-def test_a_clock_that_was_stepped_is_told_and_both_offsets_are_covered() -> None:
+def test_a_stepped_clock_is_inconsistent_and_its_bound_covers_both_offsets() -> None:
     exchanges = [Exchange(0, 1_000, 10), Exchange(100, 9_100, 110)]
     found = offset_of("n01", "ssh round trips", exchanges)
     assert not found.consistent
@@ -60,7 +60,7 @@ def test_a_clock_that_was_stepped_is_told_and_both_offsets_are_covered() -> None
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=3, max_size=20), st.sampled_from([1, -1]))
-def test_between_two_estimates_any_drift_one_way_is_inside(drifts: list[int], sign: int) -> None:
+def test_between_two_estimates_any_drift_in_one_direction_is_within_the_bound(drifts: list[int], sign: int) -> None:
     offsets = [sign * sum(drifts[: n + 1]) for n in range(len(drifts))]
     first = Offset("n01", "ssh round trips", 0, offsets[0], 5)
     last = Offset("n01", "ssh round trips", (len(drifts) - 1) * 1_000, offsets[-1], 9)
@@ -69,12 +69,12 @@ def test_between_two_estimates_any_drift_one_way_is_inside(drifts: list[int], si
         assert abs(offset - true) <= bound + 1
 
 
-def test_chrony_says_how_wrong_it_may_be() -> None:
+def test_chronys_tracking_gives_a_bound() -> None:
     assert chrony_bound_ns(_TRACKING) == 12_000 + 100_000 + 200_000
     assert chrony_bound_ns(_TRACKING.replace("Normal", "Not synchronised")) is None
     assert chrony_bound_ns("506 Cannot talk to daemon") is None
-    told = by_chrony("n01", _TRACKING, _TRACKING, 7, -40)
-    assert told == Offset("n01", "chrony", 7, -40, 624_000)
+    offset = by_chrony("n01", _TRACKING, _TRACKING, 7, -40)
+    assert offset == Offset("n01", "chrony", 7, -40, 624_000)
     assert by_chrony("n01", _TRACKING, "", 7, 0) is None
 
 

@@ -1,4 +1,4 @@
-"""One clock: steps of the system's clock leave no jump, beats keep their times."""
+"""One clock: steps of the system clock leave no jump, ticks keep their times."""
 
 import threading
 
@@ -9,7 +9,7 @@ from record.run_clock import RunClock, Schedule, aligned
 from tests.support.measured.fake_clock import NS, FakeClock
 
 
-def test_a_step_of_the_systems_clock_does_not_move_the_runs() -> None:
+def test_a_step_of_the_system_clock_does_not_move_the_runs_clock() -> None:
     system = FakeClock()
     clock = RunClock(system)
     begun_ns = clock.now_ns()
@@ -19,7 +19,7 @@ def test_a_step_of_the_systems_clock_does_not_move_the_runs() -> None:
     assert clock.system_ahead_ns() == -3_600 * NS
 
 
-def test_waiting_ends_at_once_when_it_is_over() -> None:
+def test_waiting_for_a_time_that_has_passed_ends_at_once() -> None:
     clock = RunClock(FakeClock())
     ending = threading.Event()
     assert not clock.wait_until(clock.now_ns(), ending)
@@ -28,13 +28,13 @@ def test_waiting_ends_at_once_when_it_is_over() -> None:
 
 
 @given(st.integers(10**7, 10**11), st.integers(0, 10**6), st.integers(0, 10**13))
-def test_the_following_beat_is_never_more_than_half_a_period_overdue(period_ns: int, tick: int, late_ns: int) -> None:
+def test_the_following_tick_is_never_more_than_half_a_period_overdue(period_ns: int, tick: int, late_ns: int) -> None:
     schedule = Schedule(7 * NS, period_ns)
     now_ns = schedule.due_ns(tick) + late_ns
     following = schedule.following(tick, now_ns)
     assert following > tick
     assert now_ns - schedule.due_ns(following) <= period_ns / 2
-    if following > tick + 1:  # no beat is left out that could still be met
+    if following > tick + 1:  # no tick is skipped that could still be met
         assert now_ns - schedule.due_ns(following - 1) > period_ns / 2
 
 

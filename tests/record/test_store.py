@@ -97,7 +97,7 @@ while True:
 
 
 def _killed(root: Path, after: int) -> tuple[Path, int]:
-    """A run killed with SIGKILL after so many beats: its folder, and the last beat that it knew to be written."""
+    """A run killed with SIGKILL after some ticks: its folder, and the last tick that it knew to be written."""
     program = textwrap.dedent(_VICTIM).format(root=str(root))
     victim = subprocess.Popen(
         [sys.executable, "-c", program],
@@ -106,20 +106,20 @@ def _killed(root: Path, after: int) -> tuple[Path, int]:
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )
     assert victim.stdout is not None
-    folder, told = Path(victim.stdout.readline().strip()), -1
-    while told < after:
-        told = int(victim.stdout.readline())
+    folder, last_tick = Path(victim.stdout.readline().strip()), -1
+    while last_tick < after:
+        last_tick = int(victim.stdout.readline())
     victim.send_signal(signal.SIGKILL)
     rest = victim.stdout.read().splitlines(keepends=True)
     victim.wait()
     whole = [int(line) for line in rest if line.endswith("\n")]
-    return folder, max([told, *whole])
+    return folder, max([last_tick, *whole])
 
 
-def test_what_was_measured_before_kill_9_is_readable_and_the_run_goes_on(tmp_path: Path) -> None:
-    folder, told = _killed(tmp_path, 150)
+def test_what_was_measured_before_kill_9_is_readable_and_the_run_can_be_resumed(tmp_path: Path) -> None:
+    folder, last_tick = _killed(tmp_path, 150)
     seen = _shown(folder)
-    assert len(seen) >= 2 * (told + 1)
+    assert len(seen) >= 2 * (last_tick + 1)
     assert seen == _expected(len(seen) // 2)
     with Run.resume(folder) as run:
         run.append(_watts(10**6, [1.0]))
@@ -166,12 +166,12 @@ def test_two_processes_do_not_write_one_folder(run: Run) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "Run", "a b", "../up", "x" * 70])
-def test_a_name_that_is_no_folders_is_refused(tmp_path: Path, name: str) -> None:
+def test_an_invalid_name_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(LabError, match=r"invalid name .* for a run"):
         Run.create(tmp_path, name, {})
 
 
-def test_a_folder_that_is_no_run_is_said_to_be_none(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_runs_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="is not a run's folder"):
         read_facts(tmp_path)
 
@@ -188,7 +188,7 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def _fill(run: Run, stopper: threading.Event) -> int:
-    """Append until the disk is full; how many beats were given."""
+    """Append until the disk is full; how many ticks were appended."""
     tick = 0
     while not run.trouble:
         run.append(_watts(tick, [float(tick), None]))
@@ -198,7 +198,7 @@ def _fill(run: Run, stopper: threading.Event) -> int:
     return tick
 
 
-def test_a_full_disk_loses_nothing_and_is_taken_up_again_when_there_is_room(tiny_disk: Path) -> None:
+def test_a_full_disk_loses_nothing_and_writing_continues_when_there_is_room(tiny_disk: Path) -> None:
     ballast = tiny_disk / "ballast"
     ballast.write_bytes(bytes(150_000))
     run = Run.create(tiny_disk, "full", {}, segment_s=3_600.0)
@@ -217,7 +217,7 @@ def test_a_full_disk_loses_nothing_and_is_taken_up_again_when_there_is_room(tiny
     assert [event["kind"] for event in read_events(run.folder)] == ["begun", "disk_recovered"]
 
 
-def test_a_disk_that_stays_full_is_said_in_one_sentence_and_what_is_there_is_readable(tiny_disk: Path) -> None:
+def test_a_disk_that_stays_full_is_one_error_and_what_was_written_is_readable(tiny_disk: Path) -> None:
     run = Run.create(tiny_disk, "full", {}, segment_s=3_600.0)
     _fill(run, threading.Event())
     with pytest.raises(RunFolderFailed, match=r"could not be written \(No space left on device; \d+ rows are lost\)"):
@@ -227,7 +227,7 @@ def test_a_disk_that_stays_full_is_said_in_one_sentence_and_what_is_there_is_rea
     assert seen == _expected(len(seen) // 2)
 
 
-def test_too_much_that_waits_ends_a_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_waiting_rows_end_a_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("record.store._HELD_ROWS", 10)
     big = Batch("watts", 11, {"strip": "pdu1", "outlet": list(range(11))})
     real, gate = SegmentWriter.append, threading.Event()
@@ -247,7 +247,7 @@ def test_too_much_that_waits_ends_a_run(run: Run, monkeypatch: pytest.MonkeyPatc
 
 
 def _ports(rows: list[tuple[int, str, int | None, str]]) -> pl.DataFrame:
-    told = [
+    values = [
         {
             "switch": "sw1",
             "port": port,
@@ -258,7 +258,7 @@ def _ports(rows: list[tuple[int, str, int | None, str]]) -> pl.DataFrame:
         }
         for tick, port, value, m in rows
     ]
-    return pl.DataFrame(told, schema={name: _TYPES[name] for name in told[0]})
+    return pl.DataFrame(values, schema={name: _TYPES[name] for name in values[0]})
 
 
 _TYPES = {
@@ -271,7 +271,7 @@ _TYPES = {
 }
 
 
-def test_differences_are_of_one_port_and_of_no_reset() -> None:
+def test_differences_are_of_one_port_and_not_across_a_reset() -> None:
     rows = _ports(
         [
             (0, "a", 10, ""),

@@ -1,4 +1,4 @@
-"""Sampling: nobody waits for anybody, nothing is invented, and what happened is written down."""
+"""Sampling: no source delays another, no value is made up, and every event is recorded."""
 
 import threading
 import time
@@ -24,20 +24,20 @@ def _polls(run: Run, source: str) -> list[tuple[int, str, str]]:
     return rows.select("tick", "outcome", "mark").rows()
 
 
-def test_a_source_that_hangs_delays_no_other_and_its_beats_are_missed_not_made_up(run: Run) -> None:
-    let_go = threading.Event()
-    slow = ToySource("slow", lambda number: let_go.wait(20.0) and None if number == 1 else None)
+def test_a_source_that_hangs_delays_no_other_and_its_ticks_are_missed_not_made_up(run: Run) -> None:
+    released = threading.Event()
+    slow = ToySource("slow", lambda number: released.wait(20.0) and None if number == 1 else None)
     quick = ToySource("quick")
     with Collector([Timed(slow, 0.1), Timed(quick, 0.1)], run):
         slow.wait_for(1)
         quick.wait_for(12)
-        let_go.set()
+        released.set()
         slow.wait_for(4)
     run.flush()
     assert [tick for tick, *_ in _polls(run, "quick")] == list(range(quick.readings))
-    told = _polls(run, "slow")
-    assert [tick for tick, *_ in told] == list(range(len(told)))  # every beat has a row, once
-    missed = [tick for tick, outcome, _ in told if outcome == "missed"]
+    polls = _polls(run, "slow")
+    assert [tick for tick, *_ in polls] == list(range(len(polls)))  # every tick has one row
+    missed = [tick for tick, outcome, _ in polls if outcome == "missed"]
     assert len(missed) >= 5
     assert missed == list(range(2, 2 + len(missed)))
     watts = RunSamples(run.folder).table("watts").filter(pl.col("strip") == "slow")
@@ -45,7 +45,7 @@ def test_a_source_that_hangs_delays_no_other_and_its_beats_are_missed_not_made_u
     assert not set(watts["tick"].to_list()) & set(missed)
 
 
-def test_beats_stay_where_they_are_due_whatever_a_reading_takes(run: Run) -> None:
+def test_ticks_keep_their_times_however_long_a_reading_takes(run: Run) -> None:
     source = ToySource("pdu1", lambda number: time.sleep(0.02 * (number % 3)))
     with Collector([Timed(source, 0.1)], run):
         source.wait_for(12)
@@ -56,12 +56,12 @@ def test_beats_stay_where_they_are_due_whatever_a_reading_takes(run: Run) -> Non
     assert (rows["received_ns"] >= rows["sent_ns"]).all()
 
 
-def test_a_beat_that_begins_late_is_marked(tmp_path: Path) -> None:
+def test_a_poll_that_begins_late_is_marked(tmp_path: Path) -> None:
     system = FakeClock()
     run = Run.create(tmp_path, "late", {}, RunClock(system))
     source = ToySource("pdu1", lambda number: system.advance(1.3) if number == 0 else None)
     with run, Collector([Timed(source, 1.0)], run) as collector:
-        system.advance(1.0)  # the first beat, which takes until 0.3 s after the second is due
+        system.advance(1.0)  # the first poll, which takes until 0.3 s after the second is due
         source.wait_for(2)
         system.advance(0.7)
         source.wait_for(3)
@@ -69,7 +69,7 @@ def test_a_beat_that_begins_late_is_marked(tmp_path: Path) -> None:
     assert _polls(run, "pdu1") == [(0, "ok", ""), (1, "ok", "late"), (2, "ok", "")]
 
 
-def test_a_failing_source_is_asked_again_by_a_new_connection_and_said_once(run: Run) -> None:
+def test_a_failing_source_is_polled_again_over_a_new_connection_and_recorded_once(run: Run) -> None:
     def act(number: int) -> None:
         if 2 <= number < 5:
             raise silent("pdu1")
@@ -86,7 +86,7 @@ def test_a_failing_source_is_asked_again_by_a_new_connection_and_said_once(run: 
     assert why == ["pdu1: does not answer: check it."] * 3
 
 
-def test_a_device_that_lets_us_not_in_is_left_alone(run: Run) -> None:
+def test_a_device_that_denies_access_is_not_polled_again(run: Run) -> None:
     def act(number: int) -> None:
         raise AccessDenied("sw1", f"wrong password, try {number}.")
 
@@ -98,7 +98,7 @@ def test_a_device_that_lets_us_not_in_is_left_alone(run: Run) -> None:
     assert any(event["kind"] == EventKind.SOURCE_GAVE_UP for event in RunSamples(run.folder).events)
 
 
-def test_a_strip_of_another_family_than_told_stops_no_other(run: Run) -> None:
+def test_a_strip_of_another_family_than_in_the_inventory_stops_no_other(run: Run) -> None:
     def act(_: int) -> None:
         raise LabError("pdu1 has no object of a Gude: correct its `family` in hosts.yml.")
 
@@ -109,7 +109,7 @@ def test_a_strip_of_another_family_than_told_stops_no_other(run: Run) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_a_mistake_in_a_source_ends_the_sampling_aloud(run: Run) -> None:
+def test_a_bug_in_a_source_ends_the_sampling_with_an_error(run: Run) -> None:
     source = ToySource("pdu1", lambda number: 1 // (2 - number) and None)
     collector = Collector([Timed(source, 0.05)], run)
     collector.start()
@@ -120,7 +120,7 @@ def test_a_mistake_in_a_source_ends_the_sampling_aloud(run: Run) -> None:
     assert RunSamples(run.folder).table("watts").height == 2  # what was measured is kept
 
 
-def test_sampling_ends_in_a_sentence_when_nothing_can_be_kept_any_more(run: Run) -> None:
+def test_sampling_ends_with_an_error_when_samples_cannot_be_kept(run: Run) -> None:
     collector = Collector([Timed(ToySource("pdu1"), 0.05), Timed(ToySource("pdu2"), 0.05)], run)
 
     def full(_: Batch) -> None:
@@ -133,16 +133,16 @@ def test_sampling_ends_in_a_sentence_when_nothing_can_be_kept_any_more(run: Run)
         collector.stop()
 
 
-def test_a_jump_of_the_systems_clock_is_an_event_and_leaves_no_jump_in_the_series(tmp_path: Path) -> None:
+def test_a_jump_of_the_system_clock_is_an_event_and_leaves_no_jump_in_the_series(tmp_path: Path) -> None:
     system = FakeClock()
     run = Run.create(tmp_path, "jump", {}, RunClock(system))
     source = ToySource("pdu1")
     with run, Collector([Timed(source, 1.0)], run):
-        for beat in range(1, 7):
-            if beat == 3:
+        for tick in range(1, 7):
+            if tick == 3:
                 system.step(7_200.0)
             system.advance(1.0)
-            source.wait_for(beat)
+            source.wait_for(tick)
     rows = RunSamples(run.folder).table("watts")
     assert rows["sent_ns"].diff().drop_nulls().to_list() == [NS] * 5
     jumps = [event for event in RunSamples(run.folder).events if event["kind"] == EventKind.CLOCK_JUMP]
@@ -150,22 +150,22 @@ def test_a_jump_of_the_systems_clock_is_an_event_and_leaves_no_jump_in_the_serie
     assert RunSamples(run.folder).facts["clock"][0]["system_ahead_at_end_ns"] == 7_200 * NS
 
 
-def test_sinks_are_told_of_every_batch(run: Run) -> None:
-    class Ears:
+def test_sinks_take_every_batch(run: Run) -> None:
+    class Receiver:
         def __init__(self) -> None:
-            self.heard: list[Batch] = []
+            self.batches: list[Batch] = []
 
         def take(self, batch: Batch) -> None:
-            self.heard.append(batch)
+            self.batches.append(batch)
 
-    ears, source = Ears(), ToySource("pdu1")
-    with Collector([Timed(source, 0.05)], run, [ears]):
+    receiver, source = Receiver(), ToySource("pdu1")
+    with Collector([Timed(source, 0.05)], run, [receiver]):
         source.wait_for(3)
-    assert sum(batch.table == "watts" for batch in ears.heard) == source.readings
+    assert sum(batch.table == "watts" for batch in receiver.batches) == source.readings
 
 
 @pytest.mark.parametrize("period_s", [0.0, -1.0, 1e9])
-def test_a_period_that_is_none_is_refused(run: Run, period_s: float) -> None:
+def test_an_invalid_period_is_refused(run: Run, period_s: float) -> None:
     with pytest.raises(LabError, match="cannot be polled every"):
         Collector([Timed(ToySource("pdu1"), period_s)], run)
 
@@ -178,7 +178,7 @@ def _source(agent: ToyAgent) -> tuple[PortSource, RunClock, FakeClock]:
     return PortSource(toy_switch(), lambda: agent), RunClock(system), system
 
 
-def test_a_sweep_has_all_ports_of_the_inventory() -> None:
+def test_a_reading_has_all_ports_of_the_inventory() -> None:
     source, clock, _ = _source(ToyAgent())
     batch = source.read(clock).batch
     assert batch.columns["port"] == ["gi1/0/1", "gi1/0/2"]
@@ -206,7 +206,7 @@ def test_a_switch_that_restarts_is_marked_and_its_ports_are_found_anew() -> None
     assert (after.mark, after.batch.columns["mark"]) == ("", ["", ""])
 
 
-def test_a_restart_is_not_forgotten_if_the_switch_falls_silent_again() -> None:
+def test_a_restart_is_remembered_if_the_switch_stops_answering_again() -> None:
     agent = ToyAgent()
     source, clock, system = _source(agent)
     source.read(clock)
@@ -244,7 +244,7 @@ def test_narrow_counters_are_taken_where_wide_ones_are_missing() -> None:
     assert batch.columns["mark"] == ["wrap", ""]
 
 
-def test_counters_that_a_switch_lacks_are_said_once_and_are_no_zeros() -> None:
+def test_missing_counters_are_one_event_and_not_zeros() -> None:
     agent = ToyAgent()
     agent.columns = {oid: rows for oid, rows in agent.columns.items() if not oid.startswith("1.3.6.1.2.1.2.2.1.1")}
     source, clock, system = _source(agent)
@@ -257,7 +257,7 @@ def test_counters_that_a_switch_lacks_are_said_once_and_are_no_zeros() -> None:
     assert source.read(clock).events == ()
 
 
-def test_offsets_of_uptime_are_told_at_both_ends() -> None:
+def test_offsets_of_uptime_are_estimated_at_both_ends() -> None:
     agent = ToyAgent()
     source, clock, system = _source(agent)
     for _ in range(60):

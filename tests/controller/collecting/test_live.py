@@ -132,7 +132,7 @@ def test_lost_datagrams_cost_time_and_no_sample_is_made_up(lab: Lab, run: Run, f
     assert set(other["outcome"].to_list()) <= {"ok", "missed"}
 
 
-def test_a_meter_that_freezes_is_found_out(lab: Lab, run: Run, fault: Callable[..., None]) -> None:
+def test_a_meter_that_freezes_is_detected(lab: Lab, run: Run, fault: Callable[..., None]) -> None:
     with Collector(_sources(lab, "pdu1"), run) as collector:
         _until(collector, _ok("pdu1", "strip", 60))  # a dozen refreshes of the meter, to know how often it moves
         fault("freeze", target="pdu1")

@@ -26,7 +26,7 @@ def _judge(memory: PortMemory, reading: PortReading, *, restarted: bool = False)
 
 
 @given(st.integers(0, _TURN - 1), st.lists(st.integers(0, 125_000_000), min_size=1, max_size=60))
-def test_a_narrow_counter_is_carried_on_round_its_end(start: int, steps: list[int]) -> None:
+def test_a_narrow_counter_continues_after_a_wrap(start: int, steps: list[int]) -> None:
     """At 1 Hz and 1 Gb/s nothing passes unseen: 32 bits of bytes last for 34 s."""
     memory, true = PortMemory(), start
     _judge(memory, _reading([start], 0.0, narrow=True))
@@ -37,13 +37,13 @@ def test_a_narrow_counter_is_carried_on_round_its_end(start: int, steps: list[in
         assert marks == ["wrap" if before // _TURN != true // _TURN else ""]
 
 
-def test_a_narrow_counter_that_may_have_gone_round_twice_counts_as_reset() -> None:
+def test_a_narrow_counter_that_may_have_wrapped_twice_counts_as_reset() -> None:
     memory = PortMemory()
     _judge(memory, _reading([4_000_000_000], 0.0, narrow=True))
     assert _judge(memory, _reading([10], 60.0, narrow=True)) == ([10], ["reset"])
 
 
-def test_a_narrow_counter_that_fell_further_than_the_port_can_carry_counts_as_reset() -> None:
+def test_a_narrow_counter_that_cannot_have_wrapped_at_the_ports_speed_was_reset() -> None:
     memory = PortMemory()
     _judge(memory, _reading([1_000_000_000], 0.0, narrow=True))
     assert _judge(memory, _reading([10], 1.0, narrow=True)) == ([10], ["reset"])
@@ -71,7 +71,7 @@ def test_a_reset_is_seen_across_a_reading_that_lacks_the_counter() -> None:
     assert _judge(memory, _reading([5], 2.0, narrow=False))[1] == ["reset"]
 
 
-def test_after_a_reset_the_turns_are_forgotten() -> None:
+def test_a_reset_clears_the_wraps() -> None:
     memory = PortMemory()
     _judge(memory, _reading([_TURN - 1], 0.0, narrow=True))
     assert _judge(memory, _reading([5], 1.0, narrow=True)) == ([_TURN + 5], ["wrap"])
@@ -79,7 +79,7 @@ def test_after_a_reset_the_turns_are_forgotten() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before_ms", "after_ms", "elapsed_ms", "said"),
+    ("before_ms", "after_ms", "elapsed_ms", "expected"),
     [
         (None, 5_000, 0.0, "first"),
         (60_000, 61_010, 1_000.0, "continuous"),
@@ -91,5 +91,7 @@ def test_after_a_reset_the_turns_are_forgotten() -> None:
         (60_000, 90_000, 1_000.0, "restarted"),
     ],
 )
-def test_uptime_tells_a_restart_from_a_turn(before_ms: int | None, after_ms: int, elapsed_ms: float, said: str) -> None:
-    assert uptime_continuity(before_ms, after_ms, elapsed_ms) == said
+def test_uptime_distinguishes_a_restart_from_a_wrap(
+    before_ms: int | None, after_ms: int, elapsed_ms: float, expected: str
+) -> None:
+    assert uptime_continuity(before_ms, after_ms, elapsed_ms) == expected

@@ -57,8 +57,8 @@ def test_a_meter_that_moved_every_second_and_stops_is_stale() -> None:
     since_ns = bench.clock.now_ns() - 10**9
     still = bench.seconds(40, (40.1,))
     assert _events(still) == ["meter_frozen"]
-    told = next(event for reading in still for event in reading.events)
-    assert abs(int(told.facts["since_ns"]) - since_ns) <= 10**9
+    shown = next(event for reading in still for event in reading.events)
+    assert abs(int(shown.facts["since_ns"]) - since_ns) <= 10**9
     stale = [reading.mark == "stale" for reading in still]
     assert stale == sorted(stale)  # from some second on
     assert 15 <= stale.count(True) <= 25
@@ -76,7 +76,7 @@ def test_a_coarse_meter_of_a_steady_load_is_not_called_stale() -> None:
     assert readings[-1].batch.columns["unchanged_s"] == [84.0, 84.0, 84.0]
 
 
-def test_energy_that_does_not_count_on_gives_a_frozen_meter_away() -> None:
+def test_an_energy_counter_that_stands_still_reveals_a_frozen_meter() -> None:
     bench = Bench()
     bench.seconds(2, (40.0,))
     bench.meter.joule = 3_600.0
@@ -87,7 +87,7 @@ def test_energy_that_does_not_count_on_gives_a_frozen_meter_away() -> None:
     assert still[-1].batch.columns["mark"] == ["stale"] * 3  # as the strip's own meter is
 
 
-def test_a_meter_that_counts_is_never_stale_however_long_its_watts_stand() -> None:
+def test_a_meter_whose_energy_counts_is_never_stale_however_constant_its_watts() -> None:
     bench = Bench()
     readings = []
     for _ in range(20):

@@ -41,7 +41,7 @@ def _rows(update: Update, table: str) -> list[tuple[int, int]]:
     return [(batch.columns["tick"], batch.row_count) for batch in update.batches if batch.table == table]  # type: ignore[misc]
 
 
-def test_every_batch_is_seen_once_and_whole_whether_its_segment_is_open_or_was_closed(run: Run) -> None:
+def test_every_batch_is_read_once_and_whole_whether_its_segment_is_open_or_closed(run: Run) -> None:
     tail = RunTail(run.folder)
     given: list[int] = []
     seen: list[tuple[int, int]] = []
@@ -62,11 +62,11 @@ def test_every_batch_is_seen_once_and_whole_whether_its_segment_is_open_or_was_c
     late = RunTail(run.folder).poll()
     assert _rows(late, "ports") == [(tick, 3) for tick in given]
     rows = read_table(run.folder / "samples", TABLES["watts"])
-    told = [watt for batch in late.batches if batch.table == "watts" for watt in batch.columns["power_watt"]]  # type: ignore[union-attr]
-    assert told == rows["power_watt"].to_list()
+    shown = [watt for batch in late.batches if batch.table == "watts" for watt in batch.columns["power_watt"]]  # type: ignore[union-attr]
+    assert shown == rows["power_watt"].to_list()
 
 
-def test_a_first_look_takes_all_watts_and_only_young_counters(run: Run) -> None:
+def test_a_first_poll_takes_all_watts_and_only_recent_counters(run: Run) -> None:
     for tick in range(0, 1_000, 10):
         run.append(watts(tick, 1.0, 2.0))
         run.append(ports("sw1", tick, [tick, 0, 0]))
@@ -80,7 +80,7 @@ def test_a_first_look_takes_all_watts_and_only_young_counters(run: Run) -> None:
     assert {type(batch.columns["source"]) for batch in polls} == {str}
 
 
-def test_half_a_line_waits_for_its_other_half(run: Run) -> None:
+def test_an_incomplete_line_is_read_when_it_is_complete(run: Run) -> None:
     tail = RunTail(run.folder)
     run.flush()
     tail.poll()
@@ -93,7 +93,7 @@ def test_half_a_line_waits_for_its_other_half(run: Run) -> None:
     assert [one["kind"] for one in tail.poll().events] == ["late"]
 
 
-def test_echoes_of_a_trial_are_heard_while_they_come(run: Run) -> None:
+def test_echoes_of_a_trial_are_read_while_they_are_written(run: Run) -> None:
     tail = RunTail(run.folder)
     run.event(EventKind.TRIAL_BEGUN, **{k: v for k, v in begun(0, 3).items() if k not in {"kind", "time_ns"}})
     run.flush()
@@ -116,7 +116,7 @@ def test_echoes_of_a_trial_are_heard_while_they_come(run: Run) -> None:
     assert tail._echoes == {}
 
 
-def test_a_run_whose_writer_is_gone_says_so_once(run: Run) -> None:
+def test_a_run_whose_writer_is_gone_raises_one_alarm(run: Run) -> None:
     run.append(watts(0, 1.0, 2.0))
     run.append(poll("pdu1", "strip", 0))
     run.flush()
@@ -126,7 +126,7 @@ def test_a_run_whose_writer_is_gone_says_so_once(run: Run) -> None:
     assert [alarm.text.partition(" for ")[0] for alarm in alarms] == ["nothing was written"]
 
 
-def test_a_lab_is_sampled_and_eee_asked_for_until_the_feed_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lab_is_sampled_and_its_eee_settings_read_until_the_feed_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     class Source:
         kind, name = "strip", "pdu1"
 
@@ -164,7 +164,7 @@ def _until(done: Callable[[], bool]) -> None:
     for _ in range(200):
         if done():
             return
-        time.sleep(0.05)  # a view looks when it likes
+        time.sleep(0.05)  # until the next poll
     pytest.fail("it did not come")
 
 
@@ -173,14 +173,14 @@ def _scraped(url: str) -> str:
         return str(answer.read().decode())
 
 
-def test_views_tell_of_cables_trials_actuations_and_probes() -> None:
+def test_exports_have_cables_trials_actuations_and_probes() -> None:
     views = Views(LAB, ViewOptions(prometheus="127.0.0.1:0"), "toy")
     try:
         assert "eee_run_info" not in _scraped(views.url)
         acted = event(1.5, "actuation", what="eee", link="sw1:p2--sw2:p2", after="on")
-        told = (begun(1, 1, eee="on"), ended(2, 1), begun(3, 2, eee="off"), acted)
+        events = (begun(1, 1, eee="on"), ended(2, 1), begun(3, 2, eee="off"), acted)
         echoes = (Echo(2, 1, 1, 40_000), Echo(2, 1, 1, 40_001), Echo(2, 1, 1, None))
-        update = Update((poll("sw1", "switch", 1),), told, echoes)
+        update = Update((poll("sw1", "switch", 1),), events, echoes)
         views.take_update(update, {"name": "toy", "state": "running", "experiment": {"name": "x"}, "slot_count": 9})
         text = _scraped(views.url)
     finally:
@@ -201,7 +201,7 @@ def test_views_tell_of_cables_trials_actuations_and_probes() -> None:
         assert line in text
 
 
-def test_what_is_attached_to_a_run_shows_its_last_sample_and_goes(run: Run) -> None:
+def test_an_export_of_a_run_has_its_last_sample_and_ends_with_it(run: Run) -> None:
     with attach(run.folder, LAB, ViewOptions(prometheus="127.0.0.1:0")) as views:
         assert views is not None
         run.append(poll("sw1", "switch", 0))
@@ -214,7 +214,7 @@ def test_what_is_attached_to_a_run_shows_its_last_sample_and_goes(run: Run) -> N
         assert none is None
 
 
-def test_a_folder_that_goes_away_ends_the_view_and_not_the_run(run: Run) -> None:
+def test_a_folder_that_disappears_ends_the_export_and_not_the_run(run: Run) -> None:
     with attach(run.folder, LAB, ViewOptions(prometheus="127.0.0.1:0")) as views:
         assert views is not None
         shutil.move(run.folder / "run.yaml", run.folder / "gone")
@@ -225,7 +225,7 @@ def test_a_folder_that_goes_away_ends_the_view_and_not_the_run(run: Run) -> None
 
 
 @pytest.mark.parametrize("text", ["", "localhost", "127.0.0.1:99999", "host:port"])
-def test_a_place_to_listen_that_is_none_is_a_sentence(text: str) -> None:
+def test_an_invalid_address_to_serve_metrics_is_an_error(text: str) -> None:
     with pytest.raises(LabError, match=r"invalid address .* to serve metrics"):
         Views(LAB, ViewOptions(prometheus=text or " "))
 
@@ -237,9 +237,9 @@ def test_a_run_is_shown_as_json_and_as_text(run: Run, capsys: pytest.CaptureFixt
     run.append(watts(0, 25.0, 60.0))
     run.close()
     assert eeectl(["watch", str(run.folder), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["power"]["devices"][0] == {"device": "sw1", "power_watt": 25.0, "stale": False}
-    assert told["run"]["state"] == "finished"
+    payload = json.loads(capsys.readouterr().out)
+    assert payload["power"]["devices"][0] == {"device": "sw1", "power_watt": 25.0, "stale": False}
+    assert payload["run"]["state"] == "finished"
     assert eeectl(["watch", "--runs", str(run.folder.parent), "--once"]) == 0
     assert "mean 85.0" in capsys.readouterr().out
     live_state = run.folder / "figures" / "watch.svg"
@@ -251,7 +251,7 @@ def test_a_run_is_shown_as_json_and_as_text(run: Run, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "expected"),
     [
         (["nothing"], "'nothing' is not a run"),
         (["--runs", "/nowhere"], "no run exists below /nowhere"),
@@ -264,12 +264,12 @@ def test_a_run_is_shown_as_json_and_as_text(run: Run, capsys: pytest.CaptureFixt
         (["--lab", "miwa", "--influx", "ftp://x"], "invalid address 'ftp://x' of a server"),
     ],
 )
-def test_wrong_words_are_a_sentence(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wrong_options_are_an_error(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert eeectl(["watch", *words]) == 1
-    assert said in capsys.readouterr().err
+    assert expected in capsys.readouterr().err
 
 
-def test_without_a_terminal_it_says_what_else_there_is(run: Run) -> None:
+def test_without_a_terminal_the_error_names_the_alternatives(run: Run) -> None:
     argv = [sys.executable, "-m", "eeectl.cli", "watch", str(run.folder)]
     done = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
@@ -277,7 +277,7 @@ def test_without_a_terminal_it_says_what_else_there_is(run: Run) -> None:
 
 
 @pytest.mark.parametrize("key", ["q", "\x03"])
-def test_a_terminal_is_drawn_on_and_given_back(run: Run, key: str) -> None:
+def test_a_terminal_is_drawn_on_and_restored(run: Run, key: str) -> None:
     run.append(watts(0, 25.0, 60.0))
     run.close()
     argv = ["-m", "eeectl.cli", "watch", str(run.folder)]
@@ -289,7 +289,7 @@ def test_a_terminal_is_drawn_on_and_given_back(run: Run, key: str) -> None:
     assert (terminal.exitstatus, terminal.signalstatus) == (0, None)
 
 
-def test_what_serves_without_a_screen_ends_at_ctrl_c(run: Run) -> None:
+def test_serving_without_a_screen_ends_at_ctrl_c(run: Run) -> None:
     argv = [sys.executable, "-m", "eeectl.cli", "watch", str(run.folder), "--no-screen", "--prometheus", "0"]
     with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True) as process:
         try:

@@ -1,4 +1,4 @@
-"""Echoes through the engine on the virtual clock: two hosts on one switch whose ports sleep as told."""
+"""Echoes through the engine on the virtual clock: two hosts on one switch with LPI by the policy given."""
 
 from collections.abc import Mapping
 

@@ -73,8 +73,8 @@ class Writer:
     ) -> tuple[int, int]:
         begun_ns = self.now_ns + 1_000_000_000
         ended_ns = begun_ns + round(length_s * 1e9)
-        told = TrialBegun(self.trial, self.trial, 0, more.pop("repetition", 0), levels, what, **more)  # type: ignore[arg-type]
-        self.run.event(EventKind.TRIAL_BEGUN, time_ns=begun_ns, **told.plain())
+        trial = TrialBegun(self.trial, self.trial, 0, more.pop("repetition", 0), levels, what, **more)  # type: ignore[arg-type]
+        self.run.event(EventKind.TRIAL_BEGUN, time_ns=begun_ns, **trial.plain())
         folder = trial_folder(self.run.folder, self.trial)
         folder.mkdir(parents=True)
         for name, text in (files or {}).items():
@@ -238,8 +238,8 @@ def write_run(root: Path, *parts: Any, name: str = "study") -> Path:
     }
     with Run.create(root, name, facts) as run:
         clocks = [("sw1", 2_400_000), ("pdu1", 80_000_000)]
-        told = {"method": "sysUpTime", "time_ns": BASE_NS, "offset_ns": 17, "consistent": True}
-        run.add_clocks([{"source": source, "bound_ns": bound, **told} for source, bound in clocks])
+        estimate = {"method": "sysUpTime", "time_ns": BASE_NS, "offset_ns": 17, "consistent": True}
+        run.add_clocks([{"source": source, "bound_ns": bound, **estimate} for source, bound in clocks])
         writer = Writer(run)
         for part in parts:
             part(writer)

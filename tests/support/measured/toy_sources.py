@@ -1,4 +1,4 @@
-"""Sources that do what a test tells them."""
+"""Sources that do what a test sets."""
 
 import threading
 from collections.abc import Callable, Sequence

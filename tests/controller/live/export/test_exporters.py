@@ -101,7 +101,7 @@ def test_metrics_have_base_units_and_no_value_that_is_missing_or_stale() -> None
     assert ("eee_port_bytes_total", other) not in shown  # null
 
 
-def test_what_is_old_is_not_shown() -> None:
+def test_old_samples_are_not_exported() -> None:
     now_s = 100.0
     latest = Latest(lambda: now_s)
     latest.take(_ports(1))
@@ -115,7 +115,7 @@ def test_what_is_old_is_not_shown() -> None:
         exporter.close()
 
 
-def test_a_port_that_is_taken_is_a_sentence() -> None:
+def test_a_port_that_is_taken_is_an_error() -> None:
     exporter = _exporter(Latest())
     try:
         taken = int(exporter.url.rpartition(":")[2].partition("/")[0])
@@ -128,14 +128,14 @@ def test_a_port_that_is_taken_is_a_sentence() -> None:
 # -- line protocol
 
 
-def test_lines_escape_what_has_a_meaning() -> None:
+def test_lines_escape_special_characters() -> None:
     lines = list(lines_of(_watts(2_000), {"lab": "a=b, c"}))
     assert lines[1].startswith(
         'eee_watts,lab=a\\=b\\,\\ c,strip=pdu1,outlet=1,feeds=a\\ "b"\\ c on=true,power_watt=41.25,'
     )
     assert lines[1].endswith(" 2500")
     assert "energy_joule=3600.0" in lines[1]
-    assert ",feeds=" not in lines[0]  # an empty tag is none
+    assert ",feeds=" not in lines[0]  # an empty tag is left out
     assert "energy_joule" not in lines[2]  # null
     assert "in_byte=1000i" in next(iter(lines_of(_ports(1), {})))
 
@@ -148,7 +148,7 @@ def test_polls_that_were_missed_have_no_time_and_no_line() -> None:
 
 
 class _Server:
-    """An InfluxDB that answers as it is told."""
+    """An InfluxDB that answers as the test sets it."""
 
     def __init__(self) -> None:
         server = self
@@ -195,7 +195,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-def test_what_a_server_refuses_for_now_is_sent_again_in_order_and_what_is_wrong_is_not(server: _Server) -> None:
+def test_a_request_that_fails_is_sent_again_in_order_and_an_invalid_one_is_not(server: _Server) -> None:
     server.status = 503
     writer = InfluxWriter(InfluxTarget(f"http://127.0.0.1:{server.port}", "b"), {})
     writer.take(_lpi(2_000))
@@ -217,7 +217,7 @@ def test_what_a_server_refuses_for_now_is_sent_again_in_order_and_what_is_wrong_
 
 
 @pytest.mark.usefixtures("quick")
-def test_a_server_that_is_away_holds_nobody_up_and_the_oldest_goes() -> None:
+def test_a_server_that_is_away_delays_nothing_and_the_oldest_batches_are_dropped() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
@@ -232,7 +232,7 @@ def test_a_server_that_is_away_holds_nobody_up_and_the_oldest_goes() -> None:
 
 
 @pytest.mark.parametrize("url", ["localhost:8086", "ftp://x/", "http://"])
-def test_an_address_that_is_none_is_refused(url: str) -> None:
+def test_an_invalid_address_is_refused(url: str) -> None:
     with pytest.raises(LabError, match="invalid address"):
         InfluxWriter(InfluxTarget(url, "b"), {})
 
@@ -261,7 +261,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., None]]:
             try:
                 urllib.request.urlopen(ready, timeout=1).close()  # noqa: S310 - ours
             except OSError:
-                time.sleep(0.1)  # it tells nobody when it is ready
+                time.sleep(0.1)  # until it is ready
             else:
                 return
         pytest.fail(f"{program} does not answer")
@@ -281,7 +281,7 @@ def _until(found: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
     for _ in range(150):
         if rows := found():
             return rows
-        time.sleep(0.1)  # a server shows what it took when it likes
+        time.sleep(0.1)  # until the server shows it
     pytest.fail("nothing came")
 
 

@@ -33,8 +33,8 @@ def _busy(second: int = 30) -> LabView:
         live_state.take(poll("pdu1", "strip", now, mark="late" if now == 12 else ""))
     live_state.take(lpi(0.0, 0, 0))
     live_state.take(lpi(10.0, 9_500_000, 9_900_000))
-    for told in (begun(1.0, 1, eee="on"), ended(6.0, 1), begun(7.0, 2, eee="off"), ended(12.0, 2, "invalid", "flap")):
-        live_state.take_event(told)
+    for one in (begun(1.0, 1, eee="on"), ended(6.0, 1), begun(7.0, 2, eee="off"), ended(12.0, 2, "invalid", "flap")):
+        live_state.take_event(one)
     live_state.take_event(begun(20.0, 3, eee="off"))
     live_state.take_update(Update(echoes=tuple(Echo(3, T0, 500_000, 100_000 + n * 1_000) for n in range(100))))
     return live_state.view(T0 + (second - 1) * SECOND, FACTS)
@@ -81,11 +81,11 @@ async def _settled(pilot: Pilot[Any]) -> None:
         await pilot.pause()
 
 
-def test_a_look_as_text(snapshot: SnapshotAssertion) -> None:
+def test_a_view_as_text(snapshot: SnapshotAssertion) -> None:
     console = Console(width=100, color_system=None, force_terminal=False)
-    with console.capture() as said:
+    with console.capture() as captured:
         console.print(as_text(_busy(), 100))
-    assert "\n".join(line.rstrip() for line in said.get().splitlines()) == snapshot
+    assert "\n".join(line.rstrip() for line in captured.get().splitlines()) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_screens(size: tuple[int, int], keys: str, snapshot: SnapshotAssertion) 
     assert _drive(_Toy(_busy()), size, *keys)[1] == snapshot
 
 
-def test_a_screen_of_nothing_stands() -> None:
+def test_an_empty_view_can_be_drawn() -> None:
     _, shown = _drive(_Toy(LiveState(LAB).view(T0)), (80, 24))
     assert "no watts yet" in shown
     assert "live, nothing is kept" in shown
@@ -170,7 +170,7 @@ def test_small_drawings() -> None:
     assert (rows, low, high) == (["▁▂▃▄▅▆▇█"], 0.0, 7.0)
 
 
-def test_a_pause_in_the_samples_is_a_hole_in_the_chart() -> None:
+def test_a_gap_in_the_samples_is_a_gap_in_the_chart() -> None:
     points = [(n * SECOND, 1.0) for n in range(20)] + [((60 + n) * SECOND, 2.0) for n in range(20)]
     row = chart(points, 40, 1)[0][0]
     assert " " in row[15:30]

@@ -1,4 +1,4 @@
-"""What a picture says of what came in, and above all what it must not say."""
+"""The live state after batches and events; above all, what it must not show."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def test_rates_are_differences_by_the_time_between_them_in_both_directions() -> 
     assert not _link(live_state, "sw1:p1").trunk
 
 
-def test_no_rate_is_made_up_over_a_reset_and_none_of_the_first_row() -> None:
+def test_a_reset_and_the_first_row_give_no_rate() -> None:
     live_state = LiveState(LAB)
     live_state.take(ports("sw1", 0.0, [0, 5_000, 0]))
     assert _link(live_state, "sw1:p2").ab_bps is None
@@ -40,14 +40,14 @@ def test_no_rate_is_made_up_over_a_reset_and_none_of_the_first_row() -> None:
     assert _link(live_state, "sw1:p2").ab_bps == 8_000
 
 
-def test_the_other_end_tells_of_lpi_where_an_end_counts_none() -> None:
+def test_the_other_end_gives_lpi_where_an_end_has_no_counters() -> None:
     live_state = LiveState(LAB)
     live_state.take(lpi(0.0, 0, 0))
     live_state.take(lpi(10.0, 9_000_000, 2_500_000))
     trunk = _link(live_state, "sw1:p2")
     assert (trunk.ab_lpi_share, trunk.ba_lpi_share) == (0.9, 0.25)
     assert trunk.lpi_share == 0.25
-    assert _link(live_state, "sw1:p2", 60.0).lpi_share is None  # nobody told for long
+    assert _link(live_state, "sw1:p2", 60.0).lpi_share is None  # too old
 
 
 def test_a_link_that_goes_down_by_itself_is_an_alarm_and_one_that_was_changed_is_not() -> None:
@@ -60,7 +60,7 @@ def test_a_link_that_goes_down_by_itself_is_an_alarm_and_one_that_was_changed_is
     assert not [text for text in _texts(live_state, 400.0) if "went down" in text]
 
 
-def test_eee_at_one_end_only_is_told_and_an_actuation_settles_it() -> None:
+def test_eee_at_one_end_only_is_an_alarm_until_an_actuation() -> None:
     live_state = LiveState(LAB)
     for switch in ("sw1", "sw2"):
         live_state.take(ports(switch, 0.0, [0, 0, 0]))
@@ -72,7 +72,7 @@ def test_eee_at_one_end_only_is_told_and_an_actuation_settles_it() -> None:
     assert _link(live_state, "sw1:p2").eee == "on"
 
 
-def test_sources_that_fail_are_silent_late_or_frozen_are_told() -> None:
+def test_sources_that_fail_are_silent_late_or_frozen_raise_alarms() -> None:
     live_state = LiveState(LAB)
     for second in range(10):
         live_state.take(poll("sw2", "switch", second))
@@ -90,15 +90,15 @@ def test_sources_that_fail_are_silent_late_or_frozen_are_told() -> None:
     assert not [text for text in _texts(live_state, 30.0, over) if "no sample" in text]
 
 
-def test_frames_that_were_lost_lately_are_told() -> None:
+def test_recently_lost_frames_raise_an_alarm() -> None:
     live_state = LiveState(LAB)
-    live_state.take(ports("sw1", 0.0, [0, 0, 0], lost=7))  # before anybody looked
+    live_state.take(ports("sw1", 0.0, [0, 0, 0], lost=7))  # before the first poll
     assert not _texts(live_state, 1.0)
     live_state.take(ports("sw1", 2.0, [0, 0, 0], lost=10))
     assert _texts(live_state, 3.0) == ["sw1:p1--n01:eth0: 3 frames discarded or in error in the last 5 minutes"]
 
 
-def test_watts_are_summed_and_there_is_no_total_without_a_strip_that_is_known() -> None:
+def test_watts_are_summed_and_the_total_is_unknown_while_a_strip_is_silent() -> None:
     live_state = LiveState(LAB)
     assert live_state.view(T0).power.power_watt is None
     for second in range(5):
@@ -110,14 +110,14 @@ def test_watts_are_summed_and_there_is_no_total_without_a_strip_that_is_known() 
     assert live_state.view(T0 + 60 * SECOND).power.power_watt is None
 
 
-def test_there_is_no_total_before_every_strip_of_the_lab_has_told() -> None:
+def test_the_total_is_unknown_before_every_strip_was_read() -> None:
     live_state = LiveState(replace(LAB, strips=(*LAB.strips, replace(LAB.strips[0], name="pdu2"))))
     live_state.take(watts(0.0, 20.0, 60.0))
     assert live_state.view(T0).power.power_watt is None
     assert live_state.view(T0).power.history == ()
 
 
-def test_a_link_that_is_up_at_one_end_only_is_told() -> None:
+def test_a_link_that_is_up_at_one_end_only_raises_an_alarm() -> None:
     live_state = LiveState(LAB)
     live_state.take(ports("sw1", 0.0, [0, 0, 0], [True, True, True]))
     live_state.take(ports("sw2", 0.0, [0, 0, 0], [True, True, False]))
@@ -137,14 +137,14 @@ def test_a_long_run_keeps_its_mean_in_few_points() -> None:
 
 def test_trials_are_counted_by_slot_and_the_time_left_follows_from_their_pace() -> None:
     live_state = LiveState(LAB)
-    for told in (
+    for one in (
         begun(0.0, 1, eee="on"),
         ended(10.0, 1, "invalid", "a link flapped"),
         begun(10.0, 2, slot=1, eee="on"),
         ended(20.0, 2),
         begun(20.0, 3, slot=2, eee="off"),
     ):
-        live_state.take_event(told)
+        live_state.take_event(one)
     run = live_state.view(T0 + 25 * SECOND, {**FACTS, "slot_count": 4}).run
     assert run is not None
     assert (run.done_count, run.planned_count, run.valid_count, run.invalid_count) == (1, 4, 1, 1)
@@ -156,7 +156,7 @@ def test_trials_are_counted_by_slot_and_the_time_left_follows_from_their_pace() 
     assert ended_run.trials[0].state == "valid"  # what was cut short does not run for ever
 
 
-def test_echoes_of_a_new_trial_take_the_place_of_the_old_ones() -> None:
+def test_echoes_of_a_new_trial_replace_the_old_ones() -> None:
     live_state = LiveState(LAB)
     live_state.take_update(Update(echoes=tuple(Echo(1, T0, 1_000, 900_000) for _ in range(10))))
     live_state.take_update(
@@ -168,7 +168,7 @@ def test_echoes_of_a_new_trial_take_the_place_of_the_old_ones() -> None:
     assert (run.probe.echo_count, run.probe.lost_count, run.probe.median_us) == (3, 1, 110.0)
 
 
-def test_what_nobody_foresaw_is_shown_with_its_facts() -> None:
+def test_an_unknown_event_is_shown_with_its_facts() -> None:
     live_state = LiveState(LAB)
     live_state.take_event(event(0.0, "moon_rose", phase="full"))
     live_state.take_event(event(1.0, "actuation"))
