@@ -28,7 +28,7 @@ def _walk(sent_us: Sequence[float], base_us: float, policies: Sequence[Policy]) 
     return extra
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 1000),
     hold_us=st.floats(150.0, 400.0),
