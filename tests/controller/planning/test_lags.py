@@ -126,7 +126,7 @@ def test_a_lag_that_is_not_set_up_is_asked_for_and_never_set_up_by_a_plan() -> N
         make_plan(TRIANGLE, bare, start)
     ports = dict(start.switches["sw1"].ports)
     ports["h1"] = PortState(lag=4)
-    with pytest.raises(PlanError, match=r"LAG 4, of which cables.csv knows nothing"):
+    with pytest.raises(PlanError, match=r"LAG 4, which cables.csv does not list"):
         multi_tree(
             TRIANGLE,
             State({**start.switches, "sw1": replace(start.switches["sw1"], ports=ports)}),
