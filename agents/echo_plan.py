@@ -38,7 +38,9 @@ def parse_range(text: str, most_us: float) -> tuple[float, float]:
     """LOW:HIGH in microseconds."""
     numbers = _numbers(text, ":", most_us)
     if len(numbers) != 2 or not 0 < numbers[0] <= numbers[1]:
-        raise AgentError(f"'{text}' is no range of gaps: write LOW:HIGH in us with 0 < LOW <= HIGH, as in 50:4000.", 2)
+        raise AgentError(
+            f"'{text}' is not a range of gaps: write LOW:HIGH in us with 0 < LOW <= HIGH, as in 50:4000.", 2
+        )
     return numbers[0], numbers[1]
 
 
@@ -47,13 +49,13 @@ def parse_steps(text: str, most_us: float) -> tuple[float, ...]:
     if ":" not in text:
         listed = _numbers(text, ",", most_us)
         if not listed or min(listed) <= 0:
-            raise AgentError(f"'{text}' is no list of gaps: write gaps above 0 in us, as in 500,1000,2000.", 2)
+            raise AgentError(f"'{text}' is not a list of gaps: write gaps above 0 in us, as in 500,1000,2000.", 2)
         return listed
     numbers = _numbers(text, ":", most_us)
     good = len(numbers) == 3 and 0 < numbers[0] < numbers[1] and 2 <= numbers[2] == int(numbers[2])
     if not good:
         raise AgentError(
-            f"'{text}' are no steps: write LOW:HIGH:COUNT with 0 < LOW < HIGH us and COUNT >= 2, as in 50:100000:30.",
+            f"'{text}' are not steps: write LOW:HIGH:COUNT with 0 < LOW < HIGH us and COUNT >= 2, as in 50:100000:30.",
             2,
         )
     low_us, high_us, count = numbers[0], numbers[1], int(numbers[2])

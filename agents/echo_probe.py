@@ -192,9 +192,9 @@ class Options:
         self.lost_after_ns = int(given.lost_after_ms * 1e6)
         self.stamped = True
         if not 0 <= self.payload_byte <= MOST_PAYLOAD_BYTE:
-            raise AgentError(f"a payload of {self.payload_byte} bytes is none: 0 to {MOST_PAYLOAD_BYTE}.", 2)
+            raise AgentError(f"a payload of {self.payload_byte} bytes is not possible: 0 to {MOST_PAYLOAD_BYTE}.", 2)
         if given.count < 1 or given.per_step < 1:
-            raise AgentError("there is nothing to send: --count and --per-step are at least 1.", 2)
+            raise AgentError("no echo would be sent: --count and --per-step are at least 1.", 2)
         if not 0 < given.lost_after_ms <= 10_000:
             raise AgentError("--lost-after-ms is above 0 and at most 10000.", 2)
         if given.steps_us:
@@ -242,17 +242,17 @@ def _address_of(target: str) -> str:
         return str(socket.getaddrinfo(target, None, socket.AF_INET)[0][4][0])
     except (OSError, UnicodeError):
         raise AgentError(
-            f"nobody knows an IPv4 address of '{target}': give an address or a name that resolves."
+            f"'{target}' does not resolve to an IPv4 address: give an address or a name that resolves."
         ) from None
 
 
-def _way_out(links: Links, address: str, interface: str) -> str:
+def _interface_towards(links: Links, address: str, interface: str) -> str:
     if interface:
         return interface
     try:
         return links.towards(address)
     except OSError as error:
-        raise AgentError(f"there is no way to {address}: {error.strerror}; give --interface or a route.") from None
+        raise AgentError(f"no route to {address}: {error.strerror}; give --interface or a route.") from None
 
 
 def main(words: Sequence[str]) -> int:
@@ -260,11 +260,11 @@ def main(words: Sequence[str]) -> int:
     options = Options(words)
     address = _address_of(options.target)
     links = Links()
-    interface = _way_out(links, address, options.interface)
+    interface = _interface_towards(links, address, options.interface)
     try:
         before = links.link(interface)
     except OSError:
-        raise AgentError(f"there is no interface {interface} here: `ip link` shows what there is.", 2) from None
+        raise AgentError(f"interface {interface} does not exist here: `ip link` lists all.", 2) from None
     stamping = Stamping(interface, hardware=options.hardware)
     options.stamped = stamping.departures
     try:

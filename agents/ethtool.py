@@ -70,30 +70,30 @@ class Ethtool:
 
     def driver(self) -> Driver:
         """ETHTOOL_GDRVINFO."""
-        told = self._ask(struct.pack("I", _GDRVINFO) + bytes(192))
-        words = [told[at : at + _NAME_BYTE].split(b"\0")[0].decode("utf-8", "replace") for at in range(4, 132, 32)]
+        answer = self._ask(struct.pack("I", _GDRVINFO) + bytes(192))
+        words = [answer[at : at + _NAME_BYTE].split(b"\0")[0].decode("utf-8", "replace") for at in range(4, 132, 32)]
         name, version, firmware, bus = words
-        return Driver(name, version, firmware, bus, struct.unpack_from("I", told, 180)[0])
+        return Driver(name, version, firmware, bus, struct.unpack_from("I", answer, 180)[0])
 
     def rate_mbps(self) -> int | None:
         """Speed of the link, Mb/s; None while it is not known (ETHTOOL_GSET)."""
-        told = self._ask(struct.pack("I", _GSET) + bytes(40))
-        rate = struct.unpack_from("H", told, 12)[0] | struct.unpack_from("H", told, 28)[0] << 16
+        answer = self._ask(struct.pack("I", _GSET) + bytes(40))
+        rate = struct.unpack_from("H", answer, 12)[0] | struct.unpack_from("H", answer, 28)[0] << 16
         return None if rate in (0, 0xFFFF, 0xFFFFFFFF) else int(rate)
 
     def statistic_names(self, count: int) -> list[str]:
         """Names of the driver's own counters, in the order of their values."""
         room = bytes((2 * count + _SLACK) * _NAME_BYTE)
-        told = self._ask(struct.pack("III", _GSTRINGS, _STATISTICS, count) + room)
-        self._same(count, struct.unpack_from("I", told, 8)[0])
+        answer = self._ask(struct.pack("III", _GSTRINGS, _STATISTICS, count) + room)
+        self._same(count, struct.unpack_from("I", answer, 8)[0])
         starts = range(12, 12 + count * _NAME_BYTE, _NAME_BYTE)
-        return [told[at : at + _NAME_BYTE].split(b"\0")[0].decode("utf-8", "replace") for at in starts]
+        return [answer[at : at + _NAME_BYTE].split(b"\0")[0].decode("utf-8", "replace") for at in starts]
 
     def statistics(self, count: int) -> tuple[int, ...]:
         """Values of the driver's own counters; OSError if there are not as many any more."""
-        told = self._ask(struct.pack("II", _GSTATS, count) + bytes(8 * (2 * count + _SLACK)))
-        self._same(count, struct.unpack_from("I", told, 4)[0])
-        return struct.unpack_from(f"{count}Q", told, 8)
+        answer = self._ask(struct.pack("II", _GSTATS, count) + bytes(8 * (2 * count + _SLACK)))
+        self._same(count, struct.unpack_from("I", answer, 4)[0])
+        return struct.unpack_from(f"{count}Q", answer, 8)
 
     @staticmethod
     def _same(count: int, now: int) -> None:
@@ -102,24 +102,24 @@ class Ethtool:
 
     def eee(self) -> Eee:
         """EEE as the ioctl shows it: link modes beyond bit 31 (2.5 and 5 Gb/s among them) are not in it."""
-        told = struct.unpack("10I", self._ask(struct.pack("I", _GEEE) + bytes(36)))
-        _, supported, ours, peers, active, enabled, transmit_lpi, hold_us, _, _ = told
+        answer = struct.unpack("10I", self._ask(struct.pack("I", _GEEE) + bytes(36)))
+        _, supported, ours, peers, active, enabled, transmit_lpi, hold_us, _, _ = answer
         return Eee(bool(enabled), bool(active), bool(transmit_lpi), hold_us, supported, ours, peers)
 
     def stamp_ability(self) -> StampAbility:
         """ETHTOOL_GET_TS_INFO."""
-        told = struct.unpack("2Ii8I", self._ask(struct.pack("I", _GET_TS_INFO) + bytes(40)))
-        return StampAbility(flags=told[1], clock=told[2], transmit=told[3], filters=told[7])
+        answer = struct.unpack("2Ii8I", self._ask(struct.pack("I", _GET_TS_INFO) + bytes(40)))
+        return StampAbility(flags=answer[1], clock=answer[2], transmit=answer[3], filters=answer[7])
 
     def hardware_stamping(self) -> tuple[int, int]:
         """(transmit type, receive filter) in force (SIOCGHWTSTAMP)."""
-        told = struct.unpack("3i", self._ask(bytes(12), _SIOCGHWTSTAMP))
-        return told[1], told[2]
+        answer = struct.unpack("3i", self._ask(bytes(12), _SIOCGHWTSTAMP))
+        return answer[1], answer[2]
 
     def stamp_in_hardware(self, transmit: int = 1, receive: int = _FILTER_ALL) -> tuple[int, int]:
-        """Have the card stamp frames, all of them unless told otherwise; what it agreed to. Needs CAP_NET_ADMIN."""
-        told = struct.unpack("3i", self._ask(struct.pack("3i", 0, transmit, receive), _SIOCSHWTSTAMP))
-        return told[1], told[2]
+        """Have the card stamp frames, all of them by default; what it agreed to. Needs CAP_NET_ADMIN."""
+        answer = struct.unpack("3i", self._ask(struct.pack("3i", 0, transmit, receive), _SIOCSHWTSTAMP))
+        return answer[1], answer[2]
 
     def close(self) -> None:
         """Close the socket."""

@@ -1,4 +1,4 @@
-"""The last sample for Prometheus: text format 0.0.4 over HTTP at /metrics, on loopback unless told otherwise."""
+"""The last sample for Prometheus: text format 0.0.4 over HTTP at /metrics, on loopback unless an address is given."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Exporter:
         host, _, port = listen.rpartition(":")
         host = host or "127.0.0.1"
         if not port.isdecimal() or int(port) > 65_535:
-            raise AgentError(f"'{listen}' is no place to listen: write PORT or ADDRESS:PORT, as in 9105.", 2)
+            raise AgentError(f"'{listen}' is not an address to listen on: write PORT or ADDRESS:PORT, as in 9105.", 2)
         try:
             self._server = http.server.ThreadingHTTPServer((host, int(port)), _Handler)
         except OSError as error:
@@ -62,7 +62,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer a scrape."""
         if self.path.partition("?")[0] != "/metrics":
-            self.send_error(404, "there is only /metrics here")
+            self.send_error(404, "only /metrics is served here")
             return
         self.send_response(200)
         self.send_header("Content-Type", _TYPE)

@@ -60,7 +60,7 @@ def _arguments() -> argparse.ArgumentParser:
     add("--every-s", type=float, default=1.0, help="a row each so many seconds (default %(default)s)")
     add("--share", type=float, default=0.0, help="nor shorter than this share of the time since the start")
     add("--seconds", type=float, default=0.0, help="end after so many seconds (default: never)")
-    add("--rate-mbps", type=int, default=0, help="the link's rate, if the driver does not tell it")
+    add("--rate-mbps", type=int, default=0, help="the link's rate, if the driver does not report it")
     add("--ring-mibyte", type=int, default=4, help="memory for frames that wait (default %(default)s)")
     add("--cpu", type=int, default=None, help="run on this CPU alone")
     add("--output", default="", metavar="FILE", help="write to a new file instead of standard output")
@@ -77,17 +77,19 @@ def _checked(words: Sequence[str]) -> argparse.Namespace:
         try:
             os.sched_setaffinity(0, {given.cpu})
         except (OSError, ValueError):
-            raise AgentError(f"CPU {given.cpu} is not ours: `taskset -p $$` shows those that are.", 2) from None
+            raise AgentError(
+                f"CPU {given.cpu} is not available to this program: `taskset -p $$` lists those that are.", 2
+            ) from None
     return given
 
 
 def _link(interface: str) -> tuple[Link, int | None]:
-    """The interface, and its rate if the driver tells it."""
+    """The interface, and its rate if the driver reports it."""
     links = Links()
     try:
         found = links.link(interface)
     except OSError:
-        raise AgentError(f"there is no interface {interface} here: `ip link` shows what there is.", 2) from None
+        raise AgentError(f"interface {interface} does not exist here: `ip link` lists all.", 2) from None
     finally:
         links.close()
     door = Ethtool(interface)
@@ -175,8 +177,8 @@ class Recorder:
 def main(words: Sequence[str]) -> int:
     """Record as the command line says."""
     given = _checked(words)
-    link, told_mbps = _link(given.interface)
-    rate_mbps = given.rate_mbps or told_mbps
+    link, driver_mbps = _link(given.interface)
+    rate_mbps = given.rate_mbps or driver_mbps
     ring = _ring(given.interface, given.ring_mibyte)
     stop = Stop()
     stream = Stream(given.output)

@@ -116,9 +116,9 @@ def fetched(folder: Path, patterns: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def say(told: Mapping[str, Any]) -> None:
+def say(message: Mapping[str, Any]) -> None:
     """One line."""
-    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
 

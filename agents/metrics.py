@@ -31,7 +31,7 @@ class Series:
 class Source:
     """Series that are read together. `read` gives a value for each, in their order; OSError if it cannot now.
 
-    `facts` are for the header. A source without series only tells that something is absent.
+    `facts` are for the header. A source without series only says that something is absent.
     """
 
     name: str

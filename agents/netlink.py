@@ -5,7 +5,6 @@ Numbers are those of the kernel's `linux/rtnetlink.h`, `if_link.h`, `genetlink.h
 
 from __future__ import annotations
 
-import errno
 import os
 import socket
 import struct
@@ -179,6 +178,3 @@ class EthtoolNetlink:
     def close(self) -> None:
         """Close the socket."""
         self._netlink.close()
-
-
-NOT_SUPPORTED = (errno.EOPNOTSUPP, errno.ENOENT, errno.EPROTONOSUPPORT)

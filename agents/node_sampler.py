@@ -60,7 +60,7 @@ def _sources(given: argparse.Namespace) -> list[Source]:
         try:
             found.append(card_source(interface))
         except OSError:
-            raise AgentError(f"there is no interface {interface} here: `ip link` shows what there is.", 2) from None
+            raise AgentError(f"interface {interface} does not exist here: `ip link` lists all.", 2) from None
         found += [eee_source(interface), lpi_source(interface)]
     found += [cpu_source(), frequency_source(), rapl_source(), ipmi_source(given.power_every_s)]
     if given.redfish:
@@ -76,7 +76,7 @@ def _sources(given: argparse.Namespace) -> list[Source]:
 
 
 class Sampler:
-    """Reads all sources at each beat of the schedule."""
+    """Reads all sources at each tick of the schedule."""
 
     def __init__(self, sources: Sequence[Source], stream: Stream, stop: Stop, exporter: Exporter | None) -> None:
         self._sources = [source for source in sources if source.read is not None]
@@ -99,17 +99,17 @@ class Sampler:
         real_ns, now_ns = time.time_ns(), time.monotonic_ns()
         first_ns = -(-real_ns // every_ns) * every_ns  # the next multiple of the period
         begin_ns = now_ns + first_ns - real_ns
-        beats = math.inf if not seconds else max(1, math.ceil(seconds / every_s))
-        beat = 0
-        while beat < beats:
-            due_ns = begin_ns + beat * every_ns
+        ticks = math.inf if not seconds else max(1, math.ceil(seconds / every_s))
+        tick = 0
+        while tick < ticks:
+            due_ns = begin_ns + tick * every_ns
             if not self._wait_until(due_ns):
                 return
-            self._sample(first_ns + beat * every_ns, time.monotonic_ns() - due_ns)
-            following = max(beat + 1, (time.monotonic_ns() - begin_ns) // every_ns)
-            if following > beat + 1:
-                self._missed(first_ns + (beat + 1) * every_ns, following - beat - 1)
-            beat = following
+            self._sample(first_ns + tick * every_ns, time.monotonic_ns() - due_ns)
+            following = max(tick + 1, (time.monotonic_ns() - begin_ns) // every_ns)
+            if following > tick + 1:
+                self._missed(first_ns + (tick + 1) * every_ns, following - tick - 1)
+            tick = following
 
     def _wait_until(self, due_ns: int) -> bool:
         """False if somebody asked us to stop."""

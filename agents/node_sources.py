@@ -1,4 +1,4 @@
-"""What a node tells of itself: its network cards and their EEE, its processors. Absent things are said once."""
+"""What a node reports of itself: its network cards and their EEE, its processors. Absent things are said once."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class _EeeDoor:
             self._netlink = None
 
     @property
-    def way(self) -> str:
+    def interface_used(self) -> str:
         """How it is asked."""
         return "ioctl" if self._netlink is None else "netlink"
 
@@ -76,13 +76,13 @@ class _EeeDoor:
 
 
 def eee_source(interface: str) -> Source:
-    """EEE of a card as its driver tells it."""
+    """EEE of a card as its driver reports it."""
     name = f"{interface}: EEE"
     door = _EeeDoor(interface)
     try:
         first = door.eee()
     except OSError as error:
-        return Source(name, absent=f"{interface}'s driver tells nothing of EEE: {error.strerror}")
+        return Source(name, absent=f"{interface}'s driver reports no EEE: {error.strerror}")
     label = {"interface": interface}
     series = (
         Series("eee_enabled", "", "1: EEE is configured", label),
@@ -96,7 +96,10 @@ def eee_source(interface: str) -> Source:
         return [int(now.enabled), int(now.active), int(now.transmit_lpi), now.hold_us / 1e6]
 
     modes = {"supported": first.supported, "advertised": first.ours, "partner": first.peers}
-    facts: dict[str, object] = {"asked_by": door.way, "link_modes": {key: hex(bits) for key, bits in modes.items()}}
+    facts: dict[str, object] = {
+        "asked_by": door.interface_used,
+        "link_modes": {key: hex(bits) for key, bits in modes.items()},
+    }
     return Source(name, series, read, facts=facts)
 
 
@@ -146,7 +149,7 @@ def frequency_source() -> Source:
     """Clock of the processors: the mean, the least and the most of all."""
     files = sorted(_CPU_FOLDER.glob("cpu[0-9]*/cpufreq/scaling_cur_freq"))
     if not files:
-        return Source("frequency", absent="the kernel does not tell the processors' frequency")
+        return Source("frequency", absent="the kernel does not report the processors' frequency")
     names = {"mean": "mean", "least": "least", "most": "most"}
     series = tuple(Series("cpu_frequency_hertz", "Hz", f"{what} of all CPUs", {"of": what}) for what in names)
 

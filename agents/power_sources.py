@@ -1,4 +1,4 @@
-"""Energy and power that a node measures itself: RAPL, its management controller by IPMI, and by Redfish if told to."""
+"""Energy and power that a node measures itself: RAPL, its management controller by IPMI, and by Redfish on request."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def parse_dcmi(text: str) -> float:
     """Watts from `ipmitool dcmi power reading`; ValueError if there are none."""
     found = _DCMI_WATT.search(text)
     if found is None:
-        raise ValueError("the management controller tells no power")
+        raise ValueError("the management controller reports no power")
     return float(found.group(1))
 
 
@@ -121,7 +121,7 @@ def ipmi_source(every_s: float) -> Source:
     tool = shutil.which("ipmitool")
     device = next((device for device in _IPMI_DEVICES if Path(device).exists()), "")
     if not tool or not device:
-        missing = "ipmitool is not installed" if device else "there is no IPMI device"
+        missing = "ipmitool is not installed" if device else "no IPMI device exists"
         return Source("IPMI", absent=f"no power by IPMI: {missing}")
     if not os.access(device, os.R_OK | os.W_OK):
         return Source("IPMI", absent=f"no power by IPMI: {device} is not permitted")
@@ -134,16 +134,16 @@ def ipmi_source(every_s: float) -> Source:
     return Source("IPMI", _power_series("ipmi"), Background(ask, every_s).read)
 
 
-def parse_redfish(told: Any) -> float:
+def parse_redfish(resource: Any) -> float:
     """Watts from a Power resource (DMTF DSP0266, PowerControl) or an EnvironmentMetrics one; ValueError without."""
-    if isinstance(told, dict):
-        for control in told.get("PowerControl") or ():
+    if isinstance(resource, dict):
+        for control in resource.get("PowerControl") or ():
             if isinstance(control, dict) and isinstance(control.get("PowerConsumedWatts"), (int, float)):
                 return float(control["PowerConsumedWatts"])
-        reading = told.get("PowerWatts")
+        reading = resource.get("PowerWatts")
         if isinstance(reading, dict) and isinstance(reading.get("Reading"), (int, float)):
             return float(reading["Reading"])
-    raise ValueError("the resource tells no power")
+    raise ValueError("the resource reports no power")
 
 
 def redfish_source(url: str, credentials: str, *, verify: bool, every_s: float) -> Source:
@@ -156,7 +156,7 @@ def redfish_source(url: str, credentials: str, *, verify: bool, every_s: float) 
     if mode & 0o077 or ":" not in secret:
         raise AgentError(f"{credentials} has to hold USER:PASSWORD and be readable by its owner alone: chmod 600.", 2)
     if not url.startswith("https://"):
-        raise AgentError(f"'{url}' is no https address of a Redfish resource.", 2)
+        raise AgentError(f"'{url}' is not an https address of a Redfish resource.", 2)
     context = ssl.create_default_context()
     if not verify:
         context.check_hostname = False

@@ -26,7 +26,7 @@ class QuietCpu:
         self._pinned = cpu is not None
         if cpu is not None:
             if cpu not in self._allowed:
-                raise AgentError(f"CPU {cpu} is not ours: the program may run on {_listed(self._allowed)}.", 2)
+                raise AgentError(f"CPU {cpu} is not available: the program may run on {_listed(self._allowed)}.", 2)
             os.sched_setaffinity(0, {cpu})
         if realtime:
             self._ask_realtime(realtime)
@@ -40,7 +40,7 @@ class QuietCpu:
     def _ask_realtime(self, priority: int) -> None:
         most = os.sched_get_priority_max(os.SCHED_FIFO)
         if not 1 <= priority <= most:
-            raise AgentError(f"{priority} is no priority of SCHED_FIFO: 1 to {most}.", 2)
+            raise AgentError(f"{priority} is not a priority of SCHED_FIFO: use 1 to {most}.", 2)
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
             self._realtime = priority

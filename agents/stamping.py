@@ -8,7 +8,7 @@ from agents.ethtool import Ethtool, StampAbility
 
 
 class Stamping:
-    """Asks for the card's stamps unless told not to. `weaker` says what the measurement lacks, in sentences."""
+    """Asks for the card's stamps unless it is switched off. `weaker` says what the measurement lacks, in sentences."""
 
     def __init__(self, interface: str, *, hardware: bool) -> None:
         self._ethtool = Ethtool(interface)

@@ -28,7 +28,7 @@ _CLOCK_SOURCE = Path("/sys/devices/system/clocksource/clocksource0/current_clock
 
 
 class AgentError(Exception):
-    """One sentence: what, where, the way out. `status` is the exit status: 1 failed, 2 wrong use."""
+    """One sentence: what is wrong, where, what to do. `status` is the exit status: 1 failed, 2 wrong use."""
 
     def __init__(self, sentence: str, status: int = 1) -> None:
         super().__init__(sentence)
@@ -45,7 +45,7 @@ class Arguments(argparse.ArgumentParser):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the rows; `unit` is empty for a plain number. `labels` tell columns of one name apart."""
+    """A column of the rows; `unit` is empty for a plain number. `labels` distinguish columns of one name."""
 
     name: str
     unit: str
@@ -54,8 +54,8 @@ class Column:
 
     def as_dict(self) -> dict[str, Any]:
         """For the header."""
-        told: dict[str, Any] = {"name": self.name, "unit": self.unit, "means": self.means}
-        return {**told, "labels": dict(self.labels)} if self.labels else told
+        entry: dict[str, Any] = {"name": self.name, "unit": self.unit, "means": self.means}
+        return {**entry, "labels": dict(self.labels)} if self.labels else entry
 
 
 class Stop:
@@ -149,7 +149,7 @@ class Stream:
             while data:
                 data = data[os.write(self._descriptor, data) :]
         except BrokenPipeError:
-            raise AgentError("whoever read our output has gone; what was written until then is whole.") from None
+            raise AgentError("the reader of our output has gone; what was written until then is whole.") from None
         except OSError as error:
             raise AgentError(
                 f"cannot write to {self._path}: {error.strerror}; what was written until then is whole."

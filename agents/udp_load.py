@@ -1,4 +1,4 @@
-"""Traffic at a given rate: UDP frames to a port where nobody listens, evenly paced, until it is told to end.
+"""Traffic at a given rate: UDP frames to a port where nobody listens, evenly paced, until it is stopped.
 
     udp_load ADDRESS --mbps 100                      until Ctrl-C or SIGTERM
     udp_load ADDRESS --mbps 100 --payload-byte 1428  frames of 1,470 bytes, as in Koibuchi 2011, section V.B
@@ -29,7 +29,7 @@ COLUMNS = (
     Column("end_ns", "ns", "its end"),
     Column("frames", "", "frames given to the kernel"),
     Column("wire_byte", "byte", "their length on the wire"),
-    Column("refused", "", "frames that the kernel did not take: no room, or no way"),
+    Column("refused", "", "frames that the kernel did not take: no room, or no route"),
     Column("late_s", "s", "time by which the sender gave up to be late"),
 )
 
@@ -64,7 +64,7 @@ def main(words: Sequence[str]) -> int:
     try:
         where = (socket.gethostbyname(given.address), _DISCARD_PORT)
     except OSError:
-        raise AgentError(f"nobody knows an address of '{given.address}': give one in dotted form.") from None
+        raise AgentError(f"'{given.address}' does not resolve to an address: give one in dotted form.") from None
     stop, stream = Stop(), Stream()
     stream.header("udp_load", COLUMNS, address=given.address, mbps=given.mbps, payload_byte=given.payload_byte)
     begun_s = due_s = row_s = time.monotonic()

@@ -1,1 +1,1 @@
-"""Benchmarks: `programs` are what is run on a lab; `speed` measures the tool itself beside what a user would pick."""
+"""Programs that experiments run on a lab, and how to judge their output; `on_nodes` holds what travels to the nodes."""

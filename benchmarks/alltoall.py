@@ -60,35 +60,35 @@ class Alltoall:
 
     def read(self, parameters: AlltoallParameters, placement: Placement, output_text: str) -> Answer:
         """Right if every integer of every rank was what the others had to send."""
-        told = _told(output_text)
-        if told is None:
+        result = _result(output_text)
+        if result is None:
             return Answer(right=False, why="it ended without a result line.")
         figures = (
-            Figure("time", told["time_ns"] / 1e9, "s"),
-            *_quantiles("iteration", told["shares"], told["iteration_ns"]),
-            *_quantiles("call", told["shares"], told["call_ns"]),
-            Figure("call_mean", told["mean_call_ns"] / 1e3, "us"),
-            Figure("processor_wait", told["processor_wait_ns"] / 1e9, "s"),
+            Figure("time", result["time_ns"] / 1e9, "s"),
+            *_quantiles("iteration", result["shares"], result["iteration_ns"]),
+            *_quantiles("call", result["shares"], result["call_ns"]),
+            Figure("call_mean", result["mean_call_ns"] / 1e3, "us"),
+            Figure("processor_wait", result["processor_wait_ns"] / 1e9, "s"),
             Figure("communications", parameters.iterations * placement.ranks_per_host, "call"),
-            Figure("communication_size", _sent_byte(told, placement), "byte"),
+            Figure("communication_size", _sent_byte(result, placement), "byte"),
         )
-        if told["wrong"]:
-            return Answer(False, f"{told['wrong']} integers arrived that were not sent.", figures)
-        if (told["ranks"], told["iterations"]) != (placement.ranks, parameters.iterations):
-            ran = f"it ran {told['iterations']} iterations on {told['ranks']} ranks"
+        if result["wrong"]:
+            return Answer(False, f"{result['wrong']} integers arrived that were not sent.", figures)
+        if (result["ranks"], result["iterations"]) != (placement.ranks, parameters.iterations):
+            ran = f"it ran {result['iterations']} iterations on {result['ranks']} ranks"
             return Answer(False, f"{ran}, not {parameters.iterations} on {placement.ranks}.", figures)
-        return Answer(True, "", figures, (told["begun_ns"], told["ended_ns"]))
+        return Answer(True, "", figures, (result["begun_ns"], result["ended_ns"]))
 
 
-def _told(output_text: str) -> dict[str, Any] | None:
+def _result(output_text: str) -> dict[str, Any] | None:
     lines = [line for line in output_text.splitlines() if line.startswith(_MARK)]
     if len(lines) != 1:
         return None
     try:
-        told = json.loads(lines[0].removeprefix(_MARK))
+        result = json.loads(lines[0].removeprefix(_MARK))
     except ValueError:
         return None
-    return told if isinstance(told, dict) and told.keys() >= _KEYS else None
+    return result if isinstance(result, dict) and result.keys() >= _KEYS else None
 
 
 def _quantiles(what: str, shares: list[float], values_ns: list[int]) -> list[Figure]:
@@ -100,6 +100,6 @@ def _quantiles(what: str, shares: list[float], values_ns: list[int]) -> list[Fig
     ]
 
 
-def _sent_byte(told: dict[str, Any], placement: Placement) -> float:
+def _sent_byte(result: dict[str, Any], placement: Placement) -> float:
     """What a rank's call sends to ranks of other nodes."""
-    return float(told["array_byte"] / told["ranks"] * (placement.ranks - placement.ranks_per_host))
+    return float(result["array_byte"] / result["ranks"] * (placement.ranks - placement.ranks_per_host))

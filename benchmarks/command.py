@@ -32,7 +32,7 @@ class CommandParameters(Parameters):
         try:
             re.compile(value)
         except re.error as error:
-            raise ValueError(f"no regular expression: {error}") from error
+            raise ValueError(f"not a regular expression: {error}") from error
         return value
 
 

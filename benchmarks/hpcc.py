@@ -75,11 +75,11 @@ class Hpcc:
         summary = _SUMMARY.search(output_text)
         if summary is None:
             return Answer(right=False, why="it ended before its summary: a part failed or ran out of memory.")
-        told = dict(_PAIR.findall(summary["lines"]))
+        printed = dict(_PAIR.findall(summary["lines"]))
         try:
-            figures = tuple(Figure(name, float(told[key]) * scale, unit) for name, key, scale, unit in _FIGURES)
-            faults = _faults(told, output_text)
-            size = (int(told["HPL_N"]), int(told["CommWorldProcs"]))
+            figures = tuple(Figure(name, float(printed[key]) * scale, unit) for name, key, scale, unit in _FIGURES)
+            faults = _faults(printed, output_text)
+            size = (int(printed["HPL_N"]), int(printed["CommWorldProcs"]))
         except (KeyError, ValueError) as error:
             return Answer(right=False, why=f"its summary cannot be read ({error}): this is not HPCC 1.5.")
         if size != (parameters.order, placement.ranks):
@@ -96,20 +96,20 @@ def _grid(parameters: HpccParameters, placement: Placement) -> tuple[int, int]:
     return rows, ranks // rows
 
 
-def _faults(told: dict[str, str], output_text: str) -> list[str]:
+def _faults(printed: dict[str, str], output_text: str) -> list[str]:
     faults = []
     if not _HPL_PASSED.search(output_text):
         faults.append("HPL's residual did not pass")
     failed = _PTRANS_FAILED.search(output_text)
     if failed is None or int(failed[1]):
         faults.append("PTRANS' residual did not pass")
-    wrong = float(told["MPIRandomAccess_ErrorsFraction"])
+    wrong = float(printed["MPIRandomAccess_ErrorsFraction"])
     if not 0 <= wrong <= _MOST_WRONG_UPDATES:
         faults.append(f"RandomAccess lost {wrong:.2%} of its updates")
-    error = float(told["MPIFFT_maxErr"])
-    if not 0 <= error <= _MOST_FFT_ERROR or float(told["MPIFFT_Gflops"]) <= 0:
+    error = float(printed["MPIFFT_maxErr"])
+    if not 0 <= error <= _MOST_FFT_ERROR or float(printed["MPIFFT_Gflops"]) <= 0:
         faults.append(f"FFT's error is {error:g}")
-    if told["Success"] != "1":
+    if printed["Success"] != "1":
         faults.append("HPCC says that it did not succeed")
     return faults
 

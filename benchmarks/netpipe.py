@@ -50,7 +50,7 @@ class Netpipe:
             raise Unfit(f"it runs on two ranks, not on {placement.ranks}: name two hosts.")
         argv = [_PROGRAM, "-l", str(parameters.least_byte), "-u", str(parameters.most_byte), "-o", _RESULT]
         argv += ["-n", str(parameters.repeats)] if parameters.repeats else []
-        if parameters.integrity:  # which it tells on standard error
+        if parameters.integrity:  # it reports that on standard error
             return Launch(("sh", "-c", 'exec "$@" 2>&1', "sh", *argv, "-i"), commands=(_PROGRAM,), result=_RESULT)
         return Launch(tuple(argv), result=_RESULT)
 

@@ -47,15 +47,15 @@ class Npb:
 
     def read(self, parameters: NpbParameters, placement: Placement, output_text: str) -> Answer:
         """Right if it says Verification = SUCCESSFUL, for the class and number of ranks that were asked for."""
-        told = dict(_PAIR.findall(output_text))
-        ranks = told.get("Total processes", told.get("Total number of processes", ""))
+        printed = dict(_PAIR.findall(output_text))
+        ranks = printed.get("Total processes", printed.get("Total number of processes", ""))
         try:
             figures = (
-                Figure("time", float(told["Time in seconds"]), "s"),
-                Figure("operations", float(told["Mop/s total"]) * _MEGA, "op/s"),
-                Figure("operations_each", float(told["Mop/s/process"]) * _MEGA, "op/s"),
+                Figure("time", float(printed["Time in seconds"]), "s"),
+                Figure("operations", float(printed["Mop/s total"]) * _MEGA, "op/s"),
+                Figure("operations_each", float(printed["Mop/s/process"]) * _MEGA, "op/s"),
             )
-            verified, solved = told["Verification"], told["Class"]
+            verified, solved = printed["Verification"], printed["Class"]
         except (KeyError, ValueError):
             return Answer(right=False, why="it ended before its results.")
         if verified != "SUCCESSFUL":

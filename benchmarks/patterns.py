@@ -80,7 +80,7 @@ class Pattern:
 
     def read(self, parameters: PatternParameters, placement: Placement, output_text: str) -> Answer:
         """Right if every rank got what its partner sent and nothing else, at least something of it, and TCP all."""
-        ranks = _told(output_text)
+        ranks = _result(output_text)
         if ranks is None or len(ranks) != placement.ranks:
             return Answer(right=False, why="it ended without a result line.")
         by_rank = {one["rank"]: one for one in ranks}
@@ -90,7 +90,7 @@ class Pattern:
         return Answer(not faults, faults[0] if faults else "", figures)
 
 
-def _told(output_text: str) -> list[dict[str, Any]] | None:
+def _result(output_text: str) -> list[dict[str, Any]] | None:
     lines = [line for line in output_text.splitlines() if line.startswith(_MARK)]
     if len(lines) != 1:
         return None

@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from pydantic import BaseModel, ConfigDict
 
 UNITS: Final = frozenset({"s", "us", "byte", "bit/s", "byte/s", "flop/s", "op/s", "update/s", "frame", "call", "1"})
-"""Units of figures: base units without prefix, but for us, in which this field talks; "1" is a count or a ratio."""
+"""Units of figures: base units without prefix, but for us, which is usual in this field; "1" is a count or a ratio."""
 
 
 class Parameters(BaseModel):
@@ -26,7 +26,7 @@ class Placement:
     """Where a program runs: `ranks_per_host` ranks on each host, rank 0 and Open MPI itself on the first.
 
     Ranks are numbered host by host: with two a host, ranks 0 and 1 are on the first. `addresses` are the hosts' on the
-    data network, in the same order; whoever launches fills them in, for programs that do without MPI's messages.
+    data network, in the same order; the launcher fills them in, for programs that do without MPI's messages.
     """
 
     hosts: tuple[str, ...]
@@ -57,7 +57,7 @@ class Answer:
     """What a program's output says.
 
     `right`: whether its own check of its result passed; None for a program that has no such check, as any command.
-    `why`: one sentence if it is not right. Figures of a wrong answer are given too, for whoever looks for the reason.
+    `why`: one sentence if it is not right. Figures of a wrong answer are given too, to help find the reason.
     `loop_ns`: when the loop that is measured began and ended, in UTC by the clock of its first node, if it says so;
     what comes before and after is starting and ending.
     """
@@ -96,7 +96,7 @@ class Launch:
 
 
 class Unfit(ValueError):
-    """These parameters and this placement do not go together; the text is one sentence with the way out."""
+    """These parameters and this placement do not go together; the text is one sentence that says what to do."""
 
 
 class Program(Protocol):

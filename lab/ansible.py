@@ -116,7 +116,7 @@ class _Reader:
                 for child, inner in children.items():
                     self.group(str(child), inner, line_of(children, child, at), (*parents, name))
             else:
-                self.complain(at, str(part), "is no part of a group", "use vars, hosts or children")
+                self.complain(at, str(part), "is not a part of a group", "use vars, hosts or children")
 
     def hosts(self, group: _Group, value: Any, line: int) -> None:
         hosts = self.mapping(value, line, "hosts")

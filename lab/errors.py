@@ -6,23 +6,23 @@
       InventoryError     the files are wrong: file, line, key and what would be right, all problems at once
       PlanError
         NoTree           no tree over the links allowed reaches every host
-        UnsafePlan       a step would close a loop or cut somebody off
+        UnsafePlan       a step would close a loop or disconnect a host
         NotExpressible   a switch family cannot say what the plan needs
       DeviceError        .device
         Unreachable
-          AccessDenied   it answers and does not let us in
-          HostKeyChanged it is not who it was
+          AccessDenied   it answers and refuses the login
+          HostKeyChanged its SSH host key is not the trusted one
         Rejected         the device refused a command, in its own words
-        Unreadable       the device answered what nobody can parse
+        Unreadable       its answer cannot be parsed
         Ignored          the device accepted, and did something else
       Drift              verified, and not as desired
-      JournalFailed      what is to be done could not be written down, so it was not done
-      RollbackFailed          the way back failed: a person has to decide
-      ExperimentError    an experiment's file is wrong: told as those of an inventory are
-      RunFolderFailed    what was measured cannot be written down any more
+      JournalFailed      the next command could not be journalled, so it was not sent
+      RollbackFailed     the rollback failed: a person has to decide
+      ExperimentError    an experiment's file is wrong: reported as an inventory's mistakes are
+      RunFolderFailed    measurements can no longer be written
       TwinLate           the twin fell behind the wall clock
 
-Every error's text is one sentence: what, where, and the way out. A leaf carries its data as attributes.
+Every error's text is one sentence: what is wrong, where, and what to do. A leaf carries its data as attributes.
 """
 
 from collections.abc import Sequence
@@ -173,7 +173,7 @@ class RunFolderFailed(LabError):
 
 
 class RollbackFailed(LabError):
-    """The way back failed; only status, recover and adopt work until a person decides."""
+    """The rollback failed; only status, recover and adopt work until a person decides."""
 
 
 class TwinLate(LabError):

@@ -1,4 +1,4 @@
-"""From a lab's files to a `Lab`: every mistake is found in one go and said with file, line, key and remedy.
+"""From a lab's files to a `Lab`: all mistakes are reported together, each with file, line, key and remedy.
 
 A lab is a folder with ``hosts.yml`` (an Ansible inventory with the groups `switches`, `nodes` and `strips`),
 ``cables.csv`` (end_a, end_b, rate_mbps, kind, switchable and, if there are LAGs, lag) and, if it has strips,
@@ -187,7 +187,7 @@ class _Loader:
             except ValueError:
                 continue  # said already
             if address not in held or address in (held.network_address, held.broadcast_address):
-                sentence = f"{entry.name} has {address}, which is no host address of {network}"
+                sentence = f"{entry.name} has {address}, which is not a host address of {network}"
                 self.complain(self.hosts_file, variable.line, key, sentence, "change the address or the network")
 
     def load(self) -> Lab:
@@ -209,7 +209,7 @@ class _Loader:
         if lab_vars is not None:
             self.networks(lab_vars, node_entries, inventory.variables)
             if lab_vars.way_in and lab_vars.way_in.rpartition(":")[0] not in {entry.name for entry in switch_entries}:
-                sentence = f"there is no switch {lab_vars.way_in.rpartition(':')[0]}"
+                sentence = f"no switch {lab_vars.way_in.rpartition(':')[0]}"
                 line = inventory.variables["way_in"].line
                 self.complain(
                     self.hosts_file, line, "way_in", sentence, "name the switch where this machine is plugged in"
@@ -337,7 +337,7 @@ def known_labs() -> dict[str, Path]:
 
 
 def find_lab(name: str) -> Path:
-    """Return the folder of a lab given as a path or by name; LabError names the labs that there are."""
+    """Return the folder of a lab given as a path or by name; LabError lists the known labs."""
     if Path(name).is_dir() and (Path(name) / "hosts.yml").exists():
         return Path(name).resolve()
     labs = known_labs()

@@ -11,7 +11,7 @@ MOST_MEMBERS = 8
 """What switches of all families at hand can do."""
 
 Complain = Callable[[int, str, str, str], None]
-"""Told of a mistake: line, key, sentence, remedy."""
+"""Called with each mistake: line, key, sentence, remedy."""
 
 
 def lags_of(

@@ -308,7 +308,3 @@ class Lab:
                 return lag.link
         cable = self.find_link(text)
         return next((lag.link for lag in self.lags if cable in lag.members), cable)
-
-    def outlets_of(self, device: str) -> Iterator[Outlet]:
-        """The outlets that feed a device."""
-        return (outlet for outlet in self.outlets if outlet.feeds == device)

@@ -69,7 +69,7 @@ def _ssh_arguments(text: str) -> str:
 
 def _variable(text: str) -> str:
     if not _VARIABLE.fullmatch(text):
-        raise ValueError("this is no name of an environment variable, such as EEE_SWITCH_PASSWORD")
+        raise ValueError("this is not a name of an environment variable such as EEE_SWITCH_PASSWORD")
     return text
 
 

@@ -30,7 +30,7 @@ _SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
 
 
 def content(salt: int, source: int, target: int, count: int) -> array[int]:
-    """What `source` sends to `target`: integers that tell both, their place, and which of the two passes it is."""
+    """What `source` sends to `target`: integers that encode both, their place, and which of the two passes it is."""
     first = (salt * 7919 + source * 131 + target) * 17 % 1_000_003
     return array("i", range(first, first + count))
 
@@ -118,7 +118,7 @@ def main() -> None:
     if rank == 0:
         steps = [after - before for before, after in zip(begins, begins[1:])]
         calls = [after - before for before, after in zip(begins, returns)]
-        told = {
+        result = {
             "ranks": size,
             "iterations": iterations,
             "array_byte": 4 * count * size,
@@ -132,7 +132,7 @@ def main() -> None:
             "call_ns": quantiles(calls),
             "mean_call_ns": sum(calls) / len(calls),
         }
-        print("alltoall", json.dumps(told), flush=True)
+        print("alltoall", json.dumps(result), flush=True)
 
 
 if __name__ == "__main__":

@@ -79,10 +79,10 @@ def receive_udp(sock: socket.socket, partner: int, given: dict[str, Any]) -> dic
         if length < _HEAD.size:
             wrong += 1
             continue
-        source, number, told_byte = _HEAD.unpack_from(room)
+        source, number, text_byte = _HEAD.unpack_from(room)
         if number == -1 and source == partner:
             break
-        if source != partner or told_byte != len(filling) or view[_HEAD.size : length] != filling:
+        if source != partner or text_byte != len(filling) or view[_HEAD.size : length] != filling:
             wrong += 1
             continue
         frames += 1
@@ -131,7 +131,7 @@ def receive_tcp(listener: socket.socket, given: dict[str, Any]) -> dict[str, int
 
 
 def listening(address: str, given: dict[str, Any]) -> socket.socket:
-    """A socket that is bound, to be told to whoever sends to it."""
+    """A bound socket; its port goes to its sender."""
     udp = given["transport"] == "udp"
     sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM if udp else socket.SOCK_STREAM)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _ROOM_BYTE)

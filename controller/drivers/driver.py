@@ -1,10 +1,10 @@
-"""What a driver of a switch family is: pure functions between `State` and the words that a family understands.
+"""The interface of a switch family's driver: pure functions between `SwitchState` and the family's commands and output.
 
 A driver opens no socket. It turns changes into orders (`render`), says what to ask for (`queries`), and reads the
 answers into a `SwitchState` (`parse`). `controller.transports` carries both; `controller.applying.apply` decides when.
 
-The law of every driver, tested against a switch that shares no code with it: obeying the orders rendered for a change
-leads from a switch in the change's `before` to one in its `after`, and reading that switch gives `after`.
+The law of every driver, tested against a simulated switch that shares no code with it: executing the orders rendered
+for a change takes a switch from the change's `before` to its `after`, and reading that switch returns `after`.
 """
 
 from collections.abc import Mapping, Sequence

@@ -15,7 +15,7 @@ from lab.model import Lab, Outlet, Strip
 
 _AT_ONCE = 24  # objects of one request: answers of more do not fit into one datagram with every agent
 _PATIENCE_S = 15.0
-_LOOK_EVERY_S = 0.2
+_POLL_EVERY_S = 0.2
 
 
 class Asked(Protocol):
@@ -86,7 +86,7 @@ class Meter:
             if time.monotonic() > deadline_s:
                 word = {True: "on", False: "off", None: "neither on nor off"}
                 raise Ignored(self.strip.name, f"outlet {outlet.number} {word[on]}", word[seen])
-            time.sleep(_LOOK_EVERY_S)  # a strip tells nobody when its relay has moved
+            time.sleep(_POLL_EVERY_S)  # a strip does not report when its relay has switched
         return Switched(outlet, on, sent_ns, acknowledged_ns, time.monotonic_ns())
 
     def cycle(self, outlet: Outlet, off_s: float, wait: Callable[[float], None] = time.sleep) -> Switched:

@@ -97,9 +97,11 @@ class AgentStream:
     def await_first(self) -> None:
         """Wait for its header; DeviceError if none comes."""
         if self._process is None:
-            raise AssertionError("it was begun")
+            raise AssertionError("begin() comes first")
         if not self._first.wait(_FIRST_WITHIN_S):
-            raise Unreachable(self.host.name, f"{self.agent} wrote nothing within {_FIRST_WITHIN_S:g} s: look there.")
+            raise Unreachable(
+                self.host.name, f"{self.agent} wrote nothing within {_FIRST_WITHIN_S:g} s: log in there and check."
+            )
         self._require_well()
 
     def wait(self, timeout_s: float) -> None:
@@ -114,7 +116,7 @@ class AgentStream:
         self._require_well()
 
     def end(self) -> None:
-        """Let it end, and wait for its last line; nobody is told whether it came. Harmless when it has ended."""
+        """End it and wait for its last line; a missing last line is not an error. Harmless when it has ended."""
         process = self._begun()
         if process.stdin is not None:
             self._threads[0].join(_LAST_WITHIN_S)
@@ -132,7 +134,7 @@ class AgentStream:
 
     def _begun(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            raise AssertionError("it was begun")
+            raise AssertionError("begin() comes first")
         return self._process
 
     def _require_well(self) -> None:

@@ -1,4 +1,4 @@
-"""What a command line is to a session with a switch, whatever carries it."""
+"""The interface of a switch's command line to a session, independent of its transport."""
 
 from typing import Protocol
 
@@ -6,12 +6,12 @@ from controller.drivers.driver import Line
 
 
 class CommandLine(Protocol):
-    """A command line that is open."""
+    """An open command line."""
 
     def show(self, command: str) -> str:
         """What the switch prints; Rejected if it does not take the command."""
 
-    def obey(self, line: Line) -> tuple[int, int]:
+    def execute(self, line: Line) -> tuple[int, int]:
         """Type a line once; when it was sent and when it was taken, in monotonic nanoseconds."""
 
     def close(self) -> None:

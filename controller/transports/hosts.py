@@ -37,7 +37,7 @@ def take(size):
 """
 """Beginning of what a node is started with: reads so many bytes of standard input, and not one more."""
 
-NO_SSH: Final = "there is no `ssh` here: install an OpenSSH client."
+NO_SSH: Final = "`ssh` is not installed here: install an OpenSSH client."
 SSH_FAILED: Final = 255
 """Exit status of ssh itself; a program's own is below."""
 
@@ -165,7 +165,7 @@ def failure(program: Program, host: Host, status: int, said: str) -> DeviceError
     if status != SSH_FAILED:
         return Rejected(host.name, program.name, "\n".join(lines)[-_WORDS:] or last)
     if "REMOTE HOST IDENTIFICATION HAS CHANGED" in said or "Host key verification failed" in said:
-        sentence = f"its SSH host key at {host.management_address} is not the trusted one: compare it, then mend"
+        sentence = f"its SSH host key at {host.management_address} is not the trusted one: compare it, then correct"
         return HostKeyChanged(host.name, f"{sentence} the known_hosts file that ssh uses.")
     if "Permission denied" in said:
         return AccessDenied(host.name, f"does not let {host.user} in by SSH ({last}): correct its key or user.")

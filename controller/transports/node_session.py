@@ -1,7 +1,7 @@
-"""A program on a node with which one talks line by line, and one that runs there for a while, over the OpenSSH client.
+"""A program on a node that exchanges JSON lines, and a command that streams its output, over the OpenSSH client.
 
 Where `hosts.run_on_hosts` asks once, a session stays. A node that goes away is noticed within seconds, as ssh itself
-asks whether the other end is alive. Everything here is asynchronous; a session that is left is ended.
+asks whether the other end is alive. Everything here is asynchronous; a session that is left is closed.
 """
 
 import asyncio
@@ -125,7 +125,7 @@ class NodeSession:
         process, _ = self._alive()
         if process.stdin is None:
             raise AssertionError("all three are pipes")
-        with contextlib.suppress(ConnectionError):  # whoever waits for the answer is told
+        with contextlib.suppress(ConnectionError):  # `answer` raises the error
             process.stdin.write(data)
             await process.stdin.drain()
 

@@ -26,7 +26,7 @@ class Ping:
         self._sender = sender
         self._receiver = receiver
         self._lines: list[str] = []
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         self._answers = 0
         self._ended = False
         self._process: subprocess.Popen[str] | None = None
@@ -70,29 +70,29 @@ class Ping:
 
     def lines(self) -> tuple[str, ...]:
         """What ping printed until an answer came that is younger than this call; all there is if none comes."""
-        with self._news:
+        with self._changed:
             answers = self._answers
         self._await_answers(answers + 2, _LAST_WITHIN_S)
-        with self._news:
+        with self._changed:
             return tuple(self._lines)
 
     def _await_answers(self, count: int, timeout_s: float) -> bool:
         end_s = time.monotonic() + timeout_s
-        with self._news:
-            self._news.wait_for(lambda: self._answers >= count or self._ended, max(end_s - time.monotonic(), 0.0))
+        with self._changed:
+            self._changed.wait_for(lambda: self._answers >= count or self._ended, max(end_s - time.monotonic(), 0.0))
             return self._answers >= count
 
     def _read(self) -> None:
         if self._process is None or self._process.stdout is None:
             raise AssertionError("the thread starts after the process")
         for line in self._process.stdout:
-            with self._news:
+            with self._changed:
                 self._lines.append(line)
                 self._answers += "bytes from" in line
-                self._news.notify_all()
-        with self._news:
+                self._changed.notify_all()
+        with self._changed:
             self._ended = True
-            self._news.notify_all()
+            self._changed.notify_all()
 
     def _stop(self) -> None:
         """End ssh; ping ends with its next line, which nobody takes."""

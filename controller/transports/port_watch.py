@@ -47,7 +47,7 @@ class PortWatch:
         self._oids: dict[str, str] = {}
         self._up: dict[str, bool] = {}
         self._events: list[LinkEvent] = []
-        self._news = threading.Condition()
+        self._changed = threading.Condition()
         self._end = threading.Event()
         self._failure: LabError | None = None
         self._thread = threading.Thread(target=self._poll, name=f"watch {switch.name}", daemon=True)
@@ -71,22 +71,22 @@ class PortWatch:
     @property
     def events(self) -> tuple[LinkEvent, ...]:
         """What was seen so far, in order."""
-        with self._news:
+        with self._changed:
             return tuple(self._events)
 
     def is_up(self, port: str) -> bool:
         """The port's link as last seen."""
-        with self._news:
+        with self._changed:
             return self._up[port]
 
     def wait_for(self, port: str, *, up: bool, timeout_s: float, since_ns: int = 0) -> LinkEvent | None:
-        """The first change of a port to `up` that was seen after `since_ns`; None if there is none in time."""
+        """The first change of a port to `up` that was seen after `since_ns`; None after the time-out."""
 
         def happened() -> bool:
             return self._failure is not None or bool(self._matching(port, up, since_ns))
 
-        with self._news:
-            self._news.wait_for(happened, timeout_s)
+        with self._changed:
+            self._changed.wait_for(happened, timeout_s)
             found = self._matching(port, up, since_ns)
             if not found and self._failure is not None:
                 raise self._failure
@@ -111,15 +111,15 @@ class PortWatch:
             try:
                 now = self._read()
             except LabError as error:
-                with self._news:
+                with self._changed:
                     self._failure = error
-                    self._news.notify_all()
+                    self._changed.notify_all()
                 return
             seen_ns = time.monotonic_ns()
             changes = [LinkEvent(port, up, before_ns, seen_ns) for port, up in now.items() if up != self._up[port]]
             before_ns = asked_ns
             if changes:
-                with self._news:
+                with self._changed:
                     self._events += changes
                     self._up = now
-                    self._news.notify_all()
+                    self._changed.notify_all()

@@ -10,7 +10,7 @@ made once. Creating a row that exists is refused, which
 counts as done if the row reads as wanted then.
 Simplification: a datagram that the network holds back for seconds and then delivers after a later SET of the same
 object would undo that one. In one broadcast domain nothing queues for so long; reading back at the end of an apply
-tells.
+finds it.
 """
 
 import time
@@ -75,7 +75,7 @@ _INVALID = 2  # dot1qStaticUnicastStatus: takes the entry away
 
 
 class _Silent(Exception):
-    """Every try of one request was in vain."""
+    """No try of one request got a response."""
 
 
 class _Tries:

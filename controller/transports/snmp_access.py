@@ -18,7 +18,7 @@ class SnmpAccess:
 
 
 def access_of(device: Switch | Strip) -> SnmpAccess:
-    """How a device's agent is reached; AccessDenied if the inventory gives no way."""
+    """How a device's agent is reached; AccessDenied if the inventory has no credentials for it."""
     community = Secret(device.community_file, device.community_variable)
     if device.snmp_user is None and not community:
         raise AccessDenied(device.name, "the inventory gives neither snmp_v3 nor a community: add one.")

@@ -1,8 +1,9 @@
 """Command lines over SSH: switches log in the way netmiko knows for their family, Linux machines run commands.
 
-netmiko contributes the family's way in (authentication by method *none*, the Enter key); reading and writing is done
-by `controller.transports.terminal`, as netmiko waits by sleeping. Passwords come from where the inventory says at the
-moment of use, and stand neither in logs nor in arguments of programs. Opening is retried; nothing else is.
+netmiko is used for its knowledge of logins only: how each family authenticates (some by the SSH method *none*) and
+which Enter key it wants. Reading and writing is our own (`controller.transports.terminal`), as netmiko waits by
+sleeping and guesses from silence that a command has ended. Passwords are read at the moment of use and appear neither
+in logs nor in arguments of programs. Opening a connection is retried; nothing else is.
 """
 
 import logging
@@ -56,24 +57,24 @@ class TerminalLine:
     def show(self, command: str) -> str:
         """What the switch prints; Rejected if it does not take the command.
 
-        Asked in privileged mode, also when orders were stopped half-way through a deeper one.
+        It is asked in privileged mode, even if earlier commands stopped in a deeper mode.
         """
         self._lost = True
-        self._find_way()
+        self._return_home()
         output = self.terminal.type_line(command)
         self._judge(Line(command), output)
         return output
 
-    def obey(self, line: Line) -> tuple[int, int]:
+    def execute(self, line: Line) -> tuple[int, int]:
         """Type a line once. After Rejected the session is back in privileged mode before anything else is typed."""
-        self._find_way()
+        self._return_home()
         sent_ns = time.monotonic_ns()
         output = self.terminal.type_line(line.text, line.replies)
         taken_ns = time.monotonic_ns()
         self._judge(line, output)
         return sent_ns, taken_ns
 
-    def _find_way(self) -> None:
+    def _return_home(self) -> None:
         if self._lost:
             self.terminal.home()
             self._lost = False
@@ -104,7 +105,7 @@ class ExecLine:
         """What the command prints; Rejected if it fails."""
         return self._run(Line(command))
 
-    def obey(self, line: Line) -> tuple[int, int]:
+    def execute(self, line: Line) -> tuple[int, int]:
         """Run a command once."""
         sent_ns = time.monotonic_ns()
         self._run(line)
@@ -160,7 +161,7 @@ def _connected(switch: Switch) -> socket.socket:
     except OSError as error:
         where = f"{switch.address}:{switch.ssh_port}"
         said = "no answer" if isinstance(error, TimeoutError) else error.strerror or str(error)
-        sentence = f"nothing takes SSH connections at {where} ({said}): check power, cable and ansible_host."
+        sentence = f"no SSH server answers at {where} ({said}): check power, cable and ansible_host."
         raise Unreachable(switch.name, sentence) from error
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
@@ -181,7 +182,7 @@ def _translated(switch: Switch, error: BaseException) -> DeviceError:
     if isinstance(inner, paramiko.AuthenticationException):
         return _denied(switch, inner)
     said = " ".join(str(inner).split()) or type(inner).__name__
-    return Unreachable(switch.name, f"the SSH login did not work out ({said}): check its SSH server and sessions.")
+    return Unreachable(switch.name, f"the SSH login failed ({said}): check its SSH server and sessions.")
 
 
 def _password(switch: Switch) -> str | None:

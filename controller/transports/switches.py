@@ -53,7 +53,7 @@ class SwitchSession:
         """Send one order and wait until the switch took it."""
         match order:
             case Line():
-                times_ns = self._command_line().obey(order)
+                times_ns = self._command_line().execute(order)
             case SnmpSet():
                 times_ns = self._snmp().put(order)
         return Acknowledged(order, *times_ns)

@@ -99,7 +99,7 @@ class Terminal:
             self._channel.settimeout(self._patience_s)
             self._channel.sendall(data)
         except OSError as error:
-            raise self._fail(f"the session broke while {doing} ({error}): read the switch back.") from error
+            raise self._fail(f"the session broke while {doing} ({error}): read the switch's state again.") from error
 
     def _receive(self, timeout_s: float, doing: str) -> bool:
         """Read what comes next; False if nothing did in time."""
@@ -109,9 +109,9 @@ class Terminal:
         except TimeoutError:
             return False
         except OSError as error:
-            raise self._fail(f"the session broke while {doing} ({error}): read the switch back.") from error
+            raise self._fail(f"the session broke while {doing} ({error}): read the switch's state again.") from error
         if not data:
-            raise self._fail(f"the switch ended the session while {doing}: read it back before anything else.")
+            raise self._fail(f"the switch closed the session while {doing}: read its state again before any change.")
         self._heard += self._decoder.decode(data)
         return True
 
@@ -139,7 +139,9 @@ class Terminal:
                 if timeout_s is not None:
                     return None
                 said = " / ".join(row for row in shown(self._heard)[-3:] if row.strip())
-                raise self._fail(f"it was silent for {self._patience_s:g} s while {doing}; last it said '{said}'.")
+                raise self._fail(
+                    f"it was silent for {self._patience_s:g} s while {doing}; its last output was '{said}'."
+                )
 
     def heard(self) -> str:
         """What the switch printed since the last answer, as a terminal shows it."""
@@ -190,9 +192,9 @@ class Terminal:
         """Type a line and return what the switch printed until its next prompt, which is in `prompt` then.
 
         `replies` are patterns of questions and what is typed at them, a newline being the Enter key. Pages are turned.
-        Unreadable if the switch asks what nobody foresaw; the session is closed to further lines then.
+        Unreadable if the switch asks an unknown question; the session takes no further lines then.
         """
-        doing = f"it was obeying '{text}'"
+        doing = f"it was executing '{text}'"
         self._drop_unasked(doing)
         self._send((text + self._enter).encode(), doing)
         started = time.monotonic()
@@ -253,7 +255,9 @@ class Terminal:
         return asked_from
 
     def _give_up(self, text: str, tail: str) -> None:
-        sentence = f"it said nothing for {self._patience_s:g} s after '{text}': look at it, then read it back."
+        sentence = (
+            f"it said nothing for {self._patience_s:g} s after '{text}': check the switch, then read its state again."
+        )
         failed = self._fail(sentence)
         if _QUESTION.fullmatch(tail):
             raise Unreadable(self.device, text, tail)

@@ -219,7 +219,7 @@ def test_it_ends_by_itself_and_tells_what_it_cost(pair: Pair, run_agent: Run) ->
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (("nosuch0",), 2, "no interface nosuch0"),
+        (("nosuch0",), 2, "interface nosuch0 does not exist"),
         ((), 2, "interface"),
         (("lo", "--every-s", "0.001"), 2, "--every-s"),
         (("lo", "--seconds", "-1"), 2, "--seconds"),

@@ -57,7 +57,7 @@ def test_counters_are_the_kernels(pair: Pair, start_agent: Start) -> None:
 def test_absent_things_are_said_once_and_not_sampled(pair: Pair, run_agent: Run) -> None:
     told = run_agent(pair.a, "node_sampler", pair.a.interface, "--every-s", "0.1", "--seconds", "0.5").recording
     absent = "\n".join(told.header["absent"])
-    assert "nothing of EEE: Operation not supported" in absent
+    assert "reports no EEE: Operation not supported" in absent
     assert "driver veth counts no LPI" in absent
     assert told.events == []
     assert not [column for column in told.header["columns"] if column["name"].startswith(("eee", "lpi"))]
@@ -217,7 +217,7 @@ def test_redfish_keeps_its_secret(tmp_path: Path) -> None:
     with pytest.raises(AgentError, match="chmod 600"):
         redfish_source(url, str(secret), verify=True, every_s=5)
     secret.chmod(0o600)
-    with pytest.raises(AgentError, match="no https"):
+    with pytest.raises(AgentError, match="not an https"):
         redfish_source("http://127.0.0.1/", str(secret), verify=True, every_s=5)
     with pytest.raises(AgentError, match="cannot read"):
         redfish_source(url, str(tmp_path / "none"), verify=True, every_s=5)
@@ -226,12 +226,12 @@ def test_redfish_keeps_its_secret(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (("nosuch0",), 2, "no interface nosuch0"),
+        (("nosuch0",), 2, "interface nosuch0 does not exist"),
         ((), 2, "INTERFACE"),
         (("lo", "--every-s", "0"), 2, "--every-s"),
         (("lo", "--seconds", "-1"), 2, "--seconds"),
         (("lo", "--power-every-s", "0"), 2, "--power-every-s"),
-        (("lo", "--listen", "all"), 2, "no place to listen"),
+        (("lo", "--listen", "all"), 2, "not an address to listen on"),
         (("lo", "--listen", "203.0.113.1:80"), 1, "cannot listen"),
         (("lo", "--redfish", "https://127.0.0.1/"), 2, "credentials"),
     ],

@@ -254,5 +254,5 @@ def test_any_command() -> None:
     assert read("command", "hello", words="echo hello").right is None
     assert read("command", "hello", words=["echo", "hello"], expect="^hel+o$").right is True
     assert read("command", "hullo", words="echo hullo", expect="hello").why == "it did not print 'hello'."
-    with pytest.raises(ValidationError, match="no regular expression"):
+    with pytest.raises(ValidationError, match="not a regular expression"):
         PROGRAMS["command"].parameters.model_validate({"words": "true", "expect": "("})

@@ -3,11 +3,11 @@
 A port untags one VLAN only, its native one, so hosts' ports are trunks and the hosts pop tags (`pops_tags` in the
 inventory). Everything goes over the command line: IOS has no writable Q-BRIDGE-MIB.
 
-What is looked at, and refused rather than guessed: routed, private-VLAN and tunnel ports; a native VLAN that is tagged;
+Refused rather than guessed: routed, private-VLAN and tunnel ports; a native VLAN that is tagged;
 static entries that drop frames or name several ports. VLANs 1002-1005 are left out of everything. LAGs count whatever
 protocol made them. Flow control is reception of PAUSE only: Catalyst ports do not send it [M].
 
-Quirks: `trunk_encapsulation` (models that also know ISL have to be told dot1q before trunk mode); `eee_default` (EEE is
+Quirks: `trunk_encapsulation` (models that also know ISL need `dot1q` before trunk mode); `eee_default` (EEE is
 on unless the configuration says otherwise).
 """
 
@@ -101,7 +101,7 @@ class CiscoIos:
         missing = [name for key, name in names.items() if key not in configured.interfaces]
         if missing or len(names) != len(switch.ports):
             lacking = ", ".join(missing) or "a port of the inventory"
-            raise Unreadable(switch.name, RUNNING.command, f"there is no interface {lacking}")
+            raise Unreadable(switch.name, RUNNING.command, f"interface {lacking} is missing")
         members = _members(configured, names)
         names |= {key: name for key, name in lags.items() if int(key[1]) in members.values()}
         reading = _Reading(switch, configured, names, members)
@@ -288,7 +288,8 @@ def _understood(switch: Switch, configured: Configured, reader: Callable[[Config
 FAMILY = Family(
     title="Cisco IOS",
     driver=CiscoIos(),
-    verified="a toy switch written from Cisco's command references, and published samples of shows; no device",
+    verified="a simulated switch written from Cisco's command references, and published samples of shows; no real "
+    "switch",
     from_memory=(
         "layout of `show eee`; that a change of EEE restarts the link by itself; `spanning-tree bpdufilter` as a port "
         "without spanning tree; that PAUSE is received only; length of a list of VLANs in a line"

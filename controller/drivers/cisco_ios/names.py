@@ -48,10 +48,10 @@ def read_vids(text: str) -> frozenset[int]:
     for atom in filter(None, re.split(r"[,\s]+", text)):
         found = _ATOM.fullmatch(atom)
         if not found:
-            raise ValueError(f"'{atom}' is no VLAN")
+            raise ValueError(f"'{atom}' is not a VLAN")
         vids.update(range(int(found[1]), int(found[2] or found[1]) + 1))
     if vids and not 1 <= min(vids) <= max(vids) <= 4094:
-        raise ValueError(f"{min(vids)} to {max(vids)} are no VLANs")
+        raise ValueError(f"{min(vids)} to {max(vids)} are not VLANs")
     return frozenset(vids)
 
 

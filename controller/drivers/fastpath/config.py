@@ -154,7 +154,7 @@ class _Reader:
         elif self._block.startswith("interface "):
             name = self._port(self._block.removeprefix("interface "))
             old = self.config.port(name)
-            new = _obey(_PORT_LINES, line, old)
+            new = _read_line(_PORT_LINES, line, old)
             if name and new != old:
                 self.config = replace(self.config, ports={**self.config.ports, name: new})
         elif not self._block:
@@ -279,7 +279,7 @@ _PORT_LINES: tuple[tuple[str, _Handler], ...] = (
 )
 
 
-def _obey(table: tuple[tuple[str, _Handler], ...], line: str, port: PortLines) -> PortLines:
+def _read_line(table: tuple[tuple[str, _Handler], ...], line: str, port: PortLines) -> PortLines:
     for pattern, handler in table:
         found = re.fullmatch(pattern, line)
         if found:

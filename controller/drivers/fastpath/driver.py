@@ -1,6 +1,6 @@
 """Drivers of the FASTPATH families: Netgear M4300, Dell PowerConnect 62xx, Dell N-series (OS6). Pure.
 
-One code base; what differs is data (`fastpath_dialect`). Changes go as command lines (`fastpath_render`), but for admin
+One code base; what differs is data (`fastpath.dialect`). Changes go as command lines (`fastpath.render`), but for admin
 status alone, which goes by SNMP: on this code base SNMP writes to VLANs were seen accepted and forgotten (M4250).
 FASTPATH answers a line that it took with nothing: any text is a refusal.
 
@@ -103,23 +103,23 @@ DELL_N_SERIES = FastpathDriver(N_SERIES)
 NETGEAR_M4300_FAMILY = Family(
     title="Netgear M4300 (FASTPATH)",
     driver=NETGEAR_M4300,
-    verified="the twin's M4300: every kind of change from any mode, by what the switch shows and by what frames meet, "
-    "after each line; published outputs of ICOS and EdgeSwitch boxes; no real M4300",
-    from_memory="`switchport trunk allowed vlan remove` for VLANs to come; that a change of EEE restarts the link by "
+    verified="the twin's M4300: every kind of change from every mode, checked after each line by the switch's output "
+    "and by forwarded frames; published outputs of ICOS and EdgeSwitch switches; no real M4300",
+    from_memory="`switchport trunk allowed vlan remove` for future VLANs; that a change of EEE restarts the link by "
     "itself; that a locked port learns up to 600 addresses",
 )
 DELL_POWERCONNECT_62XX_FAMILY = Family(
     title="Dell PowerConnect 62xx (FASTPATH)",
     driver=DELL_POWERCONNECT_62XX,
-    verified="a toy switch written from published transcripts of a PowerConnect 6224P and what its manual's kin say; "
-    "no real switch",
-    from_memory="ingress filtering, acceptable frames, fixed speed, static entries (`bridge address`), the factory's "
+    verified="a simulated switch written from published transcripts of a PowerConnect 6224P and manuals of "
+    "related models; no real switch",
+    from_memory="ingress filtering, acceptable frames, fixed speed, static entries (`bridge address`), the default "
     "flow control, and what Q-BRIDGE-MIB shows of access and trunk mode",
 )
 DELL_N_SERIES_FAMILY = Family(
     title="Dell N-series (OS6, FASTPATH)",
     driver=DELL_N_SERIES,
-    verified="a toy switch written from published configurations and what the manual's kin say; no real switch",
-    from_memory="as for PowerConnect 62xx, and `green-mode eee`, that lines of general mode wait in other modes, that "
-    "trunks join new VLANs, `mac address-table static`",
+    verified="a simulated switch written from published configurations and manuals of related models; no real switch",
+    from_memory="as for PowerConnect 62xx, and `green-mode eee`, that lines of general mode are kept in other "
+    "modes, that trunks join new VLANs, `mac address-table static`",
 )

@@ -4,8 +4,8 @@ SNMP says what works (admin status, VLANs and memberships as they are in force),
 SNMP does not: modes, LAGs, speed, flow control, spanning tree, EEE, static entries. A port in access or trunk mode
 filters and takes untagged frames whatever its dormant lines say, and is read so.
 
-Refused before anything can be sent are ports from which `fastpath_render` could not come safely to what is wanted:
-dormant lines that would come to life, ports that join every new VLAN by themselves, entries that wait.
+Refused before anything can be sent are ports from which `fastpath.render` could not come safely to what is wanted:
+dormant lines that would take effect, ports that join every new VLAN by themselves, entries that wait.
 """
 
 from collections.abc import Mapping
@@ -20,8 +20,6 @@ from controller.drivers.fastpath.render import sets_admin, vid_lists
 from controller.model.state import PortState, StaticTable, SwitchState
 from lab.errors import Unreadable
 from lab.model import Switch
-
-_FINDERS = (bridge_mib.IF_NAME, bridge_mib.BASE_PORT_IF_INDEX)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +38,9 @@ class _View:
 
 def queries(aspects: frozenset[Aspect]) -> tuple[Query, ...]:
     """What to ask to know these aspects."""
-    walks = bridge_mib.walks(aspects & {"vlan"})
-    admin = (*(() if walks else _FINDERS), bridge_mib.IF_ADMIN_STATUS) if aspects & {"link", "vlan"} else ()
-    finders = () if walks or admin else _FINDERS
-    return (Show(RUNNING), *finders, *walks, *admin)
+    walks = bridge_mib.VLAN_WALKS if "vlan" in aspects else ()
+    admin = (bridge_mib.IF_ADMIN_STATUS,) if aspects & {"link", "vlan"} else ()
+    return (Show(RUNNING), *bridge_mib.FINDERS, *walks, *admin)
 
 
 def parse(
@@ -124,26 +121,26 @@ def _vlans(view: _View, ports: Mapping[str, PortState], table: bridge_mib.VlanTa
             lag=lines.lag,
         )
         if not in_lag and not general:
-            _need_a_way(view, name, lines, found[name], table.vids, shut=not admin[name])
+            _require_path_to_general(view, name, lines, found[name], table.vids, shut=not admin[name])
     return found
 
 
-def _need_a_way(view: _View, name: str, lines: PortLines, port: PortState, vids: frozenset[int], *, shut: bool) -> None:
+def _require_path_to_general(
+    view: _View, name: str, lines: PortLines, port: PortState, vids: frozenset[int], *, shut: bool
+) -> None:
     """Refuse a port in access or trunk mode that could not get to general mode, or that new VLANs would spill into."""
     dialect = view.dialect
     if lines.mode == "trunk" and not lines.allowed_vids <= vids:
         trimmed = dialect.trim_trunks and not name.startswith("lag")
         if dialect.trunks_follow and not trimmed:
             kept = ",".join(vid_lists(lines.allowed_vids & vids)) or "none"
-            raise view.refuse(
-                f"trunk {name} would join every new VLAN: allow it only the VLANs that there are ({kept})"
-            )
+            raise view.refuse(f"trunk {name} would join every new VLAN: allow only the existing VLANs on it ({kept})")
     if dialect.lines_wait:
         dormant = (lines.member_vids & vids) - port.vids - {1}
         if dormant:
             raise view.refuse(
                 f"{name} is in {lines.mode} mode, and lines of general mode for VLAN {','.join(vid_lists(dormant))} "
-                "would come to life: take them away first"
+                "would take effect: remove them first"
             )
     elif not shut and (port.untagged_vids, port.tagged_vids, port.pvid) != (frozenset({1}), frozenset(), 1):
         raise view.refuse(

@@ -4,8 +4,8 @@ Entering general mode. A port in access or trunk mode may hold lines of general 
 port that is not surely in general mode gets its whole membership written first, while it waits (`lines_wait`), and is
 put into general mode when the lines say what it was before, plus what the change adds; what the change takes away goes
 last. Frames see nothing but the two ends and what lies between them. Lines of VLANs that neither end knows cannot be
-seen from here: `fastpath_read` refuses a port that has some. Where lines do not wait (62xx) the port passes through
-VLAN 1, and `fastpath_read` refuses one for which that would be more than it was, unless it is shut.
+seen from here: `fastpath.read` refuses a port that has some. Where lines do not wait (62xx) the port passes through
+VLAN 1, and `fastpath.read` refuses one for which that would be more than it was, unless it is shut.
 """
 
 import re
@@ -224,7 +224,7 @@ def _link_lines(dialect: Dialect, switch: Switch, change: PortChange) -> list[st
 
 
 def surely_general(port: PortState) -> bool:
-    """Whether no port in access or trunk mode is read like this one; see `fastpath_read`."""
+    """Whether no port in access or trunk mode is read like this one; see `fastpath.read`."""
     return len(port.untagged_vids) > 1 or not port.ingress_filtering or port.acceptance == "tagged"
 
 

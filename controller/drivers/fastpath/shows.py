@@ -53,7 +53,8 @@ def fields(switch: Switch, command: str, text: str) -> Mapping[str, str]:
 def eee_of_port(switch: Switch, port: str, text: str) -> EeeStatus:
     """``show green-mode PORT``.
 
-    It does not say whether EEE is in force. The partner's wake time is what LLDP told of it: none told says nothing.
+    It does not say whether EEE is in force. The partner's wake time comes from LLDP; without one the partner's EEE is
+    unknown.
     """
     command = f"{GREEN} {port}"
     said = fields(switch, command, text)

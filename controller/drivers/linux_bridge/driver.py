@@ -7,7 +7,7 @@ whether it was taken. How the kernel's bridge is a `State`:
   making the bridge a member (`bridge vlan add dev br0 vid V self`), whose processor then hears the VLAN's floods.
 - The kernel keeps a PVID only where the port is a member of that VLAN, and knows no acceptable frame types: without a
   PVID untagged frames are dropped. Such a port is PVID 1 and acceptance "tagged" here, whatever else could be said of
-  it (`controller.planning.limits.without_bare_pvid`); a port with a PVID accepts "all".
+  it (`controller.model.port_forms.without_bare_pvid`); a port with a PVID accepts "all".
 - Ingress filtering comes with VLAN filtering and is always on. Spanning tree is of the whole bridge: ports have it on.
 - `lagN` is the bond `bondN`; who is in it is set up by hand.
 - Hold times have no mark that tells a device's own from one that was set: they are shown and set only on a switch
@@ -15,8 +15,8 @@ whether it was taken. How the kernel's bridge is a `State`:
 - The kernel adds and deletes a static entry only while its port is a member of the VLAN. One whose port has left it
   is flushed, together with all others of that port and VLAN, which are as dead.
 
-Quirks: `bridge` is the bridge's name, `br0` if there is none; `hold` as above. What `save` writes is told in
-`controller.drivers.linux_bridge.save`.
+Quirks: `bridge` is the bridge's name, `br0` if there is none; `hold` as above. `controller.drivers.linux_bridge.save`
+says what `save` writes.
 """
 
 import re
@@ -149,7 +149,7 @@ class LinuxBridge:
                 ports[name] = replace(ports[name], eee=eee.enabled, hold_us=hold_us)
         return replace(state, ports=ports)
 
-    def refusal(self, line: Line, output: str) -> str:  # noqa: ARG002  # the exit status has told
+    def refusal(self, line: Line, output: str) -> str:  # noqa: ARG002  # the exit status has decided
         """Nothing: iproute2 and ethtool fail where they are refused."""
         return ""
 
@@ -352,11 +352,11 @@ FAMILY = Family(
     driver=LinuxBridge(),
     verified=(
         "a real Linux kernel (Debian's 6.1, emulated by QEMU) with iproute2 6.1 over SSH: a multi-tree plan, a link "
-        "off and its way back, real frames over planned trees, the saved script; EEE, speed and flow control cannot "
-        "be tried on its virtual NICs and were on a toy switch only"
+        "off and its rollback, real frames over planned trees, the saved script; EEE, speed and flow control cannot "
+        "be tried on its virtual NICs and were tried on a simulated switch only"
     ),
     from_memory=(
-        "what ethtool says and takes for EEE, fixed speeds and flow control; that bonds behave as other ports; what an "
-        "offloading switch chip refuses"
+        "what ethtool prints and accepts for EEE, fixed speeds and flow control; that bonds behave like other ports; "
+        "what an offloading switch chip refuses"
     ),
 )

@@ -13,7 +13,7 @@ its link go. Bonds of Open vSwitch are not known: a flow to a member passes the 
 Open vSwitch keeps its database over a restart, but neither flows nor ports that are shut. `save` writes a script that
 sets both again; the unit `UNIT` has to run it at boot, and `save` is refused where it is not enabled. What ethtool set
 (speed, flow control, EEE) is not saved: it belongs into the machine's own network configuration. What learned
-addresses cannot do is written in `openvswitch_flows`.
+addresses cannot do is written in `controller.drivers.openvswitch.flows`.
 """
 
 import json
@@ -328,7 +328,7 @@ def _read_ports(switch: Switch, answers: Answers) -> set[str]:
 def _read_flows(switch: Switch, answers: Answers) -> SwitchState:
     bridge = _record(switch, _show_bridge(switch), answers)
     if bridge["fail_mode"] != "secure" or bridge["controller"] not in ([], ["set", []]):
-        said = "its flows are not safe: set its fail_mode to secure and remove its OpenFlow controller"
+        said = "other rules could change its flows: set its fail_mode to secure and remove its OpenFlow controller"
         raise Unreadable(switch.name, _show_bridge(switch).command, said)
     query = _show_flows(switch)
     try:
@@ -379,8 +379,8 @@ def _with_vlans(port: PortState, read: PortState) -> PortState:
 FAMILY: Final = Family(
     title="Open vSwitch (OpenFlow)",
     driver=OpenVSwitch(),
-    verified="on the real Open vSwitch 3.1.0 (userspace datapath): states read back after every change, frames in all "
-    "directions, planned trees, links off and on under traffic, spanning tree, reload of what was saved",
+    verified="a real Open vSwitch 3.1.0 (userspace datapath): states read back after every change, frames in all "
+    "directions, planned trees, links off and on under traffic, spanning tree, reload of the saved state",
     from_memory="what ethtool prints for NICs with negotiation, flow control and EEE, and that they take it: virtual "
     "NICs have none of them; the systemd unit; other versions; the kernel's datapath",
 )

@@ -208,7 +208,9 @@ def read_flows(text: str, numbers: Mapping[str, int]) -> SwitchState:
     wanted = all_flows(state, numbers)
     for key, flow in found.items():
         if key not in wanted or not _same(wanted[key], flow):
-            raise ForeignFlowError(f"table={flow.table}, {flow.match} actions={flow.actions} is no flow of ours")
+            raise ForeignFlowError(
+                f"table={flow.table}, {flow.match} actions={flow.actions} is a flow that eeectl did not write"
+            )
     for key in wanted.keys() - found.keys():
         raise ForeignFlowError(f"table={key[0]}, {key[1]} is missing")
     return state
@@ -221,7 +223,7 @@ def _same(ours: Flow, printed: Flow) -> bool:
 
 
 def _state_of(flows: Iterable[Flow], names: Mapping[int, str]) -> SwitchState:
-    """The state that the cookies tell of, and the form of egress from its actions."""
+    """The state that the cookies encode, and the form of egress from its actions."""
     ingress: dict[str, PortState] = {}
     untagged: dict[str, set[int]] = {name: set() for name in names.values()}
     tagged: dict[str, set[int]] = {name: set() for name in names.values()}

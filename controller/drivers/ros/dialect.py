@@ -1,4 +1,4 @@
-"""What tells one family of ROS switches from another, as data.
+"""Differences between the families of ROS switches, as data.
 
 ROS (Marvell's, once RADLAN's) runs on the Dell PowerConnect 55xx and on Cisco's SG, SF and CBS series alike; their
 command lines differ in little. What rests on memory alone is marked [M], here and where it is used.

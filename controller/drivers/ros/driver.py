@@ -1,12 +1,12 @@
 """Driver of ROS switches: Dell PowerConnect 55xx, Cisco SG, SF and CBS. Pure.
 
-Changes go as command lines (`ros_orders`, `ros_vlan_lines`); a change of admin status alone is one SNMP SET. State is
+Changes go as command lines (`ros.orders`, `ros.vlan_lines`); a change of admin status alone is one SNMP SET. State is
 read over SNMP where the standard MIBs are the surer way (admin status, speed, VLANs), and from shows where they are not
-(`ros_text`): flow control, static addresses, spanning tree (dot1dStpPortEnable also says no where the whole switch is
+(`ros.text`): flow control, static addresses, spanning tree (dot1dStpPortEnable also says no where the whole switch is
 off), EEE, LAGs.
 
-What is looked at, and refused rather than guessed: a port that keeps general-mode settings behind another mode, as they
-would come alive; a port whose ifIndex is not its bridge port, as SETs go by that number. EEE of a port is on if switch
+Refused rather than guessed: a port that keeps general-mode settings behind another mode, as these
+would take effect; a port whose ifIndex is not its bridge port, as SETs go by that number. EEE of a port is on if switch
 and port want it; `eee enable` of the whole switch is never typed, as it would wake other ports' settings too, so a
 switch where it is off takes an EEE change and is read back without it. A port that negotiates a restricted set of
 speeds is read as negotiating.
@@ -49,19 +49,10 @@ SYSTEM = Show("show system")
 SERIALS = Walk("1.3.6.1.2.1.47.1.1.1.1.11")
 """entPhysicalSerialNum (ENTITY-MIB)."""
 
-_FINDS_PORTS = (mib.IF_NAME, mib.BASE_PORT_IF_INDEX)
 _LINK_WALKS = (mib.IF_ADMIN_STATUS, mib.MAU_AUTONEG_ADMIN, mib.MAU_DEFAULT_TYPE)
-_VLAN_WALKS = (
-    mib.VLAN_ROW_STATUS,
-    mib.VLAN_EGRESS,
-    mib.VLAN_UNTAGGED,
-    mib.PVID,
-    mib.ACCEPTABLE_FRAME_TYPES,
-    mib.INGRESS_FILTERING,
-)
 _QUERIES: Mapping[Aspect, tuple[Query, ...]] = {
-    "link": (*_FINDS_PORTS, *_LINK_WALKS, FLOW),
-    "vlan": (*_FINDS_PORTS, *_VLAN_WALKS, RUNNING),
+    "link": (*mib.FINDERS, *_LINK_WALKS, FLOW),
+    "vlan": (*mib.FINDERS, *mib.VLAN_WALKS, RUNNING),
     "statics": (STATICS,),
     "stp": (TREE,),
     "energy": (EEE,),
@@ -150,7 +141,7 @@ class RosDriver:
     def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
         """`show eee`, and what the EEE MIB adds where there is one."""
         del switch
-        return (EEE, *_FINDS_PORTS, *(self._eee_walk(name) for name in _EEE_COLUMNS))
+        return (EEE, *mib.FINDERS, *(self._eee_walk(name) for name in _EEE_COLUMNS))
 
     def eee(self, switch: Switch, answers: Answers) -> Mapping[str, EeeStatus]:
         """EEE of each port as the switch shows it."""
@@ -277,13 +268,13 @@ class _Reading:
 
     def vlans(self, configured: Mapping[str, text.PortLines]) -> frozenset[int]:
         """Memberships; returns the VLANs that there are. What a member of a LAG says of VLANs lies dormant."""
-        table = mib.vlan_table(self.switch, self.places(_VLAN_WALKS), self.answers)
+        table = mib.vlan_table(self.switch, self.places(mib.VLAN_WALKS), self.answers)
         for name in self.ports:
             lines = configured.get(name)
             if lines is not None and lines.general and lines.mode != "general" and lines.lag is None:
                 said = (
-                    f"'{lines.general[0]}' for {name} in another mode, which would come alive: "
-                    "give it switchport mode general, or take the line back"
+                    f"'{lines.general[0]}' for {name} in another mode, which would take effect in general mode: "
+                    "give it switchport mode general, or remove the line"
                 )
                 raise Unreadable(self.switch.name, RUNNING.command, said)
             self._set(name, **dict(_vlan_fields(table.ports[name], None if lines is None else lines.lag)))
@@ -327,16 +318,16 @@ CISCO_SG_DRIVER = RosDriver(CISCO_SG)
 DELL_55XX_FAMILY = Family(
     title="Dell PowerConnect 55xx (ROS)",
     driver=DELL_55XX_DRIVER,
-    verified="the twin's PowerConnect 5524: every kind of change from any mode, by what the switch shows and by what "
-    "frames meet, after each line; published transcripts of its siblings; no real 55xx",
+    verified="the twin's PowerConnect 5524: every kind of change from every mode, checked after each line by the "
+    "switch's output and by forwarded frames; published transcripts of related models; no real 55xx",
     from_memory="`speed`, `negotiation`, `flowcontrol`, `mac address-table static`, `no spanning-tree`, most words of "
-    "`show eee`; that general mode's lines wait in other modes, where a new port's wait untagged in VLAN 1; that "
+    "`show eee`; that lines of general mode are kept in other modes, where a new port's are untagged VLAN 1; that "
     "ifIndex and bridge port are one number",
 )
 CISCO_SG_FAMILY = Family(
     title="Cisco SG, SF, CBS (ROS)",
     driver=CISCO_SG_DRIVER,
-    verified="as Dell's 55xx, whose orders are the same; published outputs and configurations of SF300, SG300, SG350 "
-    "and SG500 boxes are read; no real switch",
+    verified="as Dell's 55xx, which takes the same commands; published outputs and configurations of SF300, SG300, "
+    "SG350 and SG500 switches are parsed; no real switch",
     from_memory="as for the 55xx",
 )

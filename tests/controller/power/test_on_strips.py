@@ -1,4 +1,4 @@
-"""Reading and switching strips over real SNMP: the twin's agents are the strips that obey."""
+"""Reading and switching strips over real SNMP: the twin's agents stand in for the strips."""
 
 import threading
 from collections.abc import Iterator

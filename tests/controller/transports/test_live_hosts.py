@@ -139,12 +139,12 @@ def linux(lab: Lab, running_lab: tuple[Path, Path]) -> Iterator[CommandLine]:
 
 def test_a_linux_machine_obeys_one_command_at_a_time(linux: CommandLine) -> None:
     assert linux.show("hostname") == "n01\n"
-    sent_ns, taken_ns = linux.obey(Line("true"))
+    sent_ns, taken_ns = linux.execute(Line("true"))
     assert sent_ns < taken_ns
     with pytest.raises(Rejected, match=r"refused 'ls /nowhere' with: .*No such file"):
-        linux.obey(Line("ls /nowhere"))
+        linux.execute(Line("ls /nowhere"))
     with pytest.raises(Rejected, match="exit status 3"):
-        linux.obey(Line("exit 3"))
+        linux.execute(Line("exit 3"))
     with pytest.raises(Rejected):
         linux.show("echo refused")
     assert linux.show("echo still here") == "still here\n"
@@ -152,7 +152,7 @@ def test_a_linux_machine_obeys_one_command_at_a_time(linux: CommandLine) -> None
 
 def test_a_command_that_does_not_end_is_unreachable(linux: CommandLine) -> None:
     with pytest.raises(Unreachable, match="'sleep 60' did not end within 2 s"):
-        linux.obey(Line("sleep 60"))
+        linux.execute(Line("sleep 60"))
 
 
 def test_a_linux_machine_that_knows_no_such_user_denies_access(lab: Lab, running_lab: tuple[Path, Path]) -> None:
@@ -201,7 +201,7 @@ def test_a_cable_that_is_elsewhere_and_a_device_that_is_away_are_said(eeectl: An
     status, told = _check(eeectl, folder)
     assert status == 1
     said = "\n".join(told["problems"])
-    assert "n01 was heard at sw1:gi1/0/1, not at sw1:gi1/0/3" in said
+    assert "n01 was seen at sw1:gi1/0/1, not at sw1:gi1/0/3" in said
     assert "pdu1: its SNMP agent" in said
     assert "n04:eth0 has the MAC address" in said
     assert len(told["problems"]) == 3

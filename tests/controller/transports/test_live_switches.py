@@ -137,7 +137,7 @@ def test_a_changed_host_key_is_shown_with_both_fingerprints(lab: Lab, switch: Sw
 
 
 def test_nobody_at_the_address_is_unreachable(switch: Switch) -> None:
-    with pytest.raises(Unreachable, match=r"nothing takes SSH connections at 127\..*:2"):
+    with pytest.raises(Unreachable, match=r"no SSH server answers at 127\..*:2"):
         _show(replace(switch, ssh_port=2))
 
 

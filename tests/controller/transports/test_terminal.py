@@ -140,7 +140,7 @@ def test_a_session_that_ends_says_in_which_line(half: bytes) -> None:
         toy.closed = True
 
     terminal, toy = _logged_in({"vlan 11": die})
-    with pytest.raises(Unreachable, match="ended the session while it was obeying 'vlan 11'"):
+    with pytest.raises(Unreachable, match="closed the session while it was executing 'vlan 11'"):
         terminal.type_line("vlan 11")
     assert toy.lines == ["vlan 11"]
 

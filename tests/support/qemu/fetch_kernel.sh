@@ -2,7 +2,7 @@
 # Fetches Debian's cloud kernel into .tools/kernel, unpacked and not installed: no boot loader is touched. Prints
 # where it is. Quick when it is there already.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
+cd "$(dirname "$0")/../../.."
 folder=.tools/kernel
 if ! compgen -G "$folder/boot/vmlinuz-*" >/dev/null; then
     package=$(apt-cache depends linux-image-cloud-amd64 2>/dev/null | sed -n 's/.*Depends: \(linux-image-[0-9].*\)/\1/p' | head -n1)

@@ -91,7 +91,7 @@ class Face:
 
     # -- obeying
 
-    def obey(self, orders: Iterable[Order]) -> None:
+    def execute(self, orders: Iterable[Order]) -> None:
         """As a session does: any text is a refusal, and the prompt has to be the one that was expected."""
         for order in orders:
             if isinstance(order, Line):
@@ -108,7 +108,7 @@ class Face:
             binds: list[Any] = [
                 (name, "uint" if syntax == "gauge" else syntax, value) for name, syntax, value in order.objects
             ]
-            assert face._setter(binds) == (0, 0), order
+            assert face._snmp_set(binds) == (0, 0), order
         finally:
             face.close()
 

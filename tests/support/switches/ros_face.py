@@ -101,7 +101,7 @@ class RosFace:
 
     # -- obeying and asking
 
-    def obey(self, orders: Iterable[Order], each: Callable[[], None] = lambda: None) -> None:
+    def execute(self, orders: Iterable[Order], each: Callable[[], None] = lambda: None) -> None:
         """As a session does: a refusal stops it, and the prompt has to be the expected one. `each` runs after each."""
         for order in orders:
             if isinstance(order, Line):
@@ -117,7 +117,7 @@ class RosFace:
     def put(self, order: SnmpSet) -> None:
         kinds = {"gauge": "uint"}
         binds: list[Any] = [(name, kinds.get(syntax, syntax), value) for name, syntax, value in order.objects]
-        assert self.snmp._setter(binds) == (0, 0), order
+        assert self.snmp._snmp_set(binds) == (0, 0), order
 
     def ask(self, queries: Iterable[Query]) -> Answers:
         self._agent.changed()

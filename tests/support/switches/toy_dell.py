@@ -324,7 +324,7 @@ class ToyDell:
 
     # -- the tests' hands
 
-    def obey(self, orders: Iterable[Order]) -> None:
+    def execute(self, orders: Iterable[Order]) -> None:
         for order in orders:
             if not isinstance(order, Line):
                 self._put(order)

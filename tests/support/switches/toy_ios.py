@@ -90,11 +90,11 @@ class ToyIos:
             return INVALID
         words = line.split()
         try:
-            return self._obey(words)
+            return self._read_line(words)
         except (ValueError, IndexError, KeyError):
             return INVALID
 
-    def _obey(self, words: list[str]) -> str:  # noqa: C901, PLR0911, PLR0912 - one case a command
+    def _read_line(self, words: list[str]) -> str:  # noqa: C901, PLR0911, PLR0912 - one case a command
         match words:
             case ["end"] if self.where:
                 self.where = []

@@ -51,9 +51,9 @@ class ToyTerminal:
             line, self._typed = self._typed, ""
             self.lines.append(line)
             self.say(b"\r\n")
-            self._obey(line)
+            self._read_line(line)
 
-    def _obey(self, line: str) -> None:
+    def _read_line(self, line: str) -> None:
         said = self.script.get(line, b"")
         if callable(said):
             said(self)

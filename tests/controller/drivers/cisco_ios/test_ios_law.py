@@ -56,7 +56,7 @@ def type_line(toy: ToyIos, order: Order) -> None:
     assert re.search(order.prompt, toy.prompt), (order, toy.prompt)
 
 
-def obey(toy: ToyIos, orders: tuple[Order, ...]) -> None:
+def execute(toy: ToyIos, orders: tuple[Order, ...]) -> None:
     for order in orders:
         type_line(toy, order)
     assert not toy.where
@@ -122,7 +122,7 @@ def _lead(toy: ToyIos, switch: Switch, aim: SwitchState) -> None:
     now = State({"sw1": observe(toy, switch)})
     for change in diff(now, State({"sw1": aim})):
         now = replay([change], now)
-        obey(toy, DRIVER.render(switch, [change]))
+        execute(toy, DRIVER.render(switch, [change]))
         found = observe(toy, switch)
         if isinstance(change, PortChange) and found.vids != now.switches["sw1"].vids:
             assert found.vids == now.switches["sw1"].vids | {change.after.pvid}  # an access VLAN makes itself
@@ -159,7 +159,7 @@ def test_lags_are_ports_and_their_members_keep_out_of_it(one: SwitchState, two: 
 @given(port_states(), port_states())
 def test_frames_see_nothing_but_the_two_ends_and_what_lies_between(one: PortState, two: PortState) -> None:
     toy = ToyIos(FULL)
-    obey(toy, DRIVER.render(SWITCH, [PortChange("sw1", NAMES[0], PortState(), one)]))
+    execute(toy, DRIVER.render(SWITCH, [PortChange("sw1", NAMES[0], PortState(), one)]))
     port = toy.ports[FULL[0]]
     for order in DRIVER.render(SWITCH, [PortChange("sw1", NAMES[0], one, two)]):
         type_line(toy, order)
@@ -185,7 +185,7 @@ def test_many_changes_go_in_one_visit_to_configuration_mode() -> None:
         "mac address-table static 02ee.0000.0000 vlan 11 interface GigabitEthernet1/0/2",
         "end",
     ]
-    obey(toy, orders)
+    execute(toy, orders)
     assert observe(toy).statics == {11: table}
     assert DRIVER.render(SWITCH, []) == ()
 
@@ -194,7 +194,7 @@ def test_a_long_list_of_vlans_is_split_and_the_native_one_never_leaves() -> None
     many = frozenset(range(2, 1000, 2)) | {999}
     toy = ToyIos(FULL)
     before = PortState(untagged_vids=frozenset({999}), pvid=999)
-    obey(toy, DRIVER.render(SWITCH, [PortChange("sw1", NAMES[0], PortState(), before)]))
+    execute(toy, DRIVER.render(SWITCH, [PortChange("sw1", NAMES[0], PortState(), before)]))
     toy.ports[FULL[0]].mode, toy.ports[FULL[0]].native, toy.ports[FULL[0]].allowed = "trunk", 999, {999}
     assert observe(toy).ports[NAMES[0]] == before
     after = one_untagged(PortState(untagged_vids=frozenset(), tagged_vids=many, pvid=999))
@@ -209,7 +209,7 @@ def test_a_long_list_of_vlans_is_split_and_the_native_one_never_leaves() -> None
 def test_only_the_aspects_asked_for_are_read() -> None:
     toy = ToyIos(FULL)
     base = observe(toy)
-    obey(toy, DRIVER.render(SWITCH, [PortChange("sw1", NAMES[0], PortState(), PortState(admin_up=False, eee=True))]))
+    execute(toy, DRIVER.render(SWITCH, [PortChange("sw1", NAMES[0], PortState(), PortState(admin_up=False, eee=True))]))
     change = PortChange("sw1", NAMES[0], PortState(), PortState(admin_up=False))
     answers = {q: toy.type(q.command) for q in DRIVER.queries(SWITCH, aspects_of(change)) if isinstance(q, Show)}
     assert list(answers) == [Show("show running-config")]
@@ -254,11 +254,11 @@ def test_a_refusal_is_seen_and_messages_are_not() -> None:
     toy = ToyIos(FULL, knows_isl=True)
     trunk = PortChange("sw1", NAMES[0], PortState(), PortState(tagged_vids=frozenset({2})))
     with pytest.raises(AssertionError, match="rejected"):
-        obey(toy, DRIVER.render(SWITCH, [trunk]))
-    obey(ToyIos(FULL, knows_isl=True), DRIVER.render(switch_of(NAMES, trunk_encapsulation=True), [trunk]))
+        execute(toy, DRIVER.render(SWITCH, [trunk]))
+    execute(ToyIos(FULL, knows_isl=True), DRIVER.render(switch_of(NAMES, trunk_encapsulation=True), [trunk]))
 
 
 def test_saving_answers_the_question() -> None:
     toy = ToyIos(FULL)
-    obey(toy, DRIVER.save(SWITCH))
+    execute(toy, DRIVER.save(SWITCH))
     assert toy.saved == toy.running()

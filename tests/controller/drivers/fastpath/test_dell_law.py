@@ -69,7 +69,7 @@ def test_what_is_rendered_leads_from_before_to_after(driver: Driver, old: bool, 
     for change in changes:
         state = replay([change], state)
         for order in driver.render(toy.switch, [change]):
-            toy.obey([order])
+            toy.execute([order])
             for name, port in state.switches["sw1"].ports.items():
                 wire = toy.ports[name].works(toy.vids)
                 mine = isinstance(change, PortChange) and change.port == name
@@ -77,7 +77,7 @@ def test_what_is_rendered_leads_from_before_to_after(driver: Driver, old: bool, 
                 shut = toy.ports[name].shut and isinstance(change, PortChange) and not change.before.admin_up
                 assert shut or between(seen, wire), (order, name)
     assert read(toy) == after
-    toy.obey(driver.render(toy.switch, [change.inverse for change in reversed(changes)]))
+    toy.execute(driver.render(toy.switch, [change.inverse for change in reversed(changes)]))
     assert read(toy) == before
 
 
@@ -114,14 +114,14 @@ def test_save_identity_and_refusals(driver: Driver, old: bool) -> None:  # noqa:
     toy = ToyDell(driver, old=old)
     (save,) = driver.save(toy.switch)
     assert isinstance(save, Line)
-    toy.obey([save])
+    toy.execute([save])
     assert toy.saved == toy.running_config()
     assert driver.refusal(save, "\n\nConfiguration Not Saved!\n")
     who = driver.identity(toy.switch, toy.ask(driver.identity_queries(toy.switch)))
     assert who.model == ("PowerConnect 6224P" if old else "Dell Networking N2024")
     assert who.firmware == ("3.3.7.3" if old else "6.2.7.2")
     assert driver.refusal(Line("x"), toy.type("shizzle"))
-    toy.obey([Line("configure")])
+    toy.execute([Line("configure")])
     assert toy.type("interface ethernet 1/g1" if old else "interface Gi1/0/1") == ""
     shown = toy.type("switchport general allowed vlan add 1 tagged")
     assert bool(driver.refusal(Line("x"), shown)) == old  # of another mode

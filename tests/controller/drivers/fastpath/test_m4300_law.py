@@ -123,7 +123,7 @@ def test_what_is_rendered_leads_from_before_to_after(shared_face: Face, data: An
     for change in diff(state, State({"sw5": after})):
         state = replay([change], state)
         for order in DRIVER.render(SWITCH, [change]):
-            face.obey([order])
+            face.execute([order])
             for name, port in state.switches["sw5"].ports.items():
                 if port.lag is None and not (isinstance(change, PortChange) and change.port == name):
                     assert between(PortChange("sw5", name, port, port), face.wire(name)), (order, name)
@@ -144,10 +144,10 @@ def test_many_changes_at_once_and_back_again(shared_face: Face, data: Any) -> No
     static_ports = [name for name, port in before.ports.items() if port.lag is None and name != "lag1"]
     after = data.draw(targets(before, OPTIONS, static_ports), label="after")
     changes = diff(State({"sw5": before}), State({"sw5": after}))
-    face.obey(DRIVER.render(SWITCH, changes))
+    face.execute(DRIVER.render(SWITCH, changes))
     assert differing(face, after) == ()
     assert DRIVER.parse(SWITCH, ALL, face.ask(DRIVER.queries(SWITCH, ALL)), before) == after
-    face.obey(DRIVER.render(SWITCH, [change.inverse for change in reversed(changes)]))
+    face.execute(DRIVER.render(SWITCH, [change.inverse for change in reversed(changes)]))
     assert differing(face, before) == ()
 
 
@@ -217,24 +217,24 @@ def test_a_refused_interface_stops_what_follows(face: Face) -> None:
         assert order.prompt
     entered = next(o for o in DRIVER.render(SWITCH, [change]) if isinstance(o, Line) and "interface" in o.text)
     with pytest.raises(AssertionError):
-        face.obey([Line("interface 1/0/99", prompt=entered.prompt)])
+        face.execute([Line("interface 1/0/99", prompt=entered.prompt)])
 
 
 def test_spanning_tree_and_save(face: Face) -> None:
-    face.obey(DRIVER.render(SWITCH, [StpChange("sw5", before=True, after=False)]))
+    face.execute(DRIVER.render(SWITCH, [StpChange("sw5", before=True, after=False)]))
     assert not read(face).stp
     (order,) = DRIVER.save(SWITCH)
     assert "no spanning-tree" not in face.device.startup
-    face.obey([order])
+    face.execute([order])
     assert "no spanning-tree" in face.device.startup
 
 
 def test_lists_of_vlans_are_cut_to_fit_a_line(face: Face) -> None:
     vids = [*range(2, 120, 2), 200, 201, 202]
-    face.obey(DRIVER.render(SWITCH, [VlanChange("sw5", vid, before=False, after=True) for vid in vids]))
+    face.execute(DRIVER.render(SWITCH, [VlanChange("sw5", vid, before=False, after=True) for vid in vids]))
     assert read(face).vids == {1, *vids}
     port = read(face).ports["1/0/1"]
     after = PortState(tagged_vids=frozenset(vids), ingress_filtering=False)
-    face.obey(DRIVER.render(SWITCH, [PortChange("sw5", "1/0/1", port, after)]))
+    face.execute(DRIVER.render(SWITCH, [PortChange("sw5", "1/0/1", port, after)]))
     assert read(face).ports["1/0/1"] == after
     assert max(map(len, face.typed)) < 100

@@ -100,7 +100,7 @@ def test_a_foreign_flow_is_unreadable(single: Rack) -> None:
     session = single.sessions["sw1"]
     session.read()
     session.run("ovs-ofctl -O OpenFlow14 add-flow br0 table=0,priority=7,actions=NORMAL")
-    with pytest.raises(Unreadable, match="priority=7 actions=NORMAL is no flow of ours"):
+    with pytest.raises(Unreadable, match="priority=7 actions=NORMAL is a flow that eeectl did not write"):
         session.read()
     session.run("ovs-ofctl -O OpenFlow14 --strict del-flows br0 table=0,priority=7")
     session.read()

@@ -176,7 +176,7 @@ def test_obeying_leads_from_before_to_after(face: RosFace, lines: list[str], dat
         changes = diff(State({"sw1": before}), State({"sw1": after}))
         now = before
         for change in changes:
-            face.obey(DRIVER.render(SWITCH, (change,)), lambda change=change: assert_between(face, change))  # type: ignore[misc]
+            face.execute(DRIVER.render(SWITCH, (change,)), lambda change=change: assert_between(face, change))  # type: ignore[misc]
             now = replay((change,), State({"sw1": now})).switches["sw1"]
         assert now == after
         assert_same(read(face), after)
@@ -192,10 +192,10 @@ def test_a_whole_plan_at_once_and_taken_back(face: RosFace, lines: list[str], da
     before = read(face)
     changes = diff(State({"sw1": before}), State({"sw1": data.draw(targets(before))}))
     orders = DRIVER.render(SWITCH, changes)
-    face.obey(orders)
+    face.execute(orders)
     assert face.prompt == "console#"
     assert_same(read(face), replay(changes, State({"sw1": before})).switches["sw1"])
-    face.obey(DRIVER.render(SWITCH, [change.inverse for change in reversed(changes)]))
+    face.execute(DRIVER.render(SWITCH, [change.inverse for change in reversed(changes)]))
     assert_same(read(face), before)
 
 
@@ -229,7 +229,7 @@ def test_admin_status_alone_is_one_set(face: RosFace) -> None:
     face.put(order)
     assert not read(face).ports["gi1/0/2"].admin_up
     silent = replace(SWITCH, snmp_write=False)
-    face.obey(DRIVER.render(silent, (change.inverse,)))
+    face.execute(DRIVER.render(silent, (change.inverse,)))
     assert face.typed == ["configure", "interface gi1/0/2", "no shutdown", "exit", "end"]
     assert read(face).ports["gi1/0/2"] == up
 
@@ -252,7 +252,7 @@ def test_a_host_port_of_a_multi_tree_lab(face: RosFace) -> None:
         "exit",
         "end",
     ]
-    face.obey(orders)
+    face.execute(orders)
     assert read(face).ports["gi1/0/1"] == after
 
 
@@ -268,7 +268,7 @@ def test_vlans_go_in_ranges() -> None:
 
 def test_eee_is_changed_while_the_link_is_down(face: RosFace) -> None:
     before = read(face).ports["gi1/0/1"]
-    face.obey(DRIVER.render(SWITCH, (PortChange("sw1", "gi1/0/1", before, replace(before, eee=False)),)))
+    face.execute(DRIVER.render(SWITCH, (PortChange("sw1", "gi1/0/1", before, replace(before, eee=False)),)))
     assert face.typed[2:-2] == ["shutdown", "no eee enable", "no shutdown"]
     assert not read(face).ports["gi1/0/1"].eee
 
@@ -277,7 +277,7 @@ def test_eee_that_is_off_in_the_switch_is_off_everywhere(face: RosFace) -> None:
     face.setup("no eee enable")
     before = read(face).ports["gi1/0/1"]
     assert not before.eee
-    face.obey(DRIVER.render(SWITCH, (PortChange("sw1", "gi1/0/1", before, replace(before, eee=True)),)))
+    face.execute(DRIVER.render(SWITCH, (PortChange("sw1", "gi1/0/1", before, replace(before, eee=True)),)))
     assert not any(port.eee for port in read(face).ports.values())
 
 
@@ -327,5 +327,5 @@ def test_corners_of_what_is_between(face: RosFace, lines: tuple[str, ...], aim: 
     before = read(face)
     change = PortChange("sw1", "gi1/0/1", before.ports["gi1/0/1"], replace(before.ports["gi1/0/1"], **aim))
     for step in (change, change.inverse):
-        face.obey(DRIVER.render(SWITCH, (step,)), lambda step=step: assert_between(face, step))  # type: ignore[misc]
+        face.execute(DRIVER.render(SWITCH, (step,)), lambda step=step: assert_between(face, step))  # type: ignore[misc]
         assert read(face).ports["gi1/0/1"] == step.after

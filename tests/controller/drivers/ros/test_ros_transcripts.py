@@ -256,7 +256,7 @@ def test_walks_cut_off_are_not_read(face: RosFace) -> None:
 
 def test_what_would_come_alive_is_refused(face: RosFace) -> None:
     face.setup("vlan database", "vlan 11", "interface gi1/0/1", "switchport general allowed vlan add 11 tagged")
-    with pytest.raises(Unreadable, match="come alive"):
+    with pytest.raises(Unreadable, match="take effect in general mode"):
         DELL_55XX_DRIVER.parse(SWITCH, ALL, face.ask(DELL_55XX_DRIVER.queries(SWITCH, ALL)), None)
     face.setup("interface gi1/0/1", "switchport mode general")
     state = DELL_55XX_DRIVER.parse(SWITCH, ALL, face.ask(DELL_55XX_DRIVER.queries(SWITCH, ALL)), None)
@@ -310,7 +310,7 @@ def test_words_in_a_show_are_no_refusal() -> None:
 
 def test_saving(face: RosFace) -> None:
     face.setup("interface gi1/0/1", "shutdown")
-    face.obey(DELL_55XX_DRIVER.save(SWITCH))
+    face.execute(DELL_55XX_DRIVER.save(SWITCH))
     assert "shutdown" in face.device.startup
     (line,) = CISCO_SG_DRIVER.save(SG)
     assert isinstance(line, Line)
@@ -341,5 +341,5 @@ def test_a_refused_interface_stops_before_its_lines(face: RosFace) -> None:
     orders = DELL_55XX_DRIVER.render(SWITCH, changes)
     face.device.faults.refuse = {"interface gi1/0/2": ""}
     with pytest.raises(AssertionError, match=r"interface gi1/0/2"):
-        face.obey(orders)
+        face.execute(orders)
     assert face.typed[-1] == "exit"
