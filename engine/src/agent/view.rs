@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use fabric::FabricError;
+use fabric::time::PS_PER_NS;
 use snmp::agent::Own;
 use snmp::{Table, TableBuilder, Value, Variables};
 
@@ -89,14 +90,18 @@ impl MibView {
         });
         let mut builder = TableBuilder::like(&self.table);
         if let Some((core, mib)) = &mut self.served {
-            let ticks = up_ticks(zero_ns.unwrap_or(self.zero_ns));
             let bridge_tables_due = is_older(self.bridge_tables_made, BRIDGE_TABLES_AGE_MAX);
             if bridge_tables_due {
                 self.bridge_tables_made = Some(Instant::now());
             }
             // `serve` has checked this layout, and a fabric keeps its ports and switches. The lock is held twice,
-            // briefly.
-            let ports = core.with(|fabric, now| mib.copier().renew_ports(fabric, now, ticks));
+            // briefly. sysUpTime is read where engine time is: a wait for the lock between the two would move
+            // ifLastChange of ports that have not changed.
+            let zero_ns = zero_ns.unwrap_or(self.zero_ns);
+            let ports = core.with(|fabric, now| {
+                let up = clock_ns(libc::CLOCK_MONOTONIC).saturating_sub(zero_ns) * PS_PER_NS;
+                mib.copier().renew_ports(fabric, now, up)
+            });
             let tables = if bridge_tables_due {
                 core.with(|fabric, now| mib.copier().renew_tables(fabric, now))
             } else {

@@ -160,7 +160,7 @@ impl SwitchCopier {
         self.last_counters.fill(LastCounters::default());
     }
 
-    /// Copy ports and counters. `up_ticks` is sysUpTime at `now`.
+    /// Copy ports and counters. `up` is sysUpTime at `now`.
     ///
     /// # Errors
     /// None after [`SwitchCopier::new`] succeeded: a fabric keeps its ports and switches.
@@ -168,7 +168,7 @@ impl SwitchCopier {
         &mut self,
         fabric: &mut Fabric,
         now: Ps,
-        up_ticks: u32,
+        up: Ps,
     ) -> Result<(), FabricError> {
         self.copy.bridge = fabric.bridge(now, self.switch)?;
         self.copy.ports.clear();
@@ -177,12 +177,12 @@ impl SwitchCopier {
             let counters = fabric.counters(now, place.id)?;
             let total = counters.in_octets.wrapping_add(counters.out_octets);
             if total < last_counters.total {
-                last_counters.reset_ticks = up_ticks;
+                last_counters.reset_ticks = ticks(up);
             }
             last_counters.total = total;
             self.copy.ports.push(PortCopy {
                 mac: add(self.copy.bridge.base_mac, place.bridge_port.unwrap_or(0)),
-                changed_ticks: up_ticks.saturating_sub(ticks(now.saturating_sub(state.since))),
+                changed_ticks: ticks(up.saturating_sub(now.saturating_sub(state.since))),
                 discontinuity_ticks: last_counters.reset_ticks,
                 place: place.clone(),
                 state,
