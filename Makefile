@@ -3,10 +3,10 @@
 .DEFAULT_GOAL := demo
 SHELL := /bin/bash
 export PATH := $(HOME)/.cargo/bin:$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$(PATH)
-PACKAGES := controller twin agents benchmarks analysis inventory playbooks tests
+PACKAGES := agents analysis benchmarks controller eeectl inventory lab playbooks record tests twin
 
 demo: setup
-	python -m twin.demo
+	python -m eeectl.demo
 
 test: setup lint rust-test py-test
 
@@ -18,11 +18,11 @@ lint:
 	ruff format --check $(PACKAGES)
 	mypy
 	lint-imports --no-logo 2>/dev/null || lint-imports
-	@if cargo fmt --version >/dev/null 2>&1; then cd twin/engine && cargo fmt --all --check; else echo "lint: no cargo fmt here, skipped"; fi
-	@if cargo clippy --version >/dev/null 2>&1; then cd twin/engine && cargo clippy --quiet --workspace --all-targets -- -D warnings; else echo "lint: no cargo clippy here, skipped"; fi
+	@if cargo fmt --version >/dev/null 2>&1; then cd engine && cargo fmt --all --check; else echo "lint: no cargo fmt here, skipped"; fi
+	@if cargo clippy --version >/dev/null 2>&1; then cd engine && cargo clippy --quiet --workspace --all-targets -- -D warnings; else echo "lint: no cargo clippy here, skipped"; fi
 
 rust-test:
-	cd twin/engine && cargo test --quiet --workspace
+	cd engine && cargo test --quiet --workspace
 
 py-test: export OMP_NUM_THREADS = 1
 py-test:
@@ -31,7 +31,7 @@ py-test:
 	pytest -m "lab and not alone" -n 3 --dist worksteal
 
 bench: setup
-	python -m benchmarks.speed.twin_live
+	python -m tests.speed.twin_live
 
 clean:
-	rm -rf .venv .tools twin/engine/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .tools engine/target .mypy_cache .ruff_cache .pytest_cache .hypothesis
