@@ -164,12 +164,7 @@ impl SwitchCopier {
     ///
     /// # Errors
     /// None after [`SwitchCopier::new`] succeeded: a fabric keeps its ports and switches.
-    pub fn renew_ports(
-        &mut self,
-        fabric: &mut Fabric,
-        now: Ps,
-        up: Ps,
-    ) -> Result<(), FabricError> {
+    pub fn renew_ports(&mut self, fabric: &mut Fabric, now: Ps, up: Ps) -> Result<(), FabricError> {
         self.copy.bridge = fabric.bridge(now, self.switch)?;
         self.copy.ports.clear();
         for (place, last_counters) in self.places.iter().zip(&mut self.last_counters) {
