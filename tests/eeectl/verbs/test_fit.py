@@ -8,6 +8,7 @@ import pytest
 
 from analysis.calibration import Calibration, load_calibration
 from eeectl.cli import run as eeectl
+from record.event_kinds import EventKind
 from record.sample_tables import Batch
 from tests.support.measured.power_bench import PORTS, STAGES, Stage, Truth
 from tests.support.measured.synthetic_run import (
@@ -100,7 +101,7 @@ def _settings(writer: Writer, stage: Stage) -> None:
         f"gi1/0/{n}": {"admin_up": n <= stage.enabled, "speed_mbps": None, "eee": stage.asleep > 0, "hold_us": None}
         for n in range(1, PORTS + 1)
     }
-    writer.run.event("ports_set", time_ns=writer.now_ns, ports={"sw1": ports})
+    writer.run.event(EventKind.PORTS_SET, time_ns=writer.now_ns, ports={"sw1": ports})
 
 
 def _samples(writer: Writer, stage: Stage, from_ns: int, to_ns: int, sent: dict[str, float]) -> None:
@@ -184,7 +185,7 @@ def test_wrong_words_are_one_sentence(study: Path, capsys: pytest.CaptureFixture
     assert eeectl(["fit"]) == 1
     assert "name a run to fit" in capsys.readouterr().err
     assert eeectl(["fit", "nowhere"]) == 1
-    assert "no run's folder" in capsys.readouterr().err
+    assert "not a run's folder" in capsys.readouterr().err
     assert eeectl(["fit", str(study), "--accuracy-percent", "120"]) == 1
     assert "from 0 to below 100" in capsys.readouterr().err
     assert eeectl(["fit", str(study), "--what", "weather"]) == 2
