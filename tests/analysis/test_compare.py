@@ -71,7 +71,7 @@ def test_the_interval_of_a_ratio_holds_the_truth_and_a_drift_shared_by_a_block_d
     assert max(widths) < 0.01
 
 
-def test_blocks_that_lack_one_side_are_left_out_and_few_blocks_are_marked() -> None:
+def test_blocks_that_lack_one_side_are_dropped_and_few_blocks_are_marked() -> None:
     one = compare({0: [1.0], 1: [1.0], 2: [9.0]}, {0: [2.0], 1: [2.0], 3: [50.0]}, "time", "s")
     assert (one.ratio.value, one.blocks, one.counts) == (2.0, 2, (2, 2))
     assert one.weak

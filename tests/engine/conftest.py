@@ -26,7 +26,7 @@ def run(*argv: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A namespace; `tap_fd` belongs to whoever attaches it."""
+    """A namespace; the engine that attaches `tap_fd` owns it."""
 
     namespace: str
     number: int

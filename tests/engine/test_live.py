@@ -192,7 +192,7 @@ def test_wake_ups_show_in_an_echo(bed: "Bed") -> None:
 
 
 def carrier_becomes(host: "Host", wanted: str) -> None:
-    """`ip monitor` tells of the change; the state is looked at once it listens, so that none is missed."""
+    """`ip monitor` reports the change; the state is read once it listens, so that no change is missed."""
     with subprocess.Popen(host.argv("ip", "monitor", "link"), stdout=subprocess.PIPE, text=True) as monitor:
         assert monitor.stdout is not None
         try:
@@ -236,7 +236,7 @@ def test_a_silent_lab_gives_its_core_back(bed: "Bed") -> None:
     deadline_s = time.monotonic() + SILENT_WITHIN_S
     while os.sched_getscheduler(thread) != os.SCHED_OTHER:
         assert time.monotonic() < deadline_s, "it has kept the class that it has while frames are near"
-        time.sleep(0.05)  # the kernel tells nobody about a change of class
+        time.sleep(0.05)  # the kernel reports no event for a change of class
 
 
 def test_stop_closes_the_taps_and_is_final(bed: "Bed") -> None:

@@ -206,7 +206,7 @@ def test_power_off_takes_links_and_configuration() -> None:
     assert list(bed.engine.vlans(bed.switch)) == [1]
 
 
-def test_static_and_learned_addresses_are_told_apart() -> None:
+def test_static_and_learned_addresses_are_distinguished() -> None:
     bed = star()
     bed.engine.set_static(bed.switch, 1, mac(9), bed.ports[2])
     bed.engine.send(bed.hosts[0], 10 * S, frame(BROADCAST, mac(0)))

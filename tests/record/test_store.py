@@ -198,7 +198,7 @@ def _fill(run: Run, stopper: threading.Event) -> int:
     return tick
 
 
-def test_a_full_disk_loses_nothing_and_writing_continues_when_there_is_room(tiny_disk: Path) -> None:
+def test_a_full_disk_loses_nothing_and_writing_continues_once_space_is_free(tiny_disk: Path) -> None:
     ballast = tiny_disk / "ballast"
     ballast.write_bytes(bytes(150_000))
     run = Run.create(tiny_disk, "full", {}, segment_s=3_600.0)

@@ -3,7 +3,7 @@
 ``python -m tests.speed.collector`` polls the same software switch (48 ports, 16 columns of IF-MIB) with each of
 them in turns and prints one JSON object: varbinds per second of CPU time (user and system, all threads) of the
 poller, and ratios round by round with 95 % bootstrap intervals. The collector's time includes validating every counter
-and writing rows to a run's folder; pysnmp's is that of ``bulk_walk_cmd`` without MIB look-ups, and stores nothing; the
+and writing rows to a run's folder; pysnmp's is that of ``bulk_walk_cmd`` without MIB lookups, and stores nothing; the
 exporter's (omitted if it is not installed) includes its response to one scrape. ``--switches 50`` also samples that
 many switches at 1 Hz, and ``--lab koibuchi`` a lab that is up: CPU as a share of one core, ticks missed and late.
 """

@@ -1,4 +1,4 @@
-"""What several tests need: toy devices, small labs, synthetic measurements."""
+"""Helpers for several tests: toy devices, small labs, synthetic measurements."""
 
 from pathlib import Path
 from typing import Final

@@ -1,4 +1,4 @@
-//! Queues, buffers, PAUSE, rings: what happens when more comes than goes.
+//! Queues, buffers, PAUSE, rings: what happens under overload.
 
 mod lab;
 

@@ -1,4 +1,4 @@
-//! A frame never leaves on a port that is no member of its VLAN, on networks of any shape, loops included.
+//! A frame never leaves on a port outside its VLAN, on networks of any shape, loops included.
 
 mod lab;
 mod steps;

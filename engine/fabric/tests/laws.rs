@@ -22,7 +22,7 @@ proptest! {
     }
 
     #[test]
-    fn same_calls_same_results_however_often_someone_looks(
+    fn same_calls_same_results_however_often_the_state_is_read(
         wiring in any_wiring(), steps in vec(any_step(), 1..60)
     ) {
         let (mut once, mut again, mut eager) =

@@ -324,20 +324,20 @@ fn an_idle_fabric_schedules_nothing() {
 fn a_nic_learns_once_of_each_change_of_its_link() {
     let mut lab = Lab::star(2);
     lab.settle();
-    let mut told = Vec::new();
-    lab.fabric.take_nic_links(&mut told);
-    assert_eq!(told, [(lab.hosts[0], true), (lab.hosts[1], true)]);
+    let mut changes = Vec::new();
+    lab.fabric.take_nic_links(&mut changes);
+    assert_eq!(changes, [(lab.hosts[0], true), (lab.hosts[1], true)]);
     lab.fabric.cut(lab.now, CableId(1)).unwrap();
     assert!(lab.fabric.nic_links_changed());
-    told.clear();
-    lab.fabric.take_nic_links(&mut told);
-    assert_eq!(told, [(lab.hosts[1], false)]);
+    changes.clear();
+    lab.fabric.take_nic_links(&mut changes);
+    assert_eq!(changes, [(lab.hosts[1], false)]);
     lab.fabric.mend(lab.now, CableId(1)).unwrap();
     lab.fabric.cut(lab.now, CableId(1)).unwrap();
     lab.fabric.mend(lab.now, CableId(1)).unwrap();
     lab.run(10 * PS_PER_S);
-    told.clear();
-    lab.fabric.take_nic_links(&mut told);
-    assert_eq!(told, [(lab.hosts[1], true)]);
+    changes.clear();
+    lab.fabric.take_nic_links(&mut changes);
+    assert_eq!(changes, [(lab.hosts[1], true)]);
     assert!(!lab.fabric.nic_links_changed());
 }

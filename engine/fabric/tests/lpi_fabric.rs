@@ -10,7 +10,7 @@ use poisson::{Case, Dice, FRAME, FRAME_BYTE, Outcome, PS};
 
 const A: Mac = [2, 0, 0, 0, 0, 1];
 const B: Mac = [2, 0, 0, 0, 0, 2];
-/// Preamble, FCS and gap around what a host hands in.
+/// Preamble, FCS and gap around what a host sends.
 const OVERHEAD_BYTE: usize = 8 + 4 + 12;
 const GAP_BYTE: Ps = 12;
 const UP_BY: Ps = 10 * PS_PER_S;
@@ -43,7 +43,7 @@ fn pair(phy: &str) -> (Fabric, PortId, PortId) {
 }
 
 /// Miwa's ping experiment: a switch with hold 1 ms and wake 60 µs, the receiving NIC with EEE, the sending one
-/// without. Each packet's delay beyond that of an awake link is none in the hold, the rest of Ts and Tw in Ts, Tw later.
+/// without. Each packet's delay beyond that of an awake link is zero in the hold, the rest of Ts and Tw in Ts, Tw later.
 #[test]
 fn a_ping_interval_scan_shows_hold_ts_and_tw() {
     let mut fabric = Fabric::new(1, 0);

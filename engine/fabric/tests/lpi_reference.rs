@@ -1,6 +1,6 @@
 //! The LPI machine that computes against one that steps: a transmitter that lives picosecond by picosecond, counting
-//! down what is left of each stretch, must be in the same state with the same ledger at every picosecond, whatever
-//! the calls and however rarely the lazy machine is asked.
+//! down the rest of each interval, must be in the same state with the same ledger at every picosecond, whatever
+//! the calls and however rarely the lazy machine is read.
 
 mod drawn;
 
@@ -116,7 +116,7 @@ impl Stepper {
         }
     }
 
-    /// The hold or the time in fast wake is over and nobody called.
+    /// The hold or the time in fast wake has ended without a frame.
     fn fall(&mut self) -> bool {
         let sleepy = self.eee && self.mode != Mode::Off && self.now >= self.permitted_from;
         match self.doing {

@@ -1,4 +1,4 @@
-//! One small simulation, told cable by cable: a ping over two switches whose links sleep.
+//! One small simulation, checked cable by cable: a ping over two switches whose links sleep.
 
 mod lab;
 

@@ -156,11 +156,11 @@ def test_the_closed_form_is_what_a_queue_does(
 ) -> None:
     mode = LinkMode("deep", hold_us, sleep_us, wake_us)
     service_us = 12.0
-    told = poisson(mode, load / service_us, service_us, service_us**2, coalesce)
+    found = poisson(mode, load / service_us, service_us, service_us**2, coalesce)
     lpi, wait_us, wakes = _queue(mode, load / service_us, service_us, coalesce, 40_000)
-    assert told.lpi_fraction == pytest.approx(lpi, abs=0.006)
-    assert told.wait_us == pytest.approx(wait_us, rel=0.04)
-    assert told.wakes_per_second == pytest.approx(wakes, rel=0.03)
+    assert found.lpi_fraction == pytest.approx(lpi, abs=0.006)
+    assert found.wait_us == pytest.approx(wait_us, rel=0.04)
+    assert found.wakes_per_second == pytest.approx(wakes, rel=0.03)
 
 
 def test_the_examples_of_10_and_1_gigabit() -> None:

@@ -17,51 +17,51 @@ def test_a_sound_path_has_no_symptoms() -> None:
     assert symptoms_of(Probes.of(sent, rtt)) == ()
 
 
-def test_losses_at_random_are_no_symptom() -> None:
-    told = 0
+def test_random_losses_are_not_a_symptom() -> None:
+    flagged = 0
     for seed in range(30):
         sent, rtt, random = _probes(seed=seed)
         rtt[random.random(len(rtt)) < 0.05] = np.nan
-        told += bool(symptoms_of(Probes.of(sent, rtt)))
-    assert told == 0
+        flagged += bool(symptoms_of(Probes.of(sent, rtt)))
+    assert flagged == 0
 
 
-def test_a_flap_is_told_with_its_length_and_is_no_loss_after_idle() -> None:
+def test_a_flap_is_reported_with_its_length_and_not_as_loss_after_idle() -> None:
     sent, rtt, _ = _probes()
     dead = (sent > 400_000) & (sent < 1_000_000)
     rtt[dead] = np.nan
-    (told,) = symptoms_of(Probes.of(sent, rtt))
-    assert "dead once, for up to 0.6 s" in told
+    (symptom,) = symptoms_of(Probes.of(sent, rtt))
+    assert "dead once, for up to 0.6 s" in symptom
 
 
-def test_loss_after_idle_is_told_with_its_gap() -> None:
+def test_loss_after_idle_is_reported_with_its_gap() -> None:
     sent, rtt, random = _probes()
     gaps = np.diff(sent, prepend=sent[0])
     rtt[(gaps > 2000) & (random.random(len(rtt)) < 0.12)] = np.nan
-    (told,) = symptoms_of(Probes.of(sent, rtt))
-    assert "loses the frame that wakes it" in told
-    assert 1500 < float(told.split("above ")[1].split(" us")[0]) < 2500
+    (symptom,) = symptoms_of(Probes.of(sent, rtt))
+    assert "loses the frame that wakes it" in symptom
+    assert 1500 < float(symptom.split("above ")[1].split(" us")[0]) < 2500
 
 
-def test_few_echoes_tell_nothing() -> None:
+def test_few_echoes_yield_no_symptom() -> None:
     sent, rtt, _ = _probes(count=20)
     rtt[5:7] = np.nan
     assert symptoms_of(Probes.of(sent, rtt)) == ()
 
 
 def test_one_sided_eee() -> None:
-    told = compare_ends(EndView("sw1:1", on=True, active=True), EndView("n01:eth0", on=True, active=False))
-    assert told.sleeping == (None, False)
-    assert "one side only" in told.symptoms[0]
-    told = compare_ends(EndView("sw1:1", on=True), EndView("n01:eth0", on=False))
-    assert "set both ends alike" in told.symptoms[0]
+    agreement = compare_ends(EndView("sw1:1", on=True, active=True), EndView("n01:eth0", on=True, active=False))
+    assert agreement.sleeping == (None, False)
+    assert "one side only" in agreement.symptoms[0]
+    agreement = compare_ends(EndView("sw1:1", on=True), EndView("n01:eth0", on=False))
+    assert "set both ends alike" in agreement.symptoms[0]
 
 
 def test_which_end_sleeps_by_either_ends_counters() -> None:
     switch = EndView("sw1:1", on=True, sent_lpi_count=5000, received_lpi_count=0)
-    told = compare_ends(switch, EndView("n01:eth0", on=True))
-    assert told.sleeping == (True, False)
-    assert "only sw1:1 ever asks" in told.symptoms[0]
+    agreement = compare_ends(switch, EndView("n01:eth0", on=True))
+    assert agreement.sleeping == (True, False)
+    assert "only sw1:1 ever asks" in agreement.symptoms[0]
     both = compare_ends(EndView("a", on=True, sent_lpi_count=90, received_lpi_count=80), EndView("b", on=True))
     assert (both.sleeping, both.symptoms) == ((True, True), ())
     assert compare_ends(EndView("a", on=True), EndView("b", on=True)).sleeping == (None, None)

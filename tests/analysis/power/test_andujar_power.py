@@ -22,7 +22,7 @@ def test_the_parameters_of_table_2_from_the_papers_four_states() -> None:
     assert (fit.node_watt.value, fit.idle_node_fraction.value) == (300, 0.5)
 
 
-def test_a_sleep_fraction_that_nobody_measured_may_be_anything() -> None:
+def test_an_unmeasured_sleep_fraction_may_have_any_value() -> None:
     fit = fit_andujar(_exact(33), _exact(180), 36, _exact(150), _exact(300))
     assert (fit.sleeping_port_fraction.low, fit.sleeping_port_fraction.high) == (0.0, 1.0)
 
@@ -50,7 +50,7 @@ def test_network_and_cluster_add_up() -> None:
     assert network_watt(none, awake) == pytest.approx(2 * 8 * 5)
 
 
-def test_states_that_are_not_told_apart_are_refused() -> None:
+def test_indistinguishable_states_are_refused() -> None:
     with pytest.raises(NotEnoughData, match="not seen to draw more than without"):
         fit_andujar(_exact(178, 3), _exact(180, 3), 36, _exact(150), _exact(300))
     with pytest.raises(NotEnoughData, match="load all"):

@@ -78,7 +78,7 @@ def test_of_a_steady_load(step: float, noise: float, refresh: float, slack: floa
         halves.append(found.energy_joule.half_width)
         held += found.energy_joule.holds(100.0 * watt)
     assert held / _ROUNDS >= 0.90
-    assert np.mean(halves) <= slack * 1.96 * np.std(errors)  # and it is no wider than need be
+    assert np.mean(halves) <= slack * 1.96 * np.std(errors)  # and it is not wider than necessary
 
 
 def test_of_a_load_that_moves_behind_a_meter_that_lags() -> None:
@@ -110,7 +110,7 @@ def test_a_window_at_an_edge_of_the_load_is_as_uncertain_as_its_clock() -> None:
     assert vague.energy_joule.half_width > 100.0
 
 
-def test_missing_readings_are_said_and_widen_the_interval() -> None:
+def test_missing_readings_are_reported_and_widen_the_interval() -> None:
     rng = np.random.default_rng(5)
     load = _stairs(40.0, np.array([20.0, 40.0]), np.array([10.0, -10.0]))
     series, _ = _meter(rng, load, 60.0, step=0.1, noise=0.1)

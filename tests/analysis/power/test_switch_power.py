@@ -77,7 +77,7 @@ def test_the_meters_class_widens_the_intervals() -> None:
 # -- stages that are missing
 
 
-def test_without_enabled_ports_without_link_both_are_one_and_it_says_so() -> None:
+def test_without_enabled_ports_without_link_both_parameters_are_fitted_as_one_and_reported() -> None:
     shut = replace(STAGES[4], enabled=PORTS // 2)
     stages = (*without(STAGES, "enabled", "half enabled", "half up"), shut)
     fit = _fit(stages=stages)
@@ -154,7 +154,7 @@ def test_too_few_windows_are_refused() -> None:
         fit_switch_power([])
 
 
-def test_nothing_but_base_says_so() -> None:
+def test_a_run_with_base_windows_only_is_reported() -> None:
     def window(number: int) -> StageWindow:
         return StageWindow(40.0 * number, 40.0 + 0.01 * (number % 3), 0.02, 0.1, (39.8, 40.2), 0.0, {})
 

@@ -69,9 +69,9 @@ def test_saving_saves_and_a_longer_hold_saves_less() -> None:
 
 def test_other_networks_are_never_without_a_warning() -> None:
     (found,) = predict_topologies(profile({500: 1_000}), NO_POWER, TABLE_3[:1], [parse_what_if("off")], draws=3)
-    told = " ".join(found.warnings)
-    assert "were not measured" in told
-    assert "the paper's, without errors" in told
+    printed = " ".join(found.warnings)
+    assert "were not measured" in printed
+    assert "the paper's, without errors" in printed
 
 
 def test_the_best_hold_is_the_shortest_that_the_bound_allows() -> None:
@@ -119,9 +119,9 @@ def test_predict_prints_and_saves(sweep: Path, fitted: str, tmp_path: Path, caps
     assert "measured" in text
     assert "warning: no power was fitted for sw5, sw6" in text
     status = run(["predict", saved, "--calibration", fitted, "--topology", "table-3", "--json"])
-    told = json.loads(capsys.readouterr().out)
+    printed = json.loads(capsys.readouterr().out)
     assert status == 0
-    (one,) = told["predictions"]
+    (one,) = printed["predictions"]
     assert {answer["where"] for answer in one["answers"]} == {network.name for network in TABLE_3}
     assert all(answer["time_s"]["low"] <= answer["time_s"]["value"] for answer in one["answers"])
 
@@ -130,9 +130,9 @@ def test_all_configurations_of_a_run_are_predicted(
     sweep: Path, fitted: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["predict", str(sweep), "--calibration", fitted, "--json", "--at", "array_byte=256"]) == 0
-    told = json.loads(capsys.readouterr().out)["predictions"]
-    assert len(told) == 8
-    assert all([answer["what_if"] for answer in one["answers"]] == ["off", "measured"] for one in told)
+    printed = json.loads(capsys.readouterr().out)["predictions"]
+    assert len(printed) == 8
+    assert all([answer["what_if"] for answer in one["answers"]] == ["off", "measured"] for one in printed)
 
 
 @pytest.mark.parametrize(
@@ -148,16 +148,18 @@ def test_all_configurations_of_a_run_are_predicted(
         (["--save", "/nonexistent/p.yaml"], "choose one with --at"),
     ],
 )
-def test_wrong_words_are_told(
+def test_invalid_arguments_are_reported(
     sweep: Path, fitted: str, words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(["predict", str(sweep), "--calibration", fitted, *words]) == 1
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert sentence in printed
+    assert printed.count("\n") == 1
 
 
-def test_wrong_files_are_told(sweep: Path, fitted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_files_are_reported(
+    sweep: Path, fitted: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["predict", str(tmp_path / "nix"), "--calibration", fitted]) == 1
     assert "is neither a profile's file nor a run's folder" in capsys.readouterr().err
     assert run(["predict", str(sweep), "--calibration", str(tmp_path / "nix")]) == 1

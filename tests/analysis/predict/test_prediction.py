@@ -55,7 +55,7 @@ def profile(gaps: Mapping[float, float], /, rounds: float = 1_000, width: float 
         "call_count": rounds,
         "message_byte": 1_000,
         "link_mbps": 1_000,
-        # Frames leave after these gaps; what comes in wakes nobody here.
+        # Frames leave after these gaps; incoming frames wake no transmitter here.
         "gaps": {host: NodeGaps(transmit=one, receive=silent) for host in HOSTS},
     }
     return Profile.model_validate({**made, **more})
@@ -253,11 +253,11 @@ def test_power_by_hand() -> None:
     assert any("no node's power" in warning for warning in found.warnings)
 
 
-def test_a_direction_that_does_not_sleep_rests_never() -> None:
+def test_a_direction_that_does_not_sleep_has_no_lpi_time() -> None:
     both = exact_calibration()
     switch_alone = exact_calibration(ends=("sw1:gi1/0/1", "sw1:gi1/0/2"))
     card_alone = exact_calibration(ends=("n01:eth0",))
-    gaps = {4_000.0: 1_000}  # before what nodes send; in the other direction there are none
+    gaps = {4_000.0: 1_000}  # before what nodes send; the other direction has no gaps
     rests = [
         Predictor(profile(gaps), known, draws=3).predict(parse_what_if("measured")).rest_percent.value
         for known in (both, switch_alone, card_alone)
@@ -286,7 +286,7 @@ def test_a_slower_link_costs_what_its_bytes_take_longer() -> None:
     assert found.time_s.value - predictor.profile.base_s.value >= 0.072 - 1e-9
 
 
-def test_nodes_that_cannot_reach_each_other_are_told() -> None:
+def test_unreachable_nodes_are_reported() -> None:
     every = "+".join(str(port.link) for ports in SITE.switches.values() for port in ports if port.role == "trunk")
     apart = profile({500.0: 1_000}, hosts=("n01", "n12"), gaps={})
     found = Predictor(apart, exact_calibration(), SITE, draws=3).predict(parse_what_if(f"off_links={every}"))
@@ -347,7 +347,7 @@ def test_the_model_is_taken_that_covers_the_question() -> None:
         ("measured,speed_mbps=10", "a port at 10 Mb/s was not measured"),
     ],
 )
-def test_where_it_extrapolates_it_says_so(question: str, sentence: str) -> None:
+def test_extrapolation_is_reported(question: str, sentence: str) -> None:
     found = Predictor(profile({4_000: 1_000}), calibration(), SITE, draws=3).predict(parse_what_if(question))
     assert any(sentence in warning for warning in found.warnings), found.warnings
 
@@ -357,14 +357,14 @@ def test_what_was_measured_carries_no_such_warning() -> None:
     assert [warning for warning in found.warnings if "node" not in warning] == []
 
 
-def test_gaps_longer_than_any_probe_and_other_labs_are_told() -> None:
+def test_gaps_longer_than_any_probe_and_other_labs_are_warned_about() -> None:
     found = Predictor(profile({90_000: 10}, lab="miwa"), calibration(), draws=3).predict(parse_what_if("measured"))
-    told = " ".join(found.warnings)
-    assert "longer than any that was probed (2e+04 us)" in told
-    assert "ran on lab miwa" in told
+    warnings = " ".join(found.warnings)
+    assert "longer than any that was probed (2e+04 us)" in warnings
+    assert "ran on lab miwa" in warnings
 
 
-def test_without_gaps_the_mean_gap_is_taken_and_said() -> None:
+def test_without_gaps_the_mean_gap_is_used_and_reported() -> None:
     found = Predictor(profile({4_000: 1_000}, gaps={}), exact_calibration(), draws=3).predict(WhatIf("m", "measured"))
     assert any("mean gap" in warning for warning in found.warnings)
     assert found.slowdown_percent.value == pytest.approx(100 * 1_000 * 2 * WAKE_US * 1e-6 / 4.2, rel=1e-3)

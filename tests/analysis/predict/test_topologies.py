@@ -50,12 +50,12 @@ def _attach(network: "nx.Graph[object]", each: int) -> list[object]:
 
 
 @pytest.mark.parametrize(("sides", "trunk"), [((4, 4), 4), ((3, 5), 1), ((4, 4, 4), 1)])
-def test_ways_in_a_torus(sides: tuple[int, ...], trunk: int) -> None:
+def test_paths_in_a_torus(sides: tuple[int, ...], trunk: int) -> None:
     network = nx.grid_graph(dim=sides, periodic=True)
     assert torus(sides, trunk=trunk).mean_links == pytest.approx(_mean_links(network, _attach(network, trunk)))
 
 
-def test_ways_in_a_dragonfly() -> None:
+def test_paths_in_a_dragonfly() -> None:
     a, h, p = 4, 2, 2
     groups = a * h + 1
     network: nx.Graph[object] = nx.Graph()
@@ -68,7 +68,7 @@ def test_ways_in_a_dragonfly() -> None:
     assert dragonfly(a, h, p).mean_links == pytest.approx(_mean_links(network, _attach(network, p)), rel=0.02)
 
 
-def test_ways_in_a_fat_tree() -> None:
+def test_paths_in_a_fat_tree() -> None:
     k, n = 4, 3
     words = list(product(range(k), repeat=n - 1))
     network: nx.Graph[object] = nx.Graph()

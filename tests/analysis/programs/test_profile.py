@@ -1,4 +1,4 @@
-"""A profile says what the trials said, whatever of it was recorded; wrong files are told in a sentence."""
+"""A profile holds what the trials recorded, also if parts are missing; invalid files are reported in one sentence."""
 
 import json
 from pathlib import Path
@@ -60,7 +60,7 @@ def test_without_figures_the_matrix_says_how_often_and_how_much(tmp_path: Path) 
         writer.write({"eee": "off"}, 2.0, files=files, program="any", hosts=hosts, ranks_per_host=2)
 
     (one,) = profiles_of(write_run(tmp_path, part))
-    # Ranks 0 and 1 share a node: what they tell each other never reaches a link.
+    # Ranks 0 and 1 share a node: their messages to each other never cross a link.
     assert one.call_count == 40
     assert one.message_byte == 100
     assert one.base_s.value == pytest.approx(2.0)
@@ -104,11 +104,11 @@ def test_gaps_are_those_of_the_programs_own_loop(tmp_path: Path) -> None:
     (whole,) = profiles_of(folder)
     assert whole.gaps
     events = folder / "events.jsonl"
-    told = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
-    for event in told:
+    logged = [json.loads(line) for line in events.read_text(encoding="utf-8").splitlines()]
+    for event in logged:
         if event["kind"] == EventKind.TRIAL_ENDED:
             event["loop_ns"] = [event["ended_ns"] + 10**9, event["ended_ns"] + 2 * 10**9]
-    events.write_text("".join(json.dumps(event) + "\n" for event in told), encoding="utf-8")
+    events.write_text("".join(json.dumps(event) + "\n" for event in logged), encoding="utf-8")
     (later,) = profiles_of(folder)
     assert not later.gaps
 
@@ -122,14 +122,14 @@ def test_gaps_are_those_of_the_programs_own_loop(tmp_path: Path) -> None:
         ("format: 1\nname: x", "program: Field required"),
     ],
 )
-def test_wrong_files_are_told(tmp_path: Path, text: str, sentence: str) -> None:
+def test_invalid_files_are_reported(tmp_path: Path, text: str, sentence: str) -> None:
     path = tmp_path / "profile.yaml"
     path.write_text(text)
     with pytest.raises(ProfileError, match=sentence):
         load_profile(path)
 
 
-def test_a_broken_recording_is_told(tmp_path: Path) -> None:
+def test_a_damaged_recording_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "gaps-n01.jsonl"
     path.write_text('{"kind": "rows", "rows": [[1]]}\n')
     with pytest.raises(LabError, match=r"is not what agents/idle_gaps\.py writes"):
@@ -142,6 +142,6 @@ def test_the_link_rate_is_the_labs() -> None:
     assert link_mbps(None) == 1_000
 
 
-def test_no_run_is_told(tmp_path: Path) -> None:
+def test_a_missing_run_is_reported(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"is not a run's folder"):
         run_folder(str(tmp_path))

@@ -101,7 +101,7 @@ def test_the_page_needs_no_network(text: str) -> None:
     assert _read(text).fetched == []
     assert "@import" not in text
     addresses = set(re.findall(r"https?://[^\"'\s<>)]+", text))
-    # Names of XML vocabularies, which nobody fetches.
+    # Names of XML vocabularies, which are never fetched.
     assert addresses <= {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
     assert all(url.startswith("#") for url in re.findall(r"url\(([^)]*)\)", text))
 
@@ -130,13 +130,13 @@ def test_every_axis_has_a_unit(parts: tuple[tuple[Section, ...], tuple[Missing, 
     for section in parts[0]:
         for drawing in section.drawings:
             for svg in filter(None, (drawing.svg, drawing.wide_svg)):
-                told = _titles(svg)
+                texts = _titles(svg)
                 axes = ET.fromstring(svg).findall(f".//{SVG}g")  # noqa: S314
                 panels = sum(bool(re.search(r"-axes_\d+$", group.get("id", ""))) for group in axes)
                 assert panels >= 1
-                units = [text for text in told if re.search(r"\([^()]+\)$", text)]
+                units = [text for text in texts if re.search(r"\([^()]+\)$", text)]
                 # Panels that share their horizontal axis name it once.
-                assert len(units) >= panels + 1, (drawing.name, told)
+                assert len(units) >= panels + 1, (drawing.name, texts)
 
 
 def test_captions_say_what_bars_are(parts: tuple[tuple[Section, ...], tuple[Missing, ...]]) -> None:
@@ -146,13 +146,13 @@ def test_captions_say_what_bars_are(parts: tuple[tuple[Section, ...], tuple[Miss
                 assert "n = 3 trials, too few for a 95 % interval" in drawing.caption
 
 
-def test_what_does_not_count_is_told_with_its_reason(text: str) -> None:
-    told = " ".join(_read(text).text)
-    assert "the twin was 412 us late" in told
-    assert "1 trial does not count" in told
-    assert "sysUpTime" in told
-    assert "alltoall 4x1 iterations=1000" in told
-    assert "trunks of trunks: on, off" in told
+def test_excluded_trials_are_reported_with_their_reason(text: str) -> None:
+    printed = " ".join(_read(text).text)
+    assert "the twin was 412 us late" in printed
+    assert "1 trial does not count" in printed
+    assert "sysUpTime" in printed
+    assert "alltoall 4x1 iterations=1000" in printed
+    assert "trunks of trunks: on, off" in printed
 
 
 def test_tables_can_be_copied(text: str, parts: tuple[tuple[Section, ...], tuple[Missing, ...]]) -> None:
@@ -185,15 +185,15 @@ def test_predictions_stand_beside_measurements(parts: tuple[tuple[Section, ...],
     assert ours[1] < miwa[1]
 
 
-def test_what_is_missing_is_told_with_a_command(tmp_path: Path) -> None:
+def test_missing_sections_are_reported_with_the_command_that_fills_them(tmp_path: Path) -> None:
     folder = write_run(tmp_path, write_probe)
     sections, missing = parts_of(read_report_data([folder], None, ""))
     assert [section.name for section in sections] == ["measured", "delay"]
     assert len(missing) == 7
     assert all(one.command.startswith("eeectl ") for one in missing)
-    told = _read(page(read_report_data([folder], None, ""), sections, missing))
-    assert told.wrong == []
-    assert "missing" in told.ids
+    printed = _read(page(read_report_data([folder], None, ""), sections, missing))
+    assert printed.wrong == []
+    assert "missing" in printed.ids
 
 
 def test_an_empty_run_has_a_report(tmp_path: Path) -> None:
@@ -219,9 +219,9 @@ def test_the_command_writes_page_and_figures(
 ) -> None:
     folder = write_run(tmp_path, write_probe, write_regulation)
     assert run(["report", str(folder), "--calibration", str(calibration_file)]) == 0
-    told = capsys.readouterr()
-    assert told.out.strip() == str(folder / "report.html")
-    assert "3 sections are missing" in told.err
+    printed = capsys.readouterr()
+    assert printed.out.strip() == str(folder / "report.html")
+    assert "3 sections are missing" in printed.err
     figures = folder / "figures"
     names = {path.stem for path in figures.glob("*.svg")}
     assert names == {path.stem for path in figures.glob("*.pdf")}
@@ -241,17 +241,17 @@ def test_the_command_writes_page_and_figures(
         (["STUDY", "--calibration", "/nonexistent/c.yaml"], "eeectl fit"),
     ],
 )
-def test_wrong_words_are_told(
+def test_invalid_arguments_are_reported(
     tmp_path: Path, words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = write_run(tmp_path)
     assert run(["report", *(str(folder) if word == "STUDY" else word for word in words)]) == 1
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert sentence in printed
+    assert printed.count("\n") == 1
 
 
-def test_a_probe_file_that_is_none_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_probe_file_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def part(writer: Writer) -> None:
         writer.write({"eee": "on"}, 1.0, what="probe", files={"echoes.jsonl": "{}\n"}, hosts=("n01", "n02"))
 

@@ -63,7 +63,7 @@ def test_captions() -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.floats(1, 1e3), st.floats(0, 0.2), st.floats(1, 1e3), st.floats(0, 0.2))
-def test_a_ratio_is_no_surer_than_its_parts(a: float, spread_a: float, b: float, spread_b: float) -> None:
+def test_a_ratio_is_no_more_certain_than_its_parts(a: float, spread_a: float, b: float, spread_b: float) -> None:
     first = Interval(a, a * (1 - spread_a), a * (1 + spread_a))
     second = Interval(b, b * (1 - spread_b), b * (1 + spread_b))
     found = ratio(first, second)
@@ -77,12 +77,12 @@ def test_sums_and_repetitions() -> None:
     assert total is not None
     assert total.half_width == pytest.approx(0.5)
     assert added([]) is None
-    # Three readings that agree are no surer than the meter's own error lets them be.
+    # Three readings that agree are no more certain than the meter's own error allows.
     same = repeated([Interval(10, 8, 12)] * 3)
     assert same.interval.half_width == pytest.approx(2 / math.sqrt(3))
 
 
-def test_energy_is_told_apart_by_what_it_feeds(tmp_path: Path) -> None:
+def test_energy_is_split_by_the_device_that_an_outlet_feeds(tmp_path: Path) -> None:
     (run,) = read_report_data([write_run(tmp_path, write_regulation)], None, "").runs
     meters = meters_of(run)
     assert {meter.feeds for meter in meters} == {"sw1", "n01"}
@@ -147,7 +147,7 @@ def test_an_axis_without_a_unit_is_a_mistake() -> None:
         label(Figure().add_subplot(), "Run time", "Energy (J)")
 
 
-def test_no_two_series_look_alike_in_grey() -> None:
+def test_all_series_are_distinguishable_in_grey() -> None:
     assert len({style.marker for style in STYLES}) == len(STYLES)
     assert len({str(style.line) for style in STYLES}) == len(STYLES)
 

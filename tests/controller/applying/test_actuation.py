@@ -1,4 +1,4 @@
-"""Links are seen going down and coming up, and no host moves to a link that is not up."""
+"""Links are watched going down and coming up, and no host moves to a link that is not up."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -164,7 +164,7 @@ def test_the_cause_is_reported(lab: Lab, trouble: Trouble, error: type[LabError]
     assert "as it was before" in result.sentence
 
 
-def test_garbage_at_every_question_is_no_false_done(lab: Lab) -> None:
+def test_garbage_in_any_answer_is_never_taken_for_success(lab: Lab) -> None:
     start, planner = scene_of(lab, "link off")
     whole = ToyLab(lab, start)
     run_apply(whole, planner(whole))

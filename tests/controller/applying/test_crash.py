@@ -58,7 +58,7 @@ def kill_at_sync(number: int) -> Callable[[int], None]:
 
 
 @pytest.mark.parametrize("scene", ["trees", "link off"])
-def test_killed_at_every_order_recover_brings_the_lab_wholly_back(lab: Lab, tmp_path: Path, scene: str) -> None:
+def test_killed_at_every_order_recover_rolls_the_lab_back_fully(lab: Lab, tmp_path: Path, scene: str) -> None:
     start, planner = scene_of(lab, scene)
     whole = ToyLab(lab, start)
     run_apply(whole, planner(whole))
@@ -168,7 +168,7 @@ def test_a_journal_is_readable_wherever_it_is_cut(lab: Lab, state_folder: Path) 
         assert (read_journal(file) is None) == (record is None)
 
 
-def test_a_damaged_journal_is_a_sentence_and_no_guess(lab: Lab) -> None:
+def test_a_damaged_journal_is_reported_and_not_guessed_at(lab: Lab) -> None:
     toys = ToyLab(lab, factory_state(lab))
     run_apply(toys, plan_trees(lab, toys))
     file = StateFolder(lab.name).journal
@@ -191,7 +191,7 @@ def test_an_apply_that_dies_is_rolled_back_by_its_guardian(lab: Lab, tmp_path: P
 
 
 @pytest.mark.parametrize("confirmed", [True, False])
-def test_what_nobody_confirms_is_rolled_back_at_the_deadline(lab: Lab, tmp_path: Path, *, confirmed: bool) -> None:
+def test_an_unconfirmed_apply_is_rolled_back_at_the_deadline(lab: Lab, tmp_path: Path, *, confirmed: bool) -> None:
     file = tmp_path / "toys" / "switches.json"
     toys = ToyLab(lab, factory_state(lab), file=file)
     assert in_child(lambda: _apply_guarded(toys, 3600.0 if confirmed else 0.3)) == 0

@@ -41,7 +41,7 @@ def test_a_holder_that_died_is_reported(folder: StateFolder) -> None:
         assert f"process {pid}" in said[0]
 
 
-def test_whoever_gives_no_sign_is_replaced_and_notices(folder: StateFolder) -> None:
+def test_a_holder_without_heartbeat_is_replaced_and_notices(folder: StateFolder) -> None:
     said: list[str] = []
     with Lock(folder, "stopped", life_s=0.0) as old:
         with Lock(folder, "next", warn=said.append) as new:

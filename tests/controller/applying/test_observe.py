@@ -1,4 +1,4 @@
-"""Asking many switches at once, with sessions of a toy: all are asked, all are closed, whatever happens in between."""
+"""Queries of many switches at once, with toy sessions: all are sent, and all sessions are closed, whatever fails."""
 
 import _thread
 import threading
@@ -39,7 +39,7 @@ def test_each_switch_s_answer_or_fault_stands_under_its_name() -> None:
 
     def connect(switch: Switch) -> _Session:
         if switch.name == "s2":
-            raise Unreachable("s2", "nobody there.")
+            raise Unreachable("s2", "no response.")
         return opened.setdefault(switch.name, _Session())
 
     def question(switch: Switch, _: object) -> str:
@@ -61,7 +61,7 @@ def test_ctrl_c_closes_every_session_and_so_ends_the_waiting() -> None:
     def question(switch: Switch, _: object) -> str:
         if asking.wait() == 0:
             _thread.interrupt_main()
-        assert sessions[switch.name].closed.wait(20.0), "nobody closed it"
+        assert sessions[switch.name].closed.wait(20.0), "it was not closed"
         raise Unreachable(switch.name, "closed.")
 
     with pytest.raises(KeyboardInterrupt):

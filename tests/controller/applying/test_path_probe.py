@@ -1,4 +1,4 @@
-"""What lines in the layout of iputils' `ping -D -O` say about a change."""
+"""What the output of iputils' `ping -D -O` shows about a change."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What reports add up to, and that an agent's words are judged at the border."""
+"""The result of all hosts' reports, and the validation of what an agent sends."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -86,7 +86,7 @@ def test_pairs_of_a_silent_host_are_not_called_cut() -> None:
         {**sound("a").model_dump(), "x": 1},
     ],
 )
-def test_what_is_no_report_of_this_host_is_unreadable(answer: object) -> None:
+def test_a_report_of_another_host_or_format_is_unreadable(answer: object) -> None:
     with pytest.raises(Unreadable):
         read_report("a", answer)
 
@@ -150,7 +150,7 @@ def test_a_flood_counts_if_two_checks_in_a_row_show_it() -> None:
         assert verdict.healthy == (seen_by is None)
 
 
-def test_what_flooded_in_turns_takes_turns_again() -> None:
+def test_pairs_that_flooded_in_turns_are_checked_in_turns_again() -> None:
     lab = graph_lab(1, (), (3,))
     a, b, c = (host.name for host in lab.hosts)
     turns: list[bool] = []
@@ -159,7 +159,7 @@ def test_what_flooded_in_turns_takes_turns_again() -> None:
     assert verdict.serious == verdict.complaints == (f"{a} to {b}: 5 frames flooded to {c}",)
 
 
-def test_a_cut_that_is_gone_is_none() -> None:
+def test_a_cut_that_has_ended_is_not_reported() -> None:
     lab = graph_lab(1, (), (2,))
     a, b = (host.name for host in lab.hosts)
     cut: Mapping[str, Any] = {a: {"heard": {b: 0}}}

@@ -1,4 +1,4 @@
-"""Hosts of a virtual lab look for each other over SSH: well, with an entry removed, with a cable cut."""
+"""Reachability between hosts of a virtual lab, checked over SSH: sound, with an entry removed, with a cable cut."""
 
 import os
 import subprocess

@@ -95,7 +95,7 @@ def test_everything_in_its_place_is_confirmed_and_by_whom() -> None:
     ]
 
 
-def test_silence_is_no_fault() -> None:
+def test_silence_is_not_a_fault() -> None:
     assert _found(_sights(_answers(), _answers())) == [("unseen", "", "")] * 3
     assert _found({}) == [("unseen", "", "")] * 3
 
@@ -110,7 +110,7 @@ def test_a_node_heard_between_switches_says_nothing() -> None:
     assert _found(_sights(_answers(learned={"n1": "p3"}), _answers(learned={"n1": "p3"})))[0][0] == "unseen"
 
 
-def test_static_entries_are_no_sightings() -> None:
+def test_static_entries_do_not_locate_a_node() -> None:
     assert _found(_sights(_answers(learned={"n1": "p1"}, status=5), _answers()))[0][0] == "unseen"
 
 
@@ -146,5 +146,5 @@ def test_link_at_one_end_only_is_wrong_unless_the_other_is_shut() -> None:
     assert compare(lab, _sights(_answers(up=("p3",)), _answers(up=())))[2].finding == "unseen"
 
 
-def test_ports_with_link_that_nobody_listed_are_named() -> None:
+def test_unlisted_ports_with_link_are_named() -> None:
     assert unlisted(_LAB, _sights(_answers(up=("p1", "p2", "p3")), _answers())) == (End("s1", "p2"),)

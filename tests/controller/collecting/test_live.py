@@ -158,7 +158,7 @@ def test_clocks_of_nodes_and_switches_are_known_with_bounds(lab: Lab, run: Run) 
         offset, bound = samples.offset(host.name, run.clock.now_ns())
         assert abs(offset) <= bound + 1_000_000  # the system's clock may have been slewed meanwhile
         assert bound < 50_000_000
-    assert any(told["source"] == "sw1" and told["method"] == "sysUpTime" for told in samples.facts["clocks"])
+    assert any(clock["source"] == "sw1" and clock["method"] == "sysUpTime" for clock in samples.facts["clocks"])
 
 
 def test_a_node_that_cannot_be_reached_is_an_event(lab: Lab, run: Run, fault: Callable[..., None]) -> None:
@@ -166,5 +166,5 @@ def test_a_node_that_cannot_be_reached_is_an_event(lab: Lab, run: Run, fault: Ca
     found = note_clocks(run, [lab.host("n01"), lab.host("n04")])
     run.flush()
     assert set(found) == {"n01"}
-    told = [event for event in RunSamples(run.folder).events if event["kind"] == EventKind.CLOCK_UNKNOWN]
-    assert [event["source"] for event in told] == ["n04"]
+    events = [event for event in RunSamples(run.folder).events if event["kind"] == EventKind.CLOCK_UNKNOWN]
+    assert [event["source"] for event in events] == ["n04"]

@@ -81,7 +81,7 @@ def test_a_queue_repeats_failed_slots_in_their_block_and_valid_ones_never(
     assert queue.done == len(counted)
 
 
-def test_a_trial_that_is_no_longer_valid_is_repeated() -> None:
+def test_an_invalidated_trial_is_repeated() -> None:
     first, second = order_of({"n": (1, 2)}, blocks=1)
     queue = SlotQueue((first, second), (), 1)
     assert queue.next() == first

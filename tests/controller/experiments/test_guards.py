@@ -51,7 +51,7 @@ def test_a_link_that_goes_down_and_up_between_two_samples_is_found_by_its_last_c
     assert _why(guard_sink, 4.2, 4.8) == ""
 
 
-def test_links_that_change_while_the_lab_is_changed_are_no_violation() -> None:
+def test_link_changes_during_an_apply_are_not_violations() -> None:
     guard_sink = GuardSink()
     guard_sink.lab_settled(0)
     guard_sink.take(_ports(1, up=True))

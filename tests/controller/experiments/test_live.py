@@ -1,4 +1,4 @@
-"""Experiments on a live lab: a killed one goes on, Ctrl-C restores the lab, a lost node costs its trials only."""
+"""Experiments on a live lab: a killed one is resumed, Ctrl-C restores the lab, a lost node costs its trials only."""
 
 import json
 import signal

@@ -109,7 +109,7 @@ def test_nothing_is_sent_that_could_not_be_written_down(lab: Lab, home: State, t
     with pytest.raises(RunFolderFailed, match="make room"):
         journal.add(_plan(lab, home, "eee", eee="on"))
     assert journal.length == 0
-    journal.settle(home)  # a shorter journal that cannot be saved is no failure
+    journal.settle(home)  # failing to save a shorter journal is not an error
     (tmp_path / "way_home.json").write_text("{", encoding="utf-8")
     with pytest.raises(LabError, match="by hand"):
         RestoreJournal.load(tmp_path)

@@ -1,4 +1,4 @@
-"""EEE and hold time on links: away with the traffic first; what has no other way flaps and says so."""
+"""EEE and hold time on links: traffic is moved away first; a link without an alternative path flaps, which is reported."""
 
 from dataclasses import replace
 from itertools import combinations
@@ -46,7 +46,7 @@ def _walk(lab: Lab, state: State, plan: Plan) -> State:
     return draft.freeze()
 
 
-def test_trunks_in_use_get_eee_without_anybody_noticing() -> None:
+def test_trunks_in_use_get_eee_without_interrupting_traffic() -> None:
     state = _up(LAB)
     plan = eee(LAB, state, TRUNKS, on=True, hold_us=600)
     assert all(step.disruption.kind == "hitless" for step in plan.steps)
@@ -81,7 +81,7 @@ def test_a_hosts_link_flaps_and_says_so() -> None:
     assert _settings(LAB, state, replay(plan.changes, state)) == {("sw1", "h1"): (True, None)}
 
 
-def test_the_only_way_flaps_only_if_that_is_allowed() -> None:
+def test_the_only_path_flaps_only_if_that_is_allowed() -> None:
     line = graph_lab(2, [(0, 1)], [1, 1])
     state = _up(line)
     trunk = next(line.trunks())
@@ -92,7 +92,7 @@ def test_the_only_way_flaps_only_if_that_is_allowed() -> None:
     assert len(diff(state, replay(plan.changes, state))) == 2
 
 
-def test_hosts_in_vlans_that_are_no_trees_flap_only_if_that_is_allowed() -> None:
+def test_hosts_in_vlans_without_a_tree_flap_only_if_that_is_allowed() -> None:
     state = factory_state(LAB)
     off = {name: replace(switch, stp=False) for name, switch in state.switches.items()}
     for end in (TRUNKS[0].a, TRUNKS[0].b):

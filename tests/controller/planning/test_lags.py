@@ -1,4 +1,4 @@
-"""Link aggregation: what a table of cables makes of it, and plans over labs with LAGs, as frames walk them."""
+"""Link aggregation: LAGs derived from a table of cables, and plans over labs with LAGs, as frames walk them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -109,13 +109,13 @@ def test_written_trees_name_a_lag_by_any_of_its_cables_or_ends(tmp_path: Path) -
         assert read_trees(file, TRIANGLE)[0][1] == {LAG.link.number, TRIANGLE.find_trunk("sw2:t3").number}
 
 
-def test_trees_prefer_the_lag_of_two_parallel_ways() -> None:
+def test_trees_prefer_the_lag_of_two_parallel_paths() -> None:
     lab = graph_lab(2, [(0, 1), (0, 1)], [1, 1], lag_cables={1: 3})
     topology = Topology.of(lab)
     assert one_tree(topology, topology.trunks)[0].tree.links == {lab.lags[0].link.number}
 
 
-def test_a_lag_that_is_not_set_up_is_asked_for_and_never_set_up_by_a_plan() -> None:
+def test_a_plan_requires_a_missing_lag_and_never_sets_it_up() -> None:
     start = tree_state(TRIANGLE)
     ports = dict(start.switches["sw1"].ports)
     ports["t2"] = PortState()

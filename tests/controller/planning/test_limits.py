@@ -139,7 +139,7 @@ def test_what_a_switch_cannot_hold_is_refused(limits: dict[str, object], words: 
 
 
 @pytest.mark.parametrize("limits", [{"vlans": 4}, {"static_entries": 12}, {"static_entries_per_port": 12}])
-def test_limits_that_suffice_are_no_limits(limits: dict[str, object]) -> None:
+def test_sufficient_limits_change_nothing(limits: dict[str, object]) -> None:
     start = tree_state(TRIANGLE)
     after = multi_tree(TRIANGLE, start, shortest_routes, statics="all")[1]
     assert make_plan(TRIANGLE, start, after, abilities={"sw1": replace(CAN, **limits)}).steps  # type: ignore[arg-type]

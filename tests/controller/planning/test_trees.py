@@ -169,7 +169,7 @@ def test_wrong_star_roots_are_refused(roots: list[str]) -> None:
         star_routes(_triangle(), [4, 5, 6], roots)
 
 
-def test_shared_learning_is_right_on_one_hop_and_wrong_where_ways_differ() -> None:
+def test_shared_learning_is_right_on_one_hop_and_wrong_where_paths_differ() -> None:
     triangle = _triangle()
     assert shared_learning_is_right(triangle, assign_vlans(triangle, shortest_routes(triangle, triangle.trunks)))
     ring = Topology.of(graph_lab(4, [(0, 1), (1, 2), (2, 3), (3, 0)], [1, 1, 1, 1]))  # trunks 5..8

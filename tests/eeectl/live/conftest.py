@@ -24,7 +24,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def engineer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engineer]:
-    """Somebody with eeectl, at a lab in which hosts of all switches broadcast all the time."""
+    """An engineer with eeectl, at a lab in which hosts of all switches broadcast all the time."""
     folder = write_lab(tmp_path_factory.mktemp("labs"), reserve())
     eeectl("lab", "up", str(folder))
     try:

@@ -131,7 +131,7 @@ def test_a_cable_cut_meanwhile(engineer: Engineer) -> None:
 
 
 def test_another_change_between_two_rounds_is_not_overwritten(engineer: Engineer) -> None:
-    """A colleague shuts a host's port in the middle: the read-back of the round that touches it shows it."""
+    """A colleague shuts a host's port during an apply: the read-back of the round that touches the port shows it."""
     applying = engineer.start_apply()
     engineer.await_round(applying, 2)
     meddling = threading.Thread(target=engineer.lab.configure, args=("sw1", "interface gi1/0/1", "shutdown"))

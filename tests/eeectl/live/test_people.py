@@ -119,7 +119,7 @@ def _me() -> str:
     return run(["id", "-un"]).stdout.strip()
 
 
-def test_nobody_is_there_to_be_asked(engineer: Engineer) -> None:
+def test_no_terminal_to_confirm_on(engineer: Engineer) -> None:
     done = engineer.eeectl("apply")
     assert done.returncode == 1
     assert "nothing was sent" in done.stderr
@@ -166,7 +166,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(tmp_path)], check=True)
 
 
-def test_no_room_for_a_journal(engineer: Engineer, small_disk: Path) -> None:
+def test_no_disk_space_for_a_journal(engineer: Engineer, small_disk: Path) -> None:
     done = engineer.apply(kept=small_disk)
     assert done.returncode == 1
     assert "could not be written" in done.stderr, done.stderr

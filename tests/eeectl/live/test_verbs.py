@@ -28,7 +28,7 @@ def test_an_apply_a_second_one_and_the_rollback(engineer: Engineer) -> None:
     assert "has no apply to roll back" in twice.stderr
 
 
-def test_an_apply_that_nobody_confirms_is_rolled_back(engineer: Engineer) -> None:
+def test_an_unconfirmed_apply_is_rolled_back(engineer: Engineer) -> None:
     done = engineer.program("apply", "--yes", "--no-host-check", "--confirm-in", "2s")
     assert done.returncode == 0
     assert "eeectl confirm" in done.stdout

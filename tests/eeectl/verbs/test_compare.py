@@ -19,7 +19,7 @@ _WINDOW_S, _BLOCKS = 20, 6
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """EEE on takes 2 % longer and 10 % less power; every block has 3 % more of both than the one before."""
+    """EEE on takes 2 % longer and 10 % less power; every block has 3 % more of both than the block before."""
     with Run.create(tmp_path / "runs", "made-up", {"lab": "toy"}) as run:
         at_ns = _ZERO_NS
         for number in range(2 * _BLOCKS):
@@ -46,35 +46,35 @@ def _meter(run: Run, at_ns: int, watt: float) -> None:
     run.append(Batch("watts", len(sent), {**who, **times, **shown, **empty}))
 
 
-def _told(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, dict[str, object]]:
+def _compare(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, dict[str, object]]:
     assert eeectl(["compare", *words, "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["comparisons"]
-    return {one["figure"]: one for one in told}
+    comparisons = json.loads(capsys.readouterr().out)["comparisons"]
+    return {one["figure"]: one for one in comparisons}
 
 
 def test_levels_of_one_run_are_compared_block_by_block_whatever_drifts(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    told = _told(capsys, f"{folder}:eee=off", "eee=on")
-    assert set(told) == {"time", "lost", "energy", "power"}
+    comparisons = _compare(capsys, f"{folder}:eee=off", "eee=on")
+    assert set(comparisons) == {"time", "lost", "energy", "power"}
     for figure, ratio in (("time", 1.02), ("power", 0.9), ("energy", 0.9)):
-        one = told[figure]["ratio"]
+        one = comparisons[figure]["ratio"]
         assert isinstance(one, dict)
         assert one["low"] - 1e-4 <= ratio <= one["high"] + 1e-4
         assert one["high"] - one["low"] < 0.002
-        assert told[figure]["differs"]
-        assert not told[figure]["weak"]
-    assert told["power"]["unit"] == "W"
-    assert set(_told(capsys, f"{folder}:eee=off", "eee=on", "--figure", "time")) == {"time"}
-    assert "energy" in _told(capsys, f"{folder}:eee=off", "eee=on", "--devices", "sw1")
+        assert comparisons[figure]["differs"]
+        assert not comparisons[figure]["weak"]
+    assert comparisons["power"]["unit"] == "W"
+    assert set(_compare(capsys, f"{folder}:eee=off", "eee=on", "--figure", "time")) == {"time"}
+    assert "energy" in _compare(capsys, f"{folder}:eee=off", "eee=on", "--devices", "sw1")
 
 
 def test_two_runs_are_compared_without_pairs(folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     other = tmp_path / "runs" / "other"
     shutil.copytree(folder, other)
-    told = _told(capsys, f"{folder}:eee=off", f"{other}:eee=on")
-    assert told["time"]["pairing"] == "none"
-    assert not told["time"]["differs"]  # the drift is larger than the effect, and nothing takes it out
+    comparisons = _compare(capsys, f"{folder}:eee=off", f"{other}:eee=on")
+    assert comparisons["time"]["pairing"] == "none"
+    assert not comparisons["time"]["differs"]  # the drift is larger than the effect, and nothing takes it out
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_the_links_policy_is_that_of_the_echoes(found: Calibration) -> None:
     assert link.hold_us is not None
     assert link.sleep_us is not None
     assert link.wake_us is not None
-    assert link.card_wake_us is not None  # nobody knows whether cards sleep
+    assert link.card_wake_us is not None  # unknown whether cards sleep
     assert link.hold_us.value == pytest.approx(HOLD_US, rel=0.03)
     assert link.sleep_us.value == pytest.approx(SLEEP_US, rel=0.1)
     assert 2 * (link.wake_us.value + link.card_wake_us.value) == pytest.approx(2 * WAKE_US, rel=0.05)
@@ -69,7 +69,7 @@ def test_run_time_is_fitted_with_that_policy_and_judged_on_what_was_held_out(fou
     assert program.wakes.error.mean_percent < 8  # half of these gaps are a twentieth longer than what made the times
 
 
-def test_provenance_is_told(found: Calibration, study: Path) -> None:
+def test_provenance_is_printed(found: Calibration, study: Path) -> None:
     assert (found.lab, found.lab_digest, found.runs) == ("virtual", "ab" * 32, (study.name,))
     assert "numpy" in found.versions
 
@@ -134,8 +134,8 @@ def stages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_power_of_a_switch_from_a_runs_folder(stages: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert eeectl(["fit", str(stages), "--what", "power", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    switch = told["calibration"]["power"]["switches"]["sw1"]
+    printed = json.loads(capsys.readouterr().out)
+    switch = printed["calibration"]["power"]["switches"]["sw1"]
     port = switch["port_by_mbps"]["1000"]
     for estimate, truth in (
         (switch["base_watt"], TRUTH.base),
@@ -148,7 +148,7 @@ def test_power_of_a_switch_from_a_runs_folder(stages: Path, capsys: pytest.Captu
     ):
         assert estimate["low"] - 0.005 <= truth <= estimate["high"] + 0.005
     assert switch["family"] == "dell_powerconnect_55xx"
-    assert told["troubles"] == []
+    assert printed["troubles"] == []
 
 
 def test_a_calibration_can_be_added_to(found: Calibration, study: Path, stages: Path, tmp_path: Path) -> None:
@@ -181,7 +181,7 @@ def test_what_was_asked_for_and_is_not_there_is_an_error(study: Path, capsys: py
     assert "power is fitted to" in " ".join(capsys.readouterr().out.split())
 
 
-def test_wrong_words_are_one_sentence(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_are_one_sentence(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert eeectl(["fit"]) == 1
     assert "name a run to fit" in capsys.readouterr().err
     assert eeectl(["fit", "nowhere"]) == 1

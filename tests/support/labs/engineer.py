@@ -90,7 +90,7 @@ class Engineer:
         assert done.returncode == 0, done.stderr
 
     def environment(self, kept: Path | None = None) -> dict[str, str]:
-        """For an eeectl that keeps its journal in a folder of ours."""
+        """Environment of an eeectl that keeps its journal in a folder of this test."""
         return {**os.environ, "EEE_CONTROLLER_DIR": str(kept or self.kept)}
 
     def argv(self, verb: str, *options: str) -> list[str]:
@@ -158,7 +158,7 @@ class Engineer:
             assert time.monotonic() < end_s, self.kinds()
             time.sleep(0.005)
 
-    # -- looking
+    # -- reading the state of the lab
 
     def read(self) -> Settings:
         """All settings of all switches, by SNMP and as they print them."""
@@ -214,7 +214,7 @@ class Engineer:
         assert not [sentence for sentence in alarms if "loop" in sentence], alarms
         now = self.frames()
         offered, copies = (now[name] - before[name] for name in ("offered", "copies"))
-        assert offered > 0, "nobody broadcasts, so no loop would show"
+        assert offered > 0, "no host broadcasts, so a loop would not show"
         assert copies <= COPIES_PER_FRAME * (offered + 100), (offered, copies)
 
     # -- beginning and end

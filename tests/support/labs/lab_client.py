@@ -196,7 +196,7 @@ class LabClient:
         self.await_links()
 
     def await_links(self) -> None:
-        """Wait until every switch is ready and every link that nobody shut is up."""
+        """Wait until every switch is ready and every link that was not shut is up."""
 
         def settled() -> bool:
             now = self.status()

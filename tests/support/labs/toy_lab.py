@@ -361,7 +361,7 @@ class ToyLab:
             self._write()
 
     def meddle(self, name: str) -> None:
-        """Somebody else sets a port that no plan touches."""
+        """Another user changes a port that no plan touches."""
         with self._guard:
             port = self.lab.switch(name).ports[-1].name
             old = self.state.port(name, port)

@@ -1,4 +1,4 @@
-"""A toy lab of two switches and two hosts, and what its sources and its experiment tell."""
+"""A toy lab of two switches and two hosts, and the samples of its sources and the events of its experiment."""
 
 from typing import Any
 
@@ -71,8 +71,8 @@ def lpi(second: float, tx_us: int, rx_us: int) -> Batch:
 
 def poll(source: str, kind: str, second: float, outcome: str = "ok", mark: str = "", why: str = "") -> Batch:
     known = {**times(second), **({"sent_ns": None, "received_ns": None} if outcome == "missed" else {})}
-    told = {"source": source, "kind": kind, "outcome": outcome, "mark": mark, "uptime_ms": None, "why": why}
-    return Batch("polls", 1, {**told, **known})
+    result = {"source": source, "kind": kind, "outcome": outcome, "mark": mark, "uptime_ms": None, "why": why}
+    return Batch("polls", 1, {**result, **known})
 
 
 def event(second: float, kind: str, **facts: Any) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def _gaps(gaps_us: list[float], window_us: float) -> Gaps:
 
 
 def profile(shape: Shape, played: Played) -> Profile:
-    """What a recording of the run without EEE would say."""
+    """The profile that a recording of the run without EEE would yield."""
     gaps = [_gaps(gaps, played.time_s * 1e6) for gaps in played.gaps_us]
     return Profile(
         name=f"alltoall {shape.message_byte} {shape.sleep_us:g}",

@@ -84,7 +84,7 @@ def nodes() -> Iterator[Pair]:
             check=True,
         )  # fmt: skip
         for node in (a, b):
-            node.sysctl("net.ipv6.conf.all.disable_ipv6", "1")  # nobody speaks unless asked
+            node.sysctl("net.ipv6.conf.all.disable_ipv6", "1")  # no frames except those that a test sends
             node.run("ip", "address", "add", f"{node.address}/24", "dev", node.interface)
             node.run("ip", "link", "set", node.interface, "up")
             node.run("ip", "link", "set", "lo", "up")

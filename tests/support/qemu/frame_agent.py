@@ -1,4 +1,4 @@
-"""Sends and hears raw frames in network namespaces of the virtual machine, as one JSON line in, one out, says.
+"""Sends and receives raw frames in network namespaces of the virtual machine, by JSON lines on stdin and stdout.
 
 It imports nothing but the standard library and runs alone in the machine. A question::
 
@@ -101,7 +101,7 @@ def answer(question: dict) -> dict:
 
 
 def main() -> None:
-    """Answer questions until there are no more."""
+    """Answer requests until standard input ends."""
     for line in sys.stdin:
         print(json.dumps(answer(json.loads(line))), flush=True)
 

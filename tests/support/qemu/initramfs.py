@@ -15,7 +15,7 @@ _LIBRARY = re.compile(r"(/\S+) \(0x")
 
 
 class Archive:
-    """Files by their absolute path in the machine; folders above them come to be by themselves."""
+    """Files by their absolute path in the machine; parent folders are created as needed."""
 
     def __init__(self) -> None:
         self._chunks: list[bytes] = []

@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 KERNEL = HERE.parents[1] / ".tools/kernel"
 MODULES = ["virtio_pci", "virtio_net", "bridge", "veth", "bonding"]
 OPERATOR = "operator"
-"""A namespace that is nobody's: the tests' own way in."""
+"""A namespace without a switch, through which the tests connect."""
 
 _MEMORY_MB = 384
 _START_S = 60.0  # it takes 15 on two cores that are idle
@@ -172,7 +172,7 @@ class Machine:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago."""
+    """TCP ports that were free when this was called."""
     held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [server.getsockname()[1] for server in held]
     for server in held:

@@ -21,7 +21,7 @@ HOMES = ("sw1", "sw1", "sw2", "sw3", "sw4")
 
 
 def small_lab() -> Lab:
-    """The lab; addresses are those of nobody."""
+    """The lab; its data addresses are those reserved for benchmarks (RFC 2544)."""
     free = {name: count(1) for name in SWITCHES}
     hosts = [f"h{n}" for n in range(1, len(HOMES) + 1)]
     ends = [(End(home, f"swp{next(free[home])}"), End(host, "eth0")) for home, host in zip(HOMES, hosts, strict=True)]

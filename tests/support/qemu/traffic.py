@@ -1,4 +1,4 @@
-"""Frames between the hosts of the small lab, and what is heard of them at every host and on every cable."""
+"""Frames between the hosts of the small lab, and the copies received at every host and on every cable."""
 
 import json
 from collections import Counter
@@ -83,7 +83,7 @@ class Traffic:
 
 
 def missed(heard: Heard, pairs: Iterable[Pair], hosts: Iterable[Host]) -> set[tuple[Pair, str]]:
-    """Who should have heard what, and did not."""
+    """Pairs of host and frame that should have been received and were not."""
     wanted = {
         (pair, host.name) for pair in pairs for host in hosts if pair[1] in {host.name, ""} and host.name != pair[0]
     }
@@ -91,7 +91,7 @@ def missed(heard: Heard, pairs: Iterable[Pair], hosts: Iterable[Host]) -> set[tu
 
 
 def path(lab: Lab, plan: VlanPlan, pair: Pair) -> tuple[int, frozenset[int]]:
-    """VID and cables of the one way that a frame has in the tree of its sender's VLAN; all cables for a broadcast."""
+    """VID and cables of the only path of a frame in the tree of its sender's VLAN; all cables for a broadcast."""
     homes = Topology.of(lab).homes
     vid = plan.pvids[pair[0]]
     (tree,) = (vlan.links for vlan in plan.vlans if vlan.vid == vid)

@@ -1,4 +1,4 @@
-"""States of a switch for hypothesis: what a family without limits of its own could be asked for."""
+"""States of a switch for hypothesis: those that a family without limits could be configured to."""
 
 from __future__ import annotations
 

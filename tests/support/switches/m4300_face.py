@@ -1,4 +1,4 @@
-"""The twin's M4300 as a switch that obeys: orders go into its command line, walks to its agent on loopback."""
+"""The twin's M4300 that executes orders: they go into its command line, walks to its agent on loopback."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Face:
             self._shell.feed(key)
         return "".join(chunk.text for chunk in self._shell.take()).replace("\r\n", "\n")
 
-    # -- obeying
+    # -- executing orders
 
     def execute(self, orders: Iterable[Order]) -> None:
         """As a session does: any text is a refusal, and the prompt has to be the one that was expected."""

@@ -1,4 +1,4 @@
-"""The twin's PowerConnect 5524 as a switch that obeys: lines are typed into its shell, SNMP goes over loopback."""
+"""The twin's PowerConnect 5524 that executes orders: lines are typed into its shell, SNMP goes over loopback."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ class RosFace:
             self._shell.feed(key)
         return "".join(chunk.text for chunk in self._shell.take()).replace("\r\n", "\n")
 
-    # -- obeying and asking
+    # -- executing orders and answering queries
 
     def execute(self, orders: Iterable[Order], each: Callable[[], None] = lambda: None) -> None:
         """As a session does: a refusal stops it, and the prompt has to be the expected one. `each` runs after each."""

@@ -1,4 +1,4 @@
-"""A toy PowerConnect 62xx or N-series switch: it obeys the words of their manuals, and nothing else.
+"""A toy PowerConnect 62xx or N-series switch: it executes the commands of their manuals, and no others.
 
 Words, prompts, refusals and warnings of the 62xx follow what fake-switches (https://github.com/internap/fake-switches,
 Apache-2.0) says of a PowerConnect 6224P with firmware 3.3.7.3: lines of another switchport mode are refused, a change
@@ -322,7 +322,7 @@ class ToyDell:
         }
         return tables[walk.oid.removeprefix(MIB)]
 
-    # -- the tests' hands
+    # -- access for tests
 
     def execute(self, orders: Iterable[Order]) -> None:
         for order in orders:

@@ -1,4 +1,4 @@
-"""A toy NIC of copper, or a virtual one, and what `ethtool` says of it.
+"""A toy copper or virtual NIC, and what `ethtool` prints for it.
 
 What it says of virtual NICs was watched; the layout of the rest is that of ethtool's own source, from memory [M].
 """
@@ -13,7 +13,7 @@ class Failed(Exception):
 
 @dataclass
 class Nic:
-    """A port. `modes` are what copper can do; without any it is a virtual NIC that ethtool can tell nothing to."""
+    """A port. `modes` are what copper can do; without any it is a virtual NIC, whose settings ethtool cannot change."""
 
     up: bool = True
     master: str = "br0"

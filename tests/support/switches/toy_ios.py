@@ -1,4 +1,4 @@
-"""A Catalyst with Cisco IOS that obeys: written from Cisco's command references, shares nothing with the driver.
+"""A Catalyst with Cisco IOS that executes orders; from Cisco's command references, shares nothing with the driver.
 
 Sources: Catalyst 3750 command reference (switchport trunk: defaults, native and allowed VLANs), IE 2000 configuration
 guide (default mode dynamic auto), Catalyst 2960-X guide (`power efficient-ethernet auto`), shows as in ntc-templates.
@@ -60,7 +60,7 @@ def _ranges(vids: set[int]) -> str:
 
 
 class ToyIos:
-    """`knows_isl`: a model that wants to be told the trunk encapsulation."""
+    """`knows_isl`: a model that also supports ISL, so that the trunk encapsulation must be configured."""
 
     def __init__(self, names: list[str], *, knows_isl: bool = False, channels: dict[str, int] | None = None) -> None:
         self.ports = {name: ToyPort(name, encapsulation="negotiate" if knows_isl else "dot1q") for name in names}

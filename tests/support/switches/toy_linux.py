@@ -1,4 +1,4 @@
-"""A toy Linux switch: obeys `bridge` and `ip` as Debian's kernel 6.1 did when it was watched, and prints JSON.
+"""A toy Linux switch: executes `bridge` and `ip` as Debian's kernel 6.1 did when it was watched, and prints JSON.
 
 It knows as much of the shell as a switch's administrator needs: lists with && and ||, a `for` over words, an `if` over
 a `grep`. Shares nothing with the driver.

@@ -1,4 +1,4 @@
-"""A switch's terminal for tests, as bytes: what it prints is scripted, and nobody waits.
+"""A switch's terminal for tests, as bytes: what it prints is scripted, and no test waits.
 
 Reading from it when it has nothing to say is a time-out at once.
 """

@@ -336,7 +336,7 @@ def test_capture_is_a_pcap_of_both_directions(lab: Traces, eeectl: Eeectl, tmp_p
     assert len(re.findall("ICMP echo reply", shown)) == 2
 
 
-def test_truth_tells_timing_power_and_lateness(lab: Traces, eeectl: Eeectl) -> None:
+def test_truth_reports_timing_power_and_lateness(lab: Traces, eeectl: Eeectl) -> None:
     name = lab.folder.name
     assert eeectl("lab", "up", str(lab.folder)).returncode == 0
     eeectl("lab", "exec", "--lab", name, "n01", "--", "ping", "-c5", "-i0.2", "n03")

@@ -1,6 +1,6 @@
 """A lab comes up completely or not at all, and leaves nothing behind, whatever happens to it or to the machine.
 
-These tests have a small lab of their own: a copy of `miwa` with addresses and a state folder that nobody else uses.
+These tests have a small lab of their own: a copy of `miwa` with addresses and a state folder of its own.
 """
 
 import os
@@ -211,7 +211,7 @@ def _waits_for_links(own: Own) -> bool:
 @pytest.mark.parametrize("moment", [_begun, _journalled, _hosts_made, _waits_for_links])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
 def test_interrupted_on_the_way_up(own: Own, moment: Callable[[Own], bool], number: signal.Signals) -> None:
-    """Ctrl-C undoes what was begun; after kill -9 nobody waits for the daemon, which undoes it by itself."""
+    """Ctrl-C rolls back what was begun; after kill -9 of `lab up` the daemon rolls it back by itself."""
     coming = subprocess.Popen(
         [*EEECTL, "lab", "up", str(own.folder)],
         cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -233,8 +233,8 @@ def test_interrupted_on_the_way_up(own: Own, moment: Callable[[Own], bool], numb
     nothing_is_left(own)
 
 
-def test_not_for_everyone(own: Own) -> None:
-    # The capability lets nobody read the interpreter in root's home; it gives no other right.
+def test_only_root_may_bring_a_lab_up(own: Own) -> None:
+    # The capability lets user `nobody` read the interpreter in root's home; it gives no other right.
     argv = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=+dac_read_search"]
     argv += ["--ambient-caps=+dac_read_search", *EEECTL, "lab"]
     assert "only root" in _sentence(run([*argv, "up", str(own.folder)], check=False))
@@ -290,7 +290,7 @@ def test_without_tun(own: Own) -> None:
 
 
 def test_networks_of_others_are_not_touched(own: Own) -> None:
-    """An interface of somebody else in the lab's management network: refused, and it stays."""
+    """A foreign interface in the lab's management network: `lab up` is refused, and the interface stays."""
     name = f"oth{NUMBER}"
     run(["ip", "link", "add", name, "type", "bridge"])
     try:

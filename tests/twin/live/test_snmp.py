@@ -1,4 +1,4 @@
-"""net-snmp's tools at the switches: what they set, the command line shows and frames obey."""
+"""net-snmp's tools at the switches: what they set, the command line shows and forwarding follows."""
 
 import pytest
 

@@ -19,7 +19,7 @@ TRUNKS = {
     "sw2": {"gi1/0/11": "11,12", "gi1/0/17": "12,15"},
     "sw5": {"1/0/11": "11,15", "1/0/13": "12,15"},
 }
-# hosts that nobody talks to, and where they are plugged in
+# idle hosts, which receive no unicast frames, and the ports that they are cabled to
 IDLE = {"n02": ("sw1", "gi1/0/2"), "n04": ("sw2", "gi1/0/2"), "n10": ("sw5", "1/0/2")}
 PAIRS = (("n01", "n03"), ("n03", "n09"), ("n09", "n01"))
 ECHOES = 20

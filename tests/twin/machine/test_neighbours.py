@@ -73,7 +73,7 @@ def test_a_lab_whose_state_was_removed_no_longer_counts(limits: Path, labs: _Lab
     assert _values(limits) == (512, 1024)
 
 
-def test_what_somebody_else_has_set_since_is_left_alone(limits: Path, labs: _Labs) -> None:
+def test_limits_that_another_user_changed_since_are_kept(limits: Path, labs: _Labs) -> None:
     labs.up("one", 66)
     (limits / "gc_thresh3").write_text("99999\n")
     labs.down("one")

@@ -54,7 +54,7 @@ def test_watts_follow_the_engines_lpi_to_the_meter() -> None:
 
 
 def two_hosts() -> tuple["eee_engine.VirtualEngine", list[int], list[int], list[tuple[int, int]]]:
-    """Give a switch with two hosts, EEE everywhere: engine, switch ports, NICs, cables."""
+    """A switch with two hosts, EEE on all ports: engine, switch ports, NICs, cables."""
     engine = eee_engine.VirtualEngine(seed=1)
     switch = engine.add_switch("sw1", phys=["1000BASE-T"] * 3, port_names=["1", "2", "3"], base_mac=b"\2\0\0\0\1\0")
     nics = [engine.add_host(f"n0{index}", mac=bytes([2, 0, 0, 0, 0, index])) for index in (1, 2)]

@@ -204,7 +204,7 @@ def test_a_netgear_keeps_speed_and_eee_to_its_command_line(fastpath: Bench) -> N
     refused(fastpath, "noCreation", f"{VLAN}.5.4094", "i", GO)
 
 
-def test_a_switch_that_ignores_writes_says_yes(ros: Bench) -> None:
+def test_a_switch_that_ignores_writes_reports_success(ros: Bench) -> None:
     ros.device.faults.ignore_writes = True
     done(ros, f"{IF_ALIAS}.1", "s", "lost")
     done(ros, f"{VLAN}.5.11", "i", WAIT)

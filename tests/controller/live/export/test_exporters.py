@@ -1,4 +1,4 @@
-"""Views: what they show, that nothing waits for them, and that Debian's own servers take it."""
+"""Exporters: what they export, that no poll waits for them, and that Debian's own servers accept it."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""What is drawn, at the sizes that people have. `pytest --snapshot-update` takes the pictures of text again."""
+"""What is drawn, at the sizes that people have. `pytest --snapshot-update` updates the stored screens."""
 
 import asyncio
 from typing import Any

@@ -1,4 +1,4 @@
-"""The live state after batches and events; above all, what it must not show."""
+"""The live state after batches and events, and above all what it must not show."""
 
 from dataclasses import replace
 

@@ -299,7 +299,7 @@ def test_the_enable_password_is_asked(make_terminal: Any) -> None:
     assert low.prompt == "console# "
 
 
-def test_ignored_writes_look_done_and_are_not(engine: Any, device: SwitchDevice, terminal: Any) -> None:
+def test_ignored_writes_are_acknowledged_but_change_nothing(engine: Any, device: SwitchDevice, terminal: Any) -> None:
     device.faults.ignore_writes = True
     assert not terminal.do("configure", "vlan database", "vlan 11", "exit", "interface gi1/0/1", "shutdown")
     assert engine.ports[PORT_1]["admin_up"]

@@ -10,7 +10,7 @@ from twin.switch.personality import Refused
 SAVE = "Overwrite file [startup-config] ?[Yes/press any key for no]...."
 
 
-def test_saving_asks_and_says_so(device: SwitchDevice, terminal: Any) -> None:
+def test_saving_asks_and_confirms(device: SwitchDevice, terminal: Any) -> None:
     terminal.do("configure", "hostname sw7", "end")
     assert terminal.keys("copy running-config startup-config\r").endswith(SAVE)
     shown = terminal.keys("y")
