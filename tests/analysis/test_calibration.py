@@ -1,4 +1,4 @@
-"""The file that fits write and predictions read."""
+"""The calibration file, which fits write and predictions read."""
 
 import math
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_an_interval_holds_its_value() -> None:
         ("format: 1\nmade: m\nlab: x\nlab_digest: y\nwatts: 3\n", "watts: Extra inputs"),
     ],
 )
-def test_bad_files_are_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
+def test_invalid_files_are_reported_in_one_sentence(tmp_path: Path, text: str, sentence: str) -> None:
     path = tmp_path / "calibration.yaml"
     path.write_text(text)
     with pytest.raises(CalibrationError, match=sentence):

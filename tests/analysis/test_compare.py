@@ -126,7 +126,7 @@ def test_more_blocks_and_longer_windows_show_smaller_effects_but_not_below_the_s
         preflight([], window_s=10.0, blocks=3)
 
 
-def test_what_the_preflight_calls_seen_is_found_four_times_in_five() -> None:
+def test_an_effect_that_preflight_calls_detectable_is_found_four_times_in_five() -> None:
     chance = np.random.default_rng(7)
     meter, blocks, window_s = MeterPrecision("sw1", 20.0, 0.0, 0.5, 1.0, 0.0), 6, 10.0
     effect = smallest_watt([meter], window_s, blocks)

@@ -1,4 +1,4 @@
-"""How the command ends."""
+"""Exit status of the command."""
 
 import subprocess
 import sys

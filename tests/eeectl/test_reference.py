@@ -1,4 +1,4 @@
-"""The README cannot lie about the command line or the labs."""
+"""The README agrees with the command line and the shipped labs."""
 
 from eeectl.cli import VERBS, app
 from eeectl.reference import BEGIN, END, FAMILIES_BEGIN, FAMILIES_END, command_table, family_table

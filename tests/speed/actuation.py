@@ -1,4 +1,4 @@
-"""How fast commands configure a lab, compared with a netmiko script that takes turns on the same virtual lab.
+"""Time to configure a lab, compared with a netmiko script run alternately on the same virtual lab.
 
 ``python -m tests.speed.actuation`` (root) brings a lab up and measures
 

@@ -131,7 +131,7 @@ def test_times_that_do_not_rise_are_refused() -> None:
         Probes.of([1, 3, 2], [5, 5, 5])
 
 
-def test_what_was_drawn_blindly_is_found() -> None:
+def test_a_randomly_drawn_policy_is_recovered() -> None:
     """A few of the repetitions of blind_recovery.py, whose full run is quoted in the README."""
     for number in range(3):
         random = np.random.default_rng([7, number])

@@ -1,4 +1,4 @@
-"""Symptoms in echoes and in what the ends of a link say."""
+"""Symptoms in echoes and in the states that both ends of a link report."""
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def test_one_sided_eee() -> None:
     assert "set both ends alike" in agreement.symptoms[0]
 
 
-def test_which_end_sleeps_by_either_ends_counters() -> None:
+def test_the_sleeping_end_is_found_from_the_counters_of_either_end() -> None:
     switch = EndView("sw1:1", on=True, sent_lpi_count=5000, received_lpi_count=0)
     agreement = compare_ends(switch, EndView("n01:eth0", on=True))
     assert agreement.sleeping == (True, False)

@@ -1,4 +1,4 @@
-"""Which echoes may be used."""
+"""Selection of valid echoes."""
 
 import numpy as np
 

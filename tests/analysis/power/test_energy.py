@@ -66,7 +66,7 @@ _ROUNDS = 150
     ("step", "noise", "refresh", "slack"),
     [(0.0, 0.3, 1.0, 1.6), (1.0, 0.0, 1.0, 3.0), (1.0, 0.1, 1.0, 4.0), (1.0, 0.5, 1.0, 2.0), (0.1, 0.5, 3.0, 2.0)],
 )
-def test_of_a_steady_load(step: float, noise: float, refresh: float, slack: float) -> None:
+def test_mean_power_of_a_steady_load(step: float, noise: float, refresh: float, slack: float) -> None:
     """Coarse meters without noise err by the same in every reading, which no averaging takes away."""
     rng = np.random.default_rng(1)
     errors, halves, held = [], [], 0
@@ -81,7 +81,7 @@ def test_of_a_steady_load(step: float, noise: float, refresh: float, slack: floa
     assert np.mean(halves) <= slack * 1.96 * np.std(errors)  # and it is not wider than necessary
 
 
-def test_of_a_load_that_moves_behind_a_meter_that_lags() -> None:
+def test_mean_power_of_a_varying_load_behind_a_lagging_meter() -> None:
     rng = np.random.default_rng(2)
     held = 0
     for _ in range(_ROUNDS):
@@ -93,7 +93,7 @@ def test_of_a_load_that_moves_behind_a_meter_that_lags() -> None:
     assert held / _ROUNDS >= 0.92
 
 
-def test_without_its_lag_the_same_meter_is_wrong_and_its_interval_does_not_hide_it() -> None:
+def test_ignoring_the_meters_lag_gives_a_wrong_mean_outside_its_interval() -> None:
     rng = np.random.default_rng(3)
     series, _ = _meter(rng, _stairs(40.0, np.array([59.0]), np.array([50.0])), 60.0, step=0.1, noise=0.05, lag=4.0)
     found = energy_of(series, _START_NS + 58 * NS, _START_NS + 62 * NS)

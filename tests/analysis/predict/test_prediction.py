@@ -1,4 +1,4 @@
-"""Predictions: closed forms, laws over random programs, intervals carried through, warnings where they go too far."""
+"""Predictions: closed forms, laws over random programs, intervals carried through, warnings where they extrapolate."""
 
 import math
 from collections.abc import Mapping, Sequence

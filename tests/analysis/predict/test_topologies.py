@@ -1,4 +1,4 @@
-"""Counts of Andujar's Tables 3 and 4 as printed, and mean ways against networks that are built link by link."""
+"""Counts of Andujar's Tables 3 and 4 as printed, and mean path lengths against networks that are built link by link."""
 
 from itertools import combinations, product
 
@@ -72,7 +72,7 @@ def test_paths_in_a_fat_tree() -> None:
     k, n = 4, 3
     words = list(product(range(k), repeat=n - 1))
     network: nx.Graph[object] = nx.Graph()
-    for stage in range(n - 1):  # stage 0 is the lowest; a way up may change one digit
+    for stage in range(n - 1):  # stage 0 is the lowest; a hop up may change one digit
         for word in words:
             for digit in range(k):
                 above = (*word[:stage], digit, *word[stage + 1 :])

@@ -1,4 +1,4 @@
-"""What-if questions are parsed as they are meant, or refused in one sentence."""
+"""What-if questions are parsed correctly or refused in one sentence."""
 
 import pytest
 

@@ -40,7 +40,7 @@ def test_the_replay_estimates_run_times_that_it_was_not_fitted_to(
     assert fit.explained > 0.8
 
 
-def test_waits_far_beyond_the_hold_are_those_of_the_bench(measured: list[tuple[Profile, Played, Shape]]) -> None:
+def test_waits_far_beyond_the_hold_equal_those_of_the_bench(measured: list[tuple[Profile, Played, Shape]]) -> None:
     """One wake a round, less what the frames behind the first take anyway."""
     known, played, shape = measured[-1]
     waited_us = (played.time_s - known.base_s.value) / shape.rounds * 1e6
@@ -62,7 +62,7 @@ def test_cards_that_sleep_too_add_their_wake(measured: list[tuple[Profile, Playe
     assert both == pytest.approx(overhead_us(known, {"receive": HOLD}) + 60, abs=12)
 
 
-def test_draws_of_a_policy_are_walked_through_as_each_alone(measured: list[tuple[Profile, Played, Shape]]) -> None:
+def test_a_batch_of_policies_gives_the_same_delays_as_each_alone(measured: list[tuple[Profile, Played, Shape]]) -> None:
     replay = Replay.of(measured[4][0], replicas=6)
     holds_us = (900.0, 1000.0, 1100.0, 1e6)
     drawn = Policy(np.array(holds_us)[:, None], 182.0, np.full((4, 1), 60.0))

@@ -1,4 +1,4 @@
-"""Numbers as people read them, bars that say no more than the trials do, energies of trials, states of the lab."""
+"""Formatted numbers, error bars justified by the trials, energies of trials, states of the lab."""
 
 import math
 from itertools import pairwise

@@ -25,7 +25,7 @@ def lab(tmp_path: Path) -> Lab:
 
 @dataclass
 class _Ports:
-    """Ports of a switch whose links are up or down, and what will be seen of them."""
+    """Ports of a switch with their link states, and the states that later polls will show."""
 
     up: dict[str, bool]
     coming: list[LinkEvent] = field(default_factory=list)
@@ -108,7 +108,7 @@ def test_a_link_that_restarts_is_seen_going_and_coming(lab: Lab) -> None:
     assert report.missing == (("sw2", "gi1/0/5"),)
 
 
-def test_what_has_no_link_to_begin_with_is_not_waited_for(lab: Lab) -> None:
+def test_a_port_without_link_before_the_apply_is_not_waited_for(lab: Lab) -> None:
     before = trees_state(lab)
     shut = _shut(before, "sw1", "gi1/0/3")
     ports = {"sw1": _Ports({"gi1/0/3": False}), "sw2": _Ports({"gi1/0/5": False})}
@@ -116,7 +116,7 @@ def test_what_has_no_link_to_begin_with_is_not_waited_for(lab: Lab) -> None:
         assert links.report() == actuation.LinkReport((), ())
 
 
-def test_many_links_are_asked_for_when_the_orders_are_through(lab: Lab) -> None:
+def test_many_links_are_polled_after_all_orders_are_sent(lab: Lab) -> None:
     after = factory_state(lab)
     ends = [(end.device, end.port) for link in lab.trunks() for end in (link.a, link.b)]
     shut = [_shut(after, *end) for end in ends]
@@ -128,7 +128,7 @@ def test_many_links_are_asked_for_when_the_orders_are_through(lab: Lab) -> None:
         assert links.report().missing == (("sw2", "gi1/0/5"),)
 
 
-def test_rounds_that_move_no_link_watch_nothing(lab: Lab) -> None:
+def test_rounds_without_link_changes_watch_no_port(lab: Lab) -> None:
     before = trees_state(lab)
     old = before.port("sw1", "gi1/0/3")
     change = PortChange("sw1", "gi1/0/3", old, replace(old, tagged_vids=old.tagged_vids | {99}))

@@ -43,7 +43,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
 
 
 def scene_of(lab: Lab, name: str) -> tuple[State, Callable[[ToyLab], Planner]]:
-    """Where a lab starts, and what is to be done with it."""
+    """A lab's initial state, and the plan to apply."""
     factory, trees = factory_state(lab), trees_state(lab)
     link = next(lab.trunks())
     match name:
@@ -131,7 +131,7 @@ def test_each_trouble_at_every_order_rolls_the_lab_back_fully(lab: Lab, scene: s
 def test_troubles_during_the_rollback_too(
     lab: Lab, scene: str, troubles: dict[int, Trouble], garbage: frozenset[int]
 ) -> None:
-    """Two troubles at once, of which the second may well hit the rollback."""
+    """Two faults at once, of which the second may occur during the rollback."""
     start, planner = scene_of(lab, scene)
     toys = ToyLab(lab, start, factory_state(lab), dict(troubles), garbage)
     if list(troubles.values()).count("Ctrl-C") == 2:
@@ -237,7 +237,7 @@ def test_a_switch_that_never_comes_back_is_reported_and_recover_waits_for_it(lab
     assert not toys.harms
 
 
-def test_a_second_ctrl_c_leaves_the_journal_to_recover(lab: Lab) -> None:
+def test_a_second_ctrl_c_keeps_the_journal_for_recover(lab: Lab) -> None:
     start, planner = scene_of(lab, "link off")
     whole = ToyLab(lab, start)
     run_apply(whole, planner(whole))

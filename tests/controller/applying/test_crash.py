@@ -32,7 +32,7 @@ def lab(tmp_path: Path) -> Lab:
 
 
 def in_child(act: Callable[[], None]) -> int:
-    """Do something in a process of its own; its exit status, or minus the signal that ended it."""
+    """Run a function in a process of its own; returns its exit status, or minus the signal that ended it."""
     pid = os.fork()
     if pid == 0:
         code = 1
@@ -109,7 +109,7 @@ def test_killed_during_the_rollback_it_continues_from_there(lab: Lab, tmp_path: 
         run_recover(left)
         assert not diff(left.state, start), number
         assert not left.harms, number
-        assert left.orders <= 2 * half + 7 - number  # what was rolled back already is not done again
+        assert left.orders <= 2 * half + 7 - number  # steps that were rolled back already are not repeated
 
 
 def test_a_full_disk_sends_nothing_more_and_everything_is_rolled_back(lab: Lab, tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_a_full_disk_sends_nothing_more_and_everything_is_rolled_back(lab: Lab, 
         StateFolder(lab.name).journal.unlink(missing_ok=True)
 
 
-def test_a_journal_is_readable_wherever_it_is_cut(lab: Lab, state_folder: Path) -> None:
+def test_a_journal_truncated_anywhere_is_readable(lab: Lab, state_folder: Path) -> None:
     toys = ToyLab(lab, factory_state(lab), troubles={60: "refuse"})
     run_apply(toys, plan_trees(lab, toys))
     data = StateFolder(lab.name).journal.read_bytes()
@@ -162,7 +162,7 @@ def test_a_journal_is_readable_wherever_it_is_cut(lab: Lab, state_folder: Path) 
             assert verified <= sent
             assert sent >= last
             last = sent
-        with Journal(file) as journal:  # what is torn is written over
+        with Journal(file) as journal:  # the torn line is overwritten
             if record is not None:
                 journal.write(Verified(round=0))
         assert (read_journal(file) is None) == (record is None)

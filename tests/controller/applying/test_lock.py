@@ -54,7 +54,9 @@ def test_a_holder_without_heartbeat_is_replaced_and_notices(folder: StateFolder)
         pass
 
 
-def test_a_folder_that_cannot_be_made_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_created_is_reported_in_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     monkeypatch.setenv("EEE_CONTROLLER_DIR", str(tmp_path / "file"))
     with pytest.raises(LabError, match="EEE_CONTROLLER_DIR"), Lock(StateFolder("toys"), "apply"):

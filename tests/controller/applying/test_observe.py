@@ -34,7 +34,7 @@ class _Session:
         self.closed.set()
 
 
-def test_each_switch_s_answer_or_fault_stands_under_its_name() -> None:
+def test_answers_and_faults_are_keyed_by_switch() -> None:
     opened: dict[str, _Session] = {}
 
     def connect(switch: Switch) -> _Session:

@@ -35,13 +35,13 @@ def sound(name: str, **other: Any) -> Report:
     return Report(**{**fields, **other})
 
 
-def test_sound_hosts_have_no_complaint() -> None:
+def test_a_sound_report_has_no_findings() -> None:
     verdict = judge(map(sound, HOSTS), {})
     assert verdict.healthy
     assert verdict.complaints == ()
 
 
-def test_one_way_is_cut_and_another_loses() -> None:
+def test_one_direction_is_cut_and_another_loses_frames() -> None:
     verdict = judge(
         [sound("a", heard={"b": 0, "c": 5}, hailed=("c",)), sound("b", heard={"a": 5, "c": 3}), sound("c")], {}
     )
@@ -94,7 +94,7 @@ def test_a_report_of_another_host_or_format_is_unreadable(answer: object) -> Non
 def toy_run(
     checks: list[Mapping[str, Mapping[str, Any]]], turns: list[bool]
 ) -> Callable[[Program, Mapping[Host, Any], float], Mapping[str, Any | DeviceError]]:
-    """Answers each check with what a host's report has in it besides a sound one's; notes whether hosts take turns."""
+    """Answers each check with a sound report changed by the test's findings; records whether hosts take turns."""
     left = list(checks)
 
     def run(program: Program, arguments: Mapping[Host, Any], timeout_s: float) -> Mapping[str, Any | DeviceError]:

@@ -63,7 +63,7 @@ def type_at(lab: Lab, switch: str, *lines: str) -> None:
     child.close(force=True)
 
 
-def test_a_sound_lab_has_no_complaint(lab: Lab) -> None:
+def test_a_sound_lab_has_no_findings(lab: Lab) -> None:
     verdict = check_hosts(lab)
     assert verdict.healthy, verdict.complaints
 

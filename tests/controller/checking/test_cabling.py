@@ -57,7 +57,7 @@ def _answers(
     chassis: bytes = b"",
     status: int = 3,
 ) -> Answers:
-    """What a switch says whose bridge ports 1-4 are interfaces 11-14, and which numbers LLDP's ports 1-4."""
+    """Answers of a switch whose bridge ports 1-4 are interfaces 11-14, and whose LLDP ports are numbered 1-4."""
     index = {port: n for n, port in enumerate(_PORTS, 1)}
     fdb = {f"1.{'.'.join(map(str, _MACS[host]))}": index[port] for host, port in (learned or {}).items()}
     heard = {f"0.{index[port]}.1": neighbour for port, neighbour in (neighbours or {}).items()}
@@ -85,7 +85,7 @@ def _found(sights: dict[str, Sight]) -> list[tuple[str, str, str]]:
     return [(verdict.finding, verdict.witness, verdict.sentence) for verdict in compare(_LAB, sights)]
 
 
-def test_everything_in_its_place_is_confirmed_and_by_whom() -> None:
+def test_correct_cabling_is_confirmed_with_its_source() -> None:
     s1 = _answers(learned={"n1": "p1", "n2": "p3"}, neighbours={"p3": (b"\2\2", b"p3", b"")}, chassis=b"\1\1")
     s2 = _answers(learned={"n2": "p1", "n1": "p3"}, chassis=b"\2\2")
     assert _found(_sights(s1, s2)) == [

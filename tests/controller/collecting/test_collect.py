@@ -24,7 +24,7 @@ def _polls(run: Run, source: str) -> list[tuple[int, str, str]]:
     return rows.select("tick", "outcome", "mark").rows()
 
 
-def test_a_source_that_hangs_delays_no_other_and_its_ticks_are_missed_not_made_up(run: Run) -> None:
+def test_a_hanging_source_delays_no_other_and_its_ticks_are_recorded_as_missed(run: Run) -> None:
     released = threading.Event()
     slow = ToySource("slow", lambda number: released.wait(20.0) and None if number == 1 else None)
     quick = ToySource("quick")

@@ -40,7 +40,7 @@ def fault(lab: Lab) -> Iterator[Callable[..., None]]:
 
 
 def _until(collector: Collector, done: Callable[[RunSamples], bool], timeout_s: float = 60.0) -> None:
-    """Poll the run's folder until something is in it."""
+    """Poll the run's folder until a condition holds."""
     deadline_s = time.monotonic() + timeout_s
     while not done(RunSamples(collector.run.folder)):
         assert time.monotonic() < deadline_s, [state.why for state in collector.states]
@@ -64,7 +64,7 @@ def _sources(lab: Lab, *names: str, lpi_period_s: float = 0.0) -> list[Timed]:
     return [timed for timed in found if timed.source.name in names]
 
 
-def test_frames_watts_and_low_power_idle_of_a_lab_are_one_run(lab: Lab, run: Run) -> None:
+def test_one_run_records_counters_watts_and_lpi_of_a_lab(lab: Lab, run: Run) -> None:
     sources = _sources(lab, "sw1", "sw2", "pdu1", lpi_period_s=1.0)
     with Collector(sources, run) as collector:
         _until(collector, _ok("sw2", "lpi", 1))
@@ -113,11 +113,11 @@ def test_a_switch_that_restarts_in_mid_run_is_marked_and_delays_no_other(
         assert rows["tick"].to_list() == list(range(rows.height))
         assert rows.filter(pl.col("outcome") == "failed").is_empty()
     sw1 = polls.filter(pl.col("source") == "sw1")
-    assert sw1["tick"].to_list() == list(range(sw1.height))  # what was not measured is written down too
+    assert sw1["tick"].to_list() == list(range(sw1.height))  # unmeasured values are recorded too
     assert not (samples.increments("ports", "in_byte")["in_byte"] < 0).any()
 
 
-def test_lost_datagrams_cost_time_and_no_sample_is_made_up(lab: Lab, run: Run, fault: Callable[..., None]) -> None:
+def test_lost_datagrams_delay_samples_and_none_is_invented(lab: Lab, run: Run, fault: Callable[..., None]) -> None:
     fault("lose", target="sw2", share=0.2)
     with Collector(_sources(lab, "sw1", "sw2"), run) as collector:
         _until(collector, _ok("sw2", "switch", 4), 90.0)

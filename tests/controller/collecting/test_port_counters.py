@@ -86,7 +86,7 @@ def test_a_reset_clears_the_wraps() -> None:
         (60_000, 3_000, 5_000.0, "restarted"),
         (60_000, 64_900, 60_000.0, "restarted"),  # up again, and longer than before
         (60_000, 60_000, 5_000.0, "stopped"),
-        (60_000, 60_000, 900.0, "continuous"),  # asked again before it moved
+        (60_000, 60_000, 900.0, "continuous"),  # polled again before it moved
         (42_949_672_950, 40, 50.0, "continuous"),  # after 497 days it begins at 0
         (60_000, 90_000, 1_000.0, "restarted"),
     ],

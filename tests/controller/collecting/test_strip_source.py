@@ -11,7 +11,7 @@ _STRIP = Strip("pdu1", "gude", "toy", "127.0.0.1", 161, "", 2)
 
 
 class ToyMeter:
-    """Two outlets, one of them metered; what they show is set by hand."""
+    """Two outlets, one of them metered; the test sets their readings."""
 
     def __init__(self) -> None:
         self.watt, self.joule = 40.0, 0.0
@@ -26,7 +26,7 @@ class ToyMeter:
 
 
 class Bench:
-    """A strip asked once a second."""
+    """A strip that is polled once a second."""
 
     def __init__(self) -> None:
         self.meter, self.system = ToyMeter(), FakeClock()
@@ -34,7 +34,7 @@ class Bench:
         self.source = StripSource(_STRIP, {1: "sw1"}, lambda: self.meter)
 
     def seconds(self, count: int, watts: tuple[float, ...]) -> list[Reading]:
-        """Readings of so many seconds; the meter shows `watts` in turns."""
+        """Readings of `count` seconds; the meter shows the values of `watts` in turn."""
         found = []
         for second in range(count):
             self.meter.watt = watts[second % len(watts)]

@@ -5,7 +5,7 @@ import pytest
 from controller.experiments.run_progress import RunProgress, in_words
 
 
-def test_times_are_shown_no_more_precisely_than_they_are_known() -> None:
+def test_times_are_shown_with_their_known_precision() -> None:
     assert [in_words(one) for one in (0.2, 42.4, 89, 300, 5000, 9000)] == [
         "1 s", "42 s", "89 s", "5 min", "83 min", "2.5 h",
     ]  # fmt: skip

@@ -82,7 +82,7 @@ def _verdict(prove: object, lab: Lab, state: State, changes: list[Change]) -> tu
 
 
 def _same(one: tuple[int, str, tuple[str, ...]] | None, other: tuple[int, str, tuple[str, ...]] | None) -> bool:
-    """The same step and harm; which of several cuts is shown may differ."""
+    """The same step and kind of fault; which of several cuts is shown may differ."""
     return (one and one[0]) == (other and other[0])
 
 
@@ -92,7 +92,7 @@ def _running_stp(state: State) -> bool:
 
 @settings(max_examples=400, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 4))
-def test_what_is_found_faultless_neither_loops_nor_cuts(random: Random, count: int) -> None:
+def test_a_plan_that_passes_the_check_neither_loops_nor_cuts(random: Random, count: int) -> None:
     state = replay(_twists(GOOD, random, count), GOOD)
     if _running_stp(state):
         return
@@ -112,7 +112,7 @@ def test_the_quick_check_and_the_plain_one_agree(random: Random, factory: bool) 
 
 @settings(max_examples=60, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(0, len(CHANGES)), st.integers(0, 2))
-def test_a_spoilt_plan_is_judged_alike_and_never_accepted_when_frames_circle(
+def test_both_checks_agree_on_a_mutated_plan_and_reject_it_if_frames_loop(
     random: Random, place: int, kind: int
 ) -> None:
     """A step left out, two steps swapped, or a foreign step put in."""
@@ -228,7 +228,7 @@ def test_a_static_entry_over_a_cable_that_spanning_tree_may_block_is_refused() -
     check(TRIANGLE, replay([_port(start, "sw2", "t2", admin_up=False)], start), [entry])
 
 
-def test_stopping_spanning_tree_on_a_loop_is_refused_on_the_first_switch() -> None:
+def test_disabling_spanning_tree_on_a_loop_is_refused_at_the_first_switch() -> None:
     start = factory_state(TRIANGLE)
     error = _refused(TRIANGLE, start, StpChange("sw2", before=True, after=False))
     assert (error.step, "loop" in error.harm) == (1, True)
@@ -268,7 +268,7 @@ def test_different_speeds_and_a_missing_vlan_are_cuts() -> None:
     assert _refused(TRIANGLE, ONE, VlanChange("sw2", TREE_VID, before=True, after=False)).step == 1
 
 
-def test_a_static_entry_that_points_away_is_refused() -> None:
+def test_a_static_entry_on_a_wrong_port_is_refused() -> None:
     mac = TRIANGLE.host("n02").mac
     check(TRIANGLE, ONE, [StaticsChange("sw1", TREE_VID, {}, {mac: "t1"})])
     error = _refused(TRIANGLE, ONE, StaticsChange("sw1", TREE_VID, {}, {mac: "t2"}))
@@ -283,7 +283,7 @@ def test_a_lab_that_is_broken_already_is_refused_at_step_0() -> None:
     assert _refused(TRIANGLE, broken).step == 0
 
 
-def test_in_band_management_has_to_stand() -> None:
+def test_in_band_management_must_not_be_interrupted() -> None:
     management = Management("sw1", 1)
     lab = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1])
     start = replay(

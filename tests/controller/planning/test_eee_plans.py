@@ -1,4 +1,4 @@
-"""EEE and hold time on links: traffic is moved away first; a link without an alternative path flaps, which is reported."""
+"""EEE and hold time on links: traffic moves away first; a link without an alternative path flaps, which is reported."""
 
 from dataclasses import replace
 from itertools import combinations

@@ -186,7 +186,7 @@ def test_settings_of_a_port_that_a_family_lacks(
     assert make_plan(TRIANGLE, after, start, abilities={"sw1": CAN}).steps
 
 
-def test_what_a_switch_was_found_with_is_not_judged() -> None:
+def test_a_switchs_initial_vlans_may_exceed_its_limit() -> None:
     start = tree_state(TRIANGLE)
     full = State({**start.switches, "sw1": replace(start.switches["sw1"], vids=frozenset(range(1, 50)))})
     less = replay([VlanChange("sw1", 49, before=True, after=False)], full)

@@ -36,7 +36,7 @@ def engineer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engineer]:
 
 @pytest.fixture(autouse=True)
 def safe(engineer: Engineer) -> Iterator[None]:
-    """Whatever a test does: no loop, and the factory's settings in the end."""
+    """After each test: check that no loop occurred, and restore factory settings."""
     engineer.forget()
     before = engineer.frames()
     yield

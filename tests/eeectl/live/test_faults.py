@@ -1,4 +1,4 @@
-"""Switches and cables that fail in the middle of an apply. `--at-change` lets a fault strike at an order of its own."""
+"""Switches and cables that fail during an apply. `--at-change` triggers a fault at a given order."""
 
 import threading
 
@@ -60,7 +60,7 @@ def test_a_switch_that_ignores_later_changes_cannot_be_rolled_back_before_it_is_
 def test_garbage_now_and_then(engineer: Engineer) -> None:
     engineer.fault("garble", "sw1", "--answers", "2", "--at-change", "8")
     done = engineer.apply()
-    if done.returncode == 0:  # it was in answers that say nothing, and what they are about was read back
+    if done.returncode == 0:  # the garbage was in answers without content; the settings were read back
         engineer.require_after()
     else:
         assert ROLLED_BACK in done.stderr, done.stderr

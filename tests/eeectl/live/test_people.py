@@ -1,4 +1,4 @@
-"""People, processes and machines that get in the way of an apply."""
+"""Users, processes and machine faults that interrupt an apply."""
 
 import re
 import subprocess

@@ -40,7 +40,7 @@ def test_an_unconfirmed_apply_is_rolled_back(engineer: Engineer) -> None:
     assert "nothing waits to be confirmed" in late.stderr
 
 
-def test_what_is_confirmed_stays(engineer: Engineer) -> None:
+def test_a_confirmed_apply_is_kept(engineer: Engineer) -> None:
     assert engineer.program("apply", "--yes", "--no-host-check", "--confirm-in", "5m").returncode == 0
     assert engineer.eeectl("status").returncode == 3
     refused = engineer.apply()

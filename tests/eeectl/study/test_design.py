@@ -28,7 +28,7 @@ def test_every_experiment_is_valid_for_its_lab(name: str, effort: Effort) -> Non
 
 
 @pytest.mark.parametrize("name", ["virtual", "koibuchi", "example"])
-def test_links_that_are_switched_off_leave_all_hosts_connected(name: str) -> None:
+def test_switching_links_off_leaves_all_hosts_connected(name: str) -> None:
     lab = load_lab(find_lab(name))
     topology = Topology.of(lab)
     for content in design(lab, QUICK).experiments:

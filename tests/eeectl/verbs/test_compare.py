@@ -1,4 +1,4 @@
-"""`eeectl compare` on a run that was made up: two levels of one run, paired by block, with energy from a meter."""
+"""`eeectl compare` on a synthetic run: two levels of one run, paired by block, with energy from a meter."""
 
 import json
 import shutil
@@ -88,7 +88,7 @@ def test_two_runs_are_compared_without_pairs(folder: Path, capsys: pytest.Captur
         (("{folder}:eee=on", "eee=off", "--devices", "sw9"), "feeds sw9"),
     ],
 )
-def test_what_cannot_be_compared_is_one_sentence(
+def test_incomparable_trials_are_reported_in_one_sentence(
     folder: Path, capsys: pytest.CaptureFixture[str], words: tuple[str, ...], sentence: str
 ) -> None:
     assert eeectl(["compare", *(word.format(folder=folder) for word in words)]) == 1

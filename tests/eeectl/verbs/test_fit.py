@@ -1,4 +1,4 @@
-"""`eeectl fit` on run folders with known answers, and what it says where a run cannot answer."""
+"""`eeectl fit` on run folders with known parameters, and its errors for runs that cannot be fitted."""
 
 import json
 from pathlib import Path
@@ -176,12 +176,12 @@ def test_a_run_without_trials_is_refused(nothing: Path, capsys: pytest.CaptureFi
     assert "has trials of the kind power or idle" in capsys.readouterr().err
 
 
-def test_what_was_asked_for_and_is_not_there_is_an_error(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_requested_model_that_cannot_be_fitted_is_an_error(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert eeectl(["fit", str(study), "--what", "links", "--what", "power"]) == 1
     assert "power is fitted to" in " ".join(capsys.readouterr().out.split())
 
 
-def test_invalid_arguments_are_one_sentence(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_invalid_arguments_are_reported_in_one_sentence(study: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert eeectl(["fit"]) == 1
     assert "name a run to fit" in capsys.readouterr().err
     assert eeectl(["fit", "nowhere"]) == 1

@@ -106,15 +106,15 @@ class Engineer:
         return run(self.argv(verb, *options), check=False, patience_s=LONG_S, env=self.environment())
 
     def start(self, verb: str, *options: str, kept: Path | None = None) -> "Running":
-        """Run a verb on the lab, and do something else meanwhile."""
+        """Start a verb on the lab and return while it runs."""
         return Running(self.argv(verb, *options), self.environment(kept))
 
     def apply(self, *options: str, kept: Path | None = None) -> Done:
-        """Trees for everybody; without the check between hosts, which takes seconds."""
+        """Apply trees for all hosts; without the check between hosts, which takes seconds."""
         return self.eeectl("apply", "--yes", "--no-host-check", *options, kept=kept)
 
     def start_apply(self, *options: str) -> "Running":
-        """Like `apply`, and do something else meanwhile."""
+        """Start `apply` and return while it runs."""
         return self.start("apply", "--yes", "--no-host-check", *options)
 
     def on_link(self, verb: str, link: str, *options: str, group: str = "link") -> Done:
@@ -135,11 +135,11 @@ class Engineer:
 
     @property
     def journal(self) -> Path:
-        """Of the last apply."""
+        """Journal of the last apply."""
         return self.kept / self.lab.name / "journal.jsonl"
 
     def entries(self) -> list[dict[str, Any]]:
-        """What it says, without a line that is being written."""
+        """Entries of the journal, without a line that is still being written."""
         try:
             lines = self.journal.read_bytes().splitlines(keepends=True)
         except FileNotFoundError:
@@ -147,7 +147,7 @@ class Engineer:
         return [json.loads(line) for line in lines if line.endswith(b"\n")]
 
     def kinds(self) -> list[str]:
-        """Of its entries."""
+        """Kinds of the journal's entries."""
         return [entry["kind"] for entry in self.entries()]
 
     def await_round(self, running: "Running", number: int) -> None:
@@ -192,7 +192,7 @@ class Engineer:
         self.require_before()
 
     def require_before(self) -> None:
-        """Fail unless every switch is as it was before."""
+        """Fail unless every switch has its settings from before the apply."""
         self._require(self.before)
 
     def require_after(self) -> None:
@@ -220,7 +220,7 @@ class Engineer:
     # -- beginning and end
 
     def forget(self) -> None:
-        """Nothing was ever done here."""
+        """Delete the lab's journal, as if nothing had ever been applied."""
         shutil.rmtree(self.kept / self.lab.name, ignore_errors=True)
 
     def restore(self) -> None:
@@ -246,16 +246,16 @@ class Running:
         )  # fmt: skip
 
     def kill(self) -> None:
-        """As the kernel does when memory runs out."""
+        """Kill it with SIGKILL, as the kernel does when memory runs out."""
         self.process.kill()
         self.process.communicate()
 
     def interrupt(self) -> None:
-        """Ctrl-C."""
+        """Send SIGINT, as Ctrl-C does."""
         self.process.send_signal(signal.SIGINT)
 
     def await_words(self, words: str) -> None:
-        """Read what it says of its progress until these words come."""
+        """Read its progress output until these words appear."""
         assert self.process.stderr is not None
         said = ""
         while words not in said:

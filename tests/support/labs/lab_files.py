@@ -12,7 +12,7 @@ STATE_ROOT: Final = Path("/run/eee-testbed")
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model of switch, in the inventory's words."""
+    """A switch model, by its family and model name in the inventory."""
 
     family: str
     name: str

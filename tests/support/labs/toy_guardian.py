@@ -13,7 +13,7 @@ _ONE = threading.Lock()
 
 
 def _backend(lab: Lab) -> Backend:
-    """The switches are looked at when they are first spoken to: the apply changes them after the guardian started."""
+    """The switches' state is read at the first query, as the apply changes it after the guardian started."""
     toys: list[ToyLab] = []
 
     def connect(switch: Switch) -> ToySession:

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from controller.applying.rounds import Stop
 from controller.applying.work import Backend
-from controller.drivers.driver import Answers, Aspect, EeeStatus, Identity, Line, Order, Query, Show, project
+from controller.drivers.driver import ASPECT_FIELDS, Answers, Aspect, EeeStatus, Identity, Line, Order, Query, Show
 from controller.model.capabilities import Capabilities
 from controller.model.state import (
     Change,
@@ -104,7 +104,7 @@ def small_lab(folder: Path) -> Lab:
 
 
 def trees_state(lab: Lab) -> State:
-    """What the shortest-path trees ask for, from the factory."""
+    """The plan from factory settings to the shortest-path trees."""
     _, after = multi_tree(lab, factory_state(lab), lambda topology, links: shortest_routes(topology, links, 1))
     return after
 
@@ -139,7 +139,11 @@ class ToyDriver:
             raise Unreadable(switch.name, "state", str(answers[Show("state")])) from error
         if base is None:
             return shown
-        ports = {name: replace(port, **project(shown.ports[name], aspects)) for name, port in base.ports.items()}  # type: ignore[arg-type]
+        read = [field for aspect in aspects for field in ASPECT_FIELDS.get(aspect, ())]
+        ports = {
+            name: replace(port, **{field: getattr(shown.ports[name], field) for field in read})
+            for name, port in base.ports.items()
+        }
         return SwitchState(
             ports,
             shown.vids if "vlan" in aspects else base.vids,
@@ -248,13 +252,13 @@ class ToyLab:
     startup: State | None = None
     troubles: dict[int, Trouble] = field(default_factory=dict)
     garbage_at: frozenset[int] = frozenset()
-    """Numbers of questions, from 0, that are answered with garbage."""
+    """Numbers of queries, from 0, that are answered with garbage."""
 
     boot_dials: int = 2
-    """How many attempts to reach it a rebooting switch does not answer."""
+    """Number of connection attempts that a rebooting switch does not answer."""
 
     vanish_at: int | None = None
-    """The number of an order at which its switch is gone, until `gone` is cleared."""
+    """The number of an order at which its switch becomes unreachable, until `gone` is cleared."""
 
     file: Path | None = None
     stop: Stop = field(default_factory=Stop)
@@ -407,7 +411,7 @@ class ToySession:
 
 @dataclass(frozen=True)
 class Quiet:
-    """A progress that keeps what was said."""
+    """A progress display that keeps its messages."""
 
     said: list[str] = field(default_factory=list)
 

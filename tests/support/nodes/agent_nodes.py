@@ -56,7 +56,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What an agent left behind."""
+    """Processes and files that an agent left behind."""
 
     status: int
     output: str

@@ -74,7 +74,7 @@ def _drain(
                 except BlockingIOError:
                     break
                 except OSError as error:
-                    if error.errno != errno.ENETDOWN:  # said once of an interface that was shut
+                    if error.errno != errno.ENETDOWN:  # reported once for an interface that was shut
                         raise
                     continue
                 if found:

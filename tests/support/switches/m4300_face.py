@@ -105,9 +105,7 @@ class Face:
     def put(self, order: SnmpSet) -> None:
         face = self._agent()
         try:
-            binds: list[Any] = [
-                (name, "uint" if syntax == "gauge" else syntax, value) for name, syntax, value in order.objects
-            ]
+            binds: list[Any] = [(name, "int", value) for name, value in order.objects]
             assert face._snmp_set(binds) == (0, 0), order
         finally:
             face.close()
@@ -144,7 +142,7 @@ class Face:
     # -- what frames meet
 
     def wire(self, name: str) -> dict[str, Any]:
-        """Effective state of a port in the engine, in the words of `PortState`."""
+        """Effective state of a port in the engine, as a `PortState`."""
         number = {"lag1": 29}.get(name) or SWITCH.port(name).number
         port = self.device.engine_port[number]
         vlans = self.engine.vlans(self.device.switch)

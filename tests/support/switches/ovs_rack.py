@@ -45,7 +45,7 @@ def ovs_lab(switch_count: int, edges: Sequence[tuple[int, int]], hosts: Sequence
 
 
 class Namespace:
-    """A network namespace without IPv6, whose chatter would be seen as traffic."""
+    """A network namespace without IPv6, whose neighbour discovery would be counted as traffic."""
 
     def __init__(self) -> None:
         self._holder = subprocess.Popen(
@@ -69,7 +69,7 @@ class Namespace:
         return done.stdout
 
     def inside(self, work: Callable[[], socket.socket]) -> socket.socket:
-        """Make a socket inside: it belongs there for ever."""
+        """Open a socket in the namespace; it stays in that namespace."""
         made: list[socket.socket] = []
 
         def enter() -> None:
@@ -120,7 +120,7 @@ class OvsSession:
         return Acknowledged(order, sent_ns, time.monotonic_ns())
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no connection is held open."""
 
     def read(self) -> SwitchState:
         aspects = frozenset(ASPECTS)
@@ -250,7 +250,7 @@ class Capture:
             self._selector.register(tap, selectors.EVENT_READ, place)
 
     def take(self, quiet_s: float, limit_s: float = 5.0) -> list[Seen]:
-        """What came, until nothing has for a while."""
+        """Frames received until none has arrived for a while."""
         seen: list[Seen] = []
         until = time.monotonic() + limit_s
         while (left_s := until - time.monotonic()) > 0:
@@ -265,7 +265,7 @@ class Capture:
         self._sockets[place].send(frame)
 
     def lost(self) -> int:
-        """Frames that came faster than they were taken."""
+        """Number of frames that were dropped because they came faster than they were read."""
         return sum(
             struct.unpack("II", tap.getsockopt(_SOL_PACKET, _STATISTICS, 8))[1] for tap in self._sockets.values()
         )

@@ -115,8 +115,7 @@ class RosFace:
             each()
 
     def put(self, order: SnmpSet) -> None:
-        kinds = {"gauge": "uint"}
-        binds: list[Any] = [(name, kinds.get(syntax, syntax), value) for name, syntax, value in order.objects]
+        binds: list[Any] = [(name, "int", value) for name, value in order.objects]
         assert self.snmp._snmp_set(binds) == (0, 0), order
 
     def ask(self, queries: Iterable[Query]) -> Answers:
@@ -133,7 +132,7 @@ class RosFace:
     # -- what frames meet
 
     def wire(self, name: str) -> dict[str, Any]:
-        """Effective state of a port in the engine, in the words of `PortState`."""
+        """Effective state of a port in the engine, as a `PortState`."""
         number = LAG_1 if name == "lag1" else NUMBERS[name]
         port = self.device.engine_port[number]
         vlans = self.engine.vlans(self.device.switch)

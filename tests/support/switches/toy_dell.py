@@ -50,7 +50,7 @@ class ToyPort:
     lag: int = 0
 
     def works(self, vids: set[int]) -> dict[str, Any]:
-        """What it does with frames, in the words of `PortState`."""
+        """The port's forwarding settings as a `PortState`."""
         if self.mode == "access":
             untagged, tagged, pvid = {self.access}, set[int](), self.access
         elif self.mode == "trunk":
@@ -93,7 +93,7 @@ class ToyDell:
         self.vids = {1}
         self.statics: dict[tuple[int, bytes], str] = {}
         self.stp, self.saved = True, ""
-        self.modes: list[str] = []  # what stands between (config and )#
+        self.modes: list[str] = []  # the text between "(config" and ")#"
         self.port: str = ""
 
     @property
@@ -128,7 +128,7 @@ class ToyDell:
         return INVALID
 
     def answer(self, key: str) -> str:
-        """To the question of saving."""
+        """The answer to the question whether to save."""
         self.saved = self.running_config() if key == "y" else self.saved
         return f"\n\nConfiguration {'' if key == 'y' else 'Not '}Saved!\n"
 
@@ -335,8 +335,7 @@ class ToyDell:
             assert re.search(order.prompt, self.prompt), (order, self.prompt)
 
     def _put(self, order: SnmpSet) -> None:
-        for oid, syntax, value in order.objects:
-            assert syntax == "int"
+        for oid, value in order.objects:
             column, _, index = oid.removeprefix(MIB).rpartition(".")
             assert column == "2.2.1.7"
             self.ports[self.names[int(index) - 1]].shut = value == 2

@@ -10,7 +10,7 @@ Say = bytes | Callable[["ToyTerminal"], None]
 
 
 class ToyTerminal:
-    """Echoes what is typed; at Enter it says what the script has for the line, then its prompt."""
+    """Echoes what is typed; at Enter it prints the script's answer to the line, then its prompt."""
 
     def __init__(self, script: Mapping[str, Say] | None = None, *, prompt: str = "sw1#", greeting: bytes = b"") -> None:
         self.script = dict(script or {})

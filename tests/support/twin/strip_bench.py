@@ -1,4 +1,4 @@
-"""A strip with a virtual clock and an agent that records what is put."""
+"""A strip with a virtual clock and an agent that records the values set."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -87,7 +87,7 @@ for depth in range(3):
 @pytest.mark.lab
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounts need root")
 def test_roots_over_roots_and_other_mounts_below() -> None:
-    """A host within a host within a host: the third cannot be an overlay any more, and works all the same."""
+    """Three nested hosts: the third can no longer be an overlay, and works nevertheless."""
     before = Path("/etc/hosts").read_bytes()
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(

@@ -37,7 +37,7 @@ def _daemons() -> set[str]:
 
 
 class Traces:
-    """What a lab could leave on the machine."""
+    """Everything that a lab may leave on the machine."""
 
     def __init__(self, folder: Path, state_root: Path) -> None:
         self.folder = folder

@@ -139,7 +139,7 @@ def test_a_frozen_meter(lab: LabClient) -> None:
         eventually("the meter follows", lambda: shown() > held + 15)
 
 
-def test_what_does_not_exist_cannot_be_broken(lab: LabClient) -> None:
+def test_faults_on_missing_targets_are_refused(lab: LabClient) -> None:
     for words in (["cut", "n99"], ["reboot", "sw9"], ["freeze", "pdu9"], ["lose", "n01", "0.5"], ["clear", "12345"]):
         done = lab.fault(*words, check=False)
         assert done.returncode == 1, words

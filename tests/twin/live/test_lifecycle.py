@@ -70,7 +70,7 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Own]:
         made.edit("hosts.yml", old, new)
     monkeypatch.setenv("EEE_STATE_DIR", str(state_root))
     yield made
-    # Not the test's business but the machine's: whatever failed, nothing stays.
+    # Cleanup for the machine's sake: whatever failed, nothing is left.
     if made.state.exists():
         eeectl("lab", "down", name)
 
@@ -141,7 +141,7 @@ def _sentence(done: Done) -> str:
 
 
 def test_up_is_refused_twice_and_down_twice_does_no_harm(own: Own) -> None:
-    """On the way: frames of 9,000 bytes, and a card without EEE on demand."""
+    """With frames of 9,000 bytes, and with a card without EEE."""
     own.edit("hosts.yml", *BIG_FRAMES)
     own.edit("twin/truth.yaml", "1000: 2.6", "1000: 0.2")
     own.edit("twin/truth.yaml", "interruption_s: 1.2", "interruption_s: 0.2")
@@ -163,7 +163,7 @@ def test_up_is_refused_twice_and_down_twice_does_no_harm(own: Own) -> None:
 
 
 def test_big_frames_are_lost_where_the_switch_does_not_take_them(own: Own) -> None:
-    """And a daemon that is killed leaves nothing once the lab is taken down, or brought up again."""
+    """A killed daemon leaves nothing once the lab is taken down or brought up again."""
     own.edit("hosts.yml", *BIG_FRAMES)
     own.edit("twin/truth.yaml", "1000: 2.6", "1000: 0.2")
     own.edit("twin/truth.yaml", "interruption_s: 1.2", "interruption_s: 0.2")

@@ -16,7 +16,7 @@ SAVE_QUESTION = r"Overwrite file .*\?"
 
 @contextmanager
 def busy(lab: LabClient, host: str) -> Iterator[None]:
-    """One core's worth of work on a host, until it is enough."""
+    """Load one core of a host until the context ends."""
     burn = subprocess.Popen(
         ["ssh", "-tt", "-F", str(lab.config), host, "exec timeout 90 sh -c 'while :; do :; done'"],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

@@ -54,7 +54,7 @@ def test_all_hosts_of_a_large_lab_can_know_each_other(limits: Path, labs: _Labs)
 
 
 def test_the_last_lab_restores_the_limits(limits: Path, labs: _Labs) -> None:
-    """Also where each has a state root of its own."""
+    """Limits are shared even between labs with state roots of their own."""
     labs.up("one", 40)
     labs.up("two", 40)
     assert min(_values(limits)) >= 2 * 40 * 39

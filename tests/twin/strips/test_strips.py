@@ -74,7 +74,7 @@ def test_same_seed_same_bytes(family: str, model: str) -> None:
     assert walk(3) != walk(4)
 
 
-def test_only_what_changed_is_put() -> None:
+def test_only_changed_values_are_set() -> None:
     found = apc()
     found.measure({1: 100.0}, 4.0)
     before = found.agent.puts

@@ -115,7 +115,7 @@ def test_old_samples_are_not_exported() -> None:
         exporter.close()
 
 
-def test_a_port_that_is_taken_is_an_error() -> None:
+def test_a_port_in_use_is_an_error() -> None:
     exporter = _exporter(Latest())
     try:
         taken = int(exporter.url.rpartition(":")[2].partition("/")[0])
@@ -148,7 +148,7 @@ def test_polls_that_were_missed_have_no_time_and_no_line() -> None:
 
 
 class _Server:
-    """An InfluxDB that answers as the test sets it."""
+    """An InfluxDB server whose answers the test sets."""
 
     def __init__(self) -> None:
         server = self

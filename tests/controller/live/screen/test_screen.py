@@ -20,7 +20,7 @@ from tests.support.labs.toy_view import FACTS, LAB, SECOND, T0, begun, ended, ev
 
 
 def _busy(second: int = 30) -> LabView:
-    """Something of everything."""
+    """A view with at least one item in every part."""
     live_state = LiveState(LAB)
     known = {"p1": {"eee": True}, "p2": {"eee": True}, "p3": {"eee": None}}
     live_state.take_event(event(0.0, "ports_set", ports={"sw1": known, "sw2": {"p2": {"eee": False}}}))

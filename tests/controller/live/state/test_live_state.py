@@ -153,7 +153,7 @@ def test_trials_are_counted_by_slot_and_the_time_left_follows_from_their_pace() 
     assert run.trials[1].figures == "time 1.25 s, messages 40"
     ended_run = live_state.view(T0 + 25 * SECOND, {**FACTS, "state": "interrupted"}).run
     assert ended_run is not None
-    assert ended_run.trials[0].state == "valid"  # what was cut short does not run for ever
+    assert ended_run.trials[0].state == "valid"  # a trial without an end does not count as running
 
 
 def test_echoes_of_a_new_trial_replace_the_old_ones() -> None:

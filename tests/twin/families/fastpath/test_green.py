@@ -108,7 +108,7 @@ def test_wake_time_is_the_true_tw(engine: VirtualEngine, enabled: Any, linked: l
     assert trips[3] == pytest.approx(trips[0], abs=0.01)
 
 
-def test_a_time_that_was_not_saved_is_lost_with_the_power(
+def test_an_unsaved_time_is_lost_on_power_loss(
     device: SwitchDevice, engine: VirtualEngine, enabled: Any, linked: list[tuple[int, bytes]], reboot: Any
 ) -> None:
     enabled.do("configure", "interface 1/0/1-1/0/2", "green-mode eee", "end", "write memory confirm")
@@ -121,7 +121,7 @@ def test_a_time_that_was_not_saved_is_lost_with_the_power(
     assert engine.counters(device.engine_port[2])["tx_lpi_events"] - before >= 98
 
 
-def test_taking_the_times_back_restores_the_hardware(another: Callable[..., SwitchDevice], clock: Any) -> None:
+def test_removing_the_times_restores_the_hardware_defaults(another: Callable[..., SwitchDevice], clock: Any) -> None:
     del clock
     device = another(lpi_hold_us=1000.0, lpi_wake_us=60.0, hold_limit_us=(0.0, 2000.0), wake_limit_us=(0.0, 100.0))
     p = device.personality

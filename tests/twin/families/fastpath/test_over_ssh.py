@@ -117,7 +117,7 @@ def ssh(face: SshFace, how: str, *more: str) -> Any:
     )
 
 
-def test_a_person_with_openssh(device: SwitchDevice, face: SshFace) -> None:
+def test_an_interactive_openssh_session(device: SwitchDevice, face: SshFace) -> None:
     child = ssh(face, "password")
     child.expect("assword:")
     child.sendline("secret")

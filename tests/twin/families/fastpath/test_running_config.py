@@ -209,7 +209,7 @@ class TestNeutralOperations:
             assert caught.value.reason == refused
         assert p.config == p.factory()
 
-    def test_operations_show_in_the_configuration(self, device: SwitchDevice, enabled: Any) -> None:
+    def test_operations_appear_in_the_configuration(self, device: SwitchDevice, enabled: Any) -> None:
         p = device.personality
         with device.change():
             p.create_vlan(11)

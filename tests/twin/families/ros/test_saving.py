@@ -106,7 +106,7 @@ def test_jumbo_frames_wait_for_a_reload(engine: Any, device: SwitchDevice, termi
     assert engine.ports[0]["mtu_byte"] == 9018
 
 
-def test_events_of_a_life(device: SwitchDevice, clock: Any) -> None:
+def test_events_from_boot_to_reload(device: SwitchDevice, clock: Any) -> None:
     events = []
     stop = device.observe(lambda _device, event: events.append(event))
     device.reload()
