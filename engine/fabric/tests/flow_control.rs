@@ -162,7 +162,7 @@ fn a_pause_written_by_a_host_stops_the_switch_for_its_quanta() {
 }
 
 #[test]
-fn frames_lost_with_their_link_are_counted() {
+fn frames_lost_at_link_down_are_counted() {
     let mut lab = Lab::star(2);
     lab.reached(1, 0);
     for _ in 0..10 {
@@ -215,7 +215,7 @@ fn a_frame_that_has_arrived_at_a_switch_is_not_lost_with_the_link_it_came_over()
 }
 
 #[test]
-fn a_link_that_returns_at_once_is_not_confused_by_what_was_planned_before() {
+fn a_link_that_returns_at_once_ignores_events_planned_before() {
     let mut lab = Lab::star(2);
     lab.reached(1, 0);
     let (port, nic) = (lab.port(0, 0), lab.hosts[0]);

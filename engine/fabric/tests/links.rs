@@ -278,7 +278,7 @@ fn lpi_counters_of_one_end_mirror_the_other_and_restart_when_cleared() {
 }
 
 #[test]
-fn coalescing_sends_together_what_waited() {
+fn coalescing_sends_waiting_frames_together() {
     let (mut fabric, nics) = sleepy();
     let change = LpiChange {
         coalesce_byte: Some(3_000),
@@ -321,7 +321,7 @@ fn an_idle_fabric_schedules_nothing() {
 }
 
 #[test]
-fn a_nic_learns_once_of_each_change_of_its_link() {
+fn a_nic_is_notified_once_of_each_change_of_its_link() {
     let mut lab = Lab::star(2);
     lab.settle();
     let mut changes = Vec::new();

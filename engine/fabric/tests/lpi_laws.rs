@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn asking_changes_nothing(mode in modes(), timing in timings(), idle in 0..1_000 * US) {
+    fn reading_the_state_changes_nothing(mode in modes(), timing in timings(), idle in 0..1_000 * US) {
         let asked = up(mode, timing);
         for step in 0..20 {
             let _ = (asked.state(idle / 20 * step), asked.ledger(idle / 20 * step));
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn a_promised_start_stands_and_nothing_is_ready_before_it(
+    fn a_promised_start_is_kept_and_no_frame_is_ready_before_it(
         mode in modes(),
         timing in timings(),
         idle in 0..2_000 * US,
@@ -285,8 +285,8 @@ fn coalescing_wakes_by_bytes_or_by_time() {
 }
 
 /// Where Tables II to IV of Georgakoudis put a packet, and what they say about it. Time zero is the end of the
-/// packet before. With their erratum mended: low-power time is the time since `t_q` less the refreshes that passed.
-/// One difference is meant: they let a packet that arrives in Ts wait Tw alone, where Ts cannot be cut short here.
+/// packet before. With their erratum corrected: low-power time is the time since `t_q` less the refreshes that passed.
+/// One difference is intended: they let a packet that arrives in Ts wait Tw alone, where Ts cannot be cut short here.
 fn georgakoudis(mode: Mode, hold: Ps, at: Ps) -> (Ps, Ps, Ps) {
     let timing = Timing {
         hold,

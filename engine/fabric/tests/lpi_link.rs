@@ -24,7 +24,7 @@ fn forced(phy: &str, speed_mbps: u32) -> End {
     }
 }
 
-/// What two ends come to.
+/// Result of the negotiation of two ends.
 fn agree(a: End, b: End) -> Result<Agreement, Reason> {
     let link = Link::new(0, [a, b]);
     match link.state() {
@@ -221,7 +221,7 @@ fn every_cause_takes_the_link_down_and_a_new_offer_interrupts_it() {
 }
 
 #[test]
-fn what_means_nothing_on_the_wire_leaves_the_link_alone() {
+fn settings_without_effect_on_the_wire_do_not_interrupt_the_link() {
     let mut link = up();
     let mut other = link.end(0).clone();
     other.advertised_mbps = vec![1000, 10, 100, 10_000];

@@ -147,7 +147,7 @@ fn the_least_times_are_the_standards_and_the_papers() {
 }
 
 #[test]
-fn papers_and_vendors_policies_are_theirs() {
+fn policies_equal_those_of_papers_and_vendors() {
     assert_eq!(timing("powerconnect-5548").hold, ps(1_000.0));
     assert_eq!(timing("andujar-hold-10us").hold, ps(10.0));
     assert_eq!(timing("andujar-hold-100us").hold, ps(100.0));
@@ -215,7 +215,7 @@ fn ranges_and_wakes_are_in_order() {
 }
 
 #[test]
-fn what_was_not_read_says_so() {
+fn figures_without_a_source_are_marked() {
     let deep = |name: &str| {
         let phy = Phy::named(name).unwrap();
         phy.eee_at(phy.speed_mbps()).unwrap().deep.unwrap()

@@ -157,7 +157,7 @@ fn in_bunches_with_hold() {
 }
 
 #[test]
-fn a_longer_wake_when_it_is_asked_for_during_ts() {
+fn a_wake_requested_during_ts_takes_longer() {
     for (load, frames, hold_us) in [(0.1, 1, 0.0), (0.3, 1, 2.0), (0.3, 3, 0.0)] {
         check(Case {
             load,

@@ -24,7 +24,7 @@ enum Doing {
 struct Stepper {
     now: Ps,
     doing: Doing,
-    /// Left of a stretch with an end of its own; `None`: open.
+    /// Rest of an interval with a fixed end; `None`: open.
     left: Option<Ps>,
     /// How long idle, or in fast wake.
     spent: Ps,
@@ -77,7 +77,7 @@ impl Stepper {
         (self.timing.quiet > 0).then_some(self.timing.quiet)
     }
 
-    /// Is it time to wake for what waits?
+    /// Whether the waiting frames require a wake now.
     fn look_at_queue(&mut self) {
         if let Some((waited, byte)) = self.waited {
             let t = &self.timing;
@@ -89,8 +89,8 @@ impl Stepper {
         }
     }
 
-    /// Everything that happens at this picosecond by itself, but for the two ends that a call at the same
-    /// picosecond forestalls.
+    /// All state changes due at this picosecond, except the two ends that a call at the same
+    /// picosecond prevents.
     fn happen(&mut self) {
         loop {
             // A wake asked for at the very end of Ts is not one "during sleep".
@@ -141,7 +141,7 @@ impl Stepper {
         }
     }
 
-    /// Live one picosecond.
+    /// Step by one picosecond.
     fn step(&mut self) {
         self.happen();
         while self.fall() {
@@ -251,7 +251,7 @@ impl Stepper {
 enum Call {
     Wait(Ps),
     Request(u32),
-    /// Ask; if the answer is a moment, wait for it and send for so long.
+    /// Request a start; if the answer is a time, wait for it and send for the given duration.
     Send(u32, Ps),
     Policy(Mode, Timing),
     Up(Ps, bool, u32),
@@ -283,7 +283,7 @@ fn calls() -> impl Strategy<Value = Call> {
     ]
 }
 
-/// Both machines, held side by side.
+/// Both machines, compared after each call.
 struct Pair {
     stepper: Stepper,
     lazy: LpiTx,

@@ -23,7 +23,7 @@ fn ring(frame_budget_per_s: u64) -> Lab {
 }
 
 #[test]
-fn a_storm_is_held_to_the_budget_and_named_once() {
+fn a_storm_is_limited_to_the_budget_and_reported_once() {
     let mut lab = ring(20_000);
     lab.send(0, broadcast(0));
     lab.run(PS_PER_S / 10);

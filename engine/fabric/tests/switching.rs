@@ -56,7 +56,7 @@ fn an_address_is_forgotten_after_the_ageing_time() {
 }
 
 #[test]
-fn vlans_are_apart_and_tags_follow_the_egress_rule() {
+fn vlans_are_isolated_and_tags_follow_the_egress_rule() {
     let mut lab = Lab::star(4);
     lab.vlan(0, 1, &[], &[]);
     lab.vlan(0, 11, &[0, 1, 2], &[0, 1]);
@@ -301,7 +301,7 @@ fn frames_beyond_the_mtu_are_counted_and_jumbo_frames_pass_where_allowed() {
 }
 
 #[test]
-fn counters_tell_classes_and_octets_at_both_ends() {
+fn counters_count_classes_and_octets_at_both_ends() {
     let mut lab = Lab::star(2);
     lab.vlan(0, 1, &[0, 1], &[0]);
     lab.send(0, unicast(0, 1, 100));
@@ -358,7 +358,7 @@ fn power_off_forgets_and_power_on_starts_from_the_factory() {
 }
 
 #[test]
-fn what_is_impossible_is_refused_in_a_sentence() {
+fn invalid_calls_are_refused_with_one_sentence() {
     let mut lab = Lab::star(2);
     let (switch, nic, port) = (lab.switches[0].switch, lab.hosts[0], lab.port(0, 0));
     let said = |error: FabricError| error.to_string();

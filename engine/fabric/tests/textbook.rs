@@ -60,7 +60,7 @@ proptest! {
     #![proptest_config(quick(300))]
 
     #[test]
-    fn one_switch_does_what_the_textbook_says(
+    fn one_switch_forwards_as_the_textbook_bridge(
         vlans in vec((1..4u16, vec(0..HOSTS, 0..5), vec(0..HOSTS, 0..5)), 0..5),
         rules in vec((1..4u16, any_acceptable(), any::<bool>()), HOSTS),
         frames in vec((0..HOSTS, 0..HOSTS, prop::option::of(0..HOSTS), any_tag()), 1..40),

@@ -136,7 +136,7 @@ fn talk(agent: &mut Agent, shelf: &mut Shelf, datagram: &[u8]) -> Option<Answer>
 }
 
 #[test]
-fn get_tells_missing_objects_from_missing_instances() {
+fn get_distinguishes_missing_objects_from_missing_instances() {
     let names = [
         name(&COLUMN, &[2]),
         name(&COLUMN, &[9]),
@@ -222,7 +222,7 @@ fn bulk_interleaves_its_columns_and_stops_at_the_end() {
 }
 
 #[test]
-fn bulk_fills_a_datagram_and_get_says_too_big() {
+fn bulk_fills_a_datagram_and_get_reports_too_big() {
     for size_byte in [484, 1472, 9000, 65_507] {
         let request = message(
             1,
@@ -250,7 +250,7 @@ fn bulk_fills_a_datagram_and_get_says_too_big() {
 }
 
 #[test]
-fn a_stranger_hears_nothing_and_is_counted() {
+fn an_unknown_community_gets_no_response_and_is_counted() {
     let mut agent = agent(1472);
     let mut shelf = Shelf {
         with_own: true,

@@ -107,7 +107,7 @@ impl Lab {
             .unwrap();
     }
 
-    /// Send and say which hosts got it, in what tag, in order of hosts.
+    /// Send a frame and return the hosts that received it with their tags, in order of hosts.
     pub fn sent_to(&mut self, host: usize, frame: Frame) -> Vec<(usize, Option<Tag>)> {
         self.send(host, frame);
         let mut got: Vec<_> = self
@@ -183,7 +183,7 @@ impl Lab {
             .unwrap();
     }
 
-    /// The law that must hold at every moment.
+    /// The invariant that must hold at all times.
     pub fn assert_conserved(&mut self) {
         let frames = self.fabric.frames(self.now);
         assert_eq!(

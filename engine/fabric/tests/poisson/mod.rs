@@ -25,7 +25,7 @@ impl Dice {
     }
 }
 
-/// What is looked at: share of time in LPI, mean wait before the first bit in seconds, wakes per second.
+/// The compared figures: share of time in LPI, mean wait before the first bit in seconds, wakes per second.
 #[derive(Debug)]
 pub struct Outcome {
     pub lpi: f64,
@@ -47,7 +47,7 @@ pub struct Case {
     pub hold_us: f64,
     /// Wake when so many frames wait.
     pub frames: u32,
-    /// One length of wake wherever it is asked for, as the closed form has it, or the PHY's "case 1" in Ts.
+    /// One duration for every wake, as in the closed form, or the PHY's "case 1" in Ts.
     pub one_wake: bool,
 }
 

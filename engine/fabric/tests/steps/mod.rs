@@ -225,7 +225,7 @@ pub struct Bed {
 }
 
 impl Bed {
-    /// Cables that find their port occupied are left out; so are all that would close a loop if `loops` is
+    /// Cables whose port is occupied are skipped; so are all that would close a loop if `loops` is
     /// false.
     pub fn new(wiring: &Wiring, loops: bool) -> Self {
         let mut fabric = Fabric::new(7, if loops { 3_000 } else { 0 });
@@ -470,7 +470,7 @@ impl Bed {
         Ok(())
     }
 
-    /// Buffers hold what queues hold: nothing leaks.
+    /// The buffers' fill equals the queues' content: no byte leaks.
     pub fn check_buffers(&mut self) -> Result<(), TestCaseError> {
         for handle in self.switches.clone() {
             let held_byte = self
@@ -486,7 +486,7 @@ impl Bed {
         Ok(())
     }
 
-    /// Everything that can be seen.
+    /// All observable state.
     pub fn account(&mut self) -> String {
         let (now, ports) = (self.now, self.ports.clone());
         let seen: Vec<_> = ports
@@ -512,7 +512,7 @@ impl Bed {
     }
 }
 
-/// Few cases, and no files with failures: CI would not keep them.
+/// Few cases, and no regression files, as CI would not keep them.
 pub fn quick(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
