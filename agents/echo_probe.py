@@ -18,29 +18,29 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from agents.echo_book import COLUMNS, Echo, Tally
-from agents.echo_plan import drawn_ns, duration_s, parse_range, parse_steps, stepped_ns
-from agents.echo_socket import MOST_PAYLOAD_BYTE, EchoSocket
+from agents.echo.history import COLUMNS, Echo, Tally
+from agents.echo.icmp_socket import MOST_PAYLOAD_BYTE, EchoSocket
+from agents.echo.plan import drawn_ns, duration_s, parse_range, parse_steps, stepped_ns
+from agents.echo.quiet_cpu import QuietCpu
+from agents.echo.stamping import Stamping
 from agents.link_tap import LinkTap
 from agents.netlink import Links
-from agents.quiet_cpu import QuietCpu
-from agents.stamping import Stamping
 from agents.stream import AgentError, Arguments, Stop, Stream, start
 
 _MOST_GAP_US = 60e6
 _SPIN_ALONE_NS = 20_000
-"""This long before an echo is due nothing but the clock is looked at."""
+"""This long before an echo is due the probe reads only the clock."""
 
 _WRITE_NS = 400_000
 """A block is written if there is this much time until the next echo; json and a pipe take about half of it."""
 
 
 _LATE_NS, _LATE_IN_A_ROW = 300_000, 3
-"""So many echoes that leave so late, one after the other: the CPU is not ours."""
+"""So many echoes in a row that leave so late: another program occupies the CPU."""
 
 
 class Prober:
-    """Sends echoes after pauses and books what becomes of them."""
+    """Sends echoes after pauses and records the result of each."""
 
     def __init__(
         self, echoes: EchoSocket, tap: LinkTap | None, stream: Stream, stop: Stop, options: Options, cpu: QuietCpu
@@ -57,7 +57,7 @@ class Prober:
         self._last_sent_ns: int | None = None
         self._last_answered_ns: int | None = None
         self._refusal = ""
-        """What the kernel had against the last echo."""
+        """The kernel's error for the last echo; empty if it was sent."""
 
         self.tally = Tally()
 
@@ -114,7 +114,7 @@ class Prober:
             self._take_in()
 
     def _take_in(self) -> None:
-        """Book answers and departures that are there, and give up on echoes that nobody answered in time."""
+        """Record answers and departures that have arrived, and give up echoes without an answer in time."""
         while (answer := self._socket.answer()) is not None:
             sequence, stamps = answer
             echo = self._waiting.get(sequence)

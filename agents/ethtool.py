@@ -1,4 +1,4 @@
-"""The older door to a network card: the SIOCETHTOOL and SIOCSHWTSTAMP ioctls. Numbers are of `linux/ethtool.h`."""
+"""The older interface to a network card: the SIOCETHTOOL and SIOCSHWTSTAMP ioctls. Numbers are of `linux/ethtool.h`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _GSET, _GDRVINFO, _GSTRINGS, _GSTATS, _GET_TS_INFO, _GEEE = 0x01, 0x03, 0x1B, 0x
 _STATISTICS = 1
 _NAME_BYTE = 32
 _SLACK = 1_024
-"""Room for counters that came since they were counted: the kernel writes all, whatever room there is."""
+"""Room for counters added since they were counted: the kernel writes all, without a check of the buffer's size."""
 
 TX_HARDWARE, TX_SOFTWARE, RX_HARDWARE, RX_SOFTWARE, SOFTWARE, RAW_HARDWARE = 1, 2, 4, 8, 16, 64
 _FILTER_ALL = 1

@@ -4,7 +4,7 @@ A link that transmits at B bit/s is busy with a frame for its bits / B. A frame 
 it begins when it is stamped or when the one before it has gone; a frame received is stamped after it came. What the
 kernel hands over whole and the card cuts counts as one busy time, with the overhead of each piece. Stamps of received
 frames hold the card's interrupt delay: with coalescing interrupts, gaps shorter than that delay are seen too short or
-too long, which a card's own stamps could tell apart.
+too long, which a card's hardware stamps would correct.
 """
 
 from __future__ import annotations
@@ -27,14 +27,6 @@ _LEAST_BYTE = 46
 _MTU_BYTE = 1500
 NEVER_NS = 1 << 63
 """Later than any stamp."""
-
-
-def bin_of(gap_ns: int) -> int:
-    """The bin of a gap >= 0: each doubling is cut into 64 equal bins, each at most 1/64 wide of its lower edge."""
-    if gap_ns < _LINEAR_NS:
-        return gap_ns
-    length = gap_ns.bit_length()
-    return (length - _PER_OCTAVE_BITS << _PER_OCTAVE_BITS) | (gap_ns >> length - 1 - _PER_OCTAVE_BITS) & _IN_OCTAVE
 
 
 def lower_edges_ns() -> list[int]:
@@ -116,6 +108,6 @@ class GapHistogram:
                 if gap_ns < _LINEAR_NS:
                     direction.bins[gap_ns] += 1
                 else:
-                    length = gap_ns.bit_length()
-                    direction.bins[(length - 6 << 6) | (gap_ns >> length - 7) & 63] += 1  # `bin_of`, without a call
+                    length = gap_ns.bit_length()  # each doubling is cut into 64 equal bins
+                    direction.bins[(length - 6 << 6) | (gap_ns >> length - 7) & 63] += 1
         return None

@@ -3,8 +3,8 @@
     idle_gaps INTERFACE                       until Ctrl-C or SIGTERM
     idle_gaps INTERFACE --seconds 60 --cpu 1  for a minute, on one CPU
 
-With `--every-s 0.02 --share 0.002` rows are short at first and get longer, so that a part of a recording can be told
-apart to a few thousandths, and a long one stays small. A clock that is set back makes one row longer by as much.
+With `--every-s 0.02 --share 0.002` rows are short at first and get longer, so that a part of a recording is
+resolved to a few thousandths, and a long one stays small. A clock that is set back makes one row longer by as much.
 
 It reads the kernel's packet ring (one byte of each frame) and sees what the kernel sees: packets that the card cuts or
 joins are one. Needs CAP_NET_RAW. Prints JSON lines (agents/stream.py): a header with the bins' edges, a row an
@@ -92,13 +92,13 @@ def _link(interface: str) -> tuple[Link, int | None]:
         raise AgentError(f"interface {interface} does not exist here: `ip link` lists all.", 2) from None
     finally:
         links.close()
-    door = Ethtool(interface)
+    card = Ethtool(interface)
     try:
-        return found, door.rate_mbps()
+        return found, card.rate_mbps()
     except OSError:
         return found, None
     finally:
-        door.close()
+        card.close()
 
 
 def _ring(interface: str, ring_mibyte: int) -> PacketRing:

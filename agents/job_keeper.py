@@ -1,10 +1,10 @@
 """Keeper of a job on a node: makes its private folder, and leaves nothing of it when the job ends, however it ends.
 
-It is started over SSH, one on each node of a job, and talks JSON lines with whoever started it:
+It is started over SSH, one on each node of a job, and exchanges JSON lines with the controller:
 
     in   {"job": "0123abcd", "files": {NAME: BASE64}, "commands": [...], "modules": [...], "linger_s": 30}
     out  {"folder": "/tmp/eee-0123abcd", "missing": [...], "cpus": 2, "user": "lab", "uid": 2000}
-    in   an empty line every few seconds: we are still here
+    in   an empty line every few seconds: a keepalive
     in   {"fetch": ["*.prof"]}
     out  {"files": {NAME: BASE64}, "killed": 0}
 

@@ -1,4 +1,4 @@
-"""When this host last sent or received any frame on an interface, whoever it belonged to.
+"""When this host last sent or received any frame on an interface, of any program.
 
 An AF_PACKET socket hears the frames of both directions a moment before the driver takes them, or after it delivered
 them. What it hears are the kernel's packets: one that the card cuts into several frames is heard once, at its start.
@@ -41,7 +41,7 @@ class LinkTap:
         self.missed = 0
 
     def listen(self) -> None:
-        """Take in what was heard since."""
+        """Read the frames captured since the last call."""
         while True:
             try:
                 _, ancillary, _, source = self._socket.recvmsg(1, 64)

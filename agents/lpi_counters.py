@@ -1,8 +1,8 @@
 """Names that drivers give their counters of Low Power Idle, and what each counts.
 
 Sources: the ethtool code of igc, bnxt_en, stmmac, lan78xx and lan743x; bnx2x from memory [M]. Units of durations
-are not documented by any of them: a duration is passed on as it is, and only a calibration against a known idle time
-can tell its unit. Other drivers (igb, tg3, r8169, mvneta) have no such counters.
+are not documented by any of them: a duration is passed on as it is; its unit follows only from a calibration
+against a known idle time. Other drivers (igb, tg3, r8169, mvneta) have no such counters.
 """
 
 from __future__ import annotations

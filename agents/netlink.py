@@ -111,7 +111,7 @@ class Links:
         return parse_link(self._netlink.ask(_GET_LINK, head + want))
 
     def towards(self, address: str) -> str:
-        """The interface that packets to an IPv4 address leave by; OSError if there is no route."""
+        """The interface that packets to an IPv4 address leave by; OSError without a route."""
         head = struct.pack("BBBBBBBBI", socket.AF_INET, 32, 0, 0, 0, 0, 0, 0, 0)
         answer = self._netlink.ask(_GET_ROUTE, head + attribute(1, socket.inet_aton(address)))
         return socket.if_indextoname(struct.unpack("I", dict(attributes(answer[12:]))[4])[0])

@@ -26,8 +26,8 @@ _CPU_FOLDER = Path("/sys/devices/system/cpu")
 
 
 def card_source(interface: str) -> Source:
-    """Counters of the kernel, 64 bits wide, and the link; OSError ENODEV if there is no such interface."""
-    links, door = Links(), Ethtool(interface)
+    """The kernel's 64-bit counters and the link state; OSError ENODEV if the interface does not exist."""
+    links, card = Links(), Ethtool(interface)
     links.link(interface)
     label = {"interface": interface}
     series = [
@@ -44,7 +44,7 @@ def card_source(interface: str) -> Source:
         link = links.link(interface)
         rate_mbps: int | None
         try:
-            rate_mbps = door.rate_mbps()
+            rate_mbps = card.rate_mbps()
         except OSError:
             rate_mbps = None
         counted: list[Value] = [link.counters.get(name) for name in _COUNTERS]
@@ -53,12 +53,12 @@ def card_source(interface: str) -> Source:
     return Source(f"{interface}: counters", tuple(series), read)
 
 
-class _EeeDoor:
-    """EEE over netlink; over the ioctl where the kernel or the driver knows only that."""
+class _EeeReader:
+    """Reads EEE over ethtool netlink, or over the ioctl where the kernel or the driver has only that."""
 
     def __init__(self, interface: str) -> None:
         self._interface = interface
-        self._door = Ethtool(interface)
+        self._ethtool = Ethtool(interface)
         try:
             self._netlink: EthtoolNetlink | None = EthtoolNetlink()
             self._netlink.eee(interface)
@@ -66,21 +66,21 @@ class _EeeDoor:
             self._netlink = None
 
     @property
-    def interface_used(self) -> str:
-        """How it is asked."""
+    def transport(self) -> str:
+        """The kernel's interface for ethtool requests that is used."""
         return "ioctl" if self._netlink is None else "netlink"
 
     def eee(self) -> Eee:
         """EEE now; OSError EOPNOTSUPP if the driver has none."""
-        return self._door.eee() if self._netlink is None else self._netlink.eee(self._interface)
+        return self._ethtool.eee() if self._netlink is None else self._netlink.eee(self._interface)
 
 
 def eee_source(interface: str) -> Source:
     """EEE of a card as its driver reports it."""
     name = f"{interface}: EEE"
-    door = _EeeDoor(interface)
+    card = _EeeReader(interface)
     try:
-        first = door.eee()
+        first = card.eee()
     except OSError as error:
         return Source(name, absent=f"{interface}'s driver reports no EEE: {error.strerror}")
     label = {"interface": interface}
@@ -92,12 +92,12 @@ def eee_source(interface: str) -> Source:
     )
 
     def read() -> list[Value]:
-        now = door.eee()
+        now = card.eee()
         return [int(now.enabled), int(now.active), int(now.transmit_lpi), now.hold_us / 1e6]
 
     modes = {"supported": first.supported, "advertised": first.ours, "partner": first.peers}
     facts: dict[str, object] = {
-        "asked_by": door.interface_used,
+        "asked_by": card.transport,
         "link_modes": {key: hex(bits) for key, bits in modes.items()},
     }
     return Source(name, series, read, facts=facts)
@@ -106,10 +106,10 @@ def eee_source(interface: str) -> Source:
 def lpi_source(interface: str) -> Source:
     """The driver's own counters of LPI."""
     name = f"{interface}: LPI counters"
-    door = Ethtool(interface)
+    card = Ethtool(interface)
     try:
-        driver = door.driver()
-        names = door.statistic_names(driver.statistics) if driver.statistics else []
+        driver = card.driver()
+        names = card.statistic_names(driver.statistics) if driver.statistics else []
     except OSError as error:
         return Source(name, absent=f"{interface} has no counters of its own: {error.strerror}")
     places = lpi_counters(driver.name, names)
@@ -126,7 +126,7 @@ def lpi_source(interface: str) -> Source:
     )
 
     def read() -> list[Value]:
-        values = door.statistics(driver.statistics)
+        values = card.statistics(driver.statistics)
         return [values[place] for place in places]
 
     return Source(name, series, read, facts={"driver": driver.name, "firmware": driver.firmware})

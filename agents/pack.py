@@ -15,35 +15,44 @@ import sys, types
 sys.modules.setdefault("agents", types.ModuleType("agents"))
 for _name, _text in {modules!r}:
     _module = types.ModuleType("agents." + _name)
-    sys.modules["agents." + _name] = _module
-    exec(compile(_text, "agents/" + _name + ".py", "exec"), _module.__dict__)
-    setattr(sys.modules["agents"], _name, _module)
+    sys.modules[_module.__name__] = _module
+    exec(compile(_text, "agents/" + _name.replace(".", "/") + ".py", "exec"), _module.__dict__)
+    _package, _, _short = _module.__name__.rpartition(".")
+    setattr(sys.modules[_package], _short, _module)
 __doc__ = {doc!r}
 exec(compile({text!r}, "agents/{agent}.py", "exec"))
 '''
 
 
 def _imported(text: str) -> list[str]:
-    """Modules of this folder that a module imports, in their order."""
+    """Modules of this folder that a module imports, in their order: "stream", "echo.plan"."""
     found: list[str] = []
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.ImportFrom) and node.module == "agents":
-            found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("agents."):
-            found.append(str(node.module).partition(".")[2])
+        if not isinstance(node, ast.ImportFrom):
+            continue
+        root, *inside = str(node.module).split(".")
+        if root != "agents":
+            continue
+        if _FOLDER.joinpath(*inside).is_dir():
+            found += [".".join([*inside, alias.name]) for alias in node.names]
+        else:
+            found.append(".".join(inside))
     return found
 
 
 def _in_order(text: str, done: dict[str, str]) -> None:
     for name in _imported(text):
         if name not in done:
-            inner = (_FOLDER / f"{name}.py").read_text(encoding="utf-8")
+            *packages, module = name.split(".")
+            for depth in range(len(packages)):
+                done.setdefault(".".join(packages[: depth + 1]), "")
+            inner = _FOLDER.joinpath(*packages, f"{module}.py").read_text(encoding="utf-8")
             _in_order(inner, done)
             done[name] = inner
 
 
 def packed(agent: str) -> str:
-    """The text of an agent, such as "echo_probe", with all that it imports; FileNotFoundError if there is none."""
+    """The text of an agent, such as "echo_probe", with all that it imports; FileNotFoundError for an unknown name."""
     text = (_FOLDER / f"{agent}.py").read_text(encoding="utf-8")
     modules: dict[str, str] = {}
     _in_order(text, modules)

@@ -67,9 +67,9 @@ class _Wrapping:
 
 
 class Background:
-    """Asks something slow again and again in a thread of its own, so that it delays nobody; keeps the last answer.
+    """Polls a slow source in a thread of its own, so that it does not delay other sources; keeps the last answer.
 
-    `ask` raises OSError (or a subclass) or ValueError when there is no answer.
+    `ask` raises OSError (or a subclass) or ValueError without an answer.
     """
 
     def __init__(self, ask: Callable[[], float], every_s: float) -> None:

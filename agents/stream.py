@@ -59,9 +59,9 @@ class Column:
 
 
 class Stop:
-    """Whether somebody asked the agent to end: `asked_by` is the signal's name, empty until then.
+    """Whether the agent was asked to end: `asked_by` is the signal's name, empty until then.
 
-    `wakeup` becomes readable at a signal, for whoever waits in `select` or `poll`.
+    `wakeup` becomes readable at a signal, for use in `select` or `poll`.
     """
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Stop:
 
 
 class Stream:
-    """Lines to a file, or to standard output if there is no name. Rows are kept for a while and written as a block."""
+    """Lines to a file, or to standard output without a name. Rows are kept for a while and written as a block."""
 
     def __init__(self, path: str = "", block_s: float = 0.5, block_rows: int = 1_000) -> None:
         self._path = path or "standard output"

@@ -1,4 +1,4 @@
-"""Traffic at a given rate: UDP frames to a port where nobody listens, evenly paced, until it is stopped.
+"""Traffic at a given rate: UDP frames to the discard port, evenly paced, until it is stopped.
 
     udp_load ADDRESS --mbps 100                      until Ctrl-C or SIGTERM
     udp_load ADDRESS --mbps 100 --payload-byte 1428  frames of 1,470 bytes, as in Koibuchi 2011, section V.B
@@ -44,7 +44,7 @@ def _arguments() -> argparse.ArgumentParser:
 
 
 def _send(link: socket.socket, payload: bytes, where: tuple[str, int]) -> bool:
-    """Whether the kernel took it. Not connected: nobody listens there, and we need not hear of it."""
+    """Whether the kernel accepted it. The socket is not connected, so ICMP port unreachable is not reported."""
     try:
         link.sendto(payload, where)
     except OSError:

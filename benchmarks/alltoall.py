@@ -41,8 +41,8 @@ class Alltoall:
 
     `communications` is n, calls of MPI_Alltoall by the ranks of a node in the measured loop, as the paper's profiler
     counts them; `communication_size` is S, what one call sends to other nodes. What Open MPI makes of a call, messages
-    and bytes by pair, is in the traffic matrix. `processor_wait` is how long the rank that fared worst was ready to run
-    in the loop and had no processor: where that is no small share of `time`, the figures are about processors.
+    and bytes by pair, is in the traffic matrix. `processor_wait` is the longest time that a rank was ready to run in
+    the loop and had no processor: where that is a large share of `time`, processors limit the figures, not the network.
     """
 
     name: str = "alltoall"

@@ -22,7 +22,10 @@ _SCRIPT: Final = "pattern_ranks.py"
 _MARK: Final = "pattern "
 
 Partners = Callable[[int], tuple[int, ...]]
-"""Whom each of so many ranks sends to, itself for nobody; Unfit for numbers that the pattern does not know."""
+"""From the number of ranks, the destination of each, the rank itself if it sends nothing.
+
+Unfit for numbers that the pattern does not support.
+"""
 
 
 class PatternParameters(Parameters):

@@ -7,12 +7,9 @@ private folder on its node that holds the files of `Launch.files`, so `argv` may
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ConfigDict
-
-UNITS: Final = frozenset({"s", "us", "byte", "bit/s", "byte/s", "flop/s", "op/s", "update/s", "frame", "call", "1"})
-"""Units of figures: base units without prefix, but for us, which is usual in this field; "1" is a count or a ratio."""
 
 
 class Parameters(BaseModel):
@@ -45,7 +42,7 @@ class Placement:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measured value; `unit` is one of `UNITS`."""
+    """A measured value. `unit` is a base unit without prefix, except for "us"; "1" is a count or a ratio."""
 
     name: str
     value: float

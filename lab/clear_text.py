@@ -1,4 +1,4 @@
-"""Finds secrets that stand in an inventory in clear text, whatever program they are meant for."""
+"""Finds secrets that stand in an inventory in clear text, for any program."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """Secrets, read at the moment they are needed from where the inventory says that they are.
 
-A file must be readable by its owner alone (mode 0600 or 0400), as ssh demands of keys: whoever can read it can shut
-every port of the lab.
+A file must be readable by its owner alone (mode 0600 or 0400), as ssh demands of keys: it gives the right to
+shut every port of the lab.
 """
 
 import os

@@ -66,7 +66,7 @@ NO_SECRET = Secret()
 
 @dataclass(frozen=True, slots=True)
 class SnmpUser:
-    """A user of SNMPv3's user-based security model (RFC 3414). A key that is left out is no authentication, privacy."""
+    """A user of SNMPv3's user-based security model (RFC 3414). Without a key: no authentication, or no privacy."""
 
     name: str
     auth_protocol: SnmpAuthProtocol

@@ -63,8 +63,8 @@ QUIRKS: Mapping[SwitchFamily, Mapping[str, Quirk]] = {
             "it shuts ports that flap (350 series on): that is turned off before the first port is", is_switch=True
         ),
     },
-    "linux_bridge": {"bridge": Quirk("the bridge that is this switch, br0 if there is no quirk", is_name=True)},
-    "openvswitch": {"bridge": Quirk("the bridge that is this switch, br0 if there is no quirk", is_name=True)},
+    "linux_bridge": {"bridge": Quirk("the bridge that is this switch, br0 without this quirk", is_name=True)},
+    "openvswitch": {"bridge": Quirk("the bridge that is this switch, br0 without this quirk", is_name=True)},
 }
 """For one family; its driver says what it does for it."""
 

@@ -3,8 +3,9 @@
     python3 pattern_ranks.py '{"partners": [0, 2, 1, 3], "addresses": ["198.19.1.1", ...], "transport": "udp",
         "frame_byte": 1470, "duration_s": 5, "rate_mbps": 0}'
 
-`partners[r]` is whom rank r sends to, itself for nobody; `addresses[r]` is where rank r listens. MPI (mpi4py) is used
-to meet, before and after; the traffic is plain UDP or TCP. The sender is a process of its own. Rank 0 prints one line.
+`partners[r]` is the destination of rank r, r itself if it sends nothing; `addresses[r]` is where rank r listens. MPI
+(mpi4py) synchronizes the ranks before and after; the traffic is plain UDP or TCP. The sender is a process of its own.
+Rank 0 prints one line.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from controller.applying.journal import AcceptedOrder, Acknowledged, Entry, LinkSeen, Sending, Verified
 from controller.applying.switchboard import Switchboard, require
-from controller.drivers.driver import ASPECTS, Aspect, Driver, Line, Order, aspects_of
+from controller.drivers.driver import ASPECTS, Aspect, Command, Driver, Line, aspects_of
 from controller.model.state import (
     Change,
     PortChange,
@@ -257,7 +257,7 @@ def _by_switch(changes: Sequence[Change]) -> Mapping[str, list[Change]]:
 
 
 def _sender(
-    orders: Sequence[Order], stop: Callable[[], bool], took: Callable[[session.Acknowledged], None]
+    orders: Sequence[Command], stop: Callable[[], bool], took: Callable[[session.Acknowledged], None]
 ) -> Callable[[Session], None]:
     def send(line: Session) -> None:
         for order in orders:
@@ -268,12 +268,12 @@ def _sender(
     return send
 
 
-def _text(order: Order) -> str:
+def _text(order: Command) -> str:
     return order.text if isinstance(order, Line) else order.what
 
 
 def _accepted(order: session.Acknowledged) -> AcceptedOrder:
-    return AcceptedOrder(order=_text(order.order), sent_ns=order.sent_ns, acknowledged_ns=order.acknowledged_ns)
+    return AcceptedOrder(order=_text(order.command), sent_ns=order.sent_ns, acknowledged_ns=order.acknowledged_ns)
 
 
 def _mismatch(differing: Sequence[Change], changes: Sequence[Change]) -> LabError:

@@ -20,7 +20,7 @@ from lab.errors import DeviceError, NotExpressible, RollbackFailed
 from lab.model import Lab, Switch
 
 _HOLD_US: Final = 200
-_MAC: Final = bytes.fromhex("02eeee000001")  # locally administered, nobody's
+_MAC: Final = bytes.fromhex("02eeee000001")  # locally administered, of no device
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,5 +138,5 @@ def _changes(switch: Switch, before: SwitchState, after: SwitchState) -> tuple[C
 
 
 def _send(driver: Driver, switch: Switch, session: Session, changes: tuple[Change, ...]) -> None:
-    for order in driver.render(switch, changes):
-        session.send(order)
+    for command in driver.render(switch, changes):
+        session.send(command)

@@ -149,7 +149,7 @@ def speeds_mbps(switch: Switch, at: Iterable[Place], answers: Answers) -> Mappin
 def vlan_table(switch: Switch, at: Iterable[Place], answers: Answers) -> VlanTable:
     """Static VLANs whose row is active, and what each port is in them.
 
-    A port in a VLAN's untagged list that is not in its egress list is no member. admitOnlyVlanTagged(2) is "tagged",
+    A port in a VLAN's untagged list that is not in its egress list is not a member. admitOnlyVlanTagged(2) is "tagged",
     anything else "all", ROS's own untagged-only(3) too.
     """
     status = _column(switch, VLAN_ROW_STATUS, answers)
@@ -181,7 +181,7 @@ def vlan_table(switch: Switch, at: Iterable[Place], answers: Answers) -> VlanTab
 def put_admin(place: Place, *, up: bool) -> SnmpSet:
     """Port up or down."""
     oid = f"{IF_ADMIN_STATUS.oid}.{place.if_index}"
-    return SnmpSet(((oid, "int", _YES if up else _NO),), f"{'wake' if up else 'shut'} {place.name}")
+    return SnmpSet(((oid, _YES if up else _NO),), f"{'wake' if up else 'shut'} {place.name}")
 
 
 # -- PortList

@@ -1,9 +1,9 @@
 """The interface of a switch family's driver: pure functions between `SwitchState` and the family's commands and output.
 
-A driver opens no socket. It turns changes into orders (`render`), says what to ask for (`queries`), and reads the
+A driver opens no socket. It turns changes into commands (`render`), says what to ask for (`queries`), and reads the
 answers into a `SwitchState` (`parse`). `controller.transports` carries both; `controller.applying.apply` decides when.
 
-The law of every driver, tested against a simulated switch that shares no code with it: executing the orders rendered
+The law of every driver, tested against a simulated switch that shares no code with it: executing the commands rendered
 for a change takes a switch from the change's `before` to its `after`, and reading that switch returns `after`.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from controller.model.capabilities import Capabilities
-from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, SwitchState, VlanChange
+from controller.model.state import Change, PortChange, StaticsChange, StpChange, SwitchState, VlanChange
 from lab.model import Switch
 
 Aspect = Literal["link", "vlan", "statics", "stp", "energy"]
@@ -21,12 +21,13 @@ membership, PVID, filters and LAGs; static entries; spanning tree of switch and 
 
 ASPECTS: tuple[Aspect, ...] = ("link", "vlan", "statics", "stp", "energy")
 
-_FIELDS: Mapping[Aspect, tuple[str, ...]] = {
+ASPECT_FIELDS: Mapping[Aspect, tuple[str, ...]] = {
     "link": ("admin_up", "speed_mbps", "flow_control"),
     "vlan": ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering", "lag"),
     "stp": ("stp",),
     "energy": ("eee", "hold_us"),
 }
+"""The fields of a port that belong to each aspect."""
 
 
 def aspects_of(change: Change) -> frozenset[Aspect]:
@@ -35,7 +36,7 @@ def aspects_of(change: Change) -> frozenset[Aspect]:
         case PortChange():
             return frozenset(
                 aspect
-                for aspect, fields in _FIELDS.items()
+                for aspect, fields in ASPECT_FIELDS.items()
                 if any(getattr(change.before, field) != getattr(change.after, field) for field in fields)
             )
         case VlanChange():
@@ -44,11 +45,6 @@ def aspects_of(change: Change) -> frozenset[Aspect]:
             return frozenset({"statics"})
         case StpChange():
             return frozenset({"stp"})
-
-
-def project(port: PortState, aspects: Sequence[Aspect] | frozenset[Aspect]) -> dict[str, object]:
-    """The fields of a port that belong to some aspects; two ports agree there if these are equal."""
-    return {field: getattr(port, field) for aspect in ASPECTS if aspect in aspects for field in _FIELDS.get(aspect, ())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +65,14 @@ class Line:
 class SnmpSet:
     """One SNMP SET request; several objects go in one PDU, all or none of which the agent takes."""
 
-    objects: tuple[tuple[str, Literal["int", "gauge", "octets", "oid"], int | bytes | str], ...]
-    """(OID in dotted form, syntax, value)."""
+    objects: tuple[tuple[str, int], ...]
+    """(OID in dotted form, value of an INTEGER)."""
 
     what: str
     """What it does, in words, for the journal and for errors."""
 
 
-Order = Line | SnmpSet
+Command = Line | SnmpSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +133,8 @@ class Driver(Protocol):
     def capabilities(self) -> Capabilities:
         """What the family can express."""
 
-    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
-        """What makes the changes, in their order; NotExpressible if the family cannot say one of them."""
+    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
+        """The commands that make the changes, in their order; NotExpressible if the family cannot express one."""
 
     def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
         """What to ask to know these aspects."""
@@ -154,7 +150,7 @@ class Driver(Protocol):
         The line's echo, the prompt and messages of the switch's log are not in `output`.
         """
 
-    def save(self, switch: Switch) -> tuple[Order, ...]:
+    def save(self, switch: Switch) -> tuple[Command, ...]:
         """What makes the running configuration the startup configuration."""
 
     def eee_queries(self, switch: Switch) -> tuple[Query, ...]:

@@ -43,8 +43,8 @@ _UP_WITHIN_S: Final = 60.0
 class LabController:
     """Sets one run's lab to levels, and restores it. Its maker holds the lab's lock.
 
-    Sessions with switches are opened for a change and closed after it: during a measurement nobody is logged in, and
-    no session can expire.
+    Sessions with switches are opened for a change and closed after it: during a measurement no session is open, and
+    none can expire.
     """
 
     lab: Lab

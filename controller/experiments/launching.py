@@ -234,7 +234,7 @@ async def _start_keeper(job: _Job, session: NodeSession) -> Json:
     files = {name: base64.b64encode(data).decode() for name, data in job.launch.files.items()}
     commands = [word for word in (job.launch.argv[0], *job.launch.commands, "mpirun", "orted") if word not in files]
     greeting = {"job": job.name, "files": files, "commands": commands, "modules": list(job.launch.modules)}
-    await session.tell({**greeting, "linger_s": _LINGER_S})
+    await session.send({**greeting, "linger_s": _LINGER_S})
     try:
         async with asyncio.timeout(_GREETING_TIMEOUT_S):
             return await session.answer()
@@ -310,7 +310,7 @@ async def _watch_keeper(session: NodeSession) -> None:
     async def send_heartbeats() -> None:
         while True:
             await asyncio.sleep(_HEARTBEAT_S)
-            await session.tell(None)
+            await session.send(None)
 
     heartbeats = asyncio.create_task(send_heartbeats())
     try:
@@ -347,7 +347,7 @@ async def _release_keepers(
         if session.parted or not session.begun:
             return
         session.parted = True
-        await session.tell({"fetch": [counts, job.launch.result] if session is keepers[0] else [counts]})
+        await session.send({"fetch": [counts, job.launch.result] if session is keepers[0] else [counts]})
         try:
             async with asyncio.timeout(_RELEASE_TIMEOUT_S):
                 answer = await session.answer()

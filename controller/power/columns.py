@@ -96,7 +96,7 @@ class ColumnFamily:
         """One SET."""
         how = self.switching
         oid, value = (how.on_oid, how.on_value) if on else (how.off_oid, how.off_value)
-        return SnmpSet(((oid.format(n=outlet), "int", value),), f"switch outlet {outlet} {'on' if on else 'off'}")
+        return SnmpSet(((oid.format(n=outlet), value),), f"switch outlet {outlet} {'on' if on else 'off'}")
 
 
 def _channel(power_watt: float | None, power: Quantity | None, joule: float | None, energy: Quantity | None) -> Channel:

@@ -2,7 +2,7 @@
 
 The strip shows whole watts, but milliamperes times volts times power factor give a fraction of one. That product is
 taken where it agrees with the watts that are shown; it is as much too small or large as the volts are rounded, up to
-0.3 % at 230 V, which a change of the mains by a volt would tell apart: a difference between two states keeps it small.
+0.3 % at 230 V, as a change of the mains by a volt would show. The difference between two states keeps the error small.
 """
 
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ class GudeFamily:
     def switch(self, strip: Strip, outlet: int, *, on: bool) -> SnmpSet:
         """The state is what is set (epc8226PortState: 0 off, 1 on)."""
         word = "on" if on else "off"
-        return SnmpSet(((self._state(strip, outlet), "int", int(on)),), f"switch outlet {outlet} {word}")
+        return SnmpSet(((self._state(strip, outlet), int(on)),), f"switch outlet {outlet} {word}")
 
 
 def _state_of(code: int | None) -> bool | None:

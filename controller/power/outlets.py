@@ -24,7 +24,7 @@ class Asked(Protocol):
     def get(self, oids: Sequence[str], /) -> dict[str, SnmpValue]:
         """Objects by OID; those that do not exist are left out."""
 
-    def put(self, order: SnmpSet, /) -> tuple[int, int]:
+    def put(self, request: SnmpSet, /) -> tuple[int, int]:
         """Set objects; when it was sent and when it was acknowledged, monotonic ns."""
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class Meter:
         return Switched(outlet, on, sent_ns, acknowledged_ns, time.monotonic_ns())
 
     def cycle(self, outlet: Outlet, off_s: float, wait: Callable[[float], None] = time.sleep) -> Switched:
-        """Off, a pause, and on again, whatever comes in between; an interruption does not leave it off."""
+        """Switch off, wait, and switch on again; an error or interruption between them does not leave it off."""
         try:
             self.switch(outlet, on=False)
             wait(off_s)

@@ -76,7 +76,7 @@ class RaritanFamily:
     def switch(self, strip: Strip, outlet: int, *, on: bool) -> SnmpSet:  # noqa: ARG002 - other families need the strip
         """One SET of switchingOperation."""
         word = "on" if on else "off"
-        return SnmpSet(((f"{_PDU2}.4.1.2.1.2.1.{outlet}", "int", int(on)),), f"switch outlet {outlet} {word}")
+        return SnmpSet(((f"{_PDU2}.4.1.2.1.2.1.{outlet}", int(on)),), f"switch outlet {outlet} {word}")
 
 
 def _scaled(strip: Strip, found: Found, value: str, digits: str, unit: float) -> tuple[float, float] | None:

@@ -21,10 +21,10 @@ _CHRONY_S: Final = 3.0
 _PROGRAM: Final = """
 import json, subprocess, sys, time
 try:
-    told = subprocess.run(["chronyc", "-c", "tracking"], capture_output=True, text=True, timeout=3).stdout
+    tracking = subprocess.run(["chronyc", "-c", "tracking"], capture_output=True, text=True, timeout=3).stdout
 except (OSError, subprocess.TimeoutExpired):
-    told = ""
-sys.stdout.write(json.dumps(told) + "\\n")
+    tracking = ""
+sys.stdout.write(json.dumps(tracking) + "\\n")
 sys.stdout.flush()
 while sys.stdin.buffer.read1(1):
     sys.stdout.write("%d\\n" % time.time_ns())

@@ -1,4 +1,4 @@
-"""Which SSH host key is trusted, and under which name; a switch whose key nobody confirmed is not talked to."""
+"""Which SSH host key is trusted, and under which name; a switch with an unconfirmed key is not contacted."""
 
 import base64
 import hashlib
@@ -54,7 +54,7 @@ def trusted(switch: Switch) -> Iterator[Trusted]:
             if known.lookup(name) is not None:
                 yield Trusted(name, few)
                 return
-    raise HostKeyChanged(switch.name, f"nobody has confirmed its SSH host key in {file} yet: {_add(switch)}")
+    raise HostKeyChanged(switch.name, f"its SSH host key is not confirmed in {file} yet: {_add(switch)}")
 
 
 @contextmanager

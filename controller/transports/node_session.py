@@ -44,7 +44,7 @@ class NodeSession:
     def __init__(self, program: Program, host: Host) -> None:
         self.host = host
         self.parted = False
-        """Whether it was asked to end; for whoever uses it."""
+        """Whether it was asked to end; set by the session's user."""
         self._program = program
         self._process: asyncio.subprocess.Process | None = None
         self._complaints: asyncio.Task[bytes] | None = None
@@ -85,7 +85,7 @@ class NodeSession:
             await process.wait()
         complaints.cancel()
 
-    async def tell(self, value: Json | None) -> None:
+    async def send(self, value: Json | None) -> None:
         """Send a line; None sends an empty one."""
         await self._write((b"" if value is None else json.dumps(value).encode()) + b"\n")
 
@@ -136,7 +136,7 @@ async def stream_from(
     """Run a command on a node until it ends, and give what it prints to two functions as it comes; its exit status.
 
     Unreachable if the connection was lost or never made. Cancelled, it lets go of the connection: the command there
-    may live on, and whoever started it has to see to that. `begun` is called when ssh has been started.
+    may live on, and the caller has to end it. `begun` is called when ssh has been started.
     """
     try:
         process = await asyncio.create_subprocess_exec(

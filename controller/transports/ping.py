@@ -95,7 +95,7 @@ class Ping:
             self._changed.notify_all()
 
     def _stop(self) -> None:
-        """End ssh; ping ends with its next line, which nobody takes."""
+        """End ssh; ping ends when it writes its next line to the closed connection."""
         if self._process is not None:
             self._process.terminate()
             self._process.wait()

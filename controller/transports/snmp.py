@@ -1,16 +1,15 @@
-"""SNMP to one agent: walks that survive lost datagrams, and sets that are never repeated blindly.
+"""SNMP to one agent: walks that survive lost datagrams, and SETs that are never repeated blindly.
 
-Reading is gufo-snmp's (GETBULK), writing pysnmp's, which is imported when something is written. SNMPv3 is spoken where
-the inventory gives a user, v2c where it gives a community.
+gufo-snmp reads (GETBULK); pysnmp writes, and is imported for the first write. SNMPv3 is used where the inventory gives
+a user, v2c where it gives a community.
 
-A request that gets no answer is asked again: reading changes nothing. A SET without an answer is first read back: what
-was set is either there (the answer was lost), or the request was. Then it is sent again, which is safe as every SET
-here gives objects absolute values, and nobody else writes while a lab is locked: made twice it leads where it leads
-made once. Creating a row that exists is refused, which
-counts as done if the row reads as wanted then.
-Simplification: a datagram that the network holds back for seconds and then delivers after a later SET of the same
-object would undo that one. In one broadcast domain nothing queues for so long; reading back at the end of an apply
-finds it.
+A read without a response is repeated. After a SET without a response the objects are read first. If they have the new
+values, only the response was lost. Otherwise the SET is sent again. This is safe: every SET here gives objects absolute
+values, and no other program writes while a lab is locked. A SET that is refused when repeated counts as done if the
+objects have the new values.
+
+Simplification: a datagram that the network delays for seconds and delivers after a later SET of the same object would
+undo that one. In one broadcast domain nothing queues for so long; reading back at the end of an apply detects it.
 """
 
 import time
@@ -66,12 +65,6 @@ _PRIVACY: Final[Mapping[str, type[BasePrivKey]]] = {
     "aes192": Aes192Key,
     "aes256": Aes256Key,
 }
-
-_ROW_STATUS: Final = "1.3.6.1.2.1.17.7.1.4.3.1.5."  # dot1qVlanStaticRowStatus
-_UNICAST_STATUS: Final = "1.3.6.1.2.1.17.7.1.3.1.1.4."  # dot1qStaticUnicastStatus
-_ACTIVE, _CREATE_AND_GO, _CREATE_AND_WAIT, _DESTROY = 1, 4, 5, 6  # RowStatus, RFC 2579
-_NOT_YET_ACTIVE = (2, 3)  # notInService, notReady
-_INVALID = 2  # dot1qStaticUnicastStatus: takes the entry away
 
 
 class _Silent(Exception):
@@ -160,7 +153,7 @@ class Agent:
 
         return self._read(f"a read of {oids[0]}", ask)
 
-    def put(self, order: SnmpSet) -> tuple[int, int]:
+    def put(self, request: SnmpSet) -> tuple[int, int]:
         """Set objects, all or none; when it was sent and when it was known to be done, in monotonic nanoseconds.
 
         Rejected in the agent's words, Unreachable if it stayed silent: then it may or may not have been done.
@@ -169,15 +162,15 @@ class Agent:
             self._setter = self._make_setter(self.access)
         sent_ns = time.monotonic_ns()
         for attempt in range(_SET_TRIES):
-            if attempt and self._kept(order):
+            if attempt and self._kept(request):
                 return sent_ns, time.monotonic_ns()
-            refusal = self._setter.set(order.objects)
+            refusal = self._setter.set(request.objects)
             if refusal is None:
                 continue
-            if refusal and not (attempt and self._kept(order)):
-                raise Rejected(self.access.device, order.what, refusal)
+            if refusal and not (attempt and self._kept(request)):
+                raise Rejected(self.access.device, request.what, refusal)
             return sent_ns, time.monotonic_ns()
-        raise self._no_answer(f"an order to {order.what}")
+        raise self._no_answer(f"a SET to {request.what}")
 
     def close(self) -> None:
         """Forget everything that is open; harmless when nothing is."""
@@ -243,31 +236,13 @@ class Agent:
             with suppress(OSError):
                 reader.refresh()
 
-    def _kept(self, order: SnmpSet) -> bool:
-        """Whether the objects read as an order wants them."""
-        held = self.get([oid for oid, _, _ in order.objects])
-        return all(_reads_as(oid, value, held.get(oid)) for oid, _, value in order.objects)
+    def _kept(self, request: SnmpSet) -> bool:
+        """Whether the agent already holds the values of this SET."""
+        held = self.get([oid for oid, _ in request.objects])
+        return all(held.get(oid) == value for oid, value in request.objects)
 
     def _no_answer(self, what: str) -> Unreachable:
         where = f"{self.access.address}:{self.access.port}"
         means = "user and keys" if self.access.user else "community"
         sentence = f"its SNMP agent at {where} did not answer {what}: check power, address, and the {means}."
         return Unreachable(self.access.device, sentence)
-
-
-def _reads_as(oid: str, wanted: SnmpValue, held: SnmpValue | None) -> bool:
-    """Whether an object that reads as `held` (None: there is none) is what a SET to `wanted` leads to."""
-    if oid.startswith(_ROW_STATUS):
-        if wanted == _DESTROY:
-            return held is None
-        if wanted == _CREATE_AND_GO:
-            return held == _ACTIVE
-        if wanted == _CREATE_AND_WAIT:
-            return held in _NOT_YET_ACTIVE
-    if oid.startswith(_UNICAST_STATUS) and wanted == _INVALID:
-        return held is None or held == _INVALID
-    if isinstance(held, bytes):
-        octets = wanted.encode() if isinstance(wanted, str) else wanted
-        # A PortList may be longer than was set; what is not named is zero (RFC 4363).
-        return isinstance(octets, bytes) and held.rstrip(b"\0") == octets.rstrip(b"\0")
-    return held == wanted

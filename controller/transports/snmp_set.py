@@ -5,7 +5,7 @@ pysnmp is imported when the first setter is made, as many commands only read.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final, Protocol
 
 from controller.transports.snmp_access import SnmpAccess
 from lab.credentials import read_secret
@@ -14,7 +14,9 @@ from lab.model import SnmpUser
 
 _ANSWER_S: Final = 1.0
 
-Objects = Sequence[tuple[str, Literal["int", "gauge", "octets", "oid"], int | bytes | str]]
+Objects = Sequence[tuple[str, int]]
+"""(OID in dotted form, value of an INTEGER)."""
+
 _Outcome = tuple[Any, Any, Any, Any]
 """Error indication, error status, index of the offending object from 1, objects; pysnmp has no types."""
 
@@ -52,9 +54,7 @@ class PysnmpSetter:
         from pysnmp.error import PySnmpError  # noqa: PLC0415 - see the head of this file
         from pysnmp.proto import errind, rfc1902  # noqa: PLC0415 - ditto
 
-        syntaxes = {"int": rfc1902.Integer32, "gauge": rfc1902.Gauge32, "octets": rfc1902.OctetString}
-        syntaxes["oid"] = rfc1902.ObjectIdentifier
-        pairs = [(rfc1902.ObjectName(oid), syntaxes[syntax](value)) for oid, syntax, value in objects]
+        pairs = [(rfc1902.ObjectName(oid), rfc1902.Integer32(value)) for oid, value in objects]
         try:
             indication, status, index, _ = self._runner.run(self._sent(pairs))
         except (PySnmpError, OSError) as error:

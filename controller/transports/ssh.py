@@ -151,7 +151,7 @@ def open_line(switch: Switch, driver: Driver, patience_s: float = PATIENCE_S) ->
             except DeviceError as error:
                 if type(error) is not Unreachable or attempt == _ATTEMPTS - 1:
                     raise
-            time.sleep(_PAUSE_S)  # there is no event to wait for: the switch is not connected
+            time.sleep(_PAUSE_S)  # no event to wait for: the switch is not connected
     raise AssertionError("the last attempt returns or raises")
 
 

@@ -5,7 +5,7 @@ A plan that only shuts ports over SNMP so never pays for a login.
 
 from collections.abc import Callable, Sequence
 
-from controller.drivers.driver import Answers, Driver, Line, Order, Query, Show, SnmpSet, SnmpValue, Walk
+from controller.drivers.driver import Answers, Command, Driver, Line, Query, Show, SnmpSet, SnmpValue, Walk
 from controller.drivers.table import driver_of
 from controller.transports.command_line import CommandLine
 from controller.transports.session import Acknowledged
@@ -49,14 +49,14 @@ class SwitchSession:
                     answers[query] = self._snmp().walk(query.oid)
         return answers
 
-    def send(self, order: Order) -> Acknowledged:
-        """Send one order and wait until the switch took it."""
-        match order:
+    def send(self, command: Command) -> Acknowledged:
+        """Send one command and wait until the switch has accepted it."""
+        match command:
             case Line():
-                times_ns = self._command_line().execute(order)
+                times_ns = self._command_line().execute(command)
             case SnmpSet():
-                times_ns = self._snmp().put(order)
-        return Acknowledged(order, *times_ns)
+                times_ns = self._snmp().put(command)
+        return Acknowledged(command, *times_ns)
 
     def close(self) -> None:
         """End it; harmless when it is broken or closed already."""

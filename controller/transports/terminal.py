@@ -116,7 +116,7 @@ class Terminal:
         return True
 
     def _drop_unasked(self, doing: str) -> None:
-        """Forget what came since the last prompt: messages that nobody asked for."""
+        """Forget what came since the last prompt: log messages of the switch."""
         self._heard = ""
         while not self._broken and self._channel.recv_ready():
             self._receive(0.0, doing)

@@ -13,7 +13,7 @@ from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
 
-from agents.echo_plan import parse_range, parse_steps
+from agents.echo.plan import parse_range, parse_steps
 from agents.recording import Recording
 from agents.stream import AgentError
 from analysis.interval import NotEnoughData

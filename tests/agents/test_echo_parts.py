@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.echo_book import Echo, Tally, quantiles
-from agents.echo_plan import drawn_ns, parse_range, parse_steps, stepped_ns
-from agents.echo_socket import checksum, echo_request, key_of, stamps_of
+from agents.echo.history import Echo, Tally, quantiles
+from agents.echo.icmp_socket import checksum, echo_request, key_of, stamps_of
+from agents.echo.plan import drawn_ns, parse_range, parse_steps, stepped_ns
 from agents.stream import AgentError
 from tests.support import ROOT
 
@@ -100,7 +100,7 @@ def test_a_row_of_an_echo_stamped_by_the_card_too() -> None:
 
 _LEAVE = """
 import os, sys
-from agents.quiet_cpu import QuietCpu
+from agents.echo.quiet_cpu import QuietCpu
 allowed = os.sched_getaffinity(0)
 cpu = QuietCpu(None, 0)
 left = cpu.leave()

@@ -13,19 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.gap_histogram import GapHistogram, bin_of, busy_ns, lower_edges_ns
+from agents.gap_histogram import GapHistogram, busy_ns, lower_edges_ns
 from agents.packet_ring import frames_in
+from tests.support.measured.gap_bins import bin_of
 from tests.support.nodes.agent_nodes import NOBODY, Pair, Run, Running
 
 Start = Callable[..., Running]
 SENTENCE = re.compile(r"idle_gaps: [^\n]+\.\n")
 EDGES = lower_edges_ns()
-
-
-@given(gap_ns=st.one_of(st.integers(0, 300), st.integers(0, (1 << 49) - 1)))
-def test_a_gap_lies_between_the_edges_of_its_bin(gap_ns: int) -> None:
-    number = bin_of(gap_ns)
-    assert EDGES[number] <= gap_ns < EDGES[number + 1]
 
 
 def test_edges_rise_by_an_eighth_at_most() -> None:

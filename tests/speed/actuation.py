@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from controller.applying.observe import observe_lab
-from controller.drivers.driver import Line, Order
+from controller.drivers.driver import Command, Line
 from controller.drivers.table import driver_of
 from controller.model.state import Change, PortChange, State, VlanChange, diff
 from controller.transports.port_watch import PortWatch
@@ -54,7 +54,7 @@ def _timed(argv: list[str]) -> float:
     return time.monotonic() - begun_s
 
 
-def _lines_of(orders: tuple[Order, ...], change: Change) -> list[str]:
+def _lines_of(orders: tuple[Command, ...], change: Change) -> list[str]:
     """Orders as lines of a configuration session; SNMP orders as the equivalent commands."""
     lines = [order.text for order in orders if isinstance(order, Line)]
     if len(lines) < len(orders) and isinstance(change, PortChange):

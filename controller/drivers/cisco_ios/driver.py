@@ -4,8 +4,8 @@ A port untags one VLAN only, its native one, so hosts' ports are trunks and the 
 inventory). Everything goes over the command line: IOS has no writable Q-BRIDGE-MIB.
 
 Refused rather than guessed: routed, private-VLAN and tunnel ports; a native VLAN that is tagged;
-static entries that drop frames or name several ports. VLANs 1002-1005 are left out of everything. LAGs count whatever
-protocol made them. Flow control is reception of PAUSE only: Catalyst ports do not send it [M].
+static entries that drop frames or name several ports. VLANs 1002-1005 are left out of everything. LAGs count with
+any protocol. Flow control is reception of PAUSE only: Catalyst ports do not send it [M].
 
 Quirks: `trunk_encapsulation` (models that also know ISL need `dot1q` before trunk mode); `eee_default` (EEE is
 on unless the configuration says otherwise).
@@ -29,7 +29,7 @@ from controller.drivers.cisco_ios.read import (
     stp_off,
 )
 from controller.drivers.cisco_ios.render import COPY_REPLY, EXEC, render
-from controller.drivers.driver import Answers, Aspect, EeeStatus, Family, Identity, Line, Order, Query, Show
+from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
 from controller.model.capabilities import Capabilities
 from controller.model.port_forms import one_untagged
 from controller.model.state import Change, PortState, SwitchState
@@ -80,8 +80,8 @@ class CiscoIos:
             speeds_mbps=(10, 100, 1000),
         )
 
-    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
-        """What makes the changes, in their order; NotExpressible if the family cannot say one of them."""
+    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
+        """The commands that make the changes, in their order; NotExpressible if the family cannot express one."""
         return render(switch, changes)
 
     def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
@@ -126,7 +126,7 @@ class CiscoIos:
         wrong = [text for text in output.splitlines() if refused.search(text) and not _HARMLESS.search(text)]
         return "\n".join(wrong)
 
-    def save(self, switch: Switch) -> tuple[Order, ...]:
+    def save(self, switch: Switch) -> tuple[Command, ...]:
         """What makes the running configuration the startup configuration."""
         del switch
         return (Line("copy running-config startup-config", COPY_REPLY, EXEC),)

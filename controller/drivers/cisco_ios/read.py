@@ -1,7 +1,7 @@
 """What Cisco IOS shows, as settings. Pure; ValueError says what cannot be understood.
 
 Layouts of `show interfaces switchport` and `show vlan brief` are those of the samples in the ntc-templates collection;
-the configuration is read by its lines, whatever else stands there.
+of the configuration only known lines are read.
 """
 
 import re
@@ -32,9 +32,9 @@ class Configured:
 
 
 def read_configuration(text: str) -> Configured:
-    """Split a running configuration; ValueError if it is none, or not whole."""
+    """Split a running configuration; ValueError if it is not one, or not whole."""
     if not re.search(r"^interface ", text, re.MULTILINE) or text.rsplit(maxsplit=1)[-1] != "end":
-        raise ValueError("it is no whole running configuration")
+        raise ValueError("it is not a whole running configuration")
     found = Configured()
     inside: list[str] | None = None
     for line in text.splitlines():
@@ -68,7 +68,7 @@ def statics(configured: Configured) -> Iterator[tuple[int, bytes, Key | None]]:
         found = _STATIC.fullmatch(line)
         digits = found[1].replace(".", "") if found else ""
         if not found or not re.fullmatch(r"[0-9a-f]{12}", digits.lower()):
-            raise ValueError(f"'{line}' is no static entry that is known")
+            raise ValueError(f"'{line}' is not a known form of static entry")
         if found[3] is None or (" " in found[3].strip() and interface_key(found[3]) is None):
             raise ValueError(f"'{line}' does something else than to name one port: remove it")
         yield int(found[2]), bytes.fromhex(digits), interface_key(found[3])

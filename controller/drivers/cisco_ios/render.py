@@ -9,7 +9,7 @@ is changed by what is added and removed.
 from collections.abc import Iterator, Sequence
 
 from controller.drivers.cisco_ios.names import interface_name, vid_lists
-from controller.drivers.driver import Line, Order
+from controller.drivers.driver import Command, Line
 from controller.model.port_forms import one_untagged
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
 from lab.errors import NotExpressible
@@ -24,8 +24,8 @@ ALL_VLANS = "1-4094"
 COPY_REPLY = ((r"Destination filename \[startup-config\]\?", "\n"),)
 
 
-def render(switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
-    """What makes the changes, in their order, from privileged mode and back to it."""
+def render(switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
+    """The commands that make the changes, in their order, from privileged mode and back to it."""
     lines = [line for change in changes for line in _lines(switch, change)]
     if not lines:
         return ()

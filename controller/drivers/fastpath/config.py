@@ -5,7 +5,7 @@ like a known one and goes on otherwise is Unreadable, and so is a text without i
 (remnants of paging, log lines, lists that were wrapped) is taken out before.
 
 Simplification: a list of several advertised rates (``speed auto 100 1000``) reads as negotiated, and taking a fixed
-speed back gives all rates; ``ifHighSpeed`` of the link could tell. Half duplex is not told apart from full.
+speed back gives all rates; ``ifHighSpeed`` of the link would show it. Half duplex is not distinguished from full.
 """
 
 import re
@@ -206,7 +206,7 @@ def _vids(text: str) -> frozenset[int]:
     for part in text.split(","):
         first, dash, last = part.partition("-")
         if not first.isdecimal() or (dash and not last.isdecimal()) or int(last or first) > VID_MAX:
-            raise _Bad(f"{text} is no list of VLANs")
+            raise _Bad(f"{text} is not a list of VLANs")
         found |= set(range(int(first), int(last or first) + 1))
     return frozenset(found)
 
@@ -214,7 +214,7 @@ def _vids(text: str) -> frozenset[int]:
 def _mac(text: str) -> bytes:
     digits = re.sub(r"[:.-]", "", text)
     if not re.fullmatch(r"[0-9A-Fa-f]{12}", digits):
-        raise _Bad(f"{text} is no MAC address")
+        raise _Bad(f"{text} is not a MAC address")
     return bytes.fromhex(digits)
 
 

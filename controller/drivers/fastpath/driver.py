@@ -14,7 +14,7 @@ Dell: whole-switch flow control is read and not set. 62xx has no EEE; N-series' 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from controller.drivers.driver import Answers, Aspect, EeeStatus, Family, Identity, Line, Order, Query, Show
+from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
 from controller.drivers.fastpath import read as fastpath_read
 from controller.drivers.fastpath import shows as fastpath_shows
 from controller.drivers.fastpath.config import RUNNING, read_config
@@ -41,8 +41,8 @@ class FastpathDriver:
         """What the family can express."""
         return self.dialect.capabilities
 
-    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
-        """What makes the changes, in their order; NotExpressible if the family cannot say one of them."""
+    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
+        """The commands that make the changes, in their order; NotExpressible if the family cannot express one."""
         return render(self.dialect, switch, changes)
 
     def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
@@ -60,13 +60,13 @@ class FastpathDriver:
         """What the switch says is wrong with a line; empty if it took it."""
         return fastpath_shows.refusal(line, output, self.dialect.save)
 
-    def save(self, switch: Switch) -> tuple[Order, ...]:
+    def save(self, switch: Switch) -> tuple[Command, ...]:
         """What makes the running configuration the startup configuration."""
         del switch
         return (Line(self.dialect.save, replies=((r"\(y/n\)", "y"),), prompt=EXEC_PROMPT),)
 
     def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
-        """``show green-mode`` of each port; nothing where there is no EEE."""
+        """``show green-mode`` of each port; empty for models without EEE."""
         if self.dialect.eee is None:
             return ()
         return tuple(Show(f"{fastpath_shows.GREEN} {port.name}") for port in switch.ports)

@@ -2,7 +2,7 @@
 
 SNMP says what works (admin status, VLANs and memberships as they are in force), the running configuration says what
 SNMP does not: modes, LAGs, speed, flow control, spanning tree, EEE, static entries. A port in access or trunk mode
-filters and takes untagged frames whatever its dormant lines say, and is read so.
+filters and accepts untagged frames even if its dormant lines say otherwise, and is read so.
 
 Refused before anything can be sent are ports from which `fastpath.render` could not come safely to what is wanted:
 dormant lines that would take effect, ports that join every new VLAN by themselves, entries that wait.

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from controller.drivers.bridge_mib import Place, put_admin
-from controller.drivers.driver import Line, Order, aspects_of
+from controller.drivers.driver import Command, Line, aspects_of
 from controller.drivers.fastpath.dialect import (
     EXEC_PROMPT,
     HOLD_MAX_US,
@@ -33,10 +33,10 @@ _LAG = re.compile(r"lag([1-9]\d*)")
 
 
 class _Script:
-    """Orders under construction, and the modes that the last line leaves the session in."""
+    """Commands under construction, and the modes that the last line leaves the session in."""
 
     def __init__(self, dialect: Dialect) -> None:
-        self.orders: list[Order] = []
+        self.commands: list[Command] = []
         self._dialect = dialect
         self._modes: list[Pair] = []  # (line that entered it, its prompt)
 
@@ -47,22 +47,22 @@ class _Script:
             shared += 1
         while len(self._modes) > shared:
             self._modes.pop()
-            self.orders.append(Line("exit", prompt=self._prompt))
+            self.commands.append(Line("exit", prompt=self._prompt))
         for mode in modes[shared:]:
             self._modes.append(mode)
-            self.orders.append(Line(mode[0], prompt=self._prompt))
+            self.commands.append(Line(mode[0], prompt=self._prompt))
 
     def type(self, *texts: str) -> None:
         """Lines that stay in the present mode."""
-        self.orders += (Line(text, prompt=self._prompt) for text in texts)
+        self.commands += (Line(text, prompt=self._prompt) for text in texts)
 
     @property
     def _prompt(self) -> str:
         return self._modes[-1][1] if self._modes else EXEC_PROMPT
 
 
-def render(dialect: Dialect, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
-    """What makes the changes, in their order; NotExpressible if one of them cannot be said."""
+def render(dialect: Dialect, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
+    """The commands that make the changes, in their order; NotExpressible if one of them cannot be expressed."""
     script = _Script(dialect)
     for kind, run in groupby(changes, key=_kind):
         several = tuple(run)
@@ -82,7 +82,7 @@ def render(dialect: Dialect, switch: Switch, changes: Sequence[Change]) -> tuple
                 case VlanChange():
                     pass
     script.at()
-    return tuple(script.orders)
+    return tuple(script.commands)
 
 
 def _kind(change: Change) -> str:
@@ -166,7 +166,7 @@ def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: Port
     if only_admin and sets_admin(switch) and not _LAG.fullmatch(change.port):
         number = switch.port(change.port).number
         script.at()
-        script.orders.append(put_admin(Place(change.port, number, number), up=after.admin_up))
+        script.commands.append(put_admin(Place(change.port, number, number), up=after.admin_up))
         return
     lines = [
         *_link_lines(dialect, switch, change),
@@ -231,7 +231,7 @@ def surely_general(port: PortState) -> bool:
 def _membership_lines(dialect: Dialect, before: PortState, after: PortState, *, settle: bool) -> list[str]:
     """Join, PVID, filters, leave; in a port of unknown mode everything that either end has.
 
-    `settle`: the port is about to be woken, after which there is no way into general mode: also without a change.
+    `settle`: the port is about to be woken, after which it cannot enter general mode: lines also without a change.
     """
     fields = ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering")
     if _same(before, after, *fields) and not settle:

@@ -6,16 +6,16 @@ whether it was taken. How the kernel's bridge is a `State`:
 - A VLAN exists on the switch if a port or the bridge itself is a member of it, and VLAN 1 always. It is created by
   making the bridge a member (`bridge vlan add dev br0 vid V self`), whose processor then hears the VLAN's floods.
 - The kernel keeps a PVID only where the port is a member of that VLAN, and knows no acceptable frame types: without a
-  PVID untagged frames are dropped. Such a port is PVID 1 and acceptance "tagged" here, whatever else could be said of
-  it (`controller.model.port_forms.without_bare_pvid`); a port with a PVID accepts "all".
+  PVID untagged frames are dropped. Such a port is PVID 1 and acceptance "tagged" here
+  (`controller.model.port_forms.without_bare_pvid`); a port with a PVID accepts "all".
 - Ingress filtering comes with VLAN filtering and is always on. Spanning tree is of the whole bridge: ports have it on.
 - `lagN` is the bond `bondN`; who is in it is set up by hand.
-- Hold times have no mark that tells a device's own from one that was set: they are shown and set only on a switch
+- A device's own hold time cannot be distinguished from one that was set: they are shown and set only on a switch
   whose inventory has the quirk `hold: true`, and then are never None on a port with EEE.
 - The kernel adds and deletes a static entry only while its port is a member of the VLAN. One whose port has left it
   is flushed, together with all others of that port and VLAN, which are as dead.
 
-Quirks: `bridge` is the bridge's name, `br0` if there is none; `hold` as above. `controller.drivers.linux_bridge.save`
+Quirks: `bridge` is the bridge's name, `br0` by default; `hold` as above. `controller.drivers.linux_bridge.save`
 says what `save` writes.
 """
 
@@ -25,7 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from controller.drivers import ethtool
-from controller.drivers.driver import Answers, Aspect, EeeStatus, Family, Identity, Line, Order, Query, Show
+from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
 from controller.drivers.linux_bridge.answers import (
     Interface,
     Membership,
@@ -92,10 +92,10 @@ class LinuxBridge:
     netmiko_type: str = ""
     capabilities: Capabilities = _CAPABILITIES
 
-    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
+    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
         """One line for each change; NotExpressible for what the module's text says that the kernel cannot hold."""
-        orders = (" && ".join(_commands(switch, change)) for change in changes)
-        return tuple(Line(order) for order in orders if order)
+        commands = (" && ".join(_commands(switch, change)) for change in changes)
+        return tuple(Line(command) for command in commands if command)
 
     def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
         """What to ask to know these aspects."""
@@ -153,7 +153,7 @@ class LinuxBridge:
         """Nothing: iproute2 and ethtool fail where they are refused."""
         return ""
 
-    def save(self, switch: Switch) -> tuple[Order, ...]:
+    def save(self, switch: Switch) -> tuple[Command, ...]:
         """Write what is running into a script that the machine is to run when it starts."""
         return (Line(save_command(bridge_of(switch))),)
 

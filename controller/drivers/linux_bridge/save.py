@@ -2,8 +2,8 @@
 
 Linux has no startup configuration of its own, and ifupdown2, systemd-networkd and NetworkManager each keep theirs
 elsewhere; none of them can say that a port is untagged in many VLANs. So saving writes a shell script of the very
-commands that the driver sends, /etc/eee-testbed/BRIDGE.sh, which whoever runs the machine has it run once the bridge
-and its ports are there: in /etc/network/interfaces a line `post-up /etc/eee-testbed/br0.sh` below the bridge, or a
+commands that the driver sends, /etc/eee-testbed/BRIDGE.sh, which the machine's administrator runs once the bridge
+and its ports exist: in /etc/network/interfaces a line `post-up /etc/eee-testbed/br0.sh` below the bridge, or a
 systemd unit after network.target. Spanning tree is on while the script works, so that nothing circles meanwhile.
 
 Kept: VLANs, static entries, which ports are up, EEE on or off, flow control, spanning tree. A fixed speed and a hold

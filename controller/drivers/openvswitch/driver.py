@@ -24,7 +24,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from controller.drivers import ethtool
-from controller.drivers.driver import Answers, Aspect, EeeStatus, Family, Identity, Line, Order, Query, Show
+from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
 from controller.drivers.openvswitch.flows import (
     ForeignFlowError,
     all_flows,
@@ -108,19 +108,19 @@ class OpenVSwitch:
     netmiko_type: str = ""
     capabilities: Capabilities = _CAPABILITIES
 
-    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
-        """What makes the changes, in their order; flows of changes that follow each other share a bundle."""
-        orders: list[Order] = []
+    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
+        """The commands that make the changes, in their order; flows of consecutive changes share a bundle."""
+        commands: list[Command] = []
         flows: list[str] = []
         for change in changes:
             for step in _steps(switch, change):
                 if isinstance(step, str):
                     flows.append(step)
                     continue
-                orders += _bundles(switch, flows)
+                commands += _bundles(switch, flows)
                 flows.clear()
-                orders.append(step)
-        return (*orders, *_bundles(switch, flows))
+                commands.append(step)
+        return (*commands, *_bundles(switch, flows))
 
     def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
         """What to ask to know these aspects."""
@@ -175,7 +175,7 @@ class OpenVSwitch:
         """Nothing: a command that fails says so by its exit status."""
         return ""
 
-    def save(self, switch: Switch) -> tuple[Order, ...]:
+    def save(self, switch: Switch) -> tuple[Command, ...]:
         """Write what Open vSwitch would forget to a script that `UNIT` runs at boot; refused where that is not on."""
         name = bridge_of(switch)
         bridge, unit = shlex.quote(name), shlex.quote(f"eee-bridge@{name}.service")
@@ -267,10 +267,10 @@ def _steps(switch: Switch, change: Change) -> Iterator[str | Line]:
 
 
 def _port_steps(switch: Switch, change: PortChange, number: int) -> Iterator[str | Line]:
-    """A port is shut before and woken after whatever else changes."""
+    """A port is shut before its other changes, and woken after them."""
     before, after = change.before, change.after
     if before.lag != after.lag:
-        raise NotExpressible(switch.name, switch.family, "link aggregation by order")
+        raise NotExpressible(switch.name, switch.family, "a change of link aggregation")
     turn = f"{_OFCTL} mod-port {shlex.quote(bridge_of(switch))} {number}"
     if before.admin_up and not after.admin_up:
         yield Line(f"{turn} down")

@@ -1,6 +1,6 @@
 """A `SwitchState`'s VLANs and static entries as OpenFlow flows, and back. Pure.
 
-The tables are those of an 802.1Q bridge; frames are tagged inside, whatever they were outside::
+The tables are those of an 802.1Q bridge; inside, all frames are tagged::
 
     0  ingress   untagged (in_port): push PVID; tagged (in_port, VLAN): member, or any without ingress filtering
     1  VLAN      exists on this switch
@@ -15,7 +15,7 @@ every state: the scaffold.
 
 Simplification: a learned address is forgotten when its port is shut, leaves the VLAN, or after 300 s, and not when a
 cable is pulled or spanning tree changes its mind, as hardware does. Frames to it are lost until its next frame comes
-in on the new way: a host that is silent then can be told apart from one behind a hardware switch.
+in on the new path: a measurement shows this as loss to a host that is silent then.
 """
 
 import re
@@ -65,7 +65,7 @@ class Flow:
 
     @property
     def key(self) -> Key:
-        """What tells it from the others of a switch."""
+        """What identifies it on a switch."""
         return self.table, self.match
 
     @property

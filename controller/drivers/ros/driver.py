@@ -1,6 +1,6 @@
 """Driver of ROS switches: Dell PowerConnect 55xx, Cisco SG, SF and CBS. Pure.
 
-Changes go as command lines (`ros.orders`, `ros.vlan_lines`); a change of admin status alone is one SNMP SET. State is
+Changes go as command lines (`ros.commands`, `ros.vlan_lines`); a change of admin status alone is one SNMP SET. State is
 read over SNMP where the standard MIBs are the surer way (admin status, speed, VLANs), and from shows where they are not
 (`ros.text`): flow control, static addresses, spanning tree (dot1dStpPortEnable also says no where the whole switch is
 off), EEE, LAGs.
@@ -21,19 +21,19 @@ from controller.drivers import bridge_mib as mib
 from controller.drivers.driver import (
     Answers,
     Aspect,
+    Command,
     EeeStatus,
     Family,
     Identity,
     Line,
-    Order,
     Query,
     Show,
     SnmpValue,
     Walk,
 )
 from controller.drivers.ros import text
+from controller.drivers.ros.commands import PRIVILEGED, commands, has_known_indices, lag_number
 from controller.drivers.ros.dialect import CISCO_SG, DELL_POWERCONNECT_55XX, Dialect
-from controller.drivers.ros.orders import PRIVILEGED, has_known_indices, lag_number, orders
 from controller.model.capabilities import Capabilities
 from controller.model.state import Change, PortState, SwitchState
 from lab.errors import Unreadable
@@ -92,9 +92,9 @@ class RosDriver:
             speeds_mbps=self.dialect.speeds_mbps,
         )
 
-    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
-        """What makes the changes, in their order; NotExpressible if the family cannot say one of them."""
-        return tuple(orders(switch, self.dialect, changes))
+    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
+        """The commands that make the changes, in their order; NotExpressible if the family cannot express one."""
+        return tuple(commands(switch, self.dialect, changes))
 
     def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
         """What to ask to know these aspects."""
@@ -133,7 +133,7 @@ class RosDriver:
             return failed[0].strip()
         return text.complaint(output, strict=not line.text.startswith("show "))
 
-    def save(self, switch: Switch) -> tuple[Order, ...]:
+    def save(self, switch: Switch) -> tuple[Command, ...]:
         """What makes the running configuration the startup configuration: a question that one key answers."""
         del switch
         return (Line(_SAVE, replies=((_OVERWRITE, "Y\n"),), prompt=PRIVILEGED),)

@@ -63,7 +63,7 @@ def short_name(text: str) -> str:
 
 
 def listed(text: str) -> frozenset[str] | None:
-    """`gi1/0/1-4,te1/0/2,Po1` as single names; empty for `none`; None if that is no list."""
+    """`gi1/0/1-4,te1/0/2,Po1` as single names; empty for `none`; None if it is not a list."""
     found: set[str] = set()
     if text.strip().lower() in {"", "none", "--"}:
         return frozenset()
@@ -111,7 +111,7 @@ _MAC_ROW = re.compile(
 
 
 def statics(switch: Switch, command: str, output: str) -> Mapping[int, StaticTable]:
-    """`show mac address-table static` by VID, whatever the port; the switch's own address is left out."""
+    """`show mac address-table static` by VID, of all ports; the switch's own address is left out."""
     found: dict[int, dict[bytes, str]] = {}
     table = _body(switch, command, output, r"\s*Vlan\s+Mac Address\s+\S+\s+Type\s*")
     for row in table:

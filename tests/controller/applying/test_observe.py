@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from controller.applying.observe import ask_switches
-from controller.drivers.driver import Answers, Order, Query
+from controller.drivers.driver import Answers, Command, Query
 from controller.transports.session import Acknowledged
 from lab.errors import DeviceError, Unreachable
 from lab.model import Lab, Switch
@@ -27,7 +27,7 @@ class _Session:
     def ask(self, queries: Sequence[Query]) -> Answers:
         raise NotImplementedError
 
-    def send(self, order: Order) -> Acknowledged:
+    def send(self, order: Command) -> Acknowledged:
         raise NotImplementedError
 
     def close(self) -> None:

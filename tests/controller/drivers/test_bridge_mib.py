@@ -60,7 +60,7 @@ class Agent:
         self.values[f"{BASE}.7.1.4.2.1.3.0.{vid}"] = vid
 
     def execute(self, request: SnmpSet) -> None:
-        for oid, _, value in request.objects:
+        for oid, value in request.objects:
             assert oid in self.values
             self.values[oid] = value
 

@@ -137,7 +137,7 @@ def test_watts_and_joules(family: StripFamily) -> None:
 def test_the_set_that_switches(family: StripFamily, *, on: bool) -> None:
     order = METER_FAMILIES[family].family.switch(strip(family), 2, on=on)
     oid, value = SETS[family][on]
-    assert order.objects == ((oid, "int", value),)
+    assert order.objects == ((oid, value),)
     assert order.what == f"switch outlet 2 {'on' if on else 'off'}"
 
 
@@ -196,7 +196,7 @@ class Toy:
         return {E + "318.1.1.26.9.2.3.1.5.1": self._wanted if self._looks < 0 else 3 - self._wanted}
 
     def put(self, order: object) -> tuple[int, int]:
-        value = int(order.objects[0][2])  # type: ignore[attr-defined]
+        value = int(order.objects[0][1])  # type: ignore[attr-defined]
         self.orders.append(value)
         self._wanted = {1: 2, 2: 1}[value]
         return 1, 2

@@ -127,7 +127,7 @@ def test_what_a_strip_refuses_is_told_in_its_words(live: Live) -> None:
     agent = Agent(access_of(live.strip))
     try:
         with pytest.raises(Rejected):
-            agent.put(SnmpSet((("1.3.6.1.4.1.28507.58.1.3.1.2.1.3.99", "int", 1),), "switch outlet 99 on"))
+            agent.put(SnmpSet((("1.3.6.1.4.1.28507.58.1.3.1.2.1.3.99", 1),), "switch outlet 99 on"))
     finally:
         agent.close()
     assert issubclass(Rejected, LabError)

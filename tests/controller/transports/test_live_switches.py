@@ -70,7 +70,7 @@ def _show(switch: Switch, **options: Any) -> str:
 
 
 def _admin(index: int, status: int) -> SnmpSet:
-    return SnmpSet(((f"{IF_ADMIN_STATUS.oid}.{index}", "int", status),), f"set port {index} to {status}")
+    return SnmpSet(((f"{IF_ADMIN_STATUS.oid}.{index}", status),), f"set port {index} to {status}")
 
 
 # -- the command line
@@ -123,7 +123,7 @@ def test_a_switch_logs_in_with_a_key(lab: Lab, running_lab: tuple[Path, Path]) -
 
 def test_a_host_key_that_nobody_confirmed_is_not_trusted(switch: Switch, tmp_path: Path) -> None:
     (tmp_path / "known_hosts").write_text("", encoding="utf-8")
-    with pytest.raises(HostKeyChanged, match=r"nobody has confirmed .*ssh-keyscan"):
+    with pytest.raises(HostKeyChanged, match=r"is not confirmed in .*ssh-keyscan"):
         _show(replace(switch, known_hosts_file=str(tmp_path / "known_hosts")))
 
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict
 
 from controller.applying.rounds import Stop
 from controller.applying.work import Backend
-from controller.drivers.driver import ASPECT_FIELDS, Answers, Aspect, EeeStatus, Identity, Line, Order, Query, Show
+from controller.drivers.driver import ASPECT_FIELDS, Answers, Aspect, Command, EeeStatus, Identity, Line, Query, Show
 from controller.model.capabilities import Capabilities
 from controller.model.state import (
     Change,
@@ -124,7 +124,7 @@ class ToyDriver:
         eee_restarts_link=False,
     )
 
-    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Order, ...]:
+    def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
         return tuple(Line(json.dumps(fields)) for change in changes for fields in _orders_of(change))
 
     def queries(self, switch: Switch, aspects: frozenset[Aspect]) -> tuple[Query, ...]:
@@ -154,7 +154,7 @@ class ToyDriver:
     def refusal(self, line: Line, output: str) -> str:
         return ""
 
-    def save(self, switch: Switch) -> tuple[Order, ...]:
+    def save(self, switch: Switch) -> tuple[Command, ...]:
         return (Line('{"save": true}'),)
 
     def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
@@ -399,7 +399,7 @@ class ToySession:
         assert not self.closed
         return {query: self.toys.answer(self.switch.name) for query in queries}
 
-    def send(self, order: Order) -> Acknowledged:
+    def send(self, order: Command) -> Acknowledged:
         assert not self.closed
         assert isinstance(order, Line)
         self.toys.execute(self.switch.name, order)

@@ -22,7 +22,7 @@ from twin.switch.personality import DeviceSpec, User
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from controller.drivers.driver import Answers, Order, Query, SnmpValue
+    from controller.drivers.driver import Answers, Command, Query, SnmpValue
 
 ADDRESS = "127.18.250.77"
 NAMES = ("1/0/1", "1/0/2", "1/0/3", "1/0/5", "1/0/6", "1/0/25")
@@ -91,7 +91,7 @@ class Face:
 
     # -- executing orders
 
-    def execute(self, orders: Iterable[Order]) -> None:
+    def execute(self, orders: Iterable[Command]) -> None:
         """As a session does: any text is a refusal, and the prompt has to be the one that was expected."""
         for order in orders:
             if isinstance(order, Line):

@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from controller.drivers.driver import ASPECTS, Answers, Line, Order, Query, Show
+from controller.drivers.driver import ASPECTS, Answers, Command, Line, Query, Show
 from controller.drivers.openvswitch.driver import OpenVSwitch, set_up
 from controller.model.state import Change, State, SwitchState, replay
 from controller.planning.steps import Plan
@@ -113,7 +113,7 @@ class OvsSession:
     def ask(self, queries: Sequence[Query]) -> Answers:
         return {query: self.run(query.command) for query in queries if isinstance(query, Show)}
 
-    def send(self, order: Order) -> Acknowledged:
+    def send(self, order: Command) -> Acknowledged:
         assert isinstance(order, Line)
         sent_ns = time.monotonic_ns()
         self.run(order.text)

@@ -22,7 +22,7 @@ from twin.switch.personality import DeviceSpec, User
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from controller.drivers.driver import Answers, Order, Query
+    from controller.drivers.driver import Answers, Command, Query
 
 ADDRESS = "127.18.250.91"
 NUMBERS = {"gi1/0/1": 1, "gi1/0/2": 2, "gi1/0/5": 5, "gi1/0/6": 6, "te1/0/1": 25}
@@ -101,7 +101,7 @@ class RosFace:
 
     # -- executing orders and answering queries
 
-    def execute(self, orders: Iterable[Order], each: Callable[[], None] = lambda: None) -> None:
+    def execute(self, orders: Iterable[Command], each: Callable[[], None] = lambda: None) -> None:
         """As a session does: a refusal stops it, and the prompt has to be the expected one. `each` runs after each."""
         for order in orders:
             if isinstance(order, Line):

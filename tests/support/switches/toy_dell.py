@@ -18,7 +18,7 @@ from lab.model import Port, Switch
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from controller.drivers.driver import Answers, Driver, Order, Query, SnmpSet, Walk
+    from controller.drivers.driver import Answers, Command, Driver, Query, SnmpSet, Walk
 
 WARNING = (
     "Warning: The use of large numbers of VLANs or interfaces may cause significant\n"
@@ -324,7 +324,7 @@ class ToyDell:
 
     # -- access for tests
 
-    def execute(self, orders: Iterable[Order]) -> None:
+    def execute(self, orders: Iterable[Command]) -> None:
         for order in orders:
             if not isinstance(order, Line):
                 self._put(order)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controller.drivers.cisco_ios.driver import CiscoIos
-from controller.drivers.driver import ASPECTS, Line, Order, Show, aspects_of
+from controller.drivers.driver import ASPECTS, Command, Line, Show, aspects_of
 from controller.model.port_forms import one_untagged
 from controller.model.state import (
     Change,
@@ -45,7 +45,7 @@ def observe(toy: ToyIos, switch: Switch = SWITCH, base: SwitchState | None = Non
     return DRIVER.parse(switch, aspects, {q: toy.type(q.command) for q in queries if isinstance(q, Show)}, base)
 
 
-def type_line(toy: ToyIos, order: Order) -> None:
+def type_line(toy: ToyIos, order: Command) -> None:
     assert isinstance(order, Line)
     output = toy.type(order.text)
     for question, answer in order.replies:
@@ -56,7 +56,7 @@ def type_line(toy: ToyIos, order: Order) -> None:
     assert re.search(order.prompt, toy.prompt), (order, toy.prompt)
 
 
-def execute(toy: ToyIos, orders: tuple[Order, ...]) -> None:
+def execute(toy: ToyIos, orders: tuple[Command, ...]) -> None:
     for order in orders:
         type_line(toy, order)
     assert not toy.where

@@ -167,7 +167,7 @@ def test_admin_status_alone_is_one_set(face: Face) -> None:
     shut = PortChange("sw5", "1/0/1", port, PortState(admin_up=False, ingress_filtering=False))
     (order,) = DRIVER.render(SWITCH, [shut])
     assert isinstance(order, SnmpSet)
-    assert order.objects == (("1.3.6.1.2.1.2.2.1.7.1", "int", 2),)
+    assert order.objects == (("1.3.6.1.2.1.2.2.1.7.1", 2),)
 
 
 def test_waiting_lines_that_would_come_to_life_are_refused(face: Face) -> None:

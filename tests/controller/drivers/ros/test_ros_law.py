@@ -225,7 +225,7 @@ def test_admin_status_alone_is_one_set(face: RosFace) -> None:
     up = read(face).ports["gi1/0/2"]
     change = PortChange("sw1", "gi1/0/2", up, replace(up, admin_up=False))
     (order,) = DRIVER.render(SWITCH, (change,))
-    assert order == SnmpSet((("1.3.6.1.2.1.2.2.1.7.2", "int", 2),), "shut gi1/0/2")
+    assert order == SnmpSet((("1.3.6.1.2.1.2.2.1.7.2", 2),), "shut gi1/0/2")
     face.put(order)
     assert not read(face).ports["gi1/0/2"].admin_up
     silent = replace(SWITCH, snmp_write=False)

@@ -1,4 +1,4 @@
-"""Orders that make changes on a ROS switch.
+"""Commands that make changes on a ROS switch.
 
 Command lines are those of the 55xx and Cisco 300/350 command-line guides. Every line names the prompt that it must
 leave behind, and each interface is entered from global configuration, so that an interface that is not entered stops
@@ -8,7 +8,7 @@ everything instead of letting its lines fall on the interface before.
 from collections.abc import Iterator, Sequence
 
 from controller.drivers.bridge_mib import Place, put_admin
-from controller.drivers.driver import Line, Order
+from controller.drivers.driver import Command, Line
 from controller.drivers.ros.dialect import Dialect
 from controller.drivers.ros.vlan_lines import DEFAULT_VID, vid_lists, vlan_lines
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
@@ -22,8 +22,8 @@ FLAP_QUIRK = "link_flap_prevention"
 _VLAN_FIELDS = ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering")
 
 
-def orders(switch: Switch, dialect: Dialect, changes: Sequence[Change]) -> Iterator[Order]:
-    """Orders in the order of the changes; what SNMP does stands between visits to configuration."""
+def commands(switch: Switch, dialect: Dialect, changes: Sequence[Change]) -> Iterator[Command]:
+    """Commands in the order of the changes; SNMP SETs are sent outside configuration mode."""
     inside = False
     if dialect.flap_guard and switch.quirks.get(FLAP_QUIRK) and any(_flaps(change) for change in changes):
         inside = True
@@ -120,7 +120,7 @@ def _vlan_database(switch: Switch, vids: list[int], *, exists: bool) -> Iterator
 
 
 def _static_lines(change: StaticsChange) -> Iterator[Line]:
-    """What is new, or at another port, first; then what is no more. An entry that is written again moves [M]."""
+    """Entries that are new or at another port first, then those to delete. An entry that is written again moves [M]."""
     for mac, port in sorted(change.after.items()):
         if change.before.get(mac) != port:
             where = f"vlan {change.vid} interface {interface_name(port)} permanent"

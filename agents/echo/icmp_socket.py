@@ -44,7 +44,7 @@ def echo_request(identifier: int, sequence: int, payload_byte: int) -> bytes:
 
 @dataclass(frozen=True)
 class Stamps:
-    """When one frame passed, nanoseconds; None where there is no such stamp."""
+    """When one frame passed, nanoseconds; None without such a stamp."""
 
     software_ns: int | None
     hardware_ns: int | None
@@ -64,8 +64,8 @@ def stamps_of(ancillary: list[tuple[int, int, bytes]]) -> Stamps | None:
 def await_arrival_stamps() -> None:
     """Wait until the kernel stamps what arrives: it begins some time after it was first asked (`net_enable_timestamp`).
 
-    A datagram to ourselves over loopback tells. Where loopback is down nothing does: the first answer may have no stamp
-    then, and counts as lost.
+    A datagram to ourselves over loopback shows it. Without loopback the first answer may have no stamp, and then counts
+    as lost.
     """
     due_s = time.monotonic() + _STAMPED_WITHIN_S
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as own:

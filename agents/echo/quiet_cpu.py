@@ -1,4 +1,4 @@
-"""A CPU that is awake and ours: what the node's own wake-ups would add to a round trip looks like a sleeping link."""
+"""Keeps a CPU awake for the probe: the CPU's own wake-ups would add to round trips and look like a link in LPI."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class QuietCpu:
             self.weaker.append(f"no SCHED_FIFO: {error.strerror}; other programs may take the CPU")
 
     def leave(self) -> int | None:
-        """Go to another CPU, as somebody more important holds this one; the CPU left, None if there is no choice.
+        """Move to another CPU, as a program of higher priority holds this one; the CPU left, None if it must stay.
 
         The scheduler does this by itself where a CPU is idle. Where all are busy it leaves a program for long beside
         one of SCHED_DEADLINE, such as what forwards the frames of a virtual lab.
