@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from agents.gap_histogram import bin_of, lower_edges_ns
+from agents.gap_histogram import lower_edges_ns
 from analysis.calibration import (
     AndujarPower,
     Calibration,
@@ -29,6 +29,7 @@ from record.event_kinds import EventKind
 from record.sample_tables import Batch
 from record.store import Run
 from record.trial_events import TrialBegun, TrialEnded, trial_folder
+from tests.support.measured.gap_bins import bin_of
 
 HOLD_US, SLEEP_US, WAKE_US = 1_000.0, 182.0, 60.0
 HOSTS = ("n01", "n02", "n03", "n04")
