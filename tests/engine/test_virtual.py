@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
+from eee_engine import FabricError, VirtualEngine, phy_profiles
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from eee_engine import FabricError, VirtualEngine, phy_profiles
 
 US = 1_000_000
 MS = 1_000 * US
