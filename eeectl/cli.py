@@ -10,6 +10,7 @@ from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
+from eeectl.lab_time import join_lab
 from lab.errors import LabError
 
 
@@ -166,6 +167,7 @@ def run(tokens: list[str]) -> int:
 
 def main() -> None:
     """Entry point of the command `eeectl`."""
+    join_lab(sys.argv[1:])
     status = run(sys.argv[1:])
     try:
         sys.stdout.flush()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
+from eee_engine import read_lab_clock
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -18,6 +19,7 @@ from eeectl.verbs.lab_fault import fault_app
 from lab.errors import LabError
 from twin.lab import lifecycle as labs
 from twin.lab.recording import record
+from twin.machine.lab_clock import rate_of
 
 lab_app = App(name="lab", help="Virtual labs: software switches, hosts and power strips that real tools can use.")
 lab_app.command(fault_app)
@@ -31,13 +33,16 @@ def _print_json(value: Any) -> None:
 
 
 @lab_app.command
-def up(lab: str = "virtual", /) -> int:
+def up(lab: str = "virtual", /, *, rate: str = "") -> int:
     """Bring a virtual lab up.
 
     Parameters
     ----------
     lab
         Name of a lab in ./inventory or among the shipped ones (virtual, miwa, koibuchi), or a folder.
+    rate
+        Give the lab a clock of its own that runs at this rate, in lab seconds per wall second, such as 1/10; from
+        1/1000 to 50.
 
     """
     console = Console(stderr=True)
@@ -50,12 +55,63 @@ def up(lab: str = "virtual", /) -> int:
                 tasks[doing] = bar.add_task(doing, total=of)
             bar.update(tasks[doing], completed=done, total=of)
 
-        made = labs.up(lab, progress)
+        made = labs.up(lab, progress, rate)
     print(
         f"lab {made.name} is up: {len(made.switches)} switches, {len(made.hosts)} hosts, {len(made.links)} cables, "
         f"{len(made.strips)} power strips; `eeectl lab status {made.name}` shows how to use it."
     )
     return 0
+
+
+@lab_app.command
+def clock(lab: str = "", rate: str = "", /, *, as_json: _Json = False) -> int:
+    """Show the clock of a lab that was brought up with --rate, or set its rate.
+
+    Parameters
+    ----------
+    lab
+        Its name; by default the only lab that is running.
+    rate
+        Lab seconds per wall second, such as 1/10, 0.5 or 5; from 1/1000 to 50.
+    as_json
+        Print JSON.
+
+    """
+    name = chosen(lab)
+    if rate:
+        labs.set_rate(name, rate)
+    in_force, lab_ns, wall_ns = read_lab_clock(labs.clock_page(name))
+    set_rate = rate_of(rate) if rate else in_force
+    outside = labs.outside_lab_time(name)
+    if as_json:
+        named = {
+            host: [{"process": number, "name": of} for number, of in found.items()] for host, found in outside.items()
+        }
+        clock_now = {"lab": name, "rate": set_rate, "lab_ns": lab_ns, "wall_ns": wall_ns}
+        _print_json({**clock_now, "outside_lab_time": named})
+    else:
+        print(f"lab {name}: {set_rate} lab seconds per wall second")
+        for host, found in outside.items():
+            names = ", ".join(f"{of} ({number})" for number, of in found.items())
+            print(f"{host}: at the wall's pace, as they do not preload the lab's clock: {names}")
+    return 0
+
+
+@lab_app.command
+def join(lab: str, /, *command: Annotated[str, Parameter(allow_leading_hyphen=True)]) -> int:
+    """Run a command on this machine in the time of a lab that was brought up with --rate.
+
+    Parameters
+    ----------
+    lab
+        The lab's name.
+    command
+        The command with its arguments, after `--`.
+
+    """
+    if not command:
+        raise LabError(f"no command: write `eeectl lab join {lab} -- COMMAND`.")
+    labs.join(lab, list(command))
 
 
 @lab_app.command

@@ -45,6 +45,13 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<python::engine::PyEngine>()?;
     module.add_class::<python::virtual_engine::PyVirtualEngine>()?;
     module.add_class::<python::agent::SnmpAgent>()?;
+    module.add_class::<python::lab_clock::LabClock>()?;
+    module.add_function(wrap_pyfunction!(
+        python::lab_clock::lab_clock_library,
+        module
+    )?)?;
+    module.add_function(wrap_pyfunction!(python::lab_clock::lab_clock_rate, module)?)?;
+    module.add_function(wrap_pyfunction!(python::lab_clock::read_lab_clock, module)?)?;
     module.add_function(wrap_pyfunction!(phy_profiles, module)?)?;
     Ok(())
 }

@@ -4,6 +4,7 @@ pub mod agent;
 pub mod engine;
 pub mod error;
 pub mod fabric;
+pub mod lab_clock;
 pub mod read;
 pub mod show;
 pub mod virtual_engine;

@@ -9,7 +9,7 @@ from twin.machine.credentials import SWITCH_KEY_USER
 USER = "lab"
 """The unprivileged account of every host."""
 
-SSHD_CONFIG = """\
+_SSHD_CONFIG = """\
 Port 22
 ListenAddress 0.0.0.0
 HostKey /etc/ssh/ssh_host_ed25519_key
@@ -26,6 +26,13 @@ PrintMotd no
 AcceptEnv LANG LC_*
 Subsystem sftp internal-sftp
 """
+
+
+def sshd_config(environment: Mapping[str, str]) -> str:
+    """The configuration of a host's SSH server; `environment` is set in every session."""
+    words = " ".join(f"{name}={value}" for name, value in environment.items())
+    return _SSHD_CONFIG + (f"SetEnv {words}\n" if words else "")
+
 
 SSH_CONFIG = """\
 Host *

@@ -11,13 +11,14 @@ import fcntl
 import json
 import os
 import select
+import shutil
 import signal
 import socket
 import struct
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from twin.hosts.hostroot import build_root, empty_volatile, mount_volatile
@@ -55,6 +56,8 @@ class HostKit:
     user_number: int
     files: Mapping[str, tuple[str, int, int]]
     sshd: str
+    clock: str = ""  # the page of the lab's clock, if it has one
+    clock_environment: Mapping[str, str] = field(default_factory=dict)
 
 
 def open_tap(name: str) -> int:
@@ -82,6 +85,17 @@ def _addresses(kit: HostKit) -> str:
         "link set mgmt0 up\n"
         f"addr add {kit.management_address} brd + dev mgmt0\n"
     )
+
+
+def _drop_ping_capability() -> None:
+    """Let ping preload the lab's clock, which the loader denies to programs with file capabilities.
+
+    It needs none here: `ping_group_range` allows everybody ICMP sockets.
+    """
+    ping = shutil.which("ping", path=_ENVIRONMENT["PATH"])
+    if ping is not None:
+        with suppress(OSError):  # it has none, or the file system is read-only
+            os.removexattr(ping, "security.capability")
 
 
 class _Init:
@@ -113,8 +127,10 @@ class _Init:
         os.close(tap)
         self.receive()  # "configure"
         subprocess.run(["ip", "-batch", "-"], input=_addresses(kit), text=True, check=True, capture_output=True)
-        build_root(kit.staging, kit.shared)
+        build_root(kit.staging, kit.shared, kit.clock)
         self.write_files()
+        if kit.clock:
+            _drop_ping_capability()
         self.power_on()
         self.serve()
 
@@ -140,7 +156,8 @@ class _Init:
         os.mkfifo("/run/sshd.ready", 0o600)
         ready = os.open("/run/sshd.ready", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         argv = [self.kit.sshd, "-D", "-f", "/etc/ssh/sshd_config", "-E", "/var/log/sshd.log"]
-        process = subprocess.Popen(argv, env=_ENVIRONMENT, cwd="/", stdin=subprocess.DEVNULL, start_new_session=True)
+        environment = {**_ENVIRONMENT, **self.kit.clock_environment}
+        process = subprocess.Popen(argv, env=environment, cwd="/", stdin=subprocess.DEVNULL, start_new_session=True)
         waiting = [ready, self.wake_read, self.channel.fileno()]
         while True:
             readable, _, _ = select.select(waiting, [], [])

@@ -14,6 +14,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from twin.machine.lab_clock import HOST_PAGE
 from twin.machine.namespaces import (
     MS_BIND,
     MS_NODEV,
@@ -167,10 +168,11 @@ def empty_volatile() -> None:
         unmount(path)
 
 
-def build_root(staging: str, shared: str) -> None:
+def build_root(staging: str, shared: str, clock: str = "") -> None:
     """Build the host's file system and make it the root; call it as PID 1 in a new mount namespace.
 
-    `staging` is an empty folder to mount on, `shared` the folder that becomes /shared. OSError from the kernel.
+    `staging` is an empty folder to mount on, `shared` the folder that becomes /shared, `clock` the page of the lab's
+    clock, if it has one. OSError from the kernel.
     """
     mount("none", "/", "", MS_REC | MS_PRIVATE)
     below = mounts_below(Path("/proc/self/mountinfo").read_text(encoding="utf-8"))
@@ -197,6 +199,10 @@ def build_root(staging: str, shared: str) -> None:
     mount("proc", str(new_root / "proc"), "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
     mount("sysfs", str(new_root / "sys"), "sysfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
     _dev(new_root / "dev")
+    if clock:
+        page = new_root / HOST_PAGE.lstrip("/")
+        page.touch()
+        _read_only(clock, str(page))
     mount_volatile(str(new_root))
     mount(shared, str(new_root / "shared"), "", MS_BIND)
     become_root(str(new_root))

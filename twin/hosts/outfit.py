@@ -11,16 +11,17 @@ from lab.errors import LabError
 from lab.model import Lab
 from twin.hosts.hostfiles import (
     SSH_CONFIG,
-    SSHD_CONFIG,
     USER,
     accounts,
     etc_hosts,
     known_hosts,
     openmpi_params,
+    sshd_config,
 )
 from twin.hosts.hostinit import HostKit
 from twin.machine.cgroups import Hierarchy, HostGroup, lab_folder
-from twin.machine.statedir import StateDir
+from twin.machine.lab_clock import HOST_PAGE, environment
+from twin.machine.statedir import CLOCK, StateDir
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +70,14 @@ def make_kits(
     authorized = f"{user_key.public} lab@{lab.name}\n"
     home = f"/home/{USER}"
     sshd = find_sshd()
+    groups = lab_folder(hierarchy, lab.name)
+    clock = state / CLOCK
+    clock_environment = environment(HOST_PAGE) if clock.exists() else {}
     common = {
         "/etc/passwd": (account_files["/etc/passwd"], 0o644, 0),
         "/etc/group": (account_files["/etc/group"], 0o644, 0),
         "/etc/shadow": (account_files["/etc/shadow"], 0o600, 0),
-        "/etc/ssh/sshd_config": (SSHD_CONFIG, 0o644, 0),
+        "/etc/ssh/sshd_config": (sshd_config(clock_environment), 0o644, 0),
         "/etc/ssh/ssh_config": (SSH_CONFIG, 0o644, 0),
         "/etc/ssh/ssh_known_hosts": (known, 0o644, 0),
         "/etc/ssh/authorized_keys": (authorized, 0o644, 0),
@@ -84,7 +88,6 @@ def make_kits(
     }
     data_length = ipaddress.IPv4Network(lab.data_network).prefixlen
     management_length = ipaddress.IPv4Network(lab.management_network).prefixlen
-    groups = lab_folder(hierarchy, lab.name)
     return [
         HostKit(
             name=host.name,
@@ -105,6 +108,8 @@ def make_kits(
                 "/etc/ssh/ssh_host_ed25519_key.pub": (host_keys[host.name].public + "\n", 0o644, 0),
             },
             sshd=sshd,
+            clock=str(clock) if clock_environment else "",
+            clock_environment=clock_environment,
         )
         for host in lab.hosts
     ]

@@ -62,11 +62,12 @@ class Report:
 
 
 class _Daemon:
-    def __init__(self, lab: Lab, report: Report, undo: ExitStack) -> None:
+    def __init__(self, lab: Lab, report: Report, undo: ExitStack, rate: str) -> None:
         self.lab = lab
         self.report = report
         self.undo = undo
         self.state = StateDir(lab.name)
+        self.rate = rate
         self.hosts: list[RunningHost] = []
         self.host_keys: dict[str, KeyPair] = {}
 
@@ -129,10 +130,14 @@ class _Daemon:
             journal = self.state.load()
             if journal is not None:
                 self.state.save(journal.model_copy(update={"ready": True}))
+            if rack.clock_keeper is not None:
+                rack.clock_keeper.set_rate(self.rate)
             self.report.send(ready=True)
             self.report.close()
             await end.wait()
         finally:
+            if rack.clock_keeper is not None:
+                rack.clock_keeper.close()  # first: at a slow rate all that follows would take long
             await rack.stop()
 
     def run(self) -> None:
@@ -155,6 +160,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m twin.lab.daemon", description=__doc__)
     parser.add_argument("folder", type=Path, help="the lab's folder")
     parser.add_argument("report", type=int, help="descriptor of the pipe to report on")
+    parser.add_argument("rate", help="of the lab's clock once the lab is ready; empty: it has none")
     given = parser.parse_args()
     logging.basicConfig(format="%(asctime)s [%(levelname)s] %(message)s")
     signal.signal(signal.SIGTERM, _terminate)
@@ -165,7 +171,7 @@ def main() -> int:
     try:
         with ExitStack() as undo:
             try:
-                _Daemon(load_lab(given.folder), report, undo).run()
+                _Daemon(load_lab(given.folder), report, undo, given.rate).run()
             finally:
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
     except Terminated:

@@ -10,16 +10,18 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from lab.errors import InventoryError, LabError, Problem
 from lab.folder import find_lab, known_labs, load_lab
 from lab.model import Lab
 from twin.families.table import check_family, check_ports
 from twin.lab.preflight import check_listeners, check_machine, check_networks
+from twin.machine import lab_clock
 from twin.machine.control import ask
+from twin.machine.lab_clock import make_page, rate_of
 from twin.machine.neighbours import raise_limits, restore_limits
-from twin.machine.statedir import Journal, StateDir, running_labs
+from twin.machine.statedir import CLOCK, Journal, StateDir, running_labs
 from twin.truth.truth import TruthError, load_truth
 
 Progress = Callable[[str, int, int], None]
@@ -94,8 +96,12 @@ def check_files(folder: Path) -> Lab:
     return lab
 
 
-def up(name: str, progress: Progress) -> Lab:
-    """Bring a lab up and return when it is ready; if anything fails, leave nothing behind."""
+def up(name: str, progress: Progress, rate: str = "") -> Lab:
+    """Bring a lab up and return when it is ready; if anything fails, leave nothing behind.
+
+    With a `rate` it gets a clock of its own, which runs at that rate once the lab is ready.
+    """
+    rate = rate and rate_of(rate)
     check_machine()
     lab = check_files(find_lab(name))
     state = StateDir(lab.name)
@@ -112,7 +118,9 @@ def up(name: str, progress: Progress) -> Lab:
         state.create()
         try:
             raise_limits(state.path, len(lab.hosts))
-            _run_daemon(lab, state, progress)
+            if rate:
+                make_page(state / CLOCK)
+            _run_daemon(lab, state, progress, rate)
         except BaseException:
             with _uninterrupted():
                 state.sweep()
@@ -131,10 +139,12 @@ class _uninterrupted:  # noqa: N801 - reads as a word in a with statement
         signal.signal(signal.SIGINT, self._before)
 
 
-def _run_daemon(lab: Lab, state: StateDir, progress: Progress) -> None:
+def _run_daemon(lab: Lab, state: StateDir, progress: Progress, rate: str) -> None:
     read_end, write_end = os.pipe()
-    argv = [sys.executable, "-m", "twin.lab.daemon", lab.folder, str(write_end)]
+    argv = [sys.executable, "-m", "twin.lab.daemon", lab.folder, str(write_end), rate]
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
+    if rate:
+        environment |= lab_clock.environment(str(state / CLOCK), os.environ)
     with (state / "daemon.log").open("wb") as log:
         daemon = subprocess.Popen(
             argv,
@@ -220,7 +230,7 @@ def order(name: str, do: str, *, descriptor: int = -1, **arguments: Any) -> Any:
 
 def exec_in_host(name: str, host: str, command: list[str], *, as_root: bool) -> int:
     """Run a command on a host with this process's terminal and descriptors; return its exit status."""
-    _, journal = running(name)
+    state, journal = running(name)
     process = journal.hosts.get(host)
     if process is None:
         raise LabError(f"lab {journal.lab} has no host {host}: it has {', '.join(sorted(journal.hosts))}.")
@@ -242,6 +252,8 @@ def exec_in_host(name: str, host: str, command: list[str], *, as_root: bool) -> 
         "SHELL": "/bin/bash",
         **{key: os.environ[key] for key in ("TERM", "LANG", "LC_ALL") if key in os.environ},
     }
+    if (state / CLOCK).exists():
+        environment |= lab_clock.environment(lab_clock.HOST_PAGE)
     group = Path(journal.cgroups) / host / "cgroup.procs"
 
     def join() -> None:
@@ -255,6 +267,45 @@ def exec_in_host(name: str, host: str, command: list[str], *, as_root: bool) -> 
             for number, handler in before.items():
                 signal.signal(number, handler)
     return code if code >= 0 else 128 - code
+
+
+def clock_page(name: str) -> Path:
+    """The page of a running lab's clock; LabError if the lab has none."""
+    state, journal = running(name)
+    page = state / CLOCK
+    if not page.exists():
+        raise LabError(
+            f"lab {journal.lab} has no clock of its own: take it down and bring it up with "
+            f"`eeectl lab up {journal.lab} --rate 1/10`."
+        )
+    return page
+
+
+def outside_lab_time(name: str) -> dict[str, dict[int, str]]:
+    """Processes on hosts of a running lab that do not live in its time: names by process number, by host."""
+    _, journal = running(name)
+    found = {}
+    for host in journal.hosts:
+        members = (Path(journal.cgroups) / host / "cgroup.procs").read_text(encoding="ascii").split()
+        if strangers := lab_clock.outsiders(map(int, members)):
+            found[host] = strangers
+    return found
+
+
+def set_rate(name: str, rate: str) -> None:
+    """Set the rate of a running lab's clock; LabError if it has none or the rate is out of range."""
+    clock_page(name)
+    order(name, "rate", rate=rate_of(rate))
+
+
+def join(name: str, command: list[str]) -> NoReturn:
+    """Become a command that lives in a running lab's time; LabError without a clock or without the command."""
+    page = clock_page(name)
+    try:
+        joined = {**os.environ, **lab_clock.environment(str(page), os.environ)}
+        os.execvpe(command[0], command, joined)  # noqa: S606 - no shell is wanted
+    except OSError as error:
+        raise LabError(f"{command[0]} cannot be run: {error.strerror}.") from error
 
 
 def login_argv(name: str, device: str) -> list[str]:

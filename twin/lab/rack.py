@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import asyncssh
-from eee_engine import Engine, FabricError, SnmpAgent
+from eee_engine import Engine, FabricError, LabClock, SnmpAgent
 
 from lab.errors import LabError
 from lab.model import Lab
@@ -27,7 +27,7 @@ from twin.lab.account import status_of, truth_of
 from twin.lab.agents import strip_agent, switch_face
 from twin.machine.control import ControlServer
 from twin.machine.credentials import Credentials
-from twin.machine.statedir import StateDir
+from twin.machine.statedir import CLOCK, StateDir
 from twin.mains.wiring import RackedNode, RackedSwitch, wire, wire_sensors
 from twin.network.topology import lay_out
 from twin.network.tree_keeper import TreeKeeper
@@ -78,6 +78,8 @@ class Rack:
         self.hosts: Mapping[str, RunningHost] = {host.name: host for host in hosts}
         self.truth = load_truth(Path(lab.folder) / "twin" / "truth.yaml")
         self.clock = _Clock()
+        page = state / CLOCK
+        self.clock_keeper = LabClock(page) if page.exists() else None
         self.engine = Engine(seed=self.truth.seed)
         try:
             self.topology = lay_out(
@@ -188,10 +190,20 @@ class Rack:
                 "clear": lambda request, _fd: self.faults.clear(request.get("number")),
                 "capture": self._capture,
                 "stop_capture": self._stop_capture,
+                "rate": self._set_rate,
                 "reset_lateness": lambda _request, _fd: self.engine.reset_lateness(),
             },
         )
         self._control.start()
+
+    def _set_rate(self, request: Mapping[str, Any], _descriptor: int) -> str:
+        if self.clock_keeper is None:
+            raise LabError("this lab has no clock of its own.")
+        try:
+            self.clock_keeper.set_rate(str(request.get("rate", "")))
+        except ValueError as error:
+            raise LabError(f"{error}.") from error
+        return self.clock_keeper.rate()
 
     def _start_agents(self) -> None:
         try:

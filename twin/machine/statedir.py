@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -115,6 +115,10 @@ class Journal(BaseModel):
     daemon: Process | None = None
     hosts: dict[str, Process] = {}
     ready: bool = False
+
+
+CLOCK: Final = "clock"
+"""The page of a lab's clock, in its state folder; missing if the lab runs at the wall's pace for good."""
 
 
 class StateDir:

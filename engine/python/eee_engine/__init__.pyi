@@ -293,3 +293,30 @@ class SnmpAgent:
 def phy_profiles() -> dict[str, dict[str, float]]:
     """Name -> speed_mbps, hold_us, sleep_us, quiet_us, refresh_us, wake_us, wake_during_sleep_us, fast_wake_us
     (0: not supported) at its nominal speed, and interruption_s."""
+
+class LabClock:
+    """Lab time of a virtual lab: keeps the lease of its clock until `close`; then lab time runs at the wall's pace."""
+
+    def __init__(self, path: PathLike[str] | str) -> None:
+        """Keep the clock on the page of this path. OSError if it cannot be written or is not a lab's clock."""
+    @staticmethod
+    def create(path: PathLike[str] | str) -> None:
+        """Make the page of a clock that shows the wall's time; an existing one is replaced. OSError if it cannot be."""
+    def set_rate(self, rate: str) -> None:
+        """Set the rate in lab seconds per wall second, such as "1/10"; ValueError outside 1/1000 to 50.
+
+        A slower rate takes effect at once, a faster one 15 ms later.
+        """
+    def rate(self) -> str:
+        """The rate that was set last."""
+    def close(self) -> None:
+        """Lab time runs at the wall's pace from now on."""
+
+def lab_clock_library() -> bytes:
+    """The library that is preloaded into a lab's processes."""
+
+def lab_clock_rate(text: str) -> str:
+    """A rate in lowest terms; ValueError outside 1/1000 to 50."""
+
+def read_lab_clock(path: PathLike[str] | str) -> tuple[str, int, int]:
+    """(rate in force, lab time in ns, the wall's time in ns), both monotonic. OSError if it is not a lab's clock."""
