@@ -10,7 +10,7 @@ die() { printf 'setup: %s\n' "$*" >&2; exit 1; }
 command -v apt-get >/dev/null || die "this machine has no apt-get; install the tools listed in setup.sh by hand (Debian 12, Ubuntu 24.04 or newer do it themselves)"
 
 packages=(
-    build-essential pkg-config python3 python3-venv        # to build
+    build-essential pkg-config python3 python3-dev python3-venv        # to build
     ca-certificates                                        # to download over TLS
     openssh-server openssh-client openmpi-bin              # what runs on the virtual hosts
     libopenmpi-dev                                         # mpicc
