@@ -61,6 +61,9 @@ class LatenessMonitor(Protocol):
     def begin(self) -> None:
         """Start observing: a trial begins."""
 
+    def pace(self) -> str:
+        """How fast the lab's time runs now, such as "1/10 of the wall's"; empty at the wall's pace."""
+
     def late_us(self, limit_us: float, share: float) -> float | None:
         """The lateness that more than `share` of the frames since `begin` exceeded, if above the limit; else None."""
 

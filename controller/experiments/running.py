@@ -5,6 +5,7 @@ are on disk before the next trial begins. So a run that was killed can be resume
 was in progress. However the run ends, the lab is restored.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -63,6 +64,7 @@ class Runner:
     _queue: SlotQueue = field(init=False)
     _number: int = 0
     _settled: bool = False
+    _pace: str = ""
 
     def __post_init__(self) -> None:
         events = read_events(self.run.folder)
@@ -169,12 +171,20 @@ class Runner:
                 else f"its files could not be written: {error.strerror or error}."
             )
             return TrialEnded(number, "failed", why, from_ns, self.run.clock.now_ns())
-        for note in done.notes:
+        for note in (*done.notes, *self._changed_pace()):
             self.run.event(EventKind.TRIAL_NOTE, trial=number, note=note)
         why = done.why or monitor.violation() or self._why_invalid(done)
         state: TrialState = "invalid" if why else "valid"
         answer = done.answer_right, done.figures, done.loop_ns
         return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *answer)
+
+    def _changed_pace(self) -> Iterator[str]:
+        """The pace of the lab's time, where it is not that of the trial before; the first is the wall's."""
+        pace = self.lateness_monitor.pace() if self.lateness_monitor is not None else ""
+        if pace != self._pace:
+            self._pace = pace
+            shown = pace or "the wall's"
+            yield f"from this trial on, lab time runs at {shown} pace."
 
     def _why_invalid(self, done: Measured) -> str:
         why = why_invalid(self.experiment.guards, self.guard_sink.violations(), done.begun_ns, done.ended_ns)

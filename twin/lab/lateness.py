@@ -2,8 +2,11 @@
 
 from typing import Any
 
+from eee_engine import read_lab_clock
+
 from lab.errors import LabError
 from twin.lab import lifecycle as labs
+from twin.machine.statedir import CLOCK, StateDir
 
 
 class Lateness:
@@ -24,6 +27,14 @@ class Lateness:
     def begin(self) -> None:
         """Count from now on."""
         self._before = self._counts()
+
+    def pace(self) -> str:
+        """The rate of the lab's clock, such as "1/10 of the wall's"; empty at the wall's pace."""
+        page = StateDir(self._lab) / CLOCK
+        if not page.exists():
+            return ""
+        rate, _, _ = read_lab_clock(page)
+        return "" if rate == "1" else f"{rate} of the wall's"
 
     def late_us(self, limit_us: float, share: float) -> float | None:
         """A lateness that more than `share` of the frames exceeded, if it is over the limit; else None.

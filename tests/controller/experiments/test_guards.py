@@ -133,6 +133,9 @@ class _Late:
     def begin(self) -> None:
         self.begun += 1
 
+    def pace(self) -> str:
+        return ""
+
     def late_us(self, limit_us: float, share: float) -> float | None:
         assert (limit_us, share) == (_ALL.twin_late_us, _ALL.twin_late_share)
         return self._late_us

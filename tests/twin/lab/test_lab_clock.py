@@ -15,6 +15,7 @@ from eee_engine import read_lab_clock
 from tests.support import ROOT
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.two_switches import Eeectl, write_two_switches
+from twin.lab.lateness import Lateness
 from twin.machine.lab_clock import environment
 
 pytestmark = pytest.mark.lab
@@ -199,3 +200,12 @@ def test_a_lab_comes_down_at_the_slowest_rate_and_its_processes_go_on(
     out, _ = sleeper.communicate(timeout=60)
     assert out == "awake\n"
     assert not page.exists()
+
+
+def test_the_lab_reports_its_pace(
+    at_a_tenth: tuple[str, Path, Path], eeectl_environment: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EEE_STATE_DIR", eeectl_environment["EEE_STATE_DIR"])
+    lateness = Lateness.of(at_a_tenth[0])
+    assert lateness is not None
+    assert lateness.pace() == "1/10 of the wall's"
