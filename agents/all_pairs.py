@@ -24,6 +24,7 @@ import struct
 import sys
 import time
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -128,12 +129,20 @@ class Prober:
         self._selector = selectors.DefaultSelector()
         self._udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._udp.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
-        self._udp.setsockopt(socket.IPPROTO_IP, _RECEIVE_ERRORS, 1)  # else a full table drops probes in silence
         self._udp.bind(("", PORT))
         self._udp.setblocking(False)
         self._selector.register(self._udp, selectors.EVENT_READ, self._take)
+        self._senders = [self._open_sender() for _ in peers]
         self._hails = self._open_hails(interface)
         self._watch(interface)
+
+    def _open_sender(self) -> socket.socket:
+        """A socket for probes to one peer: what waits for ARP to find a peer that is cut off fills its buffer alone."""
+        sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sender.setsockopt(socket.IPPROTO_IP, _RECEIVE_ERRORS, 1)  # else a full table drops probes in silence
+        sender.setblocking(False)
+        self._selector.register(sender, selectors.EVENT_READ, partial(self._take_errors, sender))
+        return sender
 
     def _open_hails(self, interface: str) -> socket.socket | None:
         """A socket for broadcasts, which no route leads to the interface. Before Linux 5.7 it needs CAP_NET_RAW."""
@@ -176,6 +185,8 @@ class Prober:
         while True:
             now, taken, taken_byte = self._counters(), self._taken, self._taken_byte
             self._take()
+            for sender in self._senders:
+                self._take_errors(sender)
             if taken == self._taken:
                 break
         frames = now[0] - self._since[0] - taken
@@ -215,10 +226,7 @@ class Prober:
             try:
                 payload, _ = self._udp.recvfrom(2048)
             except BlockingIOError:
-                self._take_errors()
                 return
-            except OSError:  # of a probe sent before: the peer does not listen yet
-                continue
             seen = unpack(self._run, payload)
             if seen is None:
                 continue
@@ -227,21 +235,21 @@ class Prober:
             if seen[2] != self._own:  # our own broadcast
                 self._note(seen)
 
-    def _take_errors(self) -> None:
-        """ICMP messages of peers that did not listen yet: the NIC has counted them too.
+    def _take_errors(self, sender: socket.socket) -> None:
+        """ICMP messages of a peer that did not listen yet: the NIC has counted them too.
 
-        The socket is ready to be read until somebody takes them, so those that wait would not wait.
+        The socket is ready to be read until somebody takes them, so whoever waits for it would not wait.
         """
         while True:
             try:
-                quoted, ancillary, _, _ = self._udp.recvmsg(2048, 512, socket.MSG_ERRQUEUE)
+                quoted, ancillary, _, _ = sender.recvmsg(2048, 512, socket.MSG_ERRQUEUE)
             except BlockingIOError:
                 return
             for level, kind, error in ancillary:
                 if (level, kind) != (socket.IPPROTO_IP, _RECEIVE_ERRORS) or len(error) < _ERROR.size:
                     continue
-                origin, sender = _ERROR.unpack_from(error)
-                if origin == _BY_ICMP and sender != self._own_address:  # ours say that no peer answers ARP
+                origin, address = _ERROR.unpack_from(error)
+                if origin == _BY_ICMP and address != self._own_address:  # ours say that no peer answers ARP
                     self._taken += 1
                     self._taken_byte += len(quoted) + _HEADS_BYTE + _ICMP_BYTE
 
@@ -267,7 +275,7 @@ class Prober:
 
     def _send(self, phase: int, kind: int, to: int, number: int) -> None:
         to_all = phase == _HAIL or (phase, kind) == (_MARK, _REQUEST)
-        out = self._hails if to_all else self._udp
+        out = self._hails if to_all else self._senders[to]
         address = "255.255.255.255" if to_all else self._addresses[to]
         if out is None:
             return
