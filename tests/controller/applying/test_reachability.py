@@ -1,11 +1,17 @@
 """The result of all hosts' reports, and the validation of what an agent sends."""
 
-from collections.abc import Callable, Mapping
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from agents import all_pairs
 from agents.all_pairs import pack, udp_payload, unpack
 from controller.applying.host_check import check_hosts
 from controller.applying.reachability import Flood, Pair, Report, SeenFlood, judge, read_report
@@ -13,6 +19,9 @@ from controller.transports.hosts import Program
 from lab.errors import DeviceError, Unreachable, Unreadable
 from lab.model import Host
 from tests.support.graph_lab import graph_lab
+from tests.support.nodes.agent_nodes import PATIENCE_S
+from tests.support.nodes.agent_nodes import Pair as Nodes
+from tests.support.nodes.agent_nodes import nodes as two_nodes
 
 HOSTS = ("a", "b", "c")
 
@@ -178,3 +187,64 @@ def test_probes_are_found_in_frames_tagged_or_not() -> None:
     assert unpack(8, probe) is None
     assert unpack(9, b"") is None
     assert udp_payload(bytes(12) + b"\x08\x06" + udp) == b""
+
+
+@pytest.fixture
+def nodes() -> Iterator[Nodes]:
+    if os.geteuid() != 0:
+        pytest.skip("network namespaces need root")
+    with two_nodes() as pair:
+        yield pair
+
+
+def check_two(nodes: Nodes, absent: Sequence[str], between: Callable[[], None] = lambda: None) -> tuple[Report, Report]:
+    """The reports of both nodes, which may not see frames for others; no host of its own is at an `absent` address.
+
+    `between` is called when the first agent runs, before the second one is started.
+    """
+    addresses = {"a": nodes.a.address, "b": nodes.b.address, **{address: address for address in absent}}
+    children = {}
+    for name, node in (("a", nodes.a), ("b", nodes.b)):
+        given = {"host": name, "interface": node.interface, "burst": 5, "meet_s": 4, "run": 1, "turns": False}
+        argv = [
+            "setpriv",
+            "--bounding-set=-net_raw",
+            "--inh-caps=-net_raw",
+            sys.executable,
+            "-I",
+            str(all_pairs.__file__),
+        ]
+        children[name] = subprocess.Popen(
+            node.inside(*argv, json.dumps({**given, "hosts": addresses})), stdout=subprocess.PIPE
+        )
+        if name == "a":
+            between()
+    a, b = (read_report(name, json.loads(child.communicate(timeout=PATIENCE_S)[0])) for name, child in children.items())
+    assert a.lacks
+    assert b.lacks
+    return a, b
+
+
+def test_what_a_peer_answers_before_its_agent_runs_is_no_flood(nodes: Nodes) -> None:
+    absent = [f"198.19.251.{n}" for n in range(10, 30)]
+    for address in absent:
+        nodes.b.ip("address", "add", f"{address}/24", "dev", nodes.b.interface)
+    nodes.b.sysctl("net.ipv4.icmp_ratelimit", "0")
+
+    def wait_for_answers() -> None:
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            found = json.loads(nodes.a.ip("-statistics", "link", "show", nodes.a.interface))
+            if found[0]["stats64"]["rx"]["packets"] > 200:
+                return
+        raise AssertionError(found)
+
+    a, _ = check_two(nodes, absent, wait_for_answers)
+    assert a.excess == 0
+    assert a.heard["b"] == 5
+
+
+def test_peers_that_arp_does_not_find_hold_up_no_others(nodes: Nodes) -> None:
+    a, b = check_two(nodes, [f"198.19.251.{n}" for n in range(10, 60)])
+    assert (a.heard["b"], b.heard["a"]) == (5, 5)
+    assert sum(a.heard.values()) == sum(b.heard.values()) == 5
