@@ -15,10 +15,11 @@ from pathlib import Path
 
 import paramiko
 
+from tests.support import ROOT
 from tests.support.qemu.initramfs import Archive
 
 HERE = Path(__file__).parent
-KERNEL = HERE.parents[1] / ".tools/kernel"
+KERNEL = ROOT / ".tools/kernel"
 MODULES = ["virtio_pci", "virtio_net", "bridge", "veth", "bonding"]
 OPERATOR = "operator"
 """A namespace without a switch, through which the tests connect."""
