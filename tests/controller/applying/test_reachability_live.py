@@ -93,6 +93,7 @@ def test_a_cut_cable_cuts_one_way(lab: Lab, eeectl: Eeectl) -> None:
     one_way = {Pair(f"n{a:02}", f"n{b:02}") for a in range(7, 13) for b in range(1, 7)}
     found = set(verdict.cut)
     assert one_way <= found
-    # In the other direction frames pass until ARP, whose answers are lost, forgets an address.
-    assert found - one_way <= {Pair(pair.receiver, pair.sender) for pair in one_way}
-    assert not verdict.lossy
+    # In the other direction frames pass until ARP, whose answers are lost, forgets an address: all, none, or the first.
+    other_way = {Pair(pair.receiver, pair.sender) for pair in one_way}
+    assert found - one_way <= other_way
+    assert set(verdict.lossy) <= other_way
