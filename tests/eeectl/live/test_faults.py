@@ -100,7 +100,7 @@ def test_unexpected_pages_are_turned(engineer: Engineer) -> None:
 def test_a_pulled_plug_is_waited_for(engineer: Engineer) -> None:
     engineer.fault("power", "sw2", "off", "--at-change", "15")
     applying = engineer.start_apply()
-    applying.await_words("waiting for sw2")
+    applying.await_words("for sw2 to answer")
     engineer.fault("power", "sw2", "on")
     done = applying.end()
     assert done.returncode == 1

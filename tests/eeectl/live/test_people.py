@@ -171,7 +171,7 @@ def test_no_disk_space_for_a_journal(engineer: Engineer, small_disk: Path) -> No
     assert done.returncode == 1
     assert "could not be written" in done.stderr, done.stderr
     engineer.require_before()
-    assert "nothing was ever" in engineer.eeectl("recover", kept=small_disk).stderr
+    assert "has never applied anything" in engineer.eeectl("recover", kept=small_disk).stderr
 
 
 def test_the_disk_fills_up_in_the_middle(engineer: Engineer, small_disk: Path) -> None:

@@ -56,7 +56,7 @@ def test_control_groups_of_either_version() -> None:
 _NESTED = """
 import os, sys
 from pathlib import Path
-from twin import namespaces as ns
+from twin.machine import namespaces as ns
 from twin.hosts.hostroot import build_root
 ns.unshare(ns.CLONE_NEWPID)
 child = os.fork()

@@ -111,14 +111,14 @@ def test_kill_of_the_daemon_leaves_nothing_after_the_next_command(lab: Traces, e
 @pytest.mark.parametrize("after", ["making hosts", "starting switches", "waiting for links"])
 def test_ctrl_c_in_up_leaves_nothing(lab: Traces, eeectl_environment: dict[str, str], after: str) -> None:
     script = (
-        "import os, signal, sys\nfrom controller import cli\nfrom twin import lab\n"
+        "import os, signal, sys\nfrom eeectl import cli\nfrom twin.lab import lifecycle as lab\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "real = lab.up\n"
-        "def up(name, progress):\n"
+        "def up(name, progress, rate):\n"
         "    def watched(doing, done, of):\n"
         f"        if doing == {after!r}:\n"
         "            os.kill(os.getpid(), signal.SIGINT)\n"
-        "    return real(name, watched)\n"
+        "    return real(name, watched, rate)\n"
         "lab.up = up\n"
         "sys.exit(cli.run(['lab', 'up', sys.argv[1]]))\n"
     )
@@ -179,7 +179,7 @@ def test_refusal_for_a_foreign_bridge(lab: Traces, eeectl: Eeectl) -> None:
     name = f"eee-{lab.folder.name}"
     subprocess.run(["ip", "link", "add", name, "type", "bridge"], check=True)
     try:
-        _refused(eeectl("lab", "up", str(lab.folder)), name, "not ours")
+        _refused(eeectl("lab", "up", str(lab.folder)), name, "does not belong to this lab")
         assert name in _interfaces(), "another's interface was removed"
         assert not lab.state.exists()
     finally:
@@ -210,7 +210,7 @@ def test_two_labs_side_by_side_and_a_clash(
 
 
 def test_refusal_for_others_than_root(lab: Traces, eeectl_environment: dict[str, str]) -> None:
-    script = "import os, sys\nfrom controller import cli\nfrom controller.commands import lab_commands\n"
+    script = "import os, sys\nfrom eeectl import cli\nfrom eeectl.verbs import lab as lab_verbs\n"
     script += "os.setuid(65534)\nsys.exit(cli.run(sys.argv[1:]))\n"
     for verb in ("up", "down"):
         done = subprocess.run(
