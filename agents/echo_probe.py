@@ -227,7 +227,7 @@ def _arguments() -> argparse.ArgumentParser:
     add("--order", choices=("shuffled", "given"), default="shuffled", help="of the steps (default %(default)s)")
     add("--since", choices=("answer", "echo"), default="answer", help="what a gap counts from (default %(default)s)")
     add("--seed", type=int, default=1, help="of the gaps (default %(default)s)")
-    add("--payload-byte", type=int, default=64, help="ICMP payload (default %(default)s)")
+    add("--payload-byte", type=int, default=56, help="data behind the ICMP header of 8 bytes (default %(default)s)")
     add("--lost-after-ms", type=float, default=100.0, help="an echo not answered by then is lost (default %(default)s)")
     add("--interface", default="", help="where echoes leave (default: by the routing table)")
     add("--no-hardware", dest="hardware", action="store_false", help="do not ask the card for its own stamps")

@@ -137,7 +137,7 @@ HPL.out      output file name
 1            # of recursive panel fact.
 1            RFACTs
 1            # of broadcasts
-1            BCASTs
+0            BCASTs
 1            # of lookahead depths
 1            DEPTHs
 2            SWAP
@@ -152,4 +152,5 @@ HPL.out      output file name
 0            additional blocks for PTRANS
 40           values of NB
 """
-"""HPL's file, in the order that HPCC reads: a value and what it is. All that is not filled in is HPCC's example's."""
+"""HPL's file, in the order that HPCC reads: a value and what it is. All that is not filled in is HPCC's example's, but for the
+broadcast: 1ring, as in Koibuchi's Table 3 (2011), whose print says "lring"; the example has 1ringM, number 1."""

@@ -19,7 +19,7 @@ from analysis.configurations import Factors, State
 from analysis.interval import Interval, NotEnoughData
 from analysis.links.eee_policy import PolicyFit, fit_policy
 from analysis.links.link_symptoms import EndView, compare_ends, symptoms_of
-from analysis.links.probes import ECHO_WIRE_BYTE, LATE_NS, Probes
+from analysis.links.probes import LATE_NS, Probes, echo_wire_byte
 from analysis.run_lab import lab_of_run
 from lab.model import Lab
 from lab.topology import Topology
@@ -75,8 +75,11 @@ def read_probes(trials: Iterable[Trial]) -> Probes:
     sent_ns: list[int] = []
     rtt: list[float] = []
     late_ns: list[int] = []
+    wire_byte: list[float] = []
     for trial in sorted(trials, key=lambda one: one.begun_ns):
-        rows = [row for row in read_agent_file(trial.path("echoes.jsonl"), "echo_probe").rows if row["sent_ns"]]
+        stream = read_agent_file(trial.path("echoes.jsonl"), "echo_probe")
+        rows = [row for row in stream.rows if row["sent_ns"]]
+        wire_byte += [echo_wire_byte(int(stream.header["payload_byte"]))] * len(rows)
         for number, row in enumerate(rows):
             lost = number == 0 or row["rtt_ns"] is None
             sent_ns.append(row["sent_ns"])
@@ -85,7 +88,7 @@ def read_probes(trials: Iterable[Trial]) -> Probes:
     since_first_us = (np.array(sent_ns, dtype=np.int64) - min(sent_ns, default=0)) / 1e3
     order = np.argsort(since_first_us, kind="stable")
     punctual = np.array(late_ns)[order] < LATE_NS
-    return Probes.of(since_first_us[order], np.array(rtt)[order], ECHO_WIRE_BYTE, punctual)
+    return Probes.of(since_first_us[order], np.array(rtt)[order], np.array(wire_byte)[order], punctual)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,17 +27,17 @@ class LinkMode:
     """How a direction saves power; microseconds, and power as fractions of the active direction's.
 
     `deep_after_us`: how long hybrid stays in fast wake. `quiet_us` infinite: no refresh. Refresh, Ts and Tw draw as
-    much as active.
+    much as active. Times but Tq and Tr are numbers, or arrays of candidates that broadcast against idle intervals.
     """
 
     mode: ModeName
-    hold_us: float = 0.0
-    sleep_us: float = 0.0
-    wake_us: float = 0.0
+    hold_us: Floats | float = 0.0
+    sleep_us: Floats | float = 0.0
+    wake_us: Floats | float = 0.0
     quiet_us: float = math.inf
     refresh_us: float = 0.0
-    fast_wake_us: float = 0.0
-    deep_after_us: float = 0.0
+    fast_wake_us: Floats | float = 0.0
+    deep_after_us: Floats | float = 0.0
     deep_fraction: float = 0.1
     fast_fraction: float = 0.6
     sleep_waits: bool = True
@@ -77,7 +77,7 @@ class Spent:
 
 
 def spend(mode: LinkMode, idle_us: ArrayLike) -> Spent:
-    """Times in state of idle intervals that each end with a packet; shape (n,)."""
+    """Times in state of idle intervals that each end with a packet; shape (n,), or that of `mode` broadcast with it."""
     idle = np.asarray(idle_us, dtype=float)
     nothing = np.zeros_like(idle)
     if mode.mode == "active":
@@ -134,16 +134,15 @@ def poisson(
         raise ValueError("the closed form covers deep sleep whose Ts cannot be interrupted only")
     if not 0.0 < load < 1.0 or coalesce < 1:
         raise ValueError(f"the closed form needs a load between 0 and 1, not {load:g}, and at least one frame")
-    per_sleep = rate_per_us * mode.sleep_us
-    slept = math.exp(-rate_per_us * mode.hold_us)
+    hold_us, sleep_us, wake_us = float(mode.hold_us), float(mode.sleep_us), float(mode.wake_us)
+    per_sleep = rate_per_us * sleep_us
+    slept = math.exp(-rate_per_us * hold_us)
     in_sleep = [math.exp(-per_sleep) * per_sleep**count / math.factorial(count) for count in range(coalesce)]
     low_us = sum((coalesce - count) * share for count, share in enumerate(in_sleep)) / rate_per_us
-    cycle_us = (1 - slept) / rate_per_us + slept * (mode.sleep_us + low_us + mode.wake_us)
+    cycle_us = (1 - slept) / rate_per_us + slept * (sleep_us + low_us + wake_us)
     waiting = sum(share * sum(range(count, coalesce)) / rate_per_us for count, share in enumerate(in_sleep))
     queued = coalesce * sum(in_sleep) + per_sleep - sum(count * share for count, share in enumerate(in_sleep))
-    area = slept * (
-        rate_per_us * mode.sleep_us**2 / 2 + waiting + queued * mode.wake_us + rate_per_us * mode.wake_us**2 / 2
-    )
+    area = slept * (rate_per_us * sleep_us**2 / 2 + waiting + queued * wake_us + rate_per_us * wake_us**2 / 2)
     lpi = (1 - load) * slept * low_us / cycle_us
     refresh = 0.0 if math.isinf(mode.quiet_us) else mode.refresh_us / (mode.quiet_us + mode.refresh_us)
     return PoissonLink(

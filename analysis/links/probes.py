@@ -12,8 +12,16 @@ Mask = NDArray[np.bool_]
 FRAME_OVERHEAD_BYTE = 24
 """Preamble, FCS and the gap between frames (IEEE 802.3, clauses 3 and 4)."""
 
-ECHO_WIRE_BYTE = 14.0 + 20.0 + 8.0 + 64.0 + FRAME_OVERHEAD_BYTE
-"""An ICMP echo with 64 bytes of payload over IPv4."""
+_LEAST_FRAME_BYTE = 60.0  # without FCS
+
+
+def echo_wire_byte(payload_byte: int) -> float:
+    """Bytes that an ICMP echo with so much data behind its header takes on the wire, over IPv4."""
+    return max(14.0 + 20.0 + 8.0 + payload_byte, _LEAST_FRAME_BYTE) + FRAME_OVERHEAD_BYTE
+
+
+ECHO_WIRE_BYTE = echo_wire_byte(56)
+"""Of 64 bytes of data including 8 of ICMP (Miwa 2013, section 5.1.1), which is also what `ping` sends by default."""
 
 LATE_NS = 50_000
 """An echo that leaves later than scheduled by this shows a busy processor."""

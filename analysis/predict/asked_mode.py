@@ -4,16 +4,17 @@ Every field of the policy and both fractions have shape (draws, 1), so gaps go a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
 
 from analysis.calibration import LinkPolicy
 from analysis.interval import Floats
+from analysis.links.link_modes import LinkMode, spend
 from analysis.links.path_delay import Policy
 from analysis.predict.sampling import Sampler
-from analysis.predict.what_if import PHYS, Phy, WhatIf
+from analysis.predict.what_if import DEEP_FRACTION, FAST_FRACTION, PHYS, Phy, WhatIf
 
 _NEVER: Final = float("inf")
 
@@ -23,27 +24,40 @@ class AskedMode:
     """A policy, and the fraction of a port's idle power that remains in each kind of low power.
 
     A fraction of None: as calibrated for the port. `warnings` say where the policy goes beyond measurements.
+    `policy.sleep_us` is what a frame waits for at most while a link falls asleep; `sleep_us` is Ts itself, which draws
+    full power whether a frame waits for its end or not. Tq and Tr: see `low_power_us`.
     """
 
     policy: Policy
     deep_fraction: Floats | None
     fast_fraction: Floats | None
     warnings: tuple[str, ...]
+    sleep_us: Floats | float = 0.0
+    quiet_us: float = _NEVER
+    refresh_us: float = 0.0
 
     def low_power_us(self, gap_us: Floats) -> tuple[Floats, Floats]:
         """(deep, fast): time of each gap in either kind of low power, shape (draws, gaps).
 
-        Falling asleep and waking draw full power (Andujar 2023, section 2.1; Georgakoudis 2019, Table II). While a
-        frame waits for others, the link still sleeps.
+        Falling asleep, refreshing and waking draw full power (Andujar 2023, section 2.1; Georgakoudis 2019, Table II);
+        a fraction that was calibrated includes refresh, which is therefore low power there. While a frame waits for
+        others, the link still sleeps.
         """
         policy = self.policy
         hybrid = ~np.isnan(np.asarray(policy.deep_after_us))
-        light = np.where(hybrid, policy.deep_after_us, 0.0)
-        late = gap_us - policy.hold_us
-        fast = np.where(hybrid, np.clip(late, 0.0, light), 0.0)
-        deep = np.maximum(late - light - policy.sleep_us, 0.0)
-        waits = np.where(late - light > 0, policy.wait_us, 0.0)
-        return deep + waits, fast
+        light_us = np.where(hybrid, policy.deep_after_us, 0.0)
+        link = LinkMode(
+            "hybrid",
+            policy.hold_us,
+            self.sleep_us,
+            policy.wake_us,
+            self.quiet_us,
+            self.refresh_us,
+            deep_after_us=light_us,
+        )
+        spent = spend(link, gap_us)
+        waits = np.where(gap_us - policy.hold_us > light_us, policy.wait_us, 0.0)
+        return spent.quiet_us + waits, spent.fast_us
 
 
 def asked_mode(what_if: WhatIf, link: LinkPolicy | None, sampler: Sampler) -> AskedMode:
@@ -55,12 +69,12 @@ def asked_mode(what_if: WhatIf, link: LinkPolicy | None, sampler: Sampler) -> As
         warnings.append("no link's policy was fitted: times are those of the 1000BASE-T standard, not of these links.")
     phy = PHYS[what_if.phy] if what_if.phy else PHYS["1000BASE-T"] if link is None else None
     if what_if.mode == "measured" and phy is None and link is not None:
-        return AskedMode(_measured(link, sampler), None, None, tuple(_symptom_warnings(link)))
+        return _asked(what_if, _measured(link, sampler), None, None, None, _symptom_warnings(link))
     hold_us = _hold(what_if, link, sampler, warnings)
     if what_if.mode in ("fast", "hybrid"):
         return _with_fast_wake(what_if, link, phy, hold_us, sampler, warnings)
     sleep_us, wake_us = _deep_times(link, phy, sampler)
-    fraction = None if phy is None else np.full((sampler.count, 1), phy.deep_fraction)
+    fraction = None if phy is None else np.full((sampler.count, 1), DEEP_FRACTION)
     if phy is not None:
         warnings.append(
             f"Ts, Tw and power asleep are those of {what_if.phy or '1000BASE-T'} ({phy.source}), not measured."
@@ -69,7 +83,16 @@ def asked_mode(what_if: WhatIf, link: LinkPolicy | None, sampler: Sampler) -> As
     if what_if.mode == "coalescing" and (link is None or link.kind != "coalescing"):
         warnings.append("coalescing was not measured: no link of the calibration waits for more frames.")
     policy = Policy(hold_us, sleep_us, wake_us, wait_us=wait_us, wait_byte=_NEVER if wait_us else 0.0)
-    return AskedMode(policy, fraction, None, tuple(warnings))
+    return _asked(what_if, policy, fraction, None, phy, warnings)
+
+
+def _asked(
+    what_if: WhatIf, policy: Policy, deep: Floats | None, fast: Floats | None, phy: Phy | None, warnings: Sequence[str]
+) -> AskedMode:
+    """The mode of a policy with its true Ts; Tq and Tr are a PHY's, where the power in low power is one's too."""
+    quiet_us, refresh_us = (_NEVER, 0.0) if phy is None else (phy.quiet_us, phy.refresh_us)
+    waited = policy if what_if.sleep_waits else replace(policy, sleep_us=0.0)
+    return AskedMode(waited, deep, fast, tuple(warnings), policy.sleep_us, quiet_us, refresh_us)
 
 
 def _column(samples: Floats) -> Floats:
@@ -130,5 +153,5 @@ def _with_fast_wake(
     sleep_us, wake_us = _deep_times(link, phy, sampler)
     after_us = what_if.deep_after_us if what_if.deep_after_us is not None else _NEVER
     policy = Policy(hold_us, sleep_us, wake_us, fast_us, after_us)
-    deep = np.full((sampler.count, 1), phy.deep_fraction) if phy is not None else None
-    return AskedMode(policy, deep, np.full((sampler.count, 1), times.fast_fraction), tuple(warnings))
+    deep = np.full((sampler.count, 1), DEEP_FRACTION) if phy is not None else None
+    return _asked(what_if, policy, deep, np.full((sampler.count, 1), FAST_FRACTION), phy, warnings)

@@ -6,6 +6,7 @@
     fast,hold_us=10,phy=100GBASE-R     fast wake (802.3bj): wakes almost at once, and saves less
     hybrid,hold_us=1,deep_after_us=10  fast wake first, deep sleep after more idle time (Georgakoudis et al. 2019)
     coalescing,wait_us=100             a frame that finds the link asleep waits for others, up to this time
+    deep,phy=100GBASE-R,sleep_waits=no a frame that arrives in Ts waits for Tw alone (Georgakoudis et al. 2019, Table II)
     ...,off_links=sw1:gi1/0/23+5       links off, named by an end or a number
     ...,speed_mbps=100                 every link of the nodes and between switches at a lower speed
 
@@ -25,31 +26,46 @@ MODES: Final[tuple[Mode, ...]] = ("off", "measured", "deep", "fast", "hybrid", "
 
 @dataclass(frozen=True, slots=True)
 class Phy:
-    """Times of a PHY, and the fraction of a port's power that remains asleep. NaN: it has no such mode."""
+    """Times of a PHY: Ts, Tw of deep sleep and of fast wake (NaN: it has none), Tq and Tr.
 
+    `profile` is the profile of the twin's engine that has the same times; a test holds both tables equal.
+    """
+
+    profile: str
     sleep_us: float
     wake_us: float
     fast_wake_us: float
-    deep_fraction: float
-    fast_fraction: float
+    quiet_us: float
+    refresh_us: float
     source: str
 
 
+DEEP_FRACTION: Final = 0.1
+FAST_FRACTION: Final = 0.6
+"""Of a port's active power, in deep sleep and in fast wake: the papers assume them, without measurement."""
+
+_MIWA: Final = "Miwa 2013, Table 1"
+_GEORGAKOUDIS: Final = "Georgakoudis 2019, Tables I and VI; its Ts of 1.1 us is for 100 Gb/s"
+
 PHYS: Final[Mapping[str, Phy]] = {
-    "100BASE-TX": Phy(200.0, 30.0, float("nan"), 0.1, float("nan"), "Miwa 2013, Table 1"),
-    "1000BASE-T": Phy(182.0, 16.0, float("nan"), 0.1, float("nan"), "Miwa 2013, Table 1"),
-    "10GBASE-T": Phy(2.88, 4.48, float("nan"), 0.1, float("nan"), "IEEE 802.3-2022, clause 78"),
-    "andujar-10G": Phy(2.88, 4.16, float("nan"), 0.1, float("nan"), "Andujar 2023, section 3.1"),
-    "25GBASE-R": Phy(5.0, 14.25, 0.34, 0.1, 0.6, "Georgakoudis 2019, Table I; IEEE 802.3-2022, clause 78"),
-    "40GBASE-R": Phy(1.1, 5.5, 0.34, 0.1, 0.6, "Georgakoudis 2019, Tables I and VI"),
-    "100GBASE-R": Phy(1.1, 5.5, 0.34, 0.1, 0.6, "Georgakoudis 2019, Table VI"),
+    "100BASE-TX": Phy("miwa-100BASE-TX", 200.0, 30.0, float("nan"), 20_000.0, 200.0, _MIWA),
+    "1000BASE-T": Phy("miwa-1000BASE-T", 182.0, 16.0, float("nan"), 20_000.0, 198.0, _MIWA),
+    "10GBASE-T": Phy("10GBASE-T", 2.88, 4.48, float("nan"), 39.68, 1.28, "IEEE 802.3-2022, clause 78"),
+    "andujar-10G": Phy("andujar", 2.88, 4.16, float("nan"), float("inf"), 0.0, "Andujar 2023, section 3.1"),
+    "25GBASE-R": Phy("georgakoudis-25GBASE-R", 1.1, 14.25, 0.34, 1_700.0, 16.9, _GEORGAKOUDIS),
+    "40GBASE-R": Phy("georgakoudis-40GBASE-R", 1.1, 5.5, 0.34, 1_700.0, 5.9, _GEORGAKOUDIS),
+    "100GBASE-R": Phy("georgakoudis-100GBASE-R", 1.1, 5.5, 0.34, 1_700.0, 5.9, _GEORGAKOUDIS),
 }
-"""By name. The papers assume 0.1 of the active power for deep sleep and 0.6 for fast wake, without measurement."""
+"""By name. The papers give no Tq and Tr: those are of the standard's PHY at the same speed, of copper from 25 Gb/s on."""
 
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """One question. None: as measured, or as the mode implies. `text` is its source."""
+    """One question. None: as measured, or as the mode implies. `text` is its source.
+
+    `sleep_waits`: a frame that arrives while a link falls asleep waits for the rest of Ts, then for Tw, as 802.3
+    clause 78 has it for BASE-T and as Miwa saw; False: for Tw alone, as Georgakoudis' Table II charges it.
+    """
 
     text: str
     mode: Mode
@@ -59,6 +75,7 @@ class WhatIf:
     phy: str = ""
     off_links: tuple[str, ...] = ()
     speed_mbps: int | None = None
+    sleep_waits: bool = True
 
     @property
     def saves(self) -> bool:
@@ -66,7 +83,7 @@ class WhatIf:
         return self.mode != "off"
 
 
-_KEYS: Final = ("hold_us", "deep_after_us", "wait_us", "phy", "off_links", "speed_mbps")
+_KEYS: Final = ("hold_us", "deep_after_us", "wait_us", "phy", "sleep_waits", "off_links", "speed_mbps")
 
 
 @dataclass(slots=True)
@@ -75,6 +92,7 @@ class _Given:
     phy: str = ""
     off_links: tuple[str, ...] = ()
     speed_mbps: int | None = None
+    sleep_waits: bool = True
 
 
 def parse_what_if(text: str) -> WhatIf:
@@ -97,6 +115,7 @@ def parse_what_if(text: str) -> WhatIf:
         given.phy,
         given.off_links,
         given.speed_mbps,
+        given.sleep_waits,
     )
 
 
@@ -110,6 +129,12 @@ def _take(text: str, word: str, given: _Given) -> None:
         if value not in PHYS:
             raise LabError(f"'{value}' in '{text}' is not a known PHY: use one of {', '.join(PHYS)}.")
         given.phy = value
+    elif key == "sleep_waits":
+        if value not in ("yes", "no"):
+            raise LabError(
+                f"'{word}' in '{text}' is neither yes nor no: does a frame that arrives in Ts wait for its end?"
+            )
+        given.sleep_waits = value == "yes"
     elif key == "off_links":
         given.off_links = tuple(name for name in value.split("+") if name)
     elif key == "speed_mbps":
@@ -137,6 +162,8 @@ def _validate(text: str, mode: Mode, given: _Given) -> None:
     wrong = set(given.numbers) & needless.get(mode, set()) or set(given.numbers) - allowed.get(mode, set(given.numbers))
     if wrong:
         raise LabError(f"'{text}': {mode} has no {min(wrong)}: use another mode, or remove it.")
+    if not given.sleep_waits and mode in ("off", "fast"):
+        raise LabError(f"'{text}': {mode} has no Ts: remove sleep_waits, or use a mode that sleeps deeply.")
     if mode == "hybrid" and "deep_after_us" not in given.numbers:
         raise LabError(f"'{text}': add the idle time after which links sleep deeply, as in deep_after_us=10.")
     if mode == "coalescing" and "wait_us" not in given.numbers:

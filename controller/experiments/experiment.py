@@ -97,7 +97,7 @@ class ProbeRun(_Part):
     steps_us: tuple[float, ...] = ()
     per_step: int = Field(default=1000, ge=1, le=1_000_000)
     since: Literal["answer", "echo"] = "answer"
-    payload_byte: int = Field(default=64, ge=0, le=8972)
+    payload_byte: int = Field(default=56, ge=0, le=8972)
 
     @model_validator(mode="after")
     def _sensible(self) -> Self:

@@ -48,7 +48,7 @@ def probe(
     per_step: int = 1000,
     draw: str = "log",
     since: str = "answer",
-    payload_byte: int = 64,
+    payload_byte: int = 56,
     sleepers: int = 4,
     seed: int = 1,
     agent_user: str = "",
@@ -79,7 +79,7 @@ def probe(
     since
         A pause starts at the last answer (`answer`) or at the last echo (`echo`, as `ping -i` does).
     payload_byte
-        Payload of the echoes, bytes.
+        Data behind an echo's ICMP header of 8 bytes, bytes; the default is Miwa's and that of `ping`.
     sleepers
         Transmitters on the path and back that may enter LPI: 4 for two hosts at one switch.
     seed

@@ -77,6 +77,14 @@ def test_hpcc_is_given_a_grid_of_all_ranks() -> None:
         assert text[5].split() == ["1000", "Ns"]
 
 
+def test_hpl_broadcasts_in_a_ring_as_koibuchis_did() -> None:
+    """BCAST of Table 3 (2011) is 1ring, which HPL calls 0; 1 would be 1ringM."""
+    hpcc = PROGRAMS["hpcc"]
+    text = hpcc.launch(hpcc.parameters(), Placement(("n1", "n2"), 1)).files["hpccinf.txt"].decode().splitlines()
+    (broadcasts,) = (line.split() for line in text if line.endswith("BCASTs"))
+    assert broadcasts == ["0", "BCASTs"]
+
+
 # -- NPB
 
 

@@ -183,7 +183,9 @@ def test_without_all_links_gaps_rounds_are_not_replayed() -> None:
     [
         ("deep,hold_us=100", LinkMode("deep", 100, SLEEP_US, WAKE_US)),
         ("fast,hold_us=10", LinkMode("fast", 10, fast_wake_us=0.34)),
-        ("hybrid,hold_us=10,deep_after_us=50,phy=100GBASE-R", LinkMode("hybrid", 10, 1.1, 5.5, math.inf, 0, 0.34, 50)),
+        ("deep,hold_us=1,phy=10GBASE-T", LinkMode("deep", 1, 2.88, 4.48, 39.68, 1.28)),
+        ("hybrid,hold_us=10,deep_after_us=50,phy=100GBASE-R", LinkMode("hybrid", 10, 1.1, 5.5, 1_700, 5.9, 0.34, 50)),
+        ("deep,hold_us=2,phy=100GBASE-R,sleep_waits=no", LinkMode("deep", 2, 1.1, 5.5, 1_700, 5.9, sleep_waits=False)),
     ],
 )
 def test_rest_and_delay_agree_with_the_link_modes(question: str, mode: LinkMode) -> None:

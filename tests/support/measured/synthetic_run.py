@@ -132,7 +132,8 @@ def gaps_text(gap_us: Mapping[float, int], span_s: float) -> str:
 def echoes_text(eee: str, random: np.random.Generator, count: int = 300, hosts: int = 2) -> str:
     gaps = random.permutation(np.geomspace(200.0, 20_000.0, count))
     names = ("number", "wanted_ns", "late_ns", "idle_transmit_ns", "idle_receive_ns", "sent_ns", "rtt_ns")
-    header: dict[str, Any] = {"kind": "header", "agent": "echo_probe", "columns": [{"name": name} for name in names]}
+    header: dict[str, Any] = {"kind": "header", "agent": "echo_probe", "payload_byte": 56}
+    header["columns"] = [{"name": name} for name in names]
     sent_us = np.cumsum(gaps)
     path = [Policy(HOLD_US, SLEEP_US, WAKE_US)] * hosts
     extra_us = echo_extra_us(sent_us, 95.0, path, np.full(count, ECHO_WIRE_BYTE), 0.008) if eee == "on" else 0.0
