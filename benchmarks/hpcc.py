@@ -152,5 +152,8 @@ HPL.out      output file name
 0            additional blocks for PTRANS
 40           values of NB
 """
-"""HPL's file, in the order that HPCC reads: a value and what it is. All that is not filled in is HPCC's example's, but for the
-broadcast: 1ring, as in Koibuchi's Table 3 (2011), whose print says "lring"; the example has 1ringM, number 1."""
+"""HPL's file, in the order that HPCC reads: a value and what it is.
+
+All that is not filled in is HPCC's example's, but for the broadcast: 1ring, number 0, as in Koibuchi's Table 3 (2011),
+whose print says "lring"; the example has 1ringM.
+"""

@@ -6,7 +6,7 @@
     fast,hold_us=10,phy=100GBASE-R     fast wake (802.3bj): wakes almost at once, and saves less
     hybrid,hold_us=1,deep_after_us=10  fast wake first, deep sleep after more idle time (Georgakoudis et al. 2019)
     coalescing,wait_us=100             a frame that finds the link asleep waits for others, up to this time
-    deep,phy=100GBASE-R,sleep_waits=no a frame that arrives in Ts waits for Tw alone (Georgakoudis et al. 2019, Table II)
+    deep,sleep_waits=no                a frame that arrives in Ts waits for Tw alone (Georgakoudis 2019, Table II)
     ...,off_links=sw1:gi1/0/23+5       links off, named by an end or a number
     ...,speed_mbps=100                 every link of the nodes and between switches at a lower speed
 
@@ -56,7 +56,7 @@ PHYS: Final[Mapping[str, Phy]] = {
     "40GBASE-R": Phy("georgakoudis-40GBASE-R", 1.1, 5.5, 0.34, 1_700.0, 5.9, _GEORGAKOUDIS),
     "100GBASE-R": Phy("georgakoudis-100GBASE-R", 1.1, 5.5, 0.34, 1_700.0, 5.9, _GEORGAKOUDIS),
 }
-"""By name. The papers give no Tq and Tr: those are of the standard's PHY at the same speed, of copper from 25 Gb/s on."""
+"""By name. The papers give no Tq and Tr: those are of the standard's PHY at that speed, of copper from 25 Gb/s on."""
 
 
 @dataclass(frozen=True, slots=True)

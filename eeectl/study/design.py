@@ -1,9 +1,9 @@
 """Design the experiments that measure a whole lab, from its inventory, as files that a user may edit.
 
 There are four. Echoes after pauses, for the EEE policy of the links of two hosts at one switch and of a third host at
-another switch (Miwa 2013, section 5.1). An Alltoall with pauses, with EEE on and off (section 5.2). Power of a switch by
-stages of its ports (base, shut, enabled, link, traffic). Links that the network can spare, on and off (Koibuchi 2011,
-section V).
+another switch (Miwa 2013, section 5.1). An Alltoall with pauses, with EEE on and off (section 5.2). Power of a switch
+by stages of its ports (base, shut, enabled, link, traffic). Links that the network can spare, on and off (Koibuchi
+2011, section V).
 """
 
 from collections.abc import Collection, Mapping, Sequence
