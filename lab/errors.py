@@ -14,6 +14,7 @@
           HostKeyChanged its SSH host key is not the trusted one
         Rejected         the device refused a command, in its own words
         Unreadable       its answer cannot be parsed
+          PortMismatch   its services and the inventory do not agree on which port is which
         Ignored          the device accepted, and did something else
       Drift              verified, and not as desired
       JournalFailed      the next command could not be journalled, so it was not sent
@@ -134,6 +135,15 @@ class Unreadable(DeviceError):
         self.command = command
         self.output = output
         super().__init__(device, f"answered '{command}' with what this version cannot read: {output.strip()[:200]}")
+
+
+class PortMismatch(Unreadable):
+    """Which of the device's interfaces a port of the inventory is cannot be known for certain."""
+
+    def __init__(self, device: str, command: str, sentence: str) -> None:
+        self.command = command
+        self.output = sentence
+        DeviceError.__init__(self, device, f"{sentence} ({command}).")
 
 
 class Ignored(DeviceError):

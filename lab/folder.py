@@ -9,7 +9,7 @@ Variables whose names begin with ``ansible_`` and that nothing here needs are le
 import ipaddress
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -74,18 +74,40 @@ class _Loader:
                     seen.add((variable.line, key))
                     self.complain(self.hosts_file, variable.line, key, "holds a secret in clear text", IN_CLEAR_REMEDY)
 
-    def ports(self, entry: Entry, patterns: Mapping[str, int]) -> tuple[Port, ...]:
-        names: list[tuple[str, int]] = []
+    def ports(self, entry: Entry, found: SwitchVars) -> tuple[Port, ...]:
         line = entry.variables["ports"].line
-        for pattern, rate_mbps in patterns.items():
-            try:
-                names += [(name, rate_mbps) for name in expand_range(pattern)]
-            except ValueError as error:
-                self.complain(self.hosts_file, line, "ports", str(error), "write it as gi1/0/[1:24]")
-        for name, count in Counter(name for name, _ in names).items():
-            if count > 1:
+        rates: dict[str, int] = {}
+        for name, rate_mbps, _ in self.ranges(entry, "ports", found.ports):
+            if name in rates:
                 self.complain(self.hosts_file, line, "ports", f"{entry.name} has {name} twice", "remove one")
-        return tuple(Port(entry.name, name, n + 1, rate) for n, (name, rate) in enumerate(names))
+            rates[name] = rate_mbps
+        stated: dict[str, int] = {}
+        for name, first, place in self.ranges(entry, "bridge_ports", found.bridge_ports):
+            line = entry.variables["bridge_ports"].line
+            if name not in rates:
+                sentence = f"{entry.name} has no port {name}"
+                self.complain(self.hosts_file, line, "bridge_ports", sentence, "name ports that `ports` lists")
+            stated[name] = first + place
+        ports = tuple(
+            Port(entry.name, name, stated.get(name, n), rate, numbered=name in stated)
+            for n, (name, rate) in enumerate(rates.items(), 1)
+        )
+        for number, count in Counter(stated.values()).items():
+            if count > 1:
+                sentence = f"{entry.name} has bridge port {number} twice"
+                self.complain(self.hosts_file, line, "bridge_ports", sentence, "give each port its own")
+        return ports
+
+    def ranges(self, entry: Entry, key: str, patterns: Mapping[str, int]) -> Iterator[tuple[str, int, int]]:
+        """Each name of each range, with the range's value and the name's place in the range, from 0."""
+        for pattern, value in patterns.items():
+            try:
+                names = expand_range(pattern)
+            except ValueError as error:
+                line = entry.variables[key].line
+                self.complain(self.hosts_file, line, key, str(error), "write it as gi1/0/[1:24]")
+            else:
+                yield from ((name, value, place) for place, name in enumerate(names))
 
     def switch(self, entry: Entry) -> Switch | None:
         found = self.parse(SwitchVars, entry.variables, entry.line, entry.name)
@@ -101,7 +123,7 @@ class _Loader:
             user=found.ansible_user,
             password_file=found.password_file,
             community_file=found.community_file,
-            ports=self.ports(entry, found.ports),
+            ports=self.ports(entry, found),
             password_variable=found.password_env,
             community_variable=found.community_env,
             enable=found.enable,

@@ -38,12 +38,16 @@ RATES_MBPS = (10, 100, 1000, 2500, 5000, 10_000, 25_000, 40_000, 50_000, 100_000
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port of a switch. `number` is its bridge port, from 1; `rate_mbps` the fastest that it can do."""
+    """A port of a switch. `rate_mbps` is the fastest that it can do.
+
+    `number` is its place in the inventory, from 1, or if `numbered` the bridge port that the inventory states.
+    """
 
     switch: str
     name: str
     number: int
     rate_mbps: int
+    numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,7 +146,10 @@ class _SnmpVars(_Vars):
 
 
 class SwitchVars(_SnmpVars):
-    """Variables of a switch. `ports` maps names or ranges of names, in bridge-port order, to their rate in Mb/s."""
+    """Variables of a switch. `ports` maps names or ranges of names, as the switch calls them, to their rate in Mb/s.
+
+    `bridge_ports` maps names or ranges to the bridge port number of the first, for an SNMP agent that names no port.
+    """
 
     ansible_host: Address
     ansible_port: UdpPort = 22
@@ -163,6 +166,7 @@ class SwitchVars(_SnmpVars):
     snmp_write: bool = True
     quirks: dict[str, bool | int | str] = Field(default_factory=dict)
     ports: dict[str, Rate]
+    bridge_ports: dict[str, Annotated[int, Field(ge=1, le=65_535)]] = Field(default_factory=dict)
 
     @field_validator("quirks")
     @classmethod
@@ -188,6 +192,8 @@ class SwitchVars(_SnmpVars):
                 "ssh_agent"
             )
         self._check_snmp(needed=self.family not in _WITHOUT_SNMP)
+        if self.bridge_ports and self.family in _WITHOUT_SNMP:
+            raise ValueError(f"a {self.family} is not read over SNMP: remove bridge_ports")
         return self
 
     @property

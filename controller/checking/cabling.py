@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_NAME, Place, places
 from controller.drivers.driver import Answers, SnmpValue, Walk
 from controller.drivers.lldp_shows import Neighbour
+from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, Place, places
 from lab.model import End, Lab, Link, Switch
 
 IF_OPER_STATUS: Final = Walk("1.3.6.1.2.1.2.2.1.8")
@@ -25,7 +25,8 @@ LLDP_PORT: Final = Walk("1.0.8802.1.1.2.1.4.1.1.7")
 LLDP_NAME: Final = Walk("1.0.8802.1.1.2.1.4.1.1.9")
 
 QUERIES: Final = (
-    *(BASE_PORT_IF_INDEX, IF_NAME, IF_ADMIN_STATUS, IF_OPER_STATUS, FDB_PORT, FDB_STATUS),
+    *FINDERS,
+    *(IF_ADMIN_STATUS, IF_OPER_STATUS, FDB_PORT, FDB_STATUS),
     *(LLDP_OWN_CHASSIS, LLDP_OWN_PORT, LLDP_CHASSIS, LLDP_PORT, LLDP_NAME),
 )
 
@@ -153,7 +154,7 @@ def _by_address(
 
 
 def _learned(at: tuple[Place, ...], answers: Answers) -> dict[bytes, frozenset[str]]:
-    names = {place.bridge_port: place.name for place in at}
+    names = {place.bridge_port: place.name for place in at if place.bridge_port is not None}
     status = _column(answers, FDB_STATUS)
     found: dict[bytes, set[str]] = {}
     for index, number in _column(answers, FDB_PORT).items():

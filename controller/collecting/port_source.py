@@ -19,8 +19,8 @@ from controller.collecting.port_counters import (
     uptime_continuity,
 )
 from controller.collecting.source import Reading, SourceEvent, SourceKind
-from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_NAME, places
 from controller.drivers.driver import Answers, SnmpValue
+from controller.drivers.places import FINDERS, IF_NAME, places
 from lab.errors import Unreadable
 from lab.model import Switch
 from record.clock_offsets import UPTIME_STEP_NS, Exchange, Offset, offset_of, uptime_exchange
@@ -122,7 +122,7 @@ class PortSource:
 
     def _find_ports(self) -> list[SourceEvent]:
         """Find the ports' rows in the MIBs and the counters that exist; an event if the missing ones changed."""
-        answers: Answers = {walk: self._agent.walk(walk.oid) for walk in (BASE_PORT_IF_INDEX, IF_NAME)}
+        answers: Answers = {walk: self._agent.walk(walk.oid) for walk in FINDERS}
         index_of = {place.name: str(place.if_index) for place in places(self.switch, answers)}
         indexes = [index_of[port] for port in self._ports]
         self._rows = len(answers[IF_NAME]) + 1

@@ -8,7 +8,7 @@ for a change takes a switch from the change's `before` to its `after`, and readi
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from controller.model.capabilities import Capabilities
@@ -72,7 +72,24 @@ class SnmpSet:
     """What it does, in words, for the journal and for errors."""
 
 
-Command = Line | SnmpSet
+@dataclass(frozen=True, slots=True)
+class AdminSet:
+    """One SNMP SET of a port's ifAdminStatus.
+
+    It names the port; the session finds the port's ifIndex on the device by that name, as readers do
+    (`controller.drivers.places`).
+    """
+
+    port: str
+    up: bool
+
+    @property
+    def what(self) -> str:
+        """What it does, in words, for the journal and for errors."""
+        return f"{'wake' if self.up else 'shut'} {self.port}"
+
+
+Command = Line | SnmpSet | AdminSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +101,13 @@ class Show:
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """A column or table to be walked; the answer maps the rest of each OID, in dotted form, to its value."""
+    """A column or table to be walked; the answer maps the rest of each OID, in dotted form, to its value.
+
+    `name` is the object's name in its MIB, for errors.
+    """
 
     oid: str
+    name: str = field(default="", compare=False)
 
 
 Query = Show | Walk

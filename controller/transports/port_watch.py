@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
-from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_NAME, places
 from controller.drivers.driver import Answers, SnmpValue
+from controller.drivers.places import FINDERS, places
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of
 from lab.errors import LabError, Unreadable
@@ -53,7 +53,7 @@ class PortWatch:
         self._thread = threading.Thread(target=self._poll, name=f"watch {switch.name}", daemon=True)
 
     def __enter__(self) -> Self:
-        asked: Answers = {walk: self._agent.walk(walk.oid) for walk in (BASE_PORT_IF_INDEX, IF_NAME)}
+        asked: Answers = {walk: self._agent.walk(walk.oid) for walk in FINDERS}
         index_of = {place.name: place.if_index for place in places(self._switch, asked)}
         self._oids = {port: f"{_OPER_STATUS}.{index_of[port]}" for port in self._ports}
         self._up = self._read()

@@ -5,7 +5,8 @@ A plan that only shuts ports over SNMP so never pays for a login.
 
 from collections.abc import Callable, Sequence
 
-from controller.drivers.driver import Answers, Command, Driver, Line, Query, Show, SnmpSet, SnmpValue, Walk
+from controller.drivers.driver import AdminSet, Answers, Command, Driver, Line, Query, Show, SnmpSet, SnmpValue, Walk
+from controller.drivers.places import FINDERS, Resolved, resolve
 from controller.drivers.table import driver_of
 from controller.transports.command_line import CommandLine
 from controller.transports.session import Acknowledged
@@ -37,6 +38,7 @@ class SwitchSession:
         self._line: CommandLine | None = None
         self._agent: Agent | None = None
         self._closed = False
+        self._resolved: dict[AdminSet, Resolved] = {}
 
     def ask(self, queries: Sequence[Query]) -> Answers:
         """Answers to all queries, each asked once."""
@@ -56,7 +58,20 @@ class SwitchSession:
                 times_ns = self._command_line().execute(command)
             case SnmpSet():
                 times_ns = self._snmp().put(command)
+            case AdminSet():
+                times_ns = self._snmp().put(self._named(command))
         return Acknowledged(command, *times_ns)
+
+    def _named(self, command: AdminSet) -> SnmpSet:
+        """The SET at the port's ifIndex.
+
+        It is looked up once a session; the names of the interface are read before each SET, as a switch that restarted
+        may number its interfaces anew.
+        """
+        known = self._resolved.get(command)
+        if known is None or self._snmp().get(list(known.names)) != known.names:
+            known = self._resolved[command] = resolve(self.switch, command, self.ask(FINDERS))
+        return known.request
 
     def close(self) -> None:
         """End it; harmless when it is broken or closed already."""

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from controller.drivers import bridge_mib
-from controller.drivers.bridge_mib import Place
 from controller.drivers.driver import Answers, Aspect, Query, Show
 from controller.drivers.fastpath.config import RUNNING, Config, PortLines, read_config
 from controller.drivers.fastpath.dialect import Dialect
-from controller.drivers.fastpath.render import sets_admin, vid_lists
+from controller.drivers.fastpath.render import vid_lists
+from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, Place, places
 from controller.model.state import PortState, StaticTable, SwitchState
-from lab.errors import Unreadable
+from lab.errors import PortMismatch, Unreadable
 from lab.model import Switch
 
 
@@ -39,8 +39,8 @@ class _View:
 def queries(aspects: frozenset[Aspect]) -> tuple[Query, ...]:
     """What to ask to know these aspects."""
     walks = bridge_mib.VLAN_WALKS if "vlan" in aspects else ()
-    admin = (bridge_mib.IF_ADMIN_STATUS,) if aspects & {"link", "vlan"} else ()
-    return (Show(RUNNING), *bridge_mib.FINDERS, *walks, *admin)
+    admin = (IF_ADMIN_STATUS,) if aspects & {"link", "vlan"} else ()
+    return (Show(RUNNING), *FINDERS, *walks, *admin)
 
 
 def parse(
@@ -50,7 +50,7 @@ def parse(
     config = read_config(dialect, switch, show(switch, answers, RUNNING))
     lags = sorted({lag for port in switch.ports if (lag := config.port(port.name).lag) is not None})
     names = {f"lag{lag}": dialect.lag_if_name.format(name=lag) for lag in lags}
-    at = bridge_mib.places(switch, answers, names)
+    at = places(switch, answers, names)
     view = _View(dialect, switch, config, at, answers)
     state = base if base is not None else SwitchState({place.name: PortState() for place in at})
     ports = {place.name: state.ports.get(place.name, PortState()) for place in at}
@@ -80,18 +80,16 @@ def show(switch: Switch, answers: Answers, command: str) -> str:
 
 def _link(view: _View, ports: Mapping[str, PortState]) -> dict[str, PortState]:
     numbers = {port.name for port in view.switch.ports}
-    for place in view.at if sets_admin(view.switch) else ():
-        if place.name in numbers and place.bridge_port != place.if_index:
-            raise view.refuse(
-                f"{place.name} is bridge port {place.bridge_port} and ifIndex {place.if_index}, which this family has "
-                "equal: forbid SNMP writes to this switch in the inventory"
-            )
     admin = bridge_mib.admin_up(view.switch, view.at, view.answers)
     found = {}
     for name, port in ports.items():
         lines = view.config.port(name)
         alone = name in numbers and lines.lag is None
         up = admin[name] if alone else not lines.shut  # what a LAG and its members show depends on one another
+        if alone and up == lines.shut:
+            words = {True: "up", False: "shut"}
+            said = f"{name} is {words[not lines.shut]}, and SNMP has it {words[up]}: they may mean different ports"
+            raise PortMismatch(view.switch.name, RUNNING, said)
         if not lines.negotiates and lines.speed_mbps is None:
             raise view.refuse(f"{name} neither negotiates nor has a speed: give it one")
         flow_control = lines.flow_control or view.config.flow_control

@@ -12,8 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
-from controller.drivers.bridge_mib import Place, put_admin
-from controller.drivers.driver import Command, Line, aspects_of
+from controller.drivers.driver import AdminSet, Command, Line, aspects_of
 from controller.drivers.fastpath.dialect import (
     EXEC_PROMPT,
     HOLD_MAX_US,
@@ -164,9 +163,8 @@ def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: Port
     settle = after.admin_up and not before.admin_up and not dialect.lines_wait and not surely_general(before)
     only_admin = aspects == {"link"} and _same(before, after, "speed_mbps", "flow_control") and not settle
     if only_admin and sets_admin(switch) and not _LAG.fullmatch(change.port):
-        number = switch.port(change.port).number
         script.at()
-        script.commands.append(put_admin(Place(change.port, number, number), up=after.admin_up))
+        script.commands.append(AdminSet(change.port, up=after.admin_up))
         return
     lines = [
         *_link_lines(dialect, switch, change),
@@ -182,7 +180,7 @@ def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: Port
 
 
 def sets_admin(switch: Switch) -> bool:
-    """Whether admin status goes by SNMP: by the port's bridge port as its ifIndex, which FASTPATH has equal."""
+    """Whether admin status goes by SNMP."""
     return switch.snmp_write and (switch.snmp_user is not None or bool(switch.community))
 
 

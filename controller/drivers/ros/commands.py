@@ -7,8 +7,7 @@ everything instead of letting its lines fall on the interface before.
 
 from collections.abc import Iterator, Sequence
 
-from controller.drivers.bridge_mib import Place, put_admin
-from controller.drivers.driver import Command, Line
+from controller.drivers.driver import AdminSet, Command, Line
 from controller.drivers.ros.dialect import Dialect
 from controller.drivers.ros.vlan_lines import DEFAULT_VID, vid_lists, vlan_lines
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
@@ -31,12 +30,11 @@ def commands(switch: Switch, dialect: Dialect, changes: Sequence[Change]) -> Ite
         yield Line(dialect.flap_guard, prompt=CONFIG)
     for group in _grouped(changes):
         change = group[0]
-        if isinstance(change, PortChange) and _is_admin_only(change) and _has_known_index(switch, change.port):
+        if isinstance(change, PortChange) and _is_admin_only(change) and _goes_by_snmp(switch, change.port):
             if inside:
                 yield Line("end", prompt=PRIVILEGED)
                 inside = False
-            number = switch.port(change.port).number
-            yield put_admin(Place(change.port, number, number), up=change.after.admin_up)
+            yield AdminSet(change.port, up=change.after.admin_up)
             continue
         lines = tuple(_lines(switch, group))
         if lines and not inside:
@@ -45,11 +43,6 @@ def commands(switch: Switch, dialect: Dialect, changes: Sequence[Change]) -> Ite
         yield from lines
     if inside:
         yield Line("end", prompt=PRIVILEGED)
-
-
-def has_known_indices(switch: Switch) -> bool:
-    """Whether ports are written over SNMP, where a port's ifIndex is its bridge port [M]: reading makes sure of it."""
-    return switch.snmp_write and bool(switch.community or switch.snmp_user)
 
 
 def lag_number(port: str) -> int | None:
@@ -64,8 +57,8 @@ def interface_name(port: str) -> str:
     return port if number is None else f"port-channel {number}"
 
 
-def _has_known_index(switch: Switch, port: str) -> bool:
-    return has_known_indices(switch) and lag_number(port) is None
+def _goes_by_snmp(switch: Switch, port: str) -> bool:
+    return switch.snmp_write and bool(switch.community or switch.snmp_user) and lag_number(port) is None
 
 
 def _is_admin_only(change: PortChange) -> bool:

@@ -6,7 +6,7 @@ read over SNMP where the standard MIBs are the surer way (admin status, speed, V
 off), EEE, LAGs.
 
 Refused rather than guessed: a port that keeps general-mode settings behind another mode, as these
-would take effect; a port whose ifIndex is not its bridge port, as SETs go by that number. EEE of a port is on if switch
+would take effect; a port that SNMP and the command line show in two admin states. EEE of a port is on if switch
 and port want it; `eee enable` of the whole switch is never typed, as it would wake other ports' settings too, so a
 switch where it is off takes an EEE change and is read back without it. A port that negotiates a restricted set of
 speeds is read as negotiating.
@@ -28,15 +28,16 @@ from controller.drivers.driver import (
     Line,
     Query,
     Show,
-    SnmpValue,
     Walk,
 )
+from controller.drivers.mib_rows import rows_of, text_of
+from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, Place, places
 from controller.drivers.ros import text
-from controller.drivers.ros.commands import PRIVILEGED, commands, has_known_indices, lag_number
+from controller.drivers.ros.commands import PRIVILEGED, commands, lag_number
 from controller.drivers.ros.dialect import CISCO_SG, DELL_POWERCONNECT_55XX, Dialect
 from controller.model.capabilities import Capabilities
 from controller.model.state import Change, PortState, SwitchState
-from lab.errors import Unreadable
+from lab.errors import PortMismatch, Unreadable
 from lab.model import Switch, lag_port
 
 RUNNING = Show("show running-config")
@@ -49,10 +50,10 @@ SYSTEM = Show("show system")
 SERIALS = Walk("1.3.6.1.2.1.47.1.1.1.1.11")
 """entPhysicalSerialNum (ENTITY-MIB)."""
 
-_LINK_WALKS = (mib.IF_ADMIN_STATUS, mib.MAU_AUTONEG_ADMIN, mib.MAU_DEFAULT_TYPE)
+_LINK_WALKS = (IF_ADMIN_STATUS, mib.MAU_AUTONEG_ADMIN, mib.MAU_DEFAULT_TYPE)
 _QUERIES: Mapping[Aspect, tuple[Query, ...]] = {
-    "link": (*mib.FINDERS, *_LINK_WALKS, FLOW),
-    "vlan": (*mib.FINDERS, *mib.VLAN_WALKS, RUNNING),
+    "link": (*FINDERS, *_LINK_WALKS, FLOW),
+    "vlan": (*FINDERS, *mib.VLAN_WALKS, RUNNING),
     "statics": (STATICS,),
     "stp": (TREE,),
     "energy": (EEE,),
@@ -141,14 +142,14 @@ class RosDriver:
     def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
         """`show eee`, and what the EEE MIB adds where there is one."""
         del switch
-        return (EEE, *mib.FINDERS, *(self._eee_walk(name) for name in _EEE_COLUMNS))
+        return (EEE, *FINDERS, *(self._eee_walk(name) for name in _EEE_COLUMNS))
 
     def eee(self, switch: Switch, answers: Answers) -> Mapping[str, EeeStatus]:
         """EEE of each port as the switch shows it."""
         said = text.energy(switch, EEE.command, shown(switch, answers, EEE))
-        columns = {name: _cells(answers, self._eee_walk(name)) for name in _EEE_COLUMNS}
+        columns = {name: rows_of(answers, self._eee_walk(name)) for name in _EEE_COLUMNS}
         found = {}
-        for place in mib.places(switch, answers):
+        for place in places(switch, answers):
             cells = {name: column.get(str(place.if_index)) for name, column in columns.items()}
             can, partner, wake = cells["supported"], cells["partner"], cells["wake"]
             found[place.name] = EeeStatus(
@@ -174,7 +175,7 @@ class RosDriver:
         model = re.search(r"^System Description:[ \t]*(.*)$", system, re.MULTILINE)
         if firmware is None or model is None:
             raise Unreadable(switch.name, VERSION.command, f"{version}\n{system}")
-        serials = [_plain(value).strip() for _, value in sorted(_cells(answers, SERIALS).items())]
+        serials = [text_of(value).strip() for _, value in sorted(rows_of(answers, SERIALS).items())]
         return Identity(model[1].strip(), firmware[1], next((serial for serial in serials if serial), ""))
 
     def _eee_walk(self, name: str) -> Walk:
@@ -187,16 +188,6 @@ def shown(switch: Switch, answers: Answers, show: Show) -> str:
     if not isinstance(answer, str) or not answer.strip():
         raise Unreadable(switch.name, show.command, "nothing")
     return answer
-
-
-def _cells(answers: Answers, walk: Walk) -> Mapping[str, SnmpValue]:
-    """A column that a switch may lack."""
-    answer = answers.get(walk, {})
-    return {} if isinstance(answer, str) else {index.strip("."): value for index, value in answer.items()}
-
-
-def _plain(value: SnmpValue) -> str:
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
 
 
 # -- which ports there are
@@ -234,37 +225,31 @@ class _Reading:
     answers: Answers
     ports: dict[str, PortState]
 
-    def places(self, walks: Sequence[Walk]) -> tuple[mib.Place, ...]:
+    def places(self, walks: Sequence[Walk]) -> tuple[Place, ...]:
         """Where the MIBs keep the ports. LAGs go by `po1` or `Po1`. None of the walks may have come back empty."""
         for walk in walks:
             if not self.answers.get(walk):
                 raise Unreadable(self.switch.name, f"a walk of {walk.oid}", "nothing")
         lags = {name for name in self.ports if lag_number(name) is not None}
-        names = map(_plain, _cells(self.answers, mib.IF_NAME).values())
+        names = map(text_of, rows_of(self.answers, IF_NAME).values())
         found = {text.short_name(name): name for name in names if text.short_name(name) in lags}
         missing = sorted(lags - found.keys())
         if missing:
             raise Unreadable(self.switch.name, "a walk of ifName", f"no {', '.join(missing)}, which has members")
-        places = mib.places(self.switch, self.answers, found)
-        for place in places:
-            if has_known_indices(self.switch) and place.name not in lags and place.if_index != place.bridge_port:
-                said = (
-                    f"{place.if_index} for {place.name}, bridge port {place.bridge_port}: set snmp_write to no for it"
-                )
-                raise Unreadable(self.switch.name, "a walk of dot1dBasePortIfIndex", said)
-        return places
+        return places(self.switch, self.answers, found)
 
     def link(self) -> None:
         """Admin status, speed, flow control."""
         at = self.places(_LINK_WALKS)
         up = mib.admin_up(self.switch, at, self.answers)
         speeds = mib.speeds_mbps(self.switch, at, self.answers)
-        flow = text.flow_controls(self.switch, FLOW.command, shown(self.switch, self.answers, FLOW))
+        lines = text.link_lines(self.switch, FLOW.command, shown(self.switch, self.answers, FLOW))
         for name in self.ports:
-            self._need(name, flow, FLOW)
+            self._need(name, lines, FLOW)
             if lag_number(name) is None:
                 self._need(name, speeds, FLOW)
-            self._set(name, admin_up=up[name], speed_mbps=speeds.get(name), flow_control=flow[name])
+                self._require_same(name, up[name], lines[name].admin_up)
+            self._set(name, admin_up=up[name], speed_mbps=speeds.get(name), flow_control=lines[name].flow_control)
 
     def vlans(self, configured: Mapping[str, text.PortLines]) -> frozenset[int]:
         """Memberships; returns the VLANs that there are. What a member of a LAG says of VLANs lies dormant."""
@@ -295,6 +280,12 @@ class _Reading:
         for name in self.ports:
             self._set(name, eee=said.enabled and name in said.ports, hold_us=None)
 
+    def _require_same(self, name: str, by_snmp: bool, by_line: bool) -> None:  # noqa: FBT001 - two sides of one flag
+        if by_snmp != by_line:
+            words = {True: "up", False: "shut"}
+            said = f"{name} is {words[by_line]}, and SNMP has it {words[by_snmp]}: they may mean different ports"
+            raise PortMismatch(self.switch.name, FLOW.command, said)
+
     def _need(self, name: str, found: Mapping[str, object], show: Show) -> None:
         if name not in found:
             raise Unreadable(self.switch.name, show.command, f"nothing about {name}")
@@ -321,8 +312,7 @@ DELL_55XX_FAMILY = Family(
     verified="the twin's PowerConnect 5524: every kind of change from every mode, checked after each line by the "
     "switch's output and by forwarded frames; published transcripts of related models; no real 55xx",
     from_memory="`speed`, `negotiation`, `flowcontrol`, `mac address-table static`, `no spanning-tree`, most words of "
-    "`show eee`; that lines of general mode are kept in other modes, where a new port's are untagged VLAN 1; that "
-    "ifIndex and bridge port are one number",
+    "`show eee`; that lines of general mode are kept in other modes, where a new port's are untagged VLAN 1",
 )
 CISCO_SG_FAMILY = Family(
     title="Cisco SG, SF, CBS (ROS)",

@@ -82,8 +82,16 @@ def listed(text: str) -> frozenset[str] | None:
 # -- interfaces
 
 
-def flow_controls(switch: Switch, command: str, output: str) -> Mapping[str, bool]:
-    """`show interfaces configuration`: flow control by port, LAGs included; `Auto` counts as on."""
+@dataclass(frozen=True, slots=True)
+class LinkLines:
+    """What `show interfaces configuration` says about one port; `Auto` flow control counts as on."""
+
+    flow_control: bool
+    admin_up: bool
+
+
+def link_lines(switch: Switch, command: str, output: str) -> Mapping[str, LinkLines]:
+    """`show interfaces configuration`: flow control and admin status by port, LAGs included."""
     found = {}
     for row in rows(output):
         words = row.split()
@@ -91,10 +99,10 @@ def flow_controls(switch: Switch, command: str, output: str) -> Mapping[str, boo
             continue
         name = short_name(words[0])
         column = 4 if name.startswith("lag") else 5
-        word = words[column].lower() if len(words) > column + 1 else ""
-        if word not in {"on", "off", "auto"}:
+        flow, admin = "".join(words[column : column + 1]).lower(), "".join(words[column + 1 : column + 2]).lower()
+        if flow not in {"on", "off", "auto"} or admin not in {"up", "down"}:
             raise Unreadable(switch.name, command, row)
-        found[name] = word != "off"
+        found[name] = LinkLines(flow != "off", admin == "up")
     if not found:
         raise Unreadable(switch.name, command, output)
     return found

@@ -18,8 +18,8 @@ from controller.checking.cabling import (
     read_sight,
     unlisted,
 )
-from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_NAME
 from controller.drivers.driver import Answers, SnmpValue
+from controller.drivers.places import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_ALIAS, IF_DESCR, IF_NAME
 from lab.model import End, Host, Lab, Link, Port, Switch
 
 _PORTS = ("p1", "p2", "p3", "p4")
@@ -64,6 +64,8 @@ def _answers(
     columns: dict[object, dict[str, SnmpValue]] = {
         BASE_PORT_IF_INDEX: {str(n): 10 + n for n in index.values()},
         IF_NAME: {str(10 + n): port.encode() for port, n in index.items()},
+        IF_DESCR: {},
+        IF_ALIAS: {},
         IF_ADMIN_STATUS: {str(10 + n): 2 if port == "p4" else 1 for port, n in index.items()},
         IF_OPER_STATUS: {str(10 + n): 1 if port in up else 2 for port, n in index.items()},
         FDB_PORT: dict(fdb),

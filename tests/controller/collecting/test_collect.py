@@ -212,11 +212,11 @@ def test_a_restart_is_remembered_if_the_switch_stops_answering_again() -> None:
     source.read(clock)
     system.advance(20.0)
     agent.uptime_ticks = 500
-    numbers = agent.columns.pop("1.3.6.1.2.1.17.1.4.1.2")  # still booting: no ports yet
+    numbers = agent.columns.pop("1.3.6.1.2.1.31.1.1.1.1")  # still booting: no ports yet
     with pytest.raises(Unreadable):
         source.read(clock)
     system.advance(1.0)
-    agent.uptime_ticks, agent.columns["1.3.6.1.2.1.17.1.4.1.2"] = 600, numbers
+    agent.uptime_ticks, agent.columns["1.3.6.1.2.1.31.1.1.1.1"] = 600, numbers
     reading = source.read(clock)
     assert (reading.mark, reading.batch.columns["mark"]) == ("restarted", ["reset", "reset"])
 

@@ -47,12 +47,20 @@ def _until(collector: Collector, done: Callable[[RunSamples], bool], timeout_s: 
         time.sleep(0.2)
 
 
-def _ok(name: str, kind: str, least: int) -> Callable[[RunSamples], bool]:
-    def enough(samples: RunSamples) -> bool:
-        rows = samples.table("polls").filter((pl.col("source") == name) & (pl.col("kind") == kind))
-        return rows.filter(pl.col("outcome") == "ok").height >= least
+def _ok_count(samples: RunSamples, name: str, kind: str) -> int:
+    rows = samples.table("polls").filter((pl.col("source") == name) & (pl.col("kind") == kind))
+    return rows.filter(pl.col("outcome") == "ok").height
 
-    return enough
+
+def _ok(name: str, kind: str, least: int) -> Callable[[RunSamples], bool]:
+    return lambda samples: _ok_count(samples, name, kind) >= least
+
+
+def _until_sampled_again(collector: Collector, *sources: tuple[str, str]) -> None:
+    """Wait for two more samples of each (source, kind): the second was asked for after this call."""
+    before = RunSamples(collector.run.folder)
+    for name, kind in sources:
+        _until(collector, _ok(name, kind, _ok_count(before, name, kind) + 2))
 
 
 def _seen(kind: str, source: str) -> Callable[[RunSamples], bool]:
@@ -67,14 +75,15 @@ def _sources(lab: Lab, *names: str, lpi_period_s: float = 0.0) -> list[Timed]:
 def test_one_run_records_counters_watts_and_lpi_of_a_lab(lab: Lab, run: Run) -> None:
     sources = _sources(lab, "sw1", "sw2", "pdu1", lpi_period_s=1.0)
     with Collector(sources, run) as collector:
-        _until(collector, _ok("sw2", "lpi", 1))
+        read = [("sw1", "switch"), ("sw2", "switch"), ("sw2", "lpi")]
+        _until_sampled_again(collector, *read)
         answered = 0
         for _ in range(2):
             ping = f"ping -c 20 -i 0.05 -q {lab.host('n03').data_address}"
             argv = ssh_command(lab.host("n01"), ["sh", "-c", ping])
             said = subprocess.run(argv, check=True, capture_output=True, timeout=30, text=True).stdout
             answered += int(said.partition(" received")[0].rpartition(" ")[2])
-        _until(collector, _ok("sw2", "lpi", 4))
+        _until_sampled_again(collector, *read)
     samples = RunSamples(run.folder)
     counted = samples.increments("ports", "in_unicast_frame").group_by("switch", "port").sum()
     counted = counted.select("switch", "port", "in_unicast_frame")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from controller.applying.observe import observe_lab
-from controller.drivers.bridge_mib import IF_ADMIN_STATUS
 from controller.drivers.driver import Line, Show, SnmpSet, Walk
+from controller.drivers.places import IF_ADMIN_STATUS
 from controller.drivers.table import FAMILIES
 from controller.transports.port_watch import PortWatch
 from controller.transports.snmp import Agent

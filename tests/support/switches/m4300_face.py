@@ -9,8 +9,9 @@ from eee_engine import VirtualEngine
 from gufo.snmp import SnmpVersion
 from gufo.snmp.sync import SnmpSession
 
-from controller.drivers.driver import Line, Show, SnmpSet, Walk
+from controller.drivers.driver import AdminSet, Line, Show, SnmpSet, Walk
 from controller.drivers.fastpath.driver import NETGEAR_M4300
+from controller.drivers.places import FINDERS, resolve
 from lab.model import Port, Switch
 from twin.cli.shell import Session, Shell
 from twin.families.fastpath import FAMILY, FastpathCli
@@ -102,7 +103,9 @@ class Face:
             else:
                 self.put(order)
 
-    def put(self, order: SnmpSet) -> None:
+    def put(self, order: SnmpSet | AdminSet) -> None:
+        if isinstance(order, AdminSet):
+            order = resolve(SWITCH, order, self.ask(FINDERS)).request
         face = self._agent()
         try:
             binds: list[Any] = [(name, "int", value) for name, value in order.objects]

@@ -9,7 +9,8 @@ from eee_engine import SnmpAgent, VirtualEngine
 from gufo.snmp import SnmpVersion
 from gufo.snmp.sync import SnmpSession
 
-from controller.drivers.driver import Line, Show, SnmpSet
+from controller.drivers.driver import AdminSet, Line, Show, SnmpSet
+from controller.drivers.places import FINDERS, resolve
 from controller.drivers.ros.driver import DELL_55XX_DRIVER
 from lab.model import Port, Switch
 from twin.cli.shell import Session, Shell
@@ -114,7 +115,9 @@ class RosFace:
                 self.put(order)
             each()
 
-    def put(self, order: SnmpSet) -> None:
+    def put(self, order: SnmpSet | AdminSet) -> None:
+        if isinstance(order, AdminSet):
+            order = resolve(SWITCH, order, self.ask(FINDERS)).request
         binds: list[Any] = [(name, "int", value) for name, value in order.objects]
         assert self.snmp._snmp_set(binds) == (0, 0), order
 

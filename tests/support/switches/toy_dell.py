@@ -12,7 +12,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from controller.drivers.driver import Line, Show
+from controller.drivers.driver import AdminSet, Line, Show
+from controller.drivers.places import FINDERS, resolve
 from lab.model import Port, Switch
 
 if TYPE_CHECKING:
@@ -308,6 +309,8 @@ class ToyDell:
 
         tables: dict[str, dict[str, int | bytes]] = {
             "31.1.1.1.1": {str(n): name.encode() for n, name in enumerate(self.names, start=1)},
+            "2.2.1.2": {str(n): b"Unit: 1 Slot: 0 Port: %d Gigabit - Level" % n for n in works},
+            "31.1.1.1.18": {str(n): b"" for n in works},
             "17.1.4.1.2": {str(n): n for n in works},
             "2.2.1.7": {str(n): 2 if port.shut else 1 for n, port in enumerate(self.ports.values(), start=1)},
             "17.7.1.4.3.1.5": {str(vid): 1 for vid in self.vids},
@@ -327,7 +330,8 @@ class ToyDell:
     def execute(self, orders: Iterable[Command]) -> None:
         for order in orders:
             if not isinstance(order, Line):
-                self._put(order)
+                assert isinstance(order, AdminSet)
+                self._put(resolve(self.switch, order, self.ask(FINDERS)).request)
                 continue
             shown = self.type(order.text)
             shown += "".join(self.answer(reply) for pattern, reply in order.replies if re.search(pattern, shown))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from controller.drivers.driver import ASPECTS, Line, SnmpSet
+from controller.drivers.driver import ASPECTS, AdminSet, Line
 from controller.drivers.fastpath.driver import NETGEAR_M4300 as DRIVER
 from controller.model.state import (
     Change,
@@ -166,8 +166,9 @@ def test_admin_status_alone_is_one_set(face: Face) -> None:
     port = read(face).ports["1/0/1"]
     shut = PortChange("sw5", "1/0/1", port, PortState(admin_up=False, ingress_filtering=False))
     (order,) = DRIVER.render(SWITCH, [shut])
-    assert isinstance(order, SnmpSet)
-    assert order.objects == (("1.3.6.1.2.1.2.2.1.7.1", 2),)
+    assert order == AdminSet("1/0/1", up=False)
+    face.execute([order])
+    assert not read(face).ports["1/0/1"].admin_up
 
 
 def test_waiting_lines_that_would_come_to_life_are_refused(face: Face) -> None:

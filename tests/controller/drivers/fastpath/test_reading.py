@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.drivers.bridge_mib import BASE_PORT_IF_INDEX, IF_NAME
 from controller.drivers.driver import Line, Show
 from controller.drivers.fastpath.config import RUNNING, read_config
 from controller.drivers.fastpath.dialect import M4300, POWERCONNECT_62XX
 from controller.drivers.fastpath.driver import DELL_POWERCONNECT_62XX, NETGEAR_M4300
-from controller.model.state import PortChange
+from controller.drivers.places import IF_ADMIN_STATUS
+from controller.model.state import PortChange, PortState
 from lab.errors import Unreadable
 from lab.model import Port, Switch
 from tests.support import ROOT
@@ -126,17 +126,22 @@ def test_an_answer_that_is_missing_is_unreadable(face: Face) -> None:
             NETGEAR_M4300.parse(SWITCH, everything, rest, None)
 
 
-def test_a_port_with_another_if_index_is_not_written_by_snmp(face: Face) -> None:
+def test_a_port_that_the_two_services_show_in_two_states_is_refused(face: Face) -> None:
     link = frozenset({"link"})
+    face.setup("configure", "interface 1/0/1", "shutdown")
     answers = dict(face.ask(NETGEAR_M4300.queries(SWITCH, link)))
-    answers[BASE_PORT_IF_INDEX] = {**answers[BASE_PORT_IF_INDEX], "1": 5, "5": 1}  # type: ignore[dict-item]
-    answers[IF_NAME] = {}
-    with pytest.raises(Unreadable, match="1/0/1 is bridge port 1 and ifIndex 5"):
+    assert not NETGEAR_M4300.parse(SWITCH, link, answers, None).ports["1/0/1"].admin_up
+    answers[IF_ADMIN_STATUS] = {**answers[IF_ADMIN_STATUS], "1": 1, "5": 2}  # type: ignore[dict-item]
+    with pytest.raises(Unreadable, match="1/0/1 is shut, and SNMP has it up"):
         NETGEAR_M4300.parse(SWITCH, link, answers, None)
+
+
+def test_where_snmp_only_reads_a_port_is_shut_by_a_line(face: Face) -> None:
     read_only = replace(SWITCH, snmp_write=False)
-    port = NETGEAR_M4300.parse(read_only, link, answers, None).ports["1/0/1"]
+    port = PortState()
     orders = NETGEAR_M4300.render(read_only, [PortChange("sw5", "1/0/1", port, replace(port, admin_up=False))])
-    assert [order.text for order in orders if isinstance(order, Line)][2] == "shutdown"
+    face.execute(orders)
+    assert face.typed[2] == "shutdown"
 
 
 def test_a_powerconnect_6224_as_published() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from controller.drivers.driver import ASPECTS, Line, SnmpSet
+from controller.drivers.driver import ASPECTS, AdminSet, Line
 from controller.drivers.ros.driver import DELL_55XX_DRIVER as DRIVER
 from controller.model.state import (
     Change,
@@ -225,7 +225,7 @@ def test_admin_status_alone_is_one_set(face: RosFace) -> None:
     up = read(face).ports["gi1/0/2"]
     change = PortChange("sw1", "gi1/0/2", up, replace(up, admin_up=False))
     (order,) = DRIVER.render(SWITCH, (change,))
-    assert order == SnmpSet((("1.3.6.1.2.1.2.2.1.7.2", 2),), "shut gi1/0/2")
+    assert order == AdminSet("gi1/0/2", up=False)
     face.put(order)
     assert not read(face).ports["gi1/0/2"].admin_up
     silent = replace(SWITCH, snmp_write=False)

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import pytest
 
-from controller.drivers.driver import ASPECTS, Line, Query, Show, SnmpSet, SnmpValue
+from controller.drivers.driver import ASPECTS, AdminSet, Line, Query, Show, SnmpValue
+from controller.drivers.places import IF_ADMIN_STATUS, IF_ALIAS, IF_DESCR, IF_NAME
 from controller.drivers.ros import text
 from controller.drivers.ros.driver import (
     CISCO_SG_DRIVER,
@@ -154,7 +155,10 @@ MESSAGE = "21-Nov-2026 07:33:09 %LINK-W-Down:  gi1/0/7"
 
 
 def test_flow_control_of_an_sg500() -> None:
-    assert text.flow_controls(SG, "x", SG500_FLOW) == {"gi1/1": False, "gi1/51": False, "lag1": False, "lag2": False}
+    found = text.link_lines(SG, "x", SG500_FLOW)
+    assert {name: port.flow_control for name, port in found.items()} == dict.fromkeys(
+        ("gi1/1", "gi1/51", "lag1", "lag2"), False
+    )
 
 
 def test_addresses_of_an_sg300() -> None:
@@ -249,7 +253,7 @@ def test_tables_cut_off_are_not_read(face: RosFace, show: Show) -> None:
 def test_walks_cut_off_are_not_read(face: RosFace) -> None:
     answers = face.ask(DELL_55XX_DRIVER.queries(SWITCH, ALL))
     for query in answers:
-        if not isinstance(query, Show) and query.oid != "1.3.6.1.2.1.31.1.1.1.1":
+        if not isinstance(query, Show) and query not in (IF_NAME, IF_DESCR, IF_ALIAS):
             with pytest.raises(Unreadable):
                 DELL_55XX_DRIVER.parse(SWITCH, ALL, {**answers, query: {}}, None)
 
@@ -263,20 +267,14 @@ def test_what_would_come_alive_is_refused(face: RosFace) -> None:
     assert state.ports["gi1/0/1"].tagged_vids == {11}
 
 
-def test_another_ifindex_is_refused_where_snmp_writes(face: RosFace) -> None:
+def test_a_port_that_the_two_services_show_in_two_states_is_refused(face: RosFace) -> None:
+    face.setup("interface gi1/0/1", "shutdown")
     answers = face.ask(DELL_55XX_DRIVER.queries(SWITCH, ALL))
-    base = next(q for q in answers if not isinstance(q, Show) and q.oid == "1.3.6.1.2.1.17.1.4.1.2")
-    rows = answers[base]
-    assert not isinstance(rows, str)
-    swapped = {**rows, "1": 2, "2": 1}
-    name = next(q for q in answers if not isinstance(q, Show) and q.oid == "1.3.6.1.2.1.31.1.1.1.1")
-    names = answers[name]
-    assert not isinstance(names, str)
-    moved = {**answers, base: swapped, name: {**names, "1": names["2"], "2": names["1"]}}
-    with pytest.raises(Unreadable, match="snmp_write"):
-        DELL_55XX_DRIVER.parse(SWITCH, ALL, moved, None)
-    silent = replace(SWITCH, snmp_write=False)
-    assert DELL_55XX_DRIVER.parse(silent, ALL, moved, None).vids == {1}
+    assert not DELL_55XX_DRIVER.parse(SWITCH, ALL, answers, None).ports["gi1/0/1"].admin_up
+    status = answers[IF_ADMIN_STATUS]
+    assert not isinstance(status, str)
+    with pytest.raises(Unreadable, match="gi1/0/1 is shut, and SNMP has it up"):
+        DELL_55XX_DRIVER.parse(SWITCH, ALL, {**answers, IF_ADMIN_STATUS: {**status, "1": 1, "2": 2}}, None)
 
 
 # -- refusals
@@ -328,7 +326,7 @@ def test_flap_prevention_goes_before_the_first_port_does() -> None:
     down = PortChange("sg", "gi1", PortState(), PortState(admin_up=False))
     orders = CISCO_SG_DRIVER.render(quirky, (down,))
     assert [o.text for o in orders if isinstance(o, Line)] == ["configure", "link-flap prevention disable", "end"]
-    assert isinstance(orders[-1], SnmpSet)
+    assert orders[-1] == AdminSet("gi1", up=False)
     assert CISCO_SG_DRIVER.render(quirky, (PortChange("sg", "gi1", PortState(), PortState(stp=False)),))[1:2] == (
         Line("interface gi1", prompt=r"\(config-if\)#"),
     )
