@@ -51,6 +51,13 @@ LIMITS: Mapping[str, Quirk] = {
 }
 """For every family."""
 
+_PORTS_PROVED = {
+    "ports_proved": Quirk(
+        "a person made sure that SNMP and the command line mean the same ports: no descriptions are written for it",
+        is_switch=True,
+    ),
+}
+
 QUIRKS: Mapping[SwitchFamily, Mapping[str, Quirk]] = {
     "cisco_ios": {
         "trunk_encapsulation": Quirk(
@@ -58,7 +65,11 @@ QUIRKS: Mapping[SwitchFamily, Mapping[str, Quirk]] = {
         ),
         "eee_default": Quirk("EEE is on unless the configuration says otherwise", is_switch=True),
     },
+    **dict.fromkeys(
+        ("dell_powerconnect_55xx", "netgear_m4300", "dell_powerconnect_62xx", "dell_n_series"), _PORTS_PROVED
+    ),
     "cisco_sg": {
+        **_PORTS_PROVED,
         "link_flap_prevention": Quirk(
             "it shuts ports that flap (350 series on): that is turned off before the first port is", is_switch=True
         ),

@@ -11,6 +11,7 @@ from typing import Literal
 
 from controller.applying.journal import Begun, Guarded, Journal, JournalState, Reached, read_journal
 from controller.applying.lock import Holder
+from controller.applying.port_proof import PortProofs
 from controller.applying.recover import finish, roll_back
 from controller.applying.rounds import Sink, Stopped
 from controller.applying.statefolder import digest_of
@@ -70,8 +71,19 @@ def apply(work: Work, planner: Planner, ask: Ask, options: Options) -> Result:
         return Result("nothing to do", "nothing to do: the lab already has these settings.")
     if not ask(plan):
         return Result("declined", "nothing was sent.")
+    _prove_ports(work, {step.change.switch for step in plan.steps})
     _require_unchanged(work, plan.start, work.executor.observe())
     return _begin(work, plan, options)
+
+
+def _prove_ports(work: Work, names: set[str]) -> None:
+    """Before the first write to a switch: its services mean the same ports."""
+    prove = work.backend.prove_ports
+    if prove is None:
+        return
+    work.folder.make()
+    proofs = PortProofs(work.folder.port_proofs)
+    work.executor.at_each(sorted(names), lambda switch, session: prove(switch, session, proofs))
 
 
 def require_rest(work: Work) -> None:

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 
 from controller.applying.actuation import link_watch
 from controller.applying.host_check import check_hosts
+from controller.applying.port_proof import prove_ports
 from controller.applying.work import Backend
 from controller.drivers.table import capabilities_of, driver_of
 from controller.model.state import State
@@ -46,4 +47,5 @@ def real_backend(
         check_hosts=lambda lab, state: require_joined(lab, state, say),
         guard=guard,
         watch_links=link_watch(lab),
+        prove_ports=prove_ports,
     )

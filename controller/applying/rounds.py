@@ -6,10 +6,11 @@ Stopped. The journal has what was sent until then.
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, fields
+from functools import partial
 from itertools import groupby
 from typing import Protocol
 
@@ -141,6 +142,11 @@ class Executor:
     def try_observing(self) -> dict[str, SwitchState | DeviceError]:
         """The present settings of every switch, or the error of one that cannot be read."""
         return self._board.each({name: self._reader(name, ALL, None) for name in self._switches})
+
+    def at_each(self, names: Iterable[str], job: Callable[[Switch, Session], None]) -> None:
+        """Do something at each of some switches, all at once; raises the first error."""
+        jobs = {name: partial(job, self._switches[name]) for name in names}
+        require(self._board.each(jobs))
 
     def save(self, names: Sequence[str]) -> None:
         """Save running configurations as startup configurations."""

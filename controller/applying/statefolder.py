@@ -52,6 +52,11 @@ class StateFolder:
         """The log of the last guardian."""
         return self.path / "guardian.log"
 
+    @property
+    def port_proofs(self) -> Path:
+        """Which ports were proved to be the same on the command line and over SNMP."""
+        return self.path / "ports.json"
+
     def make(self) -> None:
         """Make the folder; LabError if that cannot be done."""
         try:

@@ -6,15 +6,19 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from controller.applying.lock import Lock
+from controller.applying.port_proof import PortProofs
 from controller.applying.rounds import Executor, Progress, Stop, Stopped, WatchLinks
 from controller.applying.statefolder import StateFolder
 from controller.applying.switchboard import Switchboard
 from controller.drivers.driver import Driver
 from controller.model.state import State, SwitchState
 from controller.planning.limits import Abilities
-from controller.transports.session import Connect
+from controller.transports.session import Connect, Session
 from lab.errors import AccessDenied, DeviceError, HostKeyChanged, Unreachable
 from lab.model import Lab, Switch
+
+ProvePorts = Callable[[Switch, Session, PortProofs], None]
+"""Make sure that the command line and SNMP mean the same ports of a switch, and keep it; DeviceError if they do not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class Backend:
     check_hosts: Callable[[Lab, State], None] | None = None
     guard: Callable[[Lab], AbstractContextManager[int]] | None = None
     watch_links: WatchLinks | None = None
+    prove_ports: ProvePorts | None = None
     patience_s: float = 240.0
     pauses_s: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0, 4.0)
     """Pauses between attempts to reach it; the last one is repeated."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from controller.applying.observe import ask_switches
+from controller.applying.port_proof import PortProofs, prove_ports
+from controller.applying.statefolder import StateFolder
 from controller.checking.cabling import QUERIES, Sight, Verdict, compare, read_sight, unlisted
 from controller.checking.capabilities import Abilities, Trial, probe_switch, read_abilities, spare_port
 from controller.drivers import lldp_shows
@@ -123,12 +125,19 @@ def _check_switch(lab: Lab, switch: Switch, session: Session, *, probe: bool) ->
         speaks_snmp = any(contact.service == "snmp" for contact in contacts)
         sight = read_sight(switch, session.ask(QUERIES), _shown(switch, session)) if speaks_snmp else None
         port = spare_port(lab, switch, sight.link if sight else {}) if probe else None
-        trials = probe_switch(switch, port, session) if port else ()
+        trials = _probed(lab, switch, port, session) if port else ()
     except RollbackFailed:
         raise
     except LabError as error:
         return SwitchReport(contacts, problem=str(error))
     return SwitchReport(contacts, abilities, sight, trials)
+
+
+def _probed(lab: Lab, switch: Switch, port: str, session: Session) -> tuple[Trial, ...]:
+    folder = StateFolder(lab.name)
+    folder.make()
+    prove_ports(switch, session, PortProofs(folder.port_proofs))
+    return probe_switch(switch, port, session)
 
 
 def _shown(switch: Switch, session: Session) -> Mapping[str, Neighbour]:

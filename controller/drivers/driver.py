@@ -9,7 +9,7 @@ for a change takes a switch from the change's `before` to its `after`, and readi
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from controller.model.capabilities import Capabilities
 from controller.model.state import Change, PortChange, StaticsChange, StpChange, SwitchState, VlanChange
@@ -185,6 +185,23 @@ class Driver(Protocol):
 
     def identity(self, switch: Switch, answers: Answers) -> Identity:
         """What the switch says that it is."""
+
+
+@runtime_checkable
+class Describing(Protocol):
+    """A driver that reads ports over SNMP and writes them by lines, or the other way round.
+
+    Descriptions prove that both mean the same ports: one that is typed appears as ifAlias (RFC 2863) at the port's
+    ifIndex. A description is kept as the whole line that the configuration has for it, empty without one.
+    """
+
+    description_query: ClassVar[Show]
+
+    def descriptions(self, switch: Switch, answers: Answers) -> Mapping[str, str]:
+        """The line of each port of the inventory, from the answer to `description_query`."""
+
+    def describe(self, switch: Switch, lines: Mapping[str, str]) -> tuple[Command, ...]:
+        """What gives ports these lines, an empty one taking the description away."""
 
 
 @dataclass(frozen=True, slots=True)

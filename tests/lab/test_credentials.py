@@ -13,6 +13,7 @@ from tests.support import ROOT
 
 VIRTUAL = ROOT / "inventory" / "virtual"
 PASSWORD = "        password_file: /run/eee-testbed/virtual/secrets/cli_password"
+OF_ROS = "              te1/0/[1:2]: 10000"
 COMMUNITY = "        community_file: /run/eee-testbed/virtual/secrets/snmp_write_community"  # the switches'
 LOOKUP = "\"{{ lookup('ansible.builtin.file', password_file) }}\""
 
@@ -80,6 +81,27 @@ def test_every_way_to_log_in(tmp_path: Path) -> None:
     assert (switch.key_file, switch.ssh_agent, switch.snmp_write) == (str(Path.home() / "key"), True, False)
     assert switch.quirks == {"static_entries": 100, "eee": False}
     assert {switch, switch} == {switch}
+
+
+def test_bridge_ports_are_stated_by_name_and_range(tmp_path: Path) -> None:
+    stated = f'{OF_ROS}\n            bridge_ports: {{"te1/0/[1:2]": 49}}'
+    ports = {port.name: (port.number, port.numbered) for port in _lab(tmp_path, OF_ROS, stated).switch("sw1").ports}
+    assert ports["gi1/0/24"] == (24, False)
+    assert (ports["te1/0/1"], ports["te1/0/2"]) == ((49, True), (50, True))
+
+
+@pytest.mark.parametrize(
+    ("stated", "words"),
+    [
+        ('{"te1/0/9": 49}', "has no port te1/0/9"),
+        ('{"te1/0/1": 49, "te1/0/2": 49}', "has bridge port 49 twice"),
+        ('{"te1/0/[2:1]": 49}', "is empty"),
+        ('{"te1/0/1": 0}', "greater than or equal to 1"),
+    ],
+)
+def test_bridge_ports_that_cannot_be(tmp_path: Path, stated: str, words: str) -> None:
+    with pytest.raises(InventoryError, match=words):
+        _lab(tmp_path, PASSWORD, f"{PASSWORD}\n        bridge_ports: {stated}")
 
 
 def test_snmp_v3_takes_the_place_of_a_community(tmp_path: Path) -> None:

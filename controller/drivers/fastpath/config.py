@@ -48,6 +48,7 @@ class PortLines:
     lag: int | None = None
     member_vids: frozenset[int] = frozenset({1})  # of general mode
     allowed_vids: frozenset[int] = EVERY_VID  # of trunk mode
+    description: str = ""  # the whole line
     locked: bool = False
     locked_macs: frozenset[tuple[int, bytes]] = frozenset()
 
@@ -262,6 +263,7 @@ _PORT_LINES: tuple[tuple[str, _Handler], ...] = (
     (r"switchport (?:access vlan|trunk native vlan|general pvid) \d+", lambda port, _: port),
     (r"(?:no )?switchport general (?:ingress-filtering disable|acceptable-frame-type.*)", lambda port, _: port),
     (r"switchport mode (access|general|trunk)", _mode),
+    (r"description .+", lambda port, found: replace(port, description=found[0])),
     (r"addport (?:lag |\d+/)(\d+)", lambda port, found: replace(port, lag=int(found[1]))),
     (r"channel-group (\d+) mode \w+", lambda port, found: replace(port, lag=int(found[1]))),
     (r"(no )?shutdown", lambda port, found: replace(port, shut=not found[1])),

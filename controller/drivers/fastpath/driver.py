@@ -13,13 +13,14 @@ Dell: whole-switch flow control is read and not set. 62xx has no EEE; N-series' 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
 from controller.drivers.fastpath import read as fastpath_read
 from controller.drivers.fastpath import shows as fastpath_shows
 from controller.drivers.fastpath.config import RUNNING, read_config
 from controller.drivers.fastpath.dialect import EXEC_PROMPT, M4300, N_SERIES, POWERCONNECT_62XX, Dialect
-from controller.drivers.fastpath.render import render
+from controller.drivers.fastpath.render import describe, render
 from controller.model.capabilities import Capabilities
 from controller.model.state import Change, SwitchState
 from lab.model import Switch
@@ -30,6 +31,7 @@ class FastpathDriver:
     """See `controller.drivers.driver.Driver`."""
 
     dialect: Dialect
+    description_query: ClassVar[Show] = Show(RUNNING)
 
     @property
     def netmiko_type(self) -> str:
@@ -64,6 +66,16 @@ class FastpathDriver:
         """What makes the running configuration the startup configuration."""
         del switch
         return (Line(self.dialect.save, replies=((r"\(y/n\)", "y"),), prompt=EXEC_PROMPT),)
+
+    def descriptions(self, switch: Switch, answers: Answers) -> Mapping[str, str]:
+        """The line of each port's description, empty without one."""
+        config = read_config(self.dialect, switch, fastpath_read.show(switch, answers, RUNNING))
+        return {port.name: config.port(port.name).description for port in switch.ports}
+
+    def describe(self, switch: Switch, lines: Mapping[str, str]) -> tuple[Command, ...]:
+        """What gives ports these lines, an empty one taking the description away."""
+        del switch
+        return describe(self.dialect, lines)
 
     def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
         """``show green-mode`` of each port; empty for models without EEE."""

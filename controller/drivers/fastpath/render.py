@@ -9,7 +9,7 @@ VLAN 1, and `fastpath.read` refuses one for which that would be more than it was
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 
 from controller.drivers.driver import AdminSet, Command, Line, aspects_of
@@ -80,6 +80,16 @@ def render(dialect: Dialect, switch: Switch, changes: Sequence[Change]) -> tuple
                     script.type("spanning-tree" if change.after else "no spanning-tree")
                 case VlanChange():
                     pass
+    script.at()
+    return tuple(script.commands)
+
+
+def describe(dialect: Dialect, lines: Mapping[str, str]) -> tuple[Command, ...]:
+    """Lines of descriptions by port; an empty one takes the description away."""
+    script = _Script(dialect)
+    for port, line in lines.items():
+        script.at(_config(dialect), _interface(dialect, port))
+        script.type(line or "no description")
     script.at()
     return tuple(script.commands)
 

@@ -5,7 +5,7 @@ leave behind, and each interface is entered from global configuration, so that a
 everything instead of letting its lines fall on the interface before.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from controller.drivers.driver import AdminSet, Command, Line
 from controller.drivers.ros.dialect import Dialect
@@ -43,6 +43,16 @@ def commands(switch: Switch, dialect: Dialect, changes: Sequence[Change]) -> Ite
         yield from lines
     if inside:
         yield Line("end", prompt=PRIVILEGED)
+
+
+def describe(lines: Mapping[str, str]) -> Iterator[Command]:
+    """Lines of descriptions by port; an empty one takes the description away."""
+    yield Line("configure", prompt=CONFIG)
+    for port, line in lines.items():
+        yield Line(f"interface {interface_name(port)}", prompt=INTERFACE)
+        yield Line(line or "no description", prompt=INTERFACE)
+        yield Line("exit", prompt=CONFIG)
+    yield Line("end", prompt=PRIVILEGED)
 
 
 def lag_number(port: str) -> int | None:

@@ -15,7 +15,7 @@ speeds is read as negotiating.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from controller.drivers import bridge_mib as mib
 from controller.drivers.driver import (
@@ -33,7 +33,7 @@ from controller.drivers.driver import (
 from controller.drivers.mib_rows import rows_of, text_of
 from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, Place, places
 from controller.drivers.ros import text
-from controller.drivers.ros.commands import PRIVILEGED, commands, lag_number
+from controller.drivers.ros.commands import PRIVILEGED, commands, describe, lag_number
 from controller.drivers.ros.dialect import CISCO_SG, DELL_POWERCONNECT_55XX, Dialect
 from controller.model.capabilities import Capabilities
 from controller.model.state import Change, PortState, SwitchState
@@ -72,6 +72,7 @@ class RosDriver:
     """See `controller.drivers.driver.Driver`."""
 
     dialect: Dialect
+    description_query: ClassVar[Show] = RUNNING
 
     @property
     def netmiko_type(self) -> str:
@@ -138,6 +139,16 @@ class RosDriver:
         """What makes the running configuration the startup configuration: a question that one key answers."""
         del switch
         return (Line(_SAVE, replies=((_OVERWRITE, "Y\n"),), prompt=PRIVILEGED),)
+
+    def descriptions(self, switch: Switch, answers: Answers) -> Mapping[str, str]:
+        """The line of each port's description, empty without one."""
+        configured = _configured(switch, answers)
+        return {port.name: lines.description if (lines := configured.get(port.name)) else "" for port in switch.ports}
+
+    def describe(self, switch: Switch, lines: Mapping[str, str]) -> tuple[Command, ...]:
+        """What gives ports these lines, an empty one taking the description away."""
+        del switch
+        return tuple(describe(lines))
 
     def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
         """`show eee`, and what the EEE MIB adds where there is one."""

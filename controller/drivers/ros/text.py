@@ -215,6 +215,9 @@ class PortLines:
     general: tuple[str, ...]
     """Lines about general mode; they lie dormant in any other."""
 
+    description: str = ""
+    """The line of the port's description."""
+
 
 _NO_LINES = PortLines("", None, ())
 
@@ -251,11 +254,13 @@ def _interfaces(switch: Switch, command: str, text: str) -> frozenset[str]:
 
 
 def _with(lines: PortLines, words: str) -> PortLines:
-    mode, lag, general = lines.mode, lines.lag, lines.general
+    mode, lag, general, description = lines.mode, lines.lag, lines.general, lines.description
     if shape := re.fullmatch(r"switchport mode (\S+)", words):
         mode = shape[1].lower()
     elif shape := re.match(r"channel-group (\d+)\b", words):
         lag = int(shape[1])
     elif re.match(r"(?:no )?switchport general\b", words):
         general = (*general, words)
-    return PortLines(mode, lag, general)
+    elif words.startswith("description "):
+        description = words
+    return PortLines(mode, lag, general, description)

@@ -1,0 +1,128 @@
+"""Do the command line and SNMP mean the same ports? Proved before the first write to a switch, without shutting a port.
+
+Each port gets a description on the command line that no other has; SNMP must show it as ifAlias at the ifIndex that the
+port's name led to (`controller.drivers.places`), and nowhere else. Then the descriptions are as before. What was there
+is on the disk first, so that a crash loses none: the next proof begins with restoring them. A proof holds as long as
+the names lead to the same numbers; it is kept beside the lab's journal.
+
+A switch whose driver uses one service only needs no proof, and the quirk `ports_proved` stands in for one.
+"""
+
+import secrets
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from pydantic import Field, ValidationError
+
+from controller.applying.stored import Stored
+from controller.drivers.driver import Describing
+from controller.drivers.mib_rows import names
+from controller.drivers.places import FINDERS, IF_ALIAS, places
+from controller.drivers.table import driver_of
+from controller.transports.session import Session
+from lab import durable
+from lab.errors import DeviceError, LabError, PortMismatch
+from lab.model import Switch
+
+_QUIRK: Final = "ports_proved"
+
+
+class _Kept(Stored):
+    """`proved`: by switch, ifIndex by port. `waiting`: by switch, lines of descriptions that are to be restored."""
+
+    proved: dict[str, dict[str, int]] = Field(default_factory=dict)
+    waiting: dict[str, dict[str, str]] = Field(default_factory=dict)
+
+
+class PortProofs:
+    """The proofs of one lab, in a file; threads may share it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        try:
+            self._kept = _Kept.model_validate_json(path.read_bytes())
+        except FileNotFoundError:
+            self._kept = _Kept()
+        except (OSError, ValidationError) as error:
+            raise LabError(f"{path} cannot be read: remove it, and the ports are proved anew.") from error
+
+    def proved(self, switch: str) -> dict[str, int]:
+        """The ifIndex that each port was proved to have; empty without a proof."""
+        return self._kept.proved.get(switch, {})
+
+    def waiting(self, switch: str) -> dict[str, str]:
+        """Descriptions that a proof replaced, and has not restored."""
+        return self._kept.waiting.get(switch, {})
+
+    def begin(self, switch: str, lines: dict[str, str]) -> None:
+        """Descriptions are about to be replaced."""
+        self._write(switch, {}, lines)
+
+    def end(self, switch: str, proved: dict[str, int]) -> None:
+        """Descriptions are restored; `proved` empty: nothing was proved."""
+        self._write(switch, proved, {})
+
+    def _write(self, switch: str, proved: dict[str, int], waiting: dict[str, str]) -> None:
+        with self._lock:
+            kept = _Kept(proved={**self._kept.proved, switch: proved}, waiting={**self._kept.waiting, switch: waiting})
+            try:
+                durable.replace(self._path, kept.model_dump_json(indent=1))
+            except OSError as error:
+                raise LabError(f"{self._path} could not be written ({error.strerror}): make room there.") from error
+            self._kept = kept
+
+
+def prove_ports(switch: Switch, session: Session, proofs: PortProofs) -> None:
+    """Make sure that both services mean the same ports, unless that is known.
+
+    PortMismatch if they do not, or if SNMP does not show descriptions; DeviceError if they could not be restored.
+    """
+    driver = driver_of(switch)
+    if not isinstance(driver, Describing) or switch.quirks.get(_QUIRK):
+        return
+    left = proofs.waiting(switch.name)
+    if left:
+        _describe(driver, switch, session, left)
+        proofs.end(switch.name, {})
+    at = {place.name: place.if_index for place in places(switch, session.ask(FINDERS))}
+    if at == proofs.proved(switch.name):
+        return
+    before = _descriptions(driver, switch, session)
+    proofs.begin(switch.name, before)
+    nonce = secrets.token_hex(3)
+    marks = {port: f"eee-{nonce}-{number}" for number, port in enumerate(before, 1)}
+    try:
+        _describe(driver, switch, session, {port: f"description {mark}" for port, mark in marks.items()})
+        shown = names(switch, IF_ALIAS, session.ask([IF_ALIAS]))
+    finally:
+        _describe(driver, switch, session, before)
+    if _descriptions(driver, switch, session) != before:
+        raise DeviceError(switch.name, "its ports have other descriptions than before the proof of its ports: compare.")
+    proofs.end(switch.name, {})
+    _require_shown(switch, at, marks, shown)
+    proofs.end(switch.name, at)
+
+
+def _describe(driver: Describing, switch: Switch, session: Session, lines: dict[str, str]) -> None:
+    for command in driver.describe(switch, lines):
+        session.send(command)
+
+
+def _descriptions(driver: Describing, switch: Switch, session: Session) -> dict[str, str]:
+    return dict(driver.descriptions(switch, session.ask([driver.description_query])))
+
+
+def _require_shown(switch: Switch, at: dict[str, int], marks: dict[str, str], shown: Mapping[int, str]) -> None:
+    for port, mark in marks.items():
+        indices = [index for index, alias in shown.items() if alias.strip() == mark]
+        if indices != [at[port]]:
+            there = f"at ifIndex {', '.join(map(str, indices))}" if indices else "nowhere"
+            raise PortMismatch(
+                switch.name,
+                "ifAlias",
+                f"{port} is ifIndex {at[port]} by its name, and a description typed for it appeared {there}: correct "
+                f"`ports` or `bridge_ports` in hosts.yml, or compare by hand and set the quirk {_QUIRK}",
+            )

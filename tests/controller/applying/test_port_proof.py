@@ -1,0 +1,123 @@
+"""Before the first write both services are proved to mean the same ports, and descriptions are as they were."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pytest
+
+from controller.applying.port_proof import PortProofs, prove_ports
+from controller.drivers.driver import Answers, Command, Describing, Query
+from controller.drivers.places import IF_ALIAS, IF_DESCR, IF_NAME
+from controller.drivers.table import driver_of
+from controller.transports.session import Acknowledged
+from lab.errors import PortMismatch, Unreachable
+from lab.model import Switch
+from tests.support.switches import m4300_face, ros_face
+
+
+@dataclass
+class Session:
+    """A session with a twin's switch. `swapped`: SNMP has two names exchanged; `lost_at`: it ends at that command."""
+
+    face: ros_face.RosFace | m4300_face.Face
+    swapped: bool = False
+    silent: bool = False
+    lost_at: int | None = None
+    sent: list[Command] = field(default_factory=list)
+
+    def ask(self, queries: Sequence[Query]) -> Answers:
+        answers = dict(self.face.ask(queries))
+        names = answers.get(IF_NAME)
+        if self.swapped and names is not None:
+            assert not isinstance(names, str)
+            answers[IF_NAME] = {**names, "1": names["2"], "2": names["1"]}
+            answers[IF_DESCR] = {}
+        if self.silent and IF_ALIAS in answers:
+            answers[IF_ALIAS] = {}
+        return answers
+
+    def send(self, command: Command) -> Acknowledged:
+        if self.lost_at is not None and len(self.sent) >= self.lost_at:
+            raise Unreachable("sw", "the session ended.")
+        self.sent.append(command)
+        self.face.execute([command])
+        return Acknowledged(command, 1, 2)
+
+    def close(self) -> None:
+        return
+
+
+@pytest.fixture(params=["ros", "fastpath"])
+def scene(request: pytest.FixtureRequest) -> Iterator[tuple[ros_face.RosFace | m4300_face.Face, Switch]]:
+    if request.param == "ros":
+        ros = ros_face.RosFace()
+        ros.setup("interface gi1/0/2", 'description "to the roof"')
+        yield ros, ros_face.SWITCH
+        ros.close()
+    else:
+        fastpath = m4300_face.Face()
+        fastpath.setup("configure", "interface 1/0/2", "description 'to the roof'")
+        yield fastpath, m4300_face.SWITCH
+
+
+def lines_of(face: ros_face.RosFace | m4300_face.Face, switch: Switch) -> dict[str, str]:
+    driver = driver_of(switch)
+    assert isinstance(driver, Describing)
+    return dict(driver.descriptions(switch, face.ask([driver.description_query])))
+
+
+def test_a_proof_is_kept_and_descriptions_are_as_before(
+    scene: tuple[ros_face.RosFace | m4300_face.Face, Switch], tmp_path: Path
+) -> None:
+    face, switch = scene
+    before = lines_of(face, switch)
+    assert "to the roof" in before[switch.ports[1].name]
+    session = Session(face)
+    prove_ports(switch, session, PortProofs(tmp_path / "ports.json"))
+    assert lines_of(face, switch) == before
+    assert set(PortProofs(tmp_path / "ports.json").proved(switch.name)) == {port.name for port in switch.ports}
+    count = len(session.sent)
+    assert count
+    prove_ports(switch, session, PortProofs(tmp_path / "ports.json"))
+    assert len(session.sent) == count  # it is known
+
+
+def test_ports_that_are_others_over_snmp_are_refused(
+    scene: tuple[ros_face.RosFace | m4300_face.Face, Switch], tmp_path: Path
+) -> None:
+    face, switch = scene
+    before = lines_of(face, switch)
+    proofs = PortProofs(tmp_path / "ports.json")
+    first = switch.ports[0].name
+    with pytest.raises(PortMismatch, match=rf"{first} is ifIndex 2 by its name, and .* appeared at ifIndex 1"):
+        prove_ports(switch, Session(face, swapped=True), proofs)
+    with pytest.raises(PortMismatch, match=r"appeared nowhere: .* set the quirk ports_proved"):
+        prove_ports(switch, Session(face, silent=True), proofs)
+    assert lines_of(face, switch) == before
+    assert not proofs.proved(switch.name)
+    trusted = Session(face, silent=True)
+    prove_ports(replace(switch, quirks={"ports_proved": True}), trusted, proofs)
+    assert not trusted.sent
+
+
+def test_a_proof_that_was_cut_off_is_cleaned_up_first(
+    scene: tuple[ros_face.RosFace | m4300_face.Face, Switch], tmp_path: Path
+) -> None:
+    face, switch = scene
+    before = lines_of(face, switch)
+    whole = Session(face)
+    prove_ports(switch, whole, PortProofs(tmp_path / "whole.json"))
+    for place in range(0, len(whole.sent), 4):
+        path = tmp_path / f"{place}.json"
+        with pytest.raises(Unreachable):
+            prove_ports(switch, Session(face, lost_at=place), PortProofs(path))
+        face.type("end")
+        prove_ports(switch, Session(face), PortProofs(path))
+        assert lines_of(face, switch) == before
+
+
+def test_a_switch_with_one_service_needs_no_proof(tmp_path: Path) -> None:
+    switch = replace(ros_face.SWITCH, family="cisco_ios")
+    prove_ports(switch, None, PortProofs(tmp_path / "ports.json"))  # type: ignore[arg-type]
+    assert not (tmp_path / "ports.json").exists()
