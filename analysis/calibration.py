@@ -101,7 +101,8 @@ class PortPower(_Part):
     `cable_watt`: a cable or transceiver is plugged in, the port shut. `enabled_watt`: in addition, with the port
     enabled and the link down. `link_watt`: in addition, with the link up and idle without EEE. `lpi_fraction`: what
     remains of these two in low-power idle. `residual_watt`: what a port that was up still draws over base after it is
-    shut again; if that equals the sum of the stages, shutting a port saves nothing.
+    shut again; if that equals the sum of the stages, shutting a port saves nothing. `carrying_watt`: in addition, once
+    the port carries traffic, however much (NetPowerBench's P_offset).
     """
 
     cable_watt: Estimate | None = None
@@ -109,19 +110,24 @@ class PortPower(_Part):
     link_watt: Estimate | None = None
     lpi_fraction: Estimate | None = None
     residual_watt: Estimate | None = None
+    carrying_watt: Estimate | None = None
 
 
 class SwitchPower(_Part):
     """A switch's power (`analysis.power.switch_power`): base + ports by speed in Mb/s + traffic.
 
-    `bit_picojoule` and `packet_nanojoule` are per bit and per packet that the switch forwards. `drift_watt` is the
+    `port_by_mbps` are its ports if their cables are of one kind; else `port_by_kind` has them, by kind of cable first.
+    `bit_picojoule` and `packet_nanojoule` are per bit and per packet that the switch forwards. Per interface that these
+    pass, as NetPowerBench has E_bit and E_pkt, they are half as large: see `per_interface`. `drift_watt` is the
     standard deviation of the drift that the fit removed, `noise_watt` of the readings about the fit.
-    `explained_fraction` is R2. `unknown` are sentences about what the data do not determine.
+    `explained_fraction` is R2. `unknown` are sentences about what the data do not determine, `warnings` about what
+    makes the rest doubtful.
     """
 
     family: str = ""
     base_watt: Estimate
-    port_by_mbps: Mapping[int, PortPower]
+    port_by_mbps: Mapping[int, PortPower] = Field(default_factory=dict)
+    port_by_kind: Mapping[str, Mapping[int, PortPower]] = Field(default_factory=dict)
     bit_picojoule: Estimate | None = None
     packet_nanojoule: Estimate | None = None
     drift_watt: Finite
@@ -129,6 +135,21 @@ class SwitchPower(_Part):
     explained_fraction: Finite
     window_count: int = Field(ge=0)
     unknown: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def ports_of(self, kind: str) -> Mapping[int, PortPower]:
+        """By speed, ports with a kind of cable; those with another kind if it was not measured."""
+        every = self.port_by_mbps or next(iter(self.port_by_kind.values()), {})
+        return self.port_by_kind.get(kind, every)
+
+    @property
+    def per_interface(self) -> tuple[Estimate | None, Estimate | None]:
+        """(pJ a bit, nJ a packet), each counted where it is received and where it is sent, as NetPowerBench does."""
+        return _half(self.bit_picojoule), _half(self.packet_nanojoule)
+
+
+def _half(found: Estimate | None) -> Estimate | None:
+    return None if found is None else Estimate(value=found.value / 2, low=found.low / 2, high=found.high / 2)
 
 
 class NodePower(_Part):

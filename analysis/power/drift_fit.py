@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from analysis.interval import Floats, Interval, of_samples
+from analysis.interval import Floats, Interval, NotEnoughData, of_samples
 
 _TAUS: Final = (0.03, 0.2, 1.0, 5.0)  # times the length of the measurement
 _STEPS: Final = 7
@@ -70,11 +70,18 @@ class _Case:
 
 
 def fit_drifting(readings: Readings, seed: int = 0) -> DriftFit:
-    """Fit; ValueError if the columns of the design matrix do not determine their coefficients."""
-    design, value = readings.design, readings.value
+    """Fit; NotEnoughData if the columns of the design matrix do not determine their coefficients.
+
+    Columns may differ by any order of magnitude (ports beside bit/s): they are scaled to a maximum of 1 first.
+    """
+    size = np.abs(readings.design).max(axis=0, initial=0.0)
+    scale = np.where(size > 0, size, 1.0)
+    design, value = readings.design / scale, readings.value
     count, columns = design.shape
     if count <= columns or np.linalg.matrix_rank(design) < columns:
-        raise ValueError("the design matrix does not determine its coefficients")
+        raise NotEnoughData(
+            f"{count} windows do not determine {columns} powers: measure more stages, each several times, in blocks."
+        )
     plain = np.linalg.lstsq(design, value, rcond=None)[0]
     left = value - design @ plain
     least = max(float(np.median(readings.own_sigma)), readings.shared_sigma, 1e-6 * float(np.abs(value).max()), 1e-9)
@@ -105,7 +112,7 @@ def fit_drifting(readings: Readings, seed: int = 0) -> DriftFit:
     left = value - design @ middle
     spread = float(((value - value.mean()) ** 2).sum())
     return DriftFit(
-        draws,
+        draws / scale,
         float(weights @ [case.drift for case in cases]),
         float(weights @ [case.noise for case in cases]),
         left,

@@ -1,6 +1,6 @@
 """Power of switches and nodes from a run's windows, for a calibration."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from scipy.stats import t as student
@@ -8,9 +8,11 @@ from scipy.stats import t as student
 from analysis.calibration import AndujarPower, Estimate, NodePower, PortPower, PowerPart, SwitchPower
 from analysis.interval import Interval, NotEnoughData
 from analysis.power.andujar_power import AndujarFit, fit_andujar
+from analysis.power.plausible import CabledPorts
 from analysis.power.power_windows import Meter, mean_power, meters_of, switch_windows
-from analysis.power.switch_power import SwitchPowerFit, fit_switch_power
+from analysis.power.switch_power import PortWatts, SwitchPowerFit, fit_switch_power
 from analysis.run_lab import lab_of_run
+from lab.model import Lab, Link
 from record.samples import RunSamples
 from record.trials import Trial, read_trials
 
@@ -31,9 +33,11 @@ def fit_power(samples: RunSamples, accuracy_share: float = 0.0) -> tuple[PowerPa
     for device, meter in meters.items():
         try:
             if device in families:
-                windows = switch_windows(samples, device, meter)
-                fit = fit_switch_power(windows, meter.series.step_watt, accuracy_share)
-                switches[device] = switch_power(fit, families[device])
+                links = _links_at(lab, device)
+                found = switch_windows(samples, device, meter, {port: link.kind for port, link in links.items()})
+                ports = CabledPorts(len(links), 1e6 * sum(link.rate_mbps for link in links.values()))
+                fit = fit_switch_power(found.windows, meter.series.step_watt, accuracy_share, cabled=ports)
+                switches[device] = switch_power(fit, families[device], found.warnings)
             elif device in node_names:
                 nodes[device] = node_power(meter, trials, accuracy_share)
         except NotEnoughData as error:
@@ -42,28 +46,31 @@ def fit_power(samples: RunSamples, accuracy_share: float = 0.0) -> tuple[PowerPa
         raise NotEnoughData(
             " ".join(failures) or f"{samples.folder.name} has no watts of any switch or node: sample a power strip."
         )
-    return PowerPart(switches=switches, nodes=nodes, andujar=_andujar(switches, nodes, failures)), tuple(failures)
+    return PowerPart(switches=switches, nodes=nodes, andujar=andujar_power(lab, switches, nodes, failures)), tuple(
+        failures
+    )
 
 
 def _estimate(found: Interval | None) -> Estimate | None:
     return None if found is None else Estimate.of(found)
 
 
-def switch_power(fit: SwitchPowerFit, family: str) -> SwitchPower:
+def _links_at(lab: Lab | None, switch: str) -> Mapping[str, Link]:
+    """The cables of a switch by its port."""
+    if lab is None:
+        return {}
+    ends = [(end, link) for link in lab.links for end in (link.a, link.b)]
+    return {end.port: link for end, link in ends if end.device == switch}
+
+
+def switch_power(fit: SwitchPowerFit, family: str, warnings: Sequence[str] = ()) -> SwitchPower:
     """A fit as a part of a calibration."""
+    ports = {kind: {mbps: _port_power(port) for mbps, port in one.items()} for kind, one in fit.ports.items()}
     return SwitchPower(
         family=family,
         base_watt=Estimate.of(fit.base_watt),
-        port_by_mbps={
-            mbps: PortPower(
-                cable_watt=_estimate(port.cable),
-                enabled_watt=_estimate(port.enabled),
-                link_watt=_estimate(port.link),
-                lpi_fraction=_estimate(port.lpi_fraction),
-                residual_watt=_estimate(port.residual),
-            )
-            for mbps, port in fit.ports.items()
-        },
+        port_by_mbps=next(iter(ports.values())) if len(ports) == 1 else {},
+        port_by_kind=ports if len(ports) > 1 else {},
         bit_picojoule=_estimate(fit.bit_picojoule),
         packet_nanojoule=_estimate(fit.packet_nanojoule),
         drift_watt=fit.drift_watt,
@@ -71,6 +78,18 @@ def switch_power(fit: SwitchPowerFit, family: str) -> SwitchPower:
         explained_fraction=fit.explained,
         window_count=fit.windows,
         unknown=fit.unknown,
+        warnings=(*fit.warnings, *warnings),
+    )
+
+
+def _port_power(port: PortWatts) -> PortPower:
+    return PortPower(
+        cable_watt=_estimate(port.cable),
+        enabled_watt=_estimate(port.enabled),
+        link_watt=_estimate(port.link),
+        lpi_fraction=_estimate(port.lpi_fraction),
+        residual_watt=_estimate(port.residual),
+        carrying_watt=_estimate(port.carrying),
     )
 
 
@@ -113,42 +132,57 @@ def _mean(values: Sequence[float], accuracy_share: float) -> Interval:
     return Interval.plus_minus(value, half)
 
 
-def _andujar(
-    switches: Mapping[str, SwitchPower], nodes: Mapping[str, NodePower], failures: list[str]
+def andujar_power(
+    lab: Lab | None, switches: Mapping[str, SwitchPower], nodes: Mapping[str, NodePower], failures: list[str]
 ) -> AndujarPower | None:
     """From the first switch and node for which all four states are known."""
-    for switch in switches.values():
+    for name, switch in switches.items():
         for node in nodes.values():
-            if node.loaded_watt is None or not switch.port_by_mbps:
+            if node.loaded_watt is None:
                 continue
-            port = switch.port_by_mbps[max(switch.port_by_mbps)]
-            if port.link_watt is None:
+            ports = _connected(switch, _links_at(lab, name).values())
+            if not ports:
                 continue
             try:
-                return _plain(_four_states(switch, port, node))
+                return _plain(_four_states(switch, ports, node))
             except NotEnoughData as error:
                 failures.append(f"Andujar's model: {error}")
                 return None
     return None
 
 
-_REFERENCE_PORTS = 36
-"""Ports of the switch in the four states: as many as Andujar's has; the parameters hardly depend on the number."""
+def _connected(switch: SwitchPower, links: Iterable[Link]) -> Sequence[PortPower]:
+    """The power of each connected port at its rate, at the nearest rate that was measured; none if one was not."""
+    found = []
+    for link in links:
+        measured = {mbps: one for mbps, one in switch.ports_of(link.kind).items() if one.link_watt is not None}
+        if not measured:
+            return ()
+        found.append(measured[min(measured, key=lambda mbps: abs(mbps - link.rate_mbps))])
+    return found
 
 
-def _four_states(switch: SwitchPower, port: PortPower, node: NodePower) -> AndujarFit:
-    if port.link_watt is None or node.loaded_watt is None:
-        raise AssertionError("the caller has checked both")
+def _four_states(switch: SwitchPower, ports: Sequence[PortPower], node: NodePower) -> AndujarFit:
+    """With all the lab's ports of this switch connected, as the paper counts them (section 2.4: 180 W / 36 ports).
+
+    Both parameters depend on how many there are: the base is shared among them. Errors of ports that are alike are one
+    error.
+    """
     no_ports = switch.base_watt.interval
-    parts = [one.interval for one in (port.enabled_watt, port.link_watt) if one is not None]
-    more_watt = _REFERENCE_PORTS * sum(part.value for part in parts)
-    half = float(np.hypot(no_ports.half_width, _REFERENCE_PORTS * np.hypot.reduce([part.half_width for part in parts])))
-    value = no_ports.value + more_watt
-    fraction = None if port.lpi_fraction is None else port.lpi_fraction.interval
-    all_ports = Interval.plus_minus(value, half)
-    return fit_andujar(
-        no_ports, all_ports, _REFERENCE_PORTS, node.idle_watt.interval, node.loaded_watt.interval, fraction
-    )
+    keys = ("cable_watt", "enabled_watt", "link_watt")
+    parts = dict.fromkeys((key, getattr(port, key)) for key in keys for port in ports)
+    value, halves = no_ports.value, [no_ports.half_width]
+    for key, part in parts:
+        if part is None:
+            continue
+        count = sum(getattr(port, key) == part for port in ports)
+        value += count * part.value
+        halves.append(count * part.interval.half_width)
+    fraction = next((port.lpi_fraction.interval for port in ports if port.lpi_fraction is not None), None)
+    if node.loaded_watt is None:
+        raise AssertionError("the caller has checked that the node was measured under load")
+    all_ports = Interval.plus_minus(value, float(np.hypot.reduce(halves)))
+    return fit_andujar(no_ports, all_ports, len(ports), node.idle_watt.interval, node.loaded_watt.interval, fraction)
 
 
 def _plain(fit: AndujarFit) -> AndujarPower:

@@ -2,55 +2,43 @@
 
 The staged method of ETH's NetPowerBench, as one joint fit over all windows instead of differences of pairs of stages:
 
-    P = base + cable * (cabled ports) + enabled * (ports enabled) + link[speed] * (ports up)
-        - saved[speed] * (ports' share of time in LPI) + left * (ports shut that had been up) + bit * (bit/s)
-        + packet * (packet/s) + drift
+    P = base + sum over kinds of ports (cable * cabled + enabled * enabled + left * shut that had been up
+               + sum over speeds (link * up - saved * share of time in LPI + carrying * ports that carry traffic))
+        + bit * (bit/s) + packet * (packet/s) + drift
 
-with a random drift; intervals include the meter's step, noise and gain (`analysis.power.drift_fit`). A stage that the
-windows do not determine is omitted, and `unknown` says why.
+with a random drift; intervals include the meter's step, noise and gain (`analysis.power.drift_fit`). Windows that no
+other of their stage confirms are left out first (`analysis.power.screening`). A power that the windows do not determine
+is omitted, as is one whose interval is wider than what is plausible (`analysis.power.plausible`); `unknown` says why.
+
+bit/s and packet/s are those that the switch forwards: a bit counts once, when it is sent. NetPowerBench counts it at
+every interface that it passes, when it is received and when it is sent: its E_bit and E_pkt are half of these
+(`analysis.calibration.SwitchPower.per_interface`).
 
 Simplifications. Watts are those at the outlet; the supply's efficiency is assumed to be constant over the range, while
-windows with many and with few ports up might show a curve. Ports of one speed are alike.
+windows with many and with few ports up might show a curve. Ports of one kind and speed are alike; without
+a link they draw the same whatever speed they are set to, and a bit takes the same energy at every one of them.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
+from scipy.stats import chi2
 
 from analysis.interval import Floats, Interval, NotEnoughData, of_samples
 from analysis.power.drift_fit import DriftFit, Readings, fit_drifting
 from analysis.power.energy import rounding_sigma
+from analysis.power.plausible import CabledPorts, Plausible, lost, lost_sentence
+from analysis.power.screening import measured_once, screened
+from analysis.power.stage_columns import Columns, Name, columns_of, of_kind
+from analysis.power.stage_window import StageWindow
 
-_MOST_LEFT_OVER: Final = 1e-6
 _SPARE_WINDOWS: Final = 3
 _SHOWN_SIGMA: Final = 6.0
-
-
-@dataclass(frozen=True, slots=True)
-class StageWindow:
-    """A period in which a switch was in one state, with its meter's readings.
-
-    `power_watt` is the mean, `noise_watt` the standard deviation of its error by the readings' noise, `scatter_watt`
-    that of a reading. `shown_watt` are the lowest and the highest reading. Ports: `cabled`, `enabled` (admin up),
-    `up_by_mbps`, all counts; `lpi_by_mbps` the sum over those ports of their share of time in LPI (mean of both
-    directions); `left` those that are shut and were up before. Traffic is what all ports of the switch send.
-    """
-
-    at_s: float
-    power_watt: float
-    noise_watt: float
-    scatter_watt: float
-    shown_watt: tuple[float, float]
-    enabled: float
-    up_by_mbps: Mapping[int, float]
-    lpi_by_mbps: Mapping[int, float] = field(default_factory=dict)
-    cabled: float = 0.0
-    left: float = 0.0
-    rate_bps: float = 0.0
-    rate_pps: float = 0.0
+_SURELY: Final = 0.999
+"""Confidence with which a switch's stages must differ; else the meter does not see the switch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +50,18 @@ class PortWatts:
     link: Interval | None
     lpi_fraction: Interval | None
     residual: Interval | None
+    carrying: Interval | None
 
 
 @dataclass(frozen=True, slots=True)
 class SwitchPowerFit:
-    """Fitted powers, at the outlet. `unknown` are sentences about what the windows do not determine."""
+    """Fitted powers, at the outlet; `ports` by kind of cable or transceiver and speed in Mb/s.
+
+    `unknown` are sentences about what the windows do not determine, `warnings` about what to doubt.
+    """
 
     base_watt: Interval
-    ports: Mapping[int, PortWatts]
+    ports: Mapping[str, Mapping[int, PortWatts]]
     bit_picojoule: Interval | None
     packet_nanojoule: Interval | None
     drift_watt: float
@@ -77,55 +69,37 @@ class SwitchPowerFit:
     explained: float
     windows: int
     unknown: tuple[str, ...]
-
-
-class _Columns:
-    """The design matrix, column by column with names, and which of them the windows determine."""
-
-    def __init__(self, windows: Sequence[StageWindow]) -> None:
-        self.windows = windows
-        self.values: dict[str, Floats] = {"base": np.ones(len(windows))}
-        self.unknown: list[str] = []
-
-    def add(self, name: str, values: Sequence[float], missing: str) -> None:
-        """Add a column unless it is a linear combination of the others; else note what is missing."""
-        column = np.array(values, dtype=float)
-        others = np.column_stack(list(self.values.values()))
-        away = column - others @ np.linalg.lstsq(others, column, rcond=None)[0]
-        if float(np.abs(away).max()) > _MOST_LEFT_OVER * max(float(np.abs(column).max()), 1e-300):
-            self.values[name] = column
-        elif missing:
-            self.unknown.append(missing)
-
-    @property
-    def matrix(self) -> Floats:
-        """Shape (windows, columns)."""
-        return np.column_stack(list(self.values.values()))
-
-    @property
-    def states(self) -> np.typing.NDArray[np.int64]:
-        """A number for each window, the same for windows with equal ports; traffic counts by its order of size."""
-        rows = np.round(self.matrix / np.maximum(np.abs(self.matrix).max(axis=0), 1e-300), 2)
-        return np.unique(rows, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+    warnings: tuple[str, ...]
 
 
 def fit_switch_power(
-    windows: Sequence[StageWindow], step_watt: float = 0.0, accuracy_share: float = 0.0, seed: int = 0
+    windows: Sequence[StageWindow],
+    step_watt: float = 0.0,
+    accuracy_share: float = 0.0,
+    seed: int = 0,
+    cabled: CabledPorts | None = None,
 ) -> SwitchPowerFit:
     """Fit all stages together; `accuracy_share` is the meter's class (0.01 for 1 %).
 
-    NotEnoughData if there are too few windows, if the meter shows no difference or is at its limit, or if no state
-    without links was measured.
+    `cabled` are the switch's connected ports by the inventory; without, as many as were ever cabled or up.
+
+    NotEnoughData if there are too few windows, if the meter does not follow what the ports do, or is at its limit, if
+    no state without links was measured, or if the fit explains nothing.
     """
     if not windows:
         raise NotEnoughData("no window has the switch's power: measure stages with `measure: power`.")
-    columns = _columns(windows)
+    columns = columns_of(windows)
+    _refuse_blind_meter(windows, columns, step_watt)
+    own_watt = float(np.median([window.noise_watt for window in windows]))
+    kept = screened(columns, math.hypot(own_watt, _rounding_sigma(windows, step_watt)))
+    if len(kept.kept) < len(windows):
+        windows = [windows[number] for number in kept.kept]
+        columns = columns_of(windows)
     if len(windows) < len(columns.values) + _SPARE_WINDOWS:
         raise NotEnoughData(
             f"{len(windows)} windows are too few for {len(columns.values)} unknown powers and a drift: measure each "
             "stage several times, in blocks."
         )
-    _refuse_blind_meter(windows, columns, step_watt)
     readings = Readings(
         np.array([window.at_s for window in windows]),
         np.array([window.power_watt for window in windows]),
@@ -134,53 +108,27 @@ def fit_switch_power(
         columns.states,
         columns.matrix,
     )
-    return _result(columns, fit_drifting(readings, seed), accuracy_share, seed)
+    fit = fit_drifting(readings, seed)
+    _refuse_unexplained(columns, fit)
+    gain = 1.0 + accuracy_share * np.random.default_rng(seed + 1).uniform(-1.0, 1.0, size=(len(fit.draws), 1))
+    draws = dict(zip(columns.values, (fit.draws * gain).T, strict=True))
+    most_watt = float(max(window.power_watt for window in windows))
+    plausible = Plausible.of(most_watt, cabled or _cabled(windows))
+    doubts = (*kept.warnings, *measured_once(columns))
+    return _Reading(columns, draws, plausible).result(fit, doubts)
 
 
-def _columns(windows: Sequence[StageWindow]) -> _Columns:
-    columns = _Columns(windows)
-    speeds = sorted({mbps for window in windows for mbps, ports in window.up_by_mbps.items() if ports > 0})
-    if not speeds:
-        columns.unknown.append("No port was ever up: bring links up to learn what they draw.")
-    for mbps in speeds:
-        before = len(columns.values)
-        columns.add(f"link {mbps}", [window.up_by_mbps.get(mbps, 0.0) for window in windows], "")
-        if len(columns.values) == before:
-            raise NotEnoughData(
-                f"as many ports at {mbps} Mb/s were up in all windows, so base and port are one: shut some."
-            )
-    columns.add(
-        "enabled",
-        [window.enabled for window in windows],
-        "No window had enabled ports without link: the power of a link includes the enabled port."
-        if speeds
-        else "All windows had equally many enabled ports: their power is in the base.",
-    )
-    columns.add(
-        "cabled",
-        [window.cabled for window in windows],
-        "All windows had the same cables: the power of a port that is cabled and shut is in the base.",
-    )
-    if any(window.left for window in windows):
-        columns.add("left", [window.left for window in windows], "")
-    if "left" not in columns.values:
-        columns.unknown.append(
-            "No port was measured shut both before and after it was up: its residual power is unknown."
-        )
-    for mbps in speeds:
-        columns.add(
-            f"lpi {mbps}",
-            [window.lpi_by_mbps.get(mbps, 0.0) for window in windows],
-            f"No windows differ in low-power idle of ports at {mbps} Mb/s: measure with EEE on and off.",
-        )
-    columns.add("bit", [window.rate_bps for window in windows], "No window had traffic: bits and packets are unknown.")
-    if "bit" in columns.values:
-        columns.add(
-            "packet",
-            [window.rate_pps for window in windows],
-            "All traffic had one packet size: the energy of a bit includes its share of a packet.",
-        )
-    return columns
+def _cabled(windows: Sequence[StageWindow]) -> CabledPorts:
+    counts = [max(sum(one.cabled for one in window.ports.values()), _up(window)) for window in windows]
+    rates = [
+        sum(mbps * count for one in window.ports.values() for mbps, count in one.up_by_mbps.items())
+        for window in windows
+    ]
+    return CabledPorts(round(max(counts)), 1e6 * max(rates))
+
+
+def _up(window: StageWindow) -> float:
+    return sum(sum(one.up_by_mbps.values()) for one in window.ports.values())
 
 
 def _rounding_sigma(windows: Sequence[StageWindow], step_watt: float) -> float:
@@ -191,7 +139,7 @@ def _rounding_sigma(windows: Sequence[StageWindow], step_watt: float) -> float:
     return rounding_sigma(step_watt, math.sqrt(max(0.0, seen - step_watt**2 / 12.0)))
 
 
-def _refuse_blind_meter(windows: Sequence[StageWindow], columns: _Columns, step_watt: float) -> None:
+def _refuse_blind_meter(windows: Sequence[StageWindow], columns: Columns, step_watt: float) -> None:
     """NotEnoughData if the meter shows one value whatever the ports do, or is at its limit in some states."""
     value = np.array([window.power_watt for window in windows])
     if float(np.ptp(value)) == 0.0:
@@ -205,7 +153,7 @@ def _refuse_blind_meter(windows: Sequence[StageWindow], columns: _Columns, step_
     if len(set(states[stuck])) < 2 or stuck.all():
         return
     moves = float(np.median([window.shown_watt[1] - window.shown_watt[0] for window in np.array(windows)[~stuck]]))
-    free, held = columns.matrix[~stuck], columns.matrix[stuck]
+    free, held = columns.scaled[~stuck], columns.scaled[stuck]
     coefficients = np.linalg.lstsq(free, value[~stuck], rcond=None)[0]
     error = max(float(np.std(value[~stuck] - free @ coefficients)), step_watt)
     above = bool(np.any(held @ coefficients - top > _SHOWN_SIGMA * error))
@@ -215,41 +163,120 @@ def _refuse_blind_meter(windows: Sequence[StageWindow], columns: _Columns, step_
         )
 
 
-def _result(columns: _Columns, fit: DriftFit, accuracy_share: float, seed: int) -> SwitchPowerFit:
-    gain = 1.0 + accuracy_share * np.random.default_rng(seed + 1).uniform(-1.0, 1.0, size=(len(fit.draws), 1))
-    draws = dict(zip(columns.values, (fit.draws * gain).T, strict=True))
-
-    def interval(name: str, scale: float = 1.0) -> Interval | None:
-        return of_samples(draws[name] * scale) if name in draws else None
-
-    ports = {}
-    for name, link in draws.items():
-        if name.startswith("link "):
-            mbps = int(name.removeprefix("link "))
-            saved, left = draws.get(f"lpi {mbps}"), draws.get("left")
-            up = link + draws.get("enabled", 0.0)
-            fraction = None if saved is None else _fraction(1.0 + saved / up, up, mbps, columns)
-            residual = None if left is None else of_samples(left + draws.get("cabled", 0.0))
-            ports[mbps] = PortWatts(interval("cabled"), interval("enabled"), of_samples(link), fraction, residual)
-    if not ports and ("enabled" in draws or "cabled" in draws):
-        ports[0] = PortWatts(interval("cabled"), interval("enabled"), None, None, None)
-    base_watt = of_samples(draws["base"])
-    return SwitchPowerFit(
-        base_watt,
-        ports,
-        interval("bit", 1e12),
-        interval("packet", 1e9),
-        fit.drift_sigma,
-        fit.noise_sigma,
-        fit.explained,
-        len(columns.windows),
-        tuple(columns.unknown),
-    )
+def _refuse_unexplained(columns: Columns, fit: DriftFit) -> None:
+    """NotEnoughData if what the ports did explains nothing of the readings, or nothing that noise could not."""
+    if len(columns.values) == 1:
+        return
+    if fit.explained < 0:
+        raise NotEnoughData(
+            f"the fit explains nothing (R2 {fit.explained:.2f}): windows of the same stages contradict each other. "
+            "Measure all stages alternately, in blocks, on a switch that nobody else uses."
+        )
+    stages = fit.draws[:, 1:]
+    spread = np.cov(stages, rowvar=False).reshape(stages.shape[1], stages.shape[1])
+    size = np.sqrt(np.diag(spread))
+    middle = np.mean(stages, axis=0) / size
+    distance = float(middle @ np.linalg.pinv(spread / np.outer(size, size)) @ middle)
+    if distance < chi2.ppf(_SURELY, stages.shape[1]):
+        value = [window.power_watt for window in columns.windows]
+        raise NotEnoughData(
+            f"the meter shows {np.mean(value):.4g} W, {np.ptp(value):.2g} W up and down, whatever the ports do: it has "
+            "stopped, it feeds another device, or its noise hides this switch's ports. Compare outlets.csv with the "
+            "cables, measure for longer, or with more ports."
+        )
 
 
-def _fraction(fraction: Floats, up_watt: Floats, mbps: int, columns: _Columns) -> Interval | None:
-    """Fraction of a port's power that remains in LPI; None if the port may draw nothing."""
-    if float(np.mean(up_watt > 0)) < 0.975:
-        columns.unknown.append(f"A port at {mbps} Mb/s draws too little to determine its fraction in low-power idle.")
+@dataclass(slots=True)
+class _Reading:
+    """Reads powers from draws of the coefficients; what is not plausible is noted in `unknown` instead."""
+
+    columns: Columns
+    draws: Mapping[Name, Floats]
+    plausible: Plausible
+
+    def result(self, fit: DriftFit, doubts: Sequence[str]) -> SwitchPowerFit:
+        draws, unknown = self.draws, self.columns.unknown
+        base_watt = of_samples(draws[Name("base")])
+        kinds = sorted({kind for window in self.columns.windows for kind in window.ports})
+        ports = {kind: found for kind in kinds if (found := dict(self._ports(kind, of_kind(kinds, kind))))}
+        bit, packet = draws.get(Name("bit")), draws.get(Name("packet"))
+        return SwitchPowerFit(
+            base_watt,
+            ports,
+            None if bit is None else self._traffic("a bit", bit * 1e12, self.plausible.bit_joule * 1e12, "pJ"),
+            None
+            if packet is None
+            else self._traffic("a packet", packet * 1e9, self.plausible.packet_joule * 1e9, "nJ"),
+            fit.drift_sigma,
+            fit.noise_sigma,
+            fit.explained,
+            len(self.columns.windows),
+            tuple(unknown),
+            tuple(doubts),
+        )
+
+    def _ports(self, kind: str, words: str) -> Iterator[tuple[int, PortWatts]]:
+        cabled, enabled = self.draws.get(Name("cabled", kind)), self.draws.get(Name("enabled", kind))
+        left = self.draws.get(Name("left", kind))
+        cable_watt = self._port(f"The power of a cabled port{words}", cabled)
+        enabled_watt = self._port(f"The power of an enabled port{words}", enabled)
+        residual = None if left is None else left + (0.0 if cabled is None else cabled)
+        residual_watt = self._port(f"The residual power of a port{words}", residual)
+        speeds = sorted(
+            {mbps for window in self.columns.windows if kind in window.ports for mbps in window.ports[kind].up_by_mbps}
+        )
+        any_up = False
+        for mbps in speeds:
+            if not any(
+                window.ports[kind].up_by_mbps.get(mbps) for window in self.columns.windows if kind in window.ports
+            ):
+                continue
+            any_up = True
+            link, saved = self.draws.get(Name("link", kind, mbps)), self.draws.get(Name("lpi", kind, mbps))
+            carrying = self.draws.get(Name("carrying", kind, mbps))
+            at = f"{words} at {mbps} Mb/s"
+            fraction = None
+            if link is not None and saved is not None:
+                fraction = self._fraction(saved, link + (0.0 if enabled is None else enabled), at)
+            yield (
+                mbps,
+                PortWatts(
+                    cable_watt,
+                    enabled_watt,
+                    self._port(f"The power of a link{at}", link),
+                    fraction,
+                    residual_watt,
+                    self._port(f"The power of a port{at} that carries traffic", carrying),
+                ),
+            )
+        if not any_up and (cable_watt or enabled_watt):
+            yield 0, PortWatts(cable_watt, enabled_watt, None, None, residual_watt, None)
+
+    def _port(self, what: str, draws: Floats | None) -> Interval | None:
+        if draws is None:
+            return None
+        return self._unless_lost(what, of_samples(draws), self.plausible.port_watt, "W")
+
+    def _traffic(self, what: str, draws: Floats, most: float, unit: str) -> Interval | None:
+        found = of_samples(draws)
+        if found.high < 0:
+            self.columns.unknown.append(
+                f"The energy of {what} would be negative ({found.value:.3g} {unit}): something else changed together "
+                "with the traffic. Measure several rates and sizes of packets in random order."
+            )
+            return None
+        return self._unless_lost(f"The energy of {what}", found, most, unit)
+
+    def _unless_lost(self, what: str, found: Interval, most: float, unit: str) -> Interval | None:
+        if not lost(found, most):
+            return found
+        self.columns.unknown.append(lost_sentence(what, found, most, unit))
         return None
-    return of_samples(fraction)
+
+    def _fraction(self, saved: Floats, up_watt: Floats, at: str) -> Interval | None:
+        """Fraction of a port's power that remains in LPI; None if the port may draw nothing."""
+        if float(np.mean(up_watt > 0)) < 0.975:
+            self.columns.unknown.append(f"A port{at} draws too little to determine its fraction in low-power idle.")
+            return None
+        found = of_samples(1.0 + saved / up_watt)
+        return self._unless_lost(f"The fraction of a port's power{at} in low-power idle", found, 1.0, "times it")

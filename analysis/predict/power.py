@@ -125,25 +125,37 @@ def _port_watt(
     warnings: dict[str, None],
 ) -> Floats:
     rate = min(port.rate_mbps, what_if.speed_mbps or port.rate_mbps)
-    stages = known.port_by_mbps.get(rate)
+    by_mbps = known.ports_of(port.kind)
+    if known.port_by_kind and port.kind not in known.port_by_kind:
+        warnings[f"a port with a {port.kind} cable was not measured: the power of another kind is assumed."] = None
+    stages = by_mbps.get(rate)
     if stages is None:
-        if not known.port_by_mbps:
+        if not by_mbps:
             warnings["the power of ports was not fitted: ports are left out."] = None
             return np.zeros(sampler.count)
-        nearest = min(known.port_by_mbps, key=lambda mbps: abs(mbps - port.rate_mbps))
+        nearest = min(by_mbps, key=lambda mbps: abs(mbps - port.rate_mbps))
         warnings[f"a port at {rate} Mb/s was not measured: its power at {nearest} Mb/s is assumed."] = None
-        rate, stages = nearest, known.port_by_mbps[nearest]
+        rate, stages = nearest, by_mbps[nearest]
+    kind = f"{port.kind} " if port.kind in known.port_by_kind else ""
 
     def draws(key: str) -> Floats:
-        return sampler.of(f"{rate} {key}", getattr(stages, key))
+        return sampler.of(f"{kind}{rate} {key}", getattr(stages, key))
 
     if port.link in off:
         return _shut_watt(stages, draws, warnings)
     for key in ("cable_watt", "enabled_watt", "link_watt"):
         if getattr(stages, key) is None:
             warnings[f"{key.removesuffix('_watt')} power of a port was not measured: 0 W is assumed."] = None
-    link = draws("link_watt")
-    return draws("cable_watt") + draws("enabled_watt") + link - _saved(port, stages, profile, mode, rest, link, sampler)
+    up_watt = draws("enabled_watt") + draws("link_watt")
+    saved = _saved(port, stages, profile, mode, rest, up_watt, sampler)
+    return draws("cable_watt") + up_watt - saved + draws("carrying_watt") * _carries(port, profile, sampler)
+
+
+def _carries(port: SitePort, profile: Profile, sampler: Sampler) -> Floats | float:
+    """Whether a port carries traffic of the program; of trunks, some share does."""
+    if port.role == "trunk":
+        return sampler.uniform("trunk carries", 0.0, 1.0)
+    return float(port.peer in profile.hosts)
 
 
 def _shut_watt(stages: PortPower, draws: Callable[[str], Floats], warnings: dict[str, None]) -> Floats:
@@ -154,9 +166,9 @@ def _shut_watt(stages: PortPower, draws: Callable[[str], Floats], warnings: dict
 
 
 def _saved(
-    port: SitePort, stages: PortPower, profile: Profile, mode: AskedMode, rest: Rest, link: Floats, sampler: Sampler
+    port: SitePort, stages: PortPower, profile: Profile, mode: AskedMode, rest: Rest, up_watt: Floats, sampler: Sampler
 ) -> Floats:
-    """Watts that low power saves."""
+    """Watts that low power saves, of those of an enabled port and its link."""
     if port.role == "trunk":
         part = sampler.uniform("trunk", 0.0, 1.0)
         deep, fast = rest.deep * part, rest.fast * part
@@ -169,7 +181,7 @@ def _saved(
     fitted = np.clip(sampler.of("lpi_fraction", stages.lpi_fraction, missing=1.0), 0.0, 1.0)
     deep_fraction = fitted if mode.deep_fraction is None else mode.deep_fraction[:, 0]
     fast_fraction = fitted if mode.fast_fraction is None else mode.fast_fraction[:, 0]
-    saved: Floats = link * (deep * (1 - deep_fraction) + fast * (1 - fast_fraction))
+    saved: Floats = up_watt * (deep * (1 - deep_fraction) + fast * (1 - fast_fraction))
     return saved
 
 

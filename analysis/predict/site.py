@@ -15,13 +15,14 @@ Role = Literal["node", "trunk"]
 
 @dataclass(frozen=True, slots=True)
 class SitePort:
-    """A cabled port of a switch. `peer` is the device at the cable's other end, `link` the cable's number."""
+    """A cabled port of a switch. `peer` is the device at the cable's other end, `link` and `kind` are of the cable."""
 
     port: str
     role: Role
     peer: str
     rate_mbps: int
     link: int
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,9 @@ class Site:
             for end, other in ((link.a, link.b), (link.b, link.a)):
                 if end.device in found:
                     role: Role = "node" if other.device in hosts else "trunk"
-                    found[end.device].append(SitePort(end.port, role, other.device, link.rate_mbps, link.number))
+                    found[end.device].append(
+                        SitePort(end.port, role, other.device, link.rate_mbps, link.number, link.kind)
+                    )
         families = {switch.name: str(switch.family) for switch in lab.switches}
         ports = {name: tuple(ports) for name, ports in found.items()}
         return cls(lab.name, ports, families, tuple(host.name for host in lab.hosts), lab)

@@ -40,7 +40,7 @@ def recover(truth: Truth, family: MeterFamily, random: np.random.Generator, seed
 
 def found_of(fit: SwitchPowerFit) -> dict[str, Interval | None]:
     """By the names of `Truth`."""
-    port = fit.ports[1000]
+    port = fit.ports["copper"][1000]
     return {
         "base": fit.base_watt,
         "enabled": port.enabled,

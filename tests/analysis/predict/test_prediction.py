@@ -231,7 +231,11 @@ def test_power_by_hand() -> None:
     """sw1 of the lab: its nodes that take part rest for half of the time, the others for all of it."""
     known = exact_calibration(wake_us=exactly(0.0), sleep_us=exactly(0.0))
     port = PortPower(
-        cable_watt=exactly(0.1), enabled_watt=exactly(0.2), link_watt=exactly(1.0), lpi_fraction=exactly(0.2)
+        cable_watt=exactly(0.1),
+        enabled_watt=exactly(0.2),
+        link_watt=exactly(1.0),
+        lpi_fraction=exactly(0.2),
+        carrying_watt=exactly(0.06),
     )
     switch = known.power.switches["sw1"].model_copy(
         update={"base_watt": exactly(40.0), "port_by_mbps": {1_000: port}, "bit_picojoule": None}
@@ -247,12 +251,32 @@ def test_power_by_hand() -> None:
     trunks = sum(port.role == "trunk" for port in ports)
     assert busy > 0
     assert trunks > 0
-    # Half of the time in one of two directions; a trunk in the middle of what it may be.
-    saved = 0.8 * (busy * 0.25 + idle * 1.0 + trunks * 0.125)
+    # Half of the time in one of two directions; a trunk in the middle of what it may be. 0.2 of 1.2 W remain asleep.
+    saved = 0.96 * (busy * 0.25 + idle * 1.0 + trunks * 0.125)
+    carrying = 0.06 * (busy + trunks / 2)
     assert found.network_watt is not None
-    assert found.network_watt.value == pytest.approx(40 + len(ports) * 1.3 - saved)
+    assert found.network_watt.value == pytest.approx(40 + len(ports) * 1.3 - saved + carrying)
     assert found.all_joule is None
     assert any("no node's power" in warning for warning in found.warnings)
+
+
+def test_ports_draw_what_those_with_their_kind_of_cable_do() -> None:
+    known = exact_calibration()
+    dear, cheap = ({1_000: PortPower(link_watt=exactly(watt))} for watt in (3.0, 1.0))
+    update = {"base_watt": exactly(40.0), "port_by_mbps": {}, "bit_picojoule": None}
+    watts = []
+    for by_kind in ({"fibre": dear, "copper": cheap}, {"copper": dear, "fibre": cheap}, {"fibre": dear}):
+        switch = known.power.switches["sw1"].model_copy(update={**update, "port_by_kind": by_kind})
+        power = PowerPart(switches={"sw1": switch})
+        found = Predictor(profile({500.0: 1_000}), known.model_copy(update={"power": power}), ONE_SWITCH, draws=3)
+        answer = found.predict(parse_what_if("off"))
+        assert answer.network_watt is not None
+        assert any("with a copper cable was not measured" in one for one in answer.warnings) == (
+            "copper" not in by_kind
+        )
+        watts.append(answer.network_watt.value - 40.0)
+    count = len(ONE_SWITCH.switches["sw1"])
+    assert watts == pytest.approx([count * 1.0, count * 3.0, count * 3.0])
 
 
 def test_a_direction_that_does_not_sleep_has_no_lpi_time() -> None:

@@ -3,26 +3,19 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from analysis.calibration import Calibration, load_calibration
 from eeectl.cli import run as eeectl
-from record.event_kinds import EventKind
-from record.sample_tables import Batch
-from tests.support.measured.power_bench import PORTS, STAGES, Stage, Truth
+from tests.support.measured.stage_run import TRUTH, StageRun
 from tests.support.measured.synthetic_run import (
     HOLD_US,
     SLEEP_US,
     WAKE_US,
-    Writer,
     write_alltoall,
     write_probe,
     write_run,
 )
-
-TRUTH = Truth(base=40.0, enabled=0.2, link=0.8, left=0.1)
-NS = 1_000_000_000
 
 
 @pytest.fixture(scope="module")
@@ -77,59 +70,9 @@ def test_provenance_is_printed(found: Calibration, study: Path) -> None:
 # -- power
 
 
-def _write_stages(writer: Writer) -> None:
-    """Nine stages in four blocks at sw1, without LPI counters: windows with EEE count as asleep."""
-    random, sent = np.random.default_rng(3), {"byte": 0.0, "frame": 0.0}
-    for block in range(4):
-        order = list(STAGES) if block == 0 else [STAGES[n] for n in random.permutation(len(STAGES))]
-        for stage in order:
-            _settings(writer, stage)
-            begun_ns, ended_ns = writer.write({"stage": stage.name}, 20.0, what="power", hosts=())
-            writer.watts(begun_ns - 2 * NS, ended_ns + 2 * NS, _watt(stage))
-            _samples(writer, stage, begun_ns, ended_ns, sent)
-
-
-def _watt(stage: Stage) -> float:
-    port = TRUTH.enabled + TRUTH.link
-    watt = TRUTH.base + TRUTH.enabled * stage.enabled + TRUTH.link * stage.up + TRUTH.left * stage.left
-    watt -= stage.asleep * port * (1 - TRUTH.lpi_fraction)
-    return watt + TRUTH.bit * 1e-12 * stage.rate_bps + TRUTH.packet * 1e-9 * stage.rate_pps
-
-
-def _settings(writer: Writer, stage: Stage) -> None:
-    ports = {
-        f"gi1/0/{n}": {"admin_up": n <= stage.enabled, "speed_mbps": None, "eee": stage.asleep > 0, "hold_us": None}
-        for n in range(1, PORTS + 1)
-    }
-    writer.run.event(EventKind.PORTS_SET, time_ns=writer.now_ns, ports={"sw1": ports})
-
-
-def _samples(writer: Writer, stage: Stage, from_ns: int, to_ns: int, sent: dict[str, float]) -> None:
-    for tick, due_ns in enumerate(range(from_ns + NS // 2, to_ns, 2 * NS)):
-        sent["byte"] += 2 * stage.rate_bps / 8
-        sent["frame"] += 2 * stage.rate_pps
-        zero = [0] * PORTS
-        columns = {
-            "switch": "sw1",
-            "tick": tick,
-            "due_ns": due_ns,
-            "sent_ns": due_ns,
-            "received_ns": due_ns + 1_000_000,
-            "port": [f"gi1/0/{n}" for n in range(1, PORTS + 1)],
-            "up": [n <= stage.up for n in range(1, PORTS + 1)],
-            "rate_mbps": [1000 if n <= stage.up else 0 for n in range(1, PORTS + 1)],
-            "out_byte": [round(sent["byte"]), *zero[1:]],
-            "out_unicast_frame": [round(sent["frame"]), *zero[1:]],
-            "out_multicast_frame": zero,
-            "out_broadcast_frame": zero,
-            "mark": "",
-        }
-        writer.run.append(Batch("ports", PORTS, columns))
-
-
 @pytest.fixture(scope="module")
 def stages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_run(tmp_path_factory.mktemp("runs"), _write_stages, name="power")
+    return write_run(tmp_path_factory.mktemp("runs"), StageRun(), name="power")
 
 
 def test_power_of_a_switch_from_a_runs_folder(stages: Path, capsys: pytest.CaptureFixture[str]) -> None:

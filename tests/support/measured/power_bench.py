@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.power.power_windows import mean_power
-from analysis.power.switch_power import StageWindow
+from analysis.power.stage_window import PortCounts, StageWindow
 from record.samples import PowerSeries
 
 NS = 1_000_000_000
+KIND = "copper"
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Truth:
     left: float = 0.0
     bit: float = 40.0
     packet: float = 80.0
+    carrying: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ class Stage:
     left: int = 0
     rate_bps: float = 0.0
     rate_pps: float = 0.0
+    carrying: int = 0
 
 
 PORTS = 12
@@ -123,6 +126,7 @@ def _watt(truth: Truth, stage: Stage) -> float:
     up_watt = truth.enabled + truth.link
     watt = truth.base + truth.enabled * stage.enabled + truth.link * stage.up + truth.left * stage.left
     watt -= stage.asleep * up_watt * (1 - truth.lpi_fraction)
+    watt += truth.carrying * stage.carrying
     return watt + truth.bit * 1e-12 * stage.rate_bps + truth.packet * 1e-9 * stage.rate_pps
 
 
@@ -139,11 +143,19 @@ def _window(
         power.noise_watt,
         power.scatter_watt,
         power.shown_watt,
-        stage.enabled,
-        {1000: stage.up},
-        lpi_by_mbps={1000: stage.asleep},
-        cabled=PORTS,
-        left=stage.left,
+        {KIND: counts_of(stage)},
         rate_bps=stage.rate_bps,
         rate_pps=stage.rate_pps,
+    )
+
+
+def counts_of(stage: Stage) -> PortCounts:
+    """A stage's ports, all cabled."""
+    return PortCounts(
+        cabled=PORTS,
+        enabled=stage.enabled,
+        up_by_mbps={1000: stage.up},
+        lpi_by_mbps={1000: stage.asleep},
+        carrying_by_mbps={1000: stage.carrying},
+        left=stage.left,
     )

@@ -1,0 +1,51 @@
+"""What a switch's inventory makes plausible for a fitted power; what is wider than that is lost in the meter. Pure.
+
+All ports together draw no more than the switch does, whatever they do: that bounds the power of a port, and the energy
+of a bit and of a packet by what all ports forward at their line rate. An interval that is wider than the whole
+plausible range says nothing, and its middle is a number of the meter's noise.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from analysis.interval import Interval
+
+_LEAST_FRAME_BIT: Final = 672.0
+"""64 bytes, preamble and gap (IEEE 802.3, clauses 3 and 4): the most packets at line rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class CabledPorts:
+    """The connected ports of a switch by its inventory: how many, and the sum of their rates."""
+
+    count: int
+    rate_bps: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plausible:
+    """Most that one port, bit and packet can draw: watts and joules."""
+
+    port_watt: float
+    bit_joule: float
+    packet_joule: float
+
+    @classmethod
+    def of(cls, most_watt: float, ports: CabledPorts) -> "Plausible":
+        """For a switch that never draws more than `most_watt`."""
+        bit_joule = most_watt / max(ports.rate_bps, 1.0)
+        return cls(most_watt / max(ports.count, 1), bit_joule, bit_joule * _LEAST_FRAME_BIT)
+
+
+def lost(found: Interval, most: float) -> bool:
+    """Whether an interval is wider than the plausible range from 0 to `most`."""
+    return found.high - found.low > most
+
+
+def lost_sentence(what: str, found: Interval, most: float, unit: str) -> str:
+    """What was not determined, and why."""
+    return (
+        f"{what} is lost in the meter: {found.value:.3g} {unit}, 95 % from {found.low:.3g} to {found.high:.3g}, where "
+        f"at most {most:.3g} {unit} is plausible for this switch. Measure for longer, in more blocks, with more ports "
+        "or traffic, or with a finer meter."
+    )

@@ -1,0 +1,172 @@
+"""The design matrix of a switch's stages: a column for each power that the windows may determine. Pure."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analysis.interval import Floats, NotEnoughData
+from analysis.power.stage_window import PortCounts, StageWindow
+
+_MOST_LEFT_OVER: Final = 1e-6
+
+What = Literal["base", "cabled", "enabled", "link", "left", "lpi", "bit", "packet", "carrying"]
+TRAFFIC: Final[tuple[What, ...]] = ("bit", "packet", "carrying")
+
+
+class Name(NamedTuple):
+    """What a column counts, of which kind of ports, at which speed."""
+
+    what: What
+    kind: str = ""
+    mbps: int = 0
+
+
+class Columns:
+    """The design matrix, column by column with names, and which of them the windows determine."""
+
+    def __init__(self, windows: Sequence[StageWindow]) -> None:
+        self.windows = windows
+        self.values: dict[Name, Floats] = {Name("base"): np.ones(len(windows))}
+        self.unknown: list[str] = []
+
+    def add(self, name: Name, values: Sequence[float], missing: str = "") -> bool:
+        """Add a column unless it is a linear combination of the others; else note what is missing."""
+        column = np.array(values, dtype=float)
+        size = float(np.abs(column).max(initial=0.0))
+        if size > 0:
+            others = self.scaled
+            unit = column / size
+            away = unit - others @ np.linalg.lstsq(others, unit, rcond=None)[0]
+            if float(np.abs(away).max()) > _MOST_LEFT_OVER:
+                self.values[name] = column
+                return True
+        if missing:
+            self.unknown.append(missing)
+        return False
+
+    @property
+    def matrix(self) -> Floats:
+        """Shape (windows, columns)."""
+        return np.column_stack(list(self.values.values()))
+
+    @property
+    def scaled(self) -> Floats:
+        """The matrix with columns of a maximum of 1."""
+        scaled: Floats = self.matrix / np.abs(self.matrix).max(axis=0)
+        return scaled
+
+    @property
+    def states(self) -> NDArray[np.int64]:
+        """A number for each window, the same for windows with equal ports; traffic counts by its order of size."""
+        return _numbered(np.round(self.scaled, 2))
+
+    @property
+    def stages(self) -> NDArray[np.int64]:
+        """A number for each window, the same for windows with equal ports, whatever traffic they carried."""
+        still = [place for place, name in enumerate(self.values) if name.what not in TRAFFIC]
+        return _numbered(np.round(self.scaled[:, still], 2))
+
+
+def _numbered(rows: Floats) -> NDArray[np.int64]:
+    return np.unique(rows, axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+
+
+def of_kind(kinds: Sequence[str], kind: str) -> str:
+    """Words that tell ports of a kind from others, where there are several kinds: ' with dac'."""
+    return f" with {kind}" if len(kinds) > 1 else ""
+
+
+def columns_of(windows: Sequence[StageWindow]) -> Columns:
+    """All powers that these windows determine; NotEnoughData if no link can be told from the base."""
+    columns = Columns(windows)
+    kinds = sorted({kind for window in windows for kind in window.ports})
+    speeds = {kind: _speeds(windows, kind) for kind in kinds}
+    if not any(speeds.values()):
+        columns.unknown.append("No port was ever up: bring links up to learn what they draw.")
+    _add_links(columns, speeds)
+    for kind in kinds:
+        _add_stages(columns, kind, speeds[kind], of_kind(kinds, kind))
+    _add_traffic(columns, speeds)
+    return columns
+
+
+def _speeds(windows: Sequence[StageWindow], kind: str) -> tuple[int, ...]:
+    ports = [window.ports[kind] for window in windows if kind in window.ports]
+    return tuple(sorted({mbps for one in ports for mbps, count in one.up_by_mbps.items() if count > 0}))
+
+
+def _counts(windows: Sequence[StageWindow], kind: str, count: Callable[[PortCounts], float]) -> list[float]:
+    return [count(window.ports[kind]) if kind in window.ports else 0.0 for window in windows]
+
+
+def _add_links(columns: Columns, speeds: Mapping[str, tuple[int, ...]]) -> None:
+    """Links that are up in all windows, or with others, are in the base; at least one must not be."""
+    hidden = []
+    for kind, every in speeds.items():
+        for mbps in every:
+            found = columns.add(
+                Name("link", kind, mbps),
+                _counts(columns.windows, kind, lambda one, at=mbps: one.up_by_mbps.get(at, 0.0)),  # type: ignore[misc]
+            )
+            if not found:
+                hidden.append(f"{mbps} Mb/s{of_kind(tuple(speeds), kind)}")
+    if hidden and not any(name.what == "link" for name in columns.values):
+        raise NotEnoughData(
+            f"as many ports at {', '.join(hidden)} were up in all windows, so base and port are one: shut some."
+        )
+    columns.unknown += [
+        f"Ports at {words} were up in equal numbers, or together with others: their power is in the base and in theirs."
+        for words in hidden
+    ]
+
+
+def _add_stages(columns: Columns, kind: str, speeds: Sequence[int], words: str) -> None:
+    windows = columns.windows
+    columns.add(
+        Name("enabled", kind),
+        _counts(windows, kind, lambda one: one.enabled),
+        f"No window had enabled ports{words} without link: the power of a link includes the enabled port."
+        if speeds
+        else f"All windows had equally many enabled ports{words}: their power is in the base.",
+    )
+    columns.add(
+        Name("cabled", kind),
+        _counts(windows, kind, lambda one: one.cabled),
+        f"All windows had the same cables{words}: the power of a port that is cabled and shut is in the base.",
+    )
+    columns.add(
+        Name("left", kind),
+        _counts(windows, kind, lambda one: one.left),
+        f"No port{words} was measured shut both before and after it was up: its residual power is unknown.",
+    )
+    for mbps in speeds:
+        columns.add(
+            Name("lpi", kind, mbps),
+            _counts(windows, kind, lambda one, at=mbps: one.lpi_by_mbps.get(at, 0.0)),  # type: ignore[misc]
+            f"No windows differ in low-power idle of ports{words} at {mbps} Mb/s: measure with EEE on and off.",
+        )
+
+
+def _add_traffic(columns: Columns, speeds: Mapping[str, tuple[int, ...]]) -> None:
+    """Bits, then packets, then what a port draws once it carries traffic, however much."""
+    windows = columns.windows
+    bits = [window.rate_bps for window in windows]
+    if not columns.add(Name("bit"), bits, "No window had traffic: bits and packets are unknown."):
+        return
+    columns.add(
+        Name("packet"),
+        [window.rate_pps for window in windows],
+        "All traffic had one packet size: the energy of a bit includes its share of a packet.",
+    )
+    for kind, every in speeds.items():
+        for mbps in every:
+            carrying = _counts(windows, kind, lambda one, at=mbps: one.carrying_by_mbps.get(at, 0.0))  # type: ignore[misc]
+            if any(carrying):
+                columns.add(
+                    Name("carrying", kind, mbps),
+                    carrying,
+                    f"What a port{of_kind(tuple(speeds), kind)} at {mbps} Mb/s draws once it carries traffic, however "
+                    "much, is in its link, bits or packets: measure it without traffic and at several rates.",
+                )
