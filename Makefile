@@ -28,7 +28,7 @@ py-test: export OMP_NUM_THREADS = 1
 py-test:
 	pytest -m "not alone and not lab" -n auto --dist loadfile
 	pytest -m alone
-	pytest -m "lab and not alone" -n 3 --dist worksteal
+	pytest -m "lab and not alone" -n 4 --dist worksteal
 
 bench: setup
 	python -m tests.speed.twin_live
