@@ -17,11 +17,23 @@ Acceptance = Literal["all", "tagged"]
 
 
 @dataclass(frozen=True, slots=True)
+class FoundMode:
+    """A mode that no plan sets, such as one that negotiates trunks, as the lines that a switch needs to have it again.
+
+    It goes with the memberships that the port had in it (`form`): a port that gets others leaves the mode.
+    """
+
+    lines: tuple[str, ...]
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
 class PortState:
     """The settings of one port. `speed_mbps` None: negotiated; `hold_us` None: the device's own, or not settable.
 
     `lag` is the number of the LAG that the port is a member of. It is observed only: no plan changes it. A LAG is a
     port of its own by the name `lagN`, with the memberships; those of its member ports are as from the factory.
+    `found_mode` is None on ports in a mode that plans set, and on those whose memberships are others than it goes with.
     """
 
     admin_up: bool = True
@@ -36,6 +48,18 @@ class PortState:
     stp: bool = True
     flow_control: bool = False
     lag: int | None = None
+    found_mode: FoundMode | None = None
+
+    def __post_init__(self) -> None:
+        """Leave the mode that the port was found in if its memberships are others."""
+        if self.found_mode is not None and self.found_mode.form != self.form:
+            object.__setattr__(self, "found_mode", None)
+
+    @property
+    def form(self) -> str:
+        """Memberships, PVID and filters as text."""
+        lists = (",".join(map(str, sorted(vids))) for vids in (self.untagged_vids, self.tagged_vids))
+        return "|".join((*lists, str(self.pvid), self.acceptance, str(self.ingress_filtering)))
 
     @property
     def vids(self) -> frozenset[int]:

@@ -3,7 +3,8 @@
 A port untags one VLAN only, its native one, so hosts' ports are trunks and the hosts pop tags (`pops_tags` in the
 inventory). Everything goes over the command line: IOS has no writable Q-BRIDGE-MIB.
 
-Refused rather than guessed: routed, private-VLAN and tunnel ports; a native VLAN that is tagged;
+Refused rather than guessed: routed, private-VLAN and tunnel ports, and ports with a voice VLAN, if the inventory has
+them; a native VLAN that is tagged (the operational line, else `vlan dot1q tag native`, decides);
 static entries that drop frames or name several ports. VLANs 1002-1005 are left out of everything. LAGs count with
 any protocol. Flow control is reception of PAUSE only: Catalyst ports do not send it [M].
 
@@ -20,6 +21,7 @@ from controller.drivers.cisco_ios.names import interface_key, interface_name
 from controller.drivers.cisco_ios.read import (
     UNUSABLE_VIDS,
     Configured,
+    Fields,
     Key,
     Switchport,
     read_configuration,
@@ -27,12 +29,14 @@ from controller.drivers.cisco_ios.read import (
     read_vlans,
     statics,
     stp_off,
+    switchport_of,
+    tags_native,
 )
 from controller.drivers.cisco_ios.render import COPY_REPLY, EXEC, render
 from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
 from controller.model.capabilities import Capabilities
 from controller.model.port_forms import one_untagged
-from controller.model.state import Change, PortState, SwitchState
+from controller.model.state import Change, FoundMode, PortState, SwitchState
 from lab.errors import Unreadable
 from lab.model import Switch, lag_port
 
@@ -52,6 +56,10 @@ _CHANNEL = re.compile(r"channel-group (\d+) mode \S+")
 _NO_SHOW = re.compile(r"^% ?(Invalid|Incomplete|Ambiguous|Unrecognized|Unknown|Authorization|Command)", re.IGNORECASE)
 _HARMLESS = re.compile(r"% Access VLAN does not exist|%[A-Z0-9_]+-\d-[A-Z0-9_]+:|% ?Warning", re.IGNORECASE)
 _REFUSED = re.compile(r"^\s*%|^Command rejected|^ERROR|not allowed when|^\s*\^\s*$|^Bad |^Invalid ", re.IGNORECASE)
+
+_MODEL = re.compile(r"^Model [Nn]umber\s*:\s*(\S+)|^[Cc]isco (\S+) \(.*(?:processor|revision)", re.MULTILINE)
+_SERIAL = re.compile(r"^System [Ss]erial [Nn]umber\s*:\s*([^\s,]+)", re.MULTILINE)
+_BOARD = re.compile(r"^Processor board ID ([^\s,]+)", re.MULTILINE)
 
 _Found = TypeVar("_Found")
 
@@ -163,17 +171,17 @@ class CiscoIos:
         return (VERSION,)
 
     def identity(self, switch: Switch, answers: Answers) -> Identity:
-        """What the switch says that it is."""
+        """What the switch says that it is; of a stack the first model, and every serial number.
+
+        Special builds have names of their own besides the version (`Version V169_5_SR...`): a version is a number.
+        """
         text = _text(switch, VERSION, answers)
-        patterns = (
-            r"^Model [Nn]umber\s*:\s*(\S+)|^[Cc]isco (\S+) \(.*processor",
-            r"\bVersion ([^,\s]+)",
-            r"^System [Ss]erial [Nn]umber\s*:\s*(\S+)|^Processor board ID (\S+)",
-        )
-        matches = [re.search(pattern, text, re.MULTILINE) for pattern in patterns]
-        if not matches[1]:
+        firmware = re.search(r"\bVersion (\d[^,\s]*)", text)
+        if not firmware:
             raise Unreadable(switch.name, VERSION.command, text)
-        return Identity(*(next(filter(None, found.groups()), "") if found else "" for found in matches))
+        model = _MODEL.search(text)
+        serials = dict.fromkeys(_SERIAL.findall(text)) or dict.fromkeys(_BOARD.findall(text))
+        return Identity(next(filter(None, model.groups()), "") if model else "", firmware[1], ", ".join(serials))
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,9 +206,7 @@ class _Reading:
             port = replace(port, eee=_eee_on(self.switch, lines) and key[0] != "po", hold_us=None)
         return port
 
-    def memberships(
-        self, ports: Mapping[str, PortState], switchports: Mapping[Key, Switchport]
-    ) -> Mapping[str, PortState]:
+    def memberships(self, ports: Mapping[str, PortState], switchports: Mapping[Key, Fields]) -> Mapping[str, PortState]:
         made = {}
         for key, name in self.names.items():
             plain = PortState()
@@ -209,7 +215,7 @@ class _Reading:
             elif key not in switchports:
                 raise Unreadable(self.switch.name, SWITCHPORTS.command, f"{name} is not there as a port that switches")
             else:
-                held = _held(switchports[key])
+                held = self._held(switchports[key])
             made[name] = replace(
                 ports[name],
                 untagged_vids=held.untagged_vids,
@@ -218,8 +224,17 @@ class _Reading:
                 acceptance=held.acceptance,
                 ingress_filtering=held.ingress_filtering,
                 lag=held.lag,
+                found_mode=held.found_mode,
             )
         return made
+
+    def _held(self, fields: Fields) -> PortState:
+        try:
+            port = switchport_of(fields, tags_native=tags_native(self.configured))
+        except ValueError as error:
+            raise Unreadable(self.switch.name, SWITCHPORTS.command, str(error)) from error
+        held = _form_of(port)
+        return replace(held, found_mode=FoundMode(port.dynamic_lines, held.form)) if port.dynamic_lines else held
 
     def statics(self) -> dict[int, dict[bytes, str]]:
         tables: dict[int, dict[bytes, str]] = {}
@@ -229,7 +244,7 @@ class _Reading:
         return tables
 
 
-def _held(port: Switchport) -> PortState:
+def _form_of(port: Switchport) -> PortState:
     if not port.is_trunk:
         return PortState(untagged_vids=frozenset({port.access_vid}), pvid=port.access_vid)
     return one_untagged(PortState(untagged_vids=frozenset(), tagged_vids=port.allowed_vids, pvid=port.native_vid))

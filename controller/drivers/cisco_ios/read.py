@@ -6,9 +6,9 @@ of the configuration only known lines are read.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from controller.drivers.cisco_ios.names import interface_key, read_vids
+from controller.drivers.cisco_ios.names import interface_key, read_vids, vid_lists
 
 Key = tuple[str, str]
 
@@ -50,6 +50,11 @@ def read_configuration(text: str) -> Configured:
     return found
 
 
+def tags_native(configured: Configured) -> bool:
+    """Whether the switch is set to tag native VLANs."""
+    return "vlan dot1q tag native" in configured.lines
+
+
 def stp_off(configured: Configured) -> bool:
     """Whether spanning tree is off in every VLAN; off in some is not."""
     off: set[int] = set()
@@ -86,26 +91,27 @@ def read_vlans(text: str) -> frozenset[int]:
 
 @dataclass(frozen=True, slots=True)
 class Switchport:
-    """The memberships of a port."""
+    """The memberships of a port; `dynamic_lines` lead back to a mode that negotiates, empty in any other."""
 
     is_trunk: bool
     access_vid: int
     native_vid: int
     allowed_vids: frozenset[int]
+    dynamic_lines: tuple[str, ...] = ()
 
 
-def read_switchports(text: str) -> Mapping[Key, Switchport]:
-    """Every port of `show interfaces switchport` that switches.
+Fields = Mapping[str, str]
+"""What `show interfaces switchport` says about one port."""
 
-    A port in a dynamic mode is what it has become; one that is down counts as access. Simplification: it may come up
-    as a trunk if its partner asks for one, which nothing shows beforehand; ports that a plan sets are set to a mode.
-    """
-    found: dict[Key, Switchport] = {}
+
+def read_switchports(text: str) -> Mapping[Key, Fields]:
+    """Every port of `show interfaces switchport` that switches."""
+    found: dict[Key, Fields] = {}
     for block in re.split(r"^(?=Name: )", text, flags=re.MULTILINE)[1:]:
         fields = _fields(block)
         key = interface_key(fields["Name"])
         if key is not None and fields.get("Switchport") == "Enabled":
-            found[key] = _switchport(fields)
+            found[key] = fields
     if not found:
         raise ValueError("it names no port that switches")
     return found
@@ -124,7 +130,12 @@ def _fields(block: str) -> dict[str, str]:
     return fields
 
 
-def _switchport(fields: Mapping[str, str]) -> Switchport:
+def switchport_of(fields: Fields, *, tags_native: bool) -> Switchport:
+    """The memberships of a port; ValueError for what no plan can work with. `tags_native`: the switch is set to do so.
+
+    A port in a dynamic mode is what it has become; one that is down counts as access. Simplification: it may come up
+    as a trunk if its partner asks for one, which nothing shows beforehand; ports that a plan sets are set to a mode.
+    """
     name = fields["Name"]
     try:
         mode, state = fields["Administrative Mode"], fields["Operational Mode"]
@@ -132,8 +143,6 @@ def _switchport(fields: Mapping[str, str]) -> Switchport:
         allowed = fields["Trunking VLANs Enabled"]
     except KeyError as error:
         raise ValueError(f"{name} lacks {error}") from error
-    if fields.get("Administrative Native VLAN tagging") == "enabled":
-        raise ValueError(f"{name} tags its native VLAN: remove `vlan dot1q tag native`")
     if mode not in {"trunk", "static access", "dynamic auto", "dynamic desirable"}:
         raise ValueError(f"{name} is in mode '{mode}', which no plan can work with")
     if allowed.upper() == "ALL":
@@ -141,7 +150,39 @@ def _switchport(fields: Mapping[str, str]) -> Switchport:
     else:
         vids = frozenset[int]() if allowed.upper() == "NONE" else read_vids(allowed)
     is_trunk = mode == "trunk" or (mode.startswith("dynamic") and state.startswith("trunk"))
-    return Switchport(is_trunk, _vid(access, name), _vid(native, name), vids)
+    if is_trunk and _tags_native(fields, tags_native=tags_native):
+        raise ValueError(f"{name} tags its native VLAN: remove `vlan dot1q tag native`")
+    if not is_trunk and fields.get("Voice VLAN", "none") != "none":
+        raise ValueError(f"{name} has a voice VLAN, which no plan can work with: remove it")
+    found = Switchport(is_trunk, _vid(access, name), _vid(native, name), vids)
+    return replace(found, dynamic_lines=_dynamic_lines(fields, mode, found)) if mode.startswith("dynamic") else found
+
+
+def _tags_native(fields: Fields, *, tags_native: bool) -> bool:
+    """The operational line decides where there is one.
+
+    The administrative one is `enabled` by default, and in force only if the whole switch tags native VLANs
+    (`vlan dot1q tag native`).
+    """
+    operational = fields.get("Operational Native VLAN tagging")
+    if operational is not None:
+        return operational == "enabled"
+    return tags_native and fields.get("Administrative Native VLAN tagging") != "disabled"
+
+
+def _dynamic_lines(fields: Fields, mode: str, port: Switchport) -> tuple[str, ...]:
+    """From whatever a plan made of the port. A port that negotiates may not refuse to: that line goes first."""
+    first, *more = ["all"] if port.allowed_vids == EVERY_VID else vid_lists(port.allowed_vids) or ["none"]
+    encapsulation = fields.get("Administrative Trunking Encapsulation")
+    return (
+        "no switchport nonegotiate",
+        f"switchport access vlan {port.access_vid}",
+        f"switchport trunk native vlan {port.native_vid}",
+        f"switchport trunk allowed vlan {first}",
+        *(f"switchport trunk allowed vlan add {vids}" for vids in more),
+        f"switchport mode {mode}",
+        *(("switchport trunk encapsulation negotiate",) if encapsulation == "negotiate" else ()),
+    )
 
 
 def _vid(text: str, name: str) -> int:

@@ -3,7 +3,8 @@
 A port is in access mode if it is an untagged member of its PVID's VLAN and of nothing else; any other is a trunk whose
 native VLAN is the PVID. Lines of the mode that a port is not in are stored and have no effect, so the lines of the mode
 to come are typed first, and the mode last: what frames see is one end or the other. A trunk that surely is one already
-is changed by what is added and removed.
+is changed by what is added and removed. A port that was found in a mode that negotiates gets that mode back with the
+lines that it had then.
 """
 
 from collections.abc import Iterator, Sequence
@@ -76,7 +77,10 @@ def _port(switch: Switch, change: PortChange) -> Iterator[str]:
 
 def _membership(switch: Switch, change: PortChange) -> Iterator[str]:
     before, after = change.before, change.after
-    if _form(before) == _form(after):
+    if after.found_mode is not None and after.found_mode != before.found_mode:
+        yield from after.found_mode.lines
+        return
+    if before.form == after.form and before.found_mode == after.found_mode:
         return
     if after != one_untagged(after):
         feature = f"port {change.port} in these VLANs: it untags the native VLAN only, and filters what comes in"
@@ -85,7 +89,7 @@ def _membership(switch: Switch, change: PortChange) -> Iterator[str]:
         yield f"switchport access vlan {after.pvid}"
         yield "switchport mode access"
         return
-    if before.tagged_vids:  # surely a trunk
+    if before.tagged_vids and before.found_mode is None:  # surely a trunk
         yield from (f"switchport trunk allowed vlan add {vids}" for vids in vid_lists(after.vids - before.vids))
         if before.pvid != after.pvid:
             yield f"switchport trunk native vlan {after.pvid}"
@@ -104,10 +108,6 @@ def _membership(switch: Switch, change: PortChange) -> Iterator[str]:
 def is_access(port: PortState) -> bool:
     """Whether the port is one of access mode."""
     return port.untagged_vids == {port.pvid} and not port.tagged_vids
-
-
-def _form(port: PortState) -> tuple[object, ...]:
-    return port.untagged_vids, port.tagged_vids, port.pvid, port.acceptance, port.ingress_filtering
 
 
 def _statics(change: StaticsChange) -> Iterator[str]:

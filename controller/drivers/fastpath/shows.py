@@ -21,6 +21,9 @@ _NO_REFUSALS = (
 
 _REFUSED_SHOW = re.compile(r"% |Error\b|Command not found|Incomplete command|Ambiguous command", re.IGNORECASE)
 _FIELD = re.compile(r"(?P<label>[^.].*?)\.{2,}\s*(?P<value>.*)")
+_CHIP = re.compile(r"BCM-?\d+\w*")
+"""What some ICOS switches give as their machine model (AS4610-54P, DNI-3448P): the chip that switches."""
+
 GREEN = "show green-mode"
 VERSION = "show version"
 
@@ -85,7 +88,8 @@ def _whole(switch: Switch, command: str, said: Mapping[str, str], label: str) ->
 def identity_of_version(switch: Switch, text: str) -> Identity:
     """``show version``: fields with dots."""
     said = fields(switch, VERSION, text)
-    model = said.get("Machine Model") or said.get("Machine Type") or said.get("System Description", "")
+    named = (said.get("Machine Model", ""), said.get("Machine Type", ""), said.get("System Description", ""))
+    model = next((name.split(",")[0].strip() for name in named if name and not _CHIP.fullmatch(name)), "")
     firmware = said.get("Software Version", "")
     if not model or not firmware:
         raise Unreadable(switch.name, VERSION, text)

@@ -26,6 +26,7 @@ class ToyPort:
     native: int = 1
     allowed: set[int] = field(default_factory=lambda: set(EVERY))
     channel: int | None = None
+    nonegotiate: bool = False
 
     @property
     def short(self) -> str:
@@ -144,7 +145,7 @@ class ToyIos:
         int(text.replace(".", ""), 16)
         return text
 
-    def _interface(self, words: list[str]) -> str:  # noqa: C901, PLR0912 - one case a command
+    def _interface(self, words: list[str]) -> str:  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case a command
         port = self.port
         if words[0] == "switchport" and port.channel is not None:
             return "Command rejected: the port is a member of a port-channel\n"
@@ -174,11 +175,20 @@ class ToyIos:
                         '"trunk" mode.\n'
                     )
                 port.mode = "trunk"
-            case ["switchport", "trunk", "encapsulation", "dot1q"] if self.knows_isl:
-                port.encapsulation = "dot1q"
+            case ["switchport", "mode", "dynamic", "auto" | "desirable" as kind]:
+                if port.nonegotiate:
+                    return "Command rejected: Conflict between 'nonegotiate' and 'dynamic' status.\n"
+                port.mode = f"dynamic {kind}"
+            case ["switchport", "trunk", "encapsulation", "dot1q" | "negotiate" as word] if self.knows_isl:
+                if word == "negotiate" and port.mode == "trunk":
+                    return "Command rejected: a port in trunk mode does not negotiate its encapsulation.\n"
+                port.encapsulation = word
+            case ["no", "switchport", "nonegotiate"]:
+                port.nonegotiate = False
             case ["switchport", "nonegotiate"]:
                 if port.mode.startswith("dynamic"):
                     return "Command rejected: Conflict between 'nonegotiate' and 'dynamic' status.\n"
+                port.nonegotiate = True
             case ["switchport", "access", "vlan", vid]:
                 port.access = int(vid)
                 if port.access not in self.vlans:
@@ -188,6 +198,8 @@ class ToyIos:
                 port.native = int(vid)
             case ["switchport", "trunk", "allowed", "vlan", "none"]:
                 port.allowed = set()
+            case ["switchport", "trunk", "allowed", "vlan", "all"]:
+                port.allowed = set(EVERY)
             case ["switchport", "trunk", "allowed", "vlan", "add", vids]:
                 port.allowed |= _set(vids)
             case ["switchport", "trunk", "allowed", "vlan", "remove", vids]:
@@ -266,7 +278,7 @@ class ToyIos:
                 f"Negotiation of Trunking: {'On' if port.mode.startswith('dynamic') else 'Off'}",
                 f"Access Mode VLAN: {port.access} ({'default' if port.access == 1 else f'VLAN{port.access:04}'})",
                 f"Trunking Native Mode VLAN: {port.native} ({'default' if port.native == 1 else 'Inactive'})",
-                "Administrative Native VLAN tagging: disabled",
+                "Administrative Native VLAN tagging: enabled",
                 "Voice VLAN: none",
                 "Operational private-vlan: none",
                 "Trunking VLANs Enabled: " + ",\n     ".join(rows),

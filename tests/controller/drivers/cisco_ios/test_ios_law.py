@@ -1,6 +1,7 @@
 """The law of drivers for Cisco IOS: obeying what is rendered leads to `after`, and reading the switch says so."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -135,10 +136,45 @@ def _lead(toy: ToyIos, switch: Switch, aim: SwitchState) -> None:
 def test_obeying_leads_to_the_state_and_reading_says_so(one: SwitchState, two: SwitchState, isl: bool) -> None:  # noqa: FBT001
     toy = ToyIos(FULL, knows_isl=isl)
     switch = switch_of(NAMES, trunk_encapsulation=True) if isl else SWITCH
-    assert observe(toy, switch) == SwitchState({name: PortState() for name in NAMES})
+    factory = observe(toy, switch)
+    assert {replace(port, found_mode=None) for port in factory.ports.values()} == {PortState()}
+    assert (factory.vids, factory.statics, factory.stp) == ({1}, {}, True)
     for aim in (one, two):
         _lead(toy, switch, aim)
         assert observe(toy, switch) == aim
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.sampled_from(["dynamic auto", "dynamic desirable"]),
+    st.sampled_from([1, 2, 41]),
+    st.sampled_from([1, 9]),
+    vids,
+    switch_states(),
+    st.booleans(),
+)
+def test_a_port_that_negotiates_comes_back_as_it_was(
+    mode: str,
+    access: int,
+    native: int,
+    allowed: frozenset[int],
+    aim: SwitchState,
+    isl: bool,  # noqa: FBT001
+) -> None:
+    toy = ToyIos(FULL, knows_isl=isl)
+    switch = switch_of(NAMES, trunk_encapsulation=True) if isl else SWITCH
+    toy.vlans |= {access, native}
+    port = toy.ports[FULL[0]]
+    port.mode, port.access, port.native, port.allowed = mode, access, native, set(allowed)
+    before, running = observe(toy, switch), toy.running()
+    changes = diff(State({"sw1": before}), State({"sw1": aim}))
+    execute(toy, DRIVER.render(switch, changes))
+    if toy.vlans - aim.vids:  # an access VLAN makes itself
+        toy.vlans = set(aim.vids)
+    execute(toy, DRIVER.render(switch, [change.inverse for change in reversed(changes)]))
+    assert observe(toy, switch) == before
+    assert toy.ports[FULL[0]] == port
+    assert toy.running() == running
 
 
 MEMBERS = {"Gi1/0/1": 7, "Gi1/0/2": 7}
@@ -214,8 +250,9 @@ def test_only_the_aspects_asked_for_are_read() -> None:
     answers = {q: toy.type(q.command) for q in DRIVER.queries(SWITCH, aspects_of(change)) if isinstance(q, Show)}
     assert list(answers) == [Show("show running-config")]
     found = DRIVER.parse(SWITCH, frozenset({"link"}), answers, base)
-    assert found.ports[NAMES[0]] == PortState(admin_up=False)
-    assert DRIVER.parse(SWITCH, frozenset({"energy"}), answers, base).ports[NAMES[0]] == PortState(eee=True)
+    assert found.ports[NAMES[0]] == replace(base.ports[NAMES[0]], admin_up=False)
+    read = DRIVER.parse(SWITCH, frozenset({"energy"}), answers, base)
+    assert read.ports[NAMES[0]] == replace(base.ports[NAMES[0]], eee=True)
     assert DRIVER.parse(SWITCH, frozenset(), {}, base) == base
 
 

@@ -1,5 +1,7 @@
 """Cisco IOS as published samples show it (layouts of ntc-templates' tests/cisco_ios, values ours), and garbage."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -166,7 +168,10 @@ def test_samples_are_read() -> None:
         930,
         940,
     }
-    assert state.ports["TenGigabitEthernet5/0/2"] == PortState(
+    negotiates = state.ports["TenGigabitEthernet5/0/2"]
+    assert negotiates.found_mode is not None
+    assert negotiates.found_mode.lines[-1] == "switchport mode dynamic auto"
+    assert replace(negotiates, found_mode=None) == PortState(
         admin_up=False,
         speed_mbps=100,
         untagged_vids=frozenset({41}),
@@ -196,8 +201,9 @@ def test_samples_are_read() -> None:
         (
             "show interfaces switchport",
             "Native VLAN tagging: disabled\nVoice VLAN: none\nAdministrative",
-            "Native VLAN tagging: enabled\nX",
+            "Native VLAN tagging: enabled\nOperational Native VLAN tagging: enabled\nX",
         ),
+        ("show interfaces switchport", "Voice VLAN: none\nTrunking", "Voice VLAN: 200 (v)\nTrunking"),
         ("show interfaces switchport", "604,\n     900", "604,\n     nine"),
         ("show interfaces switchport", "604,\n     900", "604,\n     5000"),
         ("show interfaces switchport", "Access Mode VLAN: 41", "Access Mode VLAN: unassigned"),
@@ -253,6 +259,90 @@ def test_eee_is_told_by_the_configuration_and_the_quirk() -> None:
     found = DRIVER.eee(plain, shows)
     assert (found[NAMES[0]].supported, found[NAMES[0]].partner, found[NAMES[0]].active) == (True, False, True)
     assert (found[NAMES[1]].supported, found[NAMES[1]].active, found[NAMES[1]].enabled) == (None, None, False)
+
+
+_TAGGING = "Administrative Native VLAN tagging"
+
+
+@pytest.mark.parametrize(
+    ("administrative", "operational", "whole_switch", "refused"),
+    [
+        ("enabled", "", False, False),  # the default of a Catalyst
+        ("enabled", "disabled", True, False),
+        ("enabled", "", True, True),
+        ("disabled", "", True, False),
+        ("disabled", "enabled", False, True),
+    ],
+)
+def test_what_tags_a_native_vlan(administrative: str, operational: str, *, whole_switch: bool, refused: bool) -> None:
+    lines = f"{_TAGGING}: {administrative}\n"
+    if operational:
+        lines += f"Operational Native VLAN tagging: {operational}\n"
+    answers = {
+        **ANSWERS,
+        Show("show interfaces switchport"): SWITCHPORTS.replace(f"{_TAGGING}: disabled\n", lines),
+        Show("show running-config"): RUNNING.replace("hostname", "vlan dot1q tag native\n!\nhostname")
+        if whole_switch
+        else RUNNING,
+    }
+    if refused:
+        with pytest.raises(Unreadable, match="tags its native VLAN"):
+            DRIVER.parse(CORE, ALL, answers, None)
+    else:
+        assert DRIVER.parse(CORE, ALL, answers, None).ports == DRIVER.parse(CORE, ALL, ANSWERS, None).ports
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "Name: Po2\nSwitchport: Enabled\nAdministrative Mode: dynamic auto\nOperational Mode: down\n",
+        "Name: Po2\nSwitchport: Enabled\nAdministrative Mode: dynamic auto\nAccess Mode VLAN: unassigned\n",
+        "Name: Gi0/9\nSwitchport: Enabled\nAdministrative Mode: private-vlan host\nOperational Mode: down\n",
+        "Name: Gi0/9\nSwitchport: Enabled\nAdministrative Mode: tunnel\nOperational Mode: tunnel\n",
+    ],
+)
+def test_ports_that_nobody_asked_for_are_no_error(block: str) -> None:
+    answers = {**ANSWERS, Show("show interfaces switchport"): SWITCHPORTS + "\n" + block}
+    assert DRIVER.parse(CORE, ALL, answers, None) == DRIVER.parse(CORE, ALL, ANSWERS, None)
+
+
+_STACK = """Cisco IOS Software, Catalyst L3 Switch Software (CAT3K_CAA-UNIVERSALK9-M), Version 03.06.05E
+cisco WS-C3850-48U (MIPS) processor with 4194304K bytes of physical memory.
+Processor board ID FOC0000000A
+Model Number                       : WS-C3850-48U
+System Serial Number               : FOC0000000A
+
+Switch 02
+Model Number                       : WS-C3850-24T
+System Serial Number               : FCW0000000B
+"""
+_SPECIAL = """Cisco IOS XE Software, Version V169_5_SR6893_2
+Cisco IOS Software [Fuji], ISR Software (X86_64_LINUX_IOSD-UNIVERSALK9-M), Version 16.9.5, CUST-SPECIAL:V169_5_SR6893_2
+cisco C9500-40X (X86) processor with 1419496K/6147K bytes of memory.
+Processor board ID FCW0000000C
+"""
+_VIRTUAL = """Cisco IOS Software, IOSv Software (VIOS-ADVENTERPRISEK9-M), Version 15.8(3)M2, RELEASE SOFTWARE (fc2)
+Cisco IOSv (revision 1.0) with  with 460137K/62464K bytes of memory.
+Processor board ID 9A0000000
+"""
+_ROUTER = """Cisco IOS Software, C180X Software (C180X-ADVIPSERVICESK9-M), Version 12.4(6)T2, RELEASE SOFTWARE (fc1)
+Cisco 1801 (MPC8500) processor (revision 0x400) with 118784K/12288K bytes of memory.
+Processor board ID FHK000000D, with hardware revision 0000
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "identity"),
+    [
+        (_STACK, ("WS-C3850-48U", "03.06.05E", "FOC0000000A, FCW0000000B")),
+        (_SPECIAL, ("C9500-40X", "16.9.5", "FCW0000000C")),
+        (_VIRTUAL, ("IOSv", "15.8(3)M2", "9A0000000")),
+        (_ROUTER, ("1801", "12.4(6)T2", "FHK000000D")),
+    ],
+)
+def test_stacks_special_builds_and_virtual_switches(text: str, identity: tuple[str, str, str]) -> None:
+    found = DRIVER.identity(switch_of(NAMES), {Show("show version"): text})
+    assert (found.model, found.firmware, found.serial) == identity
 
 
 def test_the_model_is_told() -> None:

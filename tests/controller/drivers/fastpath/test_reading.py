@@ -253,7 +253,7 @@ def test_saving_needs_the_word_of_the_switch() -> None:
 def test_who_a_recorded_switch_is() -> None:
     """Recordings of an ICOS and an EdgeSwitch box from ntc-templates (Apache-2.0), which print as M4300 do."""
     for name, model, firmware in (
-        ("show_version.txt", "BCM-56643", "3.2.2.42"),
+        ("show_version.txt", "Accton AS4610-54P", "3.2.2.42"),  # its machine model is the chip
         ("edgeswitch_show_version.txt", None, None),
     ):
         answers = {Show("show version"): (FIXTURES / name).read_text()}
