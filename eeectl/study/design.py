@@ -25,7 +25,10 @@ _MOST_SPARE: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is measured. Gaps in microseconds, windows in seconds; `stages` of the metered ports."""
+    """How much is measured. Gaps in microseconds, windows in seconds; `stages` of the metered ports.
+
+    `load_shares`: loads of the slowest host's line rate, for the power of traffic.
+    """
 
     echoes: int
     gap_us: tuple[int, int]
@@ -40,6 +43,7 @@ class Effort:
     settle_s: int
     power_blocks: int
     link_blocks: int
+    load_shares: tuple[float, ...]
 
 
 QUICK: Final = Effort(
@@ -56,6 +60,7 @@ QUICK: Final = Effort(
     settle_s=3,
     power_blocks=3,
     link_blocks=1,
+    load_shares=(0.1,),  # more would take a small machine that runs the twin all of its processors
 )
 """Takes a few minutes: each measurement once, with wide intervals."""
 
@@ -73,6 +78,7 @@ FULL: Final = Effort(
     settle_s=15,
     power_blocks=5,
     link_blocks=5,
+    load_shares=(0.45, 0.9),  # two rates tell bits from what a port draws once it carries traffic
 )
 """Takes a night."""
 
@@ -234,7 +240,11 @@ def _links_off(lab: Lab, effort: Effort, hosts: Sequence[str], spare: Sequence[L
 
 
 def _power(lab: Lab, effort: Effort, spare: Sequence[Link], switch: str, hosts: Sequence[str]) -> Content:
+    """Load runs with EEE off on its whole path: else most switches do not say for how long ports slept meanwhile."""
     links = _names(spare)
+    on_path = list(dict.fromkeys((*links, *hosts, *_names(_between(lab, hosts)))))
+    rate_mbps = min(lab.host(name).rate_mbps for name in hosts)
+    loads = [round(share * rate_mbps) for share in effort.load_shares]
     return _experiment(
         lab,
         "power-staged",
@@ -242,14 +252,14 @@ def _power(lab: Lab, effort: Effort, spare: Sequence[Link], switch: str, hosts: 
         ["link", "eee"],
         factors={
             "link": {"links": links, "levels": list(effort.stages)},
-            "eee": {"links": links, "levels": ["on", "off"]},
-            "load_mbps": [0, 20],
+            "eee": {"links": on_path, "levels": ["on", "off"]},
+            "load_mbps": [0, *loads],
         },
         measure={"power": {"window_s": effort.window_s, "settle_s": effort.settle_s, "hosts": list(hosts)}},
         skip=[
             *({"link": stage, "eee": "off"} for stage in effort.stages if stage != "on"),
-            *({"link": stage, "load_mbps": 20} for stage in effort.stages if stage != "on"),
-            {"eee": "off", "load_mbps": 20},
+            *({"link": stage, "load_mbps": load} for stage in effort.stages if stage != "on" for load in loads),
+            *({"eee": "on", "load_mbps": load} for load in loads),
         ],
         blocks=effort.power_blocks,
         sampling={"lpi_period_s": 5},

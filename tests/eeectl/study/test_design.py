@@ -27,6 +27,35 @@ def test_every_experiment_is_valid_for_its_lab(name: str, effort: Effort) -> Non
         assert order_for(experiment)
 
 
+@pytest.mark.parametrize(("effort", "least_share"), [(QUICK, 0.05), (FULL, 0.9)])
+@pytest.mark.parametrize("name", ["virtual", "koibuchi", "example"])
+def test_load_for_the_power_of_traffic_runs_without_eee_on_its_whole_path(
+    name: str, effort: Effort, least_share: float
+) -> None:
+    """Most switches have no LPI counters, so what sleeps beside a load is unknown; near line rate, a meter sees it."""
+    lab = load_lab(find_lab(name))
+    power = next(content for content in design(lab, effort).experiments if "power" in content["measure"])
+    experiment = experiment_of(ExperimentSource(power["name"], power))
+    hosts = power["measure"]["power"]["hosts"]
+    slots = order_for(experiment)
+    loaded = [slot.levels for slot in slots if slot.levels["load_mbps"]]
+    assert loaded
+    assert {levels["eee"] for levels in loaded} == {"off"}
+    assert {levels["link"] for levels in loaded} == {"on"}
+    assert max(levels["load_mbps"] for levels in loaded) >= least_share * min(
+        lab.host(host).rate_mbps for host in hosts
+    )
+    assert set(hosts) <= set(power["factors"]["eee"]["links"])
+    homes = {Topology.of(lab).homes[host].device for host in hosts}
+    without_eee = {lab.find_link(link).number for link in power["factors"]["eee"]["links"] if link not in hosts}
+    for number, trunk in Topology.of(lab).trunks.items():
+        assert number in without_eee or not {trunk.a.device, trunk.b.device} <= homes
+    # The same stage is also measured without load, and with EEE: one thing changes at a time.
+    still = [(slot.levels["link"], slot.levels["eee"]) for slot in slots if not slot.levels["load_mbps"]]
+    assert ("on", "on") in still
+    assert ("on", "off") in still
+
+
 @pytest.mark.parametrize("name", ["virtual", "koibuchi", "example"])
 def test_switching_links_off_leaves_all_hosts_connected(name: str) -> None:
     lab = load_lab(find_lab(name))
