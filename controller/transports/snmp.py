@@ -3,7 +3,12 @@
 gufo-snmp reads (GETBULK); pysnmp writes, and is imported for the first write. SNMPv3 is used where the inventory gives
 a user, v2c where it gives a community.
 
-A read without a response is repeated. After a SET without a response the objects are read first. If they have the new
+A read without a response is repeated. Some agents put whatever was asked for into one answer, though it exceeds the
+reader's 4 KB or travels as IP fragments that get lost: 30 rows of a switch's PortLists are 9 KB. After an answer that
+cannot be decoded half as many rows or objects are asked for, after every second silence a quarter; what was needed is
+remembered. An agent that answers nothing short either may be slow: it is asked for all again, with more patience.
+
+After a SET without a response the objects are read first. If they have the new
 values, only the response was lost. Otherwise the SET is sent again. This is safe: every SET here gives objects absolute
 values, and no other program writes while a lab is locked. A SET that is refused when repeated counts as done if the
 objects have the new values.
@@ -33,6 +38,7 @@ from gufo.snmp import (
     Sha384Key,
     Sha512Key,
     SnmpAuthError,
+    SnmpDecodeError,
     SnmpError,
     User,
 )
@@ -49,6 +55,9 @@ _PATIENCE: Final = ((0.5, 6), (2.0, 3))
 
 _SET_TRIES: Final = 6
 _ROWS: Final = 30  # of one answer; what does not fit into its datagram the agent leaves out
+_LESS_IF_GARBLED: Final = 2
+_LESS_IF_SILENT: Final = 4
+_TRIES_BEFORE_LESS: Final = 2
 _FRESH_S: Final = 120.0  # an SNMPv3 engine's time is known for 150 s (RFC 3414, section 2.2.3)
 
 _AUTH: Final[Mapping[str, type[BaseAuthKey]]] = {
@@ -71,12 +80,21 @@ class _Silent(Exception):
     """No try of one request got a response."""
 
 
+class _TooLong(Exception):
+    """The answer to one request did not come, or cannot be decoded; a shorter one may do."""
+
+
 class _Tries:
     """How often one request may be repeated; an answer starts the count anew."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._used = 0
+
+    @property
+    def calls_for_less(self) -> bool:
+        """Whether the try that just failed is one after which less is asked for."""
+        return self._used % _TRIES_BEFORE_LESS == _TRIES_BEFORE_LESS - 1
 
     def answered(self) -> None:
         """Something came."""
@@ -108,6 +126,8 @@ class Agent:
         self._patience = patience
         self._level = 0
         self._readers: dict[int, SnmpSession] = {}
+        self._rows: dict[str, int] = {}  # most rows of an answer, by column that had too long ones
+        self._at_once: int | None = None  # most objects of a request, if answers were too long
         self._spoken_s = 0.0
         self._setter: Setter | None = None
 
@@ -118,40 +138,80 @@ class Agent:
         """
 
         def collect(reader: SnmpSession, tries: _Tries) -> dict[str, SnmpValue]:
-            found: dict[str, SnmpValue] = {}
-            answered = iter(reader.getbulk(oid, rows))
             while True:
                 try:
-                    name, value = next(answered)
-                except StopIteration:
-                    return found
-                except OSError:
-                    self._again(reader, tries)
+                    return self._column(reader, tries, oid, min(rows, self._rows.get(oid, rows)))
+                except _TooLong:
                     continue
-                tries.answered()
-                index = name[len(oid) + 1 :]
-                if index in found:
-                    raise Unreadable(self.access.device, f"walk of {oid}", f"{name} came twice")
-                if isinstance(value, int | bytes | str):
-                    found[index] = value
 
         return self._read(f"a walk of {oid}", collect)
+
+    def _column(self, reader: SnmpSession, tries: _Tries, oid: str, rows: int) -> dict[str, SnmpValue]:
+        """One walk with so many rows a request; _TooLong if fewer have to be asked for."""
+        found: dict[str, SnmpValue] = {}
+        answered = iter(reader.getbulk(oid, rows))
+        while True:
+            try:
+                name, value = next(answered)
+            except StopIteration:
+                return found
+            except SnmpDecodeError as error:
+                if rows == 1:
+                    raise
+                self._rows[oid] = rows // _LESS_IF_GARBLED
+                raise _TooLong from error
+            except OSError as error:
+                less = rows > 1 and tries.calls_for_less
+                if less:
+                    self._rows[oid] = max(1, rows // _LESS_IF_SILENT)
+                self._again(reader, tries)
+                if less:
+                    raise _TooLong from error
+                continue
+            tries.answered()
+            index = name[len(oid) + 1 :]
+            if index in found:
+                raise Unreadable(self.access.device, f"walk of {oid}", f"{name} came twice")
+            if isinstance(value, int | bytes | str):
+                found[index] = value
 
     def get(self, oids: Sequence[str]) -> dict[str, SnmpValue]:
         """Objects by their OIDs; those that do not exist are left out. Unreachable if the agent is silent."""
 
         def ask(reader: SnmpSession, tries: _Tries) -> dict[str, SnmpValue]:
-            while True:
-                try:
-                    found = reader.get_many(list(oids))
-                except NoSuchInstance:
-                    return {}
-                except OSError:
-                    self._again(reader, tries)
-                else:
-                    return {oid: value for oid, value in found.items() if isinstance(value, int | bytes | str)}
+            found: dict[str, SnmpValue] = {}
+            left = list(oids)
+            while left:
+                some = left[: self._at_once]
+                with suppress(_TooLong):
+                    found |= self._objects(reader, tries, some)
+                    left = left[len(some) :]
+            return found
 
         return self._read(f"a read of {oids[0]}", ask)
+
+    def _objects(self, reader: SnmpSession, tries: _Tries, oids: Sequence[str]) -> dict[str, SnmpValue]:
+        """One request; _TooLong if fewer objects have to be asked for."""
+        while True:
+            try:
+                found = reader.get_many(list(oids))
+            except NoSuchInstance:
+                return {}
+            except SnmpDecodeError as error:
+                if len(oids) == 1:
+                    raise
+                self._at_once = len(oids) // _LESS_IF_GARBLED
+                raise _TooLong from error
+            except OSError as error:
+                less = len(oids) > 1 and tries.calls_for_less
+                if less:
+                    self._at_once = max(1, len(oids) // _LESS_IF_SILENT)
+                self._again(reader, tries)
+                if less:
+                    raise _TooLong from error
+            else:
+                tries.answered()
+                return {oid: value for oid, value in found.items() if isinstance(value, int | bytes | str)}
 
     def put(self, request: SnmpSet) -> tuple[int, int]:
         """Set objects, all or none; when it was sent and when it was known to be done, in monotonic nanoseconds.
@@ -189,6 +249,8 @@ class Agent:
                 if self._level == len(self._patience) - 1:
                     raise self._no_answer(what) from None
                 self._level += 1
+                self._rows.clear()
+                self._at_once = None
             except SnmpAuthError as error:
                 raise AccessDenied(
                     self.access.device, f"its SNMP agent refuses the user ({error}): correct snmp_v3."

@@ -1,0 +1,78 @@
+"""Answers that are too long for the reader, or for a path that loses IP fragments: shorter ones are asked for."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from controller.transports.snmp import Agent
+from controller.transports.snmp_access import SnmpAccess
+from lab.errors import Unreachable, Unreadable
+from lab.model import Secret
+from tests.support.switches.udp_agent import ADDRESS, UdpAgent
+
+EGRESS = "1.3.6.1.2.1.17.7.1.4.3.1.2"
+ROWS = {f"{EGRESS}.{vid}": bytes([vid]) * 300 for vid in range(1, 61)}
+PATIENCE = ((0.05, 6), (0.1, 3))
+ONE_FRAME_BYTE = 1472
+
+
+@pytest.fixture
+def secret(monkeypatch: pytest.MonkeyPatch) -> Secret:
+    monkeypatch.setenv("TOY_COMMUNITY", "lab")
+    return Secret(variable="TOY_COMMUNITY")
+
+
+@pytest.fixture
+def toy() -> Iterator[UdpAgent]:
+    with UdpAgent(ROWS) as agent:
+        yield agent
+
+
+def manager(toy: UdpAgent, secret: Secret) -> Agent:
+    return Agent(SnmpAccess("sw1", ADDRESS, toy.port, secret, None), PATIENCE)
+
+
+@pytest.mark.parametrize("whole_byte", [65_507, ONE_FRAME_BYTE])
+def test_a_walk_with_long_answers_is_whole(toy: UdpAgent, secret: Secret, whole_byte: int) -> None:
+    toy.whole_byte = whole_byte
+    agent = manager(toy, secret)
+    assert agent.walk(EGRESS) == {str(vid): bytes([vid]) * 300 for vid in range(1, 61)}
+    assert max(toy.sizes) > 4096
+    toy.sizes.clear()
+    assert len(agent.walk(EGRESS)) == len(ROWS)
+    assert max(toy.sizes) <= min(4096, whole_byte)  # what a column needs is remembered
+
+
+@pytest.mark.parametrize("whole_byte", [65_507, ONE_FRAME_BYTE])
+def test_objects_with_long_answers_are_all_read(toy: UdpAgent, secret: Secret, whole_byte: int) -> None:
+    toy.whole_byte = whole_byte
+    found = manager(toy, secret).get([*ROWS, f"{EGRESS}.99"])
+    assert found == ROWS
+
+
+def test_other_columns_are_asked_for_as_before(secret: Secret) -> None:
+    names = {f"1.3.6.1.2.1.31.1.1.1.1.{n}": f"gi{n}".encode() for n in range(1, 53)}
+    with UdpAgent({**ROWS, **names}) as toy:
+        agent = manager(toy, secret)
+        agent.walk(EGRESS)
+        toy.asked.clear()
+        assert len(agent.walk("1.3.6.1.2.1.31.1.1.1.1")) == len(names)
+        assert set(toy.asked) == {30}
+
+
+def test_a_slow_agent_is_asked_for_everything_again(toy: UdpAgent, secret: Secret) -> None:
+    toy.ignored = PATIENCE[0][1]
+    assert len(manager(toy, secret).walk(EGRESS)) == len(ROWS)
+    assert toy.asked[0] == 30
+
+
+def test_one_row_that_does_not_fit_is_an_error(secret: Secret) -> None:
+    with UdpAgent({f"{EGRESS}.1": b"\1" * 5000}) as toy, pytest.raises(Unreadable, match="sw1"):
+        manager(toy, secret).walk(EGRESS)
+
+
+def test_an_agent_that_is_silent_is_unreachable(toy: UdpAgent, secret: Secret) -> None:
+    toy.ignored = 1_000
+    for read in (lambda agent: agent.walk(EGRESS), lambda agent: agent.get(list(ROWS))):
+        with pytest.raises(Unreachable, match="did not answer"):
+            read(manager(toy, secret))
