@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from controller.drivers.driver import Answers, SnmpValue, Walk
+from controller.drivers.interface_names import interface_key
 from controller.drivers.lldp_shows import Neighbour
 from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, Place, places
 from lab.model import End, Lab, Link, Switch
@@ -75,7 +76,7 @@ def read_sight(switch: Switch, answers: Answers, shown: Mapping[str, Neighbour] 
     return Sight(
         link=link,
         learned=_learned(at, answers),
-        neighbours={**(shown or {}), **dict(_neighbours(answers, local))},
+        neighbours={**_named(at, shown or {}), **dict(_neighbours(answers, local))},
         chassis=next(
             (_octets(value) for index, value in _column(answers, LLDP_OWN_CHASSIS).items() if index == "0"), b""
         ),
@@ -84,6 +85,13 @@ def read_sight(switch: Switch, answers: Answers, shown: Mapping[str, Neighbour] 
             **{own_ports[number]: port for number, port in local.items() if number in own_ports},
         },
     )
+
+
+def _named(at: tuple[Place, ...], shown: Mapping[str, Neighbour]) -> dict[str, Neighbour]:
+    """Neighbours by the inventory's names of ports, which a table may spell otherwise."""
+    names = {interface_key(place.name) or ("", place.name): place.name for place in at}
+    found = ((names.get(interface_key(port) or ("", port)), neighbour) for port, neighbour in shown.items())
+    return {name: neighbour for name, neighbour in found if name is not None}
 
 
 def compare(lab: Lab, sights: Mapping[str, Sight]) -> tuple[Verdict, ...]:
@@ -120,13 +128,22 @@ def _by_lldp(link: Link, end: End, other: End, sights: Mapping[str, Sight]) -> V
     heard = sights[end.device].neighbours[end.port]
     by_chassis = {sight.chassis: name for name, sight in sights.items() if sight.chassis}
     device = by_chassis.get(heard.chassis) or _whole_name(heard.name, sights)
-    port = sights[device].port_ids.get(heard.port, "") if device in sights else ""
+    port = _port_of(sights[device], heard.port) if device in sights else ""
     if device == other.device and port in ("", other.port):
         return Verdict(link, "confirmed", "lldp")
     if device not in sights and other.device not in sights:
         return None  # a node that speaks LLDP, under a name of its own choice
     where = f"{device or heard.chassis.hex(':')}:{port or heard.port.decode('utf-8', 'replace')}"
     return Verdict(link, "wrong", "lldp", f"{end} is plugged into {where} (LLDP), not into {other}")
+
+
+def _port_of(sight: Sight, port_id: bytes) -> str:
+    """The port that a neighbour's port ID means, in whichever spelling; empty if it is none of the inventory's."""
+    if port_id in sight.port_ids:
+        return sight.port_ids[port_id]
+    key = interface_key(port_id.decode("utf-8", "replace"))
+    spelled = {interface_key(known.decode("utf-8", "replace")): port for known, port in sight.port_ids.items()}
+    return spelled.get(key, "") if key is not None else ""
 
 
 def _whole_name(name: str, sights: Mapping[str, Sight]) -> str:

@@ -1,19 +1,19 @@
 """LLDP neighbours as command lines show them, for switches whose agents lack the LLDP-MIB.
 
-Layouts: ROS and ICOS (of which the M4300's FASTPATH is a sibling) from recordings of the public ntc-templates
+Layouts: ROS, ICOS (of which the M4300's FASTPATH is a sibling) and IOS from recordings of the public ntc-templates
 collection. Other families are asked over SNMP only.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from controller.drivers.column_table import table_rows
 from controller.drivers.driver import Show
 from lab.model import SwitchFamily
 
-_RULE: Final = re.compile(r"\s*-{2,}(?:\s+-{2,})+\s*")
-_MAC: Final = re.compile(r"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}")
+_MAC: Final = re.compile(r"[0-9A-Fa-f]{2}(?:[:-][0-9A-Fa-f]{2}){5}|[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){2}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,30 +45,40 @@ _TABLES: Final[Mapping[SwitchFamily, _Table]] = {
     "cisco_sg": _ROS,
     "netgear_m4300": _ICOS,
 }
+_IOS: Final = Show("show lldp neighbors detail")
+_IOS_FIELD: Final = re.compile(r"^(Local Intf|Chassis id|Port id|System Name): (.*)$", re.MULTILINE)
 
 
 def query(family: SwitchFamily) -> Show | None:
     """What to ask a family; None if there is nothing."""
+    if family == "cisco_ios":
+        return _IOS
     return _TABLES[family].show if family in _TABLES else None
 
 
 def read(family: SwitchFamily, text: str) -> Mapping[str, Neighbour]:
-    """Neighbours by the switch's own port, as it names it; empty if the text has no table."""
+    """Neighbours by the switch's own port, as it names it; empty if the text has no table.
+
+    Old IOS lists details without the port that they belong to: nothing is read of those.
+    """
+    if family == "cisco_ios":
+        return dict(_ios(text))
     table = _TABLES[family]
-    spans: list[tuple[int, int]] = []
     found = {}
-    for row in text.splitlines():
-        if _RULE.fullmatch(row):
-            starts = [dashes.start() for dashes in re.finditer("-+", row)]
-            spans = list(zip(starts, (*starts[1:], 10_000), strict=True))
-        elif spans:
-            cells = [row[start:end].strip() for start, end in spans]
-            if cells[0] and cells[table.chassis]:
-                found[cells[0]] = Neighbour(
-                    _chassis(cells[table.chassis]), cells[table.port].encode(), cells[table.name]
-                )
+    for cells in table_rows(text):
+        if len(cells) > table.name and cells[table.chassis]:
+            neighbour = Neighbour(_chassis(cells[table.chassis]), cells[table.port].encode(), cells[table.name])
+            found[cells[0]] = neighbour
     return found
 
 
+def _ios(text: str) -> Iterator[tuple[str, Neighbour]]:
+    for block in re.split(r"^-{20,}\s*$", text, flags=re.MULTILINE):
+        said = {name: value.strip() for name, value in _IOS_FIELD.findall(block)}
+        if said.get("Local Intf") and said.get("Chassis id"):
+            port, name = said.get("Port id", ""), said.get("System Name", "")
+            yield said["Local Intf"], Neighbour(_chassis(said["Chassis id"]), port.encode(), name)
+
+
 def _chassis(text: str) -> bytes:
-    return bytes.fromhex(re.sub("[:-]", "", text)) if _MAC.fullmatch(text) else text.encode()
+    return bytes.fromhex(re.sub("[:.-]", "", text)) if _MAC.fullmatch(text) else text.encode()

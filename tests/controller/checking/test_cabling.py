@@ -19,6 +19,7 @@ from controller.checking.cabling import (
     unlisted,
 )
 from controller.drivers.driver import Answers, SnmpValue
+from controller.drivers.lldp_shows import Neighbour
 from controller.drivers.places import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_ALIAS, IF_DESCR, IF_NAME
 from lab.model import End, Host, Lab, Link, Port, Switch
 
@@ -95,6 +96,17 @@ def test_correct_cabling_is_confirmed_with_its_source() -> None:
         ("confirmed", "address", ""),
         ("confirmed", "lldp", ""),
     ]
+
+
+def test_a_port_is_the_same_in_any_spelling() -> None:
+    """Neighbours of tables go by the switch's own spelling, and their port IDs by that of the neighbour."""
+    spelled = {"P3": Neighbour(b"\2\2", b"P3", "")}
+    ports = _answers(chassis=b"\2\2")
+    right = {"s1": read_sight(_switch("s1"), _answers(), spelled), "s2": read_sight(_switch("s2"), ports)}
+    assert _found(right)[2] == ("confirmed", "lldp", "")
+    other = {"P3": Neighbour(b"\2\2", b"P2", "")}
+    wrong = {**right, "s1": read_sight(_switch("s1"), _answers(), other)}
+    assert _found(wrong)[2] == ("wrong", "lldp", "s1:p3 is plugged into s2:p2 (LLDP), not into s2:p3")
 
 
 def test_silence_is_not_a_fault() -> None:

@@ -41,6 +41,60 @@ def test_a_ros_table_is_read_by_its_rule_not_by_its_words() -> None:
     }
 
 
+_WRAPPED = """
+  Port        Device ID        Port ID       System Name    Capabilities  TTL
+--------- ----------------- ------------- ----------------- ------------ -----
+gi10      02:b1:56:ac:07:64 02:b1:56:ac:0                        O       3482
+                            7:64
+gi21      02:6f:7f:0b:75:a0      Gi0      lastwordofthename      B        105
+                                          of-AP03.net.examp
+                                          le.org
+gi22      02:e0:af:ec:e9:d0 02:e0:af:ec:e                        B        118
+                            9:d0
+
+gi23      02:e0:af:ec:e9:d1      Gi1             ap              B        118
+"""
+
+
+def test_cells_that_go_on_in_the_next_rows_are_whole() -> None:
+    """The shape of a recording of an SG350 in ntc-templates."""
+    assert read("cisco_sg", _WRAPPED) == {
+        "gi10": Neighbour(bytes.fromhex("02b156ac0764"), b"02:b1:56:ac:07:64", ""),
+        "gi21": Neighbour(bytes.fromhex("026f7f0b75a0"), b"Gi0", "lastwordofthenameof-AP03.net.example.org"),
+        "gi22": Neighbour(bytes.fromhex("02e0afece9d0"), b"02:e0:af:ec:e9:d0", ""),
+        "gi23": Neighbour(bytes.fromhex("02e0afece9d1"), b"Gi1", "ap"),
+    }
+
+
+_IOS = """
+------------------------------------------------
+Local Intf: Gi1/0/1
+Chassis id: 02bb.cc00.0300
+Port id: Gi2/0/24
+Port Description: to the roof
+System Name: core.example.org
+
+------------------------------------------------
+Local Intf: Te1/1/1
+Chassis id: a phone of 1998
+Port id: 502
+System Name - not advertised
+------------------------------------------------
+Chassis id: 02bb.cc00.0301
+Port id: Gi0/1
+System Name: without-a-port
+
+Total entries displayed: 3
+"""
+
+
+def test_details_of_an_ios_switch() -> None:
+    assert read("cisco_ios", _IOS) == {
+        "Gi1/0/1": Neighbour(bytes.fromhex("02bbcc000300"), b"Gi2/0/24", "core.example.org"),
+        "Te1/1/1": Neighbour(b"a phone of 1998", b"502", ""),
+    }
+
+
 def test_text_without_a_table_has_no_neighbours() -> None:
     assert read("cisco_sg", "LLDP is disabled.\n") == {}
     assert query("linux_bridge") is None
