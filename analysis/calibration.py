@@ -170,11 +170,12 @@ class AndujarPower(_Part):
 
 
 class PowerPart(_Part):
-    """Power of switches and nodes."""
+    """Power of switches and nodes. `note` is what the lab's inventory says of all its watts (`Lab.watts_note`)."""
 
     switches: Mapping[str, SwitchPower] = Field(default_factory=dict)
     nodes: Mapping[str, NodePower] = Field(default_factory=dict)
     andujar: AndujarPower | None = None
+    note: str = ""
 
 
 class RunTimeError(_Part):
@@ -266,6 +267,7 @@ class Calibration(_Part):
             switches={**self.power.switches, **later.power.switches},
             nodes={**self.power.nodes, **later.power.nodes},
             andujar=later.power.andujar or self.power.andujar,
+            note=later.power.note or self.power.note,
         )
         return Calibration(
             made=max(self.made, later.made),

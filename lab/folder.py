@@ -26,7 +26,7 @@ from lab.variables import STATE_ROOT, LabVars, NodeVars, StripVars, SwitchVars
 __all__ = ["STATE_ROOT", "find_lab", "inventories", "known_labs", "load_lab"]
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
-_LAB_KEYS = ("management_network", "data_network", "way_in")
+_LAB_KEYS = ("management_network", "data_network", "way_in", "watts_note")
 
 _AnyVars = TypeVar("_AnyVars", bound=BaseModel)
 
@@ -258,6 +258,7 @@ class _Loader:
             outlets=fed,
             lags=lags,
             way_in=_way_in(lab_vars.way_in),
+            watts_note=" ".join(lab_vars.watts_note.split()),
         )
 
     def networks(self, found: LabVars, nodes: list[Entry], variables: Mapping[str, Variable]) -> None:

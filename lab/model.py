@@ -248,6 +248,7 @@ class Lab:
 
     `links` are all cables, those of LAGs too. `way_in` is in-band management, as the switch where the controller is
     plugged in and the VLAN that its frames are in; None: the switches are managed over a network of their own.
+    `watts_note` is a sentence that stands beside every figure of watts; empty: none is needed.
     """
 
     name: str
@@ -261,6 +262,7 @@ class Lab:
     outlets: tuple[Outlet, ...]
     lags: tuple[Lag, ...] = ()
     way_in: tuple[str, int] | None = None
+    watts_note: str = ""
 
     def switch(self, name: str) -> Switch:
         """The switch of that name; KeyError if there is none."""

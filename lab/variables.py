@@ -92,11 +92,15 @@ class _Vars(BaseModel):
 
 
 class LabVars(_Vars):
-    """Variables of the group `all`. `way_in` is in-band management as SWITCH:VLAN; left out: out of band."""
+    """Variables of the group `all`. `way_in` is in-band management as SWITCH:VLAN; left out: out of band.
+
+    `watts_note`: a sentence that stands beside every figure of watts from this lab, such as what a meter cannot show.
+    """
 
     management_network: Annotated[str, AfterValidator(_network)]
     data_network: Annotated[str, AfterValidator(_network)]
     way_in: Annotated[str, AfterValidator(_way_in)] | None = None
+    watts_note: str = ""
 
 
 class SnmpUserVars(_Vars):

@@ -46,9 +46,9 @@ def fit_power(samples: RunSamples, accuracy_share: float = 0.0) -> tuple[PowerPa
         raise NotEnoughData(
             " ".join(failures) or f"{samples.folder.name} has no watts of any switch or node: sample a power strip."
         )
-    return PowerPart(switches=switches, nodes=nodes, andujar=andujar_power(lab, switches, nodes, failures)), tuple(
-        failures
-    )
+    andujar = andujar_power(lab, switches, nodes, failures)
+    note = "" if lab is None else lab.watts_note
+    return PowerPart(switches=switches, nodes=nodes, andujar=andujar, note=note), tuple(failures)
 
 
 def _estimate(found: Interval | None) -> Estimate | None:

@@ -99,6 +99,8 @@ def _predict(profile: Profile, calibration: Calibration, where: Topology, asked:
             "links off or slower are not predicted on other networks: all are assumed to be up, at full speed."
         )
     power = calibration.power.andujar
+    if power is not None and calibration.power.note:
+        warnings.append(calibration.power.note)
     if power is None:
         power = PAPER_POWER
         warnings.append(

@@ -118,6 +118,8 @@ class Predictor:
             parts = self.profile, self.calibration, what_if, mode, rest, load, time.time_s, watts
             power = power_of(self.site, *parts)
             warnings += power.warnings
+            if power.network_watt is not None and self.calibration.power.note:
+                warnings.append(self.calibration.power.note)
         opened = sorted(sampler.unbounded | watts.unbounded)
         if opened:
             warnings.append(

@@ -81,6 +81,7 @@ def estimates(data: ReportData) -> Section | Missing:
         tuple(drawings),
         (_table(known), _errors(known)),
         tuple(_warnings(data, known)),
+        "tables" if any(one.network_joule is not None for one in known) else "none",
     )
 
 

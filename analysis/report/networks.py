@@ -1,7 +1,7 @@
 """A measured program on Andujar's networks: run time against energy (2023, Figs. 4 and 6), as predicted."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 from matplotlib.figure import Figure
 
@@ -57,7 +57,8 @@ def networks(data: ReportData) -> Section | Missing:
     )
     table = Table("networks", "Predictions on other networks", columns, tuple(rows))
     sentences = tuple(warning[:1].upper() + warning[1:] for warning in warnings)
-    return Section("networks", title, text, tuple(drawings), (table,), sentences)
+    fitted: Literal["figures", "none"] = "none" if data.calibration.power.andujar is None else "figures"
+    return Section("networks", title, text, tuple(drawings), (table,), sentences, fitted)
 
 
 def _predicted(profile: Profile, calibration: Calibration, where: Sequence[Topology]) -> tuple[Prediction, ...]:

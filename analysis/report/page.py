@@ -38,7 +38,7 @@ def parts_of(data: ReportData) -> tuple[tuple[Section, ...], tuple[Missing, ...]
     """The sections that these runs have data for, and the missing ones."""
     made = [section(data) for section in SECTIONS]
     return (
-        tuple(one for one in made if isinstance(one, Section)),
+        tuple(one.with_note(data.watts_note) for one in made if isinstance(one, Section)),
         tuple(one for one in made if isinstance(one, Missing)),
     )
 

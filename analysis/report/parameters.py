@@ -39,10 +39,17 @@ def parameters(data: ReportData) -> Section | Missing:
     if calibration.lab not in labs:
         warnings.append(f"The calibration is of lab {calibration.lab}, the runs are of another lab.")
     unknown = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.unknown]
+    doubts = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.warnings]
     symptoms = [f"{name}: {one}" for name, link in calibration.links.items() for one in link.symptoms]
     text = f"Values with 95 % intervals, fitted {calibration.made} on lab {calibration.lab}."
     kept = tuple(table for table in tables if table.rows)
-    return Section("parameters", title, text, tables=kept, warnings=(*warnings, *unknown, *symptoms))
+    if any(switch.bit_picojoule is not None for switch in calibration.power.switches.values()):
+        text += (
+            " Energies of a bit and a packet are per one that a switch forwards; NetPowerBench's are half of these, as"
+        )
+        text += " it counts both interfaces that a bit passes."
+    sentences = (*warnings, *unknown, *doubts, *symptoms)
+    return Section("parameters", title, text, tables=kept, warnings=sentences, watts="tables")
 
 
 def _power(calibration: Calibration) -> Iterator[tuple[str, BaseModel]]:

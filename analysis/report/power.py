@@ -57,7 +57,7 @@ def power(data: ReportData) -> Section | Missing:
     figures = tuple(Column(name, "W") for name in ("mean", "least", "most"))
     table = Table("power", "Power by device", (*columns, *figures, Column("readings", "1")), tuple(rows))
     text = "Readings as the meters showed them: they lag by up to a refresh, and are rounded to steps."
-    return Section("power", title, text, tuple(drawings), (table,))
+    return Section("power", title, text, tuple(drawings), (table,), watts="figures")
 
 
 def _start_ns(run: RunData) -> int:

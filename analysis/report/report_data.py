@@ -29,6 +29,8 @@ class RunData:
     profiles: tuple[Profile, ...]
     hosts: frozenset[str]
     """Nodes of its lab; without its inventory, those that took part. Outlets of other devices feed the network."""
+    watts_note: str = ""
+    """What the lab's inventory says of all its watts."""
 
     @property
     def folder(self) -> Path:
@@ -74,6 +76,13 @@ class ReportData:
     calibration_file: str = ""
 
     @property
+    def watts_note(self) -> str:
+        """What has to stand beside every figure of watts."""
+        own = (run.watts_note for run in self.runs)
+        fitted = "" if self.calibration is None else self.calibration.power.note
+        return " ".join(dict.fromkeys(note for note in (*own, fitted) if note))
+
+    @property
     def several(self) -> bool:
         """Whether the report has to name its runs."""
         return len(self.runs) > 1
@@ -93,7 +102,7 @@ def _read(folder: Path) -> RunData:
         profiles = ()
     known = () if lab is None else (host.name for host in lab.hosts)
     hosts = frozenset((*known, *(host for trial in trials for host in trial.hosts)))
-    return RunData(samples, trials, profiles, hosts)
+    return RunData(samples, trials, profiles, hosts, "" if lab is None else lab.watts_note)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Sections of a report."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from analysis.report.drawing import Drawing
 from analysis.report.table import Table
@@ -8,7 +9,10 @@ from analysis.report.table import Table
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A section of the page, in the order text, warnings, figures, tables."""
+    """A section of the page, in the order text, warnings, figures, tables.
+
+    `watts`: whether its figures, or only its tables, show watts or joules.
+    """
 
     name: str
     title: str
@@ -16,6 +20,16 @@ class Section:
     drawings: tuple[Drawing, ...] = ()
     tables: tuple[Table, ...] = ()
     warnings: tuple[str, ...] = field(default=())
+    watts: Literal["none", "figures", "tables"] = "none"
+
+    def with_note(self, note: str) -> "Section":
+        """With a sentence beside every figure of watts."""
+        if not note or self.watts == "none":
+            return self
+        if self.watts == "tables" or not self.drawings:
+            return replace(self, text=f"{self.text} {note}".strip())
+        drawings = tuple(replace(drawing, caption=f"{drawing.caption} {note}") for drawing in self.drawings)
+        return replace(self, drawings=drawings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def saving(data: ReportData) -> Section | Missing:
         "network, as the mean measured in the same trials, not as computed from the nominal power of ports."
     )
     drawings = tuple(_saving_drawing(name, group) for name, group in _grouped(series).items())
-    return Section("saving", title, text, drawings, (_saving_table(series),))
+    return Section("saving", title, text, drawings, (_saving_table(series),), watts="figures")
 
 
 def trade(data: ReportData) -> Section | Missing:
@@ -69,7 +69,7 @@ def trade(data: ReportData) -> Section | Missing:
         for what, joule in (("network", "network_joule"), ("all that is metered", "all_joule")):
             if all(getattr(point, joule) is not None for one in group for point in one.points):
                 drawings.append(_trade_drawing(name, group, what, joule))
-    return Section("trade", title, text, tuple(drawings), (_trade_table(series),))
+    return Section("trade", title, text, tuple(drawings), (_trade_table(series),), watts="figures")
 
 
 def _series(data: ReportData) -> list[_Series]:

@@ -12,7 +12,9 @@ from rich.table import Table
 from analysis.compare import Comparison
 from analysis.compare_runs import Side, compare_sides
 from analysis.interval import Interval
+from analysis.run_lab import lab_of_run
 from lab.errors import LabError
+from record.store import read_facts
 
 compare_app = App(name="compare")
 
@@ -53,7 +55,8 @@ def compare_command(
         raise LabError(f"A ({first}) and B ({second}) have no figure in common: check the figures of their trials.")
     if as_json:
         comparisons = [{"where": where, **_plain(one)} for where, one in rows]
-        print(json.dumps({"a": str(first), "b": str(second), "comparisons": comparisons}, indent=1))
+        plain = {"a": str(first), "b": str(second), "comparisons": comparisons}
+        print(json.dumps({**plain, "watts_notes": _watts_notes(first, second)}, indent=1))
     else:
         _print(first, second, rows)
     return 0
@@ -109,3 +112,12 @@ def _print(a: Side, b: Side, rows: Sequence[tuple[str, Comparison]]) -> None:
     pairing = rows[0][1].pairing
     words = "paired by block; bootstrap over blocks" if pairing == "blocks" else "two runs: not paired"
     console.print(words, markup=False)
+    if any(one.figure in ("energy", "power") for _, one in rows):
+        for note in _watts_notes(a, b):
+            console.print(note, markup=False)
+
+
+def _watts_notes(*sides: Side) -> tuple[str, ...]:
+    """What the labs' inventories say of all their watts."""
+    labs = [lab_of_run(read_facts(side.folder)) for side in sides]
+    return tuple(dict.fromkeys(lab.watts_note for lab in labs if lab is not None and lab.watts_note))

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from rich.console import Console
 from rich.table import Table
 
-from analysis.calibration import Estimate, load_calibration, save_calibration
+from analysis.calibration import Estimate, PowerPart, load_calibration, save_calibration
 from analysis.fit_runs import FitResult, Part, fit_runs
 from analysis.run_lab import run_folder
 from lab.errors import LabError
@@ -70,19 +70,29 @@ def _print(result: FitResult, output: Path | None) -> None:
     found, console = result.calibration, Console()
     for name, link in found.links.items():
         _print_part(console, f"links: {name}", _rows(link), (*link.unknown, *link.symptoms))
-    for name, switch in found.power.switches.items():
-        _print_part(console, f"switches: {name}", _rows(switch), switch.unknown)
-    nodes = [row for name, node in found.power.nodes.items() for row in _rows(node, f"{name}.")]
-    if nodes:
-        _print_part(console, "nodes", nodes)
-    if found.power.andujar is not None:
-        _print_part(console, "Andujar's model", _rows(found.power.andujar))
+    _print_power(console, found.power)
     for name, program in found.run_time.items():
         _print_part(console, f"run time: {name}", _rows(program))
     for sentence in result.failures:
         console.print(f"not fitted: {sentence}", style="yellow", markup=False, highlight=False)
     if output is not None:
         console.print(f"written to {output}", markup=False, highlight=False)
+
+
+def _print_power(console: Console, power: PowerPart) -> None:
+    for name, switch in power.switches.items():
+        _print_part(console, f"switches: {name}", _rows(switch), (*switch.unknown, *switch.warnings))
+        for words, energy, unit in zip(("a bit", "a packet"), switch.per_interface, ("pJ", "nJ"), strict=True):
+            if energy is not None:
+                sentence = f"  {words} per interface, as NetPowerBench counts: {energy.value:.4g} {unit}"
+                console.print(f"{sentence} ({energy.low:.4g} to {energy.high:.4g})", markup=False, highlight=False)
+    nodes = [row for name, node in power.nodes.items() for row in _rows(node, f"{name}.")]
+    if nodes:
+        _print_part(console, "nodes", nodes)
+    if power.andujar is not None:
+        _print_part(console, "Andujar's model", _rows(power.andujar))
+    if power.note:
+        console.print(power.note, markup=False, highlight=False)
 
 
 def _print_part(
