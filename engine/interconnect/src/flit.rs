@@ -1,0 +1,631 @@
+//! The flit engine: a router of BookSim2's kind (Jiang et al. 2013), cycle by cycle.
+//!
+//! ```text
+//! node ─> channel ─> input VC ─ VC allocation ─ switch allocation ─ traversal ─> output queue ─> channel ─> … ─> node
+//!                       │ a flit leaves                                             │ LPI
+//!   credit <────────────┘                                                           └ waits for the wake
+//! ```
+//!
+//! Allocation is separable, input first, one iteration, with round-robin arbiters whose pointers move on grants only:
+//! - Virtual channels: every waiting input VC picks one free output VC among its requests, the next from its pointer on
+//!   within the highest priority; every output VC picks one input VC. Credits are not looked at.
+//! - Switch: every input picks an output and, of its VCs for that output, one with a credit; every output picks an input.
+//!
+//! Both see the state at the start of the internal step. A granted flit goes to the output queue in the next step, and
+//! from there one flit a cycle into the channel. The tail frees the output VC at once.
+//!
+//! Times: a channel of latency L delivers after L + 1 cycles. An input returns one credit a cycle, in use L + 1 +
+//! `credit_delay` cycles later at a router, L + 1 at a node. A node sends one flit a cycle and makes its next packet only
+//! when the last flit of the packet before has left, but counts its latency from when it was due.
+//!
+//! Routers, nodes and links that have nothing to do cost nothing. Routers' order matters for random draws only.
+
+mod allocation;
+mod node;
+mod state;
+
+use crate::error::SimulationError;
+use crate::link::{LinkLedger, LinkPolicy, LinkTx, Ready};
+use crate::measure::{Histogram, Interval};
+use crate::network::{Network, NodeId, Peer, Port, PortId, RouterId};
+use crate::parameters::RouterParameters;
+use crate::rng::Rng;
+use crate::routing::{Congestion, Header, Request, Routing};
+use crate::traffic::Destinations;
+use crate::wheel::Wheel;
+
+use allocation::Allocator;
+use node::Nodes;
+use state::{FREE, Inputs, Outputs, RouterState};
+
+/// One flit: its packet, and its place in it.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+struct Flit {
+    packet: u32,
+    sequence: u32,
+}
+
+/// A packet in the network.
+#[derive(Copy, Clone, Debug)]
+struct Packet {
+    header: Header,
+    created: u64,
+    arrived: u32,
+    hops: u16,
+    measured: bool,
+}
+
+/// What a wheel delivers.
+#[derive(Copy, Clone, Debug)]
+enum Arrival {
+    /// A flit at an input port of a router.
+    Flit { port: PortId, vc: u8, flit: Flit },
+    /// A credit for an output port of a router.
+    Credit { port: PortId, vc: u8 },
+    /// A flit sent a history window ago.
+    Forget { port: PortId },
+}
+
+/// What a wheel delivers to nodes, before they send.
+#[derive(Copy, Clone, Debug)]
+enum AtNode {
+    Flit { node: NodeId, vc: u8, flit: Flit },
+    Credit { node: NodeId, vc: u8 },
+}
+
+/// Flits that wait behind each output, as UGAL counts them.
+struct Queued<'a> {
+    used: &'a [u32],
+    recent: &'a [u32],
+}
+
+impl Congestion for Queued<'_> {
+    fn queued(&self, port: PortId) -> u32 {
+        let port = port as usize;
+        self.used[port].saturating_sub(self.recent[port])
+    }
+}
+
+/// Flits by where they are: see [`FlitEngine::flits`].
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flits {
+    /// Sent by nodes.
+    pub injected: u64,
+    /// Received by nodes.
+    pub ejected: u64,
+    /// In buffers, switches, output queues and channels, counted one by one.
+    pub in_flight: u64,
+}
+
+/// A network under simulation.
+#[derive(Clone, Debug)]
+pub struct FlitEngine {
+    network: Network,
+    routing: Routing,
+    parameters: RouterParameters,
+    destinations: Destinations,
+    rng: Rng,
+    now: u64,
+    arrivals: Wheel<Arrival>,
+    at_nodes: Wheel<AtNode>,
+    inputs: Inputs,
+    outputs: Outputs,
+    routers: Vec<RouterState>,
+    active: Vec<RouterId>,
+    allocator: Allocator,
+    nodes: Nodes,
+    packets: Vec<Packet>,
+    free_packets: Vec<u32>,
+    requests: Vec<Request>,
+    links: Option<Vec<LinkTx>>,
+    measuring: bool,
+    outstanding: u64,
+    latencies: Histogram,
+    interval: Interval,
+    injected: u64,
+    ejected: u64,
+}
+
+impl FlitEngine {
+    /// A network without traffic in it; every node then offers `load` flits a cycle (Bernoulli packets).
+    ///
+    /// # Errors
+    /// If the parameters contradict each other or the routing was prepared for more virtual channels.
+    pub fn new(
+        network: Network,
+        routing: Routing,
+        parameters: RouterParameters,
+        destinations: Destinations,
+        load: f64,
+        seed: u64,
+    ) -> Result<Self, SimulationError> {
+        parameters.check()?;
+        if routing.vcs() != parameters.vcs {
+            return SimulationError::parameter(format!(
+                "the routing is for {} virtual channels, the routers have {}",
+                routing.vcs(),
+                parameters.vcs
+            ));
+        }
+        if !(0.0..=1.0).contains(&load) {
+            return SimulationError::parameter(format!(
+                "a load is from 0 to 1 flits a cycle, not {load}"
+            ));
+        }
+        let ahead = u64::from(network.longest_latency()) + 2 + u64::from(parameters.credit_delay);
+        let mut rng = Rng::new(seed);
+        let nodes = Nodes::new(
+            network.nodes(),
+            parameters.vcs,
+            parameters.buffer_flits,
+            load / f64::from(parameters.packet_flits),
+            &mut rng,
+        );
+        Ok(Self {
+            inputs: Inputs::new(&network, parameters.vcs, parameters.buffer_flits),
+            outputs: Outputs::new(&network, parameters.vcs, parameters.buffer_flits),
+            routers: vec![RouterState::default(); network.routers() as usize],
+            active: Vec::new(),
+            allocator: Allocator::new(&network, parameters.vcs),
+            arrivals: Wheel::new(ahead.max(u64::from(parameters.history_window))),
+            at_nodes: Wheel::new(ahead),
+            nodes,
+            network,
+            routing,
+            parameters,
+            destinations,
+            rng,
+            now: 0,
+            packets: Vec::new(),
+            free_packets: Vec::new(),
+            requests: Vec::new(),
+            links: None,
+            measuring: false,
+            outstanding: 0,
+            latencies: Histogram::default(),
+            interval: Interval::default(),
+            injected: 0,
+            ejected: 0,
+        })
+    }
+
+    /// Let the channels between routers follow a policy from now on.
+    pub fn set_links(&mut self, policy: LinkPolicy) {
+        let now = self.now;
+        let links = self.network.ports().iter().map(|port| match port.peer {
+            Peer::Port(_) => LinkTx::new(now, policy),
+            Peer::Node(_) => LinkTx::new(now, LinkPolicy::default()),
+        });
+        self.links = Some(links.collect());
+    }
+
+    /// Time in state of a channel; `None` without a policy.
+    #[must_use]
+    pub fn link(&self, port: PortId) -> Option<LinkLedger> {
+        let links = self.links.as_ref()?;
+        Some(links[port as usize].ledger(self.now))
+    }
+
+    /// The present cycle.
+    #[must_use]
+    pub const fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// The network.
+    #[must_use]
+    pub const fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// From now on, whether packets that are made count in [`Self::latencies`].
+    pub fn measure(&mut self, on: bool) {
+        self.measuring = on;
+    }
+
+    /// Latencies of the packets that were made while measuring and have arrived.
+    #[must_use]
+    pub const fn latencies(&self) -> &Histogram {
+        &self.latencies
+    }
+
+    /// Packets that were made while measuring and have not arrived.
+    #[must_use]
+    pub const fn outstanding(&self) -> u64 {
+        self.outstanding
+    }
+
+    /// Flits sent into a port's channel so far.
+    #[must_use]
+    pub fn sent(&self, port: PortId) -> u64 {
+        self.outputs.sent[port as usize]
+    }
+
+    /// How long the oldest waiting node lags behind its packets' times, in cycles: grows without bound past saturation.
+    #[must_use]
+    pub fn backlog(&self) -> u64 {
+        self.nodes.backlog(self.now)
+    }
+
+    /// Have a node send a packet now. False, and nothing is sent, if it is sending one already.
+    pub fn offer(&mut self, source: NodeId, dest: NodeId) -> bool {
+        if !self.nodes.is_free(source) {
+            return false;
+        }
+        let packet = self.make_packet(source, dest, self.now);
+        self.nodes.offer(source, packet);
+        true
+    }
+
+    /// No packet is made from now on.
+    pub fn stop_traffic(&mut self) {
+        self.nodes.stop();
+    }
+
+    /// Simulate so many cycles; what happened in them.
+    pub fn advance(&mut self, cycles: u64) -> Interval {
+        self.interval = Interval::default();
+        for _ in 0..cycles {
+            self.cycle();
+        }
+        self.interval.cycles = cycles;
+        std::mem::take(&mut self.interval)
+    }
+
+    fn cycle(&mut self) {
+        self.serve_nodes();
+        self.inject();
+        self.receive();
+        let mut active = std::mem::take(&mut self.active);
+        for _ in 0..self.parameters.speedup {
+            for &router in &active {
+                self.internal_step(router);
+            }
+        }
+        active.retain(|&router| {
+            self.send(router);
+            let busy = self.routers[router as usize].is_busy();
+            self.routers[router as usize].active = busy;
+            busy
+        });
+        self.active = active;
+        self.now += 1;
+    }
+
+    /// Flits leave the network, and credits reach nodes.
+    fn serve_nodes(&mut self) {
+        let list = self.at_nodes.take(self.now);
+        for &event in &list {
+            match event {
+                AtNode::Credit { node, vc } => self.nodes.credit(node, vc),
+                AtNode::Flit { node, vc, flit } => self.eject(node, vc, flit),
+            }
+        }
+        self.at_nodes.put_back(self.now, list);
+    }
+
+    fn eject(&mut self, node: NodeId, vc: u8, flit: Flit) {
+        let port = self.network.node_port(node);
+        let at = self.now + 2 + u64::from(self.parameters.credit_delay);
+        self.arrivals.put(at, Arrival::Credit { port, vc });
+        self.ejected += 1;
+        self.interval.flits += 1;
+        let packet = &mut self.packets[flit.packet as usize];
+        assert!(
+            packet.header.dest == node && packet.arrived == flit.sequence,
+            "flit {} of a packet to node {} arrived at node {node} as number {}",
+            flit.sequence,
+            packet.header.dest,
+            packet.arrived
+        );
+        packet.arrived += 1;
+        if packet.arrived < self.parameters.packet_flits {
+            return;
+        }
+        let latency = self.now - packet.created;
+        self.interval.packets += 1;
+        self.interval.latency += latency;
+        self.interval.hops += u64::from(packet.hops);
+        if packet.measured {
+            self.latencies.add(latency);
+            self.outstanding -= 1;
+        }
+        self.free_packets.push(flit.packet);
+    }
+
+    /// Nodes send.
+    fn inject(&mut self) {
+        self.nodes.rouse(self.now);
+        let mut index = 0;
+        while let Some(node) = self.nodes.busy(index) {
+            if let Some(created) = self.nodes.due(node, self.now) {
+                let dest = self.destinations.draw(node, &mut self.rng);
+                let packet = self.make_packet(node, dest, created);
+                self.nodes.begin(node, packet, &mut self.rng);
+            }
+            if let Some((packet, sequence, vc)) =
+                self.nodes.send(node, self.parameters.packet_flits)
+            {
+                self.injected += 1;
+                let port = self.network.node_port(node);
+                let flit = Flit { packet, sequence };
+                if sequence == 0 {
+                    // UGAL looks at the router's queues when the packet leaves the node.
+                    let queued = Queued {
+                        used: &self.outputs.used,
+                        recent: &self.outputs.recent,
+                    };
+                    let header = self.packets[packet as usize].header;
+                    self.packets[packet as usize].header = self.routing.start(
+                        header,
+                        &queued,
+                        self.parameters.threshold,
+                        &mut self.rng,
+                    );
+                }
+                let at = self.now + 1 + u64::from(self.network.port(port).latency);
+                self.arrivals.put(at, Arrival::Flit { port, vc, flit });
+            }
+            if self.nodes.rests(node, self.now) {
+                self.nodes.retire(index, self.now);
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    fn make_packet(&mut self, source: NodeId, dest: NodeId, created: u64) -> u32 {
+        let packet = Packet {
+            header: self.routing.header(source, dest),
+            created,
+            arrived: 0,
+            hops: 0,
+            measured: self.measuring,
+        };
+        self.outstanding += u64::from(self.measuring);
+        if let Some(index) = self.free_packets.pop() {
+            self.packets[index as usize] = packet;
+            index
+        } else {
+            self.packets.push(packet);
+            self.packets.len() as u32 - 1
+        }
+    }
+
+    /// Flits and credits reach routers.
+    fn receive(&mut self) {
+        let list = self.arrivals.take(self.now);
+        for &event in &list {
+            match event {
+                Arrival::Flit { port, vc, flit } => {
+                    let router = self.network.port(port).router;
+                    self.wake(router);
+                    let input = self.inputs.index(port, vc);
+                    if self.inputs.push(input, flit) {
+                        self.front(router, input);
+                    }
+                }
+                Arrival::Credit { port, vc } => self.outputs.credit(port, vc),
+                Arrival::Forget { port } => self.outputs.recent[port as usize] -= 1,
+            }
+        }
+        self.arrivals.put_back(self.now, list);
+    }
+
+    fn wake(&mut self, router: RouterId) {
+        let state = &mut self.routers[router as usize];
+        if !state.active {
+            state.active = true;
+            self.active.push(router);
+        }
+    }
+
+    /// A flit has come to the front of an input VC.
+    fn front(&mut self, router: RouterId, input: usize) {
+        let Some(flit) = self.inputs.first(input) else {
+            return;
+        };
+        if flit.sequence > 0 {
+            self.routers[router as usize].switching.push(input as u32);
+            return;
+        }
+        let queued = Queued {
+            used: &self.outputs.used,
+            recent: &self.outputs.recent,
+        };
+        self.routing.choose(
+            (router, self.inputs.port(input)),
+            &self.packets[flit.packet as usize].header,
+            &queued,
+            self.parameters.threshold,
+            &mut self.rng,
+            &mut self.requests,
+        );
+        self.inputs.requests[input].clone_from(&self.requests);
+        self.routers[router as usize].waiting.push(input as u32);
+    }
+
+    fn internal_step(&mut self, router: RouterId) {
+        let mut state = std::mem::take(&mut self.routers[router as usize]);
+        self.allocator.allocate_vcs(
+            router,
+            &state.waiting,
+            &self.inputs,
+            &self.outputs,
+            &self.parameters,
+        );
+        self.allocator
+            .allocate_switch(router, &state.switching, &self.inputs, &self.outputs);
+        state.traverse(self.now, self.parameters.traversal_delay, &mut self.outputs);
+        for grant in 0..self.allocator.vc_grants.len() {
+            let (input, request, output) = self.allocator.vc_grants[grant];
+            let request = self.inputs.requests[input as usize][request as usize];
+            if let Some(flit) = self.inputs.first(input as usize) {
+                let packet = &mut self.packets[flit.packet as usize];
+                packet.header.phase = request.phase;
+                packet.header.via = request.via;
+                packet.hops += u16::from(matches!(
+                    self.network.port(request.port).peer,
+                    Peer::Port(_)
+                ));
+            }
+            self.outputs.owner[output as usize] = input;
+            self.inputs.output[input as usize] = output;
+            state.switching.push(input);
+        }
+        let inputs = &self.inputs;
+        state
+            .waiting
+            .retain(|&input| inputs.output[input as usize] == FREE);
+        self.routers[router as usize] = state;
+        for grant in 0..self.allocator.switch_grants.len() {
+            self.switch(router, self.allocator.switch_grants[grant] as usize);
+        }
+        if !self.allocator.switch_grants.is_empty() {
+            let inputs = &self.inputs;
+            self.routers[router as usize].settle(|input| inputs.is_switching(input as usize));
+        }
+    }
+
+    /// A flit leaves an input VC.
+    fn switch(&mut self, router: RouterId, input: usize) {
+        let output = self.inputs.output[input] as usize;
+        let flit = self.inputs.pop(input);
+        let tail = flit.sequence + 1 == self.parameters.packet_flits;
+        let (port, vc) = self.outputs.send(output);
+        if self.parameters.history_window > 0 {
+            self.outputs.recent[port as usize] += 1;
+            let at = self.now + u64::from(self.parameters.history_window);
+            self.arrivals.put(at, Arrival::Forget { port });
+        }
+        self.outputs
+            .hold(output, input as u32, tail, self.parameters.switching);
+        let in_port = self.inputs.port(input);
+        let state = &mut self.routers[router as usize];
+        state.cross(flit, port, vc);
+        state.return_credit(
+            &mut self.inputs.credits,
+            in_port,
+            (input % usize::from(self.parameters.vcs)) as u8,
+        );
+        if tail {
+            self.inputs.output[input] = FREE;
+            // The next packet asks for a virtual channel in the next step.
+            self.front(router, input);
+        }
+    }
+
+    /// One flit a cycle from each output queue, and one credit from each input.
+    fn send(&mut self, router: RouterId) {
+        let mut state = std::mem::take(&mut self.routers[router as usize]);
+        let now = self.now;
+        state.sending.retain(|&port| {
+            let queue = &mut self.outputs.queues[port as usize];
+            if let Some(links) = &mut self.links {
+                let link = &mut links[port as usize];
+                match link.request(now, queue.len() as u32) {
+                    Ready::At(at) if at <= now => link.send(now),
+                    _ => return true,
+                }
+            }
+            if let Some((flit, vc)) = queue.pop_front() {
+                self.outputs.sent[port as usize] += 1;
+                let Port { peer, latency, .. } = self.network.port(port);
+                let at = now + 1 + u64::from(latency);
+                match peer {
+                    Peer::Node(node) => self.at_nodes.put(at, AtNode::Flit { node, vc, flit }),
+                    Peer::Port(port) => self.arrivals.put(at, Arrival::Flit { port, vc, flit }),
+                }
+            }
+            !queue.is_empty()
+        });
+        let credit_delay = u64::from(self.parameters.credit_delay);
+        state.crediting.retain(|&port| {
+            let queue = &mut self.inputs.credits[port as usize];
+            if let Some(vc) = queue.pop_front() {
+                let Port { peer, latency, .. } = self.network.port(port);
+                let at = now + 1 + u64::from(latency);
+                match peer {
+                    Peer::Node(node) => self.at_nodes.put(at, AtNode::Credit { node, vc }),
+                    Peer::Port(port) => self
+                        .arrivals
+                        .put(at + credit_delay, Arrival::Credit { port, vc }),
+                }
+            }
+            !queue.is_empty()
+        });
+        self.routers[router as usize] = state;
+    }
+
+    /// Where all flits are; `injected` is `ejected` plus `in_flight` at any moment.
+    #[must_use]
+    pub fn flits(&self) -> Flits {
+        let moving = self
+            .arrivals
+            .iter()
+            .filter(|event| matches!(event, Arrival::Flit { .. }))
+            .count()
+            + self
+                .at_nodes
+                .iter()
+                .filter(|event| matches!(event, AtNode::Flit { .. }))
+                .count();
+        let crossing: usize = self.routers.iter().map(RouterState::crossing).sum();
+        let queued: usize = self.outputs.queues.iter().map(|queue| queue.len()).sum();
+        Flits {
+            injected: self.injected,
+            ejected: self.ejected,
+            in_flight: (moving + crossing + queued) as u64 + self.inputs.stored(),
+        }
+    }
+
+    /// For every virtual channel of every link: the buffer's size equals credits, flits in the buffer, and both under
+    /// way. `Err` names the first that differs.
+    ///
+    /// # Errors
+    /// If credits were lost or made up.
+    pub fn check_credits(&self) -> Result<(), String> {
+        let vcs = self.parameters.vcs;
+        let size = usize::from(self.parameters.buffer_flits);
+        for (id, port) in (0..).zip(self.network.ports()) {
+            for vc in 0..vcs {
+                // Flits and credits between this output and the input at its other end.
+                let waiting = self.outputs.queues[id as usize]
+                    .iter()
+                    .filter(|(_, own)| *own == vc)
+                    .count()
+                    + self.routers[port.router as usize].crossing_to(id, vc);
+                let returning = self
+                    .arrivals
+                    .iter()
+                    .filter(|event| matches!(event, Arrival::Credit { port, vc: own } if (*port, *own) == (id, vc)))
+                    .count();
+                let far = match port.peer {
+                    Peer::Port(peer) => {
+                        let flying = self.arrivals.iter().filter(|event| {
+                            matches!(event, Arrival::Flit { port, vc: own, .. } if (*port, *own) == (peer, vc))
+                        });
+                        let unsent = self.inputs.credits[peer as usize]
+                            .iter()
+                            .filter(|own| **own == vc);
+                        flying.count() + unsent.count() + self.inputs.length(self.inputs.index(peer, vc))
+                    }
+                    Peer::Node(node) => self
+                        .at_nodes
+                        .iter()
+                        .filter(|event| {
+                            matches!(event, AtNode::Flit { node: to, vc: own, .. } if (*to, *own) == (node, vc))
+                        })
+                        .count(),
+                };
+                let credits = self.outputs.credits(id, vc);
+                if credits + waiting + returning + far != size {
+                    return Err(format!(
+                        "port {id} VC {vc}: {credits} credits, {waiting} waiting, {returning} returning, {far} beyond, of {size}"
+                    ));
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,288 @@
+//! One direction of a link: its rate, its low-power idle, and the time it spends in each state.
+//!
+//! The machine is that of the twin's [`fabric::lpi::LpiTx`], in cycles instead of picoseconds, and the tests compare the
+//! two call by call. It is written anew because a simulation has a hundred thousand of them: this one
+//! stores when the link became idle, and computes everything else when a flit comes. A link that is awake costs
+//! one comparison.
+//!
+//! ```text
+//! idle_from ── hold ──┬── Ts ──┬── Tq, Tr, Tq, … ──┬── Tw ──> idle_from      deep
+//!                     ├── fast wake's low power ───┼── Tw ──> idle_from      fast
+//!                     └── fast, deep_after, Ts ────┴── Tw ──> idle_from      hybrid
+//! ```
+
+pub use fabric::lpi::{Mode, Timing};
+
+use crate::error::SimulationError;
+
+/// What a link does when it is idle, and how fast it is. Times are in cycles; `coalesce_byte` counts flits.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct LinkPolicy {
+    /// Low-power modes.
+    pub mode: Mode,
+    /// Times of the modes.
+    pub timing: Timing,
+    /// Cycles that a flit occupies the link: 1 at full rate, 2 and 4 at half and quarter rate.
+    pub flit_cycles: u32,
+}
+
+impl Default for LinkPolicy {
+    /// Full rate, never asleep.
+    fn default() -> Self {
+        Self {
+            mode: Mode::Off,
+            timing: Timing::default(),
+            flit_cycles: 1,
+        }
+    }
+}
+
+impl LinkPolicy {
+    /// Refuse what cannot be simulated.
+    ///
+    /// # Errors
+    /// If a flit takes no time.
+    pub fn check(&self) -> Result<(), SimulationError> {
+        if self.flit_cycles == 0 {
+            return SimulationError::parameter("a flit occupies a link for at least 1 cycle");
+        }
+        Ok(())
+    }
+}
+
+/// When a link can take a flit.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Ready {
+    /// From this cycle on, which is not before the request's.
+    At(u64),
+    /// Too few flits wait for a wake. Request again when more wait, and at `until` (`u64::MAX`: no timer).
+    Coalescing {
+        /// When the link wakes for those that wait.
+        until: u64,
+    },
+}
+
+/// Cycles by state. All but `wakes` and `sleeps` add up to the age of the link.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinkLedger {
+    /// Sending.
+    pub transmit: u64,
+    /// Idle at full power, hold included.
+    pub idle: u64,
+    /// Ts.
+    pub sleep: u64,
+    /// Tq.
+    pub quiet: u64,
+    /// Tr.
+    pub refresh: u64,
+    /// Fast wake's low power.
+    pub fast: u64,
+    /// Tw.
+    pub wake: u64,
+    /// Number of wakes.
+    pub wakes: u64,
+    /// Number of times LPI was asserted.
+    pub sleeps: u64,
+}
+
+impl LinkLedger {
+    /// Sum of all states.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.transmit + self.idle + self.sleep + self.quiet + self.refresh + self.fast + self.wake
+    }
+
+    /// Cycles at low power: quiet, refresh, fast.
+    #[must_use]
+    pub const fn low_power(&self) -> u64 {
+        self.quiet + self.refresh + self.fast
+    }
+}
+
+/// What the link does, or did last, up to `idle_from`.
+#[derive(Copy, Clone, Debug)]
+enum Busy {
+    Sending,
+    /// Waking from this cycle on; before it, Ts runs out.
+    Waking {
+        from: u64,
+    },
+}
+
+/// The transmitter of one direction. Calls are in order of time.
+#[derive(Clone, Debug)]
+pub struct LinkTx {
+    policy: LinkPolicy,
+    /// Ready and idle from here on; may lie ahead.
+    idle_from: u64,
+    busy: Busy,
+    /// The first flit that waits for a wake came here.
+    waiting_since: Option<u64>,
+    /// The wake begins here without further flits.
+    wake_at: u64,
+    /// Time up to `idle_from`.
+    ledger: LinkLedger,
+}
+
+impl LinkTx {
+    /// A link that became idle at `now`.
+    #[must_use]
+    pub fn new(now: u64, policy: LinkPolicy) -> Self {
+        Self {
+            policy,
+            idle_from: now,
+            busy: Busy::Sending,
+            waiting_since: None,
+            wake_at: u64::MAX,
+            ledger: LinkLedger::default(),
+        }
+    }
+
+    /// When LPI is asserted if no flit comes.
+    fn asleep_from(&self) -> u64 {
+        if self.policy.mode == Mode::Off {
+            return u64::MAX;
+        }
+        self.idle_from.saturating_add(self.policy.timing.hold)
+    }
+
+    /// `queued` flits wait. Asking again changes nothing, unless more wait. Ask before every [`Self::send`].
+    pub fn request(&mut self, now: u64, queued: u32) -> Ready {
+        if now <= self.asleep_from() {
+            return Ready::At(self.idle_from.max(now));
+        }
+        self.wake_for(now, queued)
+    }
+
+    #[cold]
+    fn wake_for(&mut self, now: u64, queued: u32) -> Ready {
+        // A wake by timer lies behind: it took place, and the link may be asleep again.
+        while self.wake_at <= now {
+            self.wake(self.wake_at);
+            if now <= self.asleep_from() {
+                return Ready::At(self.idle_from.max(now));
+            }
+        }
+        let timing = &self.policy.timing;
+        let since = *self.waiting_since.get_or_insert(now);
+        let (flits, time) = (timing.coalesce_byte, timing.coalesce);
+        if flits == 0 && time == 0 || flits != 0 && queued >= flits {
+            self.wake(now);
+            return Ready::At(self.idle_from);
+        }
+        self.wake_at = if time == 0 {
+            u64::MAX
+        } else {
+            since.saturating_add(time).max(now)
+        };
+        if self.wake_at <= now {
+            self.wake(now);
+            return Ready::At(self.idle_from);
+        }
+        Ready::Coalescing {
+            until: self.wake_at,
+        }
+    }
+
+    /// Account for the time from `idle_from` to the end of a wake that was requested at `at`, in LPI.
+    fn wake(&mut self, at: u64) {
+        let low = self.asleep_from();
+        let timing = self.policy.timing;
+        let ledger = &mut self.ledger;
+        ledger.idle += low - self.idle_from;
+        let (from, length) = low_power(self.policy.mode, &timing, low, at, ledger);
+        ledger.sleeps += 1;
+        ledger.wakes += 1;
+        ledger.wake += length;
+        self.busy = Busy::Waking { from };
+        self.idle_from = from.saturating_add(length);
+        self.waiting_since = None;
+        self.wake_at = u64::MAX;
+    }
+
+    /// A flit begins; the link was ready at `at` ([`Ready::At`]).
+    pub fn send(&mut self, at: u64) {
+        debug_assert!(
+            at >= self.idle_from && at <= self.asleep_from(),
+            "a flit began at {at} on a link that was not ready"
+        );
+        self.ledger.idle += at - self.idle_from;
+        let length = u64::from(self.policy.flit_cycles);
+        self.ledger.transmit += length;
+        self.busy = Busy::Sending;
+        self.idle_from = at + length;
+    }
+
+    /// Time in state up to `now`, which is not before the last call.
+    #[must_use]
+    pub fn ledger(&self, now: u64) -> LinkLedger {
+        let mut machine = self.clone();
+        while machine.wake_at <= now && machine.wake_at != u64::MAX {
+            machine.wake(machine.wake_at);
+        }
+        let mut ledger = machine.ledger;
+        if now < machine.idle_from {
+            // What lies ahead has been accounted for already.
+            match machine.busy {
+                Busy::Sending => ledger.transmit -= machine.idle_from - now,
+                Busy::Waking { from } => {
+                    ledger.wake -= machine.idle_from - from.max(now);
+                    ledger.sleep -= from.saturating_sub(now);
+                    ledger.wakes -= u64::from(now < from);
+                }
+            }
+            return ledger;
+        }
+        let low = machine.asleep_from();
+        ledger.idle += now.min(low) - machine.idle_from;
+        if now > low {
+            ledger.sleeps += 1;
+            let (reached, _) = low_power(
+                machine.policy.mode,
+                &machine.policy.timing,
+                low,
+                now,
+                &mut ledger,
+            );
+            // Ts is not over.
+            ledger.sleep -= reached - now;
+        }
+        ledger
+    }
+}
+
+/// Account for low power from `low` to a wake requested at `at`. When the wake begins (not before Ts is over), and how
+/// long it takes.
+fn low_power(
+    mode: Mode,
+    timing: &Timing,
+    low: u64,
+    at: u64,
+    ledger: &mut LinkLedger,
+) -> (u64, u64) {
+    let deep = match mode {
+        Mode::Off | Mode::Deep => low,
+        Mode::Hybrid => low.saturating_add(timing.deep_after),
+        Mode::Fast => u64::MAX,
+    };
+    if mode != Mode::Deep && at <= deep {
+        ledger.fast += at - low;
+        return (at, timing.fast_wake);
+    }
+    ledger.fast += deep - low;
+    ledger.sleep += timing.sleep;
+    let asleep = deep.saturating_add(timing.sleep);
+    if at < asleep {
+        return (asleep, timing.wake_during_sleep);
+    }
+    let elapsed = at - asleep;
+    let quiet = if timing.quiet == 0 {
+        elapsed
+    } else {
+        let cycle = timing.quiet.saturating_add(timing.refresh);
+        elapsed / cycle * timing.quiet + (elapsed % cycle).min(timing.quiet)
+    };
+    ledger.quiet += quiet;
+    ledger.refresh += elapsed - quiet;
+    (at, timing.wake)
+}

@@ -1,0 +1,344 @@
+//! Routing: a relation between where a packet is and where it may go next, and the choice among that.
+//!
+//! The relation ([`Routing::requests`]) is one function for all uses: the engines choose among what it returns, and
+//! [`dependency`] walks over all of it to prove that no packets can wait for each other in a circle.
+//!
+//! | algorithm | topologies | virtual channels |
+//! | --- | --- | --- |
+//! | [`Algorithm::DimensionOrder`] | torus, mesh, hyperx | torus: 2 halves (datelines); others any |
+//! | [`Algorithm::MinimalAdaptive`] | torus, mesh, hyperx | 2 (torus) or 1 for the escape path, the rest adaptive |
+//! | [`Algorithm::TreeRandom`], [`Algorithm::TreeByDestination`], [`Algorithm::Dbbm`] | tree | any |
+//! | [`Algorithm::DragonflyMinimal`] | dragonfly | 2 halves: before, and from the global link on |
+//! | [`Algorithm::Ugal`] | hyperx | 2 halves: to the intermediate router, and from it |
+//! | [`Algorithm::Progressive`] | hyperx | 2 halves: UGAL_p, and PAL where links sleep |
+//! | [`Algorithm::Shortest`] | any | one a hop |
+//! | [`Algorithm::UpDown`] | any | any |
+
+mod cube;
+pub mod dependency;
+mod flat;
+mod group;
+mod table;
+mod upward;
+
+use crate::error::SimulationError;
+use crate::network::{Network, NodeId, PortId, RouterId};
+use crate::rng::Rng;
+use crate::topology::Shape;
+
+/// A routing algorithm.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// Lowest dimension first; a torus has a dateline in each ring.
+    DimensionOrder,
+    /// Any minimal hop on the adaptive virtual channels, dimension order on the escape channels (Duato 1993).
+    MinimalAdaptive,
+    /// Up over a random parent to the nearest common ancestor, then down.
+    TreeRandom,
+    /// Up over the parent that the destination's digit names (d-mod-k), then down.
+    TreeByDestination,
+    /// As [`Algorithm::TreeByDestination`], on the virtual channel that the destination names (destination-based buffer
+    /// management, Nachiondo et al. 2006).
+    Dbbm,
+    /// At most one global link: local, global, local.
+    DragonflyMinimal,
+    /// Decided at the source: minimally, or over a random intermediate router (Singh 2005).
+    Ugal,
+    /// Decided in each dimension anew: directly, or over a random intermediate router of the dimension (TCEP's
+    /// UGAL_p).
+    Progressive,
+    /// Any shortest path; the virtual channel is the number of hops behind.
+    Shortest,
+    /// Shortest paths that first go up, then down, in a spanning tree from router 0 (Schroeder et al. 1991).
+    UpDown,
+}
+
+impl Algorithm {
+    /// All algorithms with their names.
+    pub const ALL: [(&'static str, Self); 10] = [
+        ("dor", Self::DimensionOrder),
+        ("min_adaptive", Self::MinimalAdaptive),
+        ("tree_random", Self::TreeRandom),
+        ("tree_dmodk", Self::TreeByDestination),
+        ("tree_dbbm", Self::Dbbm),
+        ("dragonfly_min", Self::DragonflyMinimal),
+        ("ugal", Self::Ugal),
+        ("ugal_p", Self::Progressive),
+        ("shortest", Self::Shortest),
+        ("up_down", Self::UpDown),
+    ];
+
+    /// The algorithm of a name.
+    ///
+    /// # Errors
+    /// If no algorithm has the name.
+    pub fn named(name: &str) -> Result<Self, SimulationError> {
+        match Self::ALL.iter().find(|(own, _)| *own == name) {
+            Some((_, algorithm)) => Ok(*algorithm),
+            None => SimulationError::routing(format!(
+                "{name:?} is unknown; known are {}",
+                Self::ALL.map(|(own, _)| own).join(", ")
+            )),
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL
+            .iter()
+            .find(|(_, algorithm)| *algorithm == self)
+            .map_or("", |(name, _)| name)
+    }
+}
+
+/// What a packet carries for its routing.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Header {
+    /// Where it comes from.
+    pub source: NodeId,
+    /// Where it goes.
+    pub dest: NodeId,
+    /// The router where `dest` is.
+    pub target: RouterId,
+    /// What the algorithm remembers; 0 at the source.
+    pub phase: u8,
+    /// An intermediate router; the target if there is none.
+    pub via: RouterId,
+}
+
+/// A hop that a packet may take: any of the virtual channels `first_vc ..= last_vc` of a port.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    /// Output port.
+    pub port: PortId,
+    /// Lowest virtual channel.
+    pub first_vc: u8,
+    /// Highest virtual channel.
+    pub last_vc: u8,
+    /// Higher is preferred. Where priorities differ, the lowest is the escape path: it can always be taken.
+    pub priority: u8,
+    /// The header's phase after the hop.
+    pub phase: u8,
+    /// The header's intermediate router after the hop.
+    pub via: RouterId,
+}
+
+/// How many flits wait, or seem to, behind an output port.
+pub trait Congestion {
+    /// Flits that the router counts as waiting at the port, over all virtual channels.
+    fn queued(&self, port: PortId) -> u32;
+}
+
+/// How the hop is chosen among the requests.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Choice {
+    /// One at random, when the packet arrives.
+    Random,
+    /// All are requested at once; the first free virtual channel is taken, by priority.
+    FirstFree,
+    /// The first, or a random one of the others, by congestion, when the packet arrives.
+    Balanced,
+}
+
+/// An algorithm prepared for a network and a number of virtual channels.
+#[derive(Clone, Debug)]
+pub struct Routing {
+    algorithm: Algorithm,
+    vcs: u8,
+    relation: Relation,
+    node_ports: Vec<PortId>,
+    routers: Vec<RouterId>,
+}
+
+#[derive(Clone, Debug)]
+enum Relation {
+    Cube(cube::Cube),
+    Flat(flat::Flat),
+    Upward(upward::Upward),
+    Group(group::Group),
+    Table(table::Table),
+}
+
+impl Routing {
+    /// Prepare an algorithm; `vcs` virtual channels carry data.
+    ///
+    /// # Errors
+    /// If the algorithm does not fit the topology or needs more virtual channels.
+    pub fn new(network: &Network, algorithm: Algorithm, vcs: u8) -> Result<Self, SimulationError> {
+        if vcs == 0 || vcs > 64 {
+            return SimulationError::routing("a channel has 1 to 64 virtual channels");
+        }
+        let relation = match (algorithm, network.shape()) {
+            (Algorithm::DimensionOrder | Algorithm::MinimalAdaptive, Shape::Torus(torus)) => {
+                Relation::Cube(cube::Cube::new(network, torus, algorithm, vcs)?)
+            }
+            (
+                Algorithm::DimensionOrder
+                | Algorithm::MinimalAdaptive
+                | Algorithm::Ugal
+                | Algorithm::Progressive,
+                Shape::HyperX(hyperx),
+            ) => Relation::Flat(flat::Flat::new(network, hyperx, algorithm, vcs)?),
+            (
+                Algorithm::TreeRandom | Algorithm::TreeByDestination | Algorithm::Dbbm,
+                Shape::Tree(tree),
+            ) => Relation::Upward(upward::Upward::new(network, tree, algorithm, vcs)),
+            (Algorithm::DragonflyMinimal, Shape::Dragonfly(dragonfly)) => {
+                Relation::Group(group::Group::new(network, dragonfly, vcs)?)
+            }
+            (Algorithm::Shortest | Algorithm::UpDown, _) => {
+                Relation::Table(table::Table::new(network, algorithm, vcs)?)
+            }
+            (_, shape) => {
+                return SimulationError::routing(format!(
+                    "{} does not work on a {}",
+                    algorithm.name(),
+                    shape.name()
+                ));
+            }
+        };
+        Ok(Self {
+            algorithm,
+            vcs,
+            relation,
+            node_ports: (0..network.nodes()).map(|n| network.node_port(n)).collect(),
+            routers: (0..network.nodes()).map(|n| network.router_of(n)).collect(),
+        })
+    }
+
+    /// The algorithm.
+    #[must_use]
+    pub const fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
+    /// Virtual channels that carry data.
+    #[must_use]
+    pub const fn vcs(&self) -> u8 {
+        self.vcs
+    }
+
+    /// Whether nodes of one router are reached over different ways.
+    #[must_use]
+    pub const fn tells_nodes_apart(&self) -> bool {
+        matches!(self.relation, Relation::Upward(_))
+    }
+
+    /// How a hop is chosen.
+    #[must_use]
+    pub const fn choice(&self) -> Choice {
+        match self.algorithm {
+            Algorithm::MinimalAdaptive => Choice::FirstFree,
+            Algorithm::Progressive => Choice::Balanced,
+            _ => Choice::Random,
+        }
+    }
+
+    /// The header of a new packet, before [`Self::start`].
+    #[must_use]
+    pub fn header(&self, source: NodeId, dest: NodeId) -> Header {
+        let target = self.routers[dest as usize];
+        Header {
+            source,
+            dest,
+            target,
+            phase: 0,
+            via: target,
+        }
+    }
+
+    /// Every header with which a packet may enter the network.
+    pub fn starts(&self, header: Header, out: &mut Vec<Header>) {
+        out.clear();
+        out.push(header);
+        if self.algorithm == Algorithm::Ugal
+            && let Relation::Flat(flat) = &self.relation
+        {
+            let source = self.routers[header.source as usize];
+            out[0] = flat.minimally(header);
+            for via in 0..flat.routers() {
+                if via != source && via != header.target {
+                    out.push(flat.over(header, via));
+                }
+            }
+        }
+    }
+
+    /// Decide what is decided at the source. UGAL compares the queues at the source router, each multiplied by the hops
+    /// of its path, and goes minimally up to a `threshold` (Singh 2005).
+    #[must_use]
+    pub fn start(
+        &self,
+        header: Header,
+        congestion: &impl Congestion,
+        threshold: u32,
+        rng: &mut Rng,
+    ) -> Header {
+        match &self.relation {
+            Relation::Flat(flat) if self.algorithm == Algorithm::Ugal => {
+                let source = self.routers[header.source as usize];
+                flat.decide_at_source(source, header, congestion, threshold, rng)
+            }
+            _ => header,
+        }
+    }
+
+    /// Every hop that a packet at `router`, come in over `in_port`, may take. At its target that is the node's port.
+    pub fn requests(
+        &self,
+        router: RouterId,
+        in_port: PortId,
+        header: &Header,
+        out: &mut Vec<Request>,
+    ) {
+        out.clear();
+        if router == header.target {
+            out.push(Request {
+                port: self.node_ports[header.dest as usize],
+                first_vc: 0,
+                last_vc: self.vcs - 1,
+                priority: 0,
+                phase: header.phase,
+                via: header.via,
+            });
+            return;
+        }
+        match &self.relation {
+            Relation::Cube(cube) => cube.requests(router, in_port, header, out),
+            Relation::Flat(flat) => flat.requests(router, in_port, header, out),
+            Relation::Upward(upward) => upward.requests(router, header, out),
+            Relation::Group(group) => group.requests(router, header, out),
+            Relation::Table(table) => table.requests(router, header, out),
+        }
+    }
+
+    /// The requests of a packet that has just arrived, as the engines place them: all of them, or the chosen one.
+    pub fn choose(
+        &self,
+        (router, in_port): (RouterId, PortId),
+        header: &Header,
+        congestion: &impl Congestion,
+        threshold: u32,
+        rng: &mut Rng,
+        out: &mut Vec<Request>,
+    ) {
+        self.requests(router, in_port, header, out);
+        if out.len() < 2 {
+            return;
+        }
+        let index = match self.choice() {
+            Choice::FirstFree => return,
+            Choice::Random => rng.below(out.len() as u32) as usize,
+            Choice::Balanced => flat::balance(out, congestion, threshold, rng),
+        };
+        out.swap(0, index);
+        out.truncate(1);
+    }
+}
+
+/// Two halves of the virtual channels: the first has the odd one.
+fn halves(vcs: u8) -> [(u8, u8); 2] {
+    let second = vcs / 2;
+    [(0, vcs - second - 1), (vcs - second, vcs - 1)]
+}

@@ -1,0 +1,140 @@
+//! Torus and mesh.
+
+use super::{Algorithm, Header, Request, halves};
+use crate::error::SimulationError;
+use crate::network::{Network, PortId, RouterId};
+use crate::topology::Torus;
+
+/// Dimension order with a dateline, and minimal adaptive with it as the escape path.
+#[derive(Clone, Debug)]
+pub(super) struct Cube {
+    adaptive: bool,
+    wraps: bool,
+    trunk: u32,
+    radix: Vec<u32>,
+    /// By router and dimension.
+    coordinates: Vec<u32>,
+    /// First port upwards and downwards, by router and dimension.
+    trunks: Vec<[PortId; 2]>,
+    /// By port; a node's has none.
+    dimensions: Vec<Option<usize>>,
+    /// Virtual channels before and behind the dateline.
+    ring: [(u8, u8); 2],
+    /// Virtual channels for adaptive hops.
+    adaptive_vcs: (u8, u8),
+}
+
+impl Cube {
+    pub(super) fn new(
+        network: &Network,
+        torus: &Torus,
+        algorithm: Algorithm,
+        vcs: u8,
+    ) -> Result<Self, SimulationError> {
+        let adaptive = algorithm == Algorithm::MinimalAdaptive;
+        let escape = match (adaptive, torus.wraps) {
+            (true, true) => 2,
+            (true, false) => 1,
+            (false, _) => vcs,
+        };
+        let needed = if torus.wraps { 2 } else { 1 } + u8::from(adaptive);
+        if vcs < needed {
+            return SimulationError::routing(format!(
+                "{} on a {} needs at least {needed} virtual channels, not {vcs}",
+                algorithm.name(),
+                if torus.wraps { "torus" } else { "mesh" },
+            ));
+        }
+        let dimensions = torus.radix.len();
+        let grid = || (0..network.routers()).flat_map(|r| (0..dimensions).map(move |d| (r, d)));
+        let ports = (0..network.ports().len() as PortId)
+            .map(|port| torus.dimension_of(network.port(port).router, network.local(port)))
+            .collect();
+        Ok(Self {
+            adaptive,
+            wraps: torus.wraps,
+            trunk: torus.trunk,
+            radix: torus.radix.clone(),
+            coordinates: grid().map(|(r, d)| torus.coordinate(r, d)).collect(),
+            trunks: grid()
+                .map(|(r, d)| [true, false].map(|up| network.port_of(r, torus.port(r, d, up))))
+                .collect(),
+            dimensions: ports,
+            ring: if torus.wraps {
+                halves(escape)
+            } else {
+                [(0, escape - 1); 2]
+            },
+            adaptive_vcs: (escape, vcs - 1),
+        })
+    }
+
+    /// Directions that lead nearer: both, if a ring's ends are equally far.
+    fn directions(&self, size: u32, from: u32, to: u32) -> [bool; 2] {
+        if !self.wraps {
+            return [to > from, to < from];
+        }
+        let up = (to + size - from) % size;
+        [2 * up <= size, 2 * up >= size]
+    }
+
+    pub(super) fn requests(
+        &self,
+        router: RouterId,
+        in_port: PortId,
+        header: &Header,
+        out: &mut Vec<Request>,
+    ) {
+        let dimensions = self.radix.len();
+        let [here, there] = [router, header.target].map(|r| r as usize * dimensions);
+        let mut first = true;
+        for dimension in 0..dimensions {
+            let [from, to] = [here, there].map(|base| self.coordinates[base + dimension]);
+            if from == to {
+                continue;
+            }
+            let same_ring = self.dimensions[in_port as usize] == Some(dimension);
+            let wanted = self.directions(self.radix[dimension], from, to);
+            for (direction, _) in wanted.iter().enumerate().filter(|(_, wanted)| **wanted) {
+                let port = self.trunks[here + dimension][direction];
+                let mut request = |vcs: (u8, u8), priority: u8, phase: u8| {
+                    out.extend((port..port + self.trunk).map(|port| Request {
+                        port,
+                        first_vc: vcs.0,
+                        last_vc: vcs.1,
+                        priority,
+                        phase,
+                        via: header.via,
+                    }));
+                };
+                if first {
+                    // Dally and Seitz 1987. Without adaptive hops a packet keeps its half all along the ring, as
+                    // in BookSim2; with them the half follows from the place alone.
+                    let half = if same_ring && !self.adaptive {
+                        // A packet that is halfway goes on as it came.
+                        if self.came_from(in_port, router, dimension) == direction {
+                            continue;
+                        }
+                        header.phase
+                    } else {
+                        u8::from(from > to)
+                    };
+                    request(self.ring[half as usize], 0, half);
+                }
+                if self.adaptive {
+                    request(self.adaptive_vcs, 1, 0);
+                }
+            }
+            if !self.adaptive {
+                return;
+            }
+            first = false;
+        }
+    }
+
+    /// Direction of the port over which a packet came in: a packet that moves upwards comes in from below.
+    fn came_from(&self, in_port: PortId, router: RouterId, dimension: usize) -> usize {
+        let trunks = self.trunks[router as usize * self.radix.len() + dimension];
+        usize::from(!(trunks[0]..trunks[0] + self.trunk).contains(&in_port))
+    }
+}

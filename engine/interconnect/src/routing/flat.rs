@@ -1,0 +1,248 @@
+//! HyperX and its kin: flattened butterfly, complete graph.
+
+use super::{Algorithm, Congestion, Header, Request, halves};
+use crate::error::SimulationError;
+use crate::network::{Network, PortId, RouterId};
+use crate::rng::Rng;
+use crate::topology::HyperX;
+
+/// On the way to the intermediate router.
+const OUTBOUND: u8 = 1;
+/// On the way to the target.
+const INBOUND: u8 = 2;
+
+/// Dimension order, minimal adaptive, UGAL at the source, and UGAL in each dimension.
+#[derive(Clone, Debug)]
+pub(super) struct Flat {
+    algorithm: Algorithm,
+    shape: HyperX,
+    first_port: Vec<PortId>,
+    /// By router and dimension.
+    coordinates: Vec<u32>,
+    /// Ports of a router before a dimension's.
+    before: Vec<u32>,
+    vcs: u8,
+    halves: [(u8, u8); 2],
+}
+
+impl Flat {
+    pub(super) fn new(
+        network: &Network,
+        shape: &HyperX,
+        algorithm: Algorithm,
+        vcs: u8,
+    ) -> Result<Self, SimulationError> {
+        if algorithm != Algorithm::DimensionOrder && vcs < 2 {
+            return SimulationError::routing(format!(
+                "{} on a hyperx needs at least 2 virtual channels, not {vcs}",
+                algorithm.name()
+            ));
+        }
+        let dimensions = shape.sizes.len();
+        Ok(Self {
+            algorithm,
+            first_port: (0..network.routers())
+                .map(|r| network.port_of(r, 0))
+                .collect(),
+            coordinates: (0..network.routers())
+                .flat_map(|r| (0..dimensions).map(move |d| (r, d)))
+                .map(|(r, d)| shape.coordinate(r, d))
+                .collect(),
+            before: (0..dimensions)
+                .map(|d| {
+                    let trunks: u32 = shape.sizes[..d].iter().map(|size| size - 1).sum();
+                    shape.concentration + trunks * shape.trunk
+                })
+                .collect(),
+            shape: shape.clone(),
+            vcs,
+            halves: if vcs > 1 { halves(vcs) } else { [(0, 0); 2] },
+        })
+    }
+
+    pub(super) fn routers(&self) -> u32 {
+        self.first_port.len() as u32
+    }
+
+    fn coordinate(&self, router: RouterId, dimension: usize) -> u32 {
+        self.coordinates[router as usize * self.shape.sizes.len() + dimension]
+    }
+
+    fn port(&self, router: RouterId, dimension: usize, coordinate: u32) -> PortId {
+        let own = self.coordinate(router, dimension);
+        let index = coordinate - u32::from(coordinate > own);
+        self.first_port[router as usize] + self.before[dimension] + index * self.shape.trunk
+    }
+
+    fn difference(&self, one: RouterId, other: RouterId) -> Option<usize> {
+        (0..self.shape.sizes.len()).find(|&d| self.coordinate(one, d) != self.coordinate(other, d))
+    }
+
+    fn hops(&self, one: RouterId, other: RouterId) -> u32 {
+        (0..self.shape.sizes.len())
+            .filter(|&d| self.coordinate(one, d) != self.coordinate(other, d))
+            .count() as u32
+    }
+
+    /// A header of UGAL that goes minimally.
+    pub(super) fn minimally(&self, header: Header) -> Header {
+        Header {
+            phase: INBOUND,
+            via: header.target,
+            ..header
+        }
+    }
+
+    /// A header of UGAL that goes over an intermediate router.
+    pub(super) fn over(&self, header: Header, via: RouterId) -> Header {
+        Header {
+            phase: OUTBOUND,
+            via,
+            ..header
+        }
+    }
+
+    pub(super) fn decide_at_source(
+        &self,
+        source: RouterId,
+        header: Header,
+        congestion: &impl Congestion,
+        threshold: u32,
+        rng: &mut Rng,
+    ) -> Header {
+        let minimal = self.minimally(header);
+        let via = rng.below(self.routers());
+        if source == header.target || via == source || via == header.target {
+            return minimal;
+        }
+        let queued = |towards: RouterId| {
+            self.difference(source, towards).map_or(0, |dimension| {
+                let port = self.port(source, dimension, self.coordinate(towards, dimension));
+                congestion.queued(port)
+            })
+        };
+        let direct = self.hops(source, header.target) * queued(header.target);
+        let indirect = (self.hops(source, via) + self.hops(via, header.target)) * queued(via);
+        if direct <= indirect + threshold {
+            minimal
+        } else {
+            self.over(header, via)
+        }
+    }
+
+    pub(super) fn requests(
+        &self,
+        router: RouterId,
+        in_port: PortId,
+        header: &Header,
+        out: &mut Vec<Request>,
+    ) {
+        let trunk = self.shape.trunk;
+        let mut hop = |dimension: usize, coordinate: u32, request: Request| {
+            let port = self.port(router, dimension, coordinate);
+            out.extend((port..port + trunk).map(|port| Request { port, ..request }));
+        };
+        let plain = Request {
+            port: 0,
+            first_vc: 0,
+            last_vc: self.vcs - 1,
+            priority: 0,
+            phase: header.phase,
+            via: header.via,
+        };
+        let within = |half: usize, phase: u8| Request {
+            first_vc: self.halves[half].0,
+            last_vc: self.halves[half].1,
+            phase,
+            ..plain
+        };
+        match self.algorithm {
+            Algorithm::MinimalAdaptive => {
+                let mut first = true;
+                for d in 0..self.shape.sizes.len() {
+                    let wanted = self.coordinate(header.target, d);
+                    if self.coordinate(router, d) == wanted {
+                        continue;
+                    }
+                    let adaptive = Request {
+                        first_vc: 1,
+                        priority: 1,
+                        ..plain
+                    };
+                    hop(d, wanted, adaptive);
+                    if first {
+                        hop(
+                            d,
+                            wanted,
+                            Request {
+                                last_vc: 0,
+                                ..plain
+                            },
+                        );
+                        first = false;
+                    }
+                }
+            }
+            Algorithm::Ugal => {
+                let arrived = header.phase == OUTBOUND && router == header.via;
+                let (goal, half, phase) = if header.phase == OUTBOUND && !arrived {
+                    (header.via, 0, OUTBOUND)
+                } else {
+                    (header.target, 1, INBOUND)
+                };
+                if let Some(d) = self.difference(router, goal) {
+                    hop(d, self.coordinate(goal, d), within(half, phase));
+                }
+            }
+            Algorithm::Progressive => {
+                let Some(d) = self.difference(router, header.target) else {
+                    return;
+                };
+                let [own, wanted] = [router, header.target].map(|r| self.coordinate(r, d));
+                let local = in_port - self.first_port[router as usize];
+                let misrouted = header.phase == OUTBOUND
+                    && local >= self.before[d]
+                    && local < self.before[d] + (self.shape.sizes[d] - 1) * trunk;
+                if misrouted {
+                    hop(d, wanted, within(1, 0));
+                    return;
+                }
+                hop(d, wanted, Request { phase: 0, ..plain });
+                for over in (0..self.shape.sizes[d]).filter(|&c| c != own && c != wanted) {
+                    hop(d, over, within(0, OUTBOUND));
+                }
+            }
+            _ => {
+                if let Some(d) = self.difference(router, header.target) {
+                    hop(d, self.coordinate(header.target, d), plain);
+                }
+            }
+        }
+    }
+}
+
+/// The index of the request to take: the direct one, or a random detour if it is less congested. A direct path has one
+/// hop left in the dimension, a detour two (TCEP section IV-E, with UGAL's comparison).
+pub(super) fn balance(
+    requests: &[Request],
+    congestion: &impl Congestion,
+    threshold: u32,
+    rng: &mut Rng,
+) -> usize {
+    let direct = requests
+        .iter()
+        .take_while(|request| request.phase != OUTBOUND)
+        .count();
+    let own = rng.below(direct as u32) as usize;
+    let detours = requests.len() - direct;
+    if detours == 0 {
+        return own;
+    }
+    let detour = direct + rng.below(detours as u32) as usize;
+    let queued = |index: usize| congestion.queued(requests[index].port);
+    if queued(own) <= 2 * queued(detour) + threshold {
+        own
+    } else {
+        detour
+    }
+}

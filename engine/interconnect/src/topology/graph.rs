@@ -1,0 +1,78 @@
+//! Any connected graph: a lab's own inventory, or a file.
+
+use super::{LARGEST, Shape};
+use crate::error::SimulationError;
+use crate::network::{Builder, Network, RouterId};
+
+/// A link between two routers.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// One end.
+    pub one: RouterId,
+    /// The other end.
+    pub other: RouterId,
+    /// Latency of either channel, in cycles.
+    pub latency: u32,
+}
+
+/// The network of `routers` routers; `nodes` names the router of each node. Parallel links are allowed. The ports of a
+/// router are its nodes' in the order of the nodes, then its links' in the order of the edges.
+///
+/// # Errors
+/// If a router does not exist, a link leads to its own router, a latency is 0, or the graph is not connected.
+pub fn build(routers: u32, nodes: &[RouterId], edges: &[Edge]) -> Result<Network, SimulationError> {
+    if routers == 0 || nodes.is_empty() {
+        return SimulationError::topology("a network has at least one router and one node");
+    }
+    if u64::from(routers) + nodes.len() as u64 + 2 * edges.len() as u64 > LARGEST {
+        return SimulationError::topology(format!("the graph has more than {LARGEST} parts"));
+    }
+    let mut degrees = vec![0u32; routers as usize];
+    for &router in nodes {
+        if router >= routers {
+            return SimulationError::topology(format!(
+                "a node is at router {router}, which is missing"
+            ));
+        }
+        degrees[router as usize] += 1;
+    }
+    for edge in edges {
+        let Edge {
+            one,
+            other,
+            latency,
+        } = *edge;
+        if one >= routers || other >= routers || one == other || latency == 0 {
+            return SimulationError::topology(format!(
+                "the link {one}-{other} needs two routers that exist and a latency of at least 1 cycle"
+            ));
+        }
+        degrees[one as usize] += 1;
+        degrees[other as usize] += 1;
+    }
+    let mut builder = Builder::new(&degrees, nodes.len() as u32);
+    let mut taken = vec![0u32; routers as usize];
+    let mut next = |router: RouterId| {
+        let port = taken[router as usize];
+        taken[router as usize] += 1;
+        (router, port)
+    };
+    for (node, &router) in (0..).zip(nodes) {
+        let (router, port) = next(router);
+        builder.attach(node, router, port);
+    }
+    for edge in edges {
+        builder.join(next(edge.one), next(edge.other), edge.latency);
+    }
+    let network = builder.build(Shape::Graph);
+    if let Some(lost) = network
+        .distances_from(0)
+        .iter()
+        .position(|&distance| distance == u32::MAX)
+    {
+        return SimulationError::topology(format!(
+            "no path from router 0 to router {lost}: the graph must be connected"
+        ));
+    }
+    Ok(network)
+}

@@ -1,0 +1,193 @@
+//! Traffic patterns: who sends to whom.
+
+use crate::error::SimulationError;
+use crate::network::NodeId;
+use crate::rng::Rng;
+
+/// A traffic pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// A random node, drawn for each packet; the source itself is one of them, as in BookSim2.
+    Uniform,
+    /// A random node other than the source.
+    UniformOthers,
+    /// Every digit of the node's number to a base, over `digits` digits, increased by ⌈base/2⌉ - 1 (Dally, Towles 2004, section 3.2).
+    Tornado {
+        /// Base: nodes in a row.
+        base: u32,
+        /// Number of digits.
+        digits: u32,
+    },
+    /// The bits of the node's number in reverse order.
+    BitReversal,
+    /// The upper half of the bits of the node's number exchanged with the lower half.
+    Transpose,
+    /// A permutation without fixed points, drawn once by the seed.
+    Permutation,
+    /// Groups of nodes drawn once by the seed; a packet goes to a random other node of its source's group.
+    Jobs {
+        /// Nodes in each group.
+        sizes: Vec<u32>,
+        /// Within each group a permutation instead.
+        permutation: bool,
+    },
+}
+
+/// A pattern prepared for a number of nodes.
+#[derive(Clone, Debug)]
+pub struct Destinations {
+    nodes: u32,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    Uniform {
+        itself: bool,
+    },
+    Fixed(Vec<NodeId>),
+    Jobs {
+        job_of: Vec<u32>,
+        members: Vec<Vec<NodeId>>,
+    },
+}
+
+impl Destinations {
+    /// Prepare a pattern.
+    ///
+    /// # Errors
+    /// If the pattern does not fit the number of nodes.
+    pub fn new(pattern: &Pattern, nodes: u32, rng: &mut Rng) -> Result<Self, SimulationError> {
+        let bits = nodes.trailing_zeros();
+        let power = nodes.is_power_of_two() && nodes > 1;
+        let kind = match pattern {
+            Pattern::Uniform => Kind::Uniform { itself: true },
+            Pattern::UniformOthers if nodes < 2 => {
+                return SimulationError::traffic("one node alone has no others to send to");
+            }
+            Pattern::UniformOthers => Kind::Uniform { itself: false },
+            Pattern::Tornado { base, digits } => {
+                if *base == 0 || base.checked_pow(*digits) != Some(nodes) {
+                    return SimulationError::traffic(format!(
+                        "tornado with base {base} and {digits} digits needs {base}^{digits} nodes, not {nodes}"
+                    ));
+                }
+                let shift = base.div_ceil(2) - 1;
+                let moved = |node: u32| {
+                    (0..*digits)
+                        .map(|place| {
+                            let unit = base.pow(place);
+                            (node / unit % base + shift) % base * unit
+                        })
+                        .sum()
+                };
+                Kind::Fixed((0..nodes).map(moved).collect())
+            }
+            Pattern::BitReversal if !power => {
+                return SimulationError::traffic(format!(
+                    "bit reversal needs a power of two of nodes, not {nodes}"
+                ));
+            }
+            Pattern::BitReversal => Kind::Fixed(
+                (0..nodes)
+                    .map(|node| node.reverse_bits() >> (u32::BITS - bits))
+                    .collect(),
+            ),
+            Pattern::Transpose if !power || bits % 2 == 1 => {
+                return SimulationError::traffic(format!(
+                    "transpose needs an even power of two of nodes, not {nodes}"
+                ));
+            }
+            Pattern::Transpose => {
+                let half = bits / 2;
+                let low = (1 << half) - 1;
+                Kind::Fixed(
+                    (0..nodes)
+                        .map(|node| (node >> half) | ((node & low) << half))
+                        .collect(),
+                )
+            }
+            Pattern::Permutation if nodes < 2 => {
+                return SimulationError::traffic(
+                    "a permutation without fixed points needs two nodes",
+                );
+            }
+            Pattern::Permutation => {
+                let all: Vec<NodeId> = (0..nodes).collect();
+                let mut dests = vec![0; nodes as usize];
+                derange(&all, &mut dests, rng);
+                Kind::Fixed(dests)
+            }
+            Pattern::Jobs { sizes, permutation } => jobs(sizes, *permutation, nodes, rng)?,
+        };
+        Ok(Self { nodes, kind })
+    }
+
+    /// Where the next packet of a node goes.
+    pub fn draw(&self, source: NodeId, rng: &mut Rng) -> NodeId {
+        match &self.kind {
+            Kind::Uniform { itself: true } => rng.below(self.nodes),
+            Kind::Uniform { itself: false } => {
+                let other = rng.below(self.nodes - 1);
+                other + u32::from(other >= source)
+            }
+            Kind::Fixed(dests) => dests[source as usize],
+            Kind::Jobs { job_of, members } => {
+                let members = &members[job_of[source as usize] as usize];
+                loop {
+                    let dest = members[rng.below(members.len() as u32) as usize];
+                    if dest != source {
+                        return dest;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Give each of `members` another one of them as its destination: a random cyclic permutation (Sattolo 1986).
+fn derange(members: &[NodeId], dests: &mut [NodeId], rng: &mut Rng) {
+    let mut order = members.to_vec();
+    for last in (1..order.len()).rev() {
+        order.swap(last, rng.below(last as u32) as usize);
+    }
+    for (&from, to) in members.iter().zip(order) {
+        dests[from as usize] = to;
+    }
+}
+
+fn jobs(
+    sizes: &[u32],
+    permutation: bool,
+    nodes: u32,
+    rng: &mut Rng,
+) -> Result<Kind, SimulationError> {
+    if sizes.iter().map(|&size| u64::from(size)).sum::<u64>() != u64::from(nodes)
+        || sizes.iter().any(|&size| size < 2)
+    {
+        return SimulationError::traffic(format!(
+            "jobs have at least two nodes each and {nodes} together"
+        ));
+    }
+    let mut order: Vec<NodeId> = (0..nodes).collect();
+    rng.shuffle(&mut order);
+    let mut job_of = vec![0; nodes as usize];
+    let mut members = Vec::new();
+    let mut rest = order.as_slice();
+    for (job, &size) in (0..).zip(sizes) {
+        let (own, others) = rest.split_at(size as usize);
+        rest = others;
+        for &node in own {
+            job_of[node as usize] = job;
+        }
+        members.push(own.to_vec());
+    }
+    if !permutation {
+        return Ok(Kind::Jobs { job_of, members });
+    }
+    let mut dests = vec![0; nodes as usize];
+    for own in &members {
+        derange(own, &mut dests, rng);
+    }
+    Ok(Kind::Fixed(dests))
+}

@@ -1,0 +1,339 @@
+//! Laws of the flit engine on random graphs, and its latency without other traffic.
+
+mod networks;
+
+use interconnect::flit::Flits;
+use interconnect::link::{LinkPolicy, Mode, Timing};
+use interconnect::network::Peer;
+use interconnect::rng::Rng;
+use interconnect::routing::{Algorithm, Choice};
+use interconnect::topology::graph::{Edge, build};
+use interconnect::traffic::{Destinations, Pattern};
+use interconnect::{FlitEngine, Network, RouterParameters, Switching, zero_load};
+use networks::{flat, graphs, pairs, routing};
+use proptest::prelude::*;
+
+fn engine(
+    network: &Network,
+    algorithm: Algorithm,
+    parameters: RouterParameters,
+    load: f64,
+    seed: u64,
+) -> FlitEngine {
+    let destinations =
+        Destinations::new(&Pattern::Uniform, network.nodes(), &mut Rng::new(seed)).unwrap();
+    let routing = routing(network, algorithm, parameters.vcs);
+    FlitEngine::new(
+        network.clone(),
+        routing,
+        parameters,
+        destinations,
+        load,
+        seed,
+    )
+    .unwrap()
+}
+
+fn parameters() -> impl Strategy<Value = RouterParameters> {
+    (
+        (1..5u8, 1..9u16, 1..4u8, 1..3u8, 0..4u8),
+        (1..9u32, any::<bool>(), 0..20u32),
+    )
+        .prop_map(
+            |((vcs, buffer, speedup, traversal, credit), (flits, cut, window))| RouterParameters {
+                vcs,
+                buffer_flits: if cut {
+                    buffer.max(flits as u16)
+                } else {
+                    buffer
+                },
+                speedup,
+                traversal_delay: traversal,
+                credit_delay: credit,
+                packet_flits: flits,
+                switching: if cut {
+                    Switching::CutThrough
+                } else {
+                    Switching::Wormhole
+                },
+                threshold: 2,
+                history_window: window,
+            },
+        )
+}
+
+fn sleepy() -> LinkPolicy {
+    LinkPolicy {
+        mode: Mode::Deep,
+        timing: Timing {
+            hold: 3,
+            sleep: 5,
+            quiet: 40,
+            refresh: 2,
+            wake: 7,
+            wake_during_sleep: 7,
+            ..Timing::default()
+        },
+        flit_cycles: 1,
+    }
+}
+
+/// Run to the end of all packets; a hang fails.
+fn drain(engine: &mut FlitEngine) {
+    engine.stop_traffic();
+    for _ in 0..2000 {
+        engine.advance(100);
+        if engine.flits().in_flight == 0 && engine.outstanding() == 0 {
+            return;
+        }
+    }
+    panic!("packets stay in the network: {:?}", engine.flits());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn nothing_is_lost_on_any_graph(
+        network in graphs(),
+        parameters in parameters(),
+        load in 0.0..1.0f64,
+        seed in any::<u64>(),
+        sleeps in any::<bool>(),
+    ) {
+        let mut engine = engine(&network, Algorithm::UpDown, parameters, load, seed);
+        if sleeps {
+            engine.set_links(sleepy());
+        }
+        engine.measure(true);
+        let mut ejected = 0;
+        for cycles in [1, 7, 30, 101] {
+            let interval = engine.advance(cycles);
+            ejected += interval.flits;
+            let Flits { injected, ejected: counted, in_flight } = engine.flits();
+            prop_assert_eq!(injected, counted + in_flight);
+            prop_assert_eq!(ejected, counted);
+            prop_assert_eq!(engine.check_credits(), Ok(()));
+        }
+        drain(&mut engine);
+        prop_assert_eq!(engine.check_credits(), Ok(()));
+        let flits = engine.flits();
+        prop_assert_eq!(flits.injected, flits.ejected);
+        prop_assert_eq!(flits.injected, engine.latencies().count() * u64::from(parameters.packet_flits));
+        if sleeps {
+            for (id, port) in (0..).zip(network.ports()) {
+                let ledger = engine.link(id).unwrap();
+                prop_assert_eq!(ledger.total(), engine.now());
+                prop_assert_eq!(ledger.transmit, engine.sent(id));
+                if matches!(port.peer, Peer::Node(_)) {
+                    prop_assert_eq!(ledger.low_power(), 0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_run(network in graphs(), parameters in parameters(), seed in any::<u64>()) {
+        let run = |seed, steps: &[u64]| {
+            let mut engine = engine(&network, Algorithm::UpDown, parameters, 0.4, seed);
+            engine.measure(true);
+            for &step in steps {
+                engine.advance(step);
+            }
+            (engine.latencies().clone(), engine.flits())
+        };
+        // However the run is cut into pieces.
+        prop_assert_eq!(run(seed, &[300]), run(seed, &[1, 99, 200]));
+    }
+}
+
+#[test]
+fn every_routing_keeps_the_laws_under_load() {
+    for (name, network, algorithm, vcs) in pairs() {
+        for switching in [Switching::Wormhole, Switching::CutThrough] {
+            let parameters = RouterParameters {
+                vcs,
+                buffer_flits: 4,
+                packet_flits: 3,
+                switching,
+                ..RouterParameters::default()
+            };
+            let mut engine = engine(&network, algorithm, parameters, 0.9, 5);
+            engine.measure(true);
+            engine.advance(300);
+            assert_eq!(engine.check_credits(), Ok(()), "{name}");
+            drain(&mut engine);
+            assert!(engine.latencies().count() > 50, "{name}");
+        }
+    }
+}
+
+/// One packet alone takes 3 + R·t_r + Σ L + (P - 1) cycles, whatever the pipeline.
+#[test]
+fn latency_without_other_traffic_is_the_closed_form() {
+    for (name, network, algorithm, vcs) in pairs() {
+        let network = network.with_link_latency(4).unwrap();
+        for (speedup, traversal_delay, packet_flits) in
+            [(1, 1, 1), (2, 1, 1), (3, 1, 1), (2, 1, 5), (1, 3, 8)]
+        {
+            let parameters = RouterParameters {
+                vcs,
+                buffer_flits: 16,
+                speedup,
+                traversal_delay,
+                packet_flits,
+                ..RouterParameters::default()
+            };
+            let own = routing(&network, algorithm, vcs);
+            let mut engine = engine(&network, algorithm, parameters, 0.0, 9);
+            engine.measure(true);
+            for source in (0..network.nodes()).step_by(7) {
+                for dest in 0..network.nodes() {
+                    assert!(engine.offer(source, dest));
+                    let mut hops = 0;
+                    let before = engine.latencies().sum();
+                    while engine.outstanding() > 0 {
+                        hops += engine.advance(1).hops;
+                    }
+                    let latency = engine.latencies().sum() - before;
+                    let wanted = zero_load::latency(&parameters, hops + 1, 4 * hops);
+                    assert_eq!(latency, wanted, "{name}: {source} to {dest}, {hops} links");
+                    // Where the way alone is known, so is its length.
+                    if own.choice() == Choice::Random && algorithm != Algorithm::Ugal {
+                        let mean =
+                            zero_load::mean_between(&network, &own, &parameters, source, dest);
+                        if !name.contains("row-column") {
+                            assert!((mean.unwrap() - latency as f64).abs() < 1e-9, "{name}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn routers_take_3_2_and_1_cycles() {
+    for (speedup, cycles) in [(1, 3), (2, 2), (3, 1), (4, 1)] {
+        let parameters = RouterParameters {
+            speedup,
+            ..RouterParameters::default()
+        };
+        assert_eq!(parameters.router_cycles(), cycles);
+    }
+}
+
+/// Mean closed form and simulated at a load at which packets hardly meet.
+fn closed_and_simulated(
+    network: &Network,
+    algorithm: Algorithm,
+    parameters: RouterParameters,
+) -> [f64; 2] {
+    let own = routing(network, algorithm, parameters.vcs);
+    let closed = zero_load::mean(network, &own, &parameters).unwrap();
+    let mut engine = engine(network, algorithm, parameters, 0.002, 3);
+    engine.measure(true);
+    engine.advance(40_000);
+    [closed, engine.latencies().mean().unwrap()]
+}
+
+/// TCEP (Kim et al. 2018, 512 nodes): 23.3, 37.8 and 32.7 cycles at low load for all links, the root network, and
+/// SLaC's first stage. Single flits, links of 10 cycles, routers of one cycle.
+#[test]
+fn the_three_latencies_of_tcep() {
+    let parameters = RouterParameters {
+        speedup: 3,
+        ..RouterParameters::default()
+    };
+    let all = flat(&[8, 8], 8, 1).with_link_latency(10).unwrap();
+    let nodes: Vec<u32> = (0..512).map(|node| node / 8).collect();
+    let subset = |keep: &dyn Fn(u32, u32) -> bool| {
+        let edges: Vec<Edge> = (0..64)
+            .flat_map(|one| (one + 1..64).map(move |other| (one, other)))
+            .filter(|&(one, other)| one / 8 == other / 8 || one % 8 == other % 8)
+            .filter(|&(one, other)| keep(one, other))
+            .map(|(one, other)| Edge {
+                one,
+                other,
+                latency: 10,
+            })
+            .collect();
+        (edges.len(), build(64, &nodes, &edges).unwrap())
+    };
+    // A star in each row and column around the router with the lowest number.
+    let (root_links, root) = subset(&|one, other| {
+        if one / 8 == other / 8 {
+            one % 8 == 0
+        } else {
+            one / 8 == 0
+        }
+    });
+    // The first row, and the columns from it.
+    let (stage_links, stage) = subset(&|one, _| one / 8 == 0);
+    assert_eq!(
+        (all.links().count(), root_links, stage_links),
+        (448, 112, 84)
+    );
+    for (network, algorithm, closed, printed) in [
+        (&all, Algorithm::DimensionOrder, 23.25, 23.3),
+        (&root, Algorithm::Shortest, 37.6875, 37.8),
+        (&stage, Algorithm::Shortest, 32.5747, 32.7),
+    ] {
+        let [formula, simulated] = closed_and_simulated(network, algorithm, parameters);
+        assert!((formula - closed).abs() < 1e-3, "{formula} {closed}");
+        assert!((simulated - formula).abs() < 0.15, "{simulated} {formula}");
+        assert!((simulated - printed).abs() < 0.3, "{simulated} {printed}");
+    }
+}
+
+#[test]
+fn a_sleeping_path_costs_its_wakes() {
+    // Three routers in a row; the packet finds each link asleep, and waits for the wake of each.
+    let edges = [(0, 1), (1, 2)].map(|(one, other)| Edge {
+        one,
+        other,
+        latency: 1,
+    });
+    let network = build(3, &[0, 2], &edges).unwrap();
+    let parameters = RouterParameters::default();
+    let mut engine = engine(&network, Algorithm::UpDown, parameters, 0.0, 0);
+    engine.set_links(sleepy());
+    engine.advance(100);
+    engine.measure(true);
+    assert!(engine.offer(0, 1));
+    engine.advance(100);
+    let wake = sleepy().timing.wake;
+    assert_eq!(
+        engine.latencies().mean(),
+        Some((zero_load::latency(&parameters, 3, 2) + 2 * wake) as f64)
+    );
+}
+
+#[test]
+fn saturation_is_a_result() {
+    // Everybody sends across one link.
+    let nodes = [0, 0, 0, 0, 1, 1, 1, 1];
+    let network = build(
+        2,
+        &nodes,
+        &[Edge {
+            one: 0,
+            other: 1,
+            latency: 1,
+        }],
+    )
+    .unwrap();
+    let mut engine = engine(
+        &network,
+        Algorithm::UpDown,
+        RouterParameters::default(),
+        0.9,
+        1,
+    );
+    engine.advance(5_000);
+    let late = engine.advance(20_000);
+    // Half of the traffic crosses, so each node gets 1/2 flit a cycle over 4 nodes and one link each way.
+    let accepted = late.flits as f64 / 20_000.0 / 8.0;
+    assert!((0.4..0.6).contains(&accepted), "{accepted}");
+    assert!(engine.backlog() > 5_000);
+}

@@ -1,0 +1,232 @@
+//! Every routing leads to its destination, over the shortest path where it claims so, and cannot deadlock; where it
+//! could, the cycle is named, and it is one.
+
+mod networks;
+
+use interconnect::Network;
+use interconnect::network::Peer;
+use interconnect::rng::Rng;
+use interconnect::routing::dependency::{Proof, prove};
+use interconnect::routing::{Algorithm, Congestion, Header, Routing};
+use interconnect::topology::{Dragonfly, Tree};
+use networks::{flat, graphs, pairs, routing, torus};
+use proptest::prelude::*;
+
+struct Random(u64);
+
+impl Congestion for Random {
+    fn queued(&self, port: u32) -> u32 {
+        Rng::new(self.0 ^ u64::from(port)).below(20)
+    }
+}
+
+/// Links that a packet takes when every choice is random.
+fn walk(network: &Network, routing: &Routing, source: u32, dest: u32, rng: &mut Rng) -> u32 {
+    let congestion = Random(rng.bits());
+    let mut header = routing.start(routing.header(source, dest), &congestion, 2, rng);
+    let mut port = network.node_port(source);
+    let mut requests = Vec::new();
+    for hop in 0..100 {
+        let router = network.port(port).router;
+        routing.choose((router, port), &header, &congestion, 2, rng, &mut requests);
+        let request = requests[rng.below(requests.len() as u32) as usize];
+        assert!(request.first_vc <= request.last_vc && request.last_vc < routing.vcs());
+        assert_eq!(network.port(request.port).router, router);
+        header = Header {
+            phase: request.phase,
+            via: request.via,
+            ..header
+        };
+        match network.port(request.port).peer {
+            Peer::Node(node) => {
+                assert_eq!(node, dest);
+                return hop;
+            }
+            Peer::Port(next) => port = next,
+        }
+    }
+    panic!("no arrival from {source} at {dest}");
+}
+
+#[test]
+fn packets_arrive_over_the_shortest_path() {
+    let mut rng = Rng::new(1);
+    for (name, network, algorithm, vcs) in pairs() {
+        let routing = routing(&network, algorithm, vcs);
+        let diameter = *network.distances_from(0).iter().max().unwrap();
+        let most = |least: u32| match algorithm {
+            Algorithm::Ugal => 2 * diameter,
+            Algorithm::Progressive => 2 * least,
+            // A global link, and before and behind it a hop in each of the group's dimensions.
+            Algorithm::DragonflyMinimal => {
+                if name.starts_with("row") {
+                    5
+                } else {
+                    3
+                }
+            }
+            Algorithm::UpDown => network.routers(),
+            _ => least,
+        };
+        for source in 0..network.nodes() {
+            let distances = network.distances_from(network.router_of(source));
+            for dest in 0..network.nodes() {
+                let least = distances[network.router_of(dest) as usize];
+                let hops = walk(&network, &routing, source, dest, &mut rng);
+                assert!(
+                    hops >= least && hops <= most(least),
+                    "{name}: {hops} links from {source} to {dest}, shortest {least}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn no_routing_of_the_table_can_deadlock() {
+    for (name, network, algorithm, vcs) in pairs() {
+        let proof = prove(&network, &routing(&network, algorithm, vcs));
+        let Proof::Acyclic {
+            channels,
+            dependencies,
+        } = proof
+        else {
+            panic!("{name}: {proof:?}");
+        };
+        // Where one link is the whole way, no packet holds one and waits for another.
+        assert!(channels > 0, "{name}");
+        assert!(dependencies > 0 || name.starts_with("complete"), "{name}");
+    }
+}
+
+/// Virtual channels of two links after one another are a cycle if each ends where the next begins.
+fn check_cycle(network: &Network, proof: &Proof) {
+    let Proof::Cycle(cycle) = proof else {
+        panic!("no cycle: {proof:?}");
+    };
+    assert!(cycle.len() > 1);
+    for (one, next) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+        let Peer::Port(end) = network.port(one.port).peer else {
+            panic!("a node holds no channel");
+        };
+        assert_eq!(network.port(end).router, network.port(next.port).router);
+    }
+}
+
+#[test]
+fn a_cycle_is_named() {
+    // All virtual channels of a ring without a dateline: shortest paths with one virtual channel.
+    let ring = torus(&[5], true);
+    check_cycle(
+        &ring,
+        &prove(&ring, &routing(&ring, Algorithm::Shortest, 1)),
+    );
+    // The dragonfly needs a virtual channel a hop, if they are counted: three, not two.
+    let dragonfly = Dragonfly::balanced(2).build().unwrap();
+    let two = routing(&dragonfly, Algorithm::Shortest, 2);
+    check_cycle(&dragonfly, &prove(&dragonfly, &two));
+    let three = prove(&dragonfly, &routing(&dragonfly, Algorithm::Shortest, 3));
+    assert!(matches!(three, Proof::Acyclic { .. }));
+}
+
+#[test]
+fn dependencies_of_a_ring_are_those_counted_by_hand() {
+    // Four routers; a packet takes one or two links, upwards or downwards. From router r upwards to r + 1 and to r + 2:
+    // behind the dateline (half 1) the links 2-3 and 3-0 from router 2, 3-0 and 0-1 from router 3.
+    let ring = torus(&[4], true);
+    let proof = prove(&ring, &routing(&ring, Algorithm::DimensionOrder, 2));
+    // Upwards half 0: links 0, 1, 2 with 0-1 and 1-2; half 1: links 2, 3, 0 with 2-3 and 3-0. Downwards alike.
+    assert_eq!(
+        proof,
+        Proof::Acyclic {
+            channels: 12,
+            dependencies: 8
+        }
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let refused = |network: &Network, algorithm, vcs| {
+        Routing::new(network, algorithm, vcs)
+            .unwrap_err()
+            .to_string()
+    };
+    let ring = torus(&[4], true);
+    assert!(refused(&ring, Algorithm::DimensionOrder, 1).contains("at least 2"));
+    assert!(refused(&ring, Algorithm::MinimalAdaptive, 2).contains("at least 3"));
+    assert!(refused(&ring, Algorithm::Ugal, 4).contains("does not work on a torus"));
+    assert!(refused(&ring, Algorithm::UpDown, 0).contains("1 to 64"));
+    assert!(refused(&flat(&[4], 1, 1), Algorithm::Ugal, 1).contains("at least 2"));
+    assert!(
+        Algorithm::named("dijkstra")
+            .unwrap_err()
+            .to_string()
+            .contains("known are dor")
+    );
+    for (name, algorithm) in Algorithm::ALL {
+        assert_eq!(Algorithm::named(name), Ok(algorithm));
+        assert_eq!(algorithm.name(), name);
+    }
+}
+
+#[test]
+fn trees_spread_over_all_parents() {
+    let network = Tree::k_ary(4, 2).build().unwrap();
+    let by_destination = routing(&network, Algorithm::TreeByDestination, 1);
+    let at_random = routing(&network, Algorithm::TreeRandom, 1);
+    let port = network.node_port(0);
+    let mut out = Vec::new();
+    let mut taken = Vec::new();
+    for dest in 4..8 {
+        by_destination.requests(0, port, &by_destination.header(0, dest), &mut out);
+        taken.extend(out.iter().map(|request| request.port));
+        at_random.requests(0, port, &at_random.header(0, dest), &mut out);
+        assert_eq!(out.len(), 4);
+    }
+    taken.sort_unstable();
+    taken.dedup();
+    assert_eq!(taken.len(), 4);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn up_down_works_on_any_graph(network in graphs(), seed in any::<u64>()) {
+        let routing = routing(&network, Algorithm::UpDown, 1);
+        let proof = prove(&network, &routing);
+        prop_assert!(matches!(proof, Proof::Acyclic { .. }), "{proof:?}");
+        let mut rng = Rng::new(seed);
+        for dest in 0..network.nodes() {
+            walk(&network, &routing, 0, dest, &mut rng);
+        }
+    }
+
+    #[test]
+    fn shortest_paths_with_a_channel_a_hop_work_on_any_graph(network in graphs(), seed in any::<u64>()) {
+        let routing = routing(&network, Algorithm::Shortest, 8);
+        let proof = prove(&network, &routing);
+        prop_assert!(matches!(proof, Proof::Acyclic { .. }), "{proof:?}");
+        let mut rng = Rng::new(seed);
+        for source in 0..network.nodes() {
+            let distances = network.distances_from(network.router_of(source));
+            for dest in 0..network.nodes() {
+                let hops = walk(&network, &routing, source, dest, &mut rng);
+                prop_assert_eq!(hops, distances[network.router_of(dest) as usize]);
+            }
+        }
+    }
+
+    #[test]
+    fn dimension_order_works_on_any_torus(
+        radix in prop::collection::vec(2..6u32, 1..4),
+        wraps in any::<bool>(),
+    ) {
+        let network = torus(&radix, wraps);
+        for (algorithm, vcs) in [(Algorithm::DimensionOrder, 2), (Algorithm::MinimalAdaptive, 3)] {
+            let proof = prove(&network, &routing(&network, algorithm, vcs));
+            prop_assert!(matches!(proof, Proof::Acyclic { .. }), "{proof:?}");
+        }
+    }
+}
