@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from controller.drivers.driver import ASPECTS, Aspect, EeeStatus, Identity
+from controller.drivers.driver import ASPECTS, Aspect, EeeStatus
 from controller.drivers.table import driver_of
 from controller.model.state import State, SwitchState
 from controller.transports.session import Connect, Session
@@ -87,9 +87,3 @@ def read_eee(switch: Switch, session: Session) -> Mapping[str, EeeStatus]:
     """EEE of each port as the switch shows it."""
     driver = driver_of(switch)
     return driver.eee(switch, session.ask(driver.eee_queries(switch)))
-
-
-def read_identity(switch: Switch, session: Session) -> Identity:
-    """The identity that a switch reports."""
-    driver = driver_of(switch)
-    return driver.identity(switch, session.ask(driver.identity_queries(switch)))

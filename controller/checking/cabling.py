@@ -6,7 +6,7 @@ plugged in (Q-BRIDGE-MIB, dot1qTpFdbTable); a cable with link at one end has lin
 is unseen, which is not a fault: the address of an idle node is not learned, and a shut port has no neighbour.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -76,7 +76,7 @@ def read_sight(switch: Switch, answers: Answers, shown: Mapping[str, Neighbour] 
     return Sight(
         link=link,
         learned=_learned(at, answers),
-        neighbours={**_named(at, shown or {}), **dict(_neighbours(answers, local))},
+        neighbours={**_named([place.name for place in at], shown or {}), **dict(_neighbours(answers, local))},
         chassis=next(
             (_octets(value) for index, value in _column(answers, LLDP_OWN_CHASSIS).items() if index == "0"), b""
         ),
@@ -87,9 +87,15 @@ def read_sight(switch: Switch, answers: Answers, shown: Mapping[str, Neighbour] 
     )
 
 
-def _named(at: tuple[Place, ...], shown: Mapping[str, Neighbour]) -> dict[str, Neighbour]:
+def shown_sight(switch: Switch, shown: Mapping[str, Neighbour]) -> Sight:
+    """What the command line alone shows of a switch whose SNMP agent is silent."""
+    names = [port.name for port in switch.ports]
+    return Sight({}, {}, _named(names, shown), b"", {name.encode(): name for name in names})
+
+
+def _named(ports: Iterable[str], shown: Mapping[str, Neighbour]) -> dict[str, Neighbour]:
     """Neighbours by the inventory's names of ports, which a table may spell otherwise."""
-    names = {interface_key(place.name) or ("", place.name): place.name for place in at}
+    names = {interface_key(port) or ("", port): port for port in ports}
     found = ((names.get(interface_key(port) or ("", port)), neighbour) for port, neighbour in shown.items())
     return {name: neighbour for name, neighbour in found if name is not None}
 

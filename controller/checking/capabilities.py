@@ -5,18 +5,18 @@ family can do is only probed on request (`probe_switch`), as that writes: on a p
 inventory nor link, in VLANs that do not exist yet. The settings are read back, undone, and read back once more.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from controller.applying.observe import observe_switch, read_identity
-from controller.drivers.driver import Aspect, Driver, Identity, aspects_of
+from controller.applying.observe import ALL, observe_switch
+from controller.drivers.driver import Answers, Aspect, Driver, Identity, Query, aspects_of
 from controller.drivers.table import capabilities_of, driver_of
 from controller.model.capabilities import Capabilities
 from controller.model.state import Change, PortState, State, SwitchState, diff
 from controller.planning.limits import abilities_of
 from controller.transports.session import Session
-from lab.errors import DeviceError, NotExpressible, RollbackFailed
+from lab.errors import DeviceError, NotExpressible, RollbackFailed, Unreadable
 from lab.model import Lab, Switch
 
 _HOLD_US: Final = 200
@@ -29,19 +29,20 @@ class Abilities:
 
     identity: Identity
     family: Capabilities
-    vlan_count: int
-    static_count: int
+    vlan_count: int | None
+    static_count: int | None
 
     @property
     def vlans_left(self) -> int | None:
         """VLANs that can still be made."""
-        return None if self.family.vlans is None else max(0, self.family.vlans - self.vlan_count)
+        limit, count = self.family.vlans, self.vlan_count
+        return None if limit is None or count is None else max(0, limit - count)
 
     @property
     def statics_left(self) -> int | None:
         """Static entries that can still be made."""
-        limit = self.family.static_entries
-        return None if limit is None else max(0, limit - self.static_count)
+        limit, count = self.family.static_entries, self.static_count
+        return None if limit is None or count is None else max(0, limit - count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +54,42 @@ class Trial:
     said: str = ""
 
 
-def read_abilities(lab: Lab, switch: Switch, session: Session) -> Abilities:
-    """Read a switch's identity and how full its tables are. Raises what the session and the driver raise."""
-    identity = read_identity(switch, session)
-    state = observe_switch(switch, session)
+def read_abilities(
+    lab: Lab, switch: Switch, ask: Callable[[Sequence[Query]], Answers], *, whole: bool, description: str
+) -> Abilities:
+    """Read a switch's identity and how full its tables are. Raises what the session and the driver raise.
+
+    `ask` leaves out queries to a service that does not answer; `whole`: there is none. Then what cannot be read without
+    it is None, and `description` (sysDescr) stands in for the identity of a command line that is silent.
+    """
+    driver = driver_of(switch)
+    family = abilities_of(replace(lab, switches=(switch,)), capabilities_of)[switch.name]
+    if whole:
+        identity = driver.identity(switch, ask(driver.identity_queries(switch)))
+        state = driver.parse(switch, ALL, ask(driver.queries(switch, ALL)), None)
+        return Abilities(identity, family, len(state.vids), sum(map(len, state.statics.values())))
+    try:
+        identity = driver.identity(switch, ask(driver.identity_queries(switch)))
+    except Unreadable:
+        identity = Identity(" ".join(description.split()), "", "")
+    vids, statics = (_part(driver, switch, ask, aspect) for aspect in ("vlan", "statics"))
     return Abilities(
-        identity=identity,
-        family=abilities_of(replace(lab, switches=(switch,)), capabilities_of)[switch.name],
-        vlan_count=len(state.vids),
-        static_count=sum(map(len, state.statics.values())),
+        identity,
+        family,
+        None if vids is None else len(vids.vids),
+        None if statics is None else sum(map(len, statics.statics.values())),
     )
+
+
+def _part(
+    driver: Driver, switch: Switch, ask: Callable[[Sequence[Query]], Answers], aspect: Aspect
+) -> SwitchState | None:
+    """One aspect by itself; None if it cannot be read without the service that is silent."""
+    one = frozenset({aspect})
+    try:
+        return driver.parse(switch, one, ask(driver.queries(switch, one)), None)
+    except DeviceError:
+        return None
 
 
 def spare_port(lab: Lab, switch: Switch, link: Mapping[str, bool]) -> str | None:

@@ -3,27 +3,22 @@
 A device that does not answer is one line in the report; all others are still checked.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Final
 
 from controller.applying.observe import ask_switches
-from controller.applying.port_proof import PortProofs, prove_ports
-from controller.applying.statefolder import StateFolder
-from controller.checking.cabling import QUERIES, Sight, Verdict, compare, read_sight, unlisted
-from controller.checking.capabilities import Abilities, Trial, probe_switch, read_abilities, spare_port
-from controller.drivers import lldp_shows
-from controller.drivers.driver import ASPECTS, Show, Walk
-from controller.drivers.lldp_shows import Neighbour
-from controller.drivers.table import driver_of
+from controller.checking.cabling import Verdict, compare, unlisted
+from controller.checking.switch_check import Contact, SwitchReport, check_switch, contact
+from controller.drivers.driver import Walk
 from controller.transports.hosts import Program, run_on_hosts
-from controller.transports.session import Connect, Session
+from controller.transports.session import Connect
 from controller.transports.snmp import Agent
 from controller.transports.snmp_access import access_of
 from controller.transports.switches import open_session
-from lab.errors import DeviceError, LabError, Rejected, RollbackFailed
-from lab.model import End, Host, Lab, Strip, Switch
+from lab.errors import DeviceError
+from lab.model import End, Host, Lab, Strip
 
 _SYS_OBJECT_ID: Final = Walk("1.3.6.1.2.1.1.2")
 _NODE_S: Final = 30.0
@@ -50,28 +45,6 @@ except FileNotFoundError:
 
 
 @dataclass(frozen=True, slots=True)
-class Contact:
-    """One service of a device; `problem` is empty if it answered and accepted the login."""
-
-    device: str
-    service: str
-    address: str
-    problem: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SwitchReport:
-    """The findings for one switch; None where it could not be queried."""
-
-    contacts: tuple[Contact, ...]
-    abilities: Abilities | None = None
-    sight: Sight | None = None
-    trials: tuple[Trial, ...] = ()
-    problem: str = ""
-    """What failed after the login."""
-
-
-@dataclass(frozen=True, slots=True)
 class LabReport:
     """The findings for a lab; `problems` is everything to repair, one sentence each."""
 
@@ -86,7 +59,7 @@ class LabReport:
         """Empty if no finding contradicts the inventory."""
         return (
             *(contact.problem for contact in self.contacts if contact.problem),
-            *(report.problem for report in self.switches.values() if report.problem),
+            *(problem for report in self.switches.values() for problem in report.problems),
             *(verdict.sentence for verdict in self.cables if verdict.finding == "wrong"),
             *self.node_problems,
         )
@@ -95,7 +68,7 @@ class LabReport:
 def check_lab(lab: Lab, *, probe: bool = False, connect: Connect = open_session) -> LabReport:
     """Reach every device. With `probe`, switches are also written to, as `controller.checking.capabilities` says."""
     node_contacts, node_problems = _check_nodes(lab)  # first, so that the switches learn the nodes' addresses
-    asked = ask_switches(lab, lambda switch, session: _check_switch(lab, switch, session, probe=probe), connect)
+    asked = ask_switches(lab, lambda switch, session: check_switch(lab, switch, session, probe=probe), connect)
     switches = {name: report for name, report in asked.items() if isinstance(report, SwitchReport)}
     for switch in lab.switches:
         failed = asked[switch.name]
@@ -114,60 +87,6 @@ def check_lab(lab: Lab, *, probe: bool = False, connect: Connect = open_session)
         unlisted=unlisted(lab, sights),
         node_problems=node_problems,
     )
-
-
-def _check_switch(lab: Lab, switch: Switch, session: Session, *, probe: bool) -> SwitchReport:
-    contacts = tuple(_contacts(switch, session))
-    if any(contact.problem for contact in contacts):
-        return SwitchReport(contacts)
-    try:
-        abilities = read_abilities(lab, switch, session)
-        speaks_snmp = any(contact.service == "snmp" for contact in contacts)
-        sight = read_sight(switch, session.ask(QUERIES), _shown(switch, session)) if speaks_snmp else None
-        port = spare_port(lab, switch, sight.link if sight else {}) if probe else None
-        trials = _probed(lab, switch, port, session) if port else ()
-    except RollbackFailed:
-        raise
-    except LabError as error:
-        return SwitchReport(contacts, problem=str(error))
-    return SwitchReport(contacts, abilities, sight, trials)
-
-
-def _probed(lab: Lab, switch: Switch, port: str, session: Session) -> tuple[Trial, ...]:
-    folder = StateFolder(lab.name)
-    folder.make()
-    prove_ports(switch, session, PortProofs(folder.port_proofs))
-    return probe_switch(switch, port, session)
-
-
-def _shown(switch: Switch, session: Session) -> Mapping[str, Neighbour]:
-    """Neighbours as the command line shows them; empty if this firmware has no such command."""
-    query = lldp_shows.query(switch.family)
-    if query is None:
-        return {}
-    try:
-        return lldp_shows.read(switch.family, str(session.ask([query])[query]))
-    except Rejected:
-        return {}
-
-
-def _contacts(switch: Switch, session: Session) -> Iterator[Contact]:
-    """Each service that the switch's driver needs, tried by itself."""
-    driver = driver_of(switch)
-    queries = (*driver.identity_queries(switch), *driver.queries(switch, frozenset(ASPECTS)))
-    shows = [query for query in queries if isinstance(query, Show)]
-    if shows:
-        yield _contact(switch.name, "ssh", switch.address, switch.ssh_port, lambda: session.ask(shows[:1]))
-    if switch.snmp_user is not None or switch.community:
-        yield _contact(switch.name, "snmp", switch.address, switch.snmp_port, lambda: session.ask([_SYS_OBJECT_ID]))
-
-
-def _contact(device: str, service: str, address: str, port: int, attempt: Callable[[], object]) -> Contact:
-    try:
-        attempt()
-    except DeviceError as error:
-        return Contact(device, service, f"{address}:{port}", str(error))
-    return Contact(device, service, f"{address}:{port}")
 
 
 def _check_nodes(lab: Lab) -> tuple[tuple[Contact, ...], tuple[str, ...]]:
@@ -200,7 +119,7 @@ def _card_problems(host: Host, found: Any) -> Iterator[str]:
 
 
 def _check_strips(lab: Lab) -> tuple[Contact, ...]:
-    def contact(strip: Strip) -> Contact:
+    def reach(strip: Strip) -> Contact:
         def ask() -> None:
             agent = Agent(access_of(strip))
             try:
@@ -208,9 +127,9 @@ def _check_strips(lab: Lab) -> tuple[Contact, ...]:
             finally:
                 agent.close()
 
-        return _contact(strip.name, "snmp", strip.address, strip.snmp_port, ask)
+        return contact(strip.name, "snmp", strip.address, strip.snmp_port, ask)
 
     if not lab.strips:
         return ()
     with ThreadPoolExecutor(max_workers=len(lab.strips)) as pool:
-        return tuple(pool.map(contact, lab.strips))
+        return tuple(pool.map(reach, lab.strips))

@@ -9,7 +9,8 @@ from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
-from controller.checking.lab_check import LabReport, SwitchReport, check_lab
+from controller.checking.lab_check import LabReport, check_lab
+from controller.checking.switch_check import SwitchReport
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
 

@@ -57,6 +57,7 @@ _NO_SHOW = re.compile(r"^% ?(Invalid|Incomplete|Ambiguous|Unrecognized|Unknown|A
 _HARMLESS = re.compile(r"% Access VLAN does not exist|%[A-Z0-9_]+-\d-[A-Z0-9_]+:|% ?Warning", re.IGNORECASE)
 _REFUSED = re.compile(r"^\s*%|^Command rejected|^ERROR|not allowed when|^\s*\^\s*$|^Bad |^Invalid ", re.IGNORECASE)
 
+_IOS = re.compile(r"Cisco IOS|IOS-XE|IOS \(tm\)|Cisco Internetwork Operating System")
 _MODEL = re.compile(r"^Model [Nn]umber\s*:\s*(\S+)|^[Cc]isco (\S+) \(.*(?:processor|revision)", re.MULTILINE)
 _SERIAL = re.compile(r"^System [Ss]erial [Nn]umber\s*:\s*([^\s,]+)", re.MULTILINE)
 _BOARD = re.compile(r"^Processor board ID ([^\s,]+)", re.MULTILINE)
@@ -177,7 +178,7 @@ class CiscoIos:
         """
         text = _text(switch, VERSION, answers)
         firmware = re.search(r"\bVersion (\d[^,\s]*)", text)
-        if not firmware:
+        if not firmware or not _IOS.search(text) or "NX-OS" in text:
             raise Unreadable(switch.name, VERSION.command, text)
         model = _MODEL.search(text)
         serials = dict.fromkeys(_SERIAL.findall(text)) or dict.fromkeys(_BOARD.findall(text))

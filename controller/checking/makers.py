@@ -1,0 +1,33 @@
+"""Is a switch of the maker that its family in the inventory stands for? By sysObjectID and sysDescr (SNMPv2-MIB). Pure.
+
+The number after 1.3.6.1.4.1 is the maker's (IANA, private enterprise numbers). Makers rebrand: each family has every
+maker whose switches are known to have its command line.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from lab.model import Switch, SwitchFamily
+
+_ENTERPRISES: Final = "1.3.6.1.4.1."
+_BRANCHES: Final[Mapping[SwitchFamily, tuple[str, ...]]] = {
+    "dell_powerconnect_55xx": ("674", "89"),  # Dell, Radlan
+    "cisco_sg": ("9.6.1", "3955", "89"),  # Cisco small business, Linksys, Radlan
+    "netgear_m4300": ("4526", "4413", "7244", "674"),  # Netgear, Broadcom and Ubiquiti, Quanta, Dell
+    "dell_powerconnect_62xx": ("674",),
+    "dell_n_series": ("674",),
+    "cisco_ios": ("9.1", "9.12"),
+}
+
+
+def wrong_maker(switch: Switch, object_id: str, description: str) -> str:
+    """What is wrong, as a sentence; empty if the switch fits its family, or if it does not say."""
+    known = _BRANCHES.get(switch.family)
+    number = object_id.strip(".").removeprefix(_ENTERPRISES)
+    if known is None or not object_id or any(f"{number}.".startswith(f"{branch}.") for branch in known):
+        return ""
+    said = " ".join(description.split())[:80]
+    return (
+        f"{switch.name} is no {switch.family}: it calls itself '{said}' (sysObjectID {object_id.strip('.')}); correct "
+        "`family` in hosts.yml."
+    )

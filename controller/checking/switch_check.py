@@ -1,0 +1,165 @@
+"""Check one switch: what each of its services delivers, whether or not the other one answers.
+
+A service that is silent or refuses the login is one problem in the report; what the other one shows is in it all the
+same. A switch of another maker than the inventory's family is a problem, even if it takes the login.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeVar
+
+from controller.applying.port_proof import PortProofs, prove_ports
+from controller.applying.statefolder import StateFolder
+from controller.checking.cabling import QUERIES, Sight, read_sight, shown_sight
+from controller.checking.capabilities import Abilities, Trial, probe_switch, read_abilities, spare_port
+from controller.checking.makers import wrong_maker
+from controller.drivers import lldp_shows
+from controller.drivers.driver import ASPECTS, Answers, Query, Show, Walk
+from controller.drivers.lldp_shows import Neighbour
+from controller.drivers.mib_rows import rows_of, text_of
+from controller.drivers.table import driver_of
+from controller.transports.session import Session
+from lab.errors import DeviceError, LabError, Rejected, RollbackFailed
+from lab.model import Lab, Switch
+
+_SYSTEM: Final = Walk("1.3.6.1.2.1.1", "system")
+_SYS_DESCR, _SYS_OBJECT_ID = "1.0", "2.0"
+
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """One service of a device; `problem` is empty if it answered and accepted the login."""
+
+    device: str
+    service: str
+    address: str
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchReport:
+    """The findings for one switch; None where it could not be queried."""
+
+    contacts: tuple[Contact, ...]
+    abilities: Abilities | None = None
+    sight: Sight | None = None
+    trials: tuple[Trial, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What failed after the login."""
+
+
+def contact(device: str, service: str, address: str, port: int, attempt: Callable[[], object]) -> Contact:
+    """Try one service."""
+    try:
+        attempt()
+    except DeviceError as error:
+        return Contact(device, service, f"{address}:{port}", str(error))
+    return Contact(device, service, f"{address}:{port}")
+
+
+def check_switch(lab: Lab, switch: Switch, session: Session, *, probe: bool) -> SwitchReport:
+    """Query what answers. With `probe` a switch that answers everywhere is also written to."""
+    reading = _Reading(lab, switch, session)
+    contacts = reading.contacts()
+    sight = reading.attempt(reading.sight)
+    abilities = reading.attempt(reading.abilities)
+    trials: tuple[Trial, ...] = ()
+    if probe and not reading.problems and reading.whole:
+        trials = reading.attempt(lambda: _probed(lab, switch, sight, session)) or ()
+    maker = wrong_maker(switch, reading.object_id, reading.description)
+    return SwitchReport(contacts, abilities, sight, trials, (*((maker,) if maker else ()), *reading.problems))
+
+
+class _Reading:
+    """The services of one switch that answer, and what went wrong with them after the login."""
+
+    def __init__(self, lab: Lab, switch: Switch, session: Session) -> None:
+        self._lab = lab
+        self._switch = switch
+        self._session = session
+        self._driver = driver_of(switch)
+        self._up: set[type[Query]] = set()
+        self.problems: list[str] = []
+        self.object_id = ""
+        self.description = ""
+
+    def contacts(self) -> tuple[Contact, ...]:
+        return tuple(self._contacts())
+
+    def _contacts(self) -> Iterator[Contact]:
+        """Each service that the switch's driver needs, tried by itself."""
+        switch = self._switch
+        queries = (*self._driver.identity_queries(switch), *self._driver.queries(switch, frozenset(ASPECTS)))
+        shows = [query for query in queries if isinstance(query, Show)]
+        self._needed = {type(query) for query in queries}
+        if shows:
+            found = contact(switch.name, "ssh", switch.address, switch.ssh_port, lambda: self._show(shows[0]))
+            self._up |= set() if found.problem else {Show}
+            yield found
+        if switch.snmp_user is not None or switch.community:
+            found = contact(switch.name, "snmp", switch.address, switch.snmp_port, self._read_system)
+            self._up |= set() if found.problem else {Walk}
+            yield found
+
+    def _show(self, show: Show) -> None:
+        try:
+            self._session.ask([show])
+        except Rejected as error:  # it answers, and is of a family that does not know this show
+            self.problems.append(str(error))
+
+    def _read_system(self) -> None:
+        rows = rows_of(self._session.ask([_SYSTEM]), _SYSTEM)
+        self.object_id = text_of(rows.get(_SYS_OBJECT_ID, ""))
+        self.description = text_of(rows.get(_SYS_DESCR, ""))
+
+    @property
+    def whole(self) -> bool:
+        """Whether every service that the driver needs answers."""
+        return self._needed <= self._up
+
+    def attempt(self, act: Callable[[], _Found]) -> _Found | None:
+        try:
+            return act()
+        except RollbackFailed:
+            raise
+        except LabError as error:
+            if str(error) not in self.problems:
+                self.problems.append(str(error))
+            return None
+
+    def sight(self) -> Sight | None:
+        shown = self._neighbours() if Show in self._up else {}
+        if Walk in self._up:
+            return read_sight(self._switch, self._session.ask(QUERIES), shown)
+        return shown_sight(self._switch, shown) if shown else None
+
+    def _neighbours(self) -> Mapping[str, Neighbour]:
+        """Neighbours as the command line shows them; empty if this firmware has no such command."""
+        query = lldp_shows.query(self._switch.family)
+        if query is None:
+            return {}
+        try:
+            return lldp_shows.read(self._switch.family, str(self._session.ask([query])[query]))
+        except Rejected:
+            return {}
+
+    def abilities(self) -> Abilities | None:
+        if not self._up:
+            return None
+        return read_abilities(self._lab, self._switch, self._ask, whole=self.whole, description=self.description)
+
+    def _ask(self, queries: Sequence[Query]) -> Answers:
+        """The answers of the services that are up."""
+        return self._session.ask([query for query in queries if type(query) in self._up])
+
+
+def _probed(lab: Lab, switch: Switch, sight: Sight | None, session: Session) -> tuple[Trial, ...]:
+    port = spare_port(lab, switch, sight.link if sight else {})
+    if port is None:
+        return ()
+    folder = StateFolder(lab.name)
+    folder.make()
+    prove_ports(switch, session, PortProofs(folder.port_proofs))
+    return probe_switch(switch, port, session)
