@@ -8,6 +8,7 @@ Variables whose names begin with ``ansible_`` and that nothing here needs are le
 
 import ipaddress
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -23,7 +24,7 @@ from lab.lags import lags_of
 from lab.model import End, Host, Lab, Lag, Link, Outlet, Port, Strip, Switch
 from lab.variables import STATE_ROOT, LabVars, NodeVars, StripVars, SwitchVars
 
-__all__ = ["STATE_ROOT", "find_lab", "inventories", "known_labs", "load_lab"]
+__all__ = ["STATE_ROOT", "find_lab", "inventories", "known_labs", "load_lab", "operand_of"]
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 _LAB_KEYS = ("management_network", "data_network", "way_in", "watts_note")
@@ -357,6 +358,17 @@ def known_labs() -> dict[str, Path]:
         for hosts_file in sorted(root.glob("*/hosts.yml")):
             found.setdefault(hosts_file.parent.name, hosts_file.parent.resolve())
     return found
+
+
+def operand_of(lab: Lab) -> str:
+    """What names this very lab on the command line, from the present folder: its name, or its folder's path."""
+    folder = Path(lab.folder).resolve()
+    try:
+        if find_lab(lab.name) == folder:
+            return lab.name
+    except LabError:
+        pass
+    return shlex.quote(str(folder))
 
 
 def find_lab(name: str) -> Path:

@@ -88,13 +88,13 @@ def _prove_ports(work: Work, names: set[str]) -> None:
 
 def require_rest(work: Work) -> None:
     """LabError if an earlier apply to the lab is neither finished nor rolled back."""
-    record = read_journal(work.folder.journal)
+    record = read_journal(work.folder.journal, work.folder.operand)
     if record is None or record.finished:
         return
-    begun = f"`{record.begun.command}` by {record.begun.actor}"
+    begun, lab = f"`{record.begun.command}` by {record.begun.actor}", work.folder.operand
     if record.waiting and record.deadline is not None:
-        raise LabError(f"{begun} waits to be confirmed: run `eeectl confirm` or `eeectl rollback` first.")
-    raise LabError(f"{begun} was neither finished nor rolled back: run `eeectl recover` first.")
+        raise LabError(f"{begun} waits to be confirmed: run `eeectl confirm {lab}` or `eeectl rollback {lab}` first.")
+    raise LabError(f"{begun} was neither finished nor rolled back: run `eeectl recover {lab}` first.")
 
 
 def _require_unchanged(work: Work, planned_from: State, now: State) -> None:
@@ -155,14 +155,14 @@ def _execute(work: Work, journal: Journal, options: Options) -> Result:
         return _give_up(work, journal, error)
     if deadline is not None:
         sentence = (
-            f"applied and verified, until {deadline:%H:%M:%S} UTC: run `eeectl confirm {work.lab.name}` before that "
-            "to keep it, or everything is rolled back."
+            f"applied and verified, until {deadline:%H:%M:%S} UTC: run `eeectl confirm {work.folder.operand}` before "
+            "that to keep it, or everything is rolled back."
         )
         return Result("to be confirmed", sentence, record=journal.record)
     try:
         finish(work, journal)
     except LabError as error:
-        sentence = f"applied and verified, but not finished: run `eeectl recover {work.lab.name}` to finish it."
+        sentence = f"applied and verified, but not finished: run `eeectl recover {work.folder.operand}` to finish it."
         return Result("unfinished", sentence, error, journal.record)
     return Result("applied", "applied; every setting was read back and verified.", record=journal.record)
 
@@ -172,9 +172,9 @@ def _give_up(work: Work, journal: Journal, cause: LabError) -> Result:
     try:
         roll_back(work, journal, str(cause), stops=2)
     except Stopped as stopped:
-        sentence = f"the lab is between two states, safe but unfinished: run `eeectl recover {work.lab.name}`."
+        sentence = f"the lab is between two states, safe but unfinished: run `eeectl recover {work.folder.operand}`."
         return Result("left between", sentence, stopped, journal.record)
     sentence = "everything was rolled back: the lab is as it was before."
     if isinstance(cause, JournalFailed) or journal.failure is not None:
-        sentence += f" The journal does not say so: free disk space, then run `eeectl recover {work.lab.name}`."
+        sentence += f" The journal does not say so: free disk space, then run `eeectl recover {work.folder.operand}`."
     return Result("taken back", sentence, cause, journal.record)

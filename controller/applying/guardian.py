@@ -51,7 +51,7 @@ def ring(folder: StateFolder) -> None:
 @contextmanager
 def guardian(lab: Lab, program: Sequence[str] = ("-m", "controller.applying.guardian")) -> Iterator[int]:
     """Start a guardian for the apply in the context; yields its process number. LabError if it does not start."""
-    folder = StateFolder(lab.name)
+    folder = StateFolder.of(lab)
     folder.make()
     read, lifeline = os.pipe()
     try:
@@ -102,13 +102,13 @@ def watch_over(
     lab: Lab, backend: Backend, log: Log, stop: Stop, lifeline: int = 0, ready: Callable[[], None] = lambda: None
 ) -> None:
     """Wait for the end of the apply, then for its confirmation or the deadline; roll back unless it is confirmed."""
-    folder = StateFolder(lab.name)
+    folder = StateFolder.of(lab)
     bell = Bell(folder.doorbell)
     ready()
     _wait_for_end(lifeline)
     while True:
         bell.drain()
-        record = read_journal(folder.journal)
+        record = read_journal(folder.journal, folder.operand)
         left_s = _left_s(record)
         if record is None or left_s is None:
             return
@@ -116,7 +116,7 @@ def watch_over(
             break
         select.select([bell], [], [], left_s)
     with at_work(lab, backend, "guardian", log, stop, wait=True) as work:
-        left_s = _left_s(read_journal(folder.journal))
+        left_s = _left_s(read_journal(folder.journal, folder.operand))
         if left_s is None or left_s > 0:
             return
         with Journal(folder.journal) as journal:

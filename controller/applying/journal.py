@@ -279,8 +279,11 @@ def _parse(data: bytes) -> tuple[list[Entry], int]:
     return entries, length_byte
 
 
-def read_journal(path: Path) -> JournalState | None:
-    """What the journal says; None if the lab has none, or if it was torn before anything was sent."""
+def read_journal(path: Path, operand: str = "LAB") -> JournalState | None:
+    """What the journal says; None if the lab has none, or if it was torn before anything was sent.
+
+    `operand` names the lab in the hint of an error.
+    """
     try:
         data = path.read_bytes()
     except FileNotFoundError:
@@ -292,7 +295,8 @@ def read_journal(path: Path) -> JournalState | None:
         return state_of(entries) if entries else None
     except LabError as error:
         raise LabError(
-            f"{path} cannot be parsed: {error}; check the switches, then move the file away and run `eeectl adopt`."
+            f"{path} cannot be parsed: {error}; check the switches, then move the file away and run "
+            f"`eeectl adopt {operand}`."
         ) from error
 
 

@@ -118,7 +118,8 @@ class Lock:
         if not _is_same(self._folder.lock, self._descriptor):
             raise LabError(
                 f"lab {self._folder.lab} was taken over by {_read_path(self._folder.lock) or 'somebody else'}, as this "
-                "command did not renew its lock in time: nothing more was sent; see `eeectl status`."
+                "command did not renew its lock in time: nothing more was sent; see "
+                f"`eeectl status {self._folder.operand}`."
             )
         expires = datetime.now(UTC) + timedelta(seconds=self._life_s)
         text = self._holder.model_copy(update={"expires": expires}).model_dump_json().encode()

@@ -67,7 +67,8 @@ def roll_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> None
     journal.note(Broken(why=str(failure)))
     raise RollbackFailed(
         f"lab {work.lab.name} is between two states, and the rollback failed: {failure} "
-        "Remove the cause, then run `eeectl recover`, or `eeectl adopt` to leave the lab as it is."
+        f"Remove the cause, then run `eeectl recover {work.folder.operand}`, or `eeectl adopt {work.folder.operand}` "
+        "to leave the lab as it is."
     ) from failure
 
 
@@ -82,7 +83,7 @@ def require_same_inventory(work: Work, record: JournalState) -> None:
         raise LabError(
             f"the inventory of lab {work.lab.name} has changed since `{record.begun.command}` of "
             f"{record.begun.when:%Y-%m-%d %H:%M} UTC: put hosts.yml and cables.csv back, or run "
-            "`eeectl adopt` to accept the lab as it is."
+            f"`eeectl adopt {work.folder.operand}` to accept the lab as it is."
         )
 
 
@@ -121,7 +122,9 @@ def confirm(work: Work, journal: Journal) -> None:
     """Keep an apply that waits to be confirmed; LabError if none does."""
     record = journal.record
     if not record.waiting or record.deadline is None:
-        raise LabError(f"nothing waits to be confirmed on lab {work.lab.name}: see `eeectl status`.")
+        raise LabError(
+            f"nothing waits to be confirmed on lab {work.lab.name}: see `eeectl status {work.folder.operand}`."
+        )
     journal.write(Confirmed(actor=str(Holder.me("confirm"))))
     finish(work, journal)
 

@@ -9,9 +9,11 @@ import hashlib
 import os
 import time
 from pathlib import Path
+from typing import Self
 
 from lab import durable
 from lab.errors import LabError
+from lab.folder import operand_of
 from lab.model import Lab
 
 _SYSTEM = Path("/var/lib/eee-testbed")
@@ -29,13 +31,35 @@ def _root() -> Path:
 
 
 class StateFolder:
-    """The folder of one lab; made, for its owner alone, when something is to be written there."""
+    """The folder of one lab; made, for its owner alone, when something is to be written there.
 
-    def __init__(self, lab: str) -> None:
+    Labs of one name in several folders have state folders of their own: the first of them that is worked on has that by
+    the name, and `lab` in it says which folder's lab that is; the others have a hash behind the name. A lab whose
+    folder is gone was moved: it leaves its state to the next of its name. All labs of one name share a lock, as a copy
+    of an inventory has the same switches.
+    """
+
+    def __init__(self, lab: str, folder: str = "", operand: str = "") -> None:
         self.lab = lab
-        self.path = _root() / lab
+        self.operand = operand or lab
+        self._of = str(Path(folder).resolve()) if folder else ""
+        self.path = self._chosen(_root() / lab)
         shared = not os.environ.get("EEE_CONTROLLER_DIR") and os.access(_LOCKS, os.W_OK)
-        self.lock = _LOCKS / f"eee-testbed-{lab}.lock" if shared else self.path / "lock"
+        self.lock = _LOCKS / f"eee-testbed-{lab}.lock" if shared else _root() / lab / "lock"
+
+    @classmethod
+    def of(cls, lab: Lab) -> Self:
+        """The folder of a lab of the inventory."""
+        return cls(lab.name, lab.folder, operand_of(lab))
+
+    def _chosen(self, by_name: Path) -> Path:
+        try:
+            owner = (by_name / "lab").read_text(encoding="utf-8").strip()
+        except OSError:
+            return by_name
+        if not self._of or owner == self._of or not Path(owner).is_dir():
+            return by_name
+        return by_name.with_name(f"{by_name.name}-{hashlib.sha256(self._of.encode()).hexdigest()[:8]}")
 
     @property
     def journal(self) -> Path:
@@ -61,6 +85,9 @@ class StateFolder:
         """Make the folder; LabError if that cannot be done."""
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if self._of:
+                durable.replace(self.path / "lab", f"{self._of}\n")
         except OSError as error:
             raise LabError(
                 f"the journal of lab {self.lab} cannot be kept in {self.path} ({error.strerror}): make that folder "

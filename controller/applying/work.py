@@ -85,7 +85,7 @@ def at_work(
     lab: Lab, backend: Backend, command: str, progress: Progress, stop: Stop, *, wait: bool = False
 ) -> Iterator[Work]:
     """Hold a lab's lock, with a thread for each switch; LabError if somebody else holds it."""
-    folder = StateFolder(lab.name)
+    folder = StateFolder.of(lab)
     with (
         Lock(folder, command, wait=wait, warn=progress.say) as lock,
         Switchboard(lab.switches, backend.connect) as board,

@@ -159,7 +159,7 @@ def _probed(lab: Lab, switch: Switch, sight: Sight | None, session: Session) -> 
     port = spare_port(lab, switch, sight.link if sight else {})
     if port is None:
         return ()
-    folder = StateFolder(lab.name)
+    folder = StateFolder.of(lab)
     folder.make()
     prove_ports(switch, session, PortProofs(folder.port_proofs))
     return probe_switch(switch, port, session)

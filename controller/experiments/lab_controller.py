@@ -68,7 +68,7 @@ class LabController:
     @contextmanager
     def _work(self) -> Iterator[Work]:
         with Switchboard(self.lab.switches, self.backend.connect) as board:
-            folder = StateFolder(self.lab.name)
+            folder = StateFolder.of(self.lab)
             executor = Executor(self.lab, board, driver_of)
             yield Work(self.lab, folder, self.backend, executor, self.lock, self.progress, self.stop)
 
@@ -256,7 +256,7 @@ class LabController:
 
 def _recover(work: Work) -> None:
     """Finish or roll back a change that a killed run left."""
-    record = read_journal(work.folder.journal)
+    record = read_journal(work.folder.journal, work.folder.operand)
     if record is not None and not record.finished:
         work.progress.say(f"`{record.begun.command}` was interrupted: recovering the lab first")
         with Journal(work.folder.journal) as journal:

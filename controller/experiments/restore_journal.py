@@ -57,7 +57,8 @@ class RestoreJournal:
             content = _Content.model_validate_json(path.read_bytes())
         except (OSError, ValidationError) as error:
             raise LabError(
-                f"{path} cannot be read: restore the lab by hand; `eeectl status` shows its present state."
+                f"{path} cannot be read: restore the lab by hand; `eeectl status` with the lab's name or folder shows "
+                "its present state."
             ) from error
         journal = cls(folder, content.home)
         for plan, levels in zip(content.plans, content.levels[1:], strict=True):

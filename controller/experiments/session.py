@@ -141,7 +141,7 @@ def assess_meters(experiment: Experiment, run: Run, collector: Collector) -> "Ve
 
 
 def _locked(lab: Lab, experiment: Experiment, progress: RunProgress) -> Lock:
-    return Lock(StateFolder(lab.name), f"run {experiment.name}", warn=progress.say)
+    return Lock(StateFolder.of(lab), f"run {experiment.name}", warn=progress.say)
 
 
 def _run(

@@ -228,7 +228,9 @@ def _around(lab: Lab, state: State, off: Collection[int], keep: Collection[int],
         users.setdefault(state.port(end.device, end.port).pvid, []).append(host)
     if not users.keys() <= live.keys():
         unknown = sorted(users.keys() - live.keys())
-        raise PlanError(f"hosts send into VLANs {unknown}, which are not trees of a plan: run `eeectl apply` first.")
+        raise PlanError(
+            f"hosts send into VLANs {unknown}, which are not trees of a plan: apply routing to the lab first."
+        )
     allowed = [number for number in topology.trunks if number not in off]
     routes = []
     for vid, hosts in users.items():

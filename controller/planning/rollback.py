@@ -76,7 +76,7 @@ def rollback_plan(
             return prove_rollback(lab, found, candidate(), target, management, abilities, lost_switch=bool(odd))
         except PlanError as error:
             refusal = refusal or error
-    raise refusal or PlanError("no safe rollback was found: check the switches, then run `eeectl adopt`.")
+    raise refusal or PlanError("no safe rollback was found: check the switches, then adopt the lab as it is.")
 
 
 def restore_plan(

@@ -107,9 +107,12 @@ def rollback(lab: str = "virtual", /, *, yes: Yes = False) -> int:
     with attended(lab, "rollback") as (work, signals), Journal(_journal_of(work)) as journal:
         record = journal.record
         if record.outcome in ("taken back", "adopted") or not record.begun.steps:
-            raise LabError(f"lab {work.lab.name} has no apply to roll back: see `eeectl status`.")
+            raise LabError(f"lab {work.lab.name} has no apply to roll back: see `eeectl status {work.folder.operand}`.")
         if not record.finished and not record.waiting:
-            raise LabError(f"`{record.begun.command}` was not finished: run `eeectl recover` to roll it back.")
+            raise LabError(
+                f"`{record.begun.command}` was not finished: run `eeectl recover {work.folder.operand}` to roll it "
+                "back."
+            )
         require_same_inventory(work, record)
         what = f"{len(record.begun.steps)} steps of {_described(record)}"
         if not yes and not ask_person(f"roll back {what}?"):
@@ -141,8 +144,10 @@ def recover_command(lab: str = "virtual", /, *, yes: Yes = False) -> int:
         record = journal.record
         if not record.finished:
             if record.waiting and record.deadline is not None and record.deadline > datetime.now(UTC):
+                operand = work.folder.operand
                 raise LabError(
-                    f"{_described(record)} is verified: `eeectl confirm` keeps it, `eeectl rollback` does not."
+                    f"{_described(record)} is verified: `eeectl confirm {operand}` keeps it, "
+                    f"`eeectl rollback {operand}` does not."
                 )
             signals.arm()
             status = _interruptible(work, lambda: outcome.append(recover(work, journal)))
@@ -157,7 +162,7 @@ def _restore(lab: str, record: JournalState, *, yes: bool) -> int:
     """Restore the settings that changed since the last apply ended."""
     rest = record.rest
     if rest is None:
-        raise LabError("the journal names no state to restore: run `eeectl adopt` to accept the lab as it is.")
+        raise LabError(f"the journal names no state to restore: run `eeectl adopt {lab}` to accept the lab as it is.")
 
     def planner(work: Work) -> Planner:
         def plan(found: State) -> ProvedRollback:
@@ -225,9 +230,9 @@ def status(
 
     """
     known = load_lab(find_lab(lab))
-    folder = StateFolder(known.name)
+    folder = StateFolder.of(known)
     holder = holder_of(folder)
-    record = read_journal(folder.journal)
+    record = read_journal(folder.journal, folder.operand)
     rest = record.rest if record else None
     drift: tuple[Change, ...] = ()
     problem = ""
@@ -238,6 +243,7 @@ def status(
             problem = str(error)
     report = _status_json(record) | {
         "lab": known.name,
+        "operand": folder.operand,
         "folder": str(folder.path),
         "holder": str(holder) if holder else None,
         "drift": [f"{target_of(change)}: {words_of(change.inverse)}" for change in drift],
@@ -274,14 +280,14 @@ def _print_status(report: dict[str, Any]) -> None:
     if report["holder"]:
         print(f"held by {report['holder']}")
     if report["seconds_left"] is not None:
-        name = report["lab"]
+        name = report["operand"]
         if report["seconds_left"] > 0:
             print(f"{report['seconds_left']:.0f} s left to `eeectl confirm {name}`, then everything is rolled back")
         else:
             print(f"the time to confirm is over: if it is not rolled back by now, run `eeectl recover {name}`")
     if report["state"] in ("broken", "unfinished"):
         print(report.get("why") or "it was interrupted.")
-        name = report["lab"]
+        name = report["operand"]
         print(f"run `eeectl recover {name}` to roll it back, or `eeectl adopt {name}` to leave the lab as it is")
     if report["problem"]:
         print(report["problem"])
@@ -299,7 +305,10 @@ def _described(record: JournalState) -> str:
 
 def _journal_of(work: Work) -> Path:
     if read_journal(work.folder.journal) is None:
-        raise LabError(f"this machine has never applied anything to lab {work.lab.name}: see `eeectl status`.")
+        raise LabError(
+            f"this machine has never applied anything to lab {work.lab.name}: see "
+            f"`eeectl status {work.folder.operand}`."
+        )
     return work.folder.journal
 
 
@@ -308,7 +317,7 @@ def _interruptible(work: Work, act: Callable[[], None]) -> int:
         act()
     except Stopped:
         print(
-            f"eeectl: the lab is between two states, safe but unfinished: run `eeectl recover {work.lab.name}`.",
+            f"eeectl: the lab is between two states, safe but unfinished: run `eeectl recover {work.folder.operand}`.",
             file=sys.stderr,
         )
         return INTERRUPTED
