@@ -14,6 +14,7 @@
 //! | [`link`] | one direction of a link: rate, low-power idle, time in state |
 //! | [`measure`] | latencies, accepted traffic |
 //! | [`flit`] | the flit engine: cycle by cycle |
+//! | [`packet`] | the packet engine: an event a hop |
 //! | [`zero_load`] | latency without other traffic, in closed form |
 
 pub mod error;
@@ -21,6 +22,7 @@ pub mod flit;
 pub mod link;
 pub mod measure;
 pub mod network;
+pub mod packet;
 pub mod parameters;
 pub mod rng;
 pub mod routing;
@@ -32,4 +34,5 @@ pub mod zero_load;
 pub use error::SimulationError;
 pub use flit::FlitEngine;
 pub use network::Network;
+pub use packet::PacketEngine;
 pub use parameters::{RouterParameters, Switching};

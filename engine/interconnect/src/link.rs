@@ -138,6 +138,18 @@ impl LinkTx {
         }
     }
 
+    /// Cycles that a flit occupies the link.
+    #[must_use]
+    pub const fn flit_cycles(&self) -> u64 {
+        self.policy.flit_cycles as u64
+    }
+
+    /// When it is idle and ready, after all that it has been asked for; may lie ahead.
+    #[must_use]
+    pub const fn idle_from(&self) -> u64 {
+        self.idle_from
+    }
+
     /// When LPI is asserted if no flit comes.
     fn asleep_from(&self) -> u64 {
         if self.policy.mode == Mode::Off {
@@ -202,12 +214,17 @@ impl LinkTx {
 
     /// A flit begins; the link was ready at `at` ([`Ready::At`]).
     pub fn send(&mut self, at: u64) {
+        self.send_packet(at, 1);
+    }
+
+    /// So many flits begin, one behind the other.
+    pub fn send_packet(&mut self, at: u64, flits: u32) {
         debug_assert!(
             at >= self.idle_from && at <= self.asleep_from(),
             "a flit began at {at} on a link that was not ready"
         );
         self.ledger.idle += at - self.idle_from;
-        let length = u64::from(self.policy.flit_cycles);
+        let length = self.flit_cycles() * u64::from(flits);
         self.ledger.transmit += length;
         self.busy = Busy::Sending;
         self.idle_from = at + length;
