@@ -10,17 +10,15 @@ from typing import Any, Final
 
 from controller.applying.observe import ask_switches
 from controller.checking.cabling import Verdict, compare, unlisted
-from controller.checking.switch_check import Contact, SwitchReport, check_switch, contact
-from controller.drivers.driver import Walk
+from controller.checking.switch_check import Contact, SwitchReport, check_switch
+from controller.power.outlet_names import wrong_names
+from controller.power.outlets import Meter
 from controller.transports.hosts import Program, run_on_hosts
 from controller.transports.session import Connect
-from controller.transports.snmp import Agent
-from controller.transports.snmp_access import access_of
 from controller.transports.switches import open_session
-from lab.errors import DeviceError
+from lab.errors import DeviceError, LabError
 from lab.model import End, Host, Lab, Strip
 
-_SYS_OBJECT_ID: Final = Walk("1.3.6.1.2.1.1.2")
 _NODE_S: Final = 30.0
 
 # It also sends one empty datagram (to the discard port) over the data network, so that switches learn where it is.
@@ -53,6 +51,7 @@ class LabReport:
     cables: tuple[Verdict, ...]
     unlisted: tuple[End, ...]
     node_problems: tuple[str, ...]
+    strip_problems: tuple[str, ...]
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -62,6 +61,7 @@ class LabReport:
             *(problem for report in self.switches.values() for problem in report.problems),
             *(verdict.sentence for verdict in self.cables if verdict.finding == "wrong"),
             *self.node_problems,
+            *self.strip_problems,
         )
 
 
@@ -75,17 +75,19 @@ def check_lab(lab: Lab, *, probe: bool = False, connect: Connect = open_session)
         if isinstance(failed, DeviceError):
             where = f"{switch.address}:{switch.ssh_port}"
             switches[switch.name] = SwitchReport((Contact(switch.name, "ssh", where, str(failed)),))
+    strip_contacts, strip_problems = _check_strips(lab)
     sights = {name: report.sight for name, report in switches.items() if report.sight is not None}
     return LabReport(
         contacts=(
             *(contact for report in switches.values() for contact in report.contacts),
             *node_contacts,
-            *_check_strips(lab),
+            *strip_contacts,
         ),
         switches=switches,
         cables=compare(lab, sights),
         unlisted=unlisted(lab, sights),
         node_problems=node_problems,
+        strip_problems=strip_problems,
     )
 
 
@@ -118,18 +120,24 @@ def _card_problems(host: Host, found: Any) -> Iterator[str]:
         )
 
 
-def _check_strips(lab: Lab) -> tuple[Contact, ...]:
-    def reach(strip: Strip) -> Contact:
-        def ask() -> None:
-            agent = Agent(access_of(strip))
-            try:
-                agent.walk(_SYS_OBJECT_ID.oid)
-            finally:
-                agent.close()
+def _check_strips(lab: Lab) -> tuple[tuple[Contact, ...], tuple[str, ...]]:
+    """Which strips answer, and what they say that the inventory does not."""
 
-        return contact(strip.name, "snmp", strip.address, strip.snmp_port, ask)
+    def check(strip: Strip) -> tuple[Contact, tuple[str, ...]]:
+        meter = Meter(strip)
+        where = f"{strip.address}:{strip.snmp_port}"
+        try:
+            reading = meter.read()
+        except DeviceError as error:
+            return Contact(strip.name, "snmp", where, str(error)), ()
+        except LabError as error:  # it answers, and is no strip of its family
+            return Contact(strip.name, "snmp", where), (str(error),)
+        finally:
+            meter.close()
+        return Contact(strip.name, "snmp", where), tuple(wrong_names(lab, strip.name, reading))
 
     if not lab.strips:
-        return ()
+        return (), ()
     with ThreadPoolExecutor(max_workers=len(lab.strips)) as pool:
-        return tuple(pool.map(reach, lab.strips))
+        checked = tuple(pool.map(check, lab.strips))
+    return tuple(reached for reached, _ in checked), tuple(said for _, some in checked for said in some)

@@ -50,7 +50,7 @@ class SwitchReport:
     """What failed after the login."""
 
 
-def contact(device: str, service: str, address: str, port: int, attempt: Callable[[], object]) -> Contact:
+def _contact(device: str, service: str, address: str, port: int, attempt: Callable[[], object]) -> Contact:
     """Try one service."""
     try:
         attempt()
@@ -95,11 +95,11 @@ class _Reading:
         shows = [query for query in queries if isinstance(query, Show)]
         self._needed = {type(query) for query in queries}
         if shows:
-            found = contact(switch.name, "ssh", switch.address, switch.ssh_port, lambda: self._show(shows[0]))
+            found = _contact(switch.name, "ssh", switch.address, switch.ssh_port, lambda: self._show(shows[0]))
             self._up |= set() if found.problem else {Show}
             yield found
         if switch.snmp_user is not None or switch.community:
-            found = contact(switch.name, "snmp", switch.address, switch.snmp_port, self._read_system)
+            found = _contact(switch.name, "snmp", switch.address, switch.snmp_port, self._read_system)
             self._up |= set() if found.problem else {Walk}
             yield found
 

@@ -14,7 +14,7 @@ TENTH_KWH_JOULE = 360_000.0
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A column, or one object: what stands for the outlet's number in `oid` is {n}, and one count is worth `step`."""
+    """A column, or one object; one count is worth `step`. {n} in `oid` stands for the row of an outlet or of a feed."""
 
     oid: str
     step: float
@@ -22,12 +22,23 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Switching:
-    """The column that switches, {n} being the outlet; if on and off are columns of their own, both are given."""
+    """The column that switches, {n} being the outlet's row; if on and off are columns of their own, both are given."""
 
     on_oid: str
     on_value: int
     off_oid: str
     off_value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A column that lists rows by their index, its values being the strip's names for them.
+
+    `default` is the index of a strip that does not list its rows, {n} being the outlet's number.
+    """
+
+    oid: str
+    default: str
 
 
 def number_at(strip: Strip, found: Found, oid: str) -> int | None:
@@ -40,12 +51,25 @@ def number_at(strip: Strip, found: Found, oid: str) -> int | None:
     return value
 
 
-def _measured(strip: Strip, found: Found, quantity: Quantity | None, number: int) -> float | None:
+def text_at(found: Found, oid: str) -> str:
+    """An object's text; empty if the strip has no such object."""
+    value = found.get(oid, b"")
+    return value.decode("utf-8", "replace").strip("\0 ") if isinstance(value, bytes) else str(value)
+
+
+def _measured(strip: Strip, found: Found, quantity: Quantity | None, row: str) -> float | None:
     """A quantity's value; None without one. Negative numbers mean "not available" in all of these MIBs."""
     if quantity is None:
         return None
-    count = number_at(strip, found, quantity.oid.format(n=number))
+    count = number_at(strip, found, quantity.oid.format(n=row))
     return None if count is None or count < 0 else count * quantity.step
+
+
+def _listed(found: Found, rows: Rows) -> list[str]:
+    """Indices of the rows that a strip lists, in their order."""
+    head = f"{rows.oid}."
+    indices = [oid.removeprefix(head) for oid in found if oid.startswith(head)]
+    return sorted(indices, key=lambda index: [int(part) for part in index.split(".")])
 
 
 def _sum(values: list[float | None]) -> float | None:
@@ -55,7 +79,10 @@ def _sum(values: list[float | None]) -> float | None:
 
 @dataclass(frozen=True, slots=True)
 class ColumnFamily:
-    """A family of such tables. Totals of several objects, such as one for each feed, are added."""
+    """A family of such tables. Outlets are counted from 1 in the order of their rows.
+
+    With `feeds` the totals are sums over all feeds that the strip lists: towers, phases, cords, inlets, units.
+    """
 
     state: str
     state_on: frozenset[int]
@@ -63,50 +90,94 @@ class ColumnFamily:
     switching: Switching
     power: Quantity | None
     energy: Quantity | None
-    total_power: tuple[Quantity, ...] = ()
-    total_energy: tuple[Quantity, ...] = ()
+    total_power: Quantity | None = None
+    total_energy: Quantity | None = None
+    names: str = ""
+    outlets: Rows | None = None
+    feeds: Rows | None = None
 
-    def objects(self, strip: Strip) -> tuple[str, ...]:
-        """State, power and energy of each outlet, and the totals."""
+    def tables(self, strip: Strip) -> tuple[str, ...]:  # noqa: ARG002 - other families need the strip
+        """The columns that list outlets and feeds."""
+        return tuple(rows.oid for rows in (self.outlets, self.feeds) if rows is not None)
+
+    def constants(self, strip: Strip, known: Found) -> tuple[str, ...]:
+        """Names of outlets. What one count is worth is in the MIB."""
+        return tuple(self.names.format(n=row) for row in self._rows(strip, known)) if self.names else ()
+
+    def objects(self, strip: Strip, known: Found) -> tuple[str, ...]:
+        """State, power and energy of each outlet, and the totals of each feed."""
         columns = [self.state, *(quantity.oid for quantity in (self.power, self.energy) if quantity is not None)]
-        each = [oid.format(n=n) for oid in columns for n in range(1, strip.outlet_count + 1)]
-        return (*each, *(quantity.oid for quantity in (*self.total_power, *self.total_energy)))
-
-    def constants(self, strip: Strip) -> tuple[str, ...]:  # noqa: ARG002 - other families need the strip
-        """None: what one count is worth is in the MIB."""
-        return ()
+        each = [oid.format(n=row) for oid in columns for row in self._rows(strip, known)]
+        totals = [quantity.oid for quantity in (self.total_power, self.total_energy) if quantity is not None]
+        return (*each, *(oid.format(n=row) for oid in totals for row in self._feeds(known)))
 
     def reading(self, strip: Strip, found: Found) -> StripReading:
         """Counts times steps; a code that is neither on nor off is an outlet between the two."""
         outlets = []
-        for number in range(1, strip.outlet_count + 1):
-            code = number_at(strip, found, self.state.format(n=number))
+        for number, row in enumerate(self._rows(strip, found), 1):
+            code = number_at(strip, found, self.state.format(n=row))
             on = True if code in self.state_on else False if code in self.state_off else None
-            power_watt = _measured(strip, found, self.power, number)
-            energy_joule = _measured(strip, found, self.energy, number)
-            outlets.append(OutletReading(number, on, _channel(power_watt, self.power, energy_joule, self.energy)))
-        power_watt = _sum([_measured(strip, found, quantity, 0) for quantity in self.total_power])
-        energy_joule = _sum([_measured(strip, found, quantity, 0) for quantity in self.total_energy])
-        total = _channel(
-            power_watt, next(iter(self.total_power), None), energy_joule, next(iter(self.total_energy), None)
-        )
-        return StripReading(tuple(outlets), total)
+            power_watt = _measured(strip, found, self.power, row)
+            energy_joule = _measured(strip, found, self.energy, row)
+            meter = _channel(power_watt, self.power, energy_joule, self.energy)
+            name = text_at(found, self.names.format(n=row)) if self.names else ""
+            outlets.append(OutletReading(number, on, meter, name))
+        return self._with_total(strip, found, tuple(outlets))
 
-    def switch(self, strip: Strip, outlet: int, *, on: bool) -> SnmpSet:  # noqa: ARG002 - as above
+    def _with_total(self, strip: Strip, found: Found, outlets: tuple[OutletReading, ...]) -> StripReading:
+        feeds = self._feeds(found)
+        names = [self._feed_name(found, feed) for feed in feeds]
+        powers = [_measured(strip, found, self.total_power, feed) for feed in feeds]
+        energies = [_measured(strip, found, self.total_energy, feed) for feed in feeds]
+        total = _channel(_sum(powers), self.total_power, _sum(energies), self.total_energy, count=len(feeds))
+        silent = tuple(name for name, power in zip(names, powers, strict=True) if power is None)
+        return StripReading(
+            outlets,
+            total,
+            summed=tuple(names) if len(feeds) > 1 else (),
+            unread=silent if len(silent) < len(feeds) else (),
+        )
+
+    def switch(self, strip: Strip, outlet: int, known: Found, *, on: bool) -> SnmpSet:
         """One SET."""
         how = self.switching
         oid, value = (how.on_oid, how.on_value) if on else (how.off_oid, how.off_value)
-        return SnmpSet(((oid.format(n=outlet), value),), f"switch outlet {outlet} {'on' if on else 'off'}")
+        row = self._rows(strip, known)[outlet - 1]
+        return SnmpSet(((oid.format(n=row), value),), f"switch outlet {outlet} {'on' if on else 'off'}")
+
+    def _rows(self, strip: Strip, known: Found) -> list[str]:
+        """Rows of outlets 1, 2, ...; Unreadable if the strip has fewer than the inventory says."""
+        count = strip.outlet_count
+        listed = [] if self.outlets is None else _listed(known, self.outlets)
+        if self.outlets is None or not listed:
+            default = "{n}" if self.outlets is None else self.outlets.default
+            return [default.format(n=n) for n in range(1, count + 1)]
+        if len(listed) < count:
+            said = f"{len(listed)} outlets, and hosts.yml says {count}: correct `outlets` there"
+            raise Unreadable(strip.name, f"a walk of {self.outlets.oid}", said)
+        return listed[:count]
+
+    def _feeds(self, known: Found) -> list[str]:
+        if self.feeds is None:
+            return [""]
+        return _listed(known, self.feeds) or [self.feeds.default]
+
+    def _feed_name(self, known: Found, feed: str) -> str:
+        said = "" if self.feeds is None else known.get(f"{self.feeds.oid}.{feed}")
+        return text_at(known, f"{self.feeds.oid}.{feed}") if self.feeds and isinstance(said, bytes) else f"feed {feed}"
 
 
-def _channel(power_watt: float | None, power: Quantity | None, joule: float | None, energy: Quantity | None) -> Channel:
+def _channel(
+    power_watt: float | None, power: Quantity | None, joule: float | None, energy: Quantity | None, *, count: int = 1
+) -> Channel:
+    """A channel of one meter, or of the sum of `count`."""
     if power_watt is None and joule is None:
         return NOT_METERED
     return Channel(
         power_watt,
-        None if power_watt is None or power is None else power.step,
+        None if power_watt is None or power is None else power.step * count,
         joule,
-        None if joule is None or energy is None else energy.step,
+        None if joule is None or energy is None else energy.step * count,
     )
 
 

@@ -6,7 +6,7 @@ from controller.power.family import FamilyRow
 _EPDU = "1.3.6.1.4.1.3808.1.1.3"
 _EPDU2 = "1.3.6.1.4.1.3808.1.1.6"
 
-# ePDUOutletStatusOutletState (1 on, 2 off), ePDUOutletControlOutletCommand
+# ePDUOutletStatusOutletState (1 on, 2 off) and -OutletName, ePDUOutletControlOutletCommand
 EPDU_FAMILY = FamilyRow(
     title="CyberPower switched PDU",
     family=ColumnFamily(
@@ -16,6 +16,7 @@ EPDU_FAMILY = FamilyRow(
         switching=one_column(f"{_EPDU}.3.3.1.1.4.{{n}}", {True: 1, False: 2}),
         power=None,
         energy=None,
+        names=f"{_EPDU}.3.5.1.1.2.{{n}}",
     ),
     verified="nothing but its MIB",
     from_memory="",
@@ -32,8 +33,8 @@ EPDU2_FAMILY = FamilyRow(
         switching=one_column(f"{_EPDU2}.6.1.5.1.5.{{n}}", {True: 1, False: 2}),
         power=Quantity(f"{_EPDU2}.6.2.4.1.7.{{n}}", 1.0),
         energy=Quantity(f"{_EPDU2}.6.2.4.1.11.{{n}}", TENTH_KWH_JOULE),
-        total_power=(Quantity(f"{_EPDU2}.3.4.1.18.1", 1.0),),
-        total_energy=(Quantity(f"{_EPDU2}.3.4.1.9.1", TENTH_KWH_JOULE),),
+        total_power=Quantity(f"{_EPDU2}.3.4.1.18.1", 1.0),
+        total_energy=Quantity(f"{_EPDU2}.3.4.1.9.1", TENTH_KWH_JOULE),
     ),
     verified="nothing but the numbers of its MIB's objects",
     from_memory="units of power (W) and energy (0.1 kWh)",

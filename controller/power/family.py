@@ -38,14 +38,21 @@ class OutletReading:
     number: int
     on: bool | None
     meter: Channel
+    name: str = ""
+    """What the strip calls it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StripReading:
-    """A whole strip; `total` is what it draws from the mains by its own meter there, where it has one."""
+    """A whole strip; `total` is what it draws from the mains by its own meters there, where it has some."""
 
     outlets: tuple[OutletReading, ...]
     total: Channel
+    summed: tuple[str, ...] = ()
+    """What the total is the sum of, by the strip's names: phases, cords, inlets, banks; empty for one meter."""
+
+    unread: tuple[str, ...] = ()
+    """Those of them that show no power though others do: then the total has none."""
 
     def outlet(self, number: int) -> OutletReading:
         """The outlet of that number; KeyError if there is none."""
@@ -58,16 +65,19 @@ class StripReading:
 class MeterFamily(Protocol):
     """One family. `Unreadable` is raised for values that cannot be understood."""
 
-    def objects(self, strip: Strip) -> tuple[str, ...]:
-        """The OIDs to read, those of `constants` not among them."""
+    def tables(self, strip: Strip) -> tuple[str, ...]:
+        """Columns that have to be walked once, before anything else: which feeds and outlets there are."""
 
-    def constants(self, strip: Strip) -> tuple[str, ...]:
-        """The OIDs that have to be read once only, such as scales."""
+    def constants(self, strip: Strip, known: Found) -> tuple[str, ...]:
+        """The OIDs that have to be read once only, such as scales and names; `known` is what the tables hold."""
+
+    def objects(self, strip: Strip, known: Found) -> tuple[str, ...]:
+        """The OIDs to read each time."""
 
     def reading(self, strip: Strip, found: Found) -> StripReading:
-        """What the objects, constants included, say."""
+        """What the objects, tables and constants included, say."""
 
-    def switch(self, strip: Strip, outlet: int, *, on: bool) -> SnmpSet:
+    def switch(self, strip: Strip, outlet: int, known: Found, *, on: bool) -> SnmpSet:
         """What switches an outlet at once."""
 
 

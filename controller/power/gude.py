@@ -8,7 +8,7 @@ taken where it agrees with the watts that are shown; it is as much too small or 
 from dataclasses import dataclass
 
 from controller.drivers.driver import SnmpSet
-from controller.power.columns import WATT_HOUR_JOULE, number_at
+from controller.power.columns import WATT_HOUR_JOULE, number_at, text_at
 from controller.power.family import NOT_METERED, Channel, FamilyRow, Found, OutletReading, StripReading
 from lab.model import Strip
 
@@ -46,26 +46,43 @@ class GudeFamily:
     def _state(self, strip: Strip, outlet: int) -> str:
         return f"{self._root(strip)}.3.1.2.1.3.{outlet}"
 
-    def objects(self, strip: Strip) -> tuple[str, ...]:
+    def tables(self, strip: Strip) -> tuple[str, ...]:  # noqa: ARG002 - other families need the strip
+        """None: the model says what there is."""
+        return ()
+
+    def objects(self, strip: Strip, known: Found) -> tuple[str, ...]:  # noqa: ARG002 - as above
         """States, and six columns of each channel."""
         states = [self._state(strip, n) for n in range(1, strip.outlet_count + 1)]
         outlets, banks = self._channels(strip)
         return (*states, *(pattern % column for pattern in (*outlets, *banks) for column in _COLUMNS))
 
-    def constants(self, strip: Strip) -> tuple[str, ...]:  # noqa: ARG002 - other families need the strip
-        """None."""
-        return ()
+    def constants(self, strip: Strip, known: Found) -> tuple[str, ...]:  # noqa: ARG002 - as above
+        """Names of the outlets (epc8226PortName)."""
+        return tuple(self._name(strip, n) for n in range(1, strip.outlet_count + 1))
+
+    def _name(self, strip: Strip, outlet: int) -> str:
+        return f"{self._root(strip)}.3.1.2.1.2.{outlet}"
 
     def reading(self, strip: Strip, found: Found) -> StripReading:
         """The total is the sum of both banks."""
         outlet_patterns, bank_patterns = self._channels(strip)
         outlets = tuple(
-            OutletReading(n, _state_of(number_at(strip, found, self._state(strip, n))), _channel(strip, found, pattern))
+            OutletReading(
+                n,
+                _state_of(number_at(strip, found, self._state(strip, n))),
+                _channel(strip, found, pattern),
+                text_at(found, self._name(strip, n)),
+            )
             for n, pattern in enumerate(outlet_patterns, start=1)
         )
-        return StripReading(outlets, _together([_channel(strip, found, pattern) for pattern in bank_patterns]))
+        banks = [_channel(strip, found, pattern) for pattern in bank_patterns]
+        names = [f"bank {bank}" for bank in _BANKS]
+        silent = tuple(name for name, bank in zip(names, banks, strict=True) if bank.power_watt is None)
+        return StripReading(
+            outlets, _together(banks), summed=tuple(names), unread=silent if len(silent) < len(banks) else ()
+        )
 
-    def switch(self, strip: Strip, outlet: int, *, on: bool) -> SnmpSet:
+    def switch(self, strip: Strip, outlet: int, known: Found, *, on: bool) -> SnmpSet:  # noqa: ARG002 - as above
         """The state is what is set (epc8226PortState: 0 off, 1 on)."""
         word = "on" if on else "off"
         return SnmpSet(((self._state(strip, outlet), int(on)),), f"switch outlet {outlet} {word}")

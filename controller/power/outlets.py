@@ -21,6 +21,9 @@ _POLL_EVERY_S = 0.2
 class Asked(Protocol):
     """The part of an SNMP agent that is needed here."""
 
+    def walk(self, oid: str, /) -> dict[str, SnmpValue]:
+        """The objects below an OID, by the rest of their OIDs."""
+
     def get(self, oids: Sequence[str], /) -> dict[str, SnmpValue]:
         """Objects by OID; those that do not exist are left out."""
 
@@ -65,12 +68,19 @@ class Meter:
 
     def read(self) -> StripReading:
         """All outlets and the total; Unreachable if the strip is silent, Silent if it is of another family."""
-        if self._constants is None:
-            self._constants = self._get(self._family.constants(self.strip))
-        found = self._get(self._family.objects(self.strip))
+        known = self._known()
+        found = self._get(self._family.objects(self.strip, known))
         if not found:
             raise Silent(self.strip)
-        return self._family.reading(self.strip, {**self._constants, **found})
+        return self._family.reading(self.strip, {**known, **found})
+
+    def _known(self) -> dict[str, SnmpValue]:
+        """What has to be read once only."""
+        if self._constants is None:
+            tables = self._family.tables(self.strip)
+            known = {f"{oid}.{index}": value for oid in tables for index, value in self._agent.walk(oid).items()}
+            self._constants = known | self._get(self._family.constants(self.strip, known))
+        return self._constants
 
     def _get(self, oids: Sequence[str]) -> dict[str, SnmpValue]:
         found: dict[str, SnmpValue] = {}
@@ -80,7 +90,7 @@ class Meter:
 
     def switch(self, outlet: Outlet, *, on: bool) -> Switched:
         """Switch an outlet and wait until the strip says so; Ignored if it does not come to that."""
-        sent_ns, acknowledged_ns = self._agent.put(self._family.switch(self.strip, outlet.number, on=on))
+        sent_ns, acknowledged_ns = self._agent.put(self._family.switch(self.strip, outlet.number, self._known(), on=on))
         deadline_s = time.monotonic() + self._patience_s
         while (seen := self.read().outlet(outlet.number).on) is not on:
             if time.monotonic() > deadline_s:

@@ -7,12 +7,14 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from controller.power.family import Channel, StripReading
+from controller.power.outlet_names import wrong_names
 from controller.power.outlets import Meter, Switched, outlets_named
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
-from lab.model import Lab, Outlet
+from lab.model import Lab, Outlet, Strip
 
 power_app = App(name="power", help="Metered power strips: read watts and joules, switch outlets.")
 
@@ -25,6 +27,8 @@ _JOULE_PER_WH = 3_600.0
 @power_app.command
 def read(outlet: str = "", /, *, lab: str = "virtual", as_json: _Json = False) -> int:
     """Show what outlets and strips draw now, and the resolution of their meters.
+
+    A strip that cannot be read is named, and the others are shown all the same; the exit status is 1 then.
 
     Parameters
     ----------
@@ -40,18 +44,42 @@ def read(outlet: str = "", /, *, lab: str = "virtual", as_json: _Json = False) -
     outlets_shown = set(outlets_named(lab_model, outlet)) if outlet else set(lab_model.outlets)
     strips = [strip for strip in lab_model.strips if not outlet or strip.name in {one.strip for one in outlets_shown}]
     readings: dict[str, StripReading] = {}
+    failures: dict[str, str] = {}
     for strip in strips:
-        meter = Meter(strip)
         try:
-            readings[strip.name] = meter.read()
-        finally:
-            meter.close()
+            readings[strip.name] = _read(strip)
+        except LabError as error:
+            failures[strip.name] = str(error)
     shown = sorted(outlets_shown, key=lambda one: (one.strip, one.number))
+    shown = [one for one in shown if one.strip in readings]
+    remarks = [
+        sentence
+        for name, reading in readings.items()
+        for sentence in (*_unknown_total(name, reading), *wrong_names(lab_model, name, reading))
+    ]
     if as_json:
-        print(json.dumps(_as_json(readings, shown, totals=not outlet), indent=1))
-    else:
+        answer = _as_json(readings, shown, totals=not outlet)
+        print(json.dumps({**answer, "failed": failures, "remarks": remarks}, indent=1))
+    elif readings:
         _print(readings, shown, totals=not outlet)
-    return 0
+    for sentence in (*(() if as_json else remarks), *failures.values()):
+        print(sentence, file=sys.stderr)
+    return 1 if failures else 0
+
+
+def _read(strip: Strip) -> StripReading:
+    meter = Meter(strip)
+    try:
+        return meter.read()
+    finally:
+        meter.close()
+
+
+def _unknown_total(name: str, reading: StripReading) -> tuple[str, ...]:
+    if not reading.unread:
+        return ()
+    silent = ", ".join(reading.unread)
+    return (f"{name}: {silent} shows no power, so what the whole strip draws is not known.",)
 
 
 @power_app.command
@@ -189,11 +217,14 @@ def _as_json(readings: dict[str, StripReading], outlets: list[Outlet], *, totals
     rows = []
     for one in outlets:
         reading = readings[one.strip].outlet(one.number)
-        row = {"strip": one.strip, "outlet": one.number, "feeds": one.feeds, "on": reading.on}
+        row = {"strip": one.strip, "outlet": one.number, "feeds": one.feeds, "name": reading.name, "on": reading.on}
         rows.append({**row, **_channel_json(reading.meter)})
     fields: dict[str, Any] = {"outlets": rows}
     if totals:
-        fields["strips"] = {name: _channel_json(reading.total) for name, reading in readings.items()}
+        fields["strips"] = {
+            name: {**_channel_json(reading.total), "summed": reading.summed, "unread": reading.unread}
+            for name, reading in readings.items()
+        }
     return fields
 
 
@@ -208,13 +239,14 @@ def _digits(step: float) -> int:
 
 
 def _print(readings: dict[str, StripReading], outlets: list[Outlet], *, totals: bool) -> None:
-    table = Table("OUTLET", "FEEDS", "STATE", "POWER", "ENERGY, Wh", box=None)
+    table = Table("OUTLET", "FEEDS", "NAME", "STATE", "POWER", "ENERGY, Wh", box=None)
     for one in outlets:
         reading = readings[one.strip].outlet(one.number)
-        table.add_row(f"{one.strip}:{one.number}", one.feeds, _STATES[reading.on], *_cells(reading.meter))
+        name = Text(reading.name)
+        table.add_row(f"{one.strip}:{one.number}", one.feeds, name, _STATES[reading.on], *_cells(reading.meter))
     if totals:
-        for name, whole in readings.items():
-            table.add_row(name, "all", "", *_cells(whole.total))
+        for strip, whole in readings.items():
+            table.add_row(strip, "all", Text(" + ".join(whole.summed)), "", *_cells(whole.total))
     console = Console()
     if not console.is_terminal:
         console = Console(width=200)

@@ -4,12 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controller.power.family import NOT_METERED
+from controller.power.family import NOT_METERED, OutletReading, StripReading
 from controller.power.gude import power_of
+from controller.power.outlet_names import wrong_names
 from controller.power.outlets import Meter, Silent, outlets_named
 from controller.power.table import METER_FAMILIES
 from lab.errors import Ignored, LabError, Unreadable
-from lab.model import Lab, Outlet, Strip, StripFamily
+from lab.model import Lab, Outlet, Strip, StripFamily, Switch
 
 FAMILIES: list[StripFamily] = sorted(METER_FAMILIES)
 E = "1.3.6.1.4.1."
@@ -115,7 +116,7 @@ def test_every_family_is_tried() -> None:
 def test_watts_and_joules(family: StripFamily) -> None:
     found, expected, total = MIBS[family]
     known, pdu = METER_FAMILIES[family].family, strip(family)
-    asked = {*known.objects(pdu), *known.constants(pdu)}
+    asked = {*known.objects(pdu, {}), *known.constants(pdu, {})}
     assert set(found) <= asked, "everything that is read was asked for"
     reading = known.reading(pdu, found)
     second = reading.outlet(2)
@@ -135,7 +136,7 @@ def test_watts_and_joules(family: StripFamily) -> None:
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("on", [True, False])
 def test_the_set_that_switches(family: StripFamily, *, on: bool) -> None:
-    order = METER_FAMILIES[family].family.switch(strip(family), 2, on=on)
+    order = METER_FAMILIES[family].family.switch(strip(family), 2, {}, on=on)
     oid, value = SETS[family][on]
     assert order.objects == ((oid, value),)
     assert order.what == f"switch outlet 2 {'on' if on else 'off'}"
@@ -163,7 +164,7 @@ def test_a_raritan_sensor_that_is_not_available() -> None:
 
 
 def test_the_8221_has_a_branch_of_its_own() -> None:
-    objects = METER_FAMILIES["gude"].family.objects(strip("gude", model="Expert Power Control 8221"))
+    objects = METER_FAMILIES["gude"].family.objects(strip("gude", model="Expert Power Control 8221"), {})
     assert all(oid.startswith(E + "28507.56.1.") for oid in objects)
 
 
@@ -194,6 +195,9 @@ class Toy:
     def get(self, _oids: object) -> dict[str, int | bytes | str]:
         self._looks -= 1
         return {E + "318.1.1.26.9.2.3.1.5.1": self._wanted if self._looks < 0 else 3 - self._wanted}
+
+    def walk(self, _oid: object) -> dict[str, int | bytes | str]:
+        return {}
 
     def put(self, order: object) -> tuple[int, int]:
         value = int(order.objects[0][1])  # type: ignore[attr-defined]
@@ -252,3 +256,118 @@ def test_outlets_by_number_or_by_what_they_feed() -> None:
     for wrong in ("pdu1:13", "pdu1:0", "pdu2:1", "n02", "pdu1:x", ""):
         with pytest.raises(LabError, match="pdu1:1-12"):
             outlets_named(lab, wrong)
+
+
+S3, S4 = E + "1718.3.2.", E + "1718.4.1."
+PHASES = {f"1.{n}": (f"A{letter}", watt) for n, letter, watt in ((1, "A", 147), (2, "B", 61), (3, "C", 70))}
+THREE_PHASE = {
+    **{f"{S3}2.1.2.{row}": name.encode() for row, (name, _) in PHASES.items()},
+    **{f"{S3}2.1.12.{row}": watt for row, (_, watt) in PHASES.items()},
+    **{f"{S3}3.1.2.{row}.{n}": f"{name}{n}".encode() for row, (name, _) in PHASES.items() for n in range(1, 9)},
+    **{f"{S3}3.1.3.{row}.{n}": f"Outlet_{name}{n}".encode() for row, (name, _) in PHASES.items() for n in range(1, 9)},
+    **{f"{S3}3.1.10.{row}.{n}": 1 for row in PHASES for n in range(1, 9)},
+    **{f"{S3}3.1.14.{row}.{n}": 10 * int(row[-1]) + n for row in PHASES for n in range(1, 9)},
+}
+
+
+class Strange(Toy):
+    """An agent with a table of objects."""
+
+    def __init__(self, held: dict[str, int | bytes | str]) -> None:
+        super().__init__(0)
+        self.held = held
+        self.sets: list[object] = []
+
+    def get(self, oids: object) -> dict[str, int | bytes | str]:
+        return {oid: self.held[oid] for oid in oids if oid in self.held}  # type: ignore[attr-defined]
+
+    def walk(self, oid: object) -> dict[str, int | bytes | str]:
+        return {name.removeprefix(f"{oid}."): value for name, value in self.held.items() if name.startswith(f"{oid}.")}
+
+    def put(self, order: object) -> tuple[int, int]:
+        self.sets += order.objects  # type: ignore[attr-defined]
+        self.held[S3 + "3.1.10.1.3.8"] = 0
+        return 1, 2
+
+
+def test_a_three_phase_strip_is_read_whole() -> None:
+    """Shape of a Sentry3 CDU with an infeed for each phase."""
+    toy = Strange(dict(THREE_PHASE))
+    meter = Meter(strip("servertech_sentry3", 24), toy)
+    reading = meter.read()
+    assert reading.total.power_watt == 147 + 61 + 70
+    assert reading.summed == ("AA", "AB", "AC")
+    assert not reading.unread
+    assert [reading.outlet(n).meter.power_watt for n in (1, 8, 9, 24)] == [11, 18, 21, 38]
+    assert (reading.outlet(1).name, reading.outlet(24).name) == ("Outlet_AA1", "Outlet_AC8")
+    assert meter.switch(Outlet("pdu1", 24, "sw1"), on=False).on is False
+    assert toy.sets == [(S3 + "3.1.11.1.3.8", 2)]
+
+
+@pytest.mark.parametrize("power", [-1, None])
+def test_a_sum_that_is_not_whole_is_none(power: int | None) -> None:
+    found = {**THREE_PHASE, S3 + "2.1.12.1.2": power}
+    held: dict[str, int | bytes | str] = {oid: value for oid, value in found.items() if value is not None}
+    reading = Meter(strip("servertech_sentry3", 24), Strange(held)).read()
+    assert reading.total.power_watt is None
+    assert reading.unread == ("AB",)
+
+
+def test_the_cords_of_a_chain_are_summed() -> None:
+    """Shape of a Sentry4 chain: a master's cord and a link's, no switched outlet."""
+    cords = {"1.1": (b"AA", 1701), "2.1": (b"BA", 1265)}
+    held: dict[str, int | bytes | str] = {
+        **{f"{S4}3.2.1.2.{row}": name for row, (name, _) in cords.items()},
+        **{f"{S4}3.3.1.3.{row}": watt for row, (_, watt) in cords.items()},
+        **{f"{S4}3.3.1.10.{row}": 5 for row in cords},
+    }
+    reading = Meter(strip("servertech_sentry4", 36), Strange(held)).read()
+    assert (reading.total.power_watt, reading.total.power_step_watt, reading.summed) == (2966, 2.0, ("AA", "BA"))
+    assert reading.total.energy_joule == 2 * 5 * 360e3
+
+
+def test_two_inlets_are_summed_and_two_inputs_are() -> None:
+    px: dict[str, int | bytes | str] = {}
+    for inlet, watt in ((1, 242), (2, 58)):
+        px |= {
+            E + f"13742.6.3.3.3.1.2.1.{inlet}": f"I{inlet}".encode(),
+            E + f"13742.6.5.2.3.1.4.1.{inlet}.5": watt,
+            E + f"13742.6.3.3.4.1.7.1.{inlet}.5": 0,
+        }
+    reading = Meter(strip("raritan_px", 2), Strange(px)).read()
+    assert (reading.total.power_watt, reading.summed) == (300, ("I1", "I2"))
+    eaton: dict[str, int | bytes | str] = {E + f"534.6.6.7.3.5.1.4.0.{n}": 100 * n for n in (1, 2)}
+    reading = Meter(strip("eaton_g3", 2), Strange(eaton)).read()
+    assert (reading.total.power_watt, reading.summed) == (300, ("feed 0.1", "feed 0.2"))
+
+
+def test_more_outlets_than_the_strip_has_are_refused() -> None:
+    with pytest.raises(Unreadable, match=r"24 outlets, and hosts\.yml says 30"):
+        Meter(strip("servertech_sentry3", 30), Strange(dict(THREE_PHASE))).read()
+
+
+def test_names_on_the_strip_are_compared_with_the_file() -> None:
+    switches = tuple(Switch(name, "cisco_sg", "", "", 22, 161, "", "", "", ()) for name in ("sw1", "sw10"))
+    outlets = tuple(Outlet("pdu1", n, "sw1") for n in (1, 2, 3))
+    lab = Lab("x", "", "", "", switches, (), (), (strip("apc_rpdu", 5),), outlets)
+    names = {1: "SW1", 2: "rack 4, sw10 (left)", 3: "Outlet 3", 4: "feed of sw1", 5: "sw1 and sw10"}
+    readings = tuple(OutletReading(n, True, NOT_METERED, name) for n, name in names.items())
+    found = list(wrong_names(lab, "pdu1", StripReading(readings, NOT_METERED)))
+    assert found == [
+        "pdu1:2 is called 'rack 4, sw10 (left)' on the strip, and outlets.csv says that it feeds sw1: correct one.",
+        "pdu1:4 is called 'feed of sw1' on the strip, and outlets.csv says nothing about it: correct one.",
+    ]
+
+
+def test_names_are_read_with_the_outlets() -> None:
+    column = {
+        "apc_rpdu": "318.1.1.12.3.5.1.1.2",
+        "apc_rpdu2": "318.1.1.26.9.2.3.1.3",
+        "cyberpower_epdu": "3808.1.1.3.3.5.1.1.2",
+        "raritan_px": "13742.6.3.5.3.1.3.1",
+        "gude": "28507.58.1.3.1.2.1.2",
+    }
+    for family, oid in column.items():
+        some = {**MIBS[family][0], f"{E}{oid}.2": b"sw2\0"}
+        reading = Meter(strip(family), Strange(some)).read()  # type: ignore[arg-type]
+        assert (reading.outlet(2).name, reading.outlet(1).name) == ("sw2", "")

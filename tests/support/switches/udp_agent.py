@@ -30,7 +30,9 @@ class UdpAgent:
     `sizes` are those of the answers that were sent, in bytes; `asked` the number of rows of each GETBULK.
     """
 
-    def __init__(self, values: Mapping[str, int | bytes | str], *, whole_byte: int = _LONGEST) -> None:
+    def __init__(
+        self, values: Mapping[str, int | bytes | str], *, whole_byte: int = _LONGEST, address: str = ADDRESS
+    ) -> None:
         self._values = sorted((tuple(map(int, oid.split("."))), value) for oid, value in values.items())
         self._names = [name for name, _ in self._values]
         self.whole_byte = whole_byte
@@ -38,7 +40,8 @@ class UdpAgent:
         self.sizes: list[int] = []
         self.asked: list[int] = []
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.bind((ADDRESS, 0))
+        self._socket.bind((address, 0))
+        self._address = address
         self.port: int = self._socket.getsockname()[1]
         self._thread = threading.Thread(target=self._serve, daemon=True)
         self._thread.start()
@@ -48,7 +51,7 @@ class UdpAgent:
 
     def __exit__(self, *_: object) -> None:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as goodbye:
-            goodbye.sendto(b"", (ADDRESS, self.port))
+            goodbye.sendto(b"", (self._address, self.port))
         self._thread.join()
         self._socket.close()
 
