@@ -23,6 +23,7 @@ from analysis.programs.profile_reading import profiles_of, time_of
 from analysis.programs.round_replay import RoundFit, RoundRun, fit_rounds, round_run
 from analysis.programs.run_time import WakeFit, WakeRun, errors_of, fit_wakes, wake_run
 from analysis.programs.sleeping_links import link_of, sleeping_directions
+from analysis.programs.usefulness import Timed, refuse_useless
 from analysis.run_lab import lab_of_run, link_mbps
 from record.store import read_facts
 from record.trials import read_trials
@@ -91,12 +92,12 @@ def fit_run_time(
             failures.append(f"{placement}, {name}: {error}")
             return None
 
-    miwa = attempt("Miwa's model", lambda: miwa_time(fit_miwa([case.miwa for case in cases]), miwa_errors(cases)))
+    miwa = attempt("Miwa's model", lambda: _miwa(cases))
     wakes: WakeTime | None = None
     rounds: RoundTime | None = None
     if any(case.wake is not None for case in cases):
-        wakes = attempt("gaps and wakes", lambda: wake_time(fit_wakes(_wakes(cases)), wake_errors(cases)))
-        rounds = attempt("replayed rounds", lambda: round_time(fit_rounds(_rounds(cases)), round_errors(cases)))
+        wakes = attempt("gaps and wakes", lambda: _gaps_and_wakes(cases))
+        rounds = attempt("replayed rounds", lambda: _replayed(cases))
     else:
         failures.append(f"{placement}, models of gaps: record gaps, and probe the links to fit their policy.")
     if miwa is None and wakes is None and rounds is None:
@@ -115,6 +116,29 @@ def fit_run_time(
         rounds=rounds,
     )
     return found, tuple(failures)
+
+
+def _miwa(cases: Sequence[Case]) -> MiwaTime:
+    runs, error = [case.miwa for case in cases], miwa_errors(cases)
+    fit = fit_miwa(runs)
+    bounded = {"c": fit.plateau_us, "t": fit.threshold_us}  # a step has neither an alpha nor a t0
+    refuse_useless(runs, [fit.time_s(run) for run in runs], fit.explained, bounded, error, parameters=4)
+    return miwa_time(fit, error)
+
+
+def _gaps_and_wakes(cases: Sequence[Case]) -> WakeTime:
+    runs, error = _wakes(cases), wake_errors(cases)
+    fit = fit_wakes(runs)
+    parameters = {"serial": fit.serial, "abreast": fit.abreast, "hidden": fit.hidden_us}
+    refuse_useless(runs, [fit.time_s(run) for run in runs], fit.explained, parameters, error)
+    return wake_time(fit, error)
+
+
+def _replayed(cases: Sequence[Case]) -> RoundTime:
+    runs, error = _rounds(cases), round_errors(cases)
+    fit = fit_rounds(runs)
+    refuse_useless(runs, [fit.time_s(run) for run in runs], fit.explained, {"serial": fit.serial}, error)
+    return round_time(fit, error)
 
 
 def _wakes(cases: Iterable[Case]) -> list[WakeRun]:
@@ -140,15 +164,8 @@ def round_errors(cases: Sequence[Case]) -> RunTimeError | None:
     return _held_out(_rounds(cases), fit_rounds)
 
 
-class _Ran(Protocol):
-    """A configuration in a model's own form."""
-
-    @property
-    def eee_s(self) -> float: ...
-
-
-_OfModel = TypeVar("_OfModel", bound=_Ran)
-_OfModel_contra = TypeVar("_OfModel_contra", bound=_Ran, contravariant=True)
+_OfModel = TypeVar("_OfModel", bound=Timed)
+_OfModel_contra = TypeVar("_OfModel_contra", bound=Timed, contravariant=True)
 
 
 class _Fit(Protocol[_OfModel_contra]):

@@ -3,22 +3,36 @@
 T = T_base + n f(I); I = T_base / n - S / B; f(I) = 0 for I <= t, else c (1 - exp(-alpha (I - t0))).
 
 The paper does not say how t and t0 are related. With t >= t0, f is never negative; the fit leaves both free under
-that condition. The model's known weaknesses (gaps differ from their mean, ranks of a node call together, time in MPI
-counts as idle) are all in `I`, which is used as printed.
+that condition, where t may be anywhere between two measured idle intervals. The model's known weaknesses (gaps differ
+from their mean, ranks of a node call together, time in MPI counts as idle) are all in `I`, which is used as printed.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
-import lmfit
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import f as fisher
-from scipy.stats import t as student
 
 from analysis.interval import Floats, Interval, NotEnoughData
 
-_LEAST_RUNS = 8
-_THRESHOLDS = 60
+_LEAST_RUNS: Final = 8
+_LEAST_ABOVE: Final = 4
+_THRESHOLDS: Final = 60
+_ALPHAS: Final = 120
+_STARTS: Final = np.linspace(-1.0, 1.0, 9)
+_ZOOMS: Final = 4
+_FINE_ENOUGH: Final = 30
+_FLAT: Final = 1e-6
+_RISING: Final = 0.5
+_SINGULAR: Final = 1e-9
+_ANYTHING: Final = 1e12
+_CURVED: Final = (1.0, 20.0)
+"""alpha, from a curve that bends but little over all idle intervals to a step between the two nearest ones.
+
+A smaller alpha would be a rise that goes on beyond what was measured, and c the height of a plateau that nobody saw.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +63,9 @@ class Run:
 class MiwaFit:
     """Parameters of Eq. 3 with 95 % intervals; `alpha_per_us` in 1/us.
 
-    `threshold_us` is found by a search; its interval contains all thresholds whose fit is not worse by an F test. The
-    other intervals contain those of the linearised fits at all of these thresholds. On synthetic data (30 runs with
-    errors of 2 us) those of alpha and the origin contained the truth in only 87 to 90 % of 60 cases, as t0 <= t.
+    Intervals are those of the profile likelihood: all values of a parameter for which some choice of the others fits
+    not significantly worse than the best (F test). Where overheads rise in one step, alpha has no upper end and t0 no
+    lower one, but c is as certain as ever.
     `residual_us` is the standard deviation of the overhead of one communication about the curve; `explained` is R2.
     """
 
@@ -100,26 +114,24 @@ def fit_miwa(runs: Sequence[Run]) -> MiwaFit:
         raise NotEnoughData("all runs have the same mean idle interval: vary the sleep time or the size.")
     if float(overhead.max()) <= 0.0:
         raise NotEnoughData("no run took longer with EEE: there is no overhead to fit, or EEE was off.")
-    tried = [(_fit_above(threshold, idle, overhead), threshold) for threshold in _candidates(idle)]
-    kept = [(result, threshold) for result, threshold in tried if result is not None]
-    if not kept:
+    thresholds = [one for one in _candidates(idle) if int((idle > one).sum()) >= _LEAST_ABOVE]
+    if not thresholds:
         raise NotEnoughData("fewer than four idle intervals show overhead: measure longer intervals too.")
-    best, below_us = min(kept, key=lambda pair: pair[0].chisqr)
-    free = len(measured) - 4
-    limit = best.chisqr * (1 + 3 * float(fisher.ppf(0.95, 3, free)) / free) if free > 0 else np.inf
-    near = [(result, threshold) for result, threshold in kept if result.chisqr <= limit]
-    close = [threshold for _, threshold in near]
-    fits = [result for result, _ in near]
+    found = _profiled(idle, overhead, thresholds)
+    place = np.unravel_index(int(np.argmin(found.left)), found.left.shape)
+    least = float(found.left[place])
     spread = float(((overhead - overhead.mean()) ** 2).sum())
-    if best.chisqr >= spread:
+    if least >= spread:
         raise NotEnoughData("the overhead does not rise with the idle interval: noise hides it, so repeat more often.")
+    below_us = thresholds[place[0]]
+    close = [thresholds[number] for number in np.flatnonzero(found.near(3).any(axis=(1, 2)))]
     return MiwaFit(
-        _interval("plateau_us", best, fits, free),
-        _interval("alpha_per_us", best, fits, free),
-        _interval("origin_us", best, fits, free),
+        found.plateau_us(place),
+        found.alpha_per_us(place),
+        found.origin_us(place),
         Interval((below_us + _next(idle, below_us)) / 2, min(close), _next(idle, max(close))),
-        float(np.sqrt(best.chisqr / max(free, 1))),
-        1.0 - best.chisqr / spread if spread > 0 else 0.0,
+        float(np.sqrt(least / max(found.free, 1))),
+        1.0 - least / spread if spread > 0 else 0.0,
         len(measured),
     )
 
@@ -136,34 +148,118 @@ def _next(idle: Floats, threshold_us: float) -> float:
     return float(idle[idle > threshold_us].min())
 
 
-def _fit_above(threshold_us: float, idle: Floats, overhead: Floats) -> lmfit.minimizer.MinimizerResult | None:
-    above = idle > threshold_us
-    if int(above.sum()) < 4:
-        return None
-    scale = max(float(np.median(idle[above] - threshold_us)), 1e-6)
-    parameters = lmfit.Parameters()
-    parameters.add("plateau_us", value=max(float(np.quantile(overhead[above], 0.8)), 1e-6), min=0.0)
-    parameters.add("alpha_per_us", value=1.0 / scale, min=1e-9)
-    parameters.add("origin_us", value=threshold_us - 0.1 * scale, max=threshold_us)
+_Place = tuple[np.intp, ...]
 
-    def misses(now: lmfit.Parameters) -> Floats:
-        values = now.valuesdict()
-        return overhead - curve_us(
-            idle, values["plateau_us"], values["alpha_per_us"], values["origin_us"], threshold_us
+
+@dataclass(frozen=True, slots=True)
+class _Profiled:
+    """Least squares at every threshold and alpha, for several starts about the best one, with the best c of each.
+
+    A threshold stands for all values up to `latest`, the next idle interval. `start` is how much of c is missing there:
+    exp(-alpha (latest - t0)), 1 for t0 = latest. `left`: sums of squares, `plateau`: c, `weight`: the curvature of the
+    sum in c. `latest` is (thresholds,), `alpha` (alphas,), all others (thresholds, alphas, starts). `free`: degrees of
+    freedom. `whole`: the range of alpha that was tried at all.
+    """
+
+    latest: Floats
+    alpha: Floats
+    start: Floats
+    left: Floats
+    plateau: Floats
+    weight: Floats
+    free: int
+    whole: tuple[float, float]
+
+    def near(self, parameters: int) -> NDArray[np.bool_]:
+        """Which choices fit not significantly worse than the best, as so many parameters differ from it."""
+        return np.asarray(self.left <= _limit(float(self.left.min()), parameters, self.free), dtype=bool)
+
+    def plateau_us(self, best: _Place) -> Interval:
+        """c, which may differ from the best of each choice too; without an upper end if a straight line fits."""
+        near = self.near(1)
+        room = np.maximum(_limit(float(self.left.min()), 1, self.free) - self.left[near], 0.0)
+        half = np.sqrt(room / np.maximum(self.weight[near], 1e-300))
+        lows, highs = self.plateau[near] - half, self.plateau[near] + half
+        straight = bool((near & (self.start > _RISING))[:, self.alpha <= self.whole[0]].any())
+        high = float("inf") if straight else float(highs.max())
+        return Interval.about(float(self.plateau[best]), max(float(lows.min()), 0.0), high)
+
+    def alpha_per_us(self, best: _Place) -> Interval:
+        """alpha; without an upper end if a step fits too."""
+        near = self.alpha[np.flatnonzero(self.near(1).any(axis=(0, 2)))]
+        return Interval.about(
+            float(self.alpha[best[1]]),
+            float(near.min()) if near.min() > self.whole[0] else 0.0,
+            float(near.max()) if near.max() < self.whole[1] else float("inf"),
         )
 
-    return lmfit.minimize(misses, parameters)
+    def origin_us(self, best: _Place) -> Interval:
+        """t0; without a lower end if the curve may be flat from the threshold on."""
+        origin = self.latest[:, None, None] + np.log(self.start) / self.alpha[None, :, None]
+        near = self.near(1)
+        low = float("-inf") if bool((self.start[near] <= _FLAT).any()) else float(origin[near].min())
+        return Interval.about(float(origin[best]), low, float(origin[near].max()))
 
 
-def _interval(
-    name: str, best: lmfit.minimizer.MinimizerResult, fits: Sequence[lmfit.minimizer.MinimizerResult], free: int
-) -> Interval:
-    """From the lowest to the highest end of the intervals (Student's t) of all fits that are about as good."""
-    value, wide = float(best.params[name].value), float(student.ppf(0.975, max(free, 1)))
-    lows, highs = [value], [value]
-    for result in fits:
-        found, error = float(result.params[name].value), result.params[name].stderr
-        half = wide * float(error) if error is not None and np.isfinite(error) else float("inf")
-        lows.append(found - half)
-        highs.append(found + half)
-    return Interval(value, min(lows), max(highs))
+def _limit(least: float, parameters: int, free: int) -> float:
+    """The sum of squares up to which so many parameters fit not significantly worse than the best."""
+    if free < 1:
+        return float("inf")
+    return least * (1 + parameters * float(fisher.ppf(0.95, parameters, free)) / free)
+
+
+def _profiled(idle: Floats, overhead: Floats, thresholds: Sequence[float]) -> _Profiled:
+    """With alphas close enough to each other that many of them fit about as well as the best."""
+    apart = np.diff(np.unique(idle))
+    whole = (_CURVED[0] / float(np.ptp(idle)), _CURVED[1] / float(apart[apart > 0].min()))
+    found = _at(idle, overhead, thresholds, np.geomspace(*whole, _ALPHAS), whole)
+    for _ in range(_ZOOMS):
+        near = np.flatnonzero(found.near(3).any(axis=(0, 2)))
+        if np.ptp(near) >= _FINE_ENOUGH:
+            break
+        low, high = found.alpha[max(near[0] - 1, 0)], found.alpha[min(near[-1] + 1, _ALPHAS - 1)]
+        found = _at(idle, overhead, thresholds, np.geomspace(low, high, _ALPHAS), whole)
+    return found
+
+
+def _at(
+    idle: Floats, overhead: Floats, thresholds: Sequence[float], alpha: Floats, whole: tuple[float, float]
+) -> _Profiled:
+    """For one threshold and alpha, c and the start follow from linear least squares."""
+    free = len(idle) - 4
+    latest = np.array([_next(idle, one) for one in thresholds])
+    decays = [
+        np.exp(-alpha[:, None] * np.maximum(idle - last, 0.0)) * (idle > one)
+        for one, last in zip(thresholds, latest, strict=True)
+    ]
+    lines = [_line(decay, overhead, idle > one) for decay, one in zip(decays, thresholds, strict=True)]
+    least = min(
+        float(_summed(decay, overhead, idle > one, start[:, None])[0].min())
+        for decay, one, (start, _) in zip(decays, thresholds, lines, strict=True)
+    )
+    room = _limit(least, 1, free) - least if np.isfinite(_limit(least, 1, free)) else least
+    parts = []
+    for decay, one, (start, variance) in zip(decays, thresholds, lines, strict=True):
+        tried = np.clip(start[:, None] + np.sqrt(variance * room)[:, None] * _STARTS, _FLAT, 1.0)
+        parts.append((tried, *_summed(decay, overhead, idle > one, tried)))
+    starts, left, plateau, weight = (np.stack(each) for each in zip(*parts, strict=True))
+    return _Profiled(latest, alpha, starts, left, plateau, weight, free, whole)
+
+
+def _line(decay: Floats, overhead: Floats, above: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """(best start, its variance for errors of 1), each of shape (alphas,)."""
+    count, one, two = float(above.sum()), decay.sum(axis=1), (decay**2).sum(axis=1)
+    sum_, product = float(overhead[above].sum()), decay @ overhead
+    determinant = np.maximum(count * two - one**2, _SINGULAR * count * np.maximum(two, _SINGULAR))
+    plateau = np.maximum((two * sum_ - one * product) / determinant, _SINGULAR)
+    start = np.clip((one * sum_ - count * product) / determinant / plateau, _FLAT, 1.0)
+    variance = (start**2 * two - 2 * start * one + count) / determinant / plateau**2
+    return start, np.clip(variance, 0.0, _ANYTHING)
+
+
+def _summed(decay: Floats, overhead: Floats, above: NDArray[np.bool_], start: Floats) -> tuple[Floats, Floats, Floats]:
+    """(sum of squares, best c, curvature in c) of each start, shape (alphas, starts)."""
+    shape = above - start[:, :, None] * decay[:, None, :]
+    weight = (shape**2).sum(axis=-1)
+    plateau = np.maximum((shape @ overhead) / np.maximum(weight, 1e-300), 0.0)
+    return ((overhead - plateau[..., None] * shape) ** 2).sum(axis=-1), plateau, weight
