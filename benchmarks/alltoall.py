@@ -18,7 +18,8 @@ _SCRIPT: Final = "alltoall_ranks.py"
 _MARK: Final = "alltoall "
 _INT_BYTE: Final = 4
 _TIMES: Final = {"time_ns", "begun_ns", "ended_ns", "processor_wait_ns", "iteration_ns", "call_ns", "mean_call_ns"}
-_KEYS: Final = {"ranks", "iterations", "array_byte", "wrong", "shares", *_TIMES}
+_CLEAN: Final = {"steady_ns", "slow_ns", "slow_beyond_ns", "processor_wait_share", "steal_share"}
+_KEYS: Final = {*_CLEAN, "ranks", "iterations", "array_byte", "wrong", "shares", *_TIMES}
 
 
 class AlltoallParameters(Parameters):
@@ -43,6 +44,10 @@ class Alltoall:
     counts them; `communication_size` is S, what one call sends to other nodes. What Open MPI makes of a call, messages
     and bytes by pair, is in the traffic matrix. `processor_wait` is the longest time that a rank was ready to run in
     the loop and had no processor: where that is a large share of `time`, processors limit the figures, not the network.
+    `processor_wait_share` is that share by the kernel's clock, and `steal_share` the share of a node's processors that
+    its hypervisor gave to others. `slow_iterations` is the time that
+    iterations took beyond the median, of those that took over 2 ms more: more than any waking link. `time_steady` is
+    `time` without that, and what run times are compared by; unlike a median it keeps every wait for a link.
     """
 
     name: str = "alltoall"
@@ -65,10 +70,14 @@ class Alltoall:
             return Answer(right=False, why="it ended without a result line.")
         figures = (
             Figure("time", result["time_ns"] / 1e9, "s"),
+            Figure("time_steady", result["steady_ns"] / 1e9, "s"),
             *_quantiles("iteration", result["shares"], result["iteration_ns"]),
             *_quantiles("call", result["shares"], result["call_ns"]),
             Figure("call_mean", result["mean_call_ns"] / 1e3, "us"),
+            Figure("slow_iterations", result["slow_ns"] / 1e9, "s"),
             Figure("processor_wait", result["processor_wait_ns"] / 1e9, "s"),
+            Figure("processor_wait_share", result["processor_wait_share"], "1"),
+            Figure("steal_share", result["steal_share"], "1"),
             Figure("communications", parameters.iterations * placement.ranks_per_host, "call"),
             Figure("communication_size", _sent_byte(result, placement), "byte"),
         )

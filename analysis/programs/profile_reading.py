@@ -2,7 +2,8 @@
 
 Sources of each number, in order of preference:
 
-* run time: the figure `time`; else the length of the measured window.
+* run time: the figure `time_steady`, which iterations far slower than the median do not enter; else `time`; else the
+  length of the measured window.
 * n: the figure `communications`; else the messages that a node sent to other nodes (`traffic.json`).
 * S: the figure `communication_size`; else the bytes that a node sent to other nodes, divided by n: as counted by Open
   MPI, else by the gap recorder on the wire.
@@ -32,8 +33,8 @@ _T = TypeVar("_T")
 
 def time_of(trial: Trial) -> float:
     """Run time of a trial, seconds: as the program reports it, else the length of its window."""
-    figure = trial.figures.get("time")
-    return figure.value if figure is not None and figure.unit == "s" else trial.window_s
+    reported = (trial.figures.get(name) for name in ("time_steady", "time"))
+    return next((figure.value for figure in reported if figure is not None and figure.unit == "s"), trial.window_s)
 
 
 def profiles_of(folder: Path, link_mbps: float = 1_000.0) -> tuple[Profile, ...]:

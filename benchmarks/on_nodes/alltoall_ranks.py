@@ -6,7 +6,11 @@
 Rank 0 prints one line of JSON. All ranks pass a barrier before the measured loop; `time_ns` is that of the rank that
 took longest from there to the end of its last pause. Contents are checked after the warm-up and after the loop, against
 what each other rank has to have sent; the two have different contents. `processor_wait_ns` is the longest time that a
-rank was ready to run in the loop and had no processor: on nodes of its own next to nothing.
+rank was ready to run in the loop and had no processor: on nodes of its own next to nothing. `processor_wait_share` is
+the same as a share of the time by the node's own clock, and `steal_share` the largest share of a node's processors that
+its hypervisor gave to others: the kernel counts both, and its clock may be another than the program's. `slow_ns` is by
+how much iterations were longer than the median where that was by more than `slow_beyond_ns`, all together; `steady_ns`
+is the loop's time without it.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import json
+import os
 import sys
 import time
 from array import array
@@ -27,6 +32,11 @@ mpi4py.rc.threads = False  # as a C program that calls MPI_Init
 from mpi4py import MPI  # noqa: E402 - the setting has to come first
 
 _SHARES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99, 1.0)
+
+_SLOW_BEYOND_NS = 2_000_000
+"""Longer than all links of a path take to wake, in the first place where EEE is slowest: 0.25 ms each at 1 Gb/s."""
+
+_STEAL = 8  # place in the first line of /proc/stat, after "cpu"
 
 
 def content(salt: int, source: int, target: int, count: int) -> array[int]:
@@ -68,6 +78,29 @@ def waited_ns() -> int:
         return 0
 
 
+def stolen_s() -> float:
+    """Processor time that the hypervisor gave to others since the node started, all processors; 0 where unknown."""
+    try:
+        words = Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=_STEAL + 1)
+    except OSError:
+        return 0.0
+    return float(words[_STEAL]) / os.sysconf("SC_CLK_TCK")
+
+
+def uptime_s() -> float:
+    """Seconds since the node started, by its kernel; 0 where unknown."""
+    try:
+        return float(Path("/proc/uptime").read_text(encoding="ascii").split()[0])
+    except OSError:
+        return 0.0
+
+
+def slow_ns(steps: Sequence[int]) -> int:
+    """By how much steps were longer than their median, of those that were by more than `_SLOW_BEYOND_NS`."""
+    median = sorted(steps)[len(steps) // 2]
+    return sum(step - median for step in steps if step > median + _SLOW_BEYOND_NS)
+
+
 def quantiles(values: Sequence[int]) -> list[int]:
     """The values below which the shares of `_SHARES` lie, by the nearest rank."""
     ordered = sorted(values)
@@ -100,7 +133,7 @@ def main() -> None:
     begins, returns = array("q", bytes(8 * (iterations + 1))), array("q", bytes(8 * iterations))
     gc.disable()
     world.Barrier()
-    before_ns = waited_ns()
+    before_ns, before_s, up_s = waited_ns(), stolen_s(), uptime_s()
     begun_ns = time.time_ns()
     for index in range(iterations):
         begins[index] = clock()
@@ -110,13 +143,19 @@ def main() -> None:
     begins[iterations] = clock()
     ended_ns = time.time_ns()
     wait_ns = waited_ns() - before_ns
+    elapsed_s = (uptime_s() - up_s) or (begins[iterations] - begins[0]) / 1e9
+    steal = (stolen_s() - before_s) / (elapsed_s * (os.cpu_count() or 1))
+    steps = [after - before for before, after in zip(begins, begins[1:])]
     wrong += sum(left != right for left, right in zip(theirs, expected))
 
     longest_ns = world.allreduce(begins[iterations] - begins[0], op=MPI.MAX)
     longest_wait_ns = world.allreduce(wait_ns, op=MPI.MAX)
+    longest_share = world.allreduce(wait_ns / 1e9 / elapsed_s, op=MPI.MAX)
+    most_steal = world.allreduce(steal, op=MPI.MAX)
+    most_slow_ns = world.allreduce(slow_ns(steps), op=MPI.MAX)
+    steady_ns = world.allreduce(begins[iterations] - begins[0] - slow_ns(steps), op=MPI.MAX)
     wrong = world.allreduce(wrong)
     if rank == 0:
-        steps = [after - before for before, after in zip(begins, begins[1:])]
         calls = [after - before for before, after in zip(begins, returns)]
         result = {
             "ranks": size,
@@ -124,7 +163,12 @@ def main() -> None:
             "array_byte": 4 * count * size,
             "wrong": wrong,
             "time_ns": longest_ns,
+            "steady_ns": steady_ns,
+            "slow_ns": most_slow_ns,
+            "slow_beyond_ns": _SLOW_BEYOND_NS,
             "processor_wait_ns": longest_wait_ns,
+            "processor_wait_share": longest_share,
+            "steal_share": most_steal,
             "begun_ns": begun_ns,
             "ended_ns": ended_ns,
             "shares": _SHARES,

@@ -170,7 +170,10 @@ class Recordings(_Part):
 class Guards(_Part):
     """What makes a trial invalid, and how often it is repeated at the end of its block.
 
-    On a virtual lab, at most `twin_late_share` of a trial's frames may be delivered more than `twin_late_us` late.
+    On a virtual lab, at most `twin_late_share` of a trial's frames may be delivered more than `twin_late_us` late. Of a
+    program's time, its ranks may wait for a processor for at most `processor_wait_share`, and at most `slow_share` may
+    pass in iterations that are far slower than the median; a node may lose at most `steal_share` of its processors to
+    its hypervisor. Programs that do not report these figures are not judged by them.
     """
 
     retries: int = Field(default=2, ge=0, le=20)
@@ -180,6 +183,9 @@ class Guards(_Part):
     clock_jump_s: Seconds = 0.05
     twin_late_us: float = Field(default=500.0, gt=0)
     twin_late_share: float = Field(default=0.01, ge=0, le=1)
+    processor_wait_share: float = Field(default=0.05, ge=0, le=1)
+    steal_share: float = Field(default=0.05, ge=0, le=1)
+    slow_share: float = Field(default=0.05, ge=0, le=1)
     failures_in_a_row: int = Field(default=6, ge=1)
 
 

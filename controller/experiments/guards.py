@@ -176,6 +176,33 @@ def why_invalid(guards: Guards, violations: Sequence[Violation], begun_ns: int, 
     return f"{found[0]}{more}." if found else ""
 
 
+def contamination(guards: Guards, figures: Iterable[tuple[str, float, str]]) -> str:
+    """What else than the network a program's figures show, in one sentence; empty if nothing, or if none tells.
+
+    Ranks that waited for a processor, nodes whose hypervisor took it, and iterations in a second mode, far slower than
+    the median (`benchmarks.alltoall`).
+    """
+    found = {name: value for name, value, _ in figures}
+    wait, steal = found.get("processor_wait_share", 0.0), found.get("steal_share", 0.0)
+    slow = found.get("slow_iterations", 0.0) / max(found.get("time", 0.0), 1e-9)
+    if wait > guards.processor_wait_share:
+        return (
+            f"a rank waited for a processor for {wait:.0%} of the time: use fewer ranks, or end what else runs there "
+            "(guards: processor_wait_share)."
+        )
+    if steal > guards.steal_share:
+        return (
+            f"a node lost {steal:.0%} of its processors to its hypervisor: measure when its host is quiet "
+            "(guards: steal_share)."
+        )
+    if slow > guards.slow_share:
+        return (
+            f"{slow:.0%} of the time passed in iterations far slower than the median, a second mode that no link "
+            "explains: end what else runs on the nodes (guards: slow_share)."
+        )
+    return ""
+
+
 class TrialMonitor:
     """Observes one trial: jumps of the system clock, and lateness of a virtual lab."""
 

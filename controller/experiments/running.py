@@ -13,7 +13,7 @@ from controller.applying.rounds import Stop, Stopped
 from controller.collecting.collect import Collector
 from controller.experiments.blocks import Slot, SlotQueue
 from controller.experiments.experiment import Experiment
-from controller.experiments.guards import GuardSink, LatenessMonitor, TrialMonitor, why_invalid
+from controller.experiments.guards import GuardSink, LatenessMonitor, TrialMonitor, contamination, why_invalid
 from controller.experiments.lab_controller import LabController
 from controller.experiments.measuring import Measured, await_reach, begun_of, hosts_of, measure
 from controller.experiments.run_progress import RunProgress
@@ -173,7 +173,8 @@ class Runner:
             return TrialEnded(number, "failed", why, from_ns, self.run.clock.now_ns())
         for note in (*done.notes, *self._changed_pace()):
             self.run.event(EventKind.TRIAL_NOTE, trial=number, note=note)
-        why = done.why or monitor.violation() or self._why_invalid(done)
+        why = done.why or monitor.violation() or contamination(self.experiment.guards, done.figures)
+        why = why or self._why_invalid(done)
         state: TrialState = "invalid" if why else "valid"
         answer = done.answer_right, done.figures, done.loop_ns
         return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *answer)

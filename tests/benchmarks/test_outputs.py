@@ -181,7 +181,8 @@ def _alltoall(**changed: Any) -> str:
     told = {"ranks": 4, "iterations": 10, "array_byte": 4096, "wrong": 0, "time_ns": 2_000_000, "begun_ns": 1}
     told |= {"ended_ns": 2, "shares": [0.0, 0.5, 1.0], "iteration_ns": [100_000, 200_000, 300_000]}
     told |= {"call_ns": [10_000, 20_000, 30_000], "mean_call_ns": 20_500.0}
-    told |= {"processor_wait_ns": 1_500_000}
+    told |= {"processor_wait_ns": 1_500_000, "processor_wait_share": 0.03, "steal_share": 0.02}
+    told |= {"steady_ns": 1_900_000, "slow_ns": 100_000, "slow_beyond_ns": 2_000_000}
     return f"some warning\nalltoall {json.dumps(told | changed)}\n"
 
 
@@ -191,6 +192,8 @@ def test_alltoall() -> None:
     assert (value(answer, "time"), value(answer, "iteration_p50"), value(answer, "call_max")) == (0.002, 200.0, 30.0)
     assert (value(answer, "communications"), value(answer, "communication_size")) == (10, 3072)
     assert value(answer, "processor_wait") == 0.0015
+    assert (value(answer, "time_steady"), value(answer, "slow_iterations")) == (0.0019, 0.0001)
+    assert (value(answer, "processor_wait_share"), value(answer, "steal_share")) == (0.03, 0.02)
     assert answer.loop_ns == (1, 2)
 
 

@@ -2,8 +2,10 @@
 
 import threading
 
+import pytest
+
 from controller.experiments.experiment import Guards
-from controller.experiments.guards import GuardSink, TrialMonitor, why_invalid
+from controller.experiments.guards import GuardSink, TrialMonitor, contamination, why_invalid
 from lab.model import End, Link
 from record.run_clock import RunClock
 from record.sample_tables import Batch
@@ -152,3 +154,30 @@ def test_a_clock_that_is_stepped_and_a_twin_that_was_late_are_reported() -> None
     assert TrialMonitor(_ALL, RunClock(_Jumping()), quiet).violation() == ""
     assert "the twin was 812 us late" in TrialMonitor(_ALL, RunClock(_Jumping()), late).violation()
     assert (quiet.begun, late.begun) == (1, 1)
+
+
+def _figures(**changed: float) -> list[tuple[str, float, str]]:
+    clean = {"time": 2.0, "processor_wait_share": 0.01, "steal_share": 0.0, "slow_iterations": 0.02}
+    return [(name, value, "") for name, value in {**clean, **changed}.items()]
+
+
+@pytest.mark.parametrize(
+    ("figure", "value", "guard", "words"),
+    [
+        ("processor_wait_share", 0.4, "processor_wait_share", "a rank waited for a processor for 40% of the time"),
+        ("steal_share", 0.2, "steal_share", "a node lost 20% of its processors"),
+        ("slow_iterations", 0.5, "slow_share", "25% of the time passed in iterations far slower than the median"),
+    ],
+)
+def test_a_trial_that_something_else_disturbed_is_invalid_with_its_reason(
+    figure: str, value: float, guard: str, words: str
+) -> None:
+    assert contamination(_ALL, _figures()) == ""
+    assert contamination(_ALL, _figures(**{figure: value})).startswith(words)
+    assert f"guards: {guard}" in contamination(_ALL, _figures(**{figure: value}))
+    assert contamination(_ALL.model_copy(update={guard: 1.0}), _figures(**{figure: value})) == ""
+
+
+def test_programs_without_such_figures_are_not_judged_by_them() -> None:
+    assert contamination(_ALL, [("rate", 3.2e9, "flop/s")]) == ""
+    assert contamination(_ALL, []) == ""

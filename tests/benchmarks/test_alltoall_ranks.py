@@ -1,0 +1,36 @@
+"""What one rank measures of its own iterations, without MPI."""
+
+import importlib
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+MS = 1_000_000
+
+
+@pytest.fixture
+def ranks(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The program's module; mpi4py is of the nodes, not of this machine."""
+    stand_in: Any = types.ModuleType("mpi4py")
+    stand_in.rc, stand_in.MPI = types.SimpleNamespace(), types.SimpleNamespace()
+    monkeypatch.setitem(sys.modules, "mpi4py", stand_in)
+    name = "benchmarks.on_nodes.alltoall_ranks"
+    yield importlib.import_module(name)
+    sys.modules.pop(name, None)
+
+
+def test_a_second_mode_is_what_iterations_take_beyond_the_median_and_any_waking_link(ranks: Any) -> None:
+    clean = [640_000] * 90
+    assert ranks.slow_ns(clean) == 0
+    assert ranks.slow_ns([*clean, *[900_000] * 10]) == 0, "links that wake are no second mode"
+    assert ranks.slow_ns([*clean, *[7 * MS] * 10]) == 10 * (7 * MS - 640_000)
+
+
+def test_the_kernel_counts_what_a_rank_and_its_machine_waited_for(ranks: Any) -> None:
+    assert ranks.waited_ns() >= 0
+    assert ranks.stolen_s() >= 0.0
+    before_s = ranks.uptime_s()
+    assert 0 < before_s <= ranks.uptime_s()
