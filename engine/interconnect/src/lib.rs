@@ -15,6 +15,7 @@
 //! | [`measure`] | latencies, accepted traffic |
 //! | [`flit`] | the flit engine: cycle by cycle |
 //! | [`packet`] | the packet engine: an event a hop |
+//! | [`tcep`] | which links are on: the decisions of TCEP |
 //! | [`zero_load`] | latency without other traffic, in closed form |
 
 pub mod error;
@@ -26,6 +27,7 @@ pub mod packet;
 pub mod parameters;
 pub mod rng;
 pub mod routing;
+pub mod tcep;
 pub mod topology;
 pub mod traffic;
 mod wheel;
