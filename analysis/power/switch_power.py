@@ -35,6 +35,7 @@ from analysis.power.screening import measured_once, screened
 from analysis.power.stage_columns import Columns, Name, columns_of, of_kind
 from analysis.power.stage_window import StageWindow
 
+_OF_PORTS: Final = ("cabled", "enabled", "link")
 _SPARE_WINDOWS: Final = 3
 _SHOWN_SIGMA: Final = 6.0
 _SURELY: Final = 0.999
@@ -169,8 +170,8 @@ def _refuse_unexplained(columns: Columns, fit: DriftFit) -> None:
         return
     if fit.explained < 0:
         raise NotEnoughData(
-            f"the fit explains nothing (R2 {fit.explained:.2f}): windows of the same stages contradict each other. "
-            "Measure all stages alternately, in blocks, on a switch that nobody else uses."
+            f"the fit explains nothing (R2 {fit.explained:.2f}): what the ports did does not account for the readings, "
+            "so something else changed. Measure all stages alternately, in blocks, on a switch that nobody else uses."
         )
     stages = fit.draws[:, 1:]
     spread = np.cov(stages, rowvar=False).reshape(stages.shape[1], stages.shape[1])
@@ -179,10 +180,12 @@ def _refuse_unexplained(columns: Columns, fit: DriftFit) -> None:
     distance = float(middle @ np.linalg.pinv(spread / np.outer(size, size)) @ middle)
     if distance < chi2.ppf(_SURELY, stages.shape[1]):
         value = [window.power_watt for window in columns.windows]
+        ports = [draws for name, draws in zip(columns.values, fit.draws.T, strict=True) if name.what in _OF_PORTS]
+        most_watt = max((float(np.percentile(draws, 97.5)) for draws in ports), default=0.0)
         raise NotEnoughData(
             f"the meter shows {np.mean(value):.4g} W, {np.ptp(value):.2g} W up and down, whatever the ports do: it has "
-            "stopped, it feeds another device, or its noise hides this switch's ports. Compare outlets.csv with the "
-            "cables, measure for longer, or with more ports."
+            "stopped, it feeds another device, its noise hides the ports, or a port draws less than "
+            f"{max(most_watt, 0.0):.2g} W. Compare outlets.csv with the cables; measure for longer, or with more ports."
         )
 
 

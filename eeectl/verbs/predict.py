@@ -58,8 +58,8 @@ def predict(
         Fitted parameters: a file of `eeectl fit`.
     what_if
         Settings to predict for, such as off, measured, deep,hold_us=100, fast,hold_us=10,phy=100GBASE-R,
-        hybrid,hold_us=1,deep_after_us=10, coalescing,wait_us=100, off_links=5+6, speed_mbps=100; repeat for several.
-        Default: off and measured.
+        hybrid,hold_us=1,deep_after_us=10, coalescing,wait_us=100, off_links=5+6, speed_mbps=100; sleep_waits=no lets
+        a frame that arrives in Ts wait for Tw alone. Repeat for several. Default: off and measured.
     at
         Configurations of a run to predict, as KEY=VALUE of their parameters. Default: all.
     lab
