@@ -101,6 +101,10 @@ def _counts(windows: Sequence[StageWindow], kind: str, count: Callable[[PortCoun
     return [count(window.ports[kind]) if kind in window.ports else 0.0 for window in windows]
 
 
+def _at_speed(counts: Callable[[PortCounts], Mapping[int, float]], mbps: int) -> Callable[[PortCounts], float]:
+    return lambda ports: counts(ports).get(mbps, 0.0)
+
+
 def _add_links(columns: Columns, speeds: Mapping[str, tuple[int, ...]]) -> None:
     """Links that are up in all windows, or with others, are in the base; at least one must not be."""
     hidden = []
@@ -108,7 +112,7 @@ def _add_links(columns: Columns, speeds: Mapping[str, tuple[int, ...]]) -> None:
         for mbps in every:
             found = columns.add(
                 Name("link", kind, mbps),
-                _counts(columns.windows, kind, lambda one, at=mbps: one.up_by_mbps.get(at, 0.0)),  # type: ignore[misc]
+                _counts(columns.windows, kind, _at_speed(lambda one: one.up_by_mbps, mbps)),
             )
             if not found:
                 hidden.append(f"{mbps} Mb/s{of_kind(tuple(speeds), kind)}")
@@ -144,7 +148,7 @@ def _add_stages(columns: Columns, kind: str, speeds: Sequence[int], words: str) 
     for mbps in speeds:
         columns.add(
             Name("lpi", kind, mbps),
-            _counts(windows, kind, lambda one, at=mbps: one.lpi_by_mbps.get(at, 0.0)),  # type: ignore[misc]
+            _counts(windows, kind, _at_speed(lambda one: one.lpi_by_mbps, mbps)),
             f"No windows differ in low-power idle of ports{words} at {mbps} Mb/s: measure with EEE on and off.",
         )
 
@@ -162,7 +166,7 @@ def _add_traffic(columns: Columns, speeds: Mapping[str, tuple[int, ...]]) -> Non
     )
     for kind, every in speeds.items():
         for mbps in every:
-            carrying = _counts(windows, kind, lambda one, at=mbps: one.carrying_by_mbps.get(at, 0.0))  # type: ignore[misc]
+            carrying = _counts(windows, kind, _at_speed(lambda one: one.carrying_by_mbps, mbps))
             if any(carrying):
                 columns.add(
                     Name("carrying", kind, mbps),

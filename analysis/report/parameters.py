@@ -93,4 +93,4 @@ def _named(key: str) -> tuple[str, str]:
     head, _, last = key.rpartition("_")
     if last in _UNITS and head:
         return head.replace("_", " "), _UNITS[last]
-    return key.replace("_", " ").replace("port by mbps", "port at Mb/s"), ""
+    return key.replace("_", " ").replace("port by mbps", "port at Mb/s").replace("port by kind", "port with"), ""
