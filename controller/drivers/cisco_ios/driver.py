@@ -174,10 +174,11 @@ class CiscoIos:
     def identity(self, switch: Switch, answers: Answers) -> Identity:
         """What the switch says that it is; of a stack the first model, and every serial number.
 
-        Special builds have names of their own besides the version (`Version V169_5_SR...`): a version is a number.
+        The version is the one behind the image's name: IOS XE writes its own otherwise (16.09.03 for 16.9.3), and
+        special builds have names there (`Version V169_5_SR...`).
         """
         text = _text(switch, VERSION, answers)
-        firmware = re.search(r"\bVersion (\d[^,\s]*)", text)
+        firmware = re.search(r"\), Version (\d[^,\s]*)", text) or re.search(r"\bVersion (\d[^,\s]*)", text)
         if not firmware or not _IOS.search(text) or "NX-OS" in text:
             raise Unreadable(switch.name, VERSION.command, text)
         model = _MODEL.search(text)

@@ -1,0 +1,1 @@
+"""Readers held against recordings of devices, and what came of each."""

@@ -1,0 +1,237 @@
+"""Readers of shows held against recorded text and what its collector read of it, as in ntc-templates' tests. Pure.
+
+A recording is PLATFORM/COMMAND/NAME.raw, and beside it NAME.yml has what another reader made of it: a list of records
+below `parsed_sample`. Only fields that both readers know are compared.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+from controller.checking.recorded.verdict import Verdict, judge
+from controller.drivers import lldp_shows
+from controller.drivers.cisco_ios.driver import VERSION as IOS_VERSION
+from controller.drivers.cisco_ios.names import interface_key, read_vids
+from controller.drivers.cisco_ios.read import EVERY_VID, read_switchports, read_vlans, switchport_of
+from controller.drivers.fastpath.shows import identity_of_version
+from controller.drivers.ros import text as ros_text
+from controller.drivers.ros.driver import SYSTEM as ROS_SYSTEM
+from controller.drivers.ros.driver import VERSION as ROS_VERSION
+from controller.drivers.table import driver_of
+from lab.errors import Unreadable
+from lab.model import Switch, SwitchFamily
+
+Records = list[Mapping[str, Any]]
+Reading = Callable[[Switch, str], Any]
+Expecting = Callable[[Records], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Judge:
+    """What is read of a show, and what its collector's records say about the same."""
+
+    family: SwitchFamily
+    reading: str
+    read: Reading
+    expect: Expecting
+    by_port: bool = False
+
+
+def judge_show(recording: str, platform: str, command: str, text: str, records: Records) -> Iterator[Verdict]:
+    """Verdicts on one recorded show; none for one that no driver reads."""
+    for one in _JUDGES.get((platform, command), ()):
+        switch = Switch("recorded", one.family, "", "", 22, 161, "", "", "", ())
+        read = partial(one.read, switch, text)
+        if one.by_port:
+            yield _judge_ports(recording, platform, one.reading, read, one.expect(records))
+        else:
+            yield judge(recording, platform, one.reading, read, one.expect(records))
+
+
+def _judge_ports(recording: str, device: str, reading: str, read: Callable[[], Any], expected: Any) -> Verdict:
+    """Each port by itself: one that is refused, such as one with a voice VLAN, leaves the others to be compared."""
+
+    def found() -> object:
+        ports = read()
+        refused.extend(str(why) for why in ports.values() if isinstance(why, ValueError))
+        kept = {key: port for key, port in ports.items() if not isinstance(port, ValueError)}
+        if refused and not kept:
+            raise Unreadable("recorded", reading, refused[0])
+        for key in ports.keys() - kept.keys():
+            expected.pop(key, None)
+        return kept
+
+    refused: list[str] = []
+    verdict = judge(recording, device, reading, found, expected)
+    return replace(verdict, said=verdict.said or "; ".join(f"refused: {why}" for why in refused))
+
+
+# -- who it is
+
+
+def _ios_identity(switch: Switch, text: str) -> object:
+    found = driver_of(switch).identity(switch, {IOS_VERSION: text})
+    return found.firmware, frozenset(found.serial.split(", ")) - {""}
+
+
+def _ios_expected(records: Records) -> object:
+    (record,) = records
+    return str(record["version"]), frozenset(map(str, record["serial"]))
+
+
+def _ios_model(switch: Switch, text: str) -> object:
+    return driver_of(switch).identity(switch, {IOS_VERSION: text}).model
+
+
+def _ros_firmware(switch: Switch, text: str) -> object:
+    return driver_of(switch).identity(switch, {ROS_VERSION: text, ROS_SYSTEM: "System Description: x"}).firmware
+
+
+def _fastpath_identity(switch: Switch, text: str) -> object:
+    found = identity_of_version(switch, text)
+    return found.model, found.firmware, found.serial
+
+
+def _fastpath_expected(records: Records) -> object:
+    (record,) = records
+    model, kind = str(record["switch_model"]), str(record.get("switch_type", ""))
+    named = kind.partition(",")[0].strip() if model.upper().startswith("BCM") else model
+    return named, str(record["version"]), str(record["serial"])
+
+
+# -- ports and VLANs
+
+
+def _ios_ports(switch: Switch, text: str) -> object:
+    """Mode and VLANs of the ports that are in a mode that a plan can work with."""
+    try:
+        blocks = read_switchports(text)
+    except ValueError as error:
+        raise Unreadable(switch.name, "show interfaces switchport", str(error)) from error
+    return {key: _ios_port(fields) for key, fields in blocks.items()}
+
+
+def _ios_port(fields: Mapping[str, str]) -> object:
+    try:
+        port = switchport_of(fields, tags_native=False)
+    except ValueError as error:
+        return error
+    return str(port.access_vid), str(port.native_vid), port.allowed_vids
+
+
+def _ios_ports_expected(records: Records) -> object:
+    found = {}
+    for record in records:
+        key = interface_key(str(record["interface"]))
+        if key is not None and record["switchport"] == "Enabled":
+            lists = [str(vids) for vids in record["trunking_vlans"]]
+            allowed = EVERY_VID if lists == ["ALL"] else frozenset[int]().union(*map(read_vids, lists))
+            found[key] = (str(record["access_vlan"]), str(record["native_vlan"]), allowed)
+    return found
+
+
+def _ios_vlans(switch: Switch, text: str) -> object:
+    try:
+        return read_vlans(text)
+    except ValueError as error:
+        raise Unreadable(switch.name, "show vlan brief", str(error)) from error
+
+
+def _vids_expected(records: Records) -> object:
+    return frozenset(int(record["vlan_id"]) for record in records) - frozenset(range(1002, 1006))
+
+
+def _ros_statics(switch: Switch, text: str) -> object:
+    return {vid: set(table) for vid, table in ros_text.statics(switch, "show mac address-table", text).items()}
+
+
+def _ros_statics_expected(records: Records) -> object:
+    found: dict[int, set[bytes]] = {}
+    for record in records:
+        if str(record.get("type", "")).lower() not in {"self", "dynamic"}:
+            found.setdefault(int(record["vlan_id"]), set()).add(_mac(str(record["destination_address"])))
+    return found
+
+
+def _mac(text: str) -> bytes:
+    return bytes.fromhex(re.sub(r"[^0-9A-Fa-f]", "", text))
+
+
+# -- neighbours
+
+
+def _neighbours(family: SwitchFamily) -> Reading:
+    def read(_switch: Switch, text: str) -> object:
+        found = lldp_shows.read(family, text)
+        return {port: (one.chassis, one.port.decode(), one.name.removesuffix(" ...")) for port, one in found.items()}
+
+    return read
+
+
+def _table_expected(records: Records) -> object:
+    return {
+        str(record["local_interface"]): (
+            _chassis(str(record["chassis_id"])),
+            _joined(record["neighbor_interface"]),
+            _joined(record["neighbor_name"]),
+        )
+        for record in records
+        if record["chassis_id"]
+    }
+
+
+def _details_expected(records: Records) -> object:
+    return {
+        str(record["local_interface"]): (
+            _chassis(str(record["chassis_id"])),
+            str(record["neighbor_port_id"]),
+            str(record["neighbor_name"]),
+        )
+        for record in records
+        if record["local_interface"] and record["chassis_id"]
+    }
+
+
+def _joined(cells: str | Iterable[object]) -> str:
+    parts = [cells] if isinstance(cells, str) else [str(cell) for cell in cells]
+    return "".join(part for part in parts if part not in {"None", "-", "--"})
+
+
+def _chassis(text: str) -> bytes:
+    digits = re.sub(r"[:.-]", "", text)
+    return bytes.fromhex(digits) if re.fullmatch(r"[0-9A-Fa-f]{12}", digits) else text.encode()
+
+
+_ROS_LLDP: Final = _Judge("cisco_sg", "LLDP neighbours", _neighbours("cisco_sg"), _table_expected)
+_WHO: Final = _Judge("netgear_m4300", "model, firmware, serial number", _fastpath_identity, _fastpath_expected)
+_JUDGES: Final[Mapping[tuple[str, str], tuple[_Judge, ...]]] = {
+    ("cisco_ios", "show_version"): (
+        _Judge("cisco_ios", "firmware and serial numbers", _ios_identity, _ios_expected),
+        _Judge("cisco_ios", "model", _ios_model, lambda records: str(records[0]["hardware"][0])),
+    ),
+    ("cisco_ios", "show_interfaces_switchport"): (
+        _Judge("cisco_ios", "modes and VLANs of ports", _ios_ports, _ios_ports_expected, by_port=True),
+    ),
+    ("cisco_ios", "show_vlan"): (_Judge("cisco_ios", "VLANs", _ios_vlans, _vids_expected),),
+    ("cisco_ios", "show_vlan_brief"): (_Judge("cisco_ios", "VLANs", _ios_vlans, _vids_expected),),
+    ("cisco_ios", "show_lldp_neighbors_detail"): (
+        _Judge("cisco_ios", "LLDP neighbours", _neighbours("cisco_ios"), _details_expected),
+    ),
+    ("cisco_s300", "show_version"): (
+        _Judge("cisco_sg", "firmware", _ros_firmware, lambda records: str(records[0]["sw_version"])),
+    ),
+    ("cisco_s300", "show_lldp_neighbors"): (_ROS_LLDP,),
+    ("cisco_s300", "show_mac_address-table"): (
+        _Judge("cisco_sg", "static addresses", _ros_statics, _ros_statics_expected),
+    ),
+    ("dell_powerconnect", "show_lldp_neighbors"): (_ROS_LLDP,),
+    ("eltex", "show_lldp_neighbors"): (_ROS_LLDP,),
+    ("broadcom_icos", "show_version"): (_WHO,),
+    ("ubiquiti_edgeswitch", "show_version"): (_WHO,),
+    ("broadcom_icos", "show_lldp_remote-device_all"): (
+        _Judge("netgear_m4300", "LLDP neighbours", _neighbours("netgear_m4300"), _table_expected),
+    ),
+}
+"""By platform and command, as ntc-templates names them."""

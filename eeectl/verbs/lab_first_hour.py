@@ -1,0 +1,71 @@
+"""`eeectl lab first-hour`: a checklist for a switch of a model that nobody here has worked with."""
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.table import Table
+from rich.text import Text
+
+from controller.applying.observe import ask_switches
+from controller.checking.first_hour import Ability, first_hour
+from eeectl import lab_text as show
+from lab.errors import DeviceError, LabError
+from lab.folder import find_lab, load_lab
+
+
+def first_hour_command(
+    lab: str,
+    switch: str = "",
+    /,
+    *,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Read a switch of a new model, and show which abilities are proven, which rest on memory, which are refused.
+
+    Nothing is written. Exit status 1 if something that a lab reads is refused, or a switch cannot be reached.
+
+    Parameters
+    ----------
+    lab
+        Name of a lab, or a folder.
+    switch
+        One switch; default: all.
+    as_json
+        Print JSON.
+
+    """
+    known = load_lab(find_lab(lab))
+    if switch and switch not in {one.name for one in known.switches}:
+        raise LabError(f"{known.name} has no switch {switch}: it has {', '.join(one.name for one in known.switches)}.")
+    asked = ask_switches(
+        known, lambda one, session: first_hour(known, one, session) if switch in ("", one.name) else ()
+    )
+    failures = {name: str(found) for name, found in asked.items() if isinstance(found, DeviceError)}
+    abilities = {name: found for name, found in asked.items() if not isinstance(found, DeviceError) and found}
+    if as_json:
+        rows = {name: [asdict(one) for one in found] for name, found in abilities.items()}
+        print(json.dumps({"switches": rows, "failed": failures}, indent=1))
+    else:
+        _print(abilities)
+        for sentence in failures.values():
+            print(sentence)
+    return 1 if failures or any(map(_is_reading_refused, abilities.values())) else 0
+
+
+def _is_reading_refused(abilities: tuple[Ability, ...]) -> bool:
+    return any(one.standing == "refused" and not one.name.startswith(("set ", "untag ")) for one in abilities)
+
+
+def _print(abilities: dict[str, tuple[Ability, ...]]) -> None:
+    out = show.console()
+    for name, found in abilities.items():
+        table = Table("ABILITY", "STANDING", "BY", box=None, pad_edge=False, header_style="bold")
+        for one in found:
+            table.add_row(one.name, one.standing, Text(one.by))
+        count = Counter(one.standing for one in found)
+        said = ", ".join(f"{count[standing]} {standing}" for standing in ("proven", "from memory", "refused"))
+        out.print(f"{name}: {said}", markup=False)
+        out.print(table)

@@ -1,0 +1,83 @@
+"""`eeectl lab replay`: hold the readers against recordings of devices."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from rich.table import Table
+from rich.text import Text
+
+from controller.checking.recorded.folder import judge_folder
+from controller.checking.recorded.verdict import Outcome, Verdict
+from eeectl import lab_text as show
+
+_OUTCOMES: tuple[Outcome, ...] = ("right", "refused", "misread")
+
+
+def replay(
+    folder: Path,
+    /,
+    *,
+    markdown: Annotated[bool, Parameter(negative="")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
+    """Hold the readers of switches and strips against recordings of devices; exit status 1 if anything was misread.
+
+    Recordings are snmprec files, outputs of `snmpwalk -On`, and shows as in ntc-templates' tests: PLATFORM/COMMAND/
+    NAME.raw with what another reader made of it in NAME.yml. Nothing is sent anywhere.
+
+    Parameters
+    ----------
+    folder
+        Folder of the recordings.
+    markdown
+        Print the counts as a Markdown table.
+    as_json
+        Print every verdict as JSON.
+
+    """
+    verdicts = tuple(judge_folder(folder))
+    if as_json:
+        print(json.dumps([asdict(verdict) for verdict in verdicts], indent=1))
+    elif markdown:
+        print(_markdown(verdicts))
+    else:
+        _print(verdicts)
+    return 1 if any(verdict.outcome == "misread" for verdict in verdicts) else 0
+
+
+def _counts(verdicts: Sequence[Verdict]) -> dict[tuple[str, str], Counter[str]]:
+    """How often each reading of each device had each outcome."""
+    found: dict[tuple[str, str], Counter[str]] = {}
+    for verdict in verdicts:
+        found.setdefault((verdict.device, verdict.reading), Counter())[verdict.outcome] += 1
+    return dict(sorted(found.items()))
+
+
+def _markdown(verdicts: Sequence[Verdict]) -> str:
+    head = ["| device | reading | right | refused | misread |", "| --- | --- | --- | --- | --- |"]
+    rows = [
+        f"| {device.replace('|', ' ')} | {reading} | {' | '.join(str(found[outcome]) for outcome in _OUTCOMES)} |"
+        for (device, reading), found in _counts(verdicts).items()
+    ]
+    total = Counter(verdict.outcome for verdict in verdicts)
+    return "\n".join([*head, *rows, f"| all | | {' | '.join(str(total[outcome]) for outcome in _OUTCOMES)} |"])
+
+
+def _print(verdicts: Sequence[Verdict]) -> None:
+    table = Table("DEVICE", "READING", *(outcome.upper() for outcome in _OUTCOMES), box=None, pad_edge=False)
+    for (device, reading), found in _counts(verdicts).items():
+        table.add_row(Text(device), reading, *(str(found[outcome]) for outcome in _OUTCOMES))
+    out = show.console()
+    out.print(table)
+    for verdict in verdicts:
+        if verdict.outcome != "right":
+            where = f"{verdict.recording}: {verdict.reading}: {verdict.outcome}: {verdict.said}"
+            out.print(where, markup=False, soft_wrap=True)
+    total = Counter(verdict.outcome for verdict in verdicts)
+    said = ", ".join(f"{total[outcome]} {outcome}" for outcome in _OUTCOMES)
+    print(f"{len({verdict.recording for verdict in verdicts})} recordings of known devices: {said}.")
