@@ -24,6 +24,8 @@ from twin.machine.lab_clock import rate_of
 lab_app = App(name="lab", help="Virtual labs: software switches, hosts and power strips that real tools can use.")
 lab_app.command(fault_app)
 lab_app.command("eeectl.verbs.lab_check:check", name="check")
+lab_app.command("eeectl.verbs.lab_first_hour:first_hour_command", name="first-hour")
+lab_app.command("eeectl.verbs.lab_replay:replay", name="replay")
 
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 
