@@ -1,0 +1,50 @@
+"""`eeectl lab replay` counts verdicts, and fails if anything was misread."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eeectl.cli import run
+from tests.controller.checking.test_recorded import LLDP, LLDP_RECORDS, STRIP, SWITCH
+
+
+@pytest.fixture
+def recordings(tmp_path: Path) -> Path:
+    (tmp_path / "switch.snmprec").write_text(SWITCH)
+    (tmp_path / "strip.snmpwalk").write_text(STRIP)
+    shows = tmp_path / "cisco_s300" / "show_lldp_neighbors"
+    shows.mkdir(parents=True)
+    (shows / "one.raw").write_text(LLDP)
+    (shows / "one.yml").write_text(LLDP_RECORDS)
+    return tmp_path
+
+
+def test_recordings_that_are_read_right(recordings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lab", "replay", str(recordings)]) == 0
+    printed = capsys.readouterr().out
+    assert "3 recordings of known devices" in printed
+    assert "0 misread" in printed
+    assert run(["lab", "replay", str(recordings), "--markdown"]) == 0
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("| all | | ")
+    assert last.endswith("| 0 | 0 |")
+
+
+def test_a_misread_recording_fails_the_command(recordings: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = LLDP_RECORDS.replace("02:b1:56:ac:07:64", "02:b1:56:ac:07:65")
+    (recordings / "cisco_s300" / "show_lldp_neighbors" / "one.yml").write_text(other)
+    assert run(["lab", "replay", str(recordings), "--json"]) == 1
+    verdicts = json.loads(capsys.readouterr().out)
+    (misread,) = [verdict for verdict in verdicts if verdict["outcome"] == "misread"]
+    assert misread["reading"] == "LLDP neighbours"
+
+
+def test_a_folder_without_recordings_is_a_mistake(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lab", "replay", str(tmp_path)]) == 1
+    assert "holds no recording" in capsys.readouterr().err
+
+
+def test_the_first_hour_needs_a_switch_of_the_lab(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["lab", "first-hour", "virtual", "sw99"]) == 1
+    assert "has no switch sw99: it has sw1" in capsys.readouterr().err
