@@ -13,7 +13,7 @@ packages=(
     build-essential pkg-config python3 python3-dev python3-venv        # to build
     ca-certificates                                        # to download over TLS
     openssh-server openssh-client openmpi-bin              # what runs on the virtual hosts
-    libopenmpi-dev                                         # mpicc
+    libopenmpi-dev gfortran                                # mpicc, mpif90
     iproute2 iputils-ping ethtool tcpdump iperf3 util-linux procps
     snmp sshpass jq                                        # what the tests and a visitor use
     openvswitch-switch prometheus-snmp-exporter            # what the speed benchmarks compare with
@@ -105,5 +105,9 @@ fi
 if ! compgen -G ".tools/kernel/boot/vmlinuz-*" >/dev/null; then
     say "fetching Debian's cloud kernel into .tools/kernel"
     tests/support/qemu/fetch_kernel.sh >/dev/null || say "no kernel: the tests of Linux switches on it will be skipped"
+fi
+if [ ! -x .tools/chrony/usr/sbin/chronyd ]; then
+    say "fetching chrony into .tools/chrony"
+    tests/support/fetch_chrony.sh >/dev/null || say "no chrony: its test will be skipped"
 fi
 say "ready"

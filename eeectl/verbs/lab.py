@@ -44,7 +44,7 @@ def up(lab: str = "virtual", /, *, rate: str = "") -> int:
         Name of a lab in ./inventory or among the shipped ones (virtual, miwa, koibuchi), or a folder.
     rate
         Give the lab a clock of its own that runs at this rate, in lab seconds per wall second, such as 1/10; from
-        1/1000 to 50.
+        1/1000 to 50, or auto.
 
     """
     console = Console(stderr=True)
@@ -74,7 +74,9 @@ def clock(lab: str = "", rate: str = "", /, *, as_json: _Json = False) -> int:
     lab
         Its name; by default the only lab that is running.
     rate
-        Lab seconds per wall second, such as 1/10, 0.5 or 5; from 1/1000 to 50.
+        Lab seconds per wall second, such as 1/10, 0.5 or 5; from 1/1000 to 50. With auto the rate falls until frames
+        and processes are on time within 20 us of lab time, is 1 while somebody types, and rises where nothing but
+        meters and timers happens.
     as_json
         Print JSON.
 
@@ -83,16 +85,18 @@ def clock(lab: str = "", rate: str = "", /, *, as_json: _Json = False) -> int:
     if rate:
         labs.set_rate(name, rate)
     in_force, lab_ns, wall_ns = read_lab_clock(labs.clock_page(name))
-    set_rate = rate_of(rate) if rate else in_force
+    automatic = labs.has_automatic_rate(name)
+    set_rate = in_force if automatic or not rate else rate_of(rate)
     outside = labs.outside_lab_time(name)
     if as_json:
         named = {
             host: [{"process": number, "name": of} for number, of in found.items()] for host, found in outside.items()
         }
-        clock_now = {"lab": name, "rate": set_rate, "lab_ns": lab_ns, "wall_ns": wall_ns}
+        clock_now = {"lab": name, "rate": set_rate, "automatic": automatic, "lab_ns": lab_ns, "wall_ns": wall_ns}
         _print_json({**clock_now, "outside_lab_time": named})
     else:
-        print(f"lab {name}: {set_rate} lab seconds per wall second")
+        by = ", set by what happens in the lab" if automatic else ""
+        print(f"lab {name}: {set_rate} lab seconds per wall second{by}")
         for host, found in outside.items():
             names = ", ".join(f"{of} ({number})" for number, of in found.items())
             print(f"{host}: at the wall's pace, as they do not preload the lab's clock: {names}")

@@ -2,6 +2,7 @@
 
 pub mod clock;
 pub mod inherit;
+pub mod quota;
 pub mod sched;
 pub mod signals;
 pub mod wake;

@@ -21,6 +21,8 @@ from twin.cli.shell import Cli, Session, Shell
 from twin.machine.steer import Steering, listen_tcp
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from twin.switch.device import Event, SwitchDevice
     from twin.switch.personality import User
 
@@ -28,12 +30,23 @@ if TYPE_CHECKING:
 class SshFace:
     """Serves one device while it is ready; closes every session when it goes down. Use it in one asyncio loop."""
 
-    def __init__(self, device: SwitchDevice, cli: Cli, *, address: str, port: int, host_key: asyncssh.SSHKey) -> None:
+    def __init__(
+        self,
+        device: SwitchDevice,
+        cli: Cli,
+        *,
+        address: str,
+        port: int,
+        host_key: asyncssh.SSHKey,
+        on_key: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`on_key` is called whenever somebody types."""
         self.device = device
         self.cli = cli
         self.address = address
         self.port = port  # 0: any free port; the actual one after `start`
         self._host_key = host_key
+        self.on_key = on_key
         self._listener: asyncssh.SSHAcceptor | None = None
         self._steering: Steering | None = None
         self._connections: set[asyncssh.SSHServerConnection] = set()
@@ -245,6 +258,7 @@ class _Terminal(asyncssh.SSHServerSession[bytes]):
 
     def data_received(self, data: bytes, datatype: asyncssh.DataType) -> None:
         del datatype
+        self._face.on_key()
         self._keys.put_nowait(data.decode("latin-1"))
 
     def eof_received(self) -> bool:

@@ -4,6 +4,7 @@ import ipaddress
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import asyncssh
 
@@ -19,9 +20,9 @@ from twin.hosts.hostfiles import (
     sshd_config,
 )
 from twin.hosts.hostinit import HostKit
-from twin.machine.cgroups import Hierarchy, HostGroup, lab_folder
+from twin.machine.cgroups import Hierarchy, HostGroup
 from twin.machine.lab_clock import HOST_PAGE, environment
-from twin.machine.statedir import CLOCK, StateDir
+from twin.machine.statedir import CLOCK, Journal, StateDir
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,11 @@ def make_kits(
     lab: Lab,
     state: StateDir,
     hierarchy: Hierarchy,
+    journal: Journal,
     user_key: KeyPair,
     host_keys: Mapping[str, KeyPair],
 ) -> list[HostKit]:
-    """Return the kits of all hosts, in the order of the inventory."""
+    """Return the kits of all hosts, in the order of the inventory; `journal` names their control groups."""
     number, account_files = accounts()
     public_keys = {name: key.public for name, key in host_keys.items()}
     known = known_hosts(lab.hosts, public_keys)
@@ -70,7 +72,8 @@ def make_kits(
     authorized = f"{user_key.public} lab@{lab.name}\n"
     home = f"/home/{USER}"
     sshd = find_sshd()
-    groups = lab_folder(hierarchy, lab.name)
+    groups = Path(journal.cgroups)
+    cpu_groups = Path(journal.cpu_groups) if journal.cpu_groups else None
     clock = state / CLOCK
     clock_environment = environment(HOST_PAGE) if clock.exists() else {}
     common = {
@@ -96,7 +99,7 @@ def make_kits(
             mtu_byte=host.mtu_byte,
             data_address=f"{host.data_address}/{data_length}",
             management_address=f"{host.management_address}/{management_length}",
-            group=HostGroup(groups / host.name, hierarchy.version),
+            group=HostGroup(groups / host.name, hierarchy.version, cpu_groups and cpu_groups / host.name),
             staging=str(state / "root"),
             shared=str(state / "shared"),
             user_number=number,

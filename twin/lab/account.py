@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from eee_engine import Engine
+from eee_engine import Engine, LabClock
 
 from lab.model import Lab
 from twin.faults.faults import Faults
@@ -25,6 +25,7 @@ class LabView(Protocol):
     devices: Mapping[str, SwitchDevice]
     truth: Truth
     engine: Engine
+    clock_keeper: LabClock | None
     topology: Topology
     mains: Mains
     started_utc: float
@@ -112,6 +113,7 @@ def status_of(view: LabView) -> dict[str, Any]:
     return {
         "folder": view.lab.folder,
         "since_utc_s": view.started_utc,
+        "automatic_rate": view.clock_keeper is not None and view.clock_keeper.automatic(),
         "switches": _switches(view),
         "hosts": _hosts(view),
         "links": _links(view),

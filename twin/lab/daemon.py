@@ -26,10 +26,11 @@ from twin.hosts.hostfiles import known_hosts, openmpi_outside, outside_ssh_confi
 from twin.hosts.hosts import RunningHost, start_hosts, stop_hosts
 from twin.hosts.outfit import KeyPair, make_kits, write_keys
 from twin.lab.preflight import listeners
-from twin.machine.cgroups import Hierarchy, find_hierarchy, lab_folder
+from twin.machine.cgroups import Hierarchy, enable_cpu_controller, find_cpu_hierarchy, find_hierarchy, lab_folder
 from twin.machine.credentials import make_credentials
 from twin.machine.mgmt import Bridge, bridge_name, make_bridge, own_address
 from twin.machine.statedir import Journal, Process, StateDir, new_group
+from twin.truth.truth import load_truth
 
 if TYPE_CHECKING:
     from twin.lab.rack import Rack
@@ -74,6 +75,9 @@ class _Daemon:
     def prepare(self) -> tuple[Bridge, Hierarchy, Journal]:
         lab = self.lab
         hierarchy = find_hierarchy()
+        truth = load_truth(Path(lab.folder) / "twin" / "truth.yaml")
+        capped = any(truth.node(host.name).cpu_ratio is not None for host in lab.hosts)
+        cpu_hierarchy = find_cpu_hierarchy() if capped else None
         group = new_group()
         address = own_address(lab.management_network, {host.management_address for host in lab.hosts})
         bridge = Bridge(bridge_name(lab.name, group), address, group)
@@ -85,23 +89,26 @@ class _Daemon:
             management_network=lab.management_network,
             listeners=tuple(str(listener) for listener in listeners(lab)),
             cgroups=str(lab_folder(hierarchy, lab.name)),
+            cpu_groups=str((cpu_hierarchy and lab_folder(cpu_hierarchy, lab.name)) or ""),
             daemon=Process.of(os.getpid()),
         )
         self.state.save(journal)
         self.undo.callback(self.state.sweep, own_process=True)
+        if cpu_hierarchy is not None:
+            enable_cpu_controller(cpu_hierarchy, Path(journal.cpu_groups))
         return bridge, hierarchy, journal
 
-    def make_hosts(self) -> tuple[KeyPair, str]:
-        """The lab user's key, and the folder of the hosts' control groups."""
+    def make_hosts(self) -> tuple[KeyPair, Journal]:
+        """The lab user's key, and the lab's journal."""
         bridge, hierarchy, journal = self.prepare()
         user_key, self.host_keys = write_keys(self.lab, self.state)
-        kits = make_kits(self.lab, self.state, hierarchy, user_key, self.host_keys)
+        kits = make_kits(self.lab, self.state, hierarchy, journal, user_key, self.host_keys)
         make_bridge(bridge)
         self.undo.callback(stop_hosts, self.hosts)
         start_hosts(kits, bridge, self.hosts, self.report.progress)
         journal = journal.model_copy(update={"hosts": {host.name: host.process for host in self.hosts}})
         self.state.save(journal)
-        return user_key, journal.cgroups
+        return user_key, journal
 
     def write_client_files(self, rack: "Rack") -> None:
         lab, folder = self.lab, self.state.path
@@ -141,11 +148,11 @@ class _Daemon:
             await rack.stop()
 
     def run(self) -> None:
-        user_key, groups = self.make_hosts()
+        user_key, journal = self.make_hosts()
         # Only now: these modules start threads, and hosts must be forked while there is only one.
         from twin.lab.rack import Rack  # noqa: PLC0415
 
-        rack = Rack(self.lab, self.state, self.hosts, make_credentials(self.state), user_key.public, groups)
+        rack = Rack(self.lab, self.state, self.hosts, make_credentials(self.state), user_key.public, journal)
         self.write_client_files(rack)
         asyncio.run(self.serve(rack))
 

@@ -1,12 +1,15 @@
 """How late a virtual lab delivered frames between two moments: a late lab can spoil a measurement."""
 
-from typing import Any
+from fractions import Fraction
+from typing import Any, Final
 
 from eee_engine import read_lab_clock
 
 from lab.errors import LabError
 from twin.lab import lifecycle as labs
 from twin.machine.statedir import CLOCK, StateDir
+
+_SAME_RATE: Final = 0.005
 
 
 class Lateness:
@@ -15,6 +18,7 @@ class Lateness:
     def __init__(self, lab: str) -> None:
         self._lab = lab
         self._before = self._counts()
+        self._times_ns = self._clock()[1:]
 
     @classmethod
     def of(cls, lab: str) -> "Lateness | None":
@@ -27,14 +31,25 @@ class Lateness:
     def begin(self) -> None:
         """Count from now on."""
         self._before = self._counts()
+        self._times_ns = self._clock()[1:]
 
     def pace(self) -> str:
-        """The rate of the lab's clock, such as "1/10 of the wall's"; empty at the wall's pace."""
-        page = StateDir(self._lab) / CLOCK
-        if not page.exists():
-            return ""
-        rate, _, _ = read_lab_clock(page)
+        """The rate of the lab's clock, such as "1/10 of the wall's"; empty at the wall's pace.
+
+        Where it has changed since `begin`, the mean with two digits, such as "0.083 of the wall's on average".
+        """
+        rate, lab_ns, wall_ns = self._clock()
+        lab_before_ns, wall_before_ns = self._times_ns
+        if wall_ns > wall_before_ns:
+            mean = (lab_ns - lab_before_ns) / (wall_ns - wall_before_ns)
+            if abs(mean / Fraction(rate) - 1) > _SAME_RATE:
+                return f"{mean:.2g} of the wall's on average"
         return "" if rate == "1" else f"{rate} of the wall's"
+
+    def _clock(self) -> tuple[str, int, int]:
+        """The rate of the lab's clock, lab time and the wall's, ns; without a clock the wall's pace."""
+        page = StateDir(self._lab) / CLOCK
+        return read_lab_clock(page) if page.exists() else ("1", 0, 0)
 
     def late_us(self, limit_us: float, share: float) -> float | None:
         """A lateness that more than `share` of the frames exceeded, if it is over the limit; else None.

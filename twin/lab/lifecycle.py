@@ -7,10 +7,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NoReturn
+from typing import Any, BinaryIO, Literal, NoReturn
 
 from lab.errors import InventoryError, LabError, Problem
 from lab.folder import find_lab, known_labs, load_lab
@@ -99,7 +99,7 @@ def check_files(folder: Path) -> Lab:
 def up(name: str, progress: Progress, rate: str = "") -> Lab:
     """Bring a lab up and return when it is ready; if anything fails, leave nothing behind.
 
-    With a `rate` it gets a clock of its own, which runs at that rate once the lab is ready.
+    With a `rate` it gets a clock of its own, which runs at that rate once the lab is ready; see `set_rate`.
     """
     rate = rate and rate_of(rate)
     check_machine()
@@ -145,7 +145,7 @@ def _run_daemon(lab: Lab, state: StateDir, progress: Progress, rate: str) -> Non
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
     if rate:
         environment |= lab_clock.environment(str(state / CLOCK), os.environ)
-    with (state / "daemon.log").open("wb") as log:
+    with (state / "daemon.log").open("w+b") as log, ExitStack() as undo:
         daemon = subprocess.Popen(
             argv,
             stdin=subprocess.DEVNULL,
@@ -155,17 +155,15 @@ def _run_daemon(lab: Lab, state: StateDir, progress: Progress, rate: str) -> Non
             start_new_session=True,
             env=environment,
         )
-    os.close(write_end)
-    try:
+        undo.callback(_end_uninterrupted, daemon)
+        os.close(write_end)
         with os.fdopen(read_end, encoding="utf-8") as reports:
-            _follow(reports, state / "daemon.log", progress)
-    except BaseException:
-        with _uninterrupted():
-            _end(daemon)
-        raise
+            _follow(reports, log, progress)
+        undo.pop_all()
 
 
-def _follow(reports: Iterable[str], log: Path, progress: Progress) -> None:
+def _follow(reports: Iterable[str], log: BinaryIO, progress: Progress) -> None:
+    """Read a starting daemon's reports until it is ready. Its log is read by its descriptor: the daemon removes it."""
     for line in reports:
         message = json.loads(line)
         if "error" in message:
@@ -173,8 +171,14 @@ def _follow(reports: Iterable[str], log: Path, progress: Progress) -> None:
         if "ready" in message:
             return
         progress(message["doing"], message["done"], message["of"])
-    last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+    log.seek(0)
+    last = log.read().decode(errors="replace").strip().splitlines()[-1:]
     raise LabError(f"the lab's daemon ended before the lab was ready: {last[0] if last else 'its log is empty'}.")
+
+
+def _end_uninterrupted(daemon: "subprocess.Popen[bytes]") -> None:
+    with _uninterrupted():
+        _end(daemon)
 
 
 def _end(daemon: "subprocess.Popen[bytes]") -> None:
@@ -254,10 +258,11 @@ def exec_in_host(name: str, host: str, command: list[str], *, as_root: bool) -> 
     }
     if (state / CLOCK).exists():
         environment |= lab_clock.environment(lab_clock.HOST_PAGE)
-    group = Path(journal.cgroups) / host / "cgroup.procs"
+    groups = [Path(folder) / host / "cgroup.procs" for folder in (journal.cgroups, journal.cpu_groups) if folder]
 
     def join() -> None:
-        group.write_text("0", encoding="ascii")
+        for group in groups:
+            group.write_text("0", encoding="ascii")
 
     with subprocess.Popen(argv, env=environment, preexec_fn=join) as child:  # noqa: PLW1509 - one thread here
         before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
@@ -293,9 +298,14 @@ def outside_lab_time(name: str) -> dict[str, dict[int, str]]:
 
 
 def set_rate(name: str, rate: str) -> None:
-    """Set the rate of a running lab's clock; LabError if it has none or the rate is out of range."""
+    """Set the rate of a running lab's clock, or "auto"; LabError if it has none or the rate is out of range."""
     clock_page(name)
     order(name, "rate", rate=rate_of(rate))
+
+
+def has_automatic_rate(name: str) -> bool:
+    """Whether what happens in a running lab sets the rate of its clock."""
+    return bool(order(name, "status")["automatic_rate"])
 
 
 def join(name: str, command: list[str]) -> NoReturn:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import asyncssh
-from eee_engine import Engine, FabricError, LabClock, SnmpAgent
+from eee_engine import Engine, FabricError, LabClock, SnmpAgent, cap_processors
 
 from lab.errors import LabError
 from lab.model import Lab
@@ -25,9 +25,10 @@ from twin.faults.faults import Faults
 from twin.hosts.hosts import Progress, RunningHost
 from twin.lab.account import status_of, truth_of
 from twin.lab.agents import strip_agent, switch_face
+from twin.lab.processors import LabCpu, quotas
 from twin.machine.control import ControlServer
 from twin.machine.credentials import Credentials
-from twin.machine.statedir import CLOCK, StateDir
+from twin.machine.statedir import CLOCK, Journal, StateDir
 from twin.mains.wiring import RackedNode, RackedSwitch, wire, wire_sensors
 from twin.network.topology import lay_out
 from twin.network.tree_keeper import TreeKeeper
@@ -69,18 +70,17 @@ class Rack:
         hosts: Sequence[RunningHost],
         credentials: Credentials,
         public_key: str,
-        groups: str,
+        journal: Journal,
     ) -> None:
-        """`groups` is the folder of the hosts' control groups."""
+        """`journal` names the folders of the hosts' control groups."""
         self.lab = lab
-        self._groups = groups
+        self._groups = journal.cgroups
         self.state = state
         self.hosts: Mapping[str, RunningHost] = {host.name: host for host in hosts}
         self.truth = load_truth(Path(lab.folder) / "twin" / "truth.yaml")
         self.clock = _Clock()
-        page = state / CLOCK
-        self.clock_keeper = LabClock(page) if page.exists() else None
         self.engine = Engine(seed=self.truth.seed)
+        self.clock_keeper = self._make_clock(journal.cpu_groups)
         try:
             self.topology = lay_out(
                 lab,
@@ -99,7 +99,9 @@ class Rack:
             self.truth,
             self.engine,
             switches={name: self._racked_switch(device) for name, device in self.devices.items()},
-            nodes={name: RackedNode(self.topology.nics[name], host.cpu_s) for name, host in self.hosts.items()},
+            nodes={
+                name: RackedNode(self.topology.nics[name], self._lab_cpu(host)) for name, host in self.hosts.items()
+            },
             cables=[(self.topology.engine_port(link.a), self.topology.engine_port(link.b)) for link in lab.links],
             clock_s=self.clock.lab_s,
             on_power=self.set_power,
@@ -121,6 +123,21 @@ class Rack:
         self._captures: dict[int, str] = {}
         self._powered: dict[str, bool] = {}  # hosts whose mains were switched: the last state
         self.started_utc = time.time()
+
+    def _make_clock(self, cpu_groups: str) -> LabClock | None:
+        page, shares = self.state / CLOCK, quotas(self.lab, self.truth, cpu_groups)
+        try:
+            if page.exists():
+                return LabClock(page, self.engine, self._groups, shares)
+            cap_processors(shares)
+        except OSError as error:
+            raise LabError(f"cpu_ratio of twin/truth.yaml cannot be kept: {error}.") from error
+        return None
+
+    def _lab_cpu(self, host: RunningHost) -> Callable[[], float]:
+        if self.clock_keeper is None or self.truth.node(host.name).cpu_ratio is not None:
+            return host.cpu_s
+        return LabCpu(host.cpu_s, self.clock_keeper.times_s)
 
     @staticmethod
     def _racked_switch(device: SwitchDevice) -> RackedSwitch:
@@ -196,6 +213,10 @@ class Rack:
         )
         self._control.start()
 
+    def _attended(self) -> None:
+        if self.clock_keeper is not None:
+            self.clock_keeper.attended()
+
     def _set_rate(self, request: Mapping[str, Any], _descriptor: int) -> str:
         if self.clock_keeper is None:
             raise LabError("this lab has no clock of its own.")
@@ -203,6 +224,8 @@ class Rack:
             self.clock_keeper.set_rate(str(request.get("rate", "")))
         except ValueError as error:
             raise LabError(f"{error}.") from error
+        except OSError as error:
+            raise LabError(f"cpu_ratio of twin/truth.yaml cannot be kept: {error}.") from error
         return self.clock_keeper.rate()
 
     def _start_agents(self) -> None:
@@ -233,7 +256,12 @@ class Rack:
             device = self.devices[switch.name]
             cli = FAMILIES[switch.family].cli(device)
             face = SshFace(
-                device, cli, address=switch.address, port=switch.ssh_port, host_key=self._host_keys[switch.name]
+                device,
+                cli,
+                address=switch.address,
+                port=switch.ssh_port,
+                host_key=self._host_keys[switch.name],
+                on_key=self._attended,
             )
             try:
                 await face.start()

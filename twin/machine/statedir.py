@@ -112,6 +112,7 @@ class Journal(BaseModel):
     management_network: str
     listeners: tuple[str, ...]  # address:port/protocol
     cgroups: str
+    cpu_groups: str = ""  # with a CPU controller, where that is another folder
     daemon: Process | None = None
     hosts: dict[str, Process] = {}
     ready: bool = False
@@ -207,7 +208,9 @@ class StateDir:
                 process.end()
             self._end_members(Path(journal.cgroups))
             remove_group(journal.group)
-            remove_groups(Path(journal.cgroups))
+            for folder in (journal.cgroups, journal.cpu_groups):
+                if folder:
+                    remove_groups(Path(folder))
         if self.path.exists():
             shutil.rmtree(self.path)
 

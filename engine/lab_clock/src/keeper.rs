@@ -1,6 +1,6 @@
 //! A thread that renews the lease of a writer. It lives in the wall's time.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -12,6 +12,26 @@ static RENEWED_EACH: libc::timespec = libc::timespec {
     tv_sec: 0,
     tv_nsec: 500_000_000,
 };
+
+/// The rate that was set last, for threads that ask often.
+#[derive(Debug)]
+pub struct SharedRate(AtomicU64);
+
+impl SharedRate {
+    fn new(rate: Rate) -> Self {
+        Self(AtomicU64::new(rate.factor().to_bits()))
+    }
+
+    fn set(&self, rate: Rate) {
+        self.0.store(rate.factor().to_bits(), Ordering::Relaxed);
+    }
+
+    /// Lab time per wall time.
+    #[must_use]
+    pub fn get(&self) -> f64 {
+        f64::from_bits(self.0.load(Ordering::Relaxed))
+    }
+}
 
 struct Shared {
     writer: Mutex<Writer>,
@@ -46,11 +66,13 @@ impl Shared {
 pub struct Keeper {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+    rate: Arc<SharedRate>,
 }
 
 impl Keeper {
     /// Keep the clock of a writer. An error if no thread can be started.
     pub fn start(writer: Writer) -> std::io::Result<Keeper> {
+        let rate = Arc::new(SharedRate::new(writer.rate()));
         let shared = Arc::new(Shared {
             writer: Mutex::new(writer),
             ended: AtomicU32::new(0),
@@ -62,12 +84,20 @@ impl Keeper {
         Ok(Keeper {
             shared,
             thread: Some(thread),
+            rate,
         })
     }
 
     /// Set the rate.
     pub fn set(&self, rate: Rate) {
         self.shared.writer().set(rate);
+        self.rate.set(rate);
+    }
+
+    /// The rate that was set last, as others see it change.
+    #[must_use]
+    pub fn shared_rate(&self) -> Arc<SharedRate> {
+        Arc::clone(&self.rate)
     }
 
     /// The rate that was set last.
@@ -96,5 +126,6 @@ impl Drop for Keeper {
             let _ = thread.join();
         }
         self.shared.writer().release();
+        self.rate.set(Rate::WALL);
     }
 }

@@ -8,6 +8,7 @@
 //! * [`page`]: the function on one shared page that many processes read without a lock.
 //! * [`writer`]: the one process that sets the rate.
 //! * [`keeper`]: a thread that keeps the writer's lease.
+//! * [`regulator`]: which rate a lab needs now. Pure.
 //! * [`raw`]: system calls, as the writer lives in the wall's time even where lab time is preloaded.
 //!
 //! Simplification: processors are not slowed down. A process computes `1/rate` times as fast as the wall shows, unless
@@ -16,10 +17,11 @@
 pub mod keeper;
 pub mod page;
 pub mod raw;
+pub mod regulator;
 pub mod timeline;
 pub mod writer;
 
-pub use keeper::Keeper;
+pub use keeper::{Keeper, SharedRate};
 pub use page::{Page, PageError, Reader};
 pub use timeline::{Piece, Rate, RateError, Timeline};
 pub use writer::{ANNOUNCED_NS, LEASE_NS, Writer};

@@ -163,6 +163,20 @@ impl Reader {
         }
     }
 
+    /// The timeline of a lab's clock, read once.
+    pub fn read_once(path: &Path) -> Result<Timeline, PageError> {
+        let reader = Reader::open(path)?;
+        let timeline = reader.timeline();
+        // SAFETY: the mapping was made above, and no reference to it is left.
+        unsafe {
+            libc::munmap(
+                core::ptr::from_ref(reader.page).cast_mut().cast(),
+                PAGE_BYTE,
+            )
+        };
+        Ok(timeline)
+    }
+
     /// The page itself.
     #[must_use]
     pub fn page(&self) -> &'static Page {

@@ -45,6 +45,26 @@ impl Rate {
         }
     }
 
+    /// A rate near a number; one outside the range becomes its end.
+    #[must_use]
+    pub fn near(factor: f64) -> Rate {
+        let factor = factor.clamp(0.001, 50.0);
+        let (lab, wall) = if factor >= 1.0 {
+            ((factor * 10.0).round() as u32, 10)
+        } else if factor > 0.5 {
+            ((factor * 100.0).round() as u32, 100)
+        } else {
+            (1, (1.0 / factor).round() as u32)
+        };
+        Rate::new(lab, wall).unwrap_or(Rate::WALL)
+    }
+
+    /// As a number.
+    #[must_use]
+    pub fn factor(self) -> f64 {
+        f64::from(self.lab) / f64::from(self.wall)
+    }
+
     /// Lab nanoseconds that pass in `wall_ns`, rounded down.
     #[must_use]
     pub fn lab_ns(self, wall_ns: i64) -> i64 {
@@ -287,6 +307,18 @@ mod tests {
         fn a_rate_reads_as_it_is_written(rate in rates()) {
             prop_assert_eq!(rate.to_string().parse::<Rate>().unwrap(), rate);
         }
+    }
+
+    #[test]
+    fn a_number_becomes_a_rate_near_it() {
+        for step in 0..=400 {
+            let factor = 0.001 * 50_000f64.powf(f64::from(step) / 400.0);
+            let near = Rate::near(factor).factor();
+            assert!((near / factor - 1.0).abs() < 0.25, "{factor} {near}");
+        }
+        assert_eq!(Rate::near(0.1), Rate { lab: 1, wall: 10 });
+        assert_eq!(Rate::near(1e9), Rate::FASTEST);
+        assert_eq!(Rate::near(0.0), Rate::SLOWEST);
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //!
 //! * [`raw`]: system calls that bypass every library, this one included.
 //! * [`now`]: the lab's timeline, and conversions.
-//! * [`clocks`], [`sleeps`], [`polls`], [`locks`], [`timers`], [`sockets`], [`syscalls`]: functions of libc by kind.
+//! * [`idle`]: programs that spin.
+//! * [`clocks`], [`sleeps`], [`polls`], [`locks`], [`timers`], [`sockets`], [`rings`], [`syscalls`]: functions of libc by kind.
 //!
 //! A change of rate must not be visible from inside. A slower rate takes effect at once: a wait that ends too soon in
 //! lab time is taken up again. A faster one is announced [`lab_clock::ANNOUNCED_NS`] ahead: whoever waits with a timeout
@@ -11,8 +12,7 @@
 //! that waits there too.
 //!
 //! Not reached: statically linked programs, raw system calls by instruction (Go), set-user-ID programs and programs with
-//! file capabilities (the loader ignores `LD_PRELOAD`), time stamps in memory-mapped packet rings, `SO_RCVTIMEO` of
-//! `read`. CPU clocks are the kernel's. Functions here are no cancellation points of POSIX threads.
+//! file capabilities (the loader ignores `LD_PRELOAD`), `SO_RCVTIMEO` of `read`. CPU clocks are the kernel's. Functions here are no cancellation points of POSIX threads.
 
 #![allow(
     clippy::missing_safety_doc,
@@ -20,10 +20,12 @@
 )]
 
 mod clocks;
+mod idle;
 mod locks;
 mod now;
 mod polls;
 mod raw;
+mod rings;
 mod sleeps;
 mod sockets;
 mod syscalls;

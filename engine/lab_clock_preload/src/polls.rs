@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 use lab_clock::Page;
 
 use crate::now::{self, lab_ns, page, slice_ns};
-use crate::raw;
+use crate::{idle, raw, rings};
 
 const SIGSET_BYTE: usize = 8;
 
@@ -14,14 +14,32 @@ const SIGSET_BYTE: usize = 8;
 /// `timeout_ns` is lab time; none: without end.
 fn until_ready(
     timeout_ns: Option<i64>,
+    wait: impl FnMut(Option<&libc::timespec>) -> isize,
+) -> isize {
+    let Some(page) = page() else {
+        return wait_in_slices(timeout_ns, wait);
+    };
+    rings::exchange(page);
+    let result = wait_in_slices(timeout_ns, wait);
+    rings::exchange(page);
+    result
+}
+
+fn wait_in_slices(
+    timeout_ns: Option<i64>,
     mut wait: impl FnMut(Option<&libc::timespec>) -> isize,
 ) -> isize {
     let Some(timeout) = timeout_ns else {
         return wait(None);
     };
-    let Some(page) = page().filter(|_| timeout > 0) else {
+    let Some(page) = page().filter(|_| timeout >= 0) else {
         return wait(Some(&now::timespec(timeout)));
     };
+    if timeout == 0 {
+        let result = wait(Some(&now::timespec(idle::wait_ns(page))));
+        idle::polled(result == 0);
+        return result;
+    }
     let deadline = lab_ns(page).saturating_add(timeout);
     loop {
         let slice = slice_ns(page, deadline);

@@ -18,9 +18,14 @@ pub unsafe fn libc_call(
     returned(unsafe { call(number, a, b, c, d, e, f) })
 }
 
+/// Whether a kernel's result is minus an error number.
+pub fn is_error(result: isize) -> bool {
+    (-4095..0).contains(&result)
+}
+
 /// A kernel's result as libc returns it.
 pub fn returned(result: isize) -> isize {
-    if (-4095..0).contains(&result) {
+    if is_error(result) {
         set_errno(-result as c_int);
         -1
     } else {

@@ -6,7 +6,7 @@ use core::sync::atomic::{AtomicI64, Ordering};
 use lab_clock::Page;
 
 use crate::now::{self, page, stamp_ns};
-use crate::{polls, raw};
+use crate::{polls, raw, rings};
 
 const STAMP: c_int = 29; // SO_TIMESTAMP, also of its message
 const STAMP_NS: c_int = 35;
@@ -214,15 +214,21 @@ pub unsafe extern "C" fn setsockopt(
     }
     // SAFETY: passed on.
     unsafe {
-        raw::libc_call(
+        let in_time = page().and_then(|_| rings::in_time(level, name, value, length));
+        let given = in_time.as_ref().map_or(value, |ring| ring.as_ptr().cast());
+        let result = raw::libc_call(
             libc::SYS_setsockopt,
             fd as usize,
             level as usize,
             name as usize,
-            value as usize,
+            given as usize,
             length as usize,
             0,
-        ) as c_int
+        ) as c_int;
+        if result == 0 && page().is_some() {
+            rings::option_set(fd, level, name, value, length);
+        }
+        result
     }
 }
 
@@ -234,6 +240,7 @@ pub unsafe extern "C" fn close(fd: c_int) -> c_int {
             slot.store(0, Ordering::Relaxed);
         }
     }
+    rings::closed(fd);
     // SAFETY: passed on.
     unsafe { raw::libc_call(libc::SYS_close, fd as usize, 0, 0, 0, 0, 0) as c_int }
 }

@@ -297,20 +297,44 @@ def phy_profiles() -> dict[str, dict[str, float]]:
 class LabClock:
     """Lab time of a virtual lab: keeps the lease of its clock until `close`; then lab time runs at the wall's pace."""
 
-    def __init__(self, path: PathLike[str] | str) -> None:
-        """Keep the clock on the page of this path. OSError if it cannot be written or is not a lab's clock."""
+    def __init__(
+        self,
+        path: PathLike[str] | str,
+        engine: Engine,
+        groups: PathLike[str] | str,
+        quotas: Sequence[tuple[PathLike[str] | str, float]],
+    ) -> None:
+        """Keep the clock on the page of this path.
+
+        The engine lives by it. `groups` is the folder of the hosts' control groups. `quotas` are (folder of a control
+        group with a CPU controller, ratio): the group may use ratio cores in lab time. OSError if the page cannot be
+        written or is not a lab's clock, or a quota cannot be set.
+        """
     @staticmethod
     def create(path: PathLike[str] | str) -> None:
         """Make the page of a clock that shows the wall's time; an existing one is replaced. OSError if it cannot be."""
     def set_rate(self, rate: str) -> None:
         """Set the rate in lab seconds per wall second, such as "1/10"; ValueError outside 1/1000 to 50.
 
-        A slower rate takes effect at once, a faster one 15 ms later.
+        A slower rate takes effect at once, a faster one 15 ms later. "auto": a thread sets it, so that 99 % of the
+        frames and the mean wait for a processor are at most 20 us late in lab time.
         """
     def rate(self) -> str:
         """The rate that was set last."""
+    def times_s(self) -> tuple[float, float]:
+        """(lab time, the wall's time), both monotonic, s."""
+    def automatic(self) -> bool:
+        """Whether what happens in the lab sets the rate."""
+    def attended(self) -> None:
+        """Somebody types at a terminal now: for 10 s, "auto" makes lab time no faster than the wall's."""
     def close(self) -> None:
         """Lab time runs at the wall's pace from now on."""
+
+def cap_processors(quotas: Sequence[tuple[PathLike[str] | str, float]]) -> None:
+    """Let control groups use so many of this machine's cores: (folder of a group with a CPU controller, cores).
+
+    OSError if a quota cannot be set.
+    """
 
 def lab_clock_library() -> bytes:
     """The library that is preloaded into a lab's processes."""

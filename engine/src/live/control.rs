@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::sync::mpsc;
+use std::sync::{Arc, OnceLock};
 
 use fabric::{CableId, PortId, Ps};
+use lab_clock::SharedRate;
 use parking_lot::Mutex;
 
 use crate::core::Core;
@@ -44,6 +45,7 @@ pub(crate) struct Control {
     waiting: Mutex<BTreeMap<u32, mpsc::Sender<()>>>,
     cpu_clock: AtomicI32,
     cpu_ns: AtomicU64,
+    rate: OnceLock<Arc<SharedRate>>,
 }
 
 impl Control {
@@ -63,7 +65,18 @@ impl Control {
             waiting: Mutex::default(),
             cpu_clock: AtomicI32::new(NO_CLOCK),
             cpu_ns: AtomicU64::new(0),
+            rate: OnceLock::new(),
         })
+    }
+
+    /// The engine's clock runs at this rate from now on; the first one given stays.
+    pub(crate) fn follow(&self, rate: Arc<SharedRate>) {
+        let _ = self.rate.set(rate);
+    }
+
+    /// Engine time per wall time.
+    pub(crate) fn rate(&self) -> f64 {
+        self.rate.get().map_or(1.0, |rate| rate.get())
     }
 
     /// Send a command to the live thread.

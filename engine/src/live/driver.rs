@@ -4,6 +4,8 @@
 //! the time of the fabric, write the deliveries that are due. Engine time continues while the thread works, so an
 //! overloaded thread falls behind by one turn, not by an ever-growing lag.
 //!
+//! Spans of the machine below (leads and lags) are the wall's, also where the clock is a lab's.
+//!
 //! Differences from hardware that a measurement could detect:
 //! - A frame is stamped when the thread reads it, less [`READ_LAG`]. While the thread spins, the stamp is right to
 //!   about one turn (1 µs, more under load). After a sleep it is late by the wake-up time (some 10 µs; the thread
@@ -47,7 +49,7 @@ const NO_HOST: u32 = u32::MAX;
 /// with every link of a lab busy. A storm has more than the machine can write, and without this limit each turn would
 /// last longer than the one before.
 const DELIVERIES_A_TURN: usize = 16_384;
-/// A stall or a delivery later than this raises an alarm, at most one per second.
+/// A stall or a delivery later than this (lab time) raises an alarm, at most one per second.
 const LATE: Ps = 10 * PS_PER_MS;
 
 struct Host {
@@ -226,7 +228,8 @@ impl Driver {
         }
         self.read();
         let now = self.now();
-        let due = self.next.is_some_and(|next| next <= now + FABRIC_LEAD);
+        let horizon = now + self.pace.on_clock(FABRIC_LEAD);
+        let due = self.next.is_some_and(|next| next <= horizon);
         if due || self.woken || !self.arrived.is_empty() {
             self.woken = false;
             self.exchange();
@@ -238,6 +241,7 @@ impl Driver {
 
     fn wait(&mut self) {
         let now = self.now();
+        self.pace.set_rate(self.control.rate());
         self.check_stall(now);
         self.pace.rest(now);
         self.control.claimed_core.claim(self.pace.own_core());
@@ -282,7 +286,7 @@ impl Driver {
             let Some(number) = self.readable.pop_front() else {
                 break;
             };
-            let stamp = self.now().saturating_sub(READ_LAG);
+            let stamp = self.now().saturating_sub(self.pace.on_clock(READ_LAG));
             let host = &mut self.hosts[number as usize];
             match host.tap.read(&mut self.scratch, &mut host.pending) {
                 Read::Packet => {
@@ -308,7 +312,7 @@ impl Driver {
             self.stalled.push_back(number);
         }
         fabric.poll(
-            self.control.core.clock().now() + WRITE_LEAD,
+            self.control.core.clock().now() + self.pace.on_clock(WRITE_LEAD),
             &mut self.deliveries,
         );
         for _ in 0..self.stalled.len() {
@@ -360,6 +364,7 @@ impl Driver {
                 ),
             );
         }
+        let lead = self.pace.on_clock(WRITE_LEAD);
         self.deliveries.sort_by_key(|delivery| delivery.nic);
         let mut worst = 0;
         for mine in self.deliveries.chunk_by(|a, b| a.nic == b.nic) {
@@ -379,11 +384,11 @@ impl Driver {
                     .control
                     .core
                     .clock()
-                    .spin_until(last.saturating_sub(WRITE_LEAD));
+                    .spin_until(last.saturating_sub(lead));
                 let count = host.tap.write(&frames[done..]);
                 let mut lateness = self.control.lateness.lock();
                 for delivery in &mine[done..done + count] {
-                    let late = (now + WRITE_LEAD).saturating_sub(delivery.at);
+                    let late = (now + lead).saturating_sub(delivery.at);
                     lateness.record(late);
                     worst = worst.max(late);
                 }

@@ -10,9 +10,11 @@ use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fabric::{CableId, FabricError, PortId, Ps};
+use lab_clock::SharedRate;
 use parking_lot::Mutex;
 
 use crate::core::Core;
+use crate::live::auto::{Attention, Auto, Clockwork};
 use crate::live::control::{Command, Control};
 use crate::live::driver::Driver;
 use crate::live::lateness::Lateness;
@@ -194,6 +196,24 @@ impl Live {
         let _ = answered.recv();
         let lost = self.control.take_ended(number);
         lost.ok_or(LiveError::UnknownCapture(number))
+    }
+
+    /// The engine's clock is a lab's, which runs at this rate: spans of the machine are converted. The first one stays.
+    pub fn follow(&self, rate: Arc<SharedRate>) {
+        self.control.follow(rate);
+    }
+
+    /// Let a thread set the rate of the lab's clock by what happens here and in the hosts' control groups.
+    ///
+    /// # Errors
+    /// The system cannot start a thread.
+    pub fn regulate(
+        &self,
+        clockwork: Arc<Clockwork>,
+        groups: PathBuf,
+        attention: Arc<Attention>,
+    ) -> io::Result<Auto> {
+        Auto::start(clockwork, Arc::clone(&self.control), groups, attention)
     }
 
     /// Lateness of the deliveries so far.

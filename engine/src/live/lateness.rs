@@ -90,6 +90,21 @@ impl Lateness {
         0.0
     }
 
+    /// The same of the deliveries since an earlier state of this histogram; infinite beyond the last bound.
+    #[must_use]
+    pub fn quantile_since_us(&self, before: &Lateness, fraction: f64) -> f64 {
+        let mut since = self.clone();
+        for (count, earlier) in since.count.iter_mut().zip(before.count.iter()) {
+            *count = count.saturating_sub(*earlier);
+        }
+        since.total = since.count.iter().sum();
+        if since.total == 0 {
+            0.0
+        } else {
+            since.quantile_us(fraction)
+        }
+    }
+
     /// Upper bounds of the buckets, in microseconds; the last bucket is open-ended.
     #[must_use]
     pub fn upper_us(&self) -> Vec<f64> {

@@ -10,6 +10,9 @@
 //! bandwidth) the thread uses nice −20, and without that right the ordinary class; the lateness histogram shows the
 //! effect. One second after the last frame the thread leaves SCHED_DEADLINE and sleeps at nice −20.
 
+//! All spans here are the wall's, as they are those of the machine; the clock may be a lab's ([`Pace::set_rate`]). At a
+//! slow rate the thread sleeps between frames: what a wake-up costs is little in lab time, and the hosts get its core.
+
 use fabric::Ps;
 use fabric::time::{PS_PER_MS, PS_PER_S, PS_PER_US};
 
@@ -32,6 +35,8 @@ const PERIOD_NS: u64 = 200_000;
 const NICE: i32 = -20;
 /// After this long without a frame the thread leaves SCHED_DEADLINE.
 const SILENCE: Ps = PS_PER_S;
+/// Slower than this the thread does not spin after a frame: a wake-up of 30 µs is 1.5 µs of lab time or less.
+const SPINS_FROM_RATE: f64 = 0.05;
 /// Interval at which the thread requests SCHED_DEADLINE again while it is refused.
 const ATTEMPT_EVERY: Ps = 100 * PS_PER_MS;
 
@@ -56,6 +61,8 @@ enum Class {
 #[derive(Debug)]
 pub struct Pace {
     spin: Ps,
+    /// Clock time per wall time.
+    rate: f64,
     last_frame: Ps,
     last_sleep: Ps,
     last_attempt: Ps,
@@ -72,6 +79,7 @@ impl Pace {
         set_class(Class::Ordinary);
         Self {
             spin,
+            rate: 1.0,
             last_frame: 0,
             last_sleep: now,
             last_attempt: 0,
@@ -79,10 +87,34 @@ impl Pace {
         }
     }
 
+    /// The clock runs at this rate: clock time per wall time.
+    pub fn set_rate(&mut self, rate: f64) {
+        self.rate = rate;
+    }
+
+    /// A span of the wall on the clock.
+    #[must_use]
+    pub fn on_clock(&self, span: Ps) -> Ps {
+        if self.rate == 1.0 {
+            span
+        } else {
+            (span as f64 * self.rate) as Ps
+        }
+    }
+
+    fn spin(&self) -> Ps {
+        if self.rate < SPINS_FROM_RATE {
+            0
+        } else {
+            self.on_clock(self.spin)
+        }
+    }
+
     /// A frame was read or written.
     pub fn frame_at(&mut self, now: Ps) {
         self.last_frame = now;
-        let again = self.last_attempt == 0 || now.saturating_sub(self.last_attempt) > ATTEMPT_EVERY;
+        let again = self.last_attempt == 0
+            || now.saturating_sub(self.last_attempt) > self.on_clock(ATTEMPT_EVERY);
         if self.class == Class::Ordinary && again {
             self.last_attempt = now;
             if set_class(Class::Deadline) {
@@ -93,17 +125,19 @@ impl Pace {
 
     /// The thread is about to wait. After a long silence it leaves SCHED_DEADLINE.
     pub fn rest(&mut self, now: Ps) {
-        if self.class == Class::Deadline && now.saturating_sub(self.last_frame) >= SILENCE {
+        if self.class == Class::Deadline
+            && now.saturating_sub(self.last_frame) >= self.on_clock(SILENCE)
+        {
             set_class(Class::Ordinary);
             self.class = Class::Ordinary;
             self.last_attempt = 0;
         }
     }
 
-    /// The core that the calling thread has claimed, if any.
+    /// The core that the calling thread has claimed, if any: none while it sleeps between frames.
     #[must_use]
     pub fn own_core(&self) -> Option<i32> {
-        (self.class == Class::Deadline).then(own_core)
+        (self.class == Class::Deadline && self.rate >= SPINS_FROM_RATE).then(own_core)
     }
 
     /// The thread slept until now.
@@ -116,27 +150,33 @@ impl Pace {
         let until_next = next.map(|next| next.saturating_sub(now));
         let since_frame = now.saturating_sub(self.last_frame);
         let spinning = now.saturating_sub(self.last_sleep);
-        let busy = at_work || (self.last_frame > 0 && since_frame < self.spin);
+        let ahead = self.on_clock(SPIN_AHEAD);
+        let quiet = self.on_clock(QUIET);
+        let busy = at_work || (self.last_frame > 0 && since_frame < self.spin());
         let wait_limit = match until_next {
             _ if busy => Wait::Spin,
-            Some(left) if left <= SPIN_AHEAD => Wait::Spin,
-            Some(left) => Wait::For((left - SPIN_AHEAD).min(self.until_rest(since_frame))),
+            Some(left) if left <= ahead => Wait::Spin,
+            Some(left) => Wait::For((left - ahead).min(self.until_rest(since_frame))),
             None => match self.until_rest(since_frame) {
                 Ps::MAX => Wait::Forever,
                 left => Wait::For(left),
             },
         };
-        let quiet = !at_work && since_frame > QUIET && until_next.is_none_or(|left| left > QUIET);
-        let must_sleep = spinning > SLEEP_FORCED_AFTER || (spinning > SLEEP_WANTED_AFTER && quiet);
+        let quiet = !at_work && since_frame > quiet && until_next.is_none_or(|left| left > quiet);
+        let must_sleep = spinning > self.on_clock(SLEEP_FORCED_AFTER)
+            || (spinning > self.on_clock(SLEEP_WANTED_AFTER) && quiet);
         if wait_limit == Wait::Spin && must_sleep {
-            return Wait::For(SHORT_SLEEP);
+            return Wait::For(self.on_clock(SHORT_SLEEP));
         }
         wait_limit
     }
     /// Time left before the thread leaves SCHED_DEADLINE; `Ps::MAX` in the ordinary class.
     fn until_rest(&self, since_frame: Ps) -> Ps {
         match self.class {
-            Class::Deadline => SILENCE.saturating_sub(since_frame).max(PS_PER_US),
+            Class::Deadline => self
+                .on_clock(SILENCE)
+                .saturating_sub(since_frame)
+                .max(self.on_clock(PS_PER_US)),
             Class::Ordinary => Ps::MAX,
         }
     }
@@ -170,6 +210,7 @@ mod tests {
     fn pace(spin: Ps) -> Pace {
         Pace {
             spin,
+            rate: 1.0,
             last_frame: 0,
             last_sleep: 0,
             last_attempt: 0,
@@ -245,5 +286,28 @@ mod tests {
         assert_eq!(pace.wait_limit(now, far, false), Wait::For(900 * PS_PER_MS));
         pace.class = Class::Ordinary;
         assert_eq!(pace.wait_limit(now, None, false), Wait::Forever);
+    }
+
+    #[test]
+    fn spans_follow_the_rate_of_the_clock_and_a_slow_clock_lets_the_thread_sleep() {
+        let mut pace = pace(6 * PS_PER_MS);
+        pace.last_frame = 10 * PS_PER_MS;
+        pace.slept_until(10 * PS_PER_MS);
+        pace.set_rate(0.1);
+        let soon = 10 * PS_PER_MS + 500 * PS_PER_US;
+        assert_eq!(pace.wait_limit(soon, None, false), Wait::Spin);
+        let later = 10 * PS_PER_MS + 700 * PS_PER_US;
+        assert_eq!(pace.wait_limit(later, None, false), Wait::Forever);
+        let next = Some(later + 100 * PS_PER_US);
+        assert_eq!(
+            pace.wait_limit(later, next, false),
+            Wait::For(88 * PS_PER_US)
+        );
+        pace.set_rate(0.01);
+        let next = Some(soon + 100 * PS_PER_US);
+        let limit = Wait::For(100 * PS_PER_US - 12 * PS_PER_US / 10);
+        assert_eq!(pace.wait_limit(soon, next, false), limit);
+        pace.class = Class::Deadline;
+        assert_eq!(pace.own_core(), None);
     }
 }

@@ -108,7 +108,7 @@ fn keep(claimed_core: &ClaimedCore, groups: &Path) {
 }
 
 /// Threads of all groups of a folder, as the control-group hierarchy of either version lists them.
-fn threads_in(groups: &Path) -> Vec<i32> {
+pub(crate) fn threads_in(groups: &Path) -> Vec<i32> {
     let mut found = Vec::new();
     for group in fs::read_dir(groups).into_iter().flatten().flatten() {
         let text = ["cgroup.threads", "tasks"]

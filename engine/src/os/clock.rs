@@ -37,6 +37,12 @@ pub fn thread_cpu_ns() -> u64 {
     clock_ns(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
+/// CPU time of this process, in nanoseconds.
+#[must_use]
+pub fn process_cpu_ns() -> u64 {
+    clock_ns(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 /// The CPU-time clock of the calling thread, readable from other threads.
 #[must_use]
 pub fn own_cpu_clock() -> Option<libc::clockid_t> {

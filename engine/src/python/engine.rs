@@ -19,7 +19,7 @@ use crate::python::{read, show};
 #[pyclass(extends = PyFabric, frozen, name = "Engine", module = "eee_engine")]
 pub struct PyEngine {
     core: Arc<Core>,
-    live: Live,
+    live: Arc<Live>,
 }
 
 impl PyEngine {
@@ -27,6 +27,12 @@ impl PyEngine {
     #[must_use]
     pub fn core(&self) -> Arc<Core> {
         Arc::clone(&self.core)
+    }
+
+    /// The live engine, for Rust code that regulates its clock.
+    #[must_use]
+    pub fn live(&self) -> Arc<Live> {
+        Arc::clone(&self.live)
     }
 }
 
@@ -51,7 +57,7 @@ impl PyEngine {
         let core = Arc::new(Core::new(fabric, Clock::Wall(WallClock::new()))?);
         Ok(
             PyClassInitializer::from(PyFabric::new(Arc::clone(&core))).add_subclass(Self {
-                live: Live::new(Arc::clone(&core), spin)?,
+                live: Arc::new(Live::new(Arc::clone(&core), spin)?),
                 core,
             }),
         )

@@ -1,11 +1,17 @@
 //! `LabClock`: lab time, as the lab's daemon keeps it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use lab_clock::{Keeper, Rate, Reader, Writer};
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
+
+use crate::live::auto::{Attention, Auto, Clockwork};
+use crate::live::engine::Live;
+use crate::os::quota::Quotas;
+use crate::python::engine::PyEngine;
 
 /// The library that is preloaded into a lab's processes.
 pub static LIBRARY: &[u8] = include_bytes!(env!("LAB_CLOCK_LIBRARY"));
@@ -18,17 +24,40 @@ fn rate_of(text: &str) -> PyResult<Rate> {
 /// A lab's clock: keeps the lease while it lives; when it is dropped, lab time goes on at the wall's pace.
 #[pyclass(frozen)]
 pub struct LabClock {
-    keeper: Mutex<Option<Keeper>>,
+    live: Arc<Live>,
+    groups: PathBuf,
+    reader: Reader,
+    clockwork: Mutex<Option<Arc<Clockwork>>>,
+    auto: Mutex<Option<Auto>>,
+    attention: Arc<Attention>,
 }
 
 #[pymethods]
 impl LabClock {
-    /// Keep the clock on the page of this path. OSError if it cannot be written or is not a lab's clock.
+    /// Keep the clock on the page of this path. The engine lives by it; `groups` is the folder of its hosts' control
+    /// groups, `quotas` are (folder of a control group, ratio). OSError if the page cannot be written or is not a lab's
+    /// clock, or a quota cannot be set.
     #[new]
-    fn new(path: PathBuf) -> PyResult<Self> {
+    fn new(
+        path: PathBuf,
+        engine: Py<PyEngine>,
+        groups: PathBuf,
+        quotas: Vec<(PathBuf, f64)>,
+    ) -> PyResult<Self> {
         let writer = Writer::open(&path).map_err(|error| PyOSError::new_err(error.to_string()))?;
+        let live = engine.get().live();
+        let reader = Reader::open(&path).map_err(|error| PyOSError::new_err(error.to_string()))?;
+        let keeper = Keeper::start(writer)?;
+        live.follow(keeper.shared_rate());
+        let clockwork = Clockwork::new(keeper, Quotas::new(quotas));
+        clockwork.set(Rate::WALL)?;
         Ok(Self {
-            keeper: Mutex::new(Some(Keeper::start(writer)?)),
+            live,
+            groups,
+            reader,
+            clockwork: Mutex::new(Some(Arc::new(clockwork))),
+            auto: Mutex::default(),
+            attention: Arc::default(),
         })
     }
 
@@ -39,27 +68,70 @@ impl LabClock {
         Ok(())
     }
 
-    /// Set the rate, such as "1/10"; ValueError outside 1/1000 to 50.
-    fn set_rate(&self, rate: &str) -> PyResult<()> {
-        let rate = rate_of(rate)?;
-        if let Some(keeper) = &*self.keeper.lock() {
-            keeper.set(rate);
-        }
-        Ok(())
+    /// Set the rate, such as "1/10"; ValueError outside 1/1000 to 50. "auto": what happens in the lab sets it.
+    fn set_rate(&self, py: Python<'_>, rate: &str) -> PyResult<()> {
+        let rate = if rate == "auto" {
+            None
+        } else {
+            Some(rate_of(rate)?)
+        };
+        py.detach(|| self.set(rate))
     }
 
     /// The rate that was set last.
     fn rate(&self) -> String {
-        self.keeper
+        self.clockwork
             .lock()
             .as_ref()
-            .map_or(Rate::WALL, Keeper::rate)
+            .map_or(Rate::WALL, |clockwork| clockwork.keeper().rate())
             .to_string()
     }
 
+    /// (lab time in s, the wall's time in s), both monotonic.
+    fn times_s(&self) -> (f64, f64) {
+        let now = lab_clock::writer::now_ns();
+        let lab = self.reader.timeline().lab_ns(now);
+        (lab as f64 / 1e9, now as f64 / 1e9)
+    }
+
+    /// Whether what happens in the lab sets the rate.
+    fn automatic(&self) -> bool {
+        self.auto.lock().is_some()
+    }
+
+    /// Somebody types at a terminal of the lab now.
+    fn attended(&self) {
+        self.attention.now();
+    }
+
     /// Lab time runs at the wall's pace from now on.
-    fn close(&self) {
-        drop(self.keeper.lock().take());
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| {
+            drop(self.auto.lock().take());
+            drop(self.clockwork.lock().take());
+        });
+    }
+}
+
+impl LabClock {
+    fn set(&self, rate: Option<Rate>) -> PyResult<()> {
+        let clockwork = self.clockwork.lock();
+        let Some(clockwork) = &*clockwork else {
+            return Ok(());
+        };
+        let mut auto = self.auto.lock();
+        if let Some(rate) = rate {
+            drop(auto.take());
+            clockwork.set(rate)?;
+        } else if auto.is_none() {
+            let attention = Arc::clone(&self.attention);
+            let regulated = Arc::clone(clockwork);
+            *auto = Some(
+                self.live
+                    .regulate(regulated, self.groups.clone(), attention)?,
+            );
+        }
+        Ok(())
     }
 }
 
@@ -69,12 +141,20 @@ pub fn lab_clock_rate(text: &str) -> PyResult<String> {
     rate_of(text).map(|rate| rate.to_string())
 }
 
+/// Let control groups use so many of this machine's cores; (folder of a group with a CPU controller, cores). OSError if a
+/// quota cannot be set.
+#[pyfunction]
+pub fn cap_processors(quotas: Vec<(PathBuf, f64)>) -> PyResult<()> {
+    Ok(Quotas::new(quotas).apply(1.0)?)
+}
+
 /// (rate in force, lab time in ns, the wall's time in ns), both monotonic, of the page of this path. OSError if it is not
 /// a lab's clock.
 #[pyfunction]
 pub fn read_lab_clock(path: PathBuf) -> PyResult<(String, i64, i64)> {
-    let reader = Reader::open(&path).map_err(|error| PyOSError::new_err(error.to_string()))?;
-    let (timeline, now) = (reader.timeline(), lab_clock::writer::now_ns());
+    let timeline =
+        Reader::read_once(&path).map_err(|error| PyOSError::new_err(error.to_string()))?;
+    let now = lab_clock::writer::now_ns();
     Ok((timeline.at(now).rate.to_string(), timeline.lab_ns(now), now))
 }
 

@@ -9,7 +9,6 @@ import pytest
 
 from tests.support import ROOT
 from twin.hosts.hostroot import mounts_below
-from twin.machine.cgroups import _candidates
 
 _MOUNTINFO = r"""
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -37,20 +36,6 @@ def test_other_file_systems_are_found_and_the_kernels_are_not() -> None:
         "/tmpfiles": True,  # noqa: S108 - beside /tmp
     }
     assert list(found) == sorted(found)
-
-
-def test_control_groups_of_either_version() -> None:
-    both = (
-        "30 1 0:1 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
-        "31 1 0:2 / /sys/fs/cgroup/pids rw - cgroup cgroup rw,pids\n"
-        "32 1 0:3 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw,nsdelegate\n"
-    )
-    assert [(str(held.path), held.version) for held in _candidates(both)] == [
-        ("/sys/fs/cgroup/unified", 2),
-        ("/sys/fs/cgroup/cpu,cpuacct", 1),
-    ]
-    alone = "32 1 0:3 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
-    assert [held.version for held in _candidates(alone)] == [2]
 
 
 _NESTED = """

@@ -1,0 +1,275 @@
+//! Which rate a lab needs now: as fast as it can keep its frames and processes on time. Pure.
+//!
+//! While frames or processes are busy, the rate falls until the latest frames and the waits for a processor are below
+//! a bound in lab time, and rises slowly again while they are far below. Where nothing but meters and timers happens
+//! it doubles again and again, up to the wall's pace while somebody attends, else up to [`Rate::FASTEST`]; the next
+//! frame, or a busy process, ends that.
+//!
+//! Simplification: the first frames after a silence meet the rate of the last busy stretch, or [`FIRST_BUSY`], before
+//! anything is known of them; the lateness histogram of a program's first milliseconds shows whether that was too fast.
+
+use crate::timeline::Rate;
+
+/// The lateness that is kept, in lab time: of 99 % of the frames, and of a mean wait for a processor.
+pub const LATE_NS: u64 = 20_000;
+/// The rate at which the first busy stretch begins.
+pub const FIRST_BUSY: f64 = 0.1;
+/// Lateness is judged over this many frames, or this long (wall).
+const ENOUGH_FRAMES: u64 = 200;
+const WINDOW_NS: i64 = 100_000_000;
+/// Few frames judge only if they are this many times too late.
+const FAR: u64 = 4;
+const FEW_FRAMES: u64 = 10;
+/// Processors in use, above which processes are busy at the wall's pace or slower.
+const BUSY_CORES: f64 = 0.3;
+/// Faster than the wall timers use more; from here on the rate falls ...
+const MOST_CORES: f64 = 0.5;
+/// ... and below this it rises.
+const FEW_CORES: f64 = 0.2;
+/// Silence before each doubling: lab time, and the wall's.
+const SILENCE_LAB_NS: f64 = 50e6;
+const SILENCE_WALL_NS: i64 = 100_000_000;
+
+/// What happened since the observation before.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Observation {
+    /// How long that was (wall).
+    pub wall_ns: i64,
+    /// Frames delivered to hosts.
+    pub frames: u64,
+    /// Processors in use by hosts and switches: processor time over the wall's.
+    pub cores: f64,
+    /// Somebody types at a terminal.
+    pub attended: bool,
+}
+
+/// Lateness over a window: since [`Regulator::judge`] last began one.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WindowLateness {
+    /// 99 % of the frames were at most this late (lab time).
+    pub frames_ns: u64,
+    /// Mean wait of hosts' processes for a processor, a turn (wall).
+    pub waited_ns: u64,
+}
+
+/// The state between observations.
+#[derive(Clone, Debug)]
+pub struct Regulator {
+    rate: f64,
+    busy_rate: f64,
+    window_ns: i64,
+    window_frames: u64,
+    busy: bool,
+    silent_wall_ns: i64,
+    silent_lab_ns: f64,
+}
+
+impl Regulator {
+    /// From the rate that is in force.
+    #[must_use]
+    pub fn new(rate: Rate) -> Regulator {
+        Regulator {
+            rate: rate.factor(),
+            busy_rate: FIRST_BUSY,
+            window_ns: 0,
+            window_frames: 0,
+            busy: false,
+            silent_wall_ns: 0,
+            silent_lab_ns: 0.0,
+        }
+    }
+
+    /// The rate that is wanted now.
+    #[must_use]
+    pub fn rate(&self) -> Rate {
+        Rate::near(self.rate)
+    }
+
+    /// Frames or processes are busy.
+    #[must_use]
+    pub fn busy(&self) -> bool {
+        self.busy
+    }
+
+    /// Take an observation; true if the lateness of the window is to be judged now ([`Regulator::judge`]).
+    pub fn observe(&mut self, seen: &Observation) -> bool {
+        if self.rate > 1.0 && seen.frames == 0 && seen.cores > MOST_CORES {
+            self.rate = (self.rate * BUSY_CORES / seen.cores).max(1.0);
+            self.hush();
+            return false;
+        }
+        if seen.frames > 0 || (self.rate <= 1.0 && seen.cores > BUSY_CORES) {
+            if !self.busy {
+                self.busy = true;
+                self.rate = self.rate.min(self.busy_rate);
+                self.restart_window();
+                self.hush();
+                return false;
+            }
+            self.hush();
+        } else {
+            self.silence(seen);
+        }
+        self.window_ns += seen.wall_ns;
+        self.window_frames += seen.frames;
+        self.busy && (self.window_ns >= WINDOW_NS || self.window_frames >= FEW_FRAMES)
+    }
+
+    fn hush(&mut self) {
+        self.silent_wall_ns = 0;
+        self.silent_lab_ns = 0.0;
+    }
+
+    fn silence(&mut self, seen: &Observation) {
+        self.silent_wall_ns += seen.wall_ns;
+        self.silent_lab_ns += seen.wall_ns as f64 * self.rate;
+        if seen.attended && self.rate > 1.0 {
+            self.rate = 1.0;
+        }
+        if self.silent_lab_ns < SILENCE_LAB_NS || self.silent_wall_ns < SILENCE_WALL_NS {
+            return;
+        }
+        self.busy = false;
+        let most = if seen.attended {
+            1.0
+        } else {
+            Rate::FASTEST.factor()
+        };
+        if seen.cores < FEW_CORES && self.rate < most {
+            self.rate = (self.rate * 2.0).min(most);
+            self.hush();
+        }
+    }
+
+    /// Judge the lateness of the window; true if the window then begins anew.
+    pub fn judge(&mut self, late: &WindowLateness) -> bool {
+        let waited_ns = (late.waited_ns as f64 * self.rate) as u64;
+        let worst_ns = late.frames_ns.max(waited_ns);
+        let over = self.window_ns >= WINDOW_NS;
+        if !over && self.window_frames < ENOUGH_FRAMES && worst_ns < FAR * LATE_NS {
+            return false;
+        }
+        if worst_ns > LATE_NS {
+            let factor = 0.7 * LATE_NS as f64 / worst_ns as f64;
+            self.rate = (self.rate * factor.max(0.25)).max(Rate::SLOWEST.factor());
+            self.busy_rate = self.rate;
+        } else if over
+            && worst_ns < LATE_NS / 3
+            && (self.window_frames >= FEW_FRAMES || waited_ns > 0)
+        {
+            self.rate = (self.rate * 1.1).min(self.rate.max(1.0));
+            self.busy_rate = self.rate;
+        }
+        let ends = over || worst_ns > LATE_NS;
+        if ends {
+            self.restart_window();
+        }
+        ends
+    }
+
+    fn restart_window(&mut self) {
+        self.window_ns = 0;
+        self.window_frames = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TICK_NS: i64 = 10_000_000;
+
+    fn tick(frames: u64, cores: f64, attended: bool) -> Observation {
+        Observation {
+            wall_ns: TICK_NS,
+            frames,
+            cores,
+            attended,
+        }
+    }
+
+    /// Run a lab whose frames are late by this much (wall) for so many ticks; the rate at the end.
+    fn run(regulator: &mut Regulator, ticks: usize, frames: u64, late_wall_ns: f64) -> f64 {
+        for _ in 0..ticks {
+            if regulator.observe(&tick(frames, 1.0, false)) {
+                regulator.judge(&WindowLateness {
+                    frames_ns: (late_wall_ns * regulator.rate().factor()) as u64,
+                    waited_ns: 0,
+                });
+            }
+        }
+        regulator.rate().factor()
+    }
+
+    proptest! {
+        #[test]
+        fn lateness_settles_below_the_bound_and_not_far_below(late_wall_us in 25.0f64..15_000.0, frames in 1u64..3000) {
+            let mut regulator = Regulator::new(Rate::WALL);
+            let rate = run(&mut regulator, 3000, frames, late_wall_us * 1e3);
+            let late_ns = late_wall_us * 1e3 * rate;
+            prop_assert!(late_ns <= LATE_NS as f64 * 1.01, "{late_ns}");
+            prop_assert!(late_ns >= LATE_NS as f64 / 3.5, "{late_ns} {rate}");
+        }
+
+        #[test]
+        fn any_rate_lies_in_the_range(seen in prop::collection::vec((0u64..1000, 0.0f64..3.0, any::<bool>(), 0u64..1_000_000_000), 1..400)) {
+            let mut regulator = Regulator::new(Rate::WALL);
+            for (frames, cores, attended, late) in seen {
+                if regulator.observe(&tick(frames, cores, attended)) {
+                    regulator.judge(&WindowLateness { frames_ns: late, waited_ns: late / 7 });
+                }
+                let rate = regulator.rate().factor();
+                prop_assert!((0.001..=50.0).contains(&rate));
+                prop_assert!(frames == 0 || rate <= 1.0, "frames, and {rate}");
+                prop_assert!(!attended || rate <= 1.0, "attended, and {rate}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_silent_lab_runs_fast_unless_somebody_attends_until_a_frame_comes() {
+        let mut regulator = Regulator::new(Rate::new(1, 10).unwrap());
+        for _ in 0..400 {
+            assert!(!regulator.observe(&tick(0, 0.01, true)));
+        }
+        assert_eq!(regulator.rate(), Rate::WALL);
+        for _ in 0..100 {
+            regulator.observe(&tick(0, 0.01, false));
+        }
+        assert_eq!(regulator.rate(), Rate::FASTEST);
+        regulator.observe(&tick(1, 0.01, false));
+        assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
+    }
+
+    #[test]
+    fn timers_that_fill_a_processor_bound_the_rate_and_a_busy_process_ends_the_haste() {
+        let mut regulator = Regulator::new(Rate::WALL);
+        for _ in 0..1000 {
+            let cores = 0.02 * regulator.rate().factor();
+            regulator.observe(&tick(0, cores, false));
+        }
+        let rate = regulator.rate().factor();
+        assert!((5.0..=25.0).contains(&rate), "{rate}");
+        for _ in 0..20 {
+            regulator.observe(&tick(0, 1.0, false));
+        }
+        assert!(regulator.busy());
+        assert!(regulator.rate().factor() <= FIRST_BUSY);
+    }
+
+    #[test]
+    fn waits_for_a_processor_count_as_lateness_does() {
+        let mut regulator = Regulator::new(Rate::WALL);
+        for _ in 0..1000 {
+            if regulator.observe(&tick(0, 1.0, false)) {
+                regulator.judge(&WindowLateness {
+                    frames_ns: 0,
+                    waited_ns: 400_000,
+                });
+            }
+        }
+        let late_ns = 400_000.0 * regulator.rate().factor();
+        assert!((LATE_NS as f64 / 3.5..=LATE_NS as f64).contains(&late_ns));
+    }
+}

@@ -1,0 +1,316 @@
+//! Sets the rate of a lab's clock by what happens in the lab: feeds the regulator of `lab_clock`.
+//!
+//! It lives in the wall's time. What it sees: deliveries and their lateness, processor time of the hosts' control groups
+//! and of this process, and how long threads of the hosts waited for a processor (`/proc/PID/schedstat`).
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::thread::JoinHandle;
+
+use lab_clock::regulator::{Observation, Regulator, WindowLateness};
+use lab_clock::writer::now_ns;
+use lab_clock::{Keeper, Rate, raw};
+
+use crate::live::control::Control;
+use crate::live::lateness::Lateness;
+use crate::live::room::threads_in;
+use crate::os::clock::process_cpu_ns;
+use crate::os::quota::Quotas;
+
+static TICK: libc::timespec = libc::timespec {
+    tv_sec: 0,
+    tv_nsec: 10_000_000,
+};
+/// Terminals of hosts are looked for that often.
+const TICKS_A_LOOK: u32 = 100;
+/// Whoever typed so long ago (wall) still attends.
+const ATTENDS_NS: i64 = 10_000_000_000;
+/// The share of frames that must be on time.
+const SHARE: f64 = 0.99;
+
+/// When somebody last typed at a terminal of the lab.
+#[derive(Debug)]
+pub struct Attention(AtomicI64);
+
+impl Attention {
+    /// Nobody has yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(AtomicI64::new(i64::MIN / 2))
+    }
+
+    /// Somebody types now.
+    pub fn now(&self) {
+        self.0.store(now_ns(), Ordering::Relaxed);
+    }
+
+    fn given(&self) -> bool {
+        now_ns() - self.0.load(Ordering::Relaxed) < ATTENDS_NS
+    }
+}
+
+impl Default for Attention {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The clock of a lab, and what follows its rate.
+pub struct Clockwork {
+    keeper: Keeper,
+    quotas: Quotas,
+}
+
+impl Clockwork {
+    /// A clock, and the quotas of the hosts' processors.
+    #[must_use]
+    pub fn new(keeper: Keeper, quotas: Quotas) -> Self {
+        Self { keeper, quotas }
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn keeper(&self) -> &Keeper {
+        &self.keeper
+    }
+
+    /// Set the rate.
+    ///
+    /// # Errors
+    /// A quota cannot be set; the rate is.
+    pub fn set(&self, rate: Rate) -> std::io::Result<()> {
+        self.keeper.set(rate);
+        self.quotas.apply(rate.factor())
+    }
+}
+
+/// A thread that sets the rate until it is dropped; the rate then stays.
+pub struct Auto {
+    ends: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Auto {
+    /// Regulate the clock of a keeper by an engine and the control groups of its hosts.
+    ///
+    /// # Errors
+    /// The system cannot start a thread.
+    pub(crate) fn start(
+        clockwork: Arc<Clockwork>,
+        control: Arc<Control>,
+        groups: PathBuf,
+        attention: Arc<Attention>,
+    ) -> std::io::Result<Auto> {
+        let ends = Arc::new(AtomicBool::new(false));
+        let own = Arc::clone(&ends);
+        let thread = std::thread::Builder::new()
+            .name("lab-clock-auto".into())
+            .spawn(move || regulate(&clockwork, &control, &groups, &attention, &own))?;
+        Ok(Auto {
+            ends,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for Auto {
+    fn drop(&mut self) {
+        self.ends.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn regulate(
+    clockwork: &Clockwork,
+    control: &Control,
+    groups: &Path,
+    attention: &Attention,
+    ends: &AtomicBool,
+) {
+    let mut regulator = Regulator::new(clockwork.keeper().rate());
+    let mut window = Window::begin(control, groups);
+    let mut before = Counts::read(control, groups);
+    let mut ticks = 0u32;
+    while !ends.load(Ordering::Acquire) {
+        // SAFETY: a constant time, and no address to write to.
+        unsafe {
+            let clock = libc::CLOCK_MONOTONIC as usize;
+            raw::call(
+                libc::SYS_clock_nanosleep,
+                clock,
+                0,
+                (&raw const TICK) as usize,
+                0,
+                0,
+                0,
+            );
+        }
+        ticks += 1;
+        if ticks % TICKS_A_LOOK == 0 && terminal_is_open(groups) {
+            attention.now();
+        }
+        let now = Counts::read(control, groups);
+        let was_busy = regulator.busy();
+        if regulator.observe(&now.since(&before, attention.given())) {
+            if regulator.judge(&window.lateness(control, groups)) {
+                window = Window::begin(control, groups);
+            }
+        } else if regulator.busy() != was_busy {
+            window = Window::begin(control, groups);
+        }
+        before = now;
+        if regulator.rate() != clockwork.keeper().rate()
+            && let Err(error) = clockwork.set(regulator.rate())
+        {
+            control.alarm(
+                control.core.clock().now(),
+                format!("a host's share of processors could not be set: {error}"),
+            );
+        }
+    }
+}
+
+/// Counts up to one moment.
+struct Counts {
+    wall_ns: i64,
+    frames: u64,
+    cpu_ns: u64,
+}
+
+impl Counts {
+    fn read(control: &Control, groups: &Path) -> Counts {
+        Counts {
+            wall_ns: now_ns(),
+            frames: control.lateness.lock().total(),
+            cpu_ns: process_cpu_ns() + group_cpu_ns(groups),
+        }
+    }
+
+    fn since(&self, before: &Counts, attended: bool) -> Observation {
+        let wall_ns = (self.wall_ns - before.wall_ns).max(1);
+        Observation {
+            wall_ns,
+            frames: self.frames.saturating_sub(before.frames),
+            cores: self.cpu_ns.saturating_sub(before.cpu_ns) as f64 / wall_ns as f64,
+            attended,
+        }
+    }
+}
+
+/// Processor time of all groups below a folder, in either version of the hierarchy.
+fn group_cpu_ns(groups: &Path) -> u64 {
+    if let Ok(text) = fs::read_to_string(groups.join("cpuacct.usage")) {
+        return text.trim().parse().unwrap_or(0);
+    }
+    let text = fs::read_to_string(groups.join("cpu.stat")).unwrap_or_default();
+    text.lines()
+        .find_map(|line| line.strip_prefix("usage_usec "))
+        .and_then(|count| count.parse::<u64>().ok())
+        .map_or(0, |us| us * 1_000)
+}
+
+/// What lateness is counted from.
+struct Window {
+    frames: Lateness,
+    waits: HashMap<i32, Wait>,
+}
+
+#[derive(Copy, Clone, Debug, Default)]
+struct Wait {
+    ns: u64,
+    turns: u64,
+}
+
+impl Window {
+    fn begin(control: &Control, groups: &Path) -> Window {
+        Window {
+            frames: control.lateness.lock().clone(),
+            waits: waits(groups),
+        }
+    }
+
+    fn lateness(&self, control: &Control, groups: &Path) -> WindowLateness {
+        let late_us = control
+            .lateness
+            .lock()
+            .clone()
+            .quantile_since_us(&self.frames, SHARE);
+        let (mut ns, mut turns) = (0, 0);
+        for (thread, now) in waits(groups) {
+            let before = self.waits.get(&thread).copied().unwrap_or_default();
+            ns += now.ns.saturating_sub(before.ns);
+            turns += now.turns.saturating_sub(before.turns);
+        }
+        WindowLateness {
+            frames_ns: (late_us * 1e3) as u64,
+            waited_ns: ns.checked_div(turns).unwrap_or(0),
+        }
+    }
+}
+
+/// Whether a process of the hosts has a terminal: somebody has a shell open there.
+fn terminal_is_open(groups: &Path) -> bool {
+    threads_in(groups).into_iter().any(|thread| {
+        let text = fs::read_to_string(format!("/proc/{thread}/stat")).unwrap_or_default();
+        // After the name in parentheses: state, parent, group, session, terminal (proc(5)).
+        text.rsplit_once(')')
+            .and_then(|(_, rest)| rest.split_ascii_whitespace().nth(4))
+            .is_some_and(|terminal| terminal != "0")
+    })
+}
+
+/// How long each thread of the hosts has waited for a processor, and for how many turns.
+fn waits(groups: &Path) -> HashMap<i32, Wait> {
+    let read = |thread: i32| {
+        let text = fs::read_to_string(format!("/proc/{thread}/schedstat")).ok()?;
+        let mut fields = text.split_ascii_whitespace().skip(1);
+        let ns = fields.next()?.parse().ok()?;
+        let turns = fields.next()?.parse().ok()?;
+        Some((thread, Wait { ns, turns }))
+    };
+    threads_in(groups).into_iter().filter_map(read).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processor_time_of_either_hierarchy_is_read() {
+        let folder = std::env::temp_dir().join(format!("auto-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        assert_eq!(group_cpu_ns(&folder), 0);
+        fs::write(folder.join("cpu.stat"), "usage_usec 12\nuser_usec 5\n").unwrap();
+        assert_eq!(group_cpu_ns(&folder), 12_000);
+        fs::write(folder.join("cpuacct.usage"), "77\n").unwrap();
+        assert_eq!(group_cpu_ns(&folder), 77);
+        fs::write(
+            folder.join("tasks"),
+            format!("{}\n999999999\n", std::process::id()),
+        )
+        .unwrap();
+        fs::create_dir_all(folder.join("host")).unwrap();
+        fs::write(
+            folder.join("host/tasks"),
+            format!("{}\n999999999\n", std::process::id()),
+        )
+        .unwrap();
+        let waits = waits(&folder);
+        fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(waits.len(), 1);
+        assert!(waits.values().all(|wait| wait.turns > 0));
+    }
+
+    #[test]
+    fn attention_is_given_from_the_first_key_on() {
+        let attention = Attention::new();
+        assert!(!attention.given());
+        attention.now();
+        assert!(attention.given());
+    }
+}

@@ -1,0 +1,156 @@
+"""A lab that sets the rate of its own clock, and hosts that compute in proportion to lab time."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from tests.support.labs.lab_numbers import reserve
+from tests.support.labs.two_switches import Eeectl, write_two_switches
+
+pytestmark = pytest.mark.lab
+
+_RATIO = 0.5
+_BOUND_US = 20.0
+
+_BURN = """
+import time
+began, cpu = time.monotonic(), time.process_time()
+while time.monotonic() - began < 0.4:
+    pass
+print((time.process_time() - cpu) / (time.monotonic() - began))
+"""
+
+
+class _Lab:
+    def __init__(self, folder: Path, eeectl: Eeectl, environment: dict[str, str]) -> None:
+        self._environment = environment
+        self.folder = folder
+        self.name = folder.name
+        self._eeectl = eeectl
+
+    def clock(self, *rate: str) -> Any:
+        """The clock's rate as a number, and whether it is automatic."""
+        done = self._eeectl("lab", "clock", self.name, *rate, "--json")
+        assert done.returncode == 0, done.stderr
+        shown = json.loads(done.stdout)
+        lab, _, wall = shown["rate"].partition("/")
+        return float(lab) / float(wall or 1), shown["automatic"]
+
+    def run(self, host: str, *words: str) -> str:
+        done = self._eeectl("lab", "exec", host, "--lab", self.name, "--", *words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return str(done.stdout)
+
+    def start(self, host: str, *words: str) -> "subprocess.Popen[str]":
+        argv = [sys.executable, "-m", "eeectl.cli", "lab", "exec", host, "--lab", self.name, "--", *words]
+        return subprocess.Popen(argv, env=self._environment, stdout=subprocess.DEVNULL, text=True)
+
+    def address(self, host: int) -> str:
+        text = (self.folder / "hosts.yml").read_text(encoding="utf-8")
+        return re.findall(r"data_address: ([\d.]+)", text)[host]
+
+    def lateness(self) -> dict[str, float]:
+        shown = json.loads(self._eeectl("lab", "truth", self.name, "--json").stdout)
+        return dict(shown["engine"]["lateness"])
+
+
+@pytest.fixture(scope="module")
+def lab(eeectl: Eeectl, eeectl_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Lab]:
+    """n01 has a cpu_ratio, the others have none."""
+    if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
+        pytest.skip("a lab needs root and /dev/net/tun")
+    number = reserve()
+    folder = write_two_switches(tmp_path_factory.mktemp("labs"), f"a{number}", number)
+    truth = folder / "twin" / "truth.yaml"
+    yaml = YAML(typ="safe")
+    written = yaml.load(truth.read_text(encoding="utf-8"))
+    written["nodes"].setdefault("overrides", {})["n01"] = {"cpu_ratio": _RATIO}
+    with truth.open("w", encoding="utf-8") as stream:
+        yaml.dump(written, stream)
+    done = eeectl("lab", "up", str(folder), "--rate", "auto")
+    assert done.returncode == 0, done.stderr
+    yield _Lab(folder, eeectl, eeectl_environment)
+    done = eeectl("lab", "down", folder.name)
+    assert done.returncode == 0, done.stderr
+    assert not list(Path("/sys/fs/cgroup").glob(f"**/eee-testbed/{folder.name}"))
+
+
+def test_the_rate_rises_where_nothing_happens_and_falls_while_frames_are_busy(lab: _Lab) -> None:
+    while lab.clock() < (1.5, True):
+        pass
+    with lab.start("n02", "ping", "-q", "-i", "0.002", lab.address(3)) as busy:
+        while lab.clock()[0] > 1.0:
+            assert busy.poll() is None
+        rates = [lab.clock()[0] for _ in range(5)]
+        assert busy.poll() is None
+        busy.send_signal(signal.SIGINT)
+        busy.communicate(timeout=60)
+    assert max(rates) <= 1.0
+    while lab.clock()[0] < 1.5:
+        pass
+
+
+def test_frames_are_late_by_less_than_the_bound(lab: _Lab) -> None:
+    """Of the second of two busy stretches, as the first one finds the rate."""
+    for _ in range(2):
+        before = lab.lateness()
+        lab.run("n02", "ping", "-q", "-c", "60", "-i", "0.002", lab.address(3))
+    after = lab.lateness()
+    counts = [b - a for a, b in zip(before["bucket_count"], after["bucket_count"], strict=True)]  # type: ignore[call-overload]
+    late = sum(
+        count
+        for count, upper_us in zip(counts, [*after["bucket_upper_us"], float("inf")], strict=True)  # type: ignore[misc]
+        if upper_us > 2 * _BOUND_US
+    )
+    assert sum(counts) >= 120
+    assert late <= 0.05 * sum(counts), counts
+
+
+def test_nobody_who_types_sees_haste(lab: _Lab, eeectl_environment: dict[str, str]) -> None:
+    config = Path(eeectl_environment["EEE_STATE_DIR"]) / lab.name / "ssh_config"
+    while lab.clock() < (1.5, True):
+        pass
+    argv = ["ssh", "-F", str(config), "-tt", "n03"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(argv, env=eeectl_environment, text=True, **pipes) as terminal:  # type: ignore[call-overload]
+        assert terminal.stdin is not None
+        assert terminal.stdout is not None
+        terminal.stdin.write("echo he''re\n")
+        terminal.stdin.flush()
+        while "here" not in terminal.stdout.readline():
+            pass
+        while lab.clock()[0] > 1.0:
+            pass
+        assert max(lab.clock()[0] for _ in range(3)) <= 1.0
+        terminal.stdin.write("exit\n")
+        terminal.stdin.close()
+        terminal.wait(60)
+
+
+def test_a_fixed_rate_ends_it(lab: _Lab) -> None:
+    try:
+        assert lab.clock("1/3") == (pytest.approx(1 / 3), False)
+        assert lab.clock() == (pytest.approx(1 / 3), False)
+    finally:
+        assert lab.clock("auto")[1]
+
+
+@pytest.mark.parametrize("rate", ["1/2", "1/8"])
+def test_a_host_computes_in_proportion_to_lab_time(lab: _Lab, rate: str) -> None:
+    try:
+        lab.clock(rate)
+        capped = float(lab.run("n01", "python3", "-c", _BURN))
+        free = float(lab.run("n02", "python3", "-c", _BURN))
+    finally:
+        lab.clock("auto")
+    assert capped <= _RATIO * 1.1
+    assert free > capped
