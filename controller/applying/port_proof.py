@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError
 
 from controller.applying.stored import Stored
 from controller.drivers.driver import Describing
+from controller.drivers.makers import SYSTEM, said_of, wrong_maker
 from controller.drivers.mib_rows import names
 from controller.drivers.places import FINDERS, IF_ALIAS, places
 from controller.drivers.table import driver_of
@@ -78,11 +79,15 @@ class PortProofs:
 def prove_ports(switch: Switch, session: Session, proofs: PortProofs) -> None:
     """Make sure that both services mean the same ports, unless that is known.
 
-    PortMismatch if they do not, or if SNMP does not show descriptions; DeviceError if they could not be restored.
+    PortMismatch if they do not, or if SNMP does not show descriptions; DeviceError if the switch is of another maker,
+    or if descriptions could not be restored.
     """
     driver = driver_of(switch)
     if not isinstance(driver, Describing) or switch.quirks.get(_QUIRK):
         return
+    wrong = wrong_maker(switch, *said_of(session.ask([SYSTEM])))
+    if wrong:
+        raise DeviceError(switch.name, wrong)
     left = proofs.waiting(switch.name)
     if left:
         _describe(driver, switch, session, left)

@@ -12,10 +12,10 @@ from typing import Final, Literal
 from controller.applying.port_proof import PortProofs
 from controller.applying.statefolder import StateFolder
 from controller.checking.cabling import QUERIES, read_sight
-from controller.checking.makers import wrong_maker
 from controller.drivers import lldp_shows
 from controller.drivers.driver import ASPECTS, Answers, Aspect, Describing, Driver, Query, Show, Walk
-from controller.drivers.mib_rows import names, rows_of, text_of
+from controller.drivers.makers import SYSTEM, said_of, wrong_maker
+from controller.drivers.mib_rows import names, rows_of
 from controller.drivers.places import FINDERS, IF_ALIAS, Place, places
 from controller.drivers.table import FAMILIES, capabilities_of, driver_of
 from controller.planning.limits import abilities_of
@@ -25,7 +25,6 @@ from lab.model import Lab, Switch
 
 Standing = Literal["proven", "from memory", "refused"]
 
-_SYSTEM: Final = Walk("1.3.6.1.2.1.1", "system")
 _IN_BYTE: Final = Walk("1.3.6.1.2.1.31.1.1.1.6", "ifHCInOctets")
 
 _READINGS: Final[Mapping[Aspect, str]] = {
@@ -96,12 +95,11 @@ class _Hour:
             yield self._try("answer over SNMP", self._maker)
 
     def _maker(self) -> Ability | str:
-        rows = rows_of(self._ask(_SYSTEM), _SYSTEM)
-        object_id, description = (text_of(rows.get(index, "")) for index in ("2.0", "1.0"))
+        object_id, description = said_of(self._ask(SYSTEM))
         wrong = wrong_maker(self._switch, object_id, description)
         if wrong:
-            return Ability("answer over SNMP", "refused", wrong)
-        return f"sysObjectID {object_id or 'missing'}, '{' '.join(description.split())[:60]}'"
+            return Ability("answer over SNMP", "refused", f"{self._switch.name}: {wrong}")
+        return f"sysObjectID {object_id or 'missing'}, '{description[:60]}'"
 
     def _identity(self) -> str:
         found = self._driver.identity(self._switch, self._ask(*self._driver.identity_queries(self._switch)))

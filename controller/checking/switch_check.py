@@ -6,24 +6,20 @@ same. A switch of another maker than the inventory's family is a problem, even i
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from controller.applying.port_proof import PortProofs, prove_ports
 from controller.applying.statefolder import StateFolder
 from controller.checking.cabling import QUERIES, Sight, read_sight, shown_sight
 from controller.checking.capabilities import Abilities, Trial, probe_switch, read_abilities, spare_port
-from controller.checking.makers import wrong_maker
 from controller.drivers import lldp_shows
 from controller.drivers.driver import ASPECTS, Answers, Query, Show, Walk
 from controller.drivers.lldp_shows import Neighbour
-from controller.drivers.mib_rows import rows_of, text_of
+from controller.drivers.makers import SYSTEM, said_of, wrong_maker
 from controller.drivers.table import driver_of
 from controller.transports.session import Session
 from lab.errors import DeviceError, LabError, Rejected, RollbackFailed
 from lab.model import Lab, Switch
-
-_SYSTEM: Final = Walk("1.3.6.1.2.1.1", "system")
-_SYS_DESCR, _SYS_OBJECT_ID = "1.0", "2.0"
 
 _Found = TypeVar("_Found")
 
@@ -69,7 +65,9 @@ def check_switch(lab: Lab, switch: Switch, session: Session, *, probe: bool) -> 
     if probe and not reading.problems and reading.whole:
         trials = reading.attempt(lambda: _probed(lab, switch, sight, session)) or ()
     maker = wrong_maker(switch, reading.object_id, reading.description)
-    return SwitchReport(contacts, abilities, sight, trials, (*((maker,) if maker else ()), *reading.problems))
+    return SwitchReport(
+        contacts, abilities, sight, trials, (*((f"{switch.name}: {maker}",) if maker else ()), *reading.problems)
+    )
 
 
 class _Reading:
@@ -110,9 +108,7 @@ class _Reading:
             self.problems.append(str(error))
 
     def _read_system(self) -> None:
-        rows = rows_of(self._session.ask([_SYSTEM]), _SYSTEM)
-        self.object_id = text_of(rows.get(_SYS_OBJECT_ID, ""))
-        self.description = text_of(rows.get(_SYS_DESCR, ""))
+        self.object_id, self.description = said_of(self._session.ask([SYSTEM]))
 
     @property
     def whole(self) -> bool:

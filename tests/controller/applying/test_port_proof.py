@@ -11,7 +11,7 @@ from controller.drivers.driver import Answers, Command, Describing, Query
 from controller.drivers.places import IF_ALIAS, IF_DESCR, IF_NAME
 from controller.drivers.table import driver_of
 from controller.transports.session import Acknowledged
-from lab.errors import PortMismatch, Unreachable
+from lab.errors import DeviceError, PortMismatch, Unreachable
 from lab.model import Switch
 from tests.support.switches import m4300_face, ros_face
 
@@ -115,6 +115,16 @@ def test_a_proof_that_was_cut_off_is_cleaned_up_first(
         face.type("end")
         prove_ports(switch, Session(face), PortProofs(path))
         assert lines_of(face, switch) == before
+
+
+def test_nothing_is_written_to_a_switch_of_another_maker(
+    scene: tuple[ros_face.RosFace | m4300_face.Face, Switch], tmp_path: Path
+) -> None:
+    face, switch = scene
+    session = Session(face)
+    with pytest.raises(DeviceError, match="it is no cisco_sg: it calls itself"):
+        prove_ports(replace(switch, family="cisco_sg"), session, PortProofs(tmp_path / "ports.json"))
+    assert not session.sent
 
 
 def test_a_switch_with_one_service_needs_no_proof(tmp_path: Path) -> None:

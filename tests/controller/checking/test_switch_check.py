@@ -6,9 +6,9 @@ from typing import Literal
 
 import pytest
 
-from controller.checking.makers import wrong_maker
 from controller.checking.switch_check import SwitchReport, check_switch
 from controller.drivers.driver import Answers, Command, Query, Show
+from controller.drivers.makers import wrong_maker
 from controller.drivers.table import driver_of
 from controller.transports.session import Acknowledged
 from lab.errors import AccessDenied, Rejected, Unreachable
@@ -108,7 +108,7 @@ def test_a_switch_of_another_family_is_noticed(scene: tuple[Face, Switch], famil
     [
         ("cisco_ios", "1.3.6.1.4.1.9.1.716", True),
         ("cisco_ios", "1.3.6.1.4.1.9.6.1.95.26.1", False),  # a small business switch
-        ("cisco_sg", ".1.3.6.1.4.1.9.6.1.95.26.1", True),
+        ("cisco_sg", "1.3.6.1.4.1.9.6.1.95.26.1", True),
         ("cisco_sg", "1.3.6.1.4.1.9.1.716", False),
         ("netgear_m4300", "1.3.6.1.4.1.4413", True),
         ("netgear_m4300", "1.3.6.1.4.1.44131.2", False),
@@ -120,6 +120,6 @@ def test_a_switch_of_another_family_is_noticed(scene: tuple[Face, Switch], famil
 )
 def test_makers_by_number(family: str, object_id: str, *, right: bool) -> None:
     switch = replace(ros_face.SWITCH, family=family)  # type: ignore[arg-type]
-    sentence = wrong_maker(switch, object_id, "Some  Switch\r\nof 1999")
+    sentence = wrong_maker(switch, object_id, "Some Switch of 1999")
     assert (not sentence) is right
     assert right or "calls itself 'Some Switch of 1999'" in sentence

@@ -7,8 +7,11 @@ maker whose switches are known to have its command line.
 from collections.abc import Mapping
 from typing import Final
 
+from controller.drivers.driver import Answers, Walk
+from controller.drivers.mib_rows import rows_of, text_of
 from lab.model import Switch, SwitchFamily
 
+SYSTEM: Final = Walk("1.3.6.1.2.1.1", "system")
 _ENTERPRISES: Final = "1.3.6.1.4.1."
 _BRANCHES: Final[Mapping[SwitchFamily, tuple[str, ...]]] = {
     "dell_powerconnect_55xx": ("674", "89"),  # Dell, Radlan
@@ -20,14 +23,19 @@ _BRANCHES: Final[Mapping[SwitchFamily, tuple[str, ...]]] = {
 }
 
 
+def said_of(answers: Answers) -> tuple[str, str]:
+    """SysObjectID and sysDescr in the answer to `SYSTEM`; empty where they are missing."""
+    rows = rows_of(answers, SYSTEM)
+    return text_of(rows.get("2.0", "")).strip("."), " ".join(text_of(rows.get("1.0", "")).split())
+
+
 def wrong_maker(switch: Switch, object_id: str, description: str) -> str:
     """What is wrong, as a sentence; empty if the switch fits its family, or if it does not say."""
     known = _BRANCHES.get(switch.family)
-    number = object_id.strip(".").removeprefix(_ENTERPRISES)
+    number = object_id.removeprefix(_ENTERPRISES)
     if known is None or not object_id or any(f"{number}.".startswith(f"{branch}.") for branch in known):
         return ""
-    said = " ".join(description.split())[:80]
     return (
-        f"{switch.name} is no {switch.family}: it calls itself '{said}' (sysObjectID {object_id.strip('.')}); correct "
-        "`family` in hosts.yml."
+        f"it is no {switch.family}: it calls itself '{description[:80]}' (sysObjectID {object_id}); correct `family` in "
+        "hosts.yml."
     )
