@@ -36,6 +36,6 @@ def wrong_maker(switch: Switch, object_id: str, description: str) -> str:
     if known is None or not object_id or any(f"{number}.".startswith(f"{branch}.") for branch in known):
         return ""
     return (
-        f"it is no {switch.family}: it calls itself '{description[:80]}' (sysObjectID {object_id}); correct `family` in "
-        "hosts.yml."
+        f"it is no {switch.family}: it calls itself '{description[:80]}' (sysObjectID {object_id}); correct `family` "
+        "in hosts.yml."
     )
