@@ -63,7 +63,7 @@ def running(name: str) -> tuple[StateDir, Journal]:
     current = state_of(journal)
     if journal is None or current != "up":
         answer = {"down": "is not up", "starting": "is still being brought up", "crashed": "has crashed"}[current]
-        raise LabError(f"lab {state.lab} {answer}: bring it up with `eeectl lab up {state.lab}`.")
+        raise LabError(f"lab {state.lab} {answer}: bring it up with `eeectl lab up {name}`.")
     return state, journal
 
 
