@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from controller.drivers.driver import AdminSet, Answers, SnmpSet, SnmpValue, Walk
-from controller.drivers.interface_names import Ambiguous, NameColumn
+from controller.drivers.interface_names import Ambiguous, NameColumn, interface_key
 from controller.drivers.mib_rows import column, names, rows_of
 from lab.errors import PortMismatch
 from lab.model import Port, Switch
@@ -30,6 +30,7 @@ FINDERS = (IF_NAME, IF_DESCR, IF_ALIAS, BASE_PORT_IF_INDEX)
 
 _UP, _DOWN = 1, 2
 _SHOWN = 4  # names in an error
+_NO_PORTS = frozenset({"vlan", "lag"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,8 @@ class _Finder:
 
     def _missing(self, name: str, what: str) -> PortMismatch:
         by_index = next((held.names for held in self._columns.values() if held.names), {})
-        bridged = [by_index[index] for index in sorted(self._number_of) if index in by_index]
+        bridged = [by_index[index] for index in sorted(self._number_of or by_index) if index in by_index]
+        bridged = [held for held in bridged if (interface_key(held) or ("vlan", ""))[0] not in _NO_PORTS]
         shown = ", ".join((bridged or list(by_index.values()))[:_SHOWN]) or "no names"
         return self._mismatch(
             IF_NAME,

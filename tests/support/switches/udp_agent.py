@@ -21,7 +21,9 @@ _LONGEST = 65_507  # of a datagram over IPv4
 def _value(value: Any) -> Any:
     if isinstance(value, bytes):
         return v2c.OctetString(value)
-    return v2c.ObjectIdentifier(value) if isinstance(value, str) else v2c.Integer32(value)
+    if isinstance(value, str):
+        return v2c.ObjectIdentifier(value)
+    return v2c.Integer32(value) if -(2**31) <= value < 2**31 else v2c.Counter64(value)
 
 
 class UdpAgent:
