@@ -15,6 +15,7 @@ factor `cabled_count` gives the number of plugged-in cables, which switches do n
 constant.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -233,7 +234,7 @@ class _Reader:
             sleep = {port: min(asleep.get(port, 0.0), state.up_share) for port, state in up.items()}
             found[kind] = PortCounts(
                 cabled=float(len(ports) if cabled is None else cabled),
-                enabled=float(len(ports) - len(shut)),
+                enabled_by_mbps=Counter(settings[port]["speed_mbps"] or 0 for port in ports if port not in shut),
                 up_by_mbps=_by_mbps(up, {port: state.up_share for port, state in up.items()}),
                 lpi_by_mbps=_by_mbps(up, sleep),
                 carrying_by_mbps=_by_mbps(up, {port: float(state.carries) for port, state in up.items()}),

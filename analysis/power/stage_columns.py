@@ -82,7 +82,7 @@ def columns_of(windows: Sequence[StageWindow]) -> Columns:
     """All powers that these windows determine; NotEnoughData if no link can be told from the base."""
     columns = Columns(windows)
     kinds = sorted({kind for window in windows for kind in window.ports})
-    speeds = {kind: _speeds(windows, kind) for kind in kinds}
+    speeds = {kind: speeds_of(windows, kind) for kind in kinds}
     if not any(speeds.values()):
         columns.unknown.append("No port was ever up: bring links up to learn what they draw.")
     _add_links(columns, speeds)
@@ -92,9 +92,16 @@ def columns_of(windows: Sequence[StageWindow]) -> Columns:
     return columns
 
 
-def _speeds(windows: Sequence[StageWindow], kind: str) -> tuple[int, ...]:
+def speeds_of(windows: Sequence[StageWindow], kind: str) -> tuple[int, ...]:
+    """Speeds, Mb/s, at which ports of a kind were ever up."""
     ports = [window.ports[kind] for window in windows if kind in window.ports]
     return tuple(sorted({mbps for one in ports for mbps, count in one.up_by_mbps.items() if count > 0}))
+
+
+def set_speeds_of(windows: Sequence[StageWindow], kind: str) -> tuple[int, ...]:
+    """Speeds, Mb/s, that enabled ports of a kind were ever set to; 0: they negotiate it."""
+    ports = [window.ports[kind] for window in windows if kind in window.ports]
+    return tuple(sorted({mbps for one in ports for mbps, count in one.enabled_by_mbps.items() if count > 0})) or (0,)
 
 
 def _counts(windows: Sequence[StageWindow], kind: str, count: Callable[[PortCounts], float]) -> list[float]:
@@ -128,13 +135,15 @@ def _add_links(columns: Columns, speeds: Mapping[str, tuple[int, ...]]) -> None:
 
 def _add_stages(columns: Columns, kind: str, speeds: Sequence[int], words: str) -> None:
     windows = columns.windows
-    columns.add(
-        Name("enabled", kind),
-        _counts(windows, kind, lambda one: one.enabled),
-        f"No window had enabled ports{words} without link: the power of a link includes the enabled port."
-        if speeds
-        else f"All windows had equally many enabled ports{words}: their power is in the base.",
-    )
+    for mbps in set_speeds_of(windows, kind):
+        at = f"{words} set to {mbps} Mb/s" if mbps else words
+        columns.add(
+            Name("enabled", kind, mbps),
+            _counts(windows, kind, _at_speed(lambda one: one.enabled_by_mbps, mbps)),
+            f"No window had enabled ports{at} without link: the power of a link includes the enabled port."
+            if speeds
+            else f"All windows had equally many enabled ports{at}: their power is in the base.",
+        )
     columns.add(
         Name("cabled", kind),
         _counts(windows, kind, lambda one: one.cabled),

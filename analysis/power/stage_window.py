@@ -8,13 +8,14 @@ from dataclasses import dataclass, field
 class PortCounts:
     """How many ports with one kind of cable or transceiver were in which state.
 
-    `cabled`, `enabled` (admin up), `up_by_mbps`: all counts. `lpi_by_mbps`: the sum over those that are up of their
+    `cabled`, `enabled_by_mbps` (admin up, by the speed that they are set to; 0: they negotiate it), `up_by_mbps`: all
+    counts. `lpi_by_mbps`: the sum over those that are up of their
     share of time in LPI (mean of both directions). `carrying_by_mbps`: those that carry traffic, in either direction.
     `left`: those that are shut and were up before.
     """
 
     cabled: float = 0.0
-    enabled: float = 0.0
+    enabled_by_mbps: Mapping[int, float] = field(default_factory=dict)
     up_by_mbps: Mapping[int, float] = field(default_factory=dict)
     lpi_by_mbps: Mapping[int, float] = field(default_factory=dict)
     carrying_by_mbps: Mapping[int, float] = field(default_factory=dict)

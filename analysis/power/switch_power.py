@@ -2,8 +2,9 @@
 
 The staged method of ETH's NetPowerBench, as one joint fit over all windows instead of differences of pairs of stages:
 
-    P = base + sum over kinds of ports (cable * cabled + enabled * enabled + left * shut that had been up
-               + sum over speeds (link * up - saved * share of time in LPI + carrying * ports that carry traffic))
+    P = base + sum over kinds of ports (cable * cabled + left * shut that had been up
+               + sum over speeds (enabled * set to it + link * up at it - saved * share of time in LPI
+                                  + carrying * ports that carry traffic))
         + bit * (bit/s) + packet * (packet/s) + drift
 
 with a random drift; intervals include the meter's step, noise and gain (`analysis.power.drift_fit`). Windows that no
@@ -15,8 +16,8 @@ every interface that it passes, when it is received and when it is sent: its E_b
 (`analysis.calibration.SwitchPower.per_interface`).
 
 Simplifications. Watts are those at the outlet; the supply's efficiency is assumed to be constant over the range, while
-windows with many and with few ports up might show a curve. Ports of one kind and speed are alike; without
-a link they draw the same whatever speed they are set to, and a bit takes the same energy at every one of them.
+windows with many and with few ports up might show a curve. Ports of one kind and speed are alike, and a
+bit takes the same energy at every one of them.
 """
 
 import math
@@ -32,7 +33,7 @@ from analysis.power.drift_fit import DriftFit, Readings, fit_drifting
 from analysis.power.energy import rounding_sigma
 from analysis.power.plausible import CabledPorts, Plausible, lost, lost_sentence
 from analysis.power.screening import measured_once, screened
-from analysis.power.stage_columns import Columns, Name, columns_of, of_kind
+from analysis.power.stage_columns import Columns, Name, columns_of, of_kind, set_speeds_of, speeds_of
 from analysis.power.stage_window import StageWindow
 
 _OF_PORTS: Final = ("cabled", "enabled", "link")
@@ -219,41 +220,41 @@ class _Reading:
         )
 
     def _ports(self, kind: str, words: str) -> Iterator[tuple[int, PortWatts]]:
-        cabled, enabled = self.draws.get(Name("cabled", kind)), self.draws.get(Name("enabled", kind))
-        left = self.draws.get(Name("left", kind))
+        """Ports at every speed at which they were up; if at none, at those that they were set to."""
+        windows = self.columns.windows
+        cabled, left = self.draws.get(Name("cabled", kind)), self.draws.get(Name("left", kind))
         cable_watt = self._port(f"The power of a cabled port{words}", cabled)
-        enabled_watt = self._port(f"The power of an enabled port{words}", enabled)
         residual = None if left is None else left + (0.0 if cabled is None else cabled)
         residual_watt = self._port(f"The residual power of a port{words}", residual)
-        speeds = sorted(
-            {mbps for window in self.columns.windows if kind in window.ports for mbps in window.ports[kind].up_by_mbps}
-        )
-        any_up = False
+        set_to = set_speeds_of(windows, kind)
+        enabled_watt = {}
+        for mbps in set_to:
+            what = f"The power of an enabled port{words}{f' set to {mbps} Mb/s' if mbps else ''}"
+            enabled_watt[mbps] = self._port(what, self.draws.get(Name("enabled", kind, mbps)))
+        speeds = speeds_of(windows, kind)
         for mbps in speeds:
-            if not any(
-                window.ports[kind].up_by_mbps.get(mbps) for window in self.columns.windows if kind in window.ports
-            ):
-                continue
-            any_up = True
+            set_mbps = mbps if mbps in set_to else 0
             link, saved = self.draws.get(Name("link", kind, mbps)), self.draws.get(Name("lpi", kind, mbps))
             carrying = self.draws.get(Name("carrying", kind, mbps))
             at = f"{words} at {mbps} Mb/s"
             fraction = None
             if link is not None and saved is not None:
+                enabled = self.draws.get(Name("enabled", kind, set_mbps))
                 fraction = self._fraction(saved, link + (0.0 if enabled is None else enabled), at)
             yield (
                 mbps,
                 PortWatts(
                     cable_watt,
-                    enabled_watt,
+                    enabled_watt.get(set_mbps),
                     self._port(f"The power of a link{at}", link),
                     fraction,
                     residual_watt,
                     self._port(f"The power of a port{at} that carries traffic", carrying),
                 ),
             )
-        if not any_up and (cable_watt or enabled_watt):
-            yield 0, PortWatts(cable_watt, enabled_watt, None, None, residual_watt, None)
+        for mbps in () if speeds else set_to:
+            if cable_watt or enabled_watt[mbps]:
+                yield mbps, PortWatts(cable_watt, enabled_watt[mbps], None, None, residual_watt, None)
 
     def _port(self, what: str, draws: Floats | None) -> Interval | None:
         if draws is None:

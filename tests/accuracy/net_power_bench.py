@@ -90,7 +90,7 @@ def _window(one: Reading, plugged: Mapping[str, int]) -> StageWindow:
     cabled = one.ports if one.stage == "idle" else max(plugged.get(one.kind, 0), one.ports)
     counts = PortCounts(
         cabled=cabled,
-        enabled=0 if one.stage == "idle" else one.ports,
+        enabled_by_mbps={} if one.stage == "idle" else {mbps: one.ports},
         up_by_mbps={mbps: one.ports} if one.stage in ("trx", "snake") else {},
         carrying_by_mbps={mbps: one.ports} if one.rate_bps else {},
     )

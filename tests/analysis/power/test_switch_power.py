@@ -227,7 +227,7 @@ def test_no_window_is_left_out_of_clean_ones() -> None:
 def test_two_levels_of_one_stage_are_reported_and_kept() -> None:
     """The fans ran faster in four of twelve windows of the base."""
     windows = measure(TRUTH, FAMILIES["fine"], np.random.default_rng(6), drift=Drift(0.02, 900.0), blocks=12)
-    base = [number for number, window in enumerate(windows) if not window.ports["copper"].enabled]
+    base = [number for number, window in enumerate(windows) if not window.ports["copper"].enabled_by_mbps[0]]
     base = [number for number in base if not windows[number].ports["copper"].left]
     for number in base[-4:]:
         windows[number] = replace(windows[number], power_watt=windows[number].power_watt + 6.0)
@@ -248,7 +248,7 @@ def test_stages_that_contradict_each_other_are_refused() -> None:
 
 
 def _still(at_s: float, watt: float, up: int) -> StageWindow:
-    ports = PortCounts(cabled=4, enabled=up, up_by_mbps={1000: up})
+    ports = PortCounts(cabled=4, enabled_by_mbps={0: up}, up_by_mbps={1000: up})
     return StageWindow(at_s, watt, 0.01, 0.02, (watt - 0.05, watt + 0.05), {"copper": ports})
 
 
@@ -289,7 +289,7 @@ def test_several_kinds_of_transceivers_in_one_fit() -> None:
         for kind, (cable, enabled, link) in truth.items():
             on = int(random.integers(0, cabled[kind] + 1))
             up = int(random.integers(0, on + 1))
-            ports[kind] = PortCounts(cabled[kind], on, {10_000: up})
+            ports[kind] = PortCounts(cabled[kind], {0: on}, {10_000: up})
             watt += cable * cabled[kind] + enabled * on + link * up
         watt += float(random.normal(0, 0.05))
         windows.append(StageWindow(60.0 * number, watt, 0.02, 0.1, (watt - 0.2, watt + 0.2), ports))
@@ -301,10 +301,27 @@ def test_several_kinds_of_transceivers_in_one_fit() -> None:
         assert _holds(port.cable, cable) if kind == "fibre" else port.cable is None
 
 
+def test_enabled_ports_draw_by_the_speed_that_they_are_set_to() -> None:
+    """As those of an NCS-55A1 do: 0.32 W at 100 Gb/s, 0.10 W at 25 Gb/s."""
+    random, windows = np.random.default_rng(5), []
+    truth = {25_000: (0.10, 0.08), 100_000: (0.32, 0.19)}
+    for number in range(60):
+        mbps = int(random.choice(list(truth)))
+        on = int(random.integers(0, 13))
+        up = int(random.integers(0, on + 1))
+        watt = 320.0 + truth[mbps][0] * on + truth[mbps][1] * up + float(random.normal(0, 0.05))
+        counts = PortCounts(12, {mbps: on}, {mbps: up})
+        windows.append(StageWindow(60.0 * number, watt, 0.02, 0.1, (watt - 0.2, watt + 0.2), {"dac": counts}))
+    fit = fit_switch_power(windows, 0.01)
+    for mbps, (enabled, link) in truth.items():
+        assert _holds(fit.ports["dac"][mbps].enabled, enabled)
+        assert _holds(fit.ports["dac"][mbps].link, link)
+
+
 def test_ports_that_are_always_up_are_in_the_base_where_others_are_not() -> None:
     windows = []
     for window in measure(TRUTH, FAMILIES["fine"], np.random.default_rng(4)):
-        both = {**window.ports, "dac": PortCounts(cabled=2, enabled=2, up_by_mbps={10_000: 2})}
+        both = {**window.ports, "dac": PortCounts(cabled=2, enabled_by_mbps={0: 2}, up_by_mbps={10_000: 2})}
         windows.append(replace(window, power_watt=window.power_watt + 3.0, ports=both))
     fit = fit_switch_power(windows, 0.01)
     assert _holds(fit.base_watt, TRUTH.base + 3.0)

@@ -153,7 +153,7 @@ def counts_of(stage: Stage) -> PortCounts:
     """A stage's ports, all cabled."""
     return PortCounts(
         cabled=PORTS,
-        enabled=stage.enabled,
+        enabled_by_mbps={0: stage.enabled},
         up_by_mbps={1000: stage.up},
         lpi_by_mbps={1000: stage.asleep},
         carrying_by_mbps={1000: stage.carrying},
