@@ -82,7 +82,7 @@ def _prove_ports(work: Work, names: set[str]) -> None:
     if prove is None:
         return
     work.folder.make()
-    proofs = PortProofs(work.folder.port_proofs)
+    proofs = PortProofs(work.folder.port_proofs, say=work.progress.say)
     work.executor.at_each(sorted(names), lambda switch, session: prove(switch, session, proofs))
 
 

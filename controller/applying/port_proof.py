@@ -10,7 +10,8 @@ A switch whose driver uses one service only needs no proof, and the quirk `ports
 
 import secrets
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -28,6 +29,8 @@ from lab.errors import DeviceError, LabError, PortMismatch
 from lab.model import Switch
 
 _QUIRK: Final = "ports_proved"
+PATIENCE_S: Final = 20.0
+_POLL_EVERY_S: Final = 0.5
 
 
 class _Kept(Stored):
@@ -38,9 +41,16 @@ class _Kept(Stored):
 
 
 class PortProofs:
-    """The proofs of one lab, in a file; threads may share it."""
+    """The proofs of one lab, in a file; threads may share it.
 
-    def __init__(self, path: Path) -> None:
+    `say` gets a sentence when a proof begins; `patience_s` is how long SNMP may take to show what was typed.
+    """
+
+    def __init__(
+        self, path: Path, *, say: Callable[[str], None] = lambda _: None, patience_s: float = PATIENCE_S
+    ) -> None:
+        self.say = say
+        self.patience_s = patience_s
         self._path = path
         self._lock = threading.Lock()
         try:
@@ -96,12 +106,13 @@ def prove_ports(switch: Switch, session: Session, proofs: PortProofs) -> None:
     if at == proofs.proved(switch.name):
         return
     before = _descriptions(driver, switch, session)
+    proofs.say(f"{switch.name}: descriptions prove that SNMP and the command line mean the same {len(before)} ports")
     proofs.begin(switch.name, before)
     nonce = secrets.token_hex(3)
     marks = {port: f"eee-{nonce}-{number}" for number, port in enumerate(before, 1)}
     try:
         _describe(driver, switch, session, {port: f"description {mark}" for port, mark in marks.items()})
-        shown = names(switch, IF_ALIAS, session.ask([IF_ALIAS]))
+        shown = _shown(switch, session, set(marks.values()), proofs.patience_s)
     finally:
         _describe(driver, switch, session, before)
     if _descriptions(driver, switch, session) != before:
@@ -114,6 +125,16 @@ def prove_ports(switch: Switch, session: Session, proofs: PortProofs) -> None:
 def _describe(driver: Describing, switch: Switch, session: Session, lines: dict[str, str]) -> None:
     for command in driver.describe(switch, lines):
         session.send(command)
+
+
+def _shown(switch: Switch, session: Session, marks: set[str], patience_s: float) -> Mapping[int, str]:
+    """IfAlias by ifIndex, once it shows all marks, or after the patience: agents may refresh it every few seconds."""
+    end_s = time.monotonic() + patience_s
+    while True:
+        shown = names(switch, IF_ALIAS, session.ask([IF_ALIAS]))
+        if marks <= {alias.strip() for alias in shown.values()} or time.monotonic() > end_s:
+            return shown
+        time.sleep(_POLL_EVERY_S)  # nothing announces that an agent has read its configuration
 
 
 def _descriptions(driver: Describing, switch: Switch, session: Session) -> dict[str, str]:

@@ -18,12 +18,16 @@ from tests.support.switches import m4300_face, ros_face
 
 @dataclass
 class Session:
-    """A session with a twin's switch. `swapped`: SNMP has two names exchanged; `lost_at`: it ends at that command."""
+    """A session with a twin's switch. `swapped`: SNMP has two names exchanged; `lost_at`: it ends at that command.
+
+    `late_by`: so often after commands SNMP shows no descriptions yet.
+    """
 
     face: ros_face.RosFace | m4300_face.Face
     swapped: bool = False
     silent: bool = False
     lost_at: int | None = None
+    late_by: int = 0
     sent: list[Command] = field(default_factory=list)
 
     def ask(self, queries: Sequence[Query]) -> Answers:
@@ -33,7 +37,9 @@ class Session:
             assert not isinstance(names, str)
             answers[IF_NAME] = {**names, "1": names["2"], "2": names["1"]}
             answers[IF_DESCR] = {}
-        if self.silent and IF_ALIAS in answers:
+        if self.sent and IF_ALIAS in answers:
+            self.late_by -= 1
+        if (self.silent or self.late_by > 0) and IF_ALIAS in answers:
             answers[IF_ALIAS] = {}
         return answers
 
@@ -93,12 +99,22 @@ def test_ports_that_are_others_over_snmp_are_refused(
     with pytest.raises(PortMismatch, match=rf"{first} is ifIndex 2 by its name, and .* appeared at ifIndex 1"):
         prove_ports(switch, Session(face, swapped=True), proofs)
     with pytest.raises(PortMismatch, match=r"appeared nowhere: .* set the quirk ports_proved"):
-        prove_ports(switch, Session(face, silent=True), proofs)
+        prove_ports(switch, Session(face, silent=True), PortProofs(tmp_path / "ports.json", patience_s=0.0))
     assert lines_of(face, switch) == before
     assert not proofs.proved(switch.name)
     trusted = Session(face, silent=True)
     prove_ports(replace(switch, quirks={"ports_proved": True}), trusted, proofs)
     assert not trusted.sent
+
+
+def test_an_agent_that_shows_descriptions_late_is_waited_for(
+    scene: tuple[ros_face.RosFace | m4300_face.Face, Switch], tmp_path: Path
+) -> None:
+    face, switch = scene
+    late, said = Session(face, late_by=3), list[str]()
+    prove_ports(switch, late, PortProofs(tmp_path / "ports.json", say=said.append))
+    assert PortProofs(tmp_path / "ports.json").proved(switch.name)
+    assert [sentence.partition(":")[0] for sentence in said] == [switch.name]
 
 
 def test_a_proof_that_was_cut_off_is_cleaned_up_first(
