@@ -116,8 +116,7 @@ def fit_switch_power(
     draws = dict(zip(columns.values, (fit.draws * gain).T, strict=True))
     most_watt = float(max(window.power_watt for window in windows))
     plausible = Plausible.of(most_watt, cabled or _cabled(windows))
-    doubts = (*kept.warnings, *measured_once(columns))
-    return _Reading(columns, draws, plausible).result(fit, doubts)
+    return _Reading(columns, draws, plausible, [*kept.warnings, *measured_once(columns)]).result(fit)
 
 
 def _cabled(windows: Sequence[StageWindow]) -> CabledPorts:
@@ -192,13 +191,17 @@ def _refuse_unexplained(columns: Columns, fit: DriftFit) -> None:
 
 @dataclass(slots=True)
 class _Reading:
-    """Reads powers from draws of the coefficients; what is not plausible is noted in `unknown` instead."""
+    """Reads powers from draws of the coefficients; what is not plausible is noted in `unknown` instead.
+
+    `doubts`: sentences about what is plausible, and doubtful all the same.
+    """
 
     columns: Columns
     draws: Mapping[Name, Floats]
     plausible: Plausible
+    doubts: list[str]
 
-    def result(self, fit: DriftFit, doubts: Sequence[str]) -> SwitchPowerFit:
+    def result(self, fit: DriftFit) -> SwitchPowerFit:
         draws, unknown = self.draws, self.columns.unknown
         base_watt = of_samples(draws[Name("base")])
         kinds = sorted({kind for window in self.columns.windows for kind in window.ports})
@@ -216,7 +219,7 @@ class _Reading:
             fit.explained,
             len(self.columns.windows),
             tuple(unknown),
-            tuple(doubts),
+            tuple(self.doubts),
         )
 
     def _ports(self, kind: str, words: str) -> Iterator[tuple[int, PortWatts]]:
@@ -259,7 +262,13 @@ class _Reading:
     def _port(self, what: str, draws: Floats | None) -> Interval | None:
         if draws is None:
             return None
-        return self._unless_lost(what, of_samples(draws), self.plausible.port_watt, "W")
+        found = self._unless_lost(what, of_samples(draws), self.plausible.port_watt, "W")
+        if found is not None and found.high < 0 and "carries traffic" not in what:
+            self.doubts.append(
+                f"{what} is negative ({found.value:.2g} W): something else drew less when that stage was measured; measure "
+                "the stages alternately, in blocks."
+            )
+        return found
 
     def _traffic(self, what: str, draws: Floats, most: float, unit: str) -> Interval | None:
         found = of_samples(draws)

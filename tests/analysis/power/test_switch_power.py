@@ -276,6 +276,13 @@ def test_a_stage_that_was_measured_in_one_stretch_of_time_is_reported() -> None:
     assert sentence.startswith("The power in low-power idle at 1000 Mb/s")
 
 
+def test_a_negative_power_of_ports_is_reported() -> None:
+    windows = measure(replace(TRUTH, link=-0.3), FAMILIES["fine"], np.random.default_rng(1), drift=Drift(0.02, 900.0))
+    fit = fit_switch_power(windows, 0.01)
+    assert any("The power of a link at 1000 Mb/s is negative" in sentence for sentence in fit.warnings)
+    assert not any("is negative" in sentence for sentence in _fit().warnings)
+
+
 # -- more than one kind of port, and traffic
 
 
