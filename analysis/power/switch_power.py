@@ -265,8 +265,8 @@ class _Reading:
         found = self._unless_lost(what, of_samples(draws), self.plausible.port_watt, "W")
         if found is not None and found.high < 0 and "carries traffic" not in what:
             self.doubts.append(
-                f"{what} is negative ({found.value:.2g} W): something else drew less when that stage was measured; measure "
-                "the stages alternately, in blocks."
+                f"{what} is negative ({found.value:.2g} W): something else drew less when that stage was measured; "
+                "measure the stages alternately, in blocks."
             )
         return found
 
