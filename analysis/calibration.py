@@ -153,10 +153,11 @@ def _half(found: Estimate | None) -> Estimate | None:
 
 
 class NodePower(_Part):
-    """A node's power, idle and with all its cores busy."""
+    """A node's power, idle and with all its cores busy; `warnings` are sentences about windows that were left out."""
 
     idle_watt: Estimate
     loaded_watt: Estimate | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class AndujarPower(_Part):

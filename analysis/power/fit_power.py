@@ -10,6 +10,7 @@ from analysis.interval import Interval, NotEnoughData
 from analysis.power.andujar_power import AndujarFit, fit_andujar
 from analysis.power.plausible import CabledPorts
 from analysis.power.power_windows import Meter, mean_power, meters_of, switch_windows
+from analysis.power.screening import far_off
 from analysis.power.switch_power import PortWatts, SwitchPowerFit, fit_switch_power
 from analysis.run_lab import lab_of_run
 from lab.model import Lab, Link
@@ -35,7 +36,7 @@ def fit_power(samples: RunSamples, accuracy_share: float = 0.0) -> tuple[PowerPa
             if device in families:
                 links = _links_at(lab, device)
                 found = switch_windows(samples, device, meter, {port: link.kind for port, link in links.items()})
-                ports = CabledPorts(len(links), 1e6 * sum(link.rate_mbps for link in links.values()))
+                ports = CabledPorts(len(links), 1e6 * sum(link.rate_mbps for link in links.values())) if links else None
                 fit = fit_switch_power(found.windows, meter.series.step_watt, accuracy_share, cabled=ports)
                 switches[device] = switch_power(fit, families[device], found.warnings)
             elif device in node_names:
@@ -98,7 +99,10 @@ def node_power(meter: Meter, trials: Sequence[Trial], accuracy_share: float = 0.
 
     Without loaded power if no program draws more than idle. NotEnoughData with fewer than two idle windows.
     """
-    idle = _means(meter, [trial for trial in trials if trial.valid and trial.what in ("idle", "power")])
+    warnings: list[str] = []
+    idle = _believed(
+        _means(meter, [trial for trial in trials if trial.valid and trial.what in ("idle", "power")]), "idle", warnings
+    )
     if len(idle) < 2:
         raise NotEnoughData(
             "a node's idle power takes two windows without a program: measure some with `measure: idle`."
@@ -107,11 +111,22 @@ def node_power(meter: Meter, trials: Sequence[Trial], accuracy_share: float = 0.
     for trial in trials:
         if trial.valid and trial.what == "program" and meter.device in trial.hosts:
             by_program.setdefault(trial.program, []).extend(_means(meter, [trial]))
-    means = [_mean(values, accuracy_share) for values in by_program.values() if len(values) > 1]
+    believed = [_believed(values, program, warnings) for program, values in by_program.items()]
+    means = [_mean(values, accuracy_share) for values in believed if len(values) > 1]
     loaded = max(means, key=lambda one: one.value, default=None)
     if loaded is not None and loaded.value <= float(np.mean(idle)):
         loaded = None
-    return NodePower(idle_watt=Estimate.of(_mean(idle, accuracy_share)), loaded_watt=_estimate(loaded))
+    return NodePower(
+        idle_watt=Estimate.of(_mean(idle, accuracy_share)), loaded_watt=_estimate(loaded), warnings=tuple(warnings)
+    )
+
+
+def _believed(values: Sequence[float], what: str, warnings: list[str]) -> list[float]:
+    """Windows that others of their kind confirm."""
+    far = far_off(values)
+    others = f"{np.median(values):.4g} W" if values else ""
+    warnings += [f"A window ({what}) of {values[number]:.4g} W was left out: others have {others}." for number in far]
+    return [value for number, value in enumerate(values) if number not in far]
 
 
 def _means(meter: Meter, trials: Sequence[Trial]) -> list[float]:

@@ -24,10 +24,23 @@ from analysis.power.stage_window import StageWindow
 _FAR: Final = 8.0
 """Robust standard deviations; drift makes distances wider than normal ones, but never that wide."""
 
+_LEAST_SHARE: Final = 1e-3
+"""Of the watts: windows of a meter without noise differ by as much."""
+
 _FEW_SHARE: Final = 0.15
 _LEAST_IN_STAGE: Final = 3
 _SIGMAS_PER_MAD: Final = 1.4826
 _REWEIGHTINGS: Final = 50
+
+
+def far_off(values: Sequence[float]) -> tuple[int, ...]:
+    """Numbers of the windows of one stage alone that no other confirms; none if they are too few, or a second level."""
+    watts = np.array(values)
+    scale = _scale(watts)
+    if scale is None:
+        return ()
+    far = np.flatnonzero(np.abs(watts - np.median(watts)) > _FAR * max(scale, _LEAST_SHARE * float(np.median(watts))))
+    return tuple(far.tolist()) if far.size <= max(1.0, _FEW_SHARE * watts.size) else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,8 @@ def _print_power(console: Console, power: PowerPart) -> None:
                 console.print(f"{sentence} ({energy.low:.4g} to {energy.high:.4g})", markup=False, highlight=False)
     nodes = [row for name, node in power.nodes.items() for row in _rows(node, f"{name}.")]
     if nodes:
-        _print_part(console, "nodes", nodes)
+        doubts = [f"{name}: {one}" for name, node in power.nodes.items() for one in node.warnings]
+        _print_part(console, "nodes", nodes, doubts)
     if power.andujar is not None:
         _print_part(console, "Andujar's model", _rows(power.andujar))
     if power.note:
