@@ -39,8 +39,8 @@ def parameters(data: ReportData) -> Section | Missing:
     if calibration.lab not in labs:
         warnings.append(f"The calibration is of lab {calibration.lab}, the runs are of another lab.")
     unknown = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.unknown]
-    doubtful = (*calibration.power.switches.items(), *calibration.power.nodes.items())
-    doubts = [f"{name}: {one}" for name, part in doubtful for one in part.warnings]
+    doubts = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.warnings]
+    doubts += [f"{name}: {one}" for name, node in calibration.power.nodes.items() for one in node.warnings]
     symptoms = [f"{name}: {one}" for name, link in calibration.links.items() for one in link.symptoms]
     text = f"Values with 95 % intervals, fitted {calibration.made} on lab {calibration.lab}."
     kept = tuple(table for table in tables if table.rows)
