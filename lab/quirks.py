@@ -60,6 +60,7 @@ _PORTS_PROVED = {
 
 QUIRKS: Mapping[SwitchFamily, Mapping[str, Quirk]] = {
     "cisco_ios": {
+        **_PORTS_PROVED,
         "trunk_encapsulation": Quirk(
             "the model also knows ISL, and wants dot1q named before trunk mode", is_switch=True
         ),

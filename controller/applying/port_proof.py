@@ -5,7 +5,7 @@ port's name led to (`controller.drivers.places`), and nowhere else. Then the des
 is on the disk first, so that a crash loses none: the next proof begins with restoring them. A proof holds as long as
 the names lead to the same numbers; it is kept beside the lab's journal.
 
-A switch whose driver uses one service only needs no proof, and the quirk `ports_proved` stands in for one.
+A switch with one service only needs no proof, and the quirk `ports_proved` stands in for one.
 """
 
 import secrets
@@ -93,7 +93,8 @@ def prove_ports(switch: Switch, session: Session, proofs: PortProofs) -> None:
     or if descriptions could not be restored.
     """
     driver = driver_of(switch)
-    if not isinstance(driver, Describing) or switch.quirks.get(_QUIRK):
+    has_agent = switch.snmp_user is not None or bool(switch.community)
+    if not isinstance(driver, Describing) or not has_agent or switch.quirks.get(_QUIRK):
         return
     wrong = wrong_maker(switch, *said_of(session.ask([SYSTEM])))
     if wrong:

@@ -15,7 +15,7 @@ on unless the configuration says otherwise).
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from controller.drivers.cisco_ios.names import interface_key, interface_name
 from controller.drivers.cisco_ios.read import (
@@ -32,7 +32,7 @@ from controller.drivers.cisco_ios.read import (
     switchport_of,
     tags_native,
 )
-from controller.drivers.cisco_ios.render import COPY_REPLY, EXEC, render
+from controller.drivers.cisco_ios.render import COPY_REPLY, EXEC, describe, render
 from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
 from controller.model.capabilities import Capabilities
 from controller.model.port_forms import one_untagged
@@ -67,6 +67,8 @@ _Found = TypeVar("_Found")
 
 class CiscoIos:
     """See `controller.drivers.driver.Driver`."""
+
+    description_query: ClassVar[Show] = RUNNING
 
     @property
     def netmiko_type(self) -> str:
@@ -139,6 +141,22 @@ class CiscoIos:
         """What makes the running configuration the startup configuration."""
         del switch
         return (Line("copy running-config startup-config", COPY_REPLY, EXEC),)
+
+    def descriptions(self, switch: Switch, answers: Answers) -> Mapping[str, str]:
+        """The line of each port's description, empty without one."""
+        configured = _read(switch, RUNNING, answers, read_configuration)
+        blocks = {
+            port.name: configured.interfaces.get(interface_key(port.name) or ("", ""), []) for port in switch.ports
+        }
+        return {
+            name: next((line for line in lines if line.startswith("description ")), "")
+            for name, lines in blocks.items()
+        }
+
+    def describe(self, switch: Switch, lines: Mapping[str, str]) -> tuple[Command, ...]:
+        """What gives ports these lines, an empty one taking the description away."""
+        del switch
+        return describe(lines)
 
     def eee_queries(self, switch: Switch) -> tuple[Query, ...]:
         """What to ask for `eee`: the configuration, and two shows for each port."""

@@ -7,7 +7,7 @@ is changed by what is added and removed. A port that was found in a mode that ne
 lines that it had then.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from controller.drivers.cisco_ios.names import interface_name, vid_lists
 from controller.drivers.driver import Command, Line
@@ -31,6 +31,16 @@ def render(switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
     if not lines:
         return ()
     return (Line("configure terminal", prompt=CONFIG), *lines, Line("end", prompt=EXEC))
+
+
+def describe(lines: Mapping[str, str]) -> tuple[Command, ...]:
+    """Lines of descriptions by port; an empty one takes the description away."""
+    typed = [Line("configure terminal", prompt=CONFIG)]
+    for port, line in lines.items():
+        typed.append(Line(f"interface {interface_name(port)}", prompt=INTERFACE))
+        typed.append(Line(line or "no description", prompt=INTERFACE))
+        typed.append(Line("exit", prompt=CONFIG))
+    return (*typed, Line("end", prompt=EXEC))
 
 
 def _lines(switch: Switch, change: Change) -> Iterator[Line]:

@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 
 from controller.applying.port_proof import PortProofs, prove_ports
-from controller.drivers.driver import Answers, Command, Describing, Query
-from controller.drivers.places import IF_ALIAS, IF_DESCR, IF_NAME
+from controller.drivers.driver import Answers, Command, Describing, Line, Query, Show
+from controller.drivers.makers import SYSTEM
+from controller.drivers.places import BASE_PORT_IF_INDEX, IF_ALIAS, IF_DESCR, IF_NAME
 from controller.drivers.table import driver_of
 from controller.transports.session import Acknowledged
 from lab.errors import DeviceError, PortMismatch, Unreachable
-from lab.model import Switch
+from lab.model import Port, Switch
 from tests.support.switches import m4300_face, ros_face
+from tests.support.switches.toy_ios import ToyIos
 
 
 @dataclass
@@ -143,7 +145,56 @@ def test_nothing_is_written_to_a_switch_of_another_maker(
     assert not session.sent
 
 
+@dataclass
+class IosSession:
+    """A Catalyst's command line, and an agent that has its ports from ifIndex 10101 on, `shift` of them further."""
+
+    toy: ToyIos
+    shift: int = 0
+
+    def ask(self, queries: Sequence[Query]) -> Answers:
+        ports = list(self.toy.ports.values())
+        moved = ports[self.shift :] + ports[: self.shift]
+        columns: dict[Query, dict[str, int | bytes | str]] = {
+            IF_NAME: {str(10_101 + n): port.short.encode() for n, port in enumerate(ports)},
+            IF_DESCR: {str(10_101 + n): port.name.encode() for n, port in enumerate(ports)},
+            IF_ALIAS: {str(10_101 + n): port.description.encode() for n, port in enumerate(moved)},
+            BASE_PORT_IF_INDEX: {},
+            SYSTEM: {"2.0": "1.3.6.1.4.1.9.1.1208", "1.0": b"Cisco IOS Software"},
+        }
+        return {q: self.toy.type(q.command) if isinstance(q, Show) else columns[q] for q in queries}
+
+    def send(self, command: Command) -> Acknowledged:
+        assert isinstance(command, Line)
+        shown = self.toy.type(command.text)
+        assert not driver_of(IOS).refusal(command, shown)
+        return Acknowledged(command, 1, 2)
+
+    def close(self) -> None:
+        return
+
+
+NAMES = ["GigabitEthernet1/0/1", "GigabitEthernet1/0/2", "GigabitEthernet1/0/3"]
+IOS = replace(
+    ros_face.SWITCH, family="cisco_ios", ports=tuple(Port("sw1", name, n, 1000) for n, name in enumerate(NAMES, 1))
+)
+
+
+def test_a_catalyst_is_proved_too(tmp_path: Path) -> None:
+    toy = ToyIos(NAMES)
+    toy.ports[NAMES[1]].description = "to the roof"
+    running = toy.running()
+    proofs = PortProofs(tmp_path / "ports.json", patience_s=0.0)
+    prove_ports(IOS, IosSession(toy), proofs)
+    assert proofs.proved("sw1") == {name: 10_101 + n for n, name in enumerate(NAMES)}
+    assert toy.running() == running
+    other = PortProofs(tmp_path / "other.json", patience_s=0.0)
+    with pytest.raises(PortMismatch, match=r"GigabitEthernet1/0/1 is ifIndex 10101 by its name, .* at ifIndex 10103"):
+        prove_ports(IOS, IosSession(toy, shift=1), other)
+    assert toy.running() == running
+
+
 def test_a_switch_with_one_service_needs_no_proof(tmp_path: Path) -> None:
-    switch = replace(ros_face.SWITCH, family="cisco_ios")
+    switch = replace(ros_face.SWITCH, family="openvswitch")
     prove_ports(switch, None, PortProofs(tmp_path / "ports.json"))  # type: ignore[arg-type]
     assert not (tmp_path / "ports.json").exists()

@@ -27,6 +27,7 @@ class ToyPort:
     allowed: set[int] = field(default_factory=lambda: set(EVERY))
     channel: int | None = None
     nonegotiate: bool = False
+    description: str = ""
 
     @property
     def short(self) -> str:
@@ -150,6 +151,10 @@ class ToyIos:
         if words[0] == "switchport" and port.channel is not None:
             return "Command rejected: the port is a member of a port-channel\n"
         match words:
+            case ["description", *text]:
+                port.description = " ".join(text)
+            case ["no", "description"]:
+                port.description = ""
             case ["shutdown"]:
                 port.shut = True
             case ["no", "shutdown"]:
@@ -235,7 +240,7 @@ class ToyIos:
         return "\n".join([*lines, "!", "line vty 0 4", " login local", "!", "end", ""])
 
     def _running_port(self, port: ToyPort) -> list[str]:
-        lines = []
+        lines = [f"description {port.description}"] if port.description else []
         if port.channel is None:
             if port.access != 1:
                 lines.append(f"switchport access vlan {port.access}")
