@@ -189,7 +189,7 @@ class Driver(Protocol):
 
 @runtime_checkable
 class Describing(Protocol):
-    """A driver of switches whose ports are read over SNMP (counters, links) and written by lines, or the other way round.
+    """A driver of switches whose ports are read over SNMP and written by lines, or the other way round.
 
     Descriptions prove that both mean the same ports: one that is typed appears as ifAlias (RFC 2863) at the port's
     ifIndex. A description is kept as the whole line that the configuration has for it, empty without one.
