@@ -62,19 +62,25 @@ class Estimate(_Part):
 
 
 class LinkPolicy(_Part):
-    """EEE policy of the transmitters at `ends`, all alike, from echoes (`analysis.links.eee_policy`).
+    """EEE policy of the transmitters at `ends`, from echoes with EEE on and off (`analysis.links.eee_policy`).
 
-    `sleeper_count` transmitters of the probed path sleep. Kind "off": no sleep after gaps of up to `largest_gap_us`;
-    longer ones were not probed. `wake_us` is one transmitter's. `card_...` are of the two hosts' cards, where those
-    sleep too. `base_us`, `noise_us`: the path's round trip awake, and the scale of its errors. `explained_fraction` is
-    the share of the round trips' spread that the policy explains, `evidence` the difference of the information
-    criterion to the next best kind (above 10: very strong). `symptoms` are sentences about other effects on the path
-    (`analysis.links.link_symptoms`), `unknown` about what could not be determined.
+    `sleeper_count` transmitters of the probed path sleep alike. Kind "off": no sleep after gaps of up to
+    `largest_gap_us`; longer ones were not probed. "fast": as "hold", without a Ts. `wake_us` is one transmitter's,
+    `path_wake_us` the sum over a round trip that finds all asleep. `card_...` are of a second group of `card_count`
+    transmitters, where there are two: the hosts' cards, or the ports of the other direction. `which` False: echoes do
+    not tell which transmitters sleep; with two groups, these may be exchanged. `base_us`, `noise_us`: the path's round
+    trip awake, and the scale of its errors. `explained_fraction` is the share of the round trips' spread that hosts and
+    policy explain, `evidence` the difference of the information criterion to the next best kind (above 10: very
+    strong). `symptoms` are sentences about other effects on the path (`analysis.links.link_symptoms`), `unknown` about
+    what could not be determined.
     """
 
     ends: tuple[str, ...]
-    kind: Literal["off", "hold", "coalescing", "hybrid"]
+    kind: Literal["off", "hold", "fast", "coalescing", "hybrid"]
     sleeper_count: int = Field(ge=1)
+    card_count: int = Field(default=2, ge=1)
+    which: bool = True
+    path_wake_us: Estimate | None = None
     largest_gap_us: Finite
     base_us: Estimate
     noise_us: Estimate

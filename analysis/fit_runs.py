@@ -56,18 +56,17 @@ def fit_runs(
     known: Calibration | None = None,
     parts: Sequence[Part] = (),
     *,
-    sleepers: int = 0,
     accuracy_share: float = 0.0,
 ) -> FitResult:
     """Fit `parts` (all, if none is named) to at least one run; results replace those in `known`.
 
-    `sleepers` and `accuracy_share` as in `fit_links` and `fit_power`. NotEnoughData if there is no result at all,
+    `accuracy_share` as in `fit_power`. NotEnoughData if there is no result at all,
     CalibrationError if the runs and `known` are of several labs.
     """
     fitting = _Fitting(_begin(runs, known), named=bool(parts))
     wanted = parts or PARTS
     if "links" in wanted:
-        _fit_links(fitting, runs, sleepers)
+        _fit_links(fitting, runs)
     if "power" in wanted:
         _fit_power(fitting, runs, accuracy_share)
     if "run-time" in wanted:
@@ -94,12 +93,15 @@ def _begin(runs: Sequence[RunSamples], known: Calibration | None) -> Calibration
     return begun
 
 
-def _fit_links(fitting: _Fitting, runs: Sequence[RunSamples], sleepers: int) -> None:
+def _fit_links(fitting: _Fitting, runs: Sequence[RunSamples]) -> None:
     for run in fitting.runs_with(runs, ("probe",), "links"):
         try:
-            fitting.add(links=fit_links(run, sleepers))
+            links, refused = fit_links(run, [other for other in runs if other is not run])
         except NotEnoughData as error:
             fitting.failures.append(f"{run.folder.name}: {error}")
+            continue
+        fitting.failures += [f"{run.folder.name}: {sentence}" for sentence in refused]
+        fitting.add(links=links)
 
 
 def _fit_power(fitting: _Fitting, runs: Sequence[RunSamples], accuracy_share: float) -> None:

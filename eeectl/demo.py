@@ -66,10 +66,7 @@ def _rows(calibration: dict[str, Any], truth: dict[str, Any]) -> Iterator[tuple[
     yield f"{path}: hold, us", _with_interval(policy["hold_us"]), f"{lpi['hold_us']:g}"
     yield f"{path}: Ts, us", _with_interval(policy["sleep_us"]), f"{lpi['sleep_us']:g}"
     wakes_us = 2 * _wake_us(truth, switch) + sum(_wake_us(truth, host) for host in path.split("-"))
-    found_us = (
-        policy["sleeper_count"] * policy["wake_us"]["value"] + 2 * policy.get("card_wake_us", {"value": 0})["value"]
-    )
-    yield f"{path}: wakes of a round trip, us", f"{found_us:.4g}", f"{wakes_us:g}"
+    yield f"{path}: wakes of a round trip, us", _with_interval(policy["path_wake_us"]), f"{wakes_us:g}"
 
 
 def _with_interval(estimate: dict[str, float]) -> str:

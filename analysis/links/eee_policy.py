@@ -1,52 +1,87 @@
-"""Which EEE policy a path's links have, from echoes with known gaps: off, hold and sleep, coalescing, or hybrid.
+"""Which EEE policy a path's links have, from echoes with known gaps.
 
-Each candidate policy predicts every round trip (`links.path_delay`, `links.policy_likelihood`). Candidates are
-compared by the Bayesian information criterion. Intervals are those of the posterior under flat priors, sampled with
-emcee, as intervals from curvature are wrong for a hold, which is a step.
+A policy is what the echoes with EEE on show beyond those with EEE off, on the same path: `fit_policy` takes both, and
+"EEE changes nothing" is among the candidates. Without echoes with EEE off (`awake`), the result is what would explain
+the echoes if EEE did it; it is not `paired`, and claims nothing.
 
-The hosts' cards may sleep too, with times of their own: then an echo passes a card, the switches' ports, the other
-card, and ports again. Both cards are assumed to be alike. If it is not known whether they sleep, the fit includes them
-whenever ports sleep. Both cases have the same prior probability; unless the echoes rule one out, the intervals cover
-both, and the values are those of the likelier one.
-
-What the data cannot determine is not reported: with bursts of one size, a coalescing timer looks like a longer wake; if
-no gap exceeds the hold, the result is only "no sleep up to this gap".
+Each structure (`structures`) predicts every round trip. Structures are compared by the Bayesian information criterion;
+those that the echoes do not rule out stay, by their weights, and intervals are those of the mixture. So what the
+echoes cannot tell apart is reported as such: of two groups of equal size, ports and cards, it may be open which one is
+which (`which` is False), and the intervals belong to the group with the longer and the shorter wake.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
 
-import emcee
 import numpy as np
 
 from analysis.interval import Floats, Interval, NotEnoughData, of_samples
-from analysis.links.path_delay import echo_extra_us
-from analysis.links.policy_likelihood import KINDS, LEAST_NOISE_US, Kind, Likelihood, Model
-from analysis.links.policy_starts import start_cards, start_coalescing, start_hold, start_hybrid, start_off
+from analysis.links.host_rise import measured_rise, unknown_rise
+from analysis.links.policy_likelihood import Likelihood
+from analysis.links.policy_search import Top, draws, search
 from analysis.links.probes import Probes
+from analysis.links.sleep_path import SleepPath
+from analysis.links.structures import NOTHING, Structure, candidates
 
-_LEAST_ECHOES = 40
-_WALKERS = 24
-_CLIMB = 150
-_BURN_IN = 250
-_DRAWN = 500
-_LEAST_GAIN = 10.0
-"""Least difference of the information criterion that makes a richer policy credible (Kass and Raftery: very strong)."""
+Kind = Literal["off", "hold", "fast", "coalescing", "hybrid"]
+
+_LEAST_ECHOES: Final = 40
+_LEAST_GAIN: Final = 20.0
+"""Least difference of the information criterion that makes a policy credible at all, beside "nothing sleeps"."""
+
+_LEAST_KIND_GAIN: Final = 10.0
+"""The same for a kind with more parameters than a plain hold (Kass and Raftery: very strong)."""
+
+_LEAST_PAIR_GAIN: Final = 6.0
+"""The same for two groups beside one."""
+
+_RULED_OUT: Final = 12.0
+"""A structure whose information criterion is this much worse than the best one is out."""
+
+_PAIR_RULED_OUT: Final = 60.0
+"""The same for two groups, more cautious: which wake is whose hangs on a few echoes near the holds, whose exact times
+a small error of the model shifts."""
+
+_MOST_KEPT: Final = 3
+_MIXED: Final = 4_000
+_NEAR_ZERO: Final = 0.1
+_TOO_SHORT_US: Final = {100: 100.0, 1_000: 91.0, 2_500: 5.7, 5_000: 2.9, 10_000: 1.4, 25_000: 0.4}
+"""By speed in Mb/s, half the shortest Ts of deep sleep over twisted pairs (IEEE 802.3 table 78-2): below it, a
+transmitter is in fast wake. Simplification: backplanes with a shorter Ts (1000BASE-KX, 19.9 us) look like fast wake."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFit:
+    """Transmitters that sleep alike: their places on the path, and the times of each; microseconds.
+
+    Times that the kind does not have are None.
+    """
+
+    members: tuple[int, ...]
+    hold_us: Interval
+    sleep_us: Interval
+    wake_us: Interval
+    fast_wake_us: Interval | None = None
+    deep_after_us: Interval | None = None
+    wait_us: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyFit:
-    """A path's policy. Times in microseconds; None where the kind has no such time.
+    """A path's policy. Times in microseconds.
 
-    `wake_us` is that of one transmitter, provided that `sleepers` of the path sleep: only the product of both is
-    measured. `card_...` are of the hosts' cards, if these may sleep too. `noise_us` is the scale of the Student-t
-    errors; `explained` the share of the round trips' spread (mean absolute deviation from the median) that the policy
-    explains; `evidence` the difference of the Bayesian information criterion to the next best kind (above 10: very
-    strong).
+    `paired`: it was compared with the same path with EEE off. `path_wake_us`: the sum of all wakes of a round trip that
+    finds everything asleep; None for kind "off". `which`: whether the groups' members are those that sleep; False: as
+    many others may have these times, and with two groups these are in order of their wakes, the longer first.
+    `noise_us` is the scale of the Student-t errors; `explained` the share of the round trips' spread (mean absolute
+    deviation from the median) that hosts and policy explain; `evidence` the difference of the information criterion to
+    the next best kind (above 10: very strong).
     """
 
     kind: Kind
-    sleepers: int
+    paired: bool
+    path: SleepPath
     echoes: int
     lost: int
     largest_gap_us: float
@@ -54,163 +89,172 @@ class PolicyFit:
     noise_us: Interval
     explained: float
     evidence: float
-    hold_us: Interval | None = None
-    sleep_us: Interval | None = None
-    wake_us: Interval | None = None
-    fast_wake_us: Interval | None = None
-    deep_after_us: Interval | None = None
-    wait_us: Interval | None = None
-    card_hold_us: Interval | None = None
-    card_sleep_us: Interval | None = None
-    card_wake_us: Interval | None = None
+    path_wake_us: Interval | None = None
+    groups: tuple[GroupFit, ...] = ()
+    which: bool = True
 
 
-def fit_policy(
-    probes: Probes, *, sleepers: int = 1, cards: bool = False, byte_us: float = 0.008, seed: int = 0
-) -> PolicyFit:
-    """Fit the policy of a path whose round trip passes `sleepers` transmitters that may sleep, all alike.
+def fit_policy(probes: Probes, path: SleepPath, awake: Probes | None = None, *, seed: int = 0) -> PolicyFit:
+    """Fit the policy of a path; `awake`: echoes on the same path with EEE off.
 
-    With `cards` these are the switches' ports, half of them in each direction, and the hosts' cards may sleep too.
-    `byte_us` is the time of a byte at the path's rate. NotEnoughData if fewer than 40 echoes can be used.
+    NotEnoughData if fewer than 40 echoes of either can be used, or if what was found does not explain the echoes.
     """
-    usable = int(probes.usable.sum())
-    if usable < _LEAST_ECHOES:
-        raise NotEnoughData(
-            f"only {usable} of {len(probes.sent_us)} echoes can be used: send some hundreds, with gaps both "
-            "shorter and longer than the hold that you expect."
-        )
-    likelihood = Likelihood(probes, sleepers, byte_us)
+    for one, what in ((probes, "echoes"), *(() if awake is None else ((awake, "echoes with EEE off"),))):
+        usable = int(one.usable.sum())
+        if usable < _LEAST_ECHOES:
+            raise NotEnoughData(
+                f"only {usable} of {len(one.sent_us)} {what} can be used: send some hundreds, with gaps both "
+                "shorter and longer than the hold that you expect."
+            )
+    rise = unknown_rise(probes) if awake is None else measured_rise(awake)
+    likelihood = Likelihood(probes, path, rise)
     random = np.random.default_rng(seed)
-    best: dict[Model, Floats] = {"off": start_off(likelihood)}
+    structures = [NOTHING]
     if float(np.ptp(likelihood.rtt_us)) > 0:
-        best["hold"] = start_hold(likelihood)
-        best["hybrid"] = start_hybrid(likelihood, best["hold"])
-        if np.ptp(likelihood.burst_byte) > 0:
-            best["coalescing"] = start_coalescing(likelihood, best["hold"])
-    climbs = {kind: _climb(likelihood, kind, start, random) for kind, start in best.items()}
-    if cards and sleepers % 2 == 0 and "hold" in best:
-        best["cards"] = start_cards(likelihood, climbs["hold"].best, climbs["hybrid"].best)
-        climbs["cards"] = _climb(likelihood, "cards", best["cards"], random)
-    cost = {
-        kind: len(best[kind]) * float(np.log(len(likelihood.rtt_us))) - 2 * climb.top for kind, climb in climbs.items()
-    }
-    kind = _choose({model: value for model, value in cost.items() if model != "cards"})
-    if cards and kind != "off" and cost.get("cards", np.inf) < cost[kind]:
-        kind = "hold"
-    others = [value for model, value in cost.items() if model not in (kind, "cards")]
-    nearest = min(cost[kind], cost["cards"]) if kind == "hold" and "cards" in cost else cost[kind]
-    evidence = min(others) - nearest if others else float("inf")
-    found = _sample(likelihood, kind, climbs[kind].last, random, _BURN_IN + _DRAWN, _BURN_IN)
-    if kind != "hold" or "cards" not in climbs:
-        return _result(likelihood, kind, found, evidence)
-    with_cards = _sample(likelihood, "cards", climbs["cards"].last, random, _BURN_IN + _DRAWN, _BURN_IN)
-    if with_cards.top - found.top < _LEAST_GAIN:
-        awake = np.column_stack((found.chain, found.chain[:, 2:4], np.zeros(len(found.chain))))
-        likelier = awake if cost["hold"] <= cost["cards"] else with_cards.chain
-        with_cards = replace(with_cards, chain=np.concatenate((with_cards.chain, awake)), middle=likelier)
-    return _result(likelihood, "cards", with_cards, evidence)
+        structures += candidates(path, bursts=float(np.ptp(likelihood.burst_byte)) > 0)
+    tops = search(likelihood, structures, random)
+    costs = {id(top): _cost(likelihood, top) for top in tops}
+    by_kind: dict[str, list[Top]] = {}
+    for top in tops:
+        by_kind.setdefault(_timing(top.structure), []).append(top)
+    best = {kind: min(costs[id(top)] for top in group) for kind, group in by_kind.items()}
+    kind = _choose(best)
+    evidence = min((cost for other, cost in best.items() if other != kind), default=np.inf) - best[kind]
+    ranked = sorted(by_kind[kind], key=lambda top: costs[id(top)])
+    limit = best[kind] + (_PAIR_RULED_OUT if len(ranked[0].structure.groups) > 1 else _RULED_OUT)
+    alike = [top for top in ranked if top.structure.names == ranked[0].structure.names]
+    kept = [top for top in alike if costs[id(top)] < limit][:_MOST_KEPT]
+    weights = np.exp(-0.5 * (np.array([costs[id(top)] for top in kept]) - best[kind]))
+    return _result(likelihood, kept, weights / weights.sum(), evidence, random)
 
 
-def _choose(cost: Mapping[Model, float]) -> Model:
+def _cost(likelihood: Likelihood, top: Top) -> float:
+    richer = _LEAST_PAIR_GAIN * (len(top.structure.groups) > 1)
+    return len(top.structure.names) * float(np.log(len(likelihood.rtt_us))) - 2 * top.height + richer
+
+
+def _timing(structure: Structure) -> str:
+    return structure.groups[0].timing if structure.groups else "off"
+
+
+def _choose(best: dict[str, float]) -> str:
     """The simplest kind that no richer one clearly beats."""
-    plain: tuple[Model, ...] = ("off", "hold", "coalescing", "hybrid")
-    chosen: Model = "off"
-    for kind in plain[1:]:
-        if kind in cost and cost[kind] < cost[chosen] - _LEAST_GAIN:
+    chosen = "off"
+    for kind, gain in (("deep", _LEAST_GAIN), ("coalescing", _LEAST_KIND_GAIN), ("hybrid", _LEAST_KIND_GAIN)):
+        needed = _LEAST_GAIN if chosen == "off" else gain
+        if kind in best and best[kind] < best[chosen] - needed:
             chosen = kind
     return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class _Draws:
-    """Draws from the posterior, shape (draws, parameters), the walkers' last positions, the best point and its height.
-
-    `middle`: the draws whose medians are the values, if not all of them.
-    """
-
-    chain: Floats
-    last: Floats
-    best: Floats
-    top: float
-    middle: Floats | None = None
-
-
-def _scatter(likelihood: Likelihood, kind: Model, start: Floats, random: np.random.Generator) -> Floats:
-    """Walkers about a starting point, all within the bounds, shape (walkers, parameters)."""
-    noise_us = float(np.exp(start[1]))
-    gaps = likelihood.gap_us
-    edge_us = 2 * float(np.ptp(gaps)) / len(gaps)
-    step = {"hold_us": edge_us, "card_hold_us": edge_us, "wait_byte": float(np.ptp(likelihood.burst_byte)) / 50}
-    names = KINDS[kind].names
-    widths = [noise_us / 3, 0.1, *(max(step.get(name, 0.0), noise_us / 3) for name in names)]
-    walkers: Floats = start + random.normal(size=(_WALKERS, len(start))) * np.array(widths)
-    walkers[:, 0] = np.maximum(walkers[:, 0], random.uniform(1e-6, 1e-3, size=_WALKERS))
-    walkers[:, 1] = np.maximum(walkers[:, 1], np.log(LEAST_NOISE_US) + random.uniform(0.01, 0.1, size=_WALKERS))
-    for number, name in enumerate(names, start=2):
-        low, high = likelihood.bounds[name]
-        margin = (high - low) * random.uniform(1e-9, 1e-6, size=_WALKERS)
-        walkers[:, number] = np.clip(walkers[:, number], low + margin, high - margin)
-    return walkers
-
-
-def _climb(likelihood: Likelihood, kind: Model, start: Floats, random: np.random.Generator) -> _Draws:
-    return _sample(likelihood, kind, _scatter(likelihood, kind, start, random), random, _CLIMB, 0)
-
-
-def _sample(
-    likelihood: Likelihood, kind: Model, walkers: Floats, random: np.random.Generator, steps: int, discard: int
-) -> _Draws:
-    sampler = emcee.EnsembleSampler(
-        _WALKERS,
-        walkers.shape[1],
-        lambda thetas: likelihood.log_probability(kind, thetas),
-        vectorize=True,
-        moves=[(emcee.moves.StretchMove(), 0.6), (emcee.moves.DEMove(), 0.4)],
-    )
-    sampler.random_state = np.random.RandomState(int(random.integers(2**31))).get_state()
-    sampler.run_mcmc(walkers, steps, skip_initial_state_check=True)
-    chain: Floats = sampler.get_chain(discard=discard, flat=True)
-    heights = sampler.get_log_prob(flat=True)
-    best: Floats = sampler.get_chain(flat=True)[int(np.argmax(heights))]
-    return _Draws(chain, sampler.get_last_sample().coords, best, float(np.max(heights)))
-
-
-def _result(likelihood: Likelihood, kind: Model, draws: _Draws, evidence: float) -> PolicyFit:
-    names, chain = KINDS[kind].names, draws.chain
-    values = np.median(chain if draws.middle is None else draws.middle, axis=0)
-    bounds = (of_samples(column) for column in chain.T[2:])
-    times = {
-        name: Interval.about(float(value), whole.low, whole.high)
-        for name, value, whole in zip(names, values[2:], bounds, strict=True)
-    }
-    times.pop("wait_byte", None)
-    base_us = of_samples(chain[:, 0])
-    if kind == "hold" and times["hold_us"].high < float(likelihood.gap_us.min()):
-        # No echo found the path awake: only the sum of a round trip awake and the wakes can be determined.
-        wake_us = times["wake_us"].value
-        plateau_us = base_us.value + likelihood.sleepers * wake_us
-        base_us = Interval(base_us.value, 0.0, plateau_us)
-        times["wake_us"] = Interval(wake_us, 0.0, plateau_us / likelihood.sleepers)
-    best = draws.best[None, :]
-    parameters = {name: best[:, 2 + number, None] for number, name in enumerate(names)}
-    extra = echo_extra_us(
-        likelihood.probes.sent_us[None, :],
-        best[:, 0, None],
-        KINDS[kind].path(parameters, likelihood.sleepers),
-        likelihood.probes.burst_byte,
-        likelihood.byte_us,
-    )[0, likelihood.kept]
-    left = float(np.abs(likelihood.rtt_us - best[0, 0] - extra).mean())
-    spread = float(np.abs(likelihood.rtt_us - np.median(likelihood.rtt_us)).mean())
+def _result(
+    likelihood: Likelihood, kept: Sequence[Top], weights: Floats, evidence: float, random: np.random.Generator
+) -> PolicyFit:
+    common = likelihood.common
+    chains = [draws(likelihood, top, random) for top in kept]
+    counts = np.maximum((weights * _MIXED).astype(int), 1)
+    picked = [chain[random.integers(len(chain), size=count)] for chain, count in zip(chains, counts, strict=True)]
+    heads = np.concatenate([chain[:, :common] for chain in picked])
+    base_us = of_samples(heads[:, 0] + _lowest(likelihood, heads))
+    rtt_us = likelihood.rtt_us
+    left = float(np.abs(likelihood.residual_us(kept[0].structure, kept[0].best)).mean())
+    spread = float(np.abs(rtt_us - np.median(rtt_us)).mean())
+    explained = 1.0 - left / spread if spread > 0 else 1.0
+    structure = kept[0].structure
+    groups: tuple[GroupFit, ...] = ()
+    wakes = None
+    which = True
+    if structure.groups:
+        chained = [(top, chain[:, common:]) for top, chain in zip(kept, picked, strict=True)]
+        wakes = of_samples(np.concatenate([top.structure.path_wake_us(chain) for top, chain in chained]))
+        which, groups = _groups(likelihood.path, chained)
+    kind = _kind(likelihood, structure, groups)
     return PolicyFit(
-        kind="hold" if kind == "cards" else kind,
-        sleepers=likelihood.sleepers,
-        echoes=len(likelihood.rtt_us),
+        kind=kind,
+        paired=likelihood.rise.known,
+        path=likelihood.path,
+        echoes=len(rtt_us),
         lost=int(np.isnan(likelihood.probes.rtt_us).sum()),
         largest_gap_us=float(likelihood.gap_us.max()),
         base_us=base_us,
-        noise_us=of_samples(np.exp(chain[:, 1])),
-        explained=1.0 - left / spread if spread > 0 else 1.0,
+        noise_us=of_samples(np.exp(heads[:, 1])),
+        explained=explained,
         evidence=evidence,
-        **times,
+        path_wake_us=wakes,
+        groups=groups,
+        which=which,
     )
+
+
+def _lowest(likelihood: Likelihood, heads: Floats) -> Floats:
+    """The hosts' own time after the shortest gap, beside the base."""
+    shortest = np.array([likelihood.gap_us.min()])
+    found: Floats = (
+        likelihood.rise.mean(shortest)[0] + heads[:, likelihood.terms] @ likelihood.rise.terms(shortest)[:, 0]
+    )
+    return found
+
+
+def _groups(path: SleepPath, chained: Sequence[tuple[Top, Floats]]) -> tuple[bool, tuple[GroupFit, ...]]:
+    """Groups of the likeliest structure from the draws of those of its form, and whether the members are known.
+
+    With two groups, intervals contain those of every structure that is not ruled out.
+    """
+    structure = chained[0][0].structure
+    columns = [structure.split(chain) for _, chain in chained]
+    pair = len(structure.groups) == 2
+    which = all(top.structure == structure for top, _ in chained) and _known_members(path, structure)
+    if pair:
+        wakes = [[float(np.median(group["wake_us"])) for group in groups] for groups in columns]
+        which = which and len({first > second for first, second in wakes}) == 1
+        if not which:
+            columns = [
+                groups if first >= second else groups[::-1]
+                for groups, (first, second) in zip(columns, wakes, strict=True)
+            ]
+    ordered = pair and not which and wakes[0][0] < wakes[0][1]
+    found = []
+    for number, group in enumerate(structure.groups[::-1] if ordered else structure.groups):
+        times = {
+            name: _bounded([groups[number][name][:, 0] for groups in columns], apart=pair)
+            for name in columns[0][number]
+            if name != "wait_byte"
+        }
+        if times["hold_us"].low == 0.0:  # no echo shows where hold ends and Ts begins
+            sums = [(groups[number]["hold_us"] + groups[number]["sleep_us"])[:, 0] for groups in columns]
+            reach = _bounded(sums, apart=pair)
+            times["sleep_us"] = Interval.about(times["sleep_us"].value, times["sleep_us"].low, reach.high)
+        found.append(GroupFit(group.members, **times))
+    return which, tuple(found)
+
+
+def _known_members(path: SleepPath, structure: Structure) -> bool:
+    """Whether no other transmitters could be those of a single group."""
+    if len(structure.groups) != 1:
+        return True
+    members = structure.groups[0].members
+    others = [place for place, one in enumerate(path) if one.may_sleep is not False and place not in members]
+    return not others or all(path[place].may_sleep for place in members)
+
+
+def _bounded(samples: Sequence[Floats], *, apart: bool) -> Interval:
+    """An interval of a time, which has no negative values; one that begins near 0 begins at 0.
+
+    `apart`: it contains the interval of each of the samples, else that of all together.
+    """
+    parts = [of_samples(one) for one in (samples if apart else [np.concatenate(samples)])]
+    low, high = min(one.low for one in parts), max(one.high for one in parts)
+    return Interval(parts[0].value, 0.0 if low < _NEAR_ZERO * high else low, high)
+
+
+def _kind(likelihood: Likelihood, structure: Structure, groups: Sequence[GroupFit]) -> Kind:
+    if not structure.groups:
+        return "off"
+    timing = structure.groups[0].timing
+    if timing != "deep":
+        return timing
+    speed_mbps = max(1, round(0.008 * 1000 / max(one.byte_us for one in likelihood.path)))
+    shortest_us = _TOO_SHORT_US.get(speed_mbps, 0.0)
+    seen_awake = all(group.hold_us.low > float(np.quantile(likelihood.gap_us, 0.02)) for group in groups)
+    quick = all(group.sleep_us.high < shortest_us for group in groups)
+    return "fast" if seen_awake and quick else "hold"

@@ -1,24 +1,25 @@
 """Links' policies from a run's probe trials, for a calibration.
 
-A path's transmitters that may sleep are the ports of its switches in both directions: two for hosts of one switch, two
-more for each cable between switches. The ports' LPI counters, if the switch has any, show whether the hosts' cards
-sleep too. Echoes of all trials of a pair in one state of the lab are fitted together.
+A policy is claimed only against the same path with EEE off, in this run or in another one that is given. Probes of a
+pair in one state of the lab are fitted together, as long as the switches showed one state of EEE before all of them.
 """
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from analysis.agent_file import read_agent_file
 from analysis.calibration import Estimate, LinkPolicy
-from analysis.configurations import Factors, State
+from analysis.configurations import Factors, State, state_text
 from analysis.interval import Interval, NotEnoughData
-from analysis.links.eee_policy import PolicyFit, fit_policy
+from analysis.links.eee_policy import GroupFit, PolicyFit, fit_policy
 from analysis.links.link_symptoms import EndView, compare_ends, symptoms_of
+from analysis.links.probed_path import ProbedPath, Shown, end_view, probed_path, shown_in
 from analysis.links.probes import LATE_NS, Probes, echo_wire_byte
 from analysis.run_lab import lab_of_run
 from lab.model import Lab
@@ -26,26 +27,74 @@ from lab.topology import Topology
 from record.samples import RunSamples
 from record.trials import Trial, read_trials
 
+Pair = tuple[str, str]
 
-def fit_links(samples: RunSamples, sleepers: int = 0) -> dict[str, LinkPolicy]:
+_TIMES: Final = ("hold_us", "sleep_us", "wake_us", "fast_wake_us", "deep_after_us", "wait_us")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbedPair:
+    """Probes of one pair of hosts in one state: with EEE as it is, and on the same path with EEE off."""
+
+    run: RunSamples
+    pair: Pair
+    state: State
+    trials: tuple[Trial, ...]
+    awake: tuple[Trial, ...]
+    path: ProbedPath
+    lab: Lab | None
+
+    def fit(self) -> PolicyFit:
+        """The policy; not paired if there are no probes with EEE off."""
+        awake = read_probes(self.awake) if self.awake else None
+        return fit_policy(read_probes(self.trials), self.path.transmitters, awake)
+
+    @property
+    def symptoms(self) -> tuple[str, ...]:
+        """Sentences about effects beside delays."""
+        found = [symptom for trial in self.trials for symptom in symptoms_of(read_probes([trial]))]
+        homes = {} if self.lab is None else Topology.of(self.lab).homes
+        shown = next((one for one in map(shown_in, self.trials) if one), {})
+        for host in self.pair:
+            view = end_view(homes[host], shown, self.run, self.trials) if host in homes else None
+            if view is not None and view.on:
+                found += compare_ends(view, EndView(host, on=True)).symptoms
+        found += _flaps(self.lab, self.run, self.pair, self.trials)
+        return tuple(dict.fromkeys(found))
+
+
+def fit_links(samples: RunSamples, others: Sequence[RunSamples] = ()) -> tuple[dict[str, LinkPolicy], tuple[str, ...]]:
     """By name ("n01-n02", and the state of the lab if several were probed), the policy of each probed path.
 
-    States in which EEE was off are omitted unless nothing else was probed. `sleepers` 0: as the inventory says.
-    NotEnoughData if no valid trial probed a path.
+    Second, a sentence for each path of which no policy is claimed. `others`: runs that may have its echoes with EEE
+    off. NotEnoughData if no valid trial probed a path.
     """
-    groups = _groups(samples)
-    if not groups:
+    probed = probed_pairs(samples, others)
+    if not probed:
         raise NotEnoughData(f"{samples.folder.name} has no valid trial of a probe: measure one with `eeectl probe`.")
-    lab = lab_of_run(samples.facts)
-    found = {}
-    for (pair, state), trials in groups.items():
-        asleep = _sleepers(lab, samples, pair, trials)
-        if sleepers:
-            asleep = replace(asleep, count=sleepers, cards=False, unknown=())
-        several = sum(other == pair for other, _ in groups) > 1
-        name = link_name(pair, state if several else ())
-        found[name] = _policy(trials, asleep, _symptoms(lab, samples, pair, trials))
-    return found
+    found, refused = {}, []
+    for one in probed:
+        several = sum(other.pair == one.pair for other in probed) > 1
+        name = link_name(one.pair, one.state if several else ())
+        try:
+            found[name] = _claimed(one)
+        except NotEnoughData as error:
+            refused.append(f"{name}: {error}")
+    return found, tuple(refused)
+
+
+def _claimed(one: ProbedPair) -> LinkPolicy:
+    if not one.awake and not one.path.sleeps_nowhere:
+        raise NotEnoughData(
+            "it was probed only with EEE as it was, so a rise of the hosts themselves cannot be told from sleep: "
+            "probe it with EEE off too (`eeectl probe --paired`), and name both runs."
+        )
+    fit = one.fit()
+    if fit.kind != "off" and fit.explained <= 0.0:
+        raise NotEnoughData(
+            f"no policy explains its round trips (explained fraction {fit.explained:.2f}): probe again on a quiet lab."
+        )
+    return link_policy(fit, one.path, max(fit.lost - len(one.trials), 0), one.symptoms)
 
 
 def link_name(hosts: Iterable[str], state: State) -> str:
@@ -54,20 +103,98 @@ def link_name(hosts: Iterable[str], state: State) -> str:
     return f"{'-'.join(hosts)} {levels}".strip()
 
 
-def _groups(samples: RunSamples) -> dict[tuple[tuple[str, str], State], list[Trial]]:
-    """Valid probes by pair of hosts and state of the lab."""
+def probed_pairs(samples: RunSamples, others: Sequence[RunSamples] = ()) -> tuple[ProbedPair, ...]:
+    """Valid probes by pair and state. Those with EEE off alone are a pair's only ones if it has no others."""
     factors = Factors.of_run(samples.facts)
-    groups: dict[tuple[tuple[str, str], State], list[Trial]] = {}
-    for trial in read_trials(samples.folder):
-        if trial.valid and trial.what == "probe" and len(trial.hosts) == 2:
-            pair = (trial.hosts[0], trial.hosts[1])
-            groups.setdefault((pair, factors.state_of(trial)), []).append(trial)
-    saving = {key: trials for key, trials in groups.items() if not _off(factors, key[1])}
-    return saving or groups
+    lab = lab_of_run(samples.facts)
+    groups: dict[tuple[Pair, State], list[Trial]] = {}
+    for trial in _probes_of(samples):
+        groups.setdefault(((trial.hosts[0], trial.hosts[1]), factors.state_of(trial)), []).append(trial)
+    found, off = [], []
+    for (pair, state), trials in groups.items():
+        shown = _one_state(trials, state)
+        path = probed_path(lab, pair, shown, samples, trials)
+        awake = _awake(samples, others, pair, state)
+        if _off(factors, state):
+            off.append(ProbedPair(samples, pair, state, tuple(trials), (), path, lab))
+        else:
+            found.append(ProbedPair(samples, pair, state, tuple(trials), awake, path, lab))
+    seen = {one.pair for one in found}
+    return (*found, *(_as_off(one) for one in off if one.pair not in seen))
+
+
+def _as_off(one: ProbedPair) -> ProbedPair:
+    """Probes with EEE off are of a path on which nothing sleeps."""
+    asleep = tuple(
+        type(each)(each.end, each.card, may_sleep=False, byte_us=each.byte_us) for each in one.path.transmitters
+    )
+    path = ProbedPath(asleep, one.path.in_force, one.path.not_in_force)
+    return ProbedPair(one.run, one.pair, one.state, one.trials, (), path, one.lab)
+
+
+def _probes_of(samples: RunSamples) -> list[Trial]:
+    return [
+        trial
+        for trial in read_trials(samples.folder)
+        if trial.valid and trial.what == "probe" and len(trial.hosts) == 2
+    ]
+
+
+def _one_state(trials: Sequence[Trial], state: State) -> Shown:
+    """What the switches showed before all of the trials; NotEnoughData if that differs."""
+    shown = [one for one in map(shown_in, trials) if one]
+    states = {_summary(one) for one in shown}
+    if len(states) > 1:
+        raise NotEnoughData(
+            f"probes in one state of the lab ({state_text(state)}) met different states of EEE: "
+            "fit them as runs of their own."
+        )
+    return shown[0] if shown else {}
+
+
+def _summary(shown: Shown) -> tuple[tuple[str, object, object, object], ...]:
+    return tuple(
+        sorted(
+            (end, one.get("enabled"), one.get("active"), one.get("hold_us") if one.get("enabled") else None)
+            for end, one in shown.items()
+        )
+    )
+
+
+def _awake(samples: RunSamples, others: Sequence[RunSamples], pair: Pair, state: State) -> tuple[Trial, ...]:
+    """Probes of a pair with EEE off and all else alike: of its own run, else of the first other one that has some."""
+    factors = Factors.of_run(samples.facts)
+    rest = _without_eee(factors, state)
+    for run in (samples, *others):
+        own = Factors.of_run(run.facts)
+        found = [
+            trial
+            for trial in _probes_of(run)
+            if trial.hosts == pair
+            and _without_eee(own, own.state_of(trial)) == rest
+            and (_off(own, own.state_of(trial)) or (run is not samples and _nothing_in_force(run, pair, trial)))
+        ]
+        asleep = [trial for trial in found if _still_in_force(run, pair, trial)]
+        if found and not asleep:
+            return tuple(found)
+    return ()
+
+
+def _without_eee(factors: Factors, state: State) -> State:
+    return tuple((name, level) for name, level in state if factors.kind(name) not in ("eee", "hold_us"))
 
 
 def _off(factors: Factors, state: State) -> bool:
     return any(factors.kind(name) == "eee" and level in ("off", False) for name, level in state)
+
+
+def _nothing_in_force(run: RunSamples, pair: Pair, trial: Trial) -> bool:
+    return probed_path(lab_of_run(run.facts), pair, shown_in(trial)).sleeps_nowhere
+
+
+def _still_in_force(run: RunSamples, pair: Pair, trial: Trial) -> bool:
+    """Whether EEE was in force on a link of the path although it was to be off."""
+    return bool(probed_path(lab_of_run(run.facts), pair, shown_in(trial)).in_force)
 
 
 def read_probes(trials: Iterable[Trial]) -> Probes:
@@ -91,134 +218,63 @@ def read_probes(trials: Iterable[Trial]) -> Probes:
     return Probes.of(since_first_us[order], np.array(rtt)[order], np.array(wire_byte)[order], punctual)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sleepers:
-    """What may sleep on a path: ends of the hosts' links, how many transmitters, and whether cards in addition."""
-
-    ends: tuple[str, ...]
-    count: int
-    cards: bool
-    unknown: tuple[str, ...] = ()
-
-
-def _policy(trials: Sequence[Trial], asleep: _Sleepers, more: tuple[str, ...]) -> LinkPolicy:
-    fit = fit_policy(read_probes(trials), sleepers=asleep.count, cards=asleep.cards)
-    lost = fit.lost - len(trials)
-    symptoms = (*(symptom for trial in trials for symptom in symptoms_of(read_probes([trial]))), *more)
-    unknown = asleep.unknown if fit.wake_us is not None else ()
-    return link_policy(fit, asleep.ends, lost, tuple(dict.fromkeys(symptoms)), unknown)
-
-
-def link_policy(
-    fit: PolicyFit, ends: tuple[str, ...], lost: int, symptoms: tuple[str, ...] = (), unknown: tuple[str, ...] = ()
-) -> LinkPolicy:
+def link_policy(fit: PolicyFit, path: ProbedPath, lost: int, symptoms: tuple[str, ...] = ()) -> LinkPolicy:
     """A fit as a part of a calibration."""
-    times = {
-        name: None if found is None else Estimate.of(_floored(found))
-        for name, found in (
-            ("hold_us", fit.hold_us),
-            ("sleep_us", fit.sleep_us),
-            ("wake_us", fit.wake_us),
-            ("fast_wake_us", fit.fast_wake_us),
-            ("deep_after_us", fit.deep_after_us),
-            ("wait_us", fit.wait_us),
-            ("card_hold_us", fit.card_hold_us),
-            ("card_sleep_us", fit.card_sleep_us),
-            ("card_wake_us", fit.card_wake_us),
+    groups = fit.groups
+    first = groups[0] if groups else None
+    second = groups[1] if len(groups) > 1 else None
+    if second is not None and fit.which and all(path.transmitters[place].card for place in groups[0].members):
+        first, second = second, groups[0]
+    count = len(first.members) if first is not None else len([one for one in fit.path if not one.card]) or 1
+    unknown = list(path.unknown if first is not None else ())
+    if not fit.which:
+        unknown.append(
+            "Which of these times are whose cannot be told from echoes: the two groups may be exchanged."
+            if second is not None
+            else f"Which {count} of the path's transmitters sleep cannot be told from echoes."
         )
-    }
+    unknown += [f"EEE is not in force on {name}, as its switch shows: it cannot sleep." for name in path.not_in_force]
+    times: dict[str, Estimate | None] = {}
+    for prefix, group, names in (("", first, _TIMES), ("card_", second, _TIMES[:3])):
+        for name in names:
+            found = None if group is None else getattr(group, name)
+            times[f"{prefix}{name}"] = None if found is None else Estimate.of(found)
     return LinkPolicy(
-        ends=ends,
+        ends=path.ends_of(_members(first, fit, path)),
         kind=fit.kind,
-        sleeper_count=fit.sleepers,
+        sleeper_count=count,
+        card_count=2 if second is None else len(second.members),
+        which=fit.which,
+        path_wake_us=None if fit.path_wake_us is None else Estimate.of(fit.path_wake_us),
         largest_gap_us=fit.largest_gap_us,
-        base_us=Estimate.of(fit.base_us),
+        base_us=Estimate.of(_floored(fit.base_us)),
         noise_us=Estimate.of(fit.noise_us),
         echo_count=fit.echoes,
-        lost_count=max(lost, 0),
+        lost_count=lost,
         explained_fraction=fit.explained,
-        evidence=fit.evidence,
+        evidence=fit.evidence if math.isfinite(fit.evidence) else 0.0,
         symptoms=symptoms,
-        unknown=unknown,
+        unknown=tuple(unknown),
         **times,
     )
+
+
+def _members(first: GroupFit | None, fit: PolicyFit, path: ProbedPath) -> Sequence[int]:
+    """The places of all that sleep, or that may where nothing was found to."""
+    if first is None:
+        return [place for place, one in enumerate(path.transmitters) if not one.card]
+    return [place for group in fit.groups for place in group.members]
 
 
 def _floored(found: Interval) -> Interval:
     return Interval(found.value, max(found.low, 0.0), found.high)
 
 
-def _sleepers(lab: Lab | None, samples: RunSamples, pair: tuple[str, str], trials: Sequence[Trial]) -> _Sleepers:
-    """The ports of the path's switches, and the hosts' cards if the LPI counters show that they sleep."""
+def _flaps(lab: Lab | None, samples: RunSamples, pair: Pair, trials: Sequence[Trial]) -> list[str]:
+    """Links of the hosts that went down during a trial."""
     if lab is None:
-        return _Sleepers((), 2, cards=True)
-    topology = Topology.of(lab)
-    homes = [topology.homes[host] for host in pair if host in topology.homes]
-    hops = _hops(topology, homes[0].device, homes[1].device) if len(homes) == 2 else 0
-    views = _views(lab, samples, pair, trials)
-    counts = [None if view is None else view.received_lpi_count for view in views]
-    blind = [host for host, count in zip(pair, counts, strict=True) if count is None]
-    sleeping = [host for host, count in zip(pair, counts, strict=True) if count]
-    cards = [str(cable.a if cable.a.device == host else cable.b) for host in sleeping for cable in lab.links_of(host)]
-    both = bool(blind) or len(sleeping) == len(pair)
-    count = 2 * (hops + 1) + (0 if both else len(sleeping))  # a single card counts as another port
-    return _Sleepers((*map(str, homes), *cards), count, cards=both, unknown=tuple(map(_card_unknown, blind)))
-
-
-def _card_unknown(host: str) -> str:
-    return (
-        f"It is unknown whether {host}'s card sleeps too, as its switch has no LPI counters. If it does, the ports' "
-        "wakes include its wake, and the hold is some percent too short: see --sleepers."
-    )
-
-
-def _hops(topology: Topology, start: str, goal: str) -> int:
-    """Cables between switches on the shortest path."""
-    near = topology.neighbours(topology.trunks)
-    seen, front, hops = {start}, {start}, 0
-    while front and goal not in seen:
-        front = {far for name in front for far, _ in near[name]} - seen
-        seen |= front
-        hops += 1
-    return hops
-
-
-def _views(lab: Lab, samples: RunSamples, pair: Sequence[str], trials: Sequence[Trial]) -> tuple[EndView | None, ...]:
-    """LPI counts of the ports to both hosts during the trials; None for a port without counters."""
-    homes = Topology.of(lab).homes
-    return tuple(
-        _counted(samples, homes[host].device, homes[host].port, trials) if host in homes else None for host in pair
-    )
-
-
-def _counted(samples: RunSamples, switch: str, port: str, trials: Sequence[Trial]) -> EndView | None:
-    counts: dict[str, int] = {}
-    for column in ("tx_lpi_event", "rx_lpi_event"):
-        rows = samples.increments("lpi", column).filter((pl.col("switch") == switch) & (pl.col("port") == port))
-        inside = [
-            int(rows.filter((pl.col("to_ns") > one.begun_ns) & (pl.col("from_ns") < one.ended_ns))[column].sum())
-            for one in trials
-        ]
-        if not rows.is_empty():
-            counts[column] = sum(inside)
-    if not counts:
-        return None
-    return EndView(
-        f"{switch}:{port}",
-        on=True,
-        sent_lpi_count=counts.get("tx_lpi_event"),
-        received_lpi_count=counts.get("rx_lpi_event"),
-    )
-
-
-def _symptoms(lab: Lab | None, samples: RunSamples, pair: Sequence[str], trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Symptoms that both links' counters show, and links that went down during a trial."""
-    if lab is None:
-        return ()
+        return []
     found: list[str] = []
-    for host, view in zip(pair, _views(lab, samples, pair, trials), strict=True):
-        if view is not None:
-            found += compare_ends(view, EndView(host, on=True)).symptoms
     homes = Topology.of(lab).homes
     ports = samples.table("ports")
     for end in (homes[host] for host in pair if host in homes):
@@ -229,4 +285,4 @@ def _symptoms(lab: Lab | None, samples: RunSamples, pair: Sequence[str], trials:
         ]
         if any(before and not after for states in ups for before, after in pairwise(states)):
             found.append(f"{end.device}:{end.port} went down while it was probed (a flap): try again with EEE off.")
-    return tuple(found)
+    return found

@@ -11,7 +11,7 @@ def policy_of(link: LinkPolicy) -> Policy:
     hybrid, coalescing = link.kind == "hybrid", link.kind == "coalescing"
     return Policy(
         hold_us=_value(link.hold_us),
-        sleep_us=_value(link.sleep_us),
+        sleep_us=0.0 if link.kind == "fast" else _value(link.sleep_us),
         wake_us=_value(link.wake_us),
         fast_wake_us=_value(link.fast_wake_us) if hybrid else 0.0,
         deep_after_us=_value(link.deep_after_us) if hybrid else float("nan"),
@@ -21,13 +21,16 @@ def policy_of(link: LinkPolicy) -> Policy:
 
 
 def path_of(link: LinkPolicy) -> list[Policy]:
-    """The policies of the transmitters that an echo passes on the path, in order."""
+    """The policies of the transmitters that an echo passes on the path, in order.
+
+    Simplification: ports of one direction each, of two kinds, are put in this order too.
+    """
     port = policy_of(link)
     if link.card_wake_us is None:
         return [port] * link.sleeper_count
     card = Policy(_value(link.card_hold_us), _value(link.card_sleep_us), _value(link.card_wake_us))
     one_way = [card, *[port] * (link.sleeper_count // 2)]
-    return [*one_way, *one_way]
+    return [*one_way, *one_way[2 - link.card_count :]]
 
 
 def _value(estimate: Estimate | None) -> float:

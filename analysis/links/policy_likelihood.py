@@ -1,118 +1,149 @@
-"""Candidates for a path's EEE policy, and their likelihood given echoes.
+"""The likelihood of a structure's parameters, given echoes on a path.
 
-Errors are assumed to be Student-t with three degrees of freedom, so that late interrupts have little weight.
+A round trip is the hosts' own time, which may rise with the gap before it (`host_rise`), plus the delays of sleeping
+transmitters, plus an error. Errors are Student-t with three degrees of freedom, so that late interrupts have little
+weight. The moment at which a frame reaches a transmitter is uncertain by an error of the same size (`echo_delays`).
+
+Parameters: base, log noise, weights of the terms of the hosts' rise, then, where there is a rise, the share of it that
+delays the answer (the rest is the sender's own, after the answer came), then the groups' times.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 from scipy.special import gammaln
 
 from analysis.interval import Floats
-from analysis.links.path_delay import Policy, echo_extra_us
+from analysis.links.echo_delays import EchoDelays
+from analysis.links.host_rise import HostRise, rest_us
 from analysis.links.probes import Probes
-
-Kind = Literal["off", "hold", "coalescing", "hybrid"]
+from analysis.links.sleep_path import SleepPath
+from analysis.links.structures import NOTHING, Structure
 
 FREEDOM: Final = 3.0
 LEAST_NOISE_US: Final = 0.01
+_MOST_ERROR_US: Final = 10.0
 _LOG_T: Final = float(gammaln((FREEDOM + 1) / 2) - gammaln(FREEDOM / 2) - 0.5 * np.log(FREEDOM * np.pi))
+_ENTROPY: Final = 1.7735
+"""Of a Student-t distribution with three degrees of freedom and a scale of 1."""
 
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A candidate: names of its parameters after base and log noise, and the policies made from them.
-
-    `card` makes that of the hosts' cards; None: they do not sleep.
-    """
-
-    names: tuple[str, ...]
-    policy: Callable[[Mapping[str, Floats]], Policy]
-    card: Callable[[Mapping[str, Floats]], Policy] | None = None
-
-    def path(self, parameters: Mapping[str, Floats], sleepers: int) -> list[Policy]:
-        """The transmitters that an echo passes; `sleepers` are the switches' ports, half of them in each direction."""
-        port = self.policy(parameters)
-        if self.card is None:
-            return [port] * sleepers
-        one_way = [self.card(parameters), *[port] * (sleepers // 2)]
-        return [*one_way, *one_way]
-
-
-Model = Literal["off", "hold", "coalescing", "hybrid", "cards"]
-"""A kind; `cards` is a hold at ports and at cards."""
-
-KINDS: Mapping[Model, Candidate] = {
-    "off": Candidate((), lambda _: Policy(float("inf"), 0.0, 0.0)),
-    "hold": Candidate(
-        ("hold_us", "sleep_us", "wake_us"),
-        lambda p: Policy(p["hold_us"], p["sleep_us"], p["wake_us"]),
-    ),
-    "coalescing": Candidate(
-        ("hold_us", "sleep_us", "wake_us", "wait_us", "wait_byte"),
-        lambda p: Policy(p["hold_us"], p["sleep_us"], p["wake_us"], wait_us=p["wait_us"], wait_byte=p["wait_byte"]),
-    ),
-    "hybrid": Candidate(
-        ("hold_us", "sleep_us", "wake_us", "fast_wake_us", "deep_after_us"),
-        lambda p: Policy(p["hold_us"], p["sleep_us"], p["wake_us"], p["fast_wake_us"], p["deep_after_us"]),
-    ),
-    "cards": Candidate(
-        ("hold_us", "sleep_us", "wake_us", "card_hold_us", "card_sleep_us", "card_wake_us"),
-        lambda p: Policy(p["hold_us"], p["sleep_us"], p["wake_us"]),
-        lambda p: Policy(p["card_hold_us"], p["card_sleep_us"], p["card_wake_us"]),
-    ),
-}
+_LOG_WEIGHTS: Final = np.log([0.5, 0.2, 0.2, 0.05, 0.05])
+"""Of the errors `echo_delays.NODES`."""
 
 
 class Likelihood:
-    """The likelihood of parameters given a path's echoes."""
+    """The likelihood of parameters given a path's echoes, with what is known of the hosts' own time."""
 
-    def __init__(self, probes: Probes, sleepers: int, byte_us: float) -> None:
+    def __init__(self, probes: Probes, path: SleepPath, rise: HostRise) -> None:
         self.probes = probes
-        self.sleepers = sleepers
-        self.byte_us = byte_us
-        self.kept = probes.usable
-        self.kept[np.flatnonzero(self.kept)[:1]] = False  # how long its predecessor waited is unknown
-        self.rtt_us = probes.rtt_us[self.kept]
-        self.gap_us = probes.gap_us[self.kept] - probes.burst_byte[np.flatnonzero(self.kept) - 1] * byte_us
-        self.burst_byte = probes.burst_byte[self.kept]
-        before_us = probes.rtt_us[np.flatnonzero(self.kept) - 1]
+        self.path = path
+        self.rise = rise
+        kept = probes.usable
+        kept[np.flatnonzero(kept)[:1]] = False  # how long its predecessor waited is unknown
+        self.kept = kept
+        self.rtt_us = probes.rtt_us[kept]
+        first_byte_us = max((one.byte_us for one in path), default=0.0)
+        self.gap_us = probes.gap_us[kept] - probes.burst_byte[np.flatnonzero(kept) - 1] * first_byte_us
+        self.burst_byte = probes.burst_byte[kept]
+        before_us = probes.rtt_us[np.flatnonzero(kept) - 1]
         self.rested_us = self.gap_us - np.nan_to_num(np.maximum(before_us - np.quantile(self.rtt_us, 0.02), 0.0))
         """Gaps less the estimated wait of the echo before: about how long the last transmitter was idle."""
 
-        spread = np.ptp(self.rtt_us)
-        self.bounds = {
-            "hold_us": (0.0, float(self.gap_us.max())),
-            "sleep_us": (0.0, float(self.gap_us.max())),
-            "wake_us": (0.0, float(spread)),
-            "fast_wake_us": (0.0, float(spread)),
-            "deep_after_us": (0.0, float(self.gap_us.max())),
-            "wait_us": (0.0, float(spread)),
-            "card_hold_us": (0.0, float(self.gap_us.max())),
-            "card_sleep_us": (0.0, float(self.gap_us.max())),
-            "card_wake_us": (0.0, float(spread)),
-            "wait_byte": (float(self.burst_byte.min()), float(self.burst_byte.max())),
-        }
+        self._delays = EchoDelays(probes, path)
+        self._place = np.cumsum(kept) - 1
+        rest = np.nan_to_num(rest_us(probes), nan=float(np.nanmedian(rest_us(probes))))
+        noise_us = rise.noise_us
+        self.expected_height = len(self.rtt_us) * (-_ENTROPY - float(np.log(noise_us))) if noise_us > 0 else np.inf
+        """About the log posterior of the truth, if the noise is that of the echoes with EEE off."""
 
-    def log_probability(self, kind: Model, thetas: Floats) -> Floats:
-        """Log posterior of candidates, shape (candidates,) from (candidates, parameters)."""
-        names = KINDS[kind].names
-        parameters = {name: thetas[:, 2 + number, None] for number, name in enumerate(names)}
-        base_us, log_noise = thetas[:, 0, None], thetas[:, 1, None]
-        inside = (log_noise[:, 0] > np.log(LEAST_NOISE_US)) & (base_us[:, 0] > 0)
-        for name, value in parameters.items():
-            low, high = self.bounds[name]
-            inside &= (value[:, 0] >= low) & (value[:, 0] <= high)
-        extra = echo_extra_us(
-            np.broadcast_to(self.probes.sent_us, (len(thetas), len(self.probes.sent_us))),
-            base_us,
-            KINDS[kind].path(parameters, self.sleepers),
-            self.probes.burst_byte,
-            self.byte_us,
-        )[:, self.kept]
-        scaled = (self.rtt_us - base_us - extra) * np.exp(-log_noise)
-        log_density = -(FREEDOM + 1) / 2 * np.log1p(scaled * scaled / FREEDOM) - log_noise
-        total: Floats = np.where(inside, log_density.sum(axis=1) + _LOG_T * len(self.rtt_us), -np.inf)
+        self.known_us = rise.mean(rest[kept])
+        self._terms = rise.terms(rest[kept])
+        later_us = np.diff(rise.mean(rest), prepend=0.0)
+        later_us[0] = 0.0
+        self._later_us: Floats | None = later_us if float(np.ptp(later_us)) > 0 else None
+        self._share = 2 + len(self._terms)
+        self.common = self._share + (self._later_us is not None)
+        """Number of parameters before those of the groups."""
+
+        longest_us = float(self.gap_us.max())
+        spread_us = float(np.ptp(self.rtt_us)) + float(rise.base_scale_us if np.isfinite(rise.base_scale_us) else 0.0)
+        self._bounds = {
+            "hold_us": longest_us,
+            "sleep_us": longest_us,
+            "wake_us": max(spread_us, float(np.quantile(self.rtt_us, 0.9))),
+            "fast_wake_us": spread_us,
+            "deep_after_us": longest_us,
+            "wait_us": spread_us,
+        }
+        self._bursts = (float(self.burst_byte.min()), float(self.burst_byte.max()))
+
+    def bounds(self, structure: Structure) -> Floats:
+        """Lower and upper bounds of the groups' times, shape (2, parameters)."""
+        rows = [self._bursts if name == "wait_byte" else (0.0, self._bounds[name]) for _, name in structure.names]
+        return np.array(rows, dtype=float).reshape(-1, 2).T
+
+    def log_probability(self, structure: Structure, thetas: Floats, *, sharp: bool = False) -> Floats:
+        """Log posterior of candidates, shape (candidates,) from (candidates, parameters).
+
+        `sharp`: as if gaps had no errors, which takes less time.
+        """
+        low, high = self.bounds(structure)
+        columns = thetas[:, self.common :]
+        with np.errstate(invalid="ignore"):
+            inside = np.all((columns >= low) & (columns <= high), axis=1)
+        inside &= thetas[:, 1] > np.log(LEAST_NOISE_US)
+        if self._later_us is not None:
+            inside &= (thetas[:, self._share] >= 0.0) & (thetas[:, self._share] <= 1.0)
+        prior = self.rise.log_prior(thetas[:, 0], thetas[:, 2 : self._share])
+        found = np.full(len(thetas), -np.inf)
+        if inside.any():
+            found[inside] = self._log_likelihood(structure, thetas[inside], sharp=sharp) + prior[inside]
+        return found
+
+    def _log_likelihood(self, structure: Structure, thetas: Floats, *, sharp: bool) -> Floats:
+        left = self.rtt_us - self.known_us - thetas[:, :1]
+        if len(self._terms):
+            left = left - thetas[:, 2 : self._share] @ self._terms
+        noise_us = np.exp(thetas[:, 1, None])
+        if structure is NOTHING or not structure.groups:
+            total: Floats = _log_t(left, noise_us).sum(axis=1)
+            return total
+        error_us = np.zeros_like(noise_us) if sharp else np.minimum(noise_us, _MOST_ERROR_US)
+        delays = self._delays.of(structure, thetas[:, self.common :], error_us, self._later(thetas))
+        asleep = self._place[delays.asleep[self.kept[delays.asleep]]]
+        left[:, asleep] -= delays.plateau_us
+        which = self.kept[delays.active]
+        active = self._place[delays.active[which]]
+        settled = np.ones(left.shape[1], dtype=bool)
+        settled[active] = False
+        total = _log_t(left[:, settled], noise_us).sum(axis=1)
+        if active.size:
+            nodes = _log_t(left[:, active] - delays.active_us[:, :, which], noise_us)
+            mixed = nodes[0] if sharp else np.logaddexp.reduce(nodes + _LOG_WEIGHTS[:, None, None], axis=0)
+            total = total + mixed.sum(axis=1)
         return total
+
+    def residual_us(self, structure: Structure, theta: Floats) -> Floats:
+        """Round trips less what one candidate explains, shape (echoes used,)."""
+        left = self.rtt_us - self.known_us - theta[0] - theta[2 : self._share] @ self._terms
+        delays = self._delays.of(structure, theta[None, self.common :], np.zeros((1, 1)), self._later(theta[None]))
+        left[self._place[delays.asleep[self.kept[delays.asleep]]]] -= float(delays.plateau_us[0, 0])
+        which = self.kept[delays.active]
+        left[self._place[delays.active[which]]] -= delays.active_us[0, 0, which]
+        found: Floats = left
+        return found
+
+    def _later(self, thetas: Floats) -> Floats | float:
+        """How much later than the one before it each answer left, of the share of the rise that is the far host's."""
+        return 0.0 if self._later_us is None else thetas[:, self._share, None] * self._later_us
+
+    @property
+    def terms(self) -> slice:
+        """The columns of the weights of the rise's terms."""
+        return slice(2, self._share)
+
+
+def _log_t(left: Floats, noise_us: Floats) -> Floats:
+    scaled = left / noise_us
+    density: Floats = _LOG_T - np.log(noise_us) - (FREEDOM + 1) / 2 * np.log1p(scaled * scaled / FREEDOM)
+    return density

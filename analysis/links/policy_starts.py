@@ -1,163 +1,181 @@
-"""Starting points of the search for a path's EEE policy: a rough one for each candidate, by medians over grids."""
+"""Starting points of the search for a structure's parameters: steps of the round trips by medians over grids."""
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
 
 from analysis.interval import Floats
+from analysis.links.echo_delays import behind_byte
 from analysis.links.policy_likelihood import LEAST_NOISE_US, Likelihood
+from analysis.links.structures import TIMES, Structure
 
-_HOLD_CANDIDATES: Final = 160
-_SLEEP_CANDIDATES: Final = 24
-_WAKE_CANDIDATES: Final = 64
-_ROUGH_US: Final = 5.0
-_CARD_SHARES: Final = np.linspace(0.02, 0.48, 12)
-"""Tried shares of each card in the sum of the path's wakes."""
+_EDGES: Final = 120
+_SLEEPS: Final = 14
+_STEPS_KEPT: Final = 6
+_PAIR_EDGES: Final = 44
 
+_TS_US: Final = {100: 200.0, 1_000: 190.0, 2_500: 12.0, 5_000: 6.0, 10_000: 3.0, 25_000: 0.8}
+"""Ts of BASE-T and BASE-TX by speed in Mb/s (IEEE 802.3 table 78-2): half of all starts have it."""
 
-def start_off(likelihood: Likelihood) -> Floats:
-    """The median round trip."""
-    base_us = float(np.median(likelihood.rtt_us))
-    return np.array([base_us, _log_noise(likelihood.rtt_us - base_us)])
-
-
-def _log_noise(errors_us: Floats) -> float:
-    return float(np.log(max(float(np.median(np.abs(errors_us))), 2 * LEAST_NOISE_US)))
+Step = tuple[float, float, float, float, float, float, float]
+"""Base, noise, edge, Ts, sum of the wakes, distance to a second edge, share of the first; microseconds."""
 
 
-def start_hold(likelihood: Likelihood) -> Floats:
-    """The better of two starts, each with plain gaps and with gaps less the wait of the echo before.
-
-    Either some gaps are shorter than the hold, or all are longer and no echo found the path awake.
-    """
-    gaps = likelihood.gap_us, likelihood.rested_us
-    starts = np.array([start(likelihood, gap_us) for gap_us in gaps for start in (_start_hold, _start_asleep)])
-    best: Floats = starts[int(np.argmax(likelihood.log_probability("hold", starts)))]
-    return best
-
-
-def _start_asleep(likelihood: Likelihood, gap: Floats) -> Floats:
-    """Every echo waits for wakes, and some for the end of Ts; no round trip was measured awake.
-
-    Echoes in close succession show which part of the plateau are wakes: the wait of one shortens the next one's gap.
-    """
-    rtt, count = likelihood.rtt_us, likelihood.sleepers
-    plateau_us = float(np.median(rtt[gap >= np.median(gap)]))
-    edges = np.quantile(gap, np.linspace(0.0, 0.99, _HOLD_CANDIDATES))
-    errors = [float(np.abs(rtt - plateau_us - np.maximum(edge_us - gap, 0.0)).sum()) for edge_us in edges]
-    edge_us = float(edges[int(np.argmin(errors))])
-    log_noise = np.log(max(min(errors) / len(rtt), _ROUGH_US))
-    most_us = min(plateau_us / count, float(np.ptp(rtt)))
-    thetas = np.array(
-        [
-            [plateau_us - count * wake_us, log_noise, hold_us, max(edge_us - later * wake_us - hold_us, 0.0), wake_us]
-            for wake_us in np.linspace(0.02, 0.98, _WAKE_CANDIDATES) * most_us
-            for hold_us in np.array([0.3, 0.6, 0.9]) * max(float(gap.min()) - wake_us, 0.0)
-            for later in (0.0, 1.0)
-        ]
-    )
-    scores = np.concatenate([likelihood.log_probability("hold", part) for part in np.array_split(thetas, 16)])
-    best: Floats = thetas[int(np.argmax(scores))]
-    return best
+def starts(
+    likelihood: Likelihood, structure: Structure, steps: Sequence[Step], count: int, random: np.random.Generator
+) -> Floats:
+    """Parameters to start from, shape (count, parameters)."""
+    rtt_us = likelihood.rtt_us - likelihood.known_us
+    if not structure.groups:
+        base_us = float(np.median(rtt_us)) if not likelihood.rise.known else 0.0
+        left = rtt_us - base_us
+        return _common(likelihood, count, base_us, _scale(left), random)
+    rows = []
+    standard_us = standard_ts_us(likelihood)
+    for number in range(count):
+        step = steps[number % len(steps)]
+        head = _common(likelihood, 1, step[0], step[1], random)[0]
+        rows.append(np.concatenate((head, _times(structure, random, standard_us, step))))
+    low, high = likelihood.bounds(structure)
+    found = np.array(rows)
+    if structure.groups[0].timing == "coalescing":
+        found[::2, likelihood.common + 2 :] = _waiting(likelihood, len(structure.groups[0].members), steps[0])
+    margin = (high - low) * random.uniform(1e-6, 1e-3, size=(count, len(low)))
+    found[:, likelihood.common :] = np.clip(found[:, likelihood.common :], low + margin, high - margin)
+    return found
 
 
-def _start_hold(likelihood: Likelihood, gap: Floats) -> Floats:
-    """The least absolute error over a grid of holds and sleep times; base and wake are medians."""
-    rtt = likelihood.rtt_us
-    holds = np.unique(np.quantile(gap, np.linspace(0.01, 0.99, _HOLD_CANDIDATES)))
-    found: list[tuple[float, Floats]] = []
-    for hold_us in holds:
-        below = rtt[gap <= hold_us]
-        base_us = float(np.median(below))
-        over = gap[gap > hold_us] - hold_us
-        extra = rtt[gap > hold_us] - base_us
-        longest = float(np.quantile(over, 0.9))
-        for sleep_us in np.concatenate(([0.0], np.geomspace(max(longest * 1e-3, 0.05), longest, _SLEEP_CANDIDATES))):
-            rest = np.maximum(sleep_us - over, 0.0)
-            wake_us = max(float(np.median(extra - rest)), 0.0)
-            error = float(np.abs(extra - rest - wake_us).sum() + np.abs(below - base_us).sum())
-            found.append((error, np.array([base_us, 0.0, hold_us, sleep_us, wake_us / likelihood.sleepers])))
-    error, theta = min(found, key=lambda pair: pair[0])
-    theta[1] = np.log(max(error / len(rtt), 2 * LEAST_NOISE_US))
-    return theta
+def _common(likelihood: Likelihood, count: int, base_us: float, noise_us: float, random: np.random.Generator) -> Floats:
+    found = np.zeros((count, likelihood.common))
+    found[:, 0] = base_us + noise_us * random.normal(size=count) * 0.3
+    if likelihood.rise.known:
+        found[:, 0] = likelihood.rise.base_scale_us * random.normal(size=count)
+    found[:, 1] = np.log(max(noise_us, 3 * LEAST_NOISE_US)) + random.normal(size=count) * 0.3
+    found[:, 2:] = random.uniform(size=(count, likelihood.common - 2))
+    return found
 
 
-def start_hybrid(likelihood: Likelihood, hold: Floats) -> Floats:
-    """The best single step with another one before or after it."""
-    gap, rtt = likelihood.gap_us, likelihood.rtt_us
-    base_us, _, edge_us, sleep_us, wake_us = hold
-    found: list[tuple[float, Floats]] = []
-    for other_us in np.unique(np.quantile(gap, np.linspace(0.02, 0.98, _HOLD_CANDIDATES // 2))):
-        first, second = sorted((float(edge_us), float(other_us)))
-        light, deep = (gap > first) & (gap <= second), gap > second
-        if not (light.any() and deep.any() and (gap <= first).any()):
+def _scale(left_us: Floats) -> float:
+    return max(float(np.median(np.abs(left_us))), 3 * LEAST_NOISE_US)
+
+
+def steps_of(likelihood: Likelihood) -> list[Step]:
+    """The best single steps, with plain gaps and with gaps less the wait before, and the best pair of steps."""
+    rtt_us = likelihood.rtt_us - likelihood.known_us
+    known = likelihood.rise.known
+    found: list[tuple[float, Step]] = []
+    for gap_us in (likelihood.gap_us, likelihood.rested_us):
+        order = np.argsort(gap_us)
+        gap, rtt = gap_us[order], rtt_us[order]
+        own: list[tuple[float, Step]] = []
+        for place in np.unique(np.linspace(0, len(gap) - 10, _EDGES).astype(int)):
+            edge_us = float(gap[place]) if place else 0.0
+            before, after, over = rtt[:place], rtt[place:], gap[place:] - edge_us
+            base_us = float(np.median(before)) if place >= 5 and not known else 0.0
+            if place < 5 and not known:
+                base_us = float(np.median(rtt)) * 0.5
+            longest = float(np.quantile(over, 0.9)) + 1.0
+            for sleep_us in np.concatenate(([0.0], np.geomspace(longest * 1e-3, longest, _SLEEPS))):
+                rest = np.maximum(sleep_us - over, 0.0)
+                whole_us = max(float(np.median(after - rest)) - base_us, 0.0)
+                left = np.concatenate((before - base_us, after - rest - base_us - whole_us))
+                error = float(np.abs(left).sum())
+                own.append((error, (base_us, _scale(left), edge_us, float(sleep_us), whole_us, 0.0, 1.0)))
+        own.sort(key=lambda one: one[0])
+        found += own[:_STEPS_KEPT]
+    found += _pairs(likelihood, rtt_us, found[0][1])
+    return [step for _, step in found]
+
+
+def _pairs(likelihood: Likelihood, rtt_us: Floats, single: Step) -> list[tuple[float, Step]]:
+    """Pairs of steps, each followed by a standard's Ts."""
+    gap, sleep_us = likelihood.gap_us, standard_ts_us(likelihood)
+    base_known = 0.0 if likelihood.rise.known else None
+    reach_us = float(np.quantile(gap, 0.98))
+    edges = np.unique(np.append(np.quantile(gap, np.linspace(0.02, 0.98, _PAIR_EDGES)), single[2]))
+    rests = [np.where(gap > edge, np.maximum(edge + sleep_us - gap, 0.0), 0.0) for edge in edges]
+    found: list[tuple[float, Step]] = []
+    for low, first_us in enumerate(edges):
+        short = gap <= first_us
+        if short.sum() < 5:
             continue
-        base = float(np.median(rtt[gap <= first]))
-        fast = max(float(np.median(rtt[light])) - base, 0.0) / likelihood.sleepers
-        late = gap[deep] - second
-        for sleep in (0.0, float(sleep_us), float(sleep_us) / 4, float(np.median(late)) / 4):
-            rest = np.maximum(sleep - late, 0.0)
-            wake = max(float(np.median(rtt[deep] - base - rest)), 0.0) / likelihood.sleepers
-            error = (
-                np.abs(rtt[gap <= first] - base).sum()
-                + np.abs(rtt[light] - base - fast * likelihood.sleepers).sum()
-                + np.abs(rtt[deep] - base - rest - wake * likelihood.sleepers).sum()
-            )
-            found.append((float(error), np.array([base, 0.0, first, sleep, wake, fast, second - first])))
-    if not found:
-        return np.array([base_us, hold[1], edge_us, sleep_us, wake_us, wake_us, 0.0])
-    error, theta = min(found, key=lambda pair: pair[0])
-    theta[1] = np.log(max(error / len(rtt), 2 * LEAST_NOISE_US))
-    return theta
+        base_us = base_known if base_known is not None else float(np.median(rtt_us[short]))
+        for high in range(low + 1, len(edges)):
+            second_us = edges[high]
+            light, deep = (gap > first_us) & (gap <= second_us), gap > second_us
+            if min(light.sum(), deep.sum()) < 5 or second_us > reach_us:
+                continue
+            rest = rtt_us - base_us - np.maximum(rests[low], rests[high])
+            fast_us = max(float(np.median(rest[light])), 0.0)
+            whole_us = max(float(np.median(rest[deep])), fast_us)
+            left = rest - fast_us * light - whole_us * deep
+            share = fast_us / whole_us if whole_us > 0 else 0.5
+            step = (base_us, _scale(left), float(first_us), sleep_us, whole_us, float(second_us - first_us), share)
+            found.append((float(np.abs(left).sum()), step))
+    found.sort(key=lambda one: one[0])
+    return found[:_STEPS_KEPT]
 
 
-def start_coalescing(likelihood: Likelihood, hold: Floats) -> Floats:
-    """Small bursts wait for a timer, large ones do not: two plateaus."""
-    gap, rtt = likelihood.gap_us, likelihood.rtt_us
-    base_us, log_noise, hold_us, sleep_us, _ = hold
-    asleep = gap > hold_us + sleep_us
-    sizes = np.unique(likelihood.burst_byte)
-    found: list[tuple[float, Floats]] = []
-    for limit in (sizes[:-1] + sizes[1:]) / 2:
-        small, large = asleep & (likelihood.burst_byte < limit), asleep & (likelihood.burst_byte >= limit)
-        if not (small.any() and large.any()):
+def standard_ts_us(likelihood: Likelihood) -> float:
+    """Ts of the standard at the speed of the path's slowest link."""
+    speed_mbps = 8.0 / max(one.byte_us for one in likelihood.path)
+    return _TS_US[min(_TS_US, key=lambda mbps: abs(float(np.log(mbps / speed_mbps))))]
+
+
+def _waiting(likelihood: Likelihood, count: int, step: Step) -> Floats:
+    """Wake, wait and bytes by the best split of the sleepers' round trips into small bursts and large ones."""
+    rtt_us = likelihood.rtt_us - likelihood.known_us - step[0]
+    asleep = likelihood.gap_us > step[2] + step[3]
+    if asleep.sum() < 10:
+        asleep = likelihood.gap_us >= np.median(likelihood.gap_us)
+    rtt_us, burst = rtt_us[asleep], likelihood.burst_byte[asleep]
+    best, found = np.inf, np.array([step[4] / count, 0.0, float(np.median(burst))])
+    for limit in np.quantile(burst, np.linspace(0.02, 0.98, 60)):
+        small = burst < limit
+        if not small.any() or small.all():
             continue
-        wake = max(float(np.median(rtt[large])) - base_us, 0.0) / likelihood.sleepers
-        wait = max(float(np.median(rtt[small])) - base_us, 0.0) / likelihood.sleepers - wake
-        error = np.abs(rtt[large] - np.median(rtt[large])).sum() + np.abs(rtt[small] - np.median(rtt[small])).sum()
-        theta = np.array([base_us, log_noise, hold_us, sleep_us, wake, max(wait, 0.0), limit])
-        found.append((float(error), theta))
-    return min(found, key=lambda pair: pair[0])[1] if found else np.array([*hold, 0.0, float(np.mean(sizes))])
+        filled_us = count * behind_byte(float(limit), burst) * likelihood.path[0].byte_us
+        wake = float(np.median((rtt_us - filled_us)[~small]))
+        both = float(np.median(rtt_us[small]))
+        error = float(np.abs(rtt_us[small] - both).sum() + np.abs((rtt_us - filled_us)[~small] - wake).sum())
+        if error < best:
+            best = error
+            found = np.array([max(wake, 0.0) / count, max(both - wake, 0.0) / count, float(limit)])
+    return found
 
 
-def start_cards(likelihood: Likelihood, hold: Floats, hybrid: Floats) -> Floats:
-    """The wakes of the best single step, divided between cards and ports in several ratios, and its edge a bit later.
-
-    If all wakes are attributed to ports, their hold looks shorter and their Ts longer. Two steps may be one of cards
-    and one of ports.
-    """
-    base_us, log_noise, edge_us, sleep_us, wake_us = hold
-    whole_us = wake_us * likelihood.sleepers
-    later = np.linspace(0.0, whole_us, 7)
-    found = [
-        [
-            *(base_us, log_noise),
-            *(edge_us + one, max(sleep_us - less, 0.0), whole_us * (1 - 2 * share) / likelihood.sleepers),
-            *(edge_us + other, max(sleep_us - less, 0.0), whole_us * share),
-        ]
-        for share in _CARD_SHARES
-        for one in later
-        for other in later
-        for less in (0.0, whole_us / 4, whole_us / 2)
-    ]
-    base_us, log_noise, first_us, sleep_us, deep_us, light_us, later_us = hybrid
-    step_us, each_way = max(deep_us - light_us, 0.0), likelihood.sleepers / 2
-    for one in later:
-        for other in later:
-            first, second = first_us + one, first_us + later_us + other
-            found.append([base_us, log_noise, second, sleep_us, step_us, first, sleep_us, light_us * each_way])
-            found.append([base_us, log_noise, first, sleep_us, light_us, second, sleep_us, step_us * each_way])
-    thetas = np.array(found)
-    scores = [likelihood.log_probability("cards", part) for part in np.array_split(thetas, len(thetas) // 64)]
-    best: Floats = thetas[int(np.argmax(np.concatenate(scores)))]
-    return best
+def _times(structure: Structure, random: np.random.Generator, standard_us: float, step: Step) -> Floats:
+    """Times of all groups about one step, or one pair of steps, in either order."""
+    _, _, edge_us, sleep_us, whole_us, later_us, share = step
+    groups = structure.groups
+    if random.random() < 0.3:  # no echo shows where hold ends and Ts begins
+        count = sum(len(group.members) for group in groups)
+        reach_us = edge_us + sleep_us - float(random.integers(2)) * whole_us / count
+        edge_us = reach_us * float(random.random())
+        sleep_us = max(reach_us - edge_us, 0.0)
+    shares = np.ones(len(groups))
+    edges = np.full(len(groups), edge_us)
+    if len(groups) > 1:
+        part = share if later_us > 0 and random.random() < 0.7 else float(random.uniform(0.03, 0.97))
+        apart = later_us if later_us > 0 and random.random() < 0.7 else 0.0
+        first = int(random.integers(2))
+        shares[first], shares[1 - first] = part, 1 - part
+        edges[1 - first] += apart
+    values: list[float] = []
+    for group, part, edge in zip(groups, shares, edges, strict=True):
+        slept = standard_us if random.random() < 0.5 else sleep_us
+        wake_us = max(whole_us * part / len(group.members), 0.0)
+        light_us = wake_us * (share if later_us > 0 else float(random.uniform(0.05, 0.6)))
+        spread = max(whole_us, 1.0)
+        times = {
+            "hold_us": edge - wake_us * random.choice([0.0, 0.0, 1.0]) + spread * random.normal() * 0.05,
+            "sleep_us": slept * random.uniform(0.9, 1.1) + abs(random.normal()) * 0.02 * spread,
+            "wake_us": wake_us * random.uniform(0.9, 1.1),
+            "fast_wake_us": light_us,
+            "deep_after_us": later_us if later_us > 0 else edge * random.uniform(0.1, 2.0),
+            "wait_us": wake_us * random.uniform(0.1, 0.9),
+            "wait_byte": float(random.uniform(200.0, 6000.0)),
+        }
+        values += [times[name] for name in TIMES[group.timing]]
+    return np.array(values)

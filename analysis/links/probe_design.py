@@ -7,7 +7,7 @@ first echoes have gaps over the whole range, and the next ones, after a first fi
 import numpy as np
 
 from analysis.interval import Floats, Interval
-from analysis.links.eee_policy import PolicyFit
+from analysis.links.eee_policy import GroupFit, PolicyFit
 
 _MARGIN = 0.5
 """Fraction of an uncertain range that is added on both sides of it."""
@@ -24,24 +24,20 @@ def next_gaps(fit: PolicyFit, count: int, low_us: float, high_us: float, random:
 
     Uncertain are the edges of the policy: from about the hold to the end of the sleep time, and so for deep sleep.
     """
-    ranges = [_about(edge, fit.sleep_us) for edge in _edges(fit)]
+    ranges = [_about(edge, group.sleep_us) for group in fit.groups for edge in _edges(group)]
     whole = first_gaps(count - count // 2 if ranges else count, low_us, high_us, random)
     near = [random.uniform(*ranges[number % len(ranges)]) for number in range(count - len(whole))]
     return random.permutation(np.concatenate((whole, np.clip(near, low_us, high_us))))
 
 
-def _edges(fit: PolicyFit) -> list[Interval]:
-    if fit.hold_us is None:
-        return []
-    edges = [fit.hold_us]
-    if fit.deep_after_us is not None:
-        later = fit.deep_after_us
-        hold_us = fit.hold_us.value
-        edges.append(Interval(hold_us + later.value, hold_us + later.low, hold_us + later.high))
-    return edges
+def _edges(group: GroupFit) -> list[Interval]:
+    hold_us, later = group.hold_us, group.deep_after_us
+    if later is None:
+        return [hold_us]
+    return [hold_us, Interval(hold_us.value + later.value, hold_us.value + later.low, hold_us.value + later.high)]
 
 
-def _about(edge: Interval, sleep_us: Interval | None) -> tuple[float, float]:
-    last = edge.high + (sleep_us.high if sleep_us is not None else 0.0)
+def _about(edge: Interval, sleep_us: Interval) -> tuple[float, float]:
+    last = edge.high + sleep_us.high
     margin = _MARGIN * max(last - edge.low, edge.half_width)
     return edge.low - min(margin, 4 * edge.half_width + 1.0), last + margin

@@ -7,12 +7,13 @@ plans applied since, are in the run's folder before anything is sent. So the lab
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Final
 
 from controller.applying.apply import Applicable, Options, apply, require_rest
 from controller.applying.journal import Journal, read_journal
 from controller.applying.lock import Lock
+from controller.applying.observe import ask_switches, read_eee
 from controller.applying.recover import recover
 from controller.applying.rounds import Executor, Progress, Stop, Stopped
 from controller.applying.statefolder import StateFolder
@@ -110,6 +111,18 @@ class LabController:
             if self.stop.wait(1, self.experiment.settle_s):
                 raise Stopped("stopped while links settled.")
         return bool(changed)
+
+    def eee_shown(self) -> dict[str, dict[str, object]]:
+        """EEE of every port with a cable as the switches show it now; those that do not answer are left out."""
+        cabled = {str(end) for link in self.lab.links for end in (link.a, link.b)}
+        answers = ask_switches(self.lab, read_eee, self.backend.connect)
+        return {
+            f"{name}:{port}": asdict(status)
+            for name, answer in answers.items()
+            if not isinstance(answer, DeviceError)
+            for port, status in answer.items()
+            if f"{name}:{port}" in cabled
+        }
 
     def restore(self) -> str:
         """Restore the lab to its state before the run; returns how that ended. LabError if it failed."""

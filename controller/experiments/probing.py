@@ -2,12 +2,13 @@
 
 import json
 import statistics
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from agents.recording import Recording, read_stream
+from analysis.links.probed_path import EEE_FILE
 from controller.experiments.experiment import ProbeRun
 from controller.experiments.raw_files import RawFile
 from controller.transports.agent_streams import AgentStream
@@ -90,6 +91,12 @@ def probe(
             stream.wait(longest_s_of(run))
             ended_ns = now()
     return Probed(begun_ns, ended_ns, read_lines(source.name, b"".join(lines)))
+
+
+def note_eee(folder: Path, shown: Mapping[str, Mapping[str, object]]) -> None:
+    """Write what the switches showed of EEE before a probe, by port, into the folder of its trial."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / EEE_FILE).write_text(json.dumps(shown, indent=1) + "\n", encoding="utf-8")
 
 
 def read_lines(host: str, data: bytes) -> Recording:

@@ -16,6 +16,7 @@ from controller.experiments.experiment import Experiment
 from controller.experiments.guards import GuardSink, LatenessMonitor, TrialMonitor, contamination, why_invalid
 from controller.experiments.lab_controller import LabController
 from controller.experiments.measuring import Measured, await_reach, begun_of, hosts_of, measure
+from controller.experiments.probing import note_eee
 from controller.experiments.run_progress import RunProgress
 from controller.experiments.signal_handling import SignalHandling
 from controller.experiments.validation import order_for
@@ -161,6 +162,8 @@ class Runner:
             lateness = self.lateness_monitor if self.experiment.measure.window is None else None  # no effect on meters
             monitor = TrialMonitor(self.experiment.guards, self.run.clock, lateness)
             folder = trial_folder(self.run.folder, number)
+            if self.experiment.measure.probe is not None:
+                note_eee(folder, self.lab_controller.eee_shown())
             done = measure(self.experiment, self.lab, slot, folder, self.run.clock)
         except (Stopped, RollbackFailed, JournalFailed, RunFolderFailed):
             raise

@@ -25,7 +25,6 @@ def fit(
     what: Annotated[tuple[Part, ...], Parameter(negative="")] = (),
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
     known: Annotated[Path | None, Parameter(name="--with")] = None,
-    sleepers: int = 0,
     accuracy_percent: float = 0.0,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -41,8 +40,6 @@ def fit(
         File to write, such as calibration.yaml. Default: only print the result.
     known
         Calibration to add to; new results replace those in it.
-    sleepers
-        Number of transmitters of a probed path that sleep. Default: the switches' ports on it, by the inventory.
     accuracy_percent
         Accuracy class of the power meters, such as 1; it widens the intervals of watts.
     as_json
@@ -51,11 +48,11 @@ def fit(
     """
     if not runs:
         raise LabError("name a run to fit, as in `eeectl fit runs/20260101T120000Z-demo -o calibration.yaml`.")
-    if not 0 <= accuracy_percent < 100 or sleepers < 0:
-        raise LabError("invalid number: --accuracy-percent is from 0 to below 100, --sleepers is 0 or more.")
+    if not 0 <= accuracy_percent < 100:
+        raise LabError("invalid number: --accuracy-percent is from 0 to below 100.")
     base = None if known is None else load_calibration(known)
     samples = [RunSamples(run_folder(name)) for name in runs]
-    result = fit_runs(samples, base, what, sleepers=sleepers, accuracy_share=accuracy_percent / 100)
+    result = fit_runs(samples, base, what, accuracy_share=accuracy_percent / 100)
     if output is not None:
         save_calibration(output, result.calibration)
     if as_json:

@@ -5,8 +5,9 @@ import json
 import statistics
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
 import numpy as np
 from cyclopts import App, Parameter
@@ -16,16 +17,19 @@ from rich.table import Table
 from agents.echo.plan import parse_range, parse_steps
 from agents.recording import Recording
 from agents.stream import AgentError
+from analysis.calibration import Estimate, LinkPolicy
 from analysis.interval import NotEnoughData
-from analysis.links.eee_policy import PolicyFit, fit_policy
-from analysis.links.probes import LATE_NS, Probes
+from analysis.links.fit_links import ProbedPair, link_policy, probed_pairs
+from analysis.links.probed_path import path_links
 from controller.experiments.experiment_file import ExperimentSource, experiment_of
 from controller.experiments.probing import ECHOES, read_lines
 from controller.experiments.session import RunOptions, run_new
 from eeectl.exit_status import INTERRUPTED
 from lab.errors import LabError
+from lab.folder import find_lab, load_lab
+from record.samples import RunSamples
 from record.trial_events import trial_folder
-from record.trials import read_trials
+from record.trials import Trial, read_trials
 from twin.lab.lateness import Lateness
 
 _MOST_US: Final = 60e6
@@ -49,7 +53,7 @@ def probe(
     draw: str = "log",
     since: str = "answer",
     payload_byte: int = 56,
-    sleepers: int = 4,
+    paired: Annotated[bool, Parameter(negative="")] = False,
     seed: int = 1,
     agent_user: str = "",
     runs: Path = Path("runs"),
@@ -57,6 +61,9 @@ def probe(
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Send echoes from one host to another after pauses; show round-trip time by pause, and the links' EEE policy.
+
+    The path is the inventory's: which ports and cards an echo passes. The switches are asked first whether EEE is in
+    force on it.
 
     Parameters
     ----------
@@ -80,8 +87,9 @@ def probe(
         A pause starts at the last answer (`answer`) or at the last echo (`echo`, as `ping -i` does).
     payload_byte
         Data behind an echo's ICMP header of 8 bytes, bytes; the default is Miwa's and that of `ping`.
-    sleepers
-        Transmitters on the path and back that may enter LPI: 4 for two hosts at one switch.
+    paired
+        Measure with EEE on and with EEE off on the whole path, in turns: without echoes with EEE off, no policy is
+        claimed. Changes EEE of the path's links, and restores it.
     seed
         Seed of the random pauses.
     agent_user
@@ -105,26 +113,51 @@ def probe(
         raise LabError(str(error)) from error
     content = {"name": f"probe-{a}-{b}", "lab": lab, "measure": {"probe": measured}, "blocks": 1, "seed": seed}
     content |= {"guards": {"retries": 0}, "recordings": {"user": agent_user}, "sampling": {"lpi_period_s": 0}}
+    if paired:
+        links = path_links(load_lab(find_lab(lab)), (a, b))
+        if not links:
+            raise LabError(f"the inventory of {lab} has no path from {a} to {b}: check its cables.")
+        ends = [a, b, *(str(link.a) for link in links[1:-1])]
+        content |= {"factors": {"eee": {"links": ends, "levels": ["on", "off"]}}, "slow": ["eee"]}
     source = ExperimentSource("the command line", content)
     result = run_new(experiment_of(source), source, RunOptions(runs), Lateness.of)
-    path = trial_folder(result.folder, 0) / ECHOES
-    trial = next(iter(read_trials(result.folder)), None)
-    if trial is None or trial.state == "failed":
-        why = (trial.why if trial else "") or str(result.outcome.cause or "it was stopped")
+    trials = read_trials(result.folder)
+    failed = next((trial for trial in trials if trial.state == "failed"), None)
+    if failed is not None or len(trials) < 1 + paired:
+        path = trial_folder(result.folder, 0) / ECHOES
+        why = (failed.why if failed else "") or str(result.outcome.cause or "it was stopped")
         where = f" The echoes until then are in {path}." if path.exists() else ""
         print(f"eeectl: the probe is not valid: {why}{where}", file=sys.stderr)
         return INTERRUPTED if result.outcome.interrupted else 1
-    recording = read_lines(a, path.read_bytes())
-    rows = _medians_by_gap(recording, _edges(recording))
-    fit, why = (None, "") if no_fit or not trial.valid else _policy(recording, sleepers)
+    shown = [_Shown.of(a, trial) for trial in trials]
+    invalid = next((trial.why for trial in trials if not trial.valid), "")
+    found, policy, why = (None, None, "") if no_fit or invalid else _policy(result.folder)
     if as_json:
-        print(json.dumps(_plain(result.folder, recording, rows, fit, why or trial.why), indent=1))
+        print(json.dumps(_plain(result.folder, shown, found, policy, why or invalid), indent=1))
     else:
-        _print(a, b, recording, rows, fit, why)
+        for one in shown:
+            _print(a, b, one)
+        _print_policy(found, policy, why)
         print(f"run {result.folder}")
-    if not trial.valid:
-        print(f"eeectl: the probe is not valid: {trial.why}", file=sys.stderr)
-    return 0 if trial.valid else 1
+    if invalid:
+        print(f"eeectl: the probe is not valid: {invalid}", file=sys.stderr)
+    return 1 if invalid else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """One trial, to print: its echoes, and (low, high, echoes, median round trip in us) by gap."""
+
+    state: str
+    recording: Recording
+    rows: list[tuple[float, float, int, float]]
+
+    @classmethod
+    def of(cls, host: str, trial: Trial) -> Self:
+        """From a trial's folder."""
+        recording = read_lines(host, trial.path(ECHOES).read_bytes())
+        state = f", EEE {trial.levels['eee']}" if "eee" in trial.levels else ""
+        return cls(state, recording, _medians_by_gap(recording, _edges(recording)))
 
 
 def _medians_by_gap(recording: Recording, edges_us: Sequence[float]) -> list[tuple[float, float, int, float]]:
@@ -152,66 +185,93 @@ def _edges(recording: Recording) -> list[float]:
     return [float(edge) for edge in np.geomspace(low, max(high, low * 1.01), _BINS + 1)]
 
 
-def _policy(recording: Recording, sleepers: int) -> tuple[PolicyFit | None, str]:
-    """The fitted policy, or why it cannot be fitted."""
-    columns = (recording.column(name) for name in ("sent_ns", "rtt_ns", "late_ns"))
-    left = [(sent, rtt, late or 0) for sent, rtt, late in zip(*columns, strict=True) if sent is not None]
-    if not left:
-        return None, "no echo left the host: check its link."
-    zero = left[0][0]
-    sent_us = np.array([(sent - zero) / 1000 for sent, _, _ in left])
-    rtt_us = np.array([np.nan if rtt is None else rtt / 1000 for _, rtt, _ in left])
-    punctual = np.array([late < LATE_NS for _, _, late in left])
+def _policy(folder: Path) -> tuple[ProbedPair | None, LinkPolicy | None, str]:
+    """The path, and its fitted policy or why it cannot be fitted."""
+    found = next(iter(probed_pairs(RunSamples(folder))), None)
+    if found is None:
+        return None, None, "no echo left the host: check its link."
     try:
-        probes = Probes.of(sent_us, rtt_us, punctual=punctual)
-        return fit_policy(probes, sleepers=sleepers, cards=True), ""
+        fit = found.fit()
     except NotEnoughData as error:
-        return None, str(error)
+        return found, None, str(error)
+    if fit.kind != "off" and fit.explained <= 0:
+        return found, None, "no policy explains these round trips: probe again on a quiet lab."
+    return found, link_policy(fit, found.path, fit.lost - len(found.trials), found.symptoms), ""
 
 
 def _plain(
-    folder: Path, recording: Recording, rows: list[tuple[float, float, int, float]], fit: PolicyFit | None, why: str
+    folder: Path, shown: Sequence[_Shown], found: ProbedPair | None, policy: LinkPolicy | None, why: str
 ) -> dict[str, Any]:
-    gaps = [{"from_us": low, "to_us": high, "echoes": count, "rtt_us": rtt} for low, high, count, rtt in rows]
-    facts: dict[str, Any] = {"folder": str(folder), "gaps": gaps, "summary": dict(recording.summary)}
-    return facts | {"weaker": recording.header.get("weaker", []), "policy": _fit_plain(fit), "no_policy": why}
+    first = shown[0]
+    gaps = [{"from_us": low, "to_us": high, "echoes": count, "rtt_us": rtt} for low, high, count, rtt in first.rows]
+    facts: dict[str, Any] = {"folder": str(folder), "gaps": gaps, "summary": dict(first.recording.summary)}
+    facts |= {"weaker": first.recording.header.get("weaker", [])}
+    if found is not None:
+        facts["path"] = [one.end for one in found.path.transmitters]
+        facts["eee_in_force"], facts["eee_not_in_force"] = list(found.path.in_force), list(found.path.not_in_force)
+        facts["paired"] = bool(found.awake)
+    plain = None if policy is None else json.loads(policy.model_dump_json(exclude_none=True))
+    return facts | {"policy": plain, "no_policy": why}
 
 
-def _fit_plain(fit: PolicyFit | None) -> dict[str, Any] | None:
-    if fit is None:
-        return None
-    fields: dict[str, Any] = {"kind": fit.kind}
-    for name in ("base_us", "hold_us", "sleep_us", "wake_us"):
-        interval = getattr(fit, name, None)
-        fields[name] = (
-            None if interval is None else {"value": interval.value, "low": interval.low, "high": interval.high}
-        )
-    return fields
-
-
-def _print(
-    a: str, b: str, recording: Recording, rows: list[tuple[float, float, int, float]], fit: PolicyFit | None, why: str
-) -> None:
-    table = Table(title=f"round trip {a} - {b} by the pause before the echo", title_justify="left", box=None)
+def _print(a: str, b: str, shown: _Shown) -> None:
+    title = f"round trip {a} - {b} by the pause before the echo{shown.state}"
+    table = Table(title=title, title_justify="left", box=None)
     for heading in ("PAUSE US", "ECHOES", "MEDIAN RTT US"):
         table.add_column(heading, justify="right")
     table.add_column("")
-    least = min((rtt for *_, rtt in rows), default=0.0)
-    most = max((rtt for *_, rtt in rows), default=0.0)
-    for low, high, count, rtt in rows:
+    least = min((rtt for *_, rtt in shown.rows), default=0.0)
+    most = max((rtt for *_, rtt in shown.rows), default=0.0)
+    for low, high, count, rtt in shown.rows:
         bar = "#" * round(40 * (rtt - least) / (most - least)) if most > least else ""
         table.add_row(f"{low:.0f} - {high:.0f}", str(count), f"{rtt:.1f}", bar)
-    console = Console(highlight=False)
-    console.print(table)
-    summary = recording.summary
+    Console(highlight=False).print(table)
+    summary = shown.recording.summary
     print(f"{summary['echoes_sent']} echoes, {summary['echoes_lost']} lost, {summary['echoes_unsent']} never left")
-    for sentence in recording.header.get("weaker", []):
+    for sentence in shown.recording.header.get("weaker", []):
         print(f"weaker: {sentence}")
-    if fit is not None:
-        words = [f"policy: {fit.kind}"]
-        for name, interval in (("hold", fit.hold_us), ("sleep", fit.sleep_us), ("wake", fit.wake_us)):
-            if interval is not None:
-                words.append(f"{name} {interval.value:.1f} us ({interval.low:.1f} - {interval.high:.1f})")
-        print(", ".join(words))
-    elif why:
-        print(f"no policy: {why}")
+
+
+def _print_policy(found: ProbedPair | None, policy: LinkPolicy | None, why: str) -> None:
+    if found is not None:
+        print(f"path and back: {', '.join(one.end for one in found.path.transmitters)}")
+        for words, links in (("in force", found.path.in_force), ("not in force", found.path.not_in_force)):
+            if links:
+                print(f"EEE is {words} on {'; '.join(links)}")
+    if policy is None:
+        if why:
+            print(f"no policy: {why}")
+        return
+    for line in policy_lines(policy, paired=found is not None and (bool(found.awake) or found.path.sleeps_nowhere)):
+        print(line)
+
+
+def policy_lines(policy: LinkPolicy, *, paired: bool) -> list[str]:
+    """A policy in words; not `paired`: what it would be if sleep made the delays."""
+    if policy.kind == "off":
+        return [f"policy: off, nothing slept after gaps of up to {policy.largest_gap_us:.0f} us"]
+    lines = [f"policy: {policy.kind}" if paired else f"as if by EEE, not compared with EEE off: {policy.kind}"]
+    if policy.path_wake_us is not None:
+        lines.append(f"  wakes of a whole round trip {_us(policy.path_wake_us)}")
+    second = policy.card_wake_us is not None
+    names = (
+        ("one group", "the other") if not policy.which else ("ports", "cards") if second else ("those that sleep", "")
+    )
+    groups = (
+        (names[0], policy.sleeper_count, policy.hold_us, policy.sleep_us, policy.wake_us),
+        (names[1], policy.card_count, policy.card_hold_us, policy.card_sleep_us, policy.card_wake_us),
+    )
+    for name, count, hold_us, sleep_us, wake_us in groups[: 1 + second]:
+        times = (("hold", hold_us), ("Ts", sleep_us), ("wake", wake_us))
+        words = [f"{what} {_us(time)}" for what, time in times if time is not None]
+        lines.append(f"  {name} ({count}): {', '.join(words)}")
+    more = (("fast wake", policy.fast_wake_us), ("deep after", policy.deep_after_us), ("wait", policy.wait_us))
+    lines += [f"  {what} {_us(time)}" for what, time in more if time is not None]
+    lines += [f"  {sentence}" for sentence in (*policy.unknown, *policy.symptoms)]
+    if not paired:
+        lines.append("  Hosts may be slower after pauses by themselves: --paired measures with EEE off, too.")
+    return lines
+
+
+def _us(estimate: Estimate) -> str:
+    return f"{estimate.value:.1f} us ({estimate.low:.1f} - {estimate.high:.1f})"

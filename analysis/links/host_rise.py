@@ -1,0 +1,164 @@
+"""The hosts' own round-trip time by the gap before it, without any sleeping link.
+
+After a pause a host is slower: caches are cold, its processor was in an idle state. Echoes with EEE off, on the same
+path, show this rise, whatever its form: a line over the logarithm of the gap with as many knots as the echoes justify,
+and one step where a processor's idle state sets in. Its mean, and the directions in which it is uncertain, go into the
+likelihood of the echoes with EEE on. Between both measurements the base may drift by a fraction of the noise.
+
+Without such echoes the rise is unknown; a straight line over the logarithm of the gap is allowed for.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+import numpy as np
+
+from analysis.interval import Floats
+from analysis.links.probes import Probes
+
+_KNOTS: Final = (1, 2, 3, 5, 8, 12)
+_KNOTS_BY_STEP: Final = (1, 3, 5)
+_ROUNDS: Final = 40
+_FREEDOM: Final = 3.0
+_STEPS: Final = 40
+_STEP_GAIN: Final = 20.0
+_DRIFT: Final = 0.3
+_MOST_TERMS: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class HostRise:
+    """Mean by log gap at `knots`, and the terms in which it is uncertain (each with a standard normal weight).
+
+    `noise_us` is the scale of the errors; `base_scale_us` the standard deviation of the base about the mean: infinite
+    without echoes with EEE off.
+    """
+
+    base_scale_us: float
+    knots: Floats
+    heights_us: Floats
+    directions_us: Floats
+    step_us: float = field(default=0.0)
+    step_gap_us: float = field(default=np.inf)
+    noise_us: float = 0.0
+    echo_count: int = 0
+
+    @property
+    def known(self) -> bool:
+        """Whether it was measured."""
+        return self.echo_count > 0
+
+    def mean(self, gap_us: Floats) -> Floats:
+        """The mean rise, shape (n,)."""
+        found: Floats = np.interp(np.log(np.maximum(gap_us, 1e-3)), self.knots, self.heights_us)
+        return found + self.step_us * (gap_us > self.step_gap_us)
+
+    def terms(self, gap_us: Floats) -> Floats:
+        """One standard deviation in each uncertain direction, shape (directions, n)."""
+        place = np.log(np.maximum(gap_us, 1e-3))
+        return np.array([np.interp(place, self.knots, one) for one in self.directions_us]).reshape(-1, len(place))
+
+    def log_prior(self, base_us: Floats, weights: Floats) -> Floats:
+        """Log prior of the base and the weights of the terms, shape (candidates,)."""
+        scaled = base_us / self.base_scale_us
+        found: Floats = -0.5 * (scaled * scaled + (weights * weights).sum(axis=1))
+        return found
+
+
+def unknown_rise(probes: Probes) -> HostRise:
+    """Nothing is known: any base, and a rise of up to some tenths of the spread over the range of gaps."""
+    gap_us, rtt_us = _used(probes)
+    ends = np.log(np.quantile(gap_us, [0.0, 1.0]))
+    noise_us = float(np.median(np.abs(rtt_us - np.median(rtt_us))))
+    return HostRise(np.inf, ends, np.zeros(2), np.array([[-1.0, 1.0]]) * max(noise_us, 1e-3) * _UNKNOWN_SHARE)
+
+
+_UNKNOWN_SHARE: Final = 1.0
+
+
+def measured_rise(awake: Probes) -> HostRise:
+    """From echoes with EEE off; the number of knots, and whether there is a step, by the information criterion."""
+    gap_us, rtt_us = _used(awake)
+    place = np.log(np.maximum(gap_us, 1e-3))
+    best = min((_fit(place, rtt_us, knots, None) for knots in _KNOTS), key=lambda one: one.cost)
+    edges = np.unique(np.quantile(place, np.linspace(0.02, 0.98, _STEPS)))
+    roughly = ((_fit(place, rtt_us, knots, edge, rounds=6), knots) for knots in _KNOTS_BY_STEP for edge in edges)
+    stepped, knots = min(roughly, key=lambda pair: pair[0].cost)
+    if stepped.edge is not None:
+        near = place[np.argsort(np.abs(place - stepped.edge))[: len(place) // _STEPS]]
+        finer = np.quantile(near, np.linspace(0.0, 1.0, _STEPS // 2))
+        stepped = min((_fit(place, rtt_us, knots, edge) for edge in finer), key=lambda one: one.cost)
+    if stepped.cost < best.cost - _STEP_GAIN:
+        best = stepped
+    count = len(best.knots)
+    covariance = best.covariance[:count, :count]
+    values, vectors = np.linalg.eigh(covariance)
+    order = np.argsort(values)[::-1][:_MOST_TERMS]
+    directions = (vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0))).T
+    step_us = float(best.solution[count]) if best.edge is not None else 0.0
+    step_gap_us = float(np.exp(best.edge)) if best.edge is not None else np.inf
+    return HostRise(
+        max(_DRIFT * best.noise_us, 1e-3),
+        best.knots,
+        best.solution[:count],
+        directions,
+        step_us,
+        step_gap_us,
+        best.noise_us,
+        len(gap_us),
+    )
+
+
+def rest_us(probes: Probes) -> Floats:
+    """Time from the last answer to each echo, in which the hosts rested; shape (n,), NaN where there was none."""
+    found: Floats = probes.gap_us - np.concatenate(([np.nan], probes.rtt_us[:-1]))
+    return found
+
+
+def _used(probes: Probes) -> tuple[Floats, Floats]:
+    kept = probes.usable & np.isfinite(rest_us(probes))
+    return rest_us(probes)[kept], probes.rtt_us[kept]
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    knots: Floats
+    solution: Floats
+    covariance: Floats
+    noise_us: float
+    cost: float
+    edge: float | None
+
+
+def _fit(place: Floats, rtt_us: Floats, knots: int, edge: float | None, rounds: int = _ROUNDS) -> _Line:
+    """A line with knots midway between quantiles and even steps, by iterated weights of a Student-t distribution."""
+    shares = np.linspace(0.0, 1.0, max(knots, 2))
+    between = (np.quantile(place, shares) + np.quantile(place, [0.0, 1.0]) @ [1 - shares, shares]) / 2
+    at = np.unique(between) if knots > 1 else place[:1]
+    columns = [np.interp(place, at, unit) for unit in np.eye(len(at))] if len(at) > 1 else [np.ones_like(place)]
+    if edge is not None:
+        columns.append((place > edge).astype(float))
+    design = np.column_stack(columns)
+    weights = np.ones_like(rtt_us)
+    solution: Floats = np.zeros(design.shape[1])
+    noise2 = 1.0
+    for _ in range(rounds):
+        scaled = design * weights[:, None]
+        normal = scaled.T @ design + 1e-9 * np.eye(design.shape[1])
+        then = solution
+        solution = np.asarray(np.linalg.solve(normal, scaled.T @ rtt_us), dtype=float)
+        left = rtt_us - design @ solution
+        noise2 = max(float((weights * left * left).mean()), 1e-6)
+        weights = (_FREEDOM + 1) / (_FREEDOM + left * left / noise2)
+        if np.allclose(then, solution, atol=1e-4):
+            break
+    height = float(-(_FREEDOM + 1) / 2 * np.log1p(left * left / noise2 / _FREEDOM).sum()) - 0.5 * len(rtt_us) * np.log(
+        noise2
+    )
+    # The information of a Student-t location is (f + 1) / (f + 3) / scale^2 an observation.
+    covariance = (
+        np.linalg.inv(design.T @ design + 1e-9 * np.eye(design.shape[1])) * noise2 * (_FREEDOM + 3) / (_FREEDOM + 1)
+    )
+    parameters = design.shape[1] + (1 if edge is not None else 0)
+    cost = parameters * float(np.log(len(rtt_us))) - 2 * height
+    return _Line(at, solution, np.asarray(covariance, dtype=float), float(np.sqrt(noise2)), cost, edge)

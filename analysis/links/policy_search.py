@@ -1,0 +1,274 @@
+"""The search for the likeliest parameters of each structure, and draws from their posterior.
+
+Delays are steps, so the likelihood has many local tops: with ports and cards exchanged, for one. Each structure is
+searched by differential evolution (Storn and Price 1997) from starts spread about where the echoes show steps. Draws
+are by an ensemble of walkers (emcee: stretch moves of Goodman and Weare 2010, and differences of ter Braak 2006).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import emcee
+import numpy as np
+
+from analysis.interval import Floats
+from analysis.links.policy_likelihood import LEAST_NOISE_US, Likelihood
+from analysis.links.policy_starts import Step, starts, steps_of
+from analysis.links.structures import Structure
+
+_POPULATION: Final = 40
+_STARTS: Final = 250
+_COARSE: Final = (0.1, 0.02)
+_SWEPT: Final = 2
+_MOST_SWEEPS: Final = 4
+_FIRST_ROUNDS: Final = 20
+_MOST_ROUNDS: Final = 100
+_STILL: Final = 20
+_GOOD: Final = 60.0
+"""A structure that comes as near as this to what the noise allows explains the echoes."""
+
+_MOST_AGAIN: Final = 2
+_HOPELESS: Final = 60.0
+"""After the first rounds a structure whose log posterior is this far below the best one is searched no more."""
+
+_WALKERS: Final = 28
+_CLIMB: Final = 80
+_MOST_WALKS: Final = 2
+_BURN_IN: Final = 200
+_DRAWN: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """The likeliest parameters found, their log posterior, and the population that found them."""
+
+    structure: Structure
+    best: Floats
+    height: float
+    population: Floats
+    heights: Floats
+
+
+def search(likelihood: Likelihood, structures: Iterable[Structure], random: np.random.Generator) -> tuple[Top, ...]:
+    """The tops of all structures, and of those with two groups of one size that with both exchanged."""
+    steps = steps_of(likelihood)
+    first: list[Top] = []
+    for one in sorted(structures, key=lambda structure: len(structure.groups)):
+        good = any(top.height > likelihood.expected_height - _GOOD for top in first if top.structure.groups)
+        quick = good and len(one.groups) > 1
+        drawn = starts(likelihood, one, steps, _STARTS * max(len(one.groups), 1), random)
+        first.append(_annealed(likelihood, one, drawn, random, quick=quick))
+    for _ in range(_MOST_AGAIN):
+        if max(top.height for top in first) > likelihood.expected_height - _GOOD or not np.isfinite(
+            likelihood.expected_height
+        ):
+            break
+        first = [_again(likelihood, top, steps, random) for top in first]
+    best = max(top.height for top in first)
+    near = [top for top in first if top.height > best - _HOPELESS]
+    far = [top for top in first if top.height <= best - _HOPELESS]
+    near = [_climb(likelihood, top.structure, top.population, random, _MOST_ROUNDS) for top in near]
+    best = max(top.height for top in near)
+    near = [_walked(likelihood, top, random) if top.height > best - _HOPELESS / 2 else top for top in near]
+    near += [_exchanged(likelihood, top, random) for top in near if exchangeable(top.structure)]
+    return (*near, *far)
+
+
+def _again(likelihood: Likelihood, top: Top, steps: Sequence[Step], random: np.random.Generator) -> Top:
+    """The better of a top and of another search of its structure, where none explains the echoes yet."""
+    if not top.structure.groups:
+        return top
+    drawn = starts(likelihood, top.structure, steps, _STARTS * len(top.structure.groups), random)
+    other = _annealed(likelihood, top.structure, drawn, random)
+    return other if other.height > top.height else top
+
+
+def _annealed(
+    likelihood: Likelihood, structure: Structure, drawn: Floats, random: np.random.Generator, *, quick: bool = False
+) -> Top:
+    """A first search: coarsely, as if the noise were a part of the wakes, then finer, then as it is.
+
+    `quick`: without sweeps, where a simpler structure explains the echoes to within their noise.
+    """
+    population = drawn
+    if structure.groups:
+        wakes_us = float(np.median(structure.path_wake_us(drawn[:, likelihood.common :])))
+        for share in _COARSE:
+            least = float(np.log(max(share * wakes_us, LEAST_NOISE_US * 3)))
+            population[:, 1] = np.maximum(population[:, 1], least)
+            heights = _heights(likelihood, structure, population)
+            population = population[np.argsort(-heights)[:_POPULATION]]
+            top = _climb(likelihood, structure, population, random, _FIRST_ROUNDS, least, sharp=True)
+            population = top.population[np.argsort(-top.heights)]
+            if not quick:
+                population[:_SWEPT] = _swept(likelihood, structure, population[:_SWEPT], least)
+    population = population[:_POPULATION]
+    lower = np.abs(random.normal(size=len(population)))
+    population[:, 1] = np.maximum(population[:, 1] - lower, np.log(LEAST_NOISE_US * 2))
+    top = _climb(likelihood, structure, population, random, _FIRST_ROUNDS)
+    if structure.groups and not quick:
+        population = top.population[np.argsort(-top.heights)]
+        population[:2] = _swept(likelihood, structure, population[:2], float(np.log(LEAST_NOISE_US)))
+        top = _climb(likelihood, structure, population, random, _FIRST_ROUNDS)
+    return top
+
+
+def _heights(likelihood: Likelihood, structure: Structure, thetas: Floats) -> Floats:
+    """Log posterior in parts, so that the walk over echoes stays in the processor's cache."""
+    parts = np.array_split(thetas, -(-len(thetas) // 128))
+    found: Floats = np.concatenate([likelihood.log_probability(structure, part, sharp=True) for part in parts])
+    return found
+
+
+def _swept(likelihood: Likelihood, structure: Structure, thetas: Floats, least_log_noise: float) -> Floats:
+    """Candidates moved along single parameters and pairs of them, by steps of all sizes, while that helps."""
+    moves = _moves(likelihood, structure)
+    low, high = likelihood.bounds(structure)
+    found = []
+    for one in thetas:
+        best, height = one, float(likelihood.log_probability(structure, one[None], sharp=True)[0])
+        for _ in range(_MOST_SWEEPS):
+            before = height
+            for move in moves:
+                tried = best + move
+                tried[:, 1] = np.maximum(tried[:, 1], least_log_noise)
+                tried[:, likelihood.common :] = np.clip(tried[:, likelihood.common :], low, high)
+                heights = likelihood.log_probability(structure, tried, sharp=True)
+                place = int(np.argmax(heights))
+                if heights[place] > height:
+                    best, height = tried[place], float(heights[place])
+            if height < before + 0.5:
+                break
+        found.append(best)
+    return np.array(found)
+
+
+def _moves(likelihood: Likelihood, structure: Structure) -> list[Floats]:
+    """Steps along each time of a group, along hold with Ts against it, and wakes from one group to the other."""
+    start, names = likelihood.common, structure.names
+    size = start + len(names)
+    place = {key: start + number for number, key in enumerate(names)}
+    sizes = np.geomspace(0.3, 300.0, 14)
+    steps = np.concatenate((-sizes, sizes))[:, None]
+    found = []
+    for key, at in place.items():
+        scale = 1.0 if key[1] in ("hold_us", "sleep_us", "deep_after_us", "wait_byte") else 0.1
+        found.append(steps * scale * np.eye(size)[at])
+        if key[1] == "hold_us":
+            others = (place[key[0], name] for name in ("sleep_us", "deep_after_us") if (key[0], name) in place)
+            found += [steps * (np.eye(size)[at] - np.eye(size)[other]) for other in others]
+    if len(structure.groups) == 2:
+        first, second = (len(group.members) for group in structure.groups)
+        share = np.eye(size)[place[0, "wake_us"]] / first - np.eye(size)[place[1, "wake_us"]] / second
+        found.append(0.1 * steps * share)
+    if (0, "wait_us") in place:
+        found.append(0.1 * steps * (np.eye(size)[place[0, "wake_us"]] - np.eye(size)[place[0, "wait_us"]]))
+    found.append(np.linspace(-2.0, 2.0, 14)[:, None] * np.eye(size)[1])
+    return found
+
+
+def exchangeable(structure: Structure) -> bool:
+    """Whether its two groups differ in nothing but their places."""
+    groups = structure.groups
+    return len(groups) == 2 and len(groups[0].members) == len(groups[1].members)
+
+
+def _climb(
+    likelihood: Likelihood,
+    structure: Structure,
+    population: Floats,
+    random: np.random.Generator,
+    rounds: int,
+    least_log_noise: float = -np.inf,
+    *,
+    sharp: bool = False,
+) -> Top:
+    """Differential evolution, from the best and from random members in turns."""
+    heights = likelihood.log_probability(structure, population, sharp=sharp)
+    count, size = population.shape
+    last, still = -np.inf, 0
+    for number in range(rounds):
+        picks = random.random((count, count)).argsort(axis=1)[:, :3]
+        scale = random.uniform(0.4, 1.0, size=(count, 1))
+        a, b, c = (population[picks[:, column]] for column in range(3))
+        best = population[int(np.argmax(heights))]
+        moved = (a if number % 3 else best) + scale * (b - c)
+        crossed = random.random((count, size)) < 0.8
+        crossed[np.arange(count), random.integers(size, size=count)] = True
+        tried = np.where(crossed, moved, population)
+        tried[:, 1] = np.maximum(tried[:, 1], least_log_noise)
+        found = likelihood.log_probability(structure, tried, sharp=sharp)
+        better = found > heights
+        population[better], heights[better] = tried[better], found[better]
+        top = float(heights.max())
+        still = 0 if top > last + 0.05 else still + 1
+        last = max(last, top)
+        if still >= _STILL:
+            break
+    best = population[int(np.argmax(heights))].copy()
+    return Top(structure, best, float(heights.max()), population, heights)
+
+
+def _exchanged(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Top:
+    """The search of a structure of two groups, started where these are exchanged."""
+    size = len(top.structure.names) // 2
+    start = likelihood.common
+    swapped = np.repeat(top.best[None], _POPULATION, axis=0)
+    swapped[:, start : start + size] = top.best[start + size :]
+    swapped[:, start + size :] = top.best[start : start + size]
+    wakes_us = float(top.structure.path_wake_us(top.best[None, start:])[0])
+    swapped[1:, start:] += random.normal(size=swapped[1:, start:].shape) * 0.1 * wakes_us
+    low, high = likelihood.bounds(top.structure)
+    swapped[:, start:] = np.clip(swapped[:, start:], low + 1e-6, high - 1e-6)
+    return _annealed(likelihood, top.structure, swapped, random)
+
+
+def _walked(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Top:
+    """Follow a valley that the search has not reached the end of, by a walk."""
+    for _ in range(_MOST_WALKS):
+        sampler = _walk(likelihood, top, random, _CLIMB)
+        heights = sampler.get_log_prob(flat=True)
+        chain = sampler.get_chain(flat=True)
+        if float(heights.max()) <= top.height:
+            break
+        gained = float(heights.max()) - top.height
+        last = sampler.get_last_sample()
+        best = chain[int(np.argmax(heights))].copy()
+        top = Top(top.structure, best, float(heights.max()), last.coords.copy(), last.log_prob.copy())
+        if gained < 2.0:
+            break
+    return top
+
+
+def draws(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Floats:
+    """Draws from the posterior of a structure about its top, shape (draws, parameters)."""
+    chain: Floats = _walk(likelihood, top, random, _BURN_IN + _DRAWN).get_chain(discard=_BURN_IN, flat=True)
+    return chain
+
+
+def _walk(likelihood: Likelihood, top: Top, random: np.random.Generator, steps: int) -> emcee.EnsembleSampler:
+    near = np.flatnonzero(top.heights > top.height - 12.0)
+    order = near[np.argsort(-top.heights[near])]
+    chosen = top.population[order[np.arange(_WALKERS) % len(order)]]
+    width = np.maximum(np.std(top.population[order], axis=0), 1e-3 * np.maximum(np.abs(top.best), 1.0)) * 0.3
+    walkers = chosen + random.normal(size=chosen.shape) * width
+    heights = likelihood.log_probability(top.structure, walkers)
+    poor = ~(heights > top.height - 40.0)
+    for _ in range(30):
+        if not poor.any():
+            break
+        width = width * 0.5
+        walkers[poor] = top.best + random.normal(size=(int(poor.sum()), len(width))) * width
+        heights = likelihood.log_probability(top.structure, walkers)
+        poor = ~(heights > top.height - 40.0)
+    sampler = emcee.EnsembleSampler(
+        _WALKERS,
+        walkers.shape[1],
+        lambda thetas: likelihood.log_probability(top.structure, thetas),
+        vectorize=True,
+        moves=[(emcee.moves.StretchMove(), 0.4), (emcee.moves.DEMove(), 0.5), (emcee.moves.DEMove(gamma0=1.0), 0.1)],
+    )
+    sampler.random_state = np.random.RandomState(int(random.integers(2**31))).get_state()
+    sampler.run_mcmc(walkers, steps, skip_initial_state_check=True)
+    return sampler

@@ -1,0 +1,107 @@
+"""Which of a path's transmitters may sleep alike: the candidates that echoes choose from.
+
+A *group* are transmitters with one policy. Candidates are: one group (the ports, a single one; with fast wake before
+deep sleep or with coalescing, all), or two (ports and cards, ports and one card, the ports of either direction). Ports
+and cards that sleep alike are two groups with the same times. Ports alone and cards alone are two each on the path
+between hosts of one switch, and which of both sleep shows in no echo: one candidate stands for both.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+
+from analysis.interval import Floats
+from analysis.links.sleep_path import SleepPath
+
+Timing = Literal["deep", "hybrid", "coalescing"]
+
+TIMES: Final[Mapping[Timing, tuple[str, ...]]] = {
+    "deep": ("hold_us", "sleep_us", "wake_us"),
+    "hybrid": ("hold_us", "sleep_us", "wake_us", "fast_wake_us", "deep_after_us"),
+    "coalescing": ("hold_us", "sleep_us", "wake_us", "wait_us", "wait_byte"),
+}
+"""The parameters of each way to sleep. Fast wake is `deep` with a Ts of 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Transmitters that sleep alike, by their places on the path."""
+
+    timing: Timing
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Structure:
+    """Groups of a path; no group: nothing sleeps."""
+
+    groups: tuple[Group, ...]
+
+    @property
+    def names(self) -> tuple[tuple[int, str], ...]:
+        """(number of the group, parameter) of each column of parameters."""
+        return tuple((number, name) for number, one in enumerate(self.groups) for name in TIMES[one.timing])
+
+    def split(self, columns: Floats) -> list[dict[str, Floats]]:
+        """Parameters of each group by name, shape (candidates, 1), from (candidates, parameters)."""
+        found: list[dict[str, Floats]] = [{} for _ in self.groups]
+        for place, (number, name) in enumerate(self.names):
+            found[number][name] = columns[:, place, None]
+        return found
+
+    def path_wake_us(self, columns: Floats) -> Floats:
+        """The sum of all wakes of a round trip that found everything asleep, shape (candidates,)."""
+        total = np.zeros(len(columns))
+        for group, times in zip(self.groups, self.split(columns), strict=True):
+            total += len(group.members) * times["wake_us"][:, 0]
+        return total
+
+
+NOTHING: Final = Structure(())
+
+
+def candidates(path: SleepPath, *, bursts: bool) -> Iterator[Structure]:
+    """The structures that a path may have; `bursts`: echoes of several sizes, without which coalescing is invisible."""
+    free = [place for place, one in enumerate(path) if one.may_sleep is not False]
+    known = {place for place, one in enumerate(path) if one.may_sleep}
+    ports = tuple(place for place in free if not path[place].card)
+    cards = tuple(place for place in free if path[place].card)
+    alone = _distinct(known, ports, cards, *((place,) for place in free))
+    for members in alone:
+        yield Structure((Group("deep", members),))
+    for members in _distinct(known, ports or cards, tuple(free)):
+        yield Structure((Group("hybrid", members),))
+        if bursts:
+            yield Structure((Group("coalescing", members),))
+    for first, second in _pairs(path, ports, cards):
+        if known <= {*first, *second}:
+            yield Structure((Group("deep", first), Group("deep", second)))
+
+
+def _distinct(known: set[int], *sets: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    """Sets that have all the known members, one of each size: places hardly matter to a single group."""
+    sizes: set[int] = set()
+    for members in sets:
+        if members and known <= set(members) and len(members) not in sizes:
+            sizes.add(len(members))
+            yield members
+
+
+def _pairs(
+    path: SleepPath, ports: tuple[int, ...], cards: tuple[int, ...]
+) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    if ports and cards:
+        yield ports, cards
+        if len(cards) > 1:
+            yield from ((ports, (card,)) for card in _some(path, cards))
+    if len(ports) > 1:
+        half = len([place for place in ports if place < len(path) // 2])
+        if 0 < half < len(ports):
+            yield ports[:half], ports[half:]
+
+
+def _some(path: SleepPath, cards: tuple[int, ...]) -> tuple[int, ...]:
+    """The cards that sleep for sure, else the first: which of two it is hardly matters to the others."""
+    return tuple(card for card in cards if path[card].may_sleep) or cards[:1]
