@@ -101,6 +101,11 @@ VERBS: Final = (
         "Run an experiment: trials in interleaved random blocks, everything sampled, the lab restored at the end.",
     ),
     Verb(
+        "simulate",
+        "eeectl.verbs.simulate:simulate_app",
+        "Simulate an interconnect packet by packet: latency, accepted traffic and energy by load, with 95 % intervals.",
+    ),
+    Verb(
         "status",
         "eeectl.verbs.apply:status_app",
         "Show who works on a lab, what was done last, and whether the switches still have the settings left then.",

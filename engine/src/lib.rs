@@ -54,5 +54,24 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(python::lab_clock::lab_clock_rate, module)?)?;
     module.add_function(wrap_pyfunction!(python::lab_clock::read_lab_clock, module)?)?;
     module.add_function(wrap_pyfunction!(phy_profiles, module)?)?;
+    module.add(
+        "SimulationError",
+        module
+            .py()
+            .get_type::<python::interconnect::SimulationError>(),
+    )?;
+    module.add_class::<python::interconnect::NetworkSimulation>()?;
+    module.add_function(wrap_pyfunction!(
+        python::interconnect::network_facts,
+        module
+    )?)?;
+    module.add_function(wrap_pyfunction!(
+        python::interconnect::prove_deadlock_free,
+        module
+    )?)?;
+    module.add_function(wrap_pyfunction!(
+        python::interconnect::zero_load_cycles,
+        module
+    )?)?;
     Ok(())
 }

@@ -4,6 +4,7 @@ pub mod agent;
 pub mod engine;
 pub mod error;
 pub mod fabric;
+pub mod interconnect;
 pub mod lab_clock;
 pub mod read;
 pub mod show;

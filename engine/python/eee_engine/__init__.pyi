@@ -344,3 +344,88 @@ def lab_clock_rate(text: str) -> str:
 
 def read_lab_clock(path: PathLike[str] | str) -> tuple[str, int, int]:
     """(rate in force, lab time in ns, the wall's time in ns), both monotonic. OSError if it is not a lab's clock."""
+
+class SimulationError(ValueError):
+    """A simulation's description contradicts itself; the text says what is wrong and what would be right."""
+
+class SimulatedInterval(TypedDict):
+    """What happened between two moments of a simulation."""
+
+    cycles: int
+    packets: int  # whose tails arrived
+    flits: int
+    latency_cycles: int  # sum over the packets, from creation to the tail's arrival
+    hops: int  # sum of the links between routers that they took
+
+class SimulatedLatencies(TypedDict):
+    """Latencies of measured packets that have arrived; None without any."""
+
+    packets: int
+    sum_cycles: int
+    mean_cycles: float | None
+    p50_cycles: int | None
+    p90_cycles: int | None
+    p99_cycles: int | None
+    largest_cycles: int
+
+class SimulatedChannel(TypedDict):
+    """One direction of a link between routers; all states but the two counts add up to its age."""
+
+    port: int
+    from_router: int
+    to_router: int
+    transmit_cycles: int
+    idle_cycles: int  # at full power
+    sleep_cycles: int  # Ts
+    quiet_cycles: int
+    refresh_cycles: int
+    fast_cycles: int  # fast wake's low power
+    wake_cycles: int  # Tw
+    wakes: int
+    sleeps: int
+
+class NetworkFacts(TypedDict):
+    routers: int
+    nodes: int
+    links: int  # between routers
+    diameter: int  # in links
+
+class NetworkSimulation:
+    """A lossless network under simulation. Equal arguments give equal results, to the last bit.
+
+    `topology` has a `kind` (torus, tree, dragonfly, hyperx, graph) and the fields of the kind, `traffic` likewise;
+    `parameters` and `link` have all fields of a router and of a link. Everything that does not fit together raises
+    `SimulationError`.
+    """
+
+    def __init__(
+        self,
+        *,
+        topology: Mapping[str, object],
+        routing: str,
+        parameters: Mapping[str, object],
+        traffic: Mapping[str, object],
+        load: float,  # flits a node and cycle
+        seed: int,
+        engine: Literal["flit", "packet"],
+        link: Mapping[str, object],
+    ) -> None: ...
+    def advance(self, cycles: int) -> SimulatedInterval: ...
+    def measure(self, on: bool) -> None: ...  # whether packets made from now on count in `latencies`
+    def stop_traffic(self) -> None: ...  # nodes make no more packets
+    @property
+    def now_cycles(self) -> int: ...
+    @property
+    def outstanding(self) -> int: ...  # measured packets that have not arrived
+    @property
+    def backlog_cycles(self) -> int: ...  # how late the oldest waiting node is; grows without bound past saturation
+    def doubts(self) -> list[str]: ...  # where the packet engine's assumptions are weak
+    def latencies(self) -> SimulatedLatencies: ...
+    def channels(self) -> list[SimulatedChannel]: ...
+
+def network_facts(topology: Mapping[str, object]) -> NetworkFacts: ...
+def prove_deadlock_free(topology: Mapping[str, object], routing: str, vcs: int) -> list[tuple[int, int, int]] | None:
+    """None, or a cycle of virtual channels that wait for each other: router, port of the router, virtual channel."""
+
+def zero_load_cycles(topology: Mapping[str, object], routing: str, parameters: Mapping[str, object]) -> float:
+    """Mean latency of one packet alone over all pairs of nodes, in closed form."""

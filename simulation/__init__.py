@@ -1,0 +1,5 @@
+"""Simulation of lossless interconnects: descriptions, points with confidence intervals, curves, energy.
+
+The engine is `interconnect` in Rust, behind `eee_engine.NetworkSimulation`. This package decides what to simulate and
+for how long, and keeps the results.
+"""

@@ -1,0 +1,323 @@
+"""What to simulate: network, router, routing, traffic, links, loads, seeds, precision. Frozen values, checked once."""
+
+from pathlib import Path
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, model_validator
+
+from lab.folder import find_lab, load_lab
+from lab.topology import Topology as LabTopology
+
+NonNegative = Annotated[int, Field(ge=0)]
+Load = Annotated[float, Field(gt=0, le=1)]
+Form = dict[str, Any]
+"""A topology, a pattern, a router or a link as `eee_engine` takes it."""
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Torus(_Part):
+    """k-ary n-cube, or mesh: a ring, or a row, in each dimension."""
+
+    kind: Literal["torus", "mesh"]
+    radix: list[PositiveInt]
+    concentration: PositiveInt = 1
+    trunk: PositiveInt = 1
+    link_latency: PositiveInt = 1
+    """Cycles of a channel between routers; the same in all topologies."""
+
+    def form(self) -> Form:
+        """For the engine."""
+        return {**self.model_dump(), "kind": "torus", "wraps": self.kind == "torus"}
+
+
+class KAryTree(_Part):
+    """k-ary n-tree (Petrini, Vanneschi 1997): `levels` levels of switches, k to the power of `levels` nodes."""
+
+    kind: Literal["k_ary_tree"]
+    k: PositiveInt
+    levels: PositiveInt
+    link_latency: PositiveInt = 1
+
+    def form(self) -> Form:
+        """For the engine."""
+        parents = [1] + [self.k] * (self.levels - 1)
+        return _tree([self.k] * self.levels, parents, self.link_latency)
+
+
+class FatTree(_Part):
+    """Three-level fat tree of switches with `ports` ports (Al-Fares et al. 2008)."""
+
+    kind: Literal["fat_tree"]
+    ports: Annotated[int, Field(ge=2, multiple_of=2)]
+    link_latency: PositiveInt = 1
+
+    def form(self) -> Form:
+        """For the engine."""
+        half = self.ports // 2
+        return _tree([half, half, self.ports], [1, half, half], self.link_latency)
+
+
+class Dragonfly(_Part):
+    """Dragonfly (Kim et al. 2008): a group of one dimension is canonical, one of two has rows and columns."""
+
+    kind: Literal["dragonfly"]
+    concentration: PositiveInt
+    group: list[PositiveInt]
+    global_links: PositiveInt
+    """Of each router."""
+
+    groups: PositiveInt
+    link_latency: PositiveInt = 1
+
+    def form(self) -> Form:
+        """For the engine."""
+        return {**self.model_dump(exclude={"global_links"}), "global": self.global_links}
+
+
+class HyperX(_Part):
+    """HyperX (Ahn et al. 2009); with equal sizes a flattened butterfly, with one dimension a complete graph."""
+
+    kind: Literal["hyperx"]
+    sizes: list[PositiveInt]
+    concentration: PositiveInt = 1
+    trunk: PositiveInt = 1
+    link_latency: PositiveInt = 1
+
+    def form(self) -> Form:
+        """For the engine."""
+        return self.model_dump()
+
+
+class Graph(_Part):
+    """Any graph: the router of each node, and links between routers; parallel links are allowed."""
+
+    kind: Literal["graph"]
+    routers: PositiveInt
+    nodes: list[NonNegative]
+    links: list[tuple[int, int]]
+    link_latency: PositiveInt = 1
+
+    def form(self) -> Form:
+        """For the engine."""
+        edges = [(one, other, self.link_latency) for one, other in self.links]
+        return {"kind": "graph", "routers": self.routers, "nodes": self.nodes, "edges": edges}
+
+
+class OfLab(_Part):
+    """The switches, hosts and trunks of a lab's inventory; every cable of a trunk is a link."""
+
+    kind: Literal["lab"]
+    lab: str
+    """A lab's name or folder."""
+
+    link_latency: PositiveInt = 1
+
+    def form(self) -> Form:
+        """For the engine. InventoryError if the inventory is wrong."""
+        found = LabTopology.of(load_lab(find_lab(self.lab)))
+        number = {name: index for index, name in enumerate(found.switches)}
+        edges = [
+            (number[link.a.device], number[link.b.device], self.link_latency)
+            for trunk in sorted(found.trunks)
+            for link in found.cables[trunk]
+            if link.a.device != link.b.device
+        ]
+        nodes = [number[found.homes[host].device] for host in found.hosts]
+        return {"kind": "graph", "routers": len(number), "nodes": nodes, "edges": edges}
+
+
+def _tree(children: list[int], parents: list[int], link_latency: int) -> Form:
+    return {"kind": "tree", "children": children, "parents": parents, "link_latency": link_latency}
+
+
+Network = Annotated[Torus | KAryTree | FatTree | Dragonfly | HyperX | Graph | OfLab, Field(discriminator="kind")]
+
+
+class Router(_Part):
+    """An input-queued router with virtual channels; TCEP's network unless said otherwise. Times in cycles."""
+
+    vcs: Annotated[int, Field(ge=1, le=64)] = 6
+    buffer_flits: Annotated[int, Field(ge=1, le=65535)] = 32
+    """Of each virtual channel."""
+
+    speedup: Annotated[int, Field(ge=1, le=255)] = 2
+    """Internal steps a cycle; an empty router takes ⌈3 / speedup⌉ + traversal_delay - 1 cycles."""
+
+    traversal_delay: Annotated[int, Field(ge=1, le=255)] = 1
+    credit_delay: Annotated[int, Field(ge=0, le=255)] = 2
+    packet_flits: PositiveInt = 1
+    switching: Literal["wormhole", "cut_through"] = "wormhole"
+    threshold: NonNegative = 2
+    """UGAL: flits that a detour must save."""
+
+    history_window: NonNegative = 0
+    """UGAL: flits sent within so many cycles are not congestion (Won et al. 2015)."""
+
+    def form(self) -> Form:
+        """For the engine."""
+        return {**self.model_dump(exclude={"switching"}), "cut_through": self.switching == "cut_through"}
+
+
+class Traffic(_Part):
+    """Who sends to whom."""
+
+    kind: Literal["uniform", "uniform_others", "tornado", "bit_reversal", "transpose", "permutation", "jobs"] = (
+        "uniform"
+    )
+    base: PositiveInt | None = None
+    """Tornado: nodes in a row."""
+
+    digits: PositiveInt | None = None
+    """Tornado: dimensions, that of the nodes at a router included."""
+
+    sizes: list[PositiveInt] | None = None
+    """Jobs: nodes of each."""
+
+    within: Literal["uniform", "permutation"] | None = None
+    """Jobs: traffic within each."""
+
+    @model_validator(mode="after")
+    def _has_what_it_needs(self) -> "Traffic":
+        needed = {"tornado": {"base", "digits"}, "jobs": {"sizes", "within"}}.get(self.kind, set())
+        given = {name for name in ("base", "digits", "sizes", "within") if getattr(self, name) is not None}
+        if needed != given:
+            wanted = " and ".join(sorted(needed)) or "nothing else"
+            raise ValueError(f"traffic {self.kind} needs {wanted}: {', '.join(sorted(given)) or 'nothing'} is given")
+        return self
+
+    def form(self) -> Form:
+        """For the engine."""
+        plain = self.model_dump(exclude={"within"}, exclude_none=True)
+        return plain | ({"permutation": self.within == "permutation"} if self.within else {})
+
+
+class Links(_Part):
+    """What channels between routers do when they are idle, as the twin's LPI machine. Times in cycles."""
+
+    mode: Literal["off", "deep", "fast", "hybrid"] = "off"
+    hold: NonNegative = 0
+    sleep: NonNegative = 0
+    quiet: NonNegative = 0
+    refresh: NonNegative = 0
+    wake: NonNegative = 0
+    wake_during_sleep: NonNegative = 0
+    fast_wake: NonNegative = 0
+    deep_after: NonNegative = 0
+    coalesce_flits: NonNegative = 0
+    coalesce: NonNegative = 0
+    flit_cycles: PositiveInt = 1
+    """1, 2 or 4: full, half or quarter rate."""
+
+    def form(self) -> Form:
+        """For the engine."""
+        return self.model_dump()
+
+    @property
+    def needs_flits(self) -> bool:
+        """Whether only the flit engine has it."""
+        return self.coalesce_flits > 0 or self.coalesce > 0 or self.flit_cycles > 1
+
+
+class Energy(_Part):
+    """Energy of a channel by bits (TCEP section V: 31.25 and 23.44 pJ/bit, 48-bit flits)."""
+
+    active_pj_per_bit: PositiveFloat = 31.25
+    idle_pj_per_bit: PositiveFloat = 23.44
+    """Of a channel that is on and sends nothing; also in Ts and Tw."""
+
+    low_power_share: Annotated[float, Field(ge=0, le=1)] = 0.1
+    """Power in quiet, refresh and fast wake, as a share of idle."""
+
+    flit_bits: PositiveInt = 48
+
+
+class Precision(_Part):
+    """When a point is known well enough."""
+
+    within_percent: PositiveFloat = 1.0
+    """Half of the 95 % interval of the mean latency."""
+
+    batch_cycles: PositiveInt = 200
+    most_cycles: PositiveInt = 100_000
+    """The point ends here, known well enough or not."""
+
+
+class Curve(_Part):
+    """Loads found while simulating, closer where latency rises."""
+
+    points: Annotated[int, Field(ge=3, le=100)] = 10
+    lowest: Load = 0.02
+    highest: Load = 1.0
+
+
+Routing = Literal[
+    "dor",
+    "min_adaptive",
+    "tree_random",
+    "tree_dmodk",
+    "tree_dbbm",
+    "dragonfly_min",
+    "ugal",
+    "ugal_p",
+    "shortest",
+    "up_down",
+]
+
+
+class Description(_Part):
+    """A simulation's file."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")]
+    network: Network
+    routing: Routing
+    router: Router = Router()
+    engine: Literal["auto", "flit", "packet"] = "auto"
+    traffic: Traffic = Traffic()
+    links: Links = Links()
+    energy: Energy = Energy()
+    loads: list[Load] | None = None
+    """Flits a node and cycle."""
+
+    curve: Curve | None = None
+    seeds: Annotated[list[NonNegative], Field(min_length=1)] = [1]
+    precision: Precision = Precision()
+
+    @model_validator(mode="after")
+    def _loads_or_curve(self) -> "Description":
+        if (self.loads is None) == (self.curve is None):
+            raise ValueError("a simulation has either loads or a curve: write loads: [0.1, 0.5] or curve: {points: 10}")
+        return self
+
+    @property
+    def chosen_engine(self) -> Literal["flit", "packet"]:
+        """The engine that `auto` stands for: the packet engine where what it leaves out does not matter.
+
+        That is single-flit or cut-through switching, buffers of at least eight packets, no coalescing, one rate, and a
+        routing that asks for one port. (Bursts of long packets and full buffers are for the flit engine.)
+        """
+        if self.engine != "auto":
+            return self.engine
+        router = self.router
+        fits = (
+            router.switching == "cut_through"
+            and router.traversal_delay == 1
+            and router.buffer_flits >= _ENOUGH_PACKETS * router.packet_flits
+            and not self.links.needs_flits
+            and self.routing != "min_adaptive"
+        )
+        return "packet" if fits else "flit"
+
+
+_ENOUGH_PACKETS: Final = 8
+
+
+def relative_to(description: Description, folder: Path) -> Description:
+    """The description with a lab's folder seen from the file's folder, if it is there."""
+    network = description.network
+    if isinstance(network, OfLab) and (folder / network.lab).is_dir():
+        moved = network.model_copy(update={"lab": str((folder / network.lab).resolve())})
+        return description.model_copy(update={"network": moved})
+    return description

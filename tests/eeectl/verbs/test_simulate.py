@@ -1,0 +1,62 @@
+"""`eeectl simulate`: from a file to points, and refusals in one sentence."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from eeectl.cli import run as eeectl
+
+_FILE = """\
+name: ring
+network: {kind: torus, radix: [4]}
+routing: dor
+router: {vcs: 2}
+loads: [0.1, 0.2]
+precision: {within_percent: 5, batch_cycles: 50}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "ring.yaml"
+    path.write_text(_FILE, encoding="utf-8")
+    return path
+
+
+def test_points_are_printed_and_kept(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert eeectl(["simulate", str(file), "--json"]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert [point["load"] for point in found["points"]] == [0.1, 0.2]
+    assert found["folder"] == "simulations/ring"
+    assert Path("simulations/ring/points.parquet").is_file()
+    assert "4 nodes, 4 routers, 4 links, diameter 2; flit engine" in err
+    assert "No packets can wait for each other in a circle." in err
+    # Again: nothing is simulated, and the table is printed.
+    assert eeectl(["simulate", str(file)]) == 0
+    out, err = capsys.readouterr()
+    assert "load 0.1 seed" not in err
+    assert "points: simulations/ring/points.parquet" in out
+
+
+def test_a_network_that_can_deadlock_is_refused_with_the_cycle(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        _FILE.replace("radix: [4]", "radix: [5]")
+        .replace("routing: dor", "routing: shortest")
+        .replace("vcs: 2", "vcs: 1")
+    )
+    file.write_text(text, encoding="utf-8")
+    assert eeectl(["simulate", str(file)]) == 1
+    err = capsys.readouterr().err
+    assert "wait for each other in a circle (router" in err
+    assert err.count("\n") == 1
+
+
+def test_mistakes_are_one_sentence(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(_FILE.replace("vcs: 2", "vcs: 1"), encoding="utf-8")
+    assert eeectl(["simulate", str(file)]) == 1
+    assert "needs at least 2 virtual channels" in capsys.readouterr().err
+    assert eeectl(["simulate", "none.yaml"]) == 1
+    assert "cannot be read" in capsys.readouterr().err

@@ -1,0 +1,112 @@
+"""Simulations' files: networks have the sizes of their formulas, mistakes are named with line, key and remedy."""
+
+import re
+from pathlib import Path
+
+import pytest
+from eee_engine import network_facts, prove_deadlock_free, zero_load_cycles
+
+from lab.errors import ExperimentError
+from lab.folder import find_lab, load_lab
+from simulation.description import Description
+from simulation.description_file import read_description
+from tests.support import ROOT
+
+_FILE = """\
+name: small
+network: {kind: torus, radix: [4, 4]}
+routing: dor
+loads: [0.1, 0.2]
+"""
+
+
+def _read(folder: Path, text: str) -> Description:
+    path = folder / "file.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_description(path)
+
+
+def _mistakes(folder: Path, text: str) -> str:
+    with pytest.raises(ExperimentError) as caught:
+        _read(folder, text)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("network", "routers", "nodes", "links"),
+    [
+        ("{kind: torus, radix: [4, 4, 4]}", 64, 64, 192),
+        ("{kind: mesh, radix: [4, 3], concentration: 2}", 12, 24, 17),
+        ("{kind: k_ary_tree, k: 4, levels: 3}", 48, 64, 128),
+        ("{kind: fat_tree, ports: 8}", 80, 128, 256),
+        ("{kind: dragonfly, concentration: 2, group: [4], global_links: 2, groups: 9}", 36, 72, 90),
+        ("{kind: hyperx, sizes: [8, 8], concentration: 8}", 64, 512, 448),
+        ("{kind: graph, routers: 2, nodes: [0, 1, 1], links: [[0, 1], [0, 1]]}", 2, 3, 2),
+    ],
+)
+def test_networks_have_their_sizes(tmp_path: Path, network: str, routers: int, nodes: int, links: int) -> None:
+    found = _read(tmp_path, _FILE.replace("{kind: torus, radix: [4, 4]}", network))
+    facts = network_facts(found.network.form())
+    assert (facts["routers"], facts["nodes"], facts["links"]) == (routers, nodes, links)
+
+
+def test_a_lab_is_a_network(tmp_path: Path) -> None:
+    found = _read(tmp_path, _FILE.replace("{kind: torus, radix: [4, 4]}", "{kind: lab, lab: virtual}"))
+    lab = load_lab(find_lab("virtual"))
+    facts = network_facts(found.network.form())
+    assert (facts["routers"], facts["nodes"]) == (len(lab.switches), len(lab.hosts))
+    assert facts["links"] == len(lab.links) - len(lab.hosts)
+    assert prove_deadlock_free(found.network.form(), "up_down", 1) is None
+
+
+def test_latency_without_traffic_is_tceps(tmp_path: Path) -> None:
+    text = _FILE.replace(
+        "{kind: torus, radix: [4, 4]}", "{kind: hyperx, sizes: [8, 8], concentration: 8, link_latency: 10}"
+    )
+    found = _read(tmp_path, text + "router: {speedup: 3}\n")
+    assert zero_load_cycles(found.network.form(), found.routing, found.router.form()) == pytest.approx(23.25)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("[4, 4]", "[4, 0]", ("file.yaml:2", "network.radix.1", "greater than 0")),
+        ("routing: dor", "routing: fastest", ("file.yaml:3", "routing", "'dor'")),
+        ("loads: [0.1, 0.2]", "loads: [1.5]", ("file.yaml:4", "loads.0", "less than or equal to 1")),
+        ("loads: [0.1, 0.2]", "", ("either loads or a curve", "write loads")),
+        ("loads: [0.1, 0.2]", "loads: [0.1]\nspeed: 3", ("file.yaml:5", "speed", "unknown here")),
+        ("loads: [0.1, 0.2]", "loads: [0.1]\ntraffic: {kind: tornado}", ("file.yaml:5", "traffic", "base and digits")),
+        ("kind: torus, ", "", ("file.yaml:2", "network", "kind")),
+        ("name: small", "name: [", ("not YAML",)),
+    ],
+)
+def test_mistakes_are_named(tmp_path: Path, old: str, new: str, parts: tuple[str, ...]) -> None:
+    text = _mistakes(tmp_path, _FILE.replace(old, new))
+    assert all(part in text for part in parts), text
+
+
+def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(ExperimentError, match="cannot be read"):
+        read_description(tmp_path / "none.yaml")
+
+
+@pytest.mark.parametrize(
+    ("addition", "engine"),
+    [
+        ("", "flit"),
+        ("router: {switching: cut_through}", "packet"),
+        ("router: {switching: cut_through, packet_flits: 8}", "flit"),
+        ("router: {switching: cut_through}\nlinks: {mode: deep, coalesce: 10}", "flit"),
+        ("router: {switching: cut_through, packet_flits: 8}\nengine: packet", "packet"),
+    ],
+)
+def test_auto_picks_the_engine(tmp_path: Path, addition: str, engine: str) -> None:
+    assert _read(tmp_path, _FILE + addition + "\n").chosen_engine == engine
+
+
+def test_the_files_in_the_documentation_are_simulations(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "simulation.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
+    assert blocks
+    for block in blocks:
+        _read(tmp_path, block)

@@ -1,0 +1,53 @@
+"""Energy of channels by their states."""
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from simulation.description import Energy
+from simulation.energy import energy_use
+
+if TYPE_CHECKING:
+    from eee_engine import SimulatedChannel
+
+
+def _channel(**states: int) -> "SimulatedChannel":
+    every: SimulatedChannel = {
+        "port": 0,
+        "from_router": 0,
+        "to_router": 1,
+        "transmit_cycles": states.get("transmit", 0),
+        "idle_cycles": states.get("idle", 0),
+        "sleep_cycles": states.get("sleep", 0),
+        "quiet_cycles": states.get("quiet", 0),
+        "refresh_cycles": states.get("refresh", 0),
+        "fast_cycles": states.get("fast", 0),
+        "wake_cycles": states.get("wake", 0),
+        "wakes": 0,
+        "sleeps": 0,
+    }
+    return every
+
+
+def test_tceps_router_takes_about_100_watts() -> None:
+    # A radix-64 router with every port fully used at 1 GHz (TCEP section V): a picojoule a nanosecond is a milliwatt.
+    ports = [_channel(transmit=1000)] * 64
+    use = energy_use(Energy(), [_channel()] * 64, ports)
+    assert use.picojoule / 1000 / 1000 == pytest.approx(96.0)
+    assert (use.ratio, use.low_power_share) == (1.0, 0.0)
+
+
+def test_idle_costs_three_quarters_and_sleep_its_share() -> None:
+    use = energy_use(Energy(), [_channel()], [_channel(idle=100)])
+    assert use.picojoule == pytest.approx(100 * 48 * 23.44)
+    asleep = energy_use(
+        Energy(low_power_share=0.2), [_channel(idle=7)], [_channel(idle=7, quiet=60, refresh=10, fast=10, wake=20)]
+    )
+    assert asleep.picojoule == pytest.approx((80 * 0.2 + 20) * 48 * 23.44)
+    assert asleep.ratio == pytest.approx(0.36)
+    assert asleep.low_power_share == pytest.approx(0.8)
+
+
+def test_a_network_of_one_router_has_no_channels() -> None:
+    use = energy_use(Energy(), [], [])
+    assert (use.picojoule, use.ratio, use.low_power_share) == (0.0, 1.0, 0.0)

@@ -1,0 +1,84 @@
+"""A simulation's folder: one row a point, continued after a stop, and closed to other simulations."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from simulation.description import Description
+from simulation.point import Point
+from simulation.results import Results, WrongFolder
+from simulation.sweep import simulate
+
+
+def _description(**changes: object) -> Description:
+    return Description.model_validate(
+        {
+            "name": "test",
+            "network": {"kind": "torus", "radix": [3, 3]},
+            "routing": "dor",
+            "router": {"vcs": 2, "packet_flits": 4, "buffer_flits": 8},
+            "loads": [0.1, 0.3],
+            "seeds": [1, 2],
+            "precision": {"within_percent": 5, "batch_cycles": 50, "most_cycles": 20_000},
+        }
+        | changes
+    )
+
+
+def _run(folder: Path, description: Description, jobs: int = 1) -> list[Point]:
+    """The points that were simulated, rather than found."""
+    fresh: list[Point] = []
+    simulate(description, Results(folder, description), jobs, fresh.append)
+    return fresh
+
+
+def test_one_row_a_point_and_nothing_twice(tmp_path: Path) -> None:
+    assert len(_run(tmp_path / "out", _description())) == 4
+    frame = pl.read_parquet(tmp_path / "out" / "points.parquet")
+    assert frame.select("load", "seed").rows() == [(0.1, 1), (0.1, 2), (0.3, 1), (0.3, 2)]
+    assert frame["latency"].null_count() == 0
+    assert _run(tmp_path / "out", _description()) == []
+    # More loads are added to what is there.
+    assert [point.load for point in _run(tmp_path / "out", _description(loads=[0.1, 0.2, 0.3]))] == [0.2, 0.2]
+    assert len(Results(tmp_path / "out", _description()).points) == 6
+
+
+def test_a_stop_costs_the_point_that_was_being_simulated(tmp_path: Path) -> None:
+    class Stop(BaseException):
+        pass
+
+    def stop(_: Point) -> None:
+        raise Stop
+
+    with pytest.raises(Stop):
+        simulate(_description(), Results(tmp_path, _description()), 1, stop)
+    assert len(Results(tmp_path, _description()).points) == 1
+    assert len(_run(tmp_path, _description())) == 3
+
+
+def test_two_processes_give_the_same_points(tmp_path: Path) -> None:
+    alone = _run(tmp_path / "one", _description())
+    together = _run(tmp_path / "two", _description(), jobs=2)
+    assert sorted(alone, key=lambda p: (p.load, p.seed)) == sorted(together, key=lambda p: (p.load, p.seed))
+
+
+def test_a_curve_finds_its_loads(tmp_path: Path) -> None:
+    description = _description(loads=None, curve={"points": 6, "lowest": 0.1}, seeds=[1])
+    points = _run(tmp_path, description)
+    assert 4 <= len(points) <= 6
+    assert {point.load for point in points} >= {0.1, 1.0}
+    assert _run(tmp_path, description) == []
+
+
+def test_another_simulation_is_refused(tmp_path: Path) -> None:
+    Results(tmp_path, _description())
+    with pytest.raises(WrongFolder, match="another simulation"):
+        Results(tmp_path, _description(routing="min_adaptive"))
+
+
+def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:
+    Results(tmp_path, _description())
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "points.parquet")
+    with pytest.raises(WrongFolder, match=r"points\.parquet is not a file of points"):
+        Results(tmp_path, _description())

@@ -1,0 +1,54 @@
+"""Where a series becomes steady, and how well its mean is known."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulation.steadiness import batch_means, mser
+
+
+def test_a_start_that_differs_is_left_out() -> None:
+    rng = np.random.default_rng(1)
+    series = np.concatenate([np.linspace(50, 10, 30), np.full(170, 10.0)]) + rng.normal(0, 0.5, 200)
+    assert 25 <= mser(series.tolist()) <= 35
+
+
+def test_a_steady_series_is_kept() -> None:
+    rng = np.random.default_rng(2)
+    assert mser(rng.normal(10, 1, 400).tolist()) < 40
+
+
+def test_a_series_that_grows_to_its_end_has_no_steady_part() -> None:
+    assert mser([float(n) for n in range(100)]) == 50
+
+
+@given(st.lists(st.floats(-1e6, 1e6), max_size=60))
+def test_at_most_half_is_left_out(series: list[float]) -> None:
+    assert 0 <= mser(series) <= len(series) // 2
+
+
+def test_the_interval_holds_the_mean_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(3)
+    held = 0
+    for _ in range(400):
+        # Neighbours depend on each other (AR(1) with mean 20).
+        noise = rng.normal(0, 1, 2000)
+        series = np.empty(2000)
+        last = 0.0
+        for index, one in enumerate(noise):
+            last = 0.7 * last + one
+            series[index] = 20 + last
+        counts = rng.integers(50, 150, 2000)
+        found = batch_means((series * counts).tolist(), counts.tolist())
+        assert found is not None
+        held += abs(found.mean - 20) <= found.half_width
+    assert 0.90 <= held / 400 <= 0.99
+
+
+def test_too_few_batches_have_no_interval() -> None:
+    assert batch_means([1.0] * 19, [1.0] * 19) is None
+    assert batch_means([0.0] * 20, [0.0] * 20) is None
+    found = batch_means([3.0] * 20, [1.5] * 20)
+    assert found is not None
+    assert (found.mean, found.half_width, found.percent) == (pytest.approx(2), pytest.approx(0), pytest.approx(0))
