@@ -21,6 +21,7 @@
 //! Routers, nodes and links that have nothing to do cost nothing. Routers' order matters for random draws only.
 
 mod allocation;
+pub mod consolidation;
 mod node;
 mod state;
 
@@ -30,11 +31,13 @@ use crate::measure::{Histogram, Interval};
 use crate::network::{Network, NodeId, Peer, Port, PortId, RouterId};
 use crate::parameters::RouterParameters;
 use crate::rng::Rng;
-use crate::routing::{Congestion, Header, Request, Routing};
+use crate::routing::{Algorithm, Congestion, Header, Request, Routing};
+use crate::tcep::LinkState;
 use crate::traffic::Destinations;
 use crate::wheel::Wheel;
 
 use allocation::Allocator;
+use consolidation::{Consolidation, ConsolidationCounts, Tcep};
 use node::Nodes;
 use state::{FREE, Inputs, Outputs, RouterState};
 
@@ -118,6 +121,9 @@ pub struct FlitEngine {
     free_packets: Vec<u32>,
     requests: Vec<Request>,
     links: Option<Vec<LinkTx>>,
+    /// By port: whether its channel leads to a router.
+    links_to_router: Vec<bool>,
+    tcep: Option<Tcep>,
     measuring: bool,
     outstanding: u64,
     latencies: Histogram,
@@ -153,6 +159,11 @@ impl FlitEngine {
             ));
         }
         let ahead = u64::from(network.longest_latency()) + 2 + u64::from(parameters.credit_delay);
+        let links_to_router = network
+            .ports()
+            .iter()
+            .map(|port| matches!(port.peer, Peer::Port(_)))
+            .collect();
         let mut rng = Rng::new(seed);
         let nodes = Nodes::new(
             network.nodes(),
@@ -180,6 +191,8 @@ impl FlitEngine {
             free_packets: Vec::new(),
             requests: Vec::new(),
             links: None,
+            links_to_router,
+            tcep: None,
             measuring: false,
             outstanding: 0,
             latencies: Histogram::default(),
@@ -204,6 +217,46 @@ impl FlitEngine {
     pub fn link(&self, port: PortId) -> Option<LinkLedger> {
         let links = self.links.as_ref()?;
         Some(links[port as usize].ledger(self.now))
+    }
+
+    /// Turn links off and on by TCEP from now on, beginning with the root network.
+    ///
+    /// # Errors
+    /// If the network is no HyperX with single links, the routing is not PAL, or packets are under way.
+    pub fn set_consolidation(&mut self, parameters: Consolidation) -> Result<(), SimulationError> {
+        if self.routing.algorithm() != Algorithm::PowerAware {
+            return SimulationError::routing(
+                "TCEP needs the routing pal, which knows links that are off",
+            );
+        }
+        if self.injected != self.ejected {
+            return SimulationError::parameter("TCEP begins in an empty network");
+        }
+        self.tcep = Some(Tcep::new(&self.network, parameters, self.now)?);
+        Ok(())
+    }
+
+    /// What TCEP did so far; nothing without it.
+    #[must_use]
+    pub fn consolidation(&self) -> ConsolidationCounts {
+        self.tcep.as_ref().map(Tcep::counts).unwrap_or_default()
+    }
+
+    /// Cycles in which the link of a port was off.
+    #[must_use]
+    pub fn off_cycles(&self, port: PortId) -> u64 {
+        self.tcep
+            .as_ref()
+            .map_or(0, |tcep| tcep.off_cycles(port, self.now))
+    }
+
+    /// State of the link of a port; always active without TCEP, and at nodes.
+    #[must_use]
+    pub fn link_state(&self, port: PortId) -> LinkState {
+        self.tcep
+            .as_ref()
+            .and_then(|tcep| tcep.state(port))
+            .unwrap_or(LinkState::Active)
     }
 
     /// The present cycle.
@@ -273,6 +326,7 @@ impl FlitEngine {
     }
 
     fn cycle(&mut self) {
+        self.consolidate();
         self.serve_nodes();
         self.inject();
         self.receive();
@@ -290,6 +344,26 @@ impl FlitEngine {
         });
         self.active = active;
         self.now += 1;
+    }
+
+    /// Links that change, and TCEP's epochs.
+    fn consolidate(&mut self) {
+        let Some(mut tcep) = self.tcep.take() else {
+            return;
+        };
+        tcep.step(self.now, |port| self.is_unused(port));
+        self.tcep = Some(tcep);
+    }
+
+    /// Whether no packet is in a port's channel or the buffer behind it, or asks for it.
+    fn is_unused(&self, port: PortId) -> bool {
+        let router = self.network.port(port).router;
+        self.outputs.is_unused(port)
+            && self.routers[router as usize].waiting.iter().all(|&input| {
+                self.inputs
+                    .requests(input as usize)
+                    .all(|(_, request)| request.port != port)
+            })
     }
 
     /// Flits leave the network, and credits reach nodes.
@@ -433,20 +507,41 @@ impl FlitEngine {
             used: &self.outputs.used,
             recent: &self.outputs.recent,
         };
-        self.routing.choose(
-            (router, self.inputs.port(input)),
-            &self.packets[flit.packet as usize].header,
-            &queued,
-            self.parameters.threshold,
-            &mut self.rng,
-            &mut self.requests,
-        );
-        self.inputs.requests[input].clone_from(&self.requests);
+        let header = &self.packets[flit.packet as usize].header;
+        let in_port = self.inputs.port(input);
+        if let Some(tcep) = &mut self.tcep {
+            self.routing
+                .requests(router, in_port, header, &mut self.requests);
+            let outputs = &self.outputs;
+            let chosen = tcep.choose(
+                &self.requests,
+                header,
+                (
+                    &queued,
+                    self.parameters.threshold,
+                    self.parameters.packet_flits,
+                ),
+                |hop| outputs.has_room(hop.port, hop.first_vc, hop.last_vc),
+                &mut self.rng,
+            );
+            self.requests.swap(0, chosen);
+            self.requests.truncate(1);
+        } else {
+            self.routing.choose(
+                (router, in_port),
+                header,
+                &queued,
+                self.parameters.threshold,
+                &mut self.rng,
+                &mut self.requests,
+            );
+        }
+        self.inputs.ask(input, &self.requests);
         self.routers[router as usize].waiting.push(input as u32);
     }
 
     fn internal_step(&mut self, router: RouterId) {
-        let mut state = std::mem::take(&mut self.routers[router as usize]);
+        let state = &mut self.routers[router as usize];
         self.allocator.allocate_vcs(
             router,
             &state.waiting,
@@ -457,27 +552,28 @@ impl FlitEngine {
         self.allocator
             .allocate_switch(router, &state.switching, &self.inputs, &self.outputs);
         state.traverse(self.now, self.parameters.traversal_delay, &mut self.outputs);
-        for grant in 0..self.allocator.vc_grants.len() {
-            let (input, request, output) = self.allocator.vc_grants[grant];
-            let request = self.inputs.requests[input as usize][request as usize];
+        for &(input, request, output) in &self.allocator.vc_grants {
+            let request = self.inputs.request(input as usize, request);
             if let Some(flit) = self.inputs.first(input as usize) {
                 let packet = &mut self.packets[flit.packet as usize];
+                if let Some(tcep) = &mut self.tcep {
+                    let detour = packet.header.phase != 0 || request.phase != 0;
+                    tcep.count(request.port, detour, self.parameters.packet_flits);
+                }
                 packet.header.phase = request.phase;
                 packet.header.via = request.via;
-                packet.hops += u16::from(matches!(
-                    self.network.port(request.port).peer,
-                    Peer::Port(_)
-                ));
+                packet.hops += u16::from(self.links_to_router[request.port as usize]);
             }
             self.outputs.owner[output as usize] = input;
-            self.inputs.output[input as usize] = output;
+            self.inputs.set_output(input as usize, output);
             state.switching.push(input);
         }
-        let inputs = &self.inputs;
-        state
-            .waiting
-            .retain(|&input| inputs.output[input as usize] == FREE);
-        self.routers[router as usize] = state;
+        if !self.allocator.vc_grants.is_empty() {
+            let inputs = &self.inputs;
+            state
+                .waiting
+                .retain(|&input| inputs.output(input as usize) == FREE);
+        }
         for grant in 0..self.allocator.switch_grants.len() {
             self.switch(router, self.allocator.switch_grants[grant] as usize);
         }
@@ -489,7 +585,7 @@ impl FlitEngine {
 
     /// A flit leaves an input VC.
     fn switch(&mut self, router: RouterId, input: usize) {
-        let output = self.inputs.output[input] as usize;
+        let output = self.inputs.output(input) as usize;
         let flit = self.inputs.pop(input);
         let tail = flit.sequence + 1 == self.parameters.packet_flits;
         let (port, vc) = self.outputs.send(output);
@@ -509,7 +605,7 @@ impl FlitEngine {
             (input % usize::from(self.parameters.vcs)) as u8,
         );
         if tail {
-            self.inputs.output[input] = FREE;
+            self.inputs.set_output(input, FREE);
             // The next packet asks for a virtual channel in the next step.
             self.front(router, input);
         }
@@ -517,7 +613,7 @@ impl FlitEngine {
 
     /// One flit a cycle from each output queue, and one credit from each input.
     fn send(&mut self, router: RouterId) {
-        let mut state = std::mem::take(&mut self.routers[router as usize]);
+        let state = &mut self.routers[router as usize];
         let now = self.now;
         state.sending.retain(|&port| {
             let queue = &mut self.outputs.queues[port as usize];
@@ -529,6 +625,13 @@ impl FlitEngine {
                 }
             }
             if let Some((flit, vc)) = queue.pop_front() {
+                if let Some(tcep) = &self.tcep {
+                    let on = [None, Some(LinkState::Active), Some(LinkState::Shadow)];
+                    assert!(
+                        on.contains(&tcep.state(port)),
+                        "a flit for a link that is off"
+                    );
+                }
                 self.outputs.sent[port as usize] += 1;
                 let Port { peer, latency, .. } = self.network.port(port);
                 let at = now + 1 + u64::from(latency);
@@ -554,7 +657,6 @@ impl FlitEngine {
             }
             !queue.is_empty()
         });
-        self.routers[router as usize] = state;
     }
 
     /// Where all flits are; `injected` is `ejected` plus `in_flight` at any moment.

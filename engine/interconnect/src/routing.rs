@@ -10,7 +10,8 @@
 //! | [`Algorithm::TreeRandom`], [`Algorithm::TreeByDestination`], [`Algorithm::Dbbm`] | tree | any |
 //! | [`Algorithm::DragonflyMinimal`] | dragonfly | 2 halves: before, and from the global link on |
 //! | [`Algorithm::Ugal`] | hyperx | 2 halves: to the intermediate router, and from it |
-//! | [`Algorithm::Progressive`] | hyperx | 2 halves: UGAL_p, and PAL where links sleep |
+//! | [`Algorithm::Progressive`] | hyperx | 2 halves: UGAL_p |
+//! | [`Algorithm::PowerAware`] | hyperx | 2 halves: PAL, where links may be off |
 //! | [`Algorithm::Shortest`] | any | one a hop |
 //! | [`Algorithm::UpDown`] | any | any |
 
@@ -47,6 +48,10 @@ pub enum Algorithm {
     /// Decided in each dimension anew: directly, or over a random intermediate router of the dimension (TCEP's
     /// UGAL_p).
     Progressive,
+    /// As [`Algorithm::Progressive`], where links may be off: PAL. A packet whose detour ends at a link that was turned
+    /// off meanwhile goes on over the hub, the router with coordinate 0 in the dimension (TCEP section IV-E). Where
+    /// all links are on, it never does.
+    PowerAware,
     /// Any shortest path; the virtual channel is the number of hops behind.
     Shortest,
     /// Shortest paths that first go up, then down, in a spanning tree from router 0 (Schroeder et al. 1991).
@@ -55,7 +60,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// All algorithms with their names.
-    pub const ALL: [(&'static str, Self); 10] = [
+    pub const ALL: [(&'static str, Self); 11] = [
         ("dor", Self::DimensionOrder),
         ("min_adaptive", Self::MinimalAdaptive),
         ("tree_random", Self::TreeRandom),
@@ -64,6 +69,7 @@ impl Algorithm {
         ("dragonfly_min", Self::DragonflyMinimal),
         ("ugal", Self::Ugal),
         ("ugal_p", Self::Progressive),
+        ("pal", Self::PowerAware),
         ("shortest", Self::Shortest),
         ("up_down", Self::UpDown),
     ];
@@ -177,7 +183,8 @@ impl Routing {
                 Algorithm::DimensionOrder
                 | Algorithm::MinimalAdaptive
                 | Algorithm::Ugal
-                | Algorithm::Progressive,
+                | Algorithm::Progressive
+                | Algorithm::PowerAware,
                 Shape::HyperX(hyperx),
             ) => Relation::Flat(flat::Flat::new(network, hyperx, algorithm, vcs)?),
             (
@@ -230,7 +237,7 @@ impl Routing {
     pub const fn choice(&self) -> Choice {
         match self.algorithm {
             Algorithm::MinimalAdaptive => Choice::FirstFree,
-            Algorithm::Progressive => Choice::Balanced,
+            Algorithm::Progressive | Algorithm::PowerAware => Choice::Balanced,
             _ => Choice::Random,
         }
     }
@@ -330,7 +337,7 @@ impl Routing {
         let index = match self.choice() {
             Choice::FirstFree => return,
             Choice::Random => rng.below(out.len() as u32) as usize,
-            Choice::Balanced => flat::balance(out, congestion, threshold, rng),
+            Choice::Balanced => flat::balance(out, header.phase != 0, congestion, threshold, rng),
         };
         out.swap(0, index);
         out.truncate(1);

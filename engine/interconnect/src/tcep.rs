@@ -19,6 +19,8 @@
 //!   link 0 alone. The text (section IV-A.1) defines the budget as unused bandwidth and starts with link 0 alone. The text
 //!   is followed: it alone lets a network without traffic shrink to its root network, which the paper's 37.8 cycles at
 //!   low load are (37.69 in closed form).
+//! - Algorithm 1 runs at the end of a deactivation epoch. What it asks for is served at the end of the other router's next
+//!   epoch, as all requests are.
 //! - The utilization of a bidirectional link is that of its busier direction.
 //! - Links of equal merit: the one to the router of the lowest rank.
 
@@ -78,7 +80,7 @@ pub struct LinkView {
     pub root: bool,
     /// In the activation epoch that ends.
     pub short: Counted,
-    /// In the deactivation epoch that ends.
+    /// In the last deactivation epoch that has ended.
     pub long: Counted,
     /// Utilization that minimally routed traffic would have caused, had the link been active in the activation epoch.
     pub virtual_utilization: Utilization,
@@ -91,7 +93,7 @@ pub struct View<'a> {
     pub links: &'a [LinkView],
     /// The link (by its place in `links`) that was activated last.
     pub last_activated: Option<usize>,
-    /// Whether a deactivation epoch ends too.
+    /// Whether a deactivation epoch ends too, so that Algorithm 1 runs.
     pub deactivation_due: bool,
     /// U_hwm: utilization that an inner link should not exceed.
     pub high_water_mark: Utilization,
@@ -169,9 +171,6 @@ pub fn decide(view: &View<'_>, requests: &[Request]) -> Decision {
         });
         return decision;
     }
-    if !view.deactivation_due {
-        return decision;
-    }
     let outer = outer_links(view);
     let mut asked = requests
         .iter()
@@ -179,7 +178,9 @@ pub fn decide(view: &View<'_>, requests: &[Request]) -> Decision {
         .filter(|(_, request)| matches!(request, Request::Deactivate { .. }))
         .peekable();
     if asked.peek().is_none() {
-        decision.action = least_minimal(view, &outer).map(Action::AskToDeactivate);
+        if view.deactivation_due {
+            decision.action = least_minimal(view, &outer).map(Action::AskToDeactivate);
+        }
         return decision;
     }
     let chosen = asked

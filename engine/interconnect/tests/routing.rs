@@ -57,6 +57,8 @@ fn packets_arrive_over_the_shortest_path() {
         let most = |least: u32| match algorithm {
             Algorithm::Ugal => 2 * diameter,
             Algorithm::Progressive => 2 * least,
+            // Over the hub as well, as `walk` takes any request.
+            Algorithm::PowerAware => 3 * least,
             // A global link, and before and behind it a hop in each of the group's dimensions.
             Algorithm::DragonflyMinimal => {
                 if name.starts_with("row") {

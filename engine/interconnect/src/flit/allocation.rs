@@ -108,7 +108,7 @@ impl Allocator {
         for &input in waiting {
             let pointer = self.vc_in[input as usize];
             let mut best: Option<(u8, u32, u32, u32)> = None;
-            for (number, request) in (0..).zip(&inputs.requests[input as usize]) {
+            for (number, request) in inputs.requests(input as usize) {
                 for vc in request.first_vc..=request.last_vc {
                     let output = request.port * self.vcs + u32::from(vc);
                     let free = outputs.owner[output as usize] == FREE;
@@ -162,7 +162,7 @@ impl Allocator {
         self.claimed.clear();
         let (first, degree) = self.span(router);
         for &input in switching {
-            let output = inputs.output[input as usize];
+            let output = inputs.output(input as usize);
             let (in_port, out_port) = (input / self.vcs, output / self.vcs);
             let held = outputs.held[out_port as usize];
             if outputs.room(output as usize) == 0 || held != FREE && held != input {
@@ -187,7 +187,7 @@ impl Allocator {
         for place in 0..by_input {
             let local = granted[place];
             let input = self.claims[local as usize].input;
-            let output = inputs.output[input as usize] / self.vcs;
+            let output = inputs.output(input as usize) / self.vcs;
             let claim = Claim {
                 round: self.round,
                 key: steps(local, self.switch_out[output as usize], degree),

@@ -10,18 +10,27 @@ use crate::routing::Request;
 /// No output VC, or no owner.
 pub(super) const FREE: u32 = u32::MAX;
 
+/// One input VC, in one place for the cache.
+#[derive(Copy, Clone, Debug)]
+struct Input {
+    head: u16,
+    length: u16,
+    /// The output VC that the packet in front holds.
+    output: u32,
+    /// The flit in front, if there is one.
+    front: Flit,
+    /// What the packet in front asks for: mostly one thing; the others are in `more`.
+    ask: Request,
+}
+
 /// Input VCs of all routers, by port and VC.
 #[derive(Clone, Debug)]
 pub(super) struct Inputs {
     vcs: usize,
     size: usize,
+    channels: Vec<Input>,
     flits: Vec<Flit>,
-    head: Vec<u16>,
-    length: Vec<u16>,
-    /// The output VC that the packet in front holds.
-    pub(super) output: Vec<u32>,
-    /// What the packet in front asks for.
-    pub(super) requests: Vec<Vec<Request>>,
+    more: Vec<Vec<Request>>,
     /// Credits to return, by port.
     pub(super) credits: Vec<VecDeque<u8>>,
 }
@@ -30,6 +39,14 @@ impl Inputs {
     pub(super) fn new(network: &Network, vcs: u8, buffer: u16) -> Self {
         let ports = network.ports().len();
         let channels = ports * usize::from(vcs);
+        let nothing = Request {
+            port: 0,
+            first_vc: 0,
+            last_vc: 0,
+            priority: 0,
+            phase: 0,
+            via: 0,
+        };
         let none = Flit {
             packet: 0,
             sequence: 0,
@@ -37,11 +54,18 @@ impl Inputs {
         Self {
             vcs: usize::from(vcs),
             size: usize::from(buffer),
+            channels: vec![
+                Input {
+                    head: 0,
+                    length: 0,
+                    output: FREE,
+                    front: none,
+                    ask: nothing,
+                };
+                channels
+            ],
             flits: vec![none; channels * usize::from(buffer)],
-            head: vec![0; channels],
-            length: vec![0; channels],
-            output: vec![FREE; channels],
-            requests: vec![Vec::new(); channels],
+            more: vec![Vec::new(); channels],
             credits: vec![VecDeque::new(); ports],
         }
     }
@@ -54,44 +78,90 @@ impl Inputs {
         (input / self.vcs) as PortId
     }
 
+    /// Keep what the packet in front asks for.
+    pub(super) fn ask(&mut self, input: usize, requests: &[Request]) {
+        if let [first, more @ ..] = requests {
+            self.channels[input].ask = *first;
+            if !(more.is_empty() && self.more[input].is_empty()) {
+                self.more[input].clear();
+                self.more[input].extend_from_slice(more);
+            }
+        }
+    }
+
+    /// What the packet in front asks for, with numbers.
+    pub(super) fn requests(&self, input: usize) -> impl Iterator<Item = (u32, &Request)> {
+        (0..).zip(std::iter::once(&self.channels[input].ask).chain(&self.more[input]))
+    }
+
+    /// One of the things that the packet in front asks for.
+    pub(super) fn request(&self, input: usize, number: u32) -> Request {
+        match number.checked_sub(1) {
+            None => self.channels[input].ask,
+            Some(more) => self.more[input][more as usize],
+        }
+    }
+
     pub(super) fn length(&self, input: usize) -> usize {
-        usize::from(self.length[input])
+        usize::from(self.channels[input].length)
     }
 
     pub(super) fn stored(&self) -> u64 {
-        self.length.iter().map(|&length| u64::from(length)).sum()
+        self.channels
+            .iter()
+            .map(|channel| u64::from(channel.length))
+            .sum()
+    }
+
+    /// The output VC that the packet in front holds, or [`FREE`].
+    pub(super) fn output(&self, input: usize) -> u32 {
+        self.channels[input].output
+    }
+
+    pub(super) fn set_output(&mut self, input: usize, output: u32) {
+        self.channels[input].output = output;
     }
 
     /// True if the flit is the first of the buffer.
     pub(super) fn push(&mut self, input: usize, flit: Flit) -> bool {
-        let length = self.length(input);
+        let channel = &mut self.channels[input];
+        let length = usize::from(channel.length);
         assert!(length < self.size, "input VC {input} overflows");
-        let place = (usize::from(self.head[input]) + length) % self.size;
+        channel.length += 1;
+        if length == 0 {
+            channel.front = flit;
+            return true;
+        }
+        // The flit in front has no place in the ring.
+        let place = (usize::from(channel.head) + length - 1) % self.size;
         self.flits[input * self.size + place] = flit;
-        self.length[input] += 1;
-        length == 0
+        false
     }
 
     pub(super) fn first(&self, input: usize) -> Option<Flit> {
-        let place = input * self.size + usize::from(self.head[input]);
-        (self.length[input] > 0).then(|| self.flits[place])
+        let channel = &self.channels[input];
+        (channel.length > 0).then_some(channel.front)
     }
 
     pub(super) fn pop(&mut self, input: usize) -> Flit {
-        debug_assert!(self.length[input] > 0);
-        let head = usize::from(self.head[input]);
-        self.head[input] = if head + 1 == self.size {
-            0
-        } else {
-            head as u16 + 1
-        };
-        self.length[input] -= 1;
-        self.flits[input * self.size + head]
+        let channel = &mut self.channels[input];
+        debug_assert!(channel.length > 0);
+        let flit = channel.front;
+        channel.length -= 1;
+        if channel.length > 0 {
+            channel.front = self.flits[input * self.size + usize::from(channel.head)];
+            channel.head += 1;
+            if usize::from(channel.head) == self.size {
+                channel.head = 0;
+            }
+        }
+        flit
     }
 
     /// The packet in front holds an output VC, and a flit of it is there.
     pub(super) fn is_switching(&self, input: usize) -> bool {
-        self.output[input] != FREE && self.length[input] > 0
+        let channel = &self.channels[input];
+        channel.output != FREE && channel.length > 0
     }
 }
 
@@ -141,6 +211,20 @@ impl Outputs {
     /// Credits of an output VC.
     pub(super) fn room(&self, output: usize) -> u16 {
         self.free[output]
+    }
+
+    /// Whether a flit could go into one of the virtual channels.
+    pub(super) fn has_room(&self, port: PortId, first_vc: u8, last_vc: u8) -> bool {
+        (first_vc..=last_vc).any(|vc| self.credits(port, vc) > 0)
+    }
+
+    /// No packet holds the port, and all credits are back.
+    pub(super) fn is_unused(&self, port: PortId) -> bool {
+        let first = port as usize * self.vcs;
+        self.used[port as usize] == 0
+            && self.owner[first..first + self.vcs]
+                .iter()
+                .all(|&owner| owner == FREE)
     }
 
     /// Use a credit; the output's port and VC.

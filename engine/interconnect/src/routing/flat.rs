@@ -194,7 +194,7 @@ impl Flat {
                     hop(d, self.coordinate(goal, d), within(half, phase));
                 }
             }
-            Algorithm::Progressive => {
+            Algorithm::Progressive | Algorithm::PowerAware => {
                 let Some(d) = self.difference(router, header.target) else {
                     return;
                 };
@@ -205,6 +205,9 @@ impl Flat {
                     && local < self.before[d] + (self.shape.sizes[d] - 1) * trunk;
                 if misrouted {
                     hop(d, wanted, within(1, 0));
+                    if self.algorithm == Algorithm::PowerAware && own != 0 && wanted != 0 {
+                        hop(d, 0, within(0, OUTBOUND));
+                    }
                     return;
                 }
                 hop(d, wanted, Request { phase: 0, ..plain });
@@ -225,6 +228,7 @@ impl Flat {
 /// hop left in the dimension, a detour two (TCEP section IV-E, with UGAL's comparison).
 pub(super) fn balance(
     requests: &[Request],
+    on_detour: bool,
     congestion: &impl Congestion,
     threshold: u32,
     rng: &mut Rng,
@@ -233,6 +237,9 @@ pub(super) fn balance(
         .iter()
         .take_while(|request| request.phase != OUTBOUND)
         .count();
+    if on_detour {
+        return rng.below(direct as u32) as usize;
+    }
     let own = rng.below(direct as u32) as usize;
     let detours = requests.len() - direct;
     if detours == 0 {

@@ -95,6 +95,7 @@ pub fn pairs() -> Vec<(String, Network, Algorithm, u8)> {
         add(name, &network, Algorithm::MinimalAdaptive, 3);
         add(name, &network, Algorithm::Ugal, 2);
         add(name, &network, Algorithm::Progressive, 2);
+        add(name, &network, Algorithm::PowerAware, 2);
         add(name, &network, Algorithm::UpDown, 1);
     }
     all
