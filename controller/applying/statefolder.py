@@ -53,11 +53,8 @@ class StateFolder:
         return cls(lab.name, lab.folder, operand_of(lab))
 
     def _chosen(self, by_name: Path) -> Path:
-        try:
-            owner = (by_name / "lab").read_text(encoding="utf-8").strip()
-        except OSError:
-            return by_name
-        if not self._of or owner == self._of or not Path(owner).is_dir():
+        owner = _owner(by_name)
+        if not self._of or owner in ("", self._of) or not Path(owner).is_dir():
             return by_name
         return by_name.with_name(f"{by_name.name}-{hashlib.sha256(self._of.encode()).hexdigest()[:8]}")
 
@@ -86,7 +83,7 @@ class StateFolder:
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            if self._of:
+            if self._of and _owner(self.path) != self._of:
                 durable.replace(self.path / "lab", f"{self._of}\n")
         except OSError as error:
             raise LabError(
@@ -109,6 +106,14 @@ class StateFolder:
             for old in sorted(past.glob("*.jsonl"))[:-_KEPT]:
                 old.unlink()
         durable.rename(self.path / "journal.new", self.journal)
+
+
+def _owner(folder: Path) -> str:
+    """The lab's folder that a state folder belongs to; empty if it does not say."""
+    try:
+        return (folder / "lab").read_text(encoding="utf-8").strip()
+    except OSError:
+        return ""
 
 
 def digest_of(lab: Lab) -> str:

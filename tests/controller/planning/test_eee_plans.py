@@ -100,7 +100,7 @@ def test_hosts_in_vlans_without_a_tree_flap_only_if_that_is_allowed() -> None:
         ports[end.port] = replace(ports[end.port], admin_up=False)
         off[end.device] = replace(off[end.device], ports=ports)
     quiet = State(off)
-    with pytest.raises(PlanError, match="run `eeectl apply` first"):
+    with pytest.raises(PlanError, match="apply routing to the lab first"):
         eee(LAB, quiet, [TRUNKS[1]], on=True)
     assert eee(LAB, quiet, [TRUNKS[1]], on=True, may_flap=True).steps
     idle = eee(LAB, quiet, [TRUNKS[0]], on=True)

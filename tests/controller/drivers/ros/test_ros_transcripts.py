@@ -171,7 +171,9 @@ def test_spanning_tree_of_a_root() -> None:
 
 def test_configuration_of_an_sg500() -> None:
     found = text.port_lines(SG, "x", SG500_CONFIGURATION)
-    assert found["gi1/1"] == text.PortLines("general", None, ("switchport general allowed vlan add 100 tagged",))
+    assert found["gi1/1"] == text.PortLines(
+        "general", None, ("switchport general allowed vlan add 100 tagged",), 'description "Wifi Controller"'
+    )
     assert (found["gi1/11"].mode, found["gi1/11"].lag, found["gi1/11"].general) == ("access", None, ())
     assert found["gi1/23"].mode == "general"
     assert found["gi1/49"] == text.PortLines("", 1, ())
