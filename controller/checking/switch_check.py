@@ -4,17 +4,16 @@ A service that is silent or refuses the login is one problem in the report; what
 same. A switch of another maker than the inventory's family is a problem, even if it takes the login.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from controller.applying.port_proof import PortProofs, prove_ports
 from controller.applying.statefolder import StateFolder
 from controller.checking.cabling import QUERIES, Sight, read_sight, shown_sight
 from controller.checking.capabilities import Abilities, Trial, probe_switch, read_abilities, spare_port
-from controller.drivers import lldp_shows
+from controller.drivers import lldp_shows, mac_shows
 from controller.drivers.driver import ASPECTS, Answers, Query, Show, Walk
-from controller.drivers.lldp_shows import Neighbour
 from controller.drivers.makers import SYSTEM, said_of, wrong_maker
 from controller.drivers.table import driver_of
 from controller.transports.session import Session
@@ -126,20 +125,28 @@ class _Reading:
             return None
 
     def sight(self) -> Sight | None:
-        shown = self._neighbours() if Show in self._up else {}
+        shown = lldp_shows.read(self._switch.family, self._shown(lldp_shows.query(self._switch.family)))
         if Walk in self._up:
-            return read_sight(self._switch, self._session.ask(QUERIES), shown)
-        return shown_sight(self._switch, shown) if shown else None
+            sight = read_sight(self._switch, self._session.ask(QUERIES), shown)
+        elif shown:
+            sight = shown_sight(self._switch, shown)
+        else:
+            return None
+        if sight.learned:
+            return sight
+        learned = mac_shows.read(
+            self._shown(mac_shows.query(self._switch.family)), [port.name for port in self._switch.ports]
+        )
+        return replace(sight, learned=learned)
 
-    def _neighbours(self) -> Mapping[str, Neighbour]:
-        """Neighbours as the command line shows them; empty if this firmware has no such command."""
-        query = lldp_shows.query(self._switch.family)
-        if query is None:
-            return {}
+    def _shown(self, query: Show | None) -> str:
+        """What the command line shows; empty if it is silent, or has no such command in this firmware."""
+        if query is None or Show not in self._up:
+            return ""
         try:
-            return lldp_shows.read(self._switch.family, str(self._session.ask([query])[query]))
+            return str(self._session.ask([query])[query])
         except Rejected:
-            return {}
+            return ""
 
     def abilities(self) -> Abilities | None:
         if not self._up:

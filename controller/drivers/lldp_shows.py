@@ -63,8 +63,10 @@ def read(family: SwitchFamily, text: str) -> Mapping[str, Neighbour]:
     """
     if family == "cisco_ios":
         return dict(_ios(text))
-    table = _TABLES[family]
-    found = {}
+    table = _TABLES.get(family)
+    found: dict[str, Neighbour] = {}
+    if table is None:
+        return found
     for cells in table_rows(text):
         if len(cells) > table.name and cells[table.chassis]:
             neighbour = Neighbour(_chassis(cells[table.chassis]), cells[table.port].encode(), cells[table.name])

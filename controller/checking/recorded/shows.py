@@ -11,11 +11,12 @@ from functools import partial
 from typing import Any, Final
 
 from controller.checking.recorded.verdict import Verdict, judge
-from controller.drivers import lldp_shows
+from controller.drivers import lldp_shows, mac_shows
 from controller.drivers.cisco_ios.driver import VERSION as IOS_VERSION
 from controller.drivers.cisco_ios.names import interface_key, read_vids
 from controller.drivers.cisco_ios.read import EVERY_VID, read_switchports, read_vlans, switchport_of
 from controller.drivers.fastpath.shows import identity_of_version
+from controller.drivers.interface_names import interface_key as generic_key
 from controller.drivers.ros import text as ros_text
 from controller.drivers.ros.driver import SYSTEM as ROS_SYSTEM
 from controller.drivers.ros.driver import VERSION as ROS_VERSION
@@ -162,6 +163,26 @@ def _mac(text: str) -> bytes:
 # -- neighbours
 
 
+def _ios_learned(records: Records) -> object:
+    """By address, the keys of the ports where it was learned."""
+    found: dict[bytes, set[object]] = {}
+    for record in records:
+        held = record["destination_port"]
+        keys = {generic_key(str(port)) for port in ([held] if isinstance(held, str) else held)} - {None}
+        if str(record["type"]).lower() == "dynamic" and keys:
+            found.setdefault(_mac(str(record["destination_address"])), set()).update(keys)
+    return found
+
+
+def _ios_addresses(_switch: Switch, text: str) -> object:
+    """Every interface that the text names is a port."""
+    ports = {
+        key: word for word in text.split() if "/" in word or word.lower().startswith("po") if (key := generic_key(word))
+    }
+    found = mac_shows.read(text, ports.values())
+    return {mac: {generic_key(port) for port in at} for mac, at in found.items()}
+
+
 def _neighbours(family: SwitchFamily) -> Reading:
     def read(_switch: Switch, text: str) -> object:
         found = lldp_shows.read(family, text)
@@ -214,6 +235,7 @@ _JUDGES: Final[Mapping[tuple[str, str], tuple[_Judge, ...]]] = {
     ("cisco_ios", "show_interfaces_switchport"): (
         _Judge("cisco_ios", "modes and VLANs of ports", _ios_ports, _ios_ports_expected, by_port=True),
     ),
+    ("cisco_ios", "show_mac-address-table"): (_Judge("cisco_ios", "learned addresses", _ios_addresses, _ios_learned),),
     ("cisco_ios", "show_vlan"): (_Judge("cisco_ios", "VLANs", _ios_vlans, _vids_expected),),
     ("cisco_ios", "show_vlan_brief"): (_Judge("cisco_ios", "VLANs", _ios_vlans, _vids_expected),),
     ("cisco_ios", "show_lldp_neighbors_detail"): (
