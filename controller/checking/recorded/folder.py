@@ -41,7 +41,7 @@ def judge_folder(folder: Path) -> Iterator[Verdict]:
 
 
 def _device(recorded: Recorded) -> str:
-    words = " ".join(text_of(recorded.get(_SYS_DESCR, b"unnamed")).split())
+    words = " ".join(text_of(recorded.objects.get(_SYS_DESCR, b"unnamed")).split())
     return words[:_SHOWN]
 
 

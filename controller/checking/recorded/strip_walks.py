@@ -49,7 +49,7 @@ class _Recording:
         return below(self.recorded, oid)
 
     def get(self, oids: Sequence[str], /) -> dict[str, SnmpValue]:
-        return {oid: self.recorded[oid] for oid in oids if oid in self.recorded}
+        return {oid: self.recorded.objects[oid] for oid in oids if oid in self.recorded.objects}
 
     def put(self, request: SnmpSet, /) -> tuple[int, int]:
         raise AssertionError(request)

@@ -5,8 +5,10 @@ stamps, objects that end a walk) are left out; so are values of types that no re
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
 
 from controller.drivers.driver import Answers, SnmpValue, Walk
 
@@ -15,8 +17,18 @@ _SNMPWALK: Final = re.compile(r"\.?(?P<oid>1(?:\.\d+)+) = (?P<kind>[A-Za-z0-9-]+
 _NUMBERS, _OCTETS, _OID = frozenset({"2", "65", "66", "67", "70"}), "4", "6"
 _WALK_NUMBERS = frozenset({"INTEGER", "Counter32", "Counter64", "Gauge32", "Unsigned32", "UInteger32"})
 
-Recorded = Mapping[str, SnmpValue]
-"""Objects by OID, without a dot before it."""
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Objects by OID, without a dot before it; `names` are their OIDs, sorted as text."""
+
+    objects: Mapping[str, SnmpValue]
+    names: Sequence[str]
+
+    @classmethod
+    def of(cls, objects: Mapping[str, SnmpValue]) -> Self:
+        """The same objects, to be searched."""
+        return cls(objects, sorted(objects))
 
 
 def read_walk(text: str) -> Recorded:
@@ -31,7 +43,7 @@ def read_walk(text: str) -> Recorded:
             continue
         if value is not None:
             found[shape["oid"].strip(".")] = value
-    return found
+    return Recorded.of(found)
 
 
 def answers_of(recorded: Recorded, walks: Iterable[Walk]) -> Answers:
@@ -42,7 +54,13 @@ def answers_of(recorded: Recorded, walks: Iterable[Walk]) -> Answers:
 def below(recorded: Recorded, oid: str) -> dict[str, SnmpValue]:
     """The objects below an OID, by the rest of theirs."""
     head = f"{oid}."
-    return {name.removeprefix(head): value for name, value in recorded.items() if name.startswith(head)}
+    names = recorded.names[
+        bisect_left(recorded.names, head) : bisect_left(recorded.names, f"{oid}/")
+    ]  # "/" is after "."
+    rest = sorted(
+        (name.removeprefix(head) for name in names), key=lambda index: [int(part) for part in index.split(".")]
+    )
+    return {index: recorded.objects[f"{head}{index}"] for index in rest}
 
 
 def _whole_lines(text: str) -> Iterator[str]:

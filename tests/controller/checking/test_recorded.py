@@ -111,4 +111,4 @@ FF
 .1.2.8 = OID: .1.3.6
 Timeout: no answer
 """
-    assert read_walk(text) == {"1.2.4": "1.3.6", "1.2.6": b"\0\x0a\xff", "1.2.8": "1.3.6"}
+    assert read_walk(text).objects == {"1.2.4": "1.3.6", "1.2.6": b"\0\x0a\xff", "1.2.8": "1.3.6"}
