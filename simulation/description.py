@@ -221,6 +221,28 @@ class Links(_Part):
         return self.coalesce_flits > 0 or self.coalesce > 0 or self.flit_cycles > 1
 
 
+class Consolidation(_Part):
+    """TCEP (Kim et al. 2018): links are turned off and on with the traffic. Times in cycles; its section V."""
+
+    epoch: PositiveInt = 1000
+    """Activation epoch."""
+
+    deactivation_epochs: PositiveInt = 10
+    """Activation epochs in a deactivation epoch."""
+
+    wake: NonNegative = 1000
+    high_water_mark: Annotated[float, Field(gt=0, le=1)] = 0.75
+
+    def form(self) -> Form:
+        """For the engine."""
+        return self.model_dump()
+
+    @property
+    def settling_cycles(self) -> int:
+        """How long a network takes at least to find its links: some deactivation epochs."""
+        return 3 * self.epoch * self.deactivation_epochs
+
+
 class Energy(_Part):
     """Energy of a channel by bits (TCEP section V: 31.25 and 23.44 pJ/bit, 48-bit flits)."""
 
@@ -262,6 +284,7 @@ Routing = Literal[
     "dragonfly_min",
     "ugal",
     "ugal_p",
+    "pal",
     "shortest",
     "up_down",
 ]
@@ -277,6 +300,7 @@ class Description(_Part):
     engine: Literal["auto", "flit", "packet"] = "auto"
     traffic: Traffic = Traffic()
     links: Links = Links()
+    consolidation: Consolidation | None = None
     energy: Energy = Energy()
     loads: list[Load] | None = None
     """Flits a node and cycle."""
@@ -289,6 +313,16 @@ class Description(_Part):
     def _loads_or_curve(self) -> "Description":
         if (self.loads is None) == (self.curve is None):
             raise ValueError("a simulation has either loads or a curve: write loads: [0.1, 0.5] or curve: {points: 10}")
+        return self
+
+    @model_validator(mode="after")
+    def _has_time_to_consolidate(self) -> "Description":
+        tcep = self.consolidation
+        if tcep and self.precision.most_cycles < 3 * tcep.settling_cycles:
+            raise ValueError(
+                "consolidation takes its time: write precision: {most_cycles: "
+                f"{3 * tcep.settling_cycles}}} or more, or shorter epochs"
+            )
         return self
 
     @property
@@ -306,6 +340,7 @@ class Description(_Part):
             and router.traversal_delay == 1
             and router.buffer_flits >= _ENOUGH_PACKETS * router.packet_flits
             and not self.links.needs_flits
+            and self.consolidation is None
             and self.routing != "min_adaptive"
         )
         return "packet" if fits else "flit"

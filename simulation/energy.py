@@ -2,7 +2,7 @@
 
 A channel that is on always sends bits: those of flits, and between them idle patterns that keep both ends in step (TCEP
 section II-A), so its energy is that of its bits. In low power it takes a share of the idle power; Ts and Tw are at
-full power. The energy of a change itself is not known and left out.
+full power. A link that is off takes nothing. The energy of a change itself is not known and left out.
 """
 
 from dataclasses import dataclass
@@ -27,25 +27,30 @@ class EnergyUse:
     low_power_share: float
     """Of all channels' time."""
 
+    off_share: float
+    """Of all channels' time."""
+
 
 def energy_use(energy: Energy, before: "Sequence[SimulatedChannel]", after: "Sequence[SimulatedChannel]") -> EnergyUse:
     """The energy between two moments; the channels are those of one network, in the same order."""
-    sending, full, low = (late - early for early, late in zip(_times(before), _times(after), strict=True))
+    sending, full, low, off = (late - early for early, late in zip(_times(before), _times(after), strict=True))
     active = sending * energy.active_pj_per_bit
     total = active + (full + low * energy.low_power_share) * energy.idle_pj_per_bit
-    always_on = active + (full + low) * energy.idle_pj_per_bit
-    time = sending + full + low
+    always_on = active + (full + low + off) * energy.idle_pj_per_bit
+    time = sending + full + low + off
     return EnergyUse(
         picojoule=total * energy.flit_bits,
         ratio=total / always_on if always_on else 1.0,
         low_power_share=low / time if time else 0.0,
+        off_share=off / time if time else 0.0,
     )
 
 
-def _times(channels: "Sequence[SimulatedChannel]") -> tuple[int, int, int]:
-    """Cycles of sending, at full power without sending, and at low power, over all channels."""
+def _times(channels: "Sequence[SimulatedChannel]") -> tuple[int, int, int, int]:
+    """Cycles of sending, at full power without sending, at low power, and off, over all channels."""
     return (
         sum(one["transmit_cycles"] for one in channels),
         sum(one["idle_cycles"] + one["sleep_cycles"] + one["wake_cycles"] for one in channels),
         sum(one["quiet_cycles"] + one["refresh_cycles"] + one["fast_cycles"] for one in channels),
+        sum(one["off_cycles"] for one in channels),
     )

@@ -59,6 +59,12 @@ class Point:
     low_power_share: float
     """Of the time of all channels between routers."""
 
+    off_share: float
+    """Of the time of all channels between routers: turned off by TCEP."""
+
+    control_share: float | None
+    """TCEP's control packets to packets that arrived."""
+
     energy_pj_per_flit: float | None
     energy_ratio: float
     """To links that never sleep."""
@@ -84,12 +90,15 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
             seed=seed,
             engine=engine,
             link=description.links.form(),
+            consolidation=description.consolidation.form() if description.consolidation else None,
         )
     except SimulationError as error:
         raise BrokenSimulation(f"{description.name}: {error}; change the simulation's file.") from error
     precision = description.precision
+    settling = description.consolidation.settling_cycles if description.consolidation else 0
+    simulation.advance(settling)
     warm_up, found = _warm_up(simulation, precision.batch_cycles, precision.most_cycles // 2)
-    before = simulation.channels()
+    before, control = simulation.channels(), simulation.consolidation()["control_packets"]
     begun = simulation.now_cycles
     simulation.measure(True)
     batches: list[SimulatedInterval] = []
@@ -97,10 +106,11 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
     while simulation.now_cycles < precision.most_cycles:
         batches += [simulation.advance(precision.batch_cycles) for _ in range(_FIRST_LOOK)]
         interval = _latency(batches)
-        if interval and interval.percent <= precision.within_percent:
+        enough = simulation.now_cycles - begun >= settling
+        if enough and interval and interval.percent <= precision.within_percent:
             break
     cycles = simulation.now_cycles - begun
-    after = simulation.channels()
+    after, later = simulation.channels(), simulation.consolidation()["control_packets"]
     simulation.measure(False)
     _drain(simulation, precision.batch_cycles, precision.most_cycles)
     latencies = simulation.latencies()
@@ -125,6 +135,8 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
         warm_up_cycles=warm_up,
         cycles=cycles,
         low_power_share=use.low_power_share,
+        off_share=use.off_share,
+        control_share=(later - control) / arrived if arrived else None,
         energy_pj_per_flit=use.picojoule / flits if flits else None,
         energy_ratio=use.ratio,
         doubts=" ".join(f"{doubt}." for doubt in simulation.doubts()),

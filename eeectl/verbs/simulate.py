@@ -97,7 +97,7 @@ def _line(point: Point) -> str:
 
 def _print(description: Description, points: tuple[Point, ...]) -> None:
     table = Table(title=description.name, caption="latency in cycles with 95 % interval; ~ not as narrow as asked")
-    for name in ("load", "seed", "latency", "p99", "hops", "accepted", "low power", "energy"):
+    for name in ("load", "seed", "latency", "p99", "hops", "accepted", "low power", "off", "energy"):
         table.add_column(name, justify="right")
     for point in points:
         if point.saturated or point.latency is None:
@@ -113,6 +113,7 @@ def _print(description: Description, points: tuple[Point, ...]) -> None:
             "-" if point.hops is None else f"{point.hops:.3f}",
             f"{point.accepted:.4f}",
             f"{100 * point.low_power_share:.1f} %",
+            f"{100 * point.off_share:.1f} %",
             f"{100 * point.energy_ratio:.1f} %",
         )
     console = Console()

@@ -18,6 +18,7 @@ def _channel(**states: int) -> "SimulatedChannel":
         "to_router": 1,
         "transmit_cycles": states.get("transmit", 0),
         "idle_cycles": states.get("idle", 0),
+        "off_cycles": states.get("off", 0),
         "sleep_cycles": states.get("sleep", 0),
         "quiet_cycles": states.get("quiet", 0),
         "refresh_cycles": states.get("refresh", 0),
@@ -46,6 +47,12 @@ def test_idle_costs_three_quarters_and_sleep_its_share() -> None:
     assert asleep.picojoule == pytest.approx((80 * 0.2 + 20) * 48 * 23.44)
     assert asleep.ratio == pytest.approx(0.36)
     assert asleep.low_power_share == pytest.approx(0.8)
+
+
+def test_a_link_that_is_off_takes_nothing() -> None:
+    use = energy_use(Energy(), [_channel()] * 2, [_channel(idle=100), _channel(off=100)])
+    assert use.picojoule == pytest.approx(100 * 48 * 23.44)
+    assert (use.ratio, use.off_share) == (pytest.approx(0.5), pytest.approx(0.5))
 
 
 def test_a_network_of_one_router_has_no_channels() -> None:

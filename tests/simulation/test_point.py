@@ -77,7 +77,23 @@ def test_sleeping_links_save_energy_and_cost_time() -> None:
     assert asleep.energy_ratio == pytest.approx(1 - 0.9 * asleep.low_power_share, abs=0.02)
 
 
+def test_tcep_turns_links_off_and_leaves_the_root_network() -> None:
+    quick = {"epoch": 200, "wake": 200}
+    tcep = _description(routing="pal", consolidation=quick, router={"history_window": 20})
+    always_on = simulate_point(_description(routing="ugal_p", router={"history_window": 20}), 0.01, 1)
+    point = simulate_point(tcep, 0.01, 1)
+    # 24 of 48 links are in the stars of 8 rows and columns.
+    assert point.off_share == pytest.approx(0.5, abs=0.01)
+    assert point.energy_ratio == pytest.approx(0.5, abs=0.02)
+    assert point.latency is not None
+    assert always_on.latency is not None
+    assert always_on.latency + 1 < point.latency < always_on.latency + 12
+    assert (always_on.off_share, always_on.control_share) == (0.0, 0.0)
+
+
 def test_parts_that_do_not_fit_are_one_sentence() -> None:
+    with pytest.raises(BrokenSimulation, match="TCEP needs the routing pal"):
+        simulate_point(_description(consolidation={"epoch": 100}), 0.1, 1)
     with pytest.raises(BrokenSimulation, match="does not work on a hyperx"):
         simulate_point(_description(routing="tree_random"), 0.1, 1)
     three = _description(network={"kind": "hyperx", "sizes": [3], "concentration": 1}, traffic={"kind": "bit_reversal"})

@@ -376,6 +376,7 @@ class SimulatedChannel(TypedDict):
     to_router: int
     transmit_cycles: int
     idle_cycles: int  # at full power
+    off_cycles: int  # turned off by TCEP
     sleep_cycles: int  # Ts
     quiet_cycles: int
     refresh_cycles: int
@@ -383,6 +384,14 @@ class SimulatedChannel(TypedDict):
     wake_cycles: int  # Tw
     wakes: int
     sleeps: int
+
+class ConsolidationCounts(TypedDict):
+    """What TCEP did so far."""
+
+    control_packets: int
+    activations: int
+    deactivations: int
+    reactivations: int  # of shadow links
 
 class NetworkFacts(TypedDict):
     routers: int
@@ -409,6 +418,7 @@ class NetworkSimulation:
         seed: int,
         engine: Literal["flit", "packet"],
         link: Mapping[str, object],
+        consolidation: Mapping[str, object] | None = None,  # TCEP: epoch, deactivation_epochs, wake, high_water_mark
     ) -> None: ...
     def advance(self, cycles: int) -> SimulatedInterval: ...
     def measure(self, on: bool) -> None: ...  # whether packets made from now on count in `latencies`
@@ -422,6 +432,7 @@ class NetworkSimulation:
     def doubts(self) -> list[str]: ...  # where the packet engine's assumptions are weak
     def latencies(self) -> SimulatedLatencies: ...
     def channels(self) -> list[SimulatedChannel]: ...
+    def consolidation(self) -> ConsolidationCounts: ...
 
 def network_facts(topology: Mapping[str, object]) -> NetworkFacts: ...
 def prove_deadlock_free(topology: Mapping[str, object], routing: str, vcs: int) -> list[tuple[int, int, int]] | None:
