@@ -95,13 +95,8 @@ def _pairs(
     if ports and cards:
         yield ports, cards
         if len(cards) > 1:
-            yield from ((ports, (card,)) for card in _some(path, cards))
+            yield from ((ports, (card,)) for card in cards)
     if len(ports) > 1:
         half = len([place for place in ports if place < len(path) // 2])
         if 0 < half < len(ports):
             yield ports[:half], ports[half:]
-
-
-def _some(path: SleepPath, cards: tuple[int, ...]) -> tuple[int, ...]:
-    """The cards that sleep for sure, else the first: which of two it is hardly matters to the others."""
-    return tuple(card for card in cards if path[card].may_sleep) or cards[:1]

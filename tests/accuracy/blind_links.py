@@ -100,8 +100,9 @@ def _above(random: np.random.Generator) -> Truth:
 
 
 def _coalescing(random: np.random.Generator) -> Truth:
+    """A timer that expires before enough bytes come would be part of the wake, in every echo."""
     sleep = _deep(random)
-    more = {"coalesce_us": _log(random, 20, 150), "coalesce_byte": int(random.uniform(1_500, 5_500))}
+    more = {"coalesce_us": _log(random, 60, 150), "coalesce_byte": int(random.uniform(1_500, 5_000))}
     return Truth("coalescing", _ports(Sleep("deep", {**sleep.timing, **more})), ((1, 3),), bursts=True)
 
 
