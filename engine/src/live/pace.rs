@@ -10,8 +10,9 @@
 //! bandwidth) the thread uses nice −20, and without that right the ordinary class; the lateness histogram shows the
 //! effect. One second after the last frame the thread leaves SCHED_DEADLINE and sleeps at nice −20.
 
-//! All spans here are the wall's, as they are those of the machine; the clock may be a lab's ([`Pace::set_rate`]). At a
-//! slow rate the thread sleeps between frames: what a wake-up costs is little in lab time, and the hosts get its core.
+//! All spans here but that of spinning after a frame are the wall's, as they are those of the machine; the clock may be a
+//! lab's ([`Pace::set_rate`]). At a slow rate the thread sleeps between frames: what a wake-up costs is little in lab time,
+//! and the hosts get its core.
 
 use fabric::Ps;
 use fabric::time::{PS_PER_MS, PS_PER_S, PS_PER_US};
@@ -102,11 +103,12 @@ impl Pace {
         }
     }
 
+    /// How long the thread spins after a frame: a span of traffic, so not shorter where the clock is slow.
     fn spin(&self) -> Ps {
         if self.rate < SPINS_FROM_RATE {
             0
         } else {
-            self.on_clock(self.spin)
+            self.on_clock(self.spin).max(self.spin)
         }
     }
 
@@ -294,9 +296,12 @@ mod tests {
         pace.last_frame = 10 * PS_PER_MS;
         pace.slept_until(10 * PS_PER_MS);
         pace.set_rate(0.1);
-        let soon = 10 * PS_PER_MS + 500 * PS_PER_US;
+        let soon = 10 * PS_PER_MS + 400 * PS_PER_US;
         assert_eq!(pace.wait_limit(soon, None, false), Wait::Spin);
-        let later = 10 * PS_PER_MS + 700 * PS_PER_US;
+        let must = Wait::For(SHORT_SLEEP / 10);
+        let quiet = soon + 200 * PS_PER_US;
+        assert_eq!(pace.wait_limit(quiet, None, false), must);
+        let later = 10 * PS_PER_MS + 7 * PS_PER_MS;
         assert_eq!(pace.wait_limit(later, None, false), Wait::Forever);
         let next = Some(later + 100 * PS_PER_US);
         assert_eq!(
