@@ -24,6 +24,7 @@ _STEPS: Final = 40
 _STEP_GAIN: Final = 20.0
 _DRIFT: Final = 0.3
 _MOST_TERMS: Final = 4
+_LEAST_REST_US: Final = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +51,12 @@ class HostRise:
 
     def mean(self, gap_us: Floats) -> Floats:
         """The mean rise, shape (n,)."""
-        found: Floats = np.interp(np.log(np.maximum(gap_us, 1e-3)), self.knots, self.heights_us)
+        found: Floats = np.interp(np.log(gap_us), self.knots, self.heights_us)
         return found + self.step_us * (gap_us > self.step_gap_us)
 
     def terms(self, gap_us: Floats) -> Floats:
         """One standard deviation in each uncertain direction, shape (directions, n)."""
-        place = np.log(np.maximum(gap_us, 1e-3))
+        place = np.log(gap_us)
         return np.array([np.interp(place, self.knots, one) for one in self.directions_us]).reshape(-1, len(place))
 
     def log_prior(self, base_us: Floats, weights: Floats) -> Floats:
@@ -66,20 +67,17 @@ class HostRise:
 
 
 def unknown_rise(probes: Probes) -> HostRise:
-    """Nothing is known: any base, and a rise of up to some tenths of the spread over the range of gaps."""
+    """Nothing is known: any base, and a rise or fall that is of the size of the median deviation of round trips."""
     gap_us, rtt_us = _used(probes)
     ends = np.log(np.quantile(gap_us, [0.0, 1.0]))
     noise_us = float(np.median(np.abs(rtt_us - np.median(rtt_us))))
-    return HostRise(np.inf, ends, np.zeros(2), np.array([[-1.0, 1.0]]) * max(noise_us, 1e-3) * _UNKNOWN_SHARE)
-
-
-_UNKNOWN_SHARE: Final = 1.0
+    return HostRise(np.inf, ends, np.zeros(2), np.array([[-1.0, 1.0]]) * max(noise_us, 1e-3))
 
 
 def measured_rise(awake: Probes) -> HostRise:
     """From echoes with EEE off; the number of knots, and whether there is a step, by the information criterion."""
     gap_us, rtt_us = _used(awake)
-    place = np.log(np.maximum(gap_us, 1e-3))
+    place = np.log(gap_us)
     best = min((_fit(place, rtt_us, knots, None) for knots in _KNOTS), key=lambda one: one.cost)
     edges = np.unique(np.quantile(place, np.linspace(0.02, 0.98, _STEPS)))
     roughly = ((_fit(place, rtt_us, knots, edge, rounds=6), knots) for knots in _KNOTS_BY_STEP for edge in edges)
@@ -110,8 +108,11 @@ def measured_rise(awake: Probes) -> HostRise:
 
 
 def rest_us(probes: Probes) -> Floats:
-    """Time from the last answer to each echo, in which the hosts rested; shape (n,), NaN where there was none."""
-    found: Floats = probes.gap_us - np.concatenate(([np.nan], probes.rtt_us[:-1]))
+    """Time from the last answer to each echo, in which the hosts rested; shape (n,), NaN where there was none.
+
+    An echo that left before the last answer came (`--since echo`) left hosts no rest: the least time that counts.
+    """
+    found: Floats = np.maximum(probes.gap_us - np.concatenate(([np.nan], probes.rtt_us[:-1])), _LEAST_REST_US)
     return found
 
 
