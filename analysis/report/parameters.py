@@ -41,7 +41,8 @@ def parameters(data: ReportData) -> Section | Missing:
     unknown = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.unknown]
     doubts = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.warnings]
     doubts += [f"{name}: {one}" for name, node in calibration.power.nodes.items() for one in node.warnings]
-    symptoms = [f"{name}: {one}" for name, link in calibration.links.items() for one in link.symptoms]
+    links = calibration.links.items()
+    symptoms = [f"{name}: {one}" for name, link in links for one in (*link.symptoms, *link.unknown)]
     text = f"Values with 95 % intervals, fitted {calibration.made} on lab {calibration.lab}."
     kept = tuple(table for table in tables if table.rows)
     if any(switch.bit_picojoule is not None for switch in calibration.power.switches.values()):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from agents.recording import Recording, read_stream
-from analysis.links.probed_path import EEE_FILE
+from analysis.links.probed_path import EEE_FILE, ProbedPath
 from controller.experiments.experiment import ProbeRun
 from controller.experiments.raw_files import RawFile
 from controller.transports.agent_streams import AgentStream
@@ -97,6 +97,16 @@ def note_eee(folder: Path, shown: Mapping[str, Mapping[str, object]]) -> None:
     """Write what the switches showed of EEE before a probe, by port, into the folder of its trial."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / EEE_FILE).write_text(json.dumps(shown, indent=1) + "\n", encoding="utf-8")
+
+
+def eee_sentence(path: ProbedPath) -> str:
+    """Whether EEE is in force on a probe's path, as the switches show it; empty if none of them says."""
+    parts = [
+        f"{words} on {'; '.join(links)}"
+        for words, links in (("in force", path.in_force), ("not in force", path.not_in_force))
+        if links
+    ]
+    return f"EEE is {' and '.join(parts)}" if parts else ""
 
 
 def read_lines(host: str, data: bytes) -> Recording:

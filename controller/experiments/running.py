@@ -7,8 +7,10 @@ was in progress. However the run ends, the lab is restored.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Final
 
+from analysis.links.probed_path import probed_path
 from controller.applying.rounds import Stop, Stopped
 from controller.collecting.collect import Collector
 from controller.experiments.blocks import Slot, SlotQueue
@@ -16,7 +18,7 @@ from controller.experiments.experiment import Experiment
 from controller.experiments.guards import GuardSink, LatenessMonitor, TrialMonitor, contamination, why_invalid
 from controller.experiments.lab_controller import LabController
 from controller.experiments.measuring import Measured, await_reach, begun_of, hosts_of, measure
-from controller.experiments.probing import note_eee
+from controller.experiments.probing import eee_sentence, note_eee
 from controller.experiments.run_progress import RunProgress
 from controller.experiments.signal_handling import SignalHandling
 from controller.experiments.validation import order_for
@@ -163,7 +165,7 @@ class Runner:
             monitor = TrialMonitor(self.experiment.guards, self.run.clock, lateness)
             folder = trial_folder(self.run.folder, number)
             if self.experiment.measure.probe is not None:
-                note_eee(folder, self.lab_controller.eee_shown())
+                self._note_eee(slot, folder)
             done = measure(self.experiment, self.lab, slot, folder, self.run.clock)
         except (Stopped, RollbackFailed, JournalFailed, RunFolderFailed):
             raise
@@ -181,6 +183,14 @@ class Runner:
         state: TrialState = "invalid" if why else "valid"
         answer = done.answer_right, done.figures, done.loop_ns
         return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *answer)
+
+    def _note_eee(self, slot: Slot, folder: Path) -> None:
+        """Record, and say, whether EEE is in force on the path of a probe: without it, nothing on it can sleep."""
+        shown = self.lab_controller.eee_shown()
+        note_eee(folder, shown)
+        first, second = hosts_of(self.experiment, self.lab, slot)
+        if sentence := eee_sentence(probed_path(self.lab, (first.name, second.name), shown)):
+            self.progress.say(sentence)
 
     def _changed_pace(self) -> Iterator[str]:
         """The pace of the lab's time, where it is not that of the trial before; the first is the wall's."""

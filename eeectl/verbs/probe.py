@@ -22,7 +22,7 @@ from analysis.interval import NotEnoughData
 from analysis.links.fit_links import ProbedPair, link_policy, probed_pairs
 from analysis.links.probed_path import path_links
 from controller.experiments.experiment_file import ExperimentSource, experiment_of
-from controller.experiments.probing import ECHOES, read_lines
+from controller.experiments.probing import ECHOES, eee_sentence, read_lines
 from controller.experiments.session import RunOptions, run_new
 from eeectl.exit_status import INTERRUPTED
 from lab.errors import LabError
@@ -235,9 +235,8 @@ def _print(a: str, b: str, shown: _Shown) -> None:
 def _print_policy(found: ProbedPair | None, policy: LinkPolicy | None, why: str) -> None:
     if found is not None:
         print(f"path and back: {', '.join(one.end for one in found.path.transmitters)}")
-        for words, links in (("in force", found.path.in_force), ("not in force", found.path.not_in_force)):
-            if links:
-                print(f"EEE is {words} on {'; '.join(links)}")
+        if sentence := eee_sentence(found.path):
+            print(sentence)
     if policy is None:
         if why:
             print(f"no policy: {why}")
