@@ -240,14 +240,14 @@ def judge(truth: Truth, fit: PolicyFit) -> dict[str, Any]:
     return line
 
 
-def once(name: str, seed: int, number: int) -> dict[str, Any]:
-    """Draw, probe and fit one truth."""
+def once(name: str, seed: int, number: int, *, alone: bool = False) -> dict[str, Any]:
+    """Draw, probe and fit one truth; `alone`: as a single probe does, without the echoes with EEE off."""
     random = np.random.default_rng([seed, list(CLASSES).index(name), number])
     truth = draw_truth(name, random)
     counters = bool(random.random() < 0.5)
     on, off, path = probe(truth, random, counters=counters)
     began = time.process_time()
-    line = judge(truth, fit_policy(on, path, off))
+    line = judge(truth, fit_policy(on, path, None if alone else off))
     return {"class": name, "seed": seed, "number": number, "counters": counters, **line} | {
         "seconds": round(time.process_time() - began, 2)
     }
@@ -287,13 +287,14 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--classes", nargs="*", default=list(CLASSES), choices=list(CLASSES))
+    parser.add_argument("--alone", action="store_true", help="without echoes with EEE off, as `eeectl probe` does")
     parser.add_argument("--lines", type=Path)
     parser.add_argument("--count", type=Path, nargs="*", default=[])
     asked = parser.parse_args()
     lines = [json.loads(line) for path in asked.count for line in path.read_text(encoding="utf-8").splitlines()]
     for number in range(asked.first, asked.first + (0 if asked.count else asked.each)):
         for name in asked.classes:
-            line = once(name, asked.seed, number)
+            line = once(name, asked.seed, number, alone=asked.alone)
             lines.append(line)
             if asked.lines is not None:
                 with asked.lines.open("a", encoding="utf-8") as file:
