@@ -31,6 +31,7 @@ from controller.transports.port_watch import PortWatch
 from controller.transports.switches import open_session
 from lab.folder import find_lab, load_lab
 from lab.model import Lab, Link
+from tests.speed import quiet
 from tests.speed.figures import Ratio, paired
 from tests.speed.running_lab import eeectl
 
@@ -185,7 +186,9 @@ def main() -> None:
     parser.add_argument("--applies", type=int, default=3, help="rounds of whole applies (default %(default)s)")
     parser.add_argument("--links", type=int, default=10, help="rounds of link off (default %(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    quiet.add_argument(parser)
     asked = parser.parse_args()
+    quiet.require(asked)
     lab = load_lab(find_lab(asked.lab))
     eeectl("lab", "up", lab.name)
     try:

@@ -45,6 +45,7 @@ from lab.folder import find_lab, load_lab
 from lab.model import Switch
 from record.run_clock import RunClock
 from record.store import Run
+from tests.speed import quiet
 from tests.speed.figures import Ratio, paired
 from tests.speed.snmp_agent import tree_cpu_s
 from tests.speed.snmp_twins import COMMUNITY, PORTS, switches
@@ -210,7 +211,9 @@ def main() -> None:
     parser.add_argument("--switches", type=int, default=0, help="also sample this many software switches at 1 Hz")
     parser.add_argument("--lab", default="", help="also sample this lab, which has to be up, at 1 Hz")
     parser.add_argument("--seconds", type=float, default=60.0, help="of sampling")
+    quiet.add_argument(parser)
     asked = parser.parse_args()
+    quiet.require(asked)
     result: dict[str, Any] = {"cores": os.cpu_count(), "kernel": os.uname().release}
     if asked.rounds:
         result["per_cpu_second"] = compare(asked.rounds, asked.polls)

@@ -23,6 +23,7 @@ import numpy as np
 
 from agents.pack import packed
 from agents.recording import Recording, read_stream
+from tests.speed import quiet
 from tests.speed.figures import Ratio, paired
 from tests.speed.veth_pair import ADDRESSES, INTERFACES, inside, veth_pair
 
@@ -137,7 +138,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7, help="pairs of measurements (default %(default)s)")
     parser.add_argument("--seconds", type=int, default=2, help="length of each iperf3 run (default %(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    quiet.add_argument(parser)
     given = parser.parse_args()
+    quiet.require(given)
     if os.geteuid() != 0:
         print("idle_gaps: network namespaces need root: use sudo.", file=sys.stderr)
         return 2

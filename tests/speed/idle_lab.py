@@ -17,6 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from tests.speed import quiet
 from tests.speed.running_lab import eeectl, journal_of
 
 TICK_S = 1.0 / os.sysconf("SC_CLK_TCK")
@@ -116,7 +117,9 @@ def main() -> None:
     parser.add_argument("--windows", type=int, default=6, help="parts it is measured in")
     parser.add_argument("--settle", type=float, default=10.0, help="seconds left to the lab before")
     parser.add_argument("--running", action="store_true", help="measure a lab that is up, and leave it up")
+    quiet.add_argument(parser)
     asked = parser.parse_args()
+    quiet.require(asked)
     if asked.windows < 1 or asked.seconds <= 0 or asked.settle < 0:
         parser.error("at least one window of more than 0 seconds is needed")
     result: dict[str, Any] = {"lab": asked.lab, "cores": os.cpu_count(), "kernel": os.uname().release}

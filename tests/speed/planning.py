@@ -21,6 +21,7 @@ from controller.planning.regulate import multi_tree
 from controller.planning.trees import shortest_routes
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
+from tests.speed import quiet
 from tests.support import ROOT
 from tests.support.graph_lab import graph_lab
 from tests.support.plain_check import check_plainly
@@ -62,7 +63,9 @@ def measure(lab: Lab, runs: int, *, plainly: bool) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
+    quiet.add_argument(parser)
     arguments = parser.parse_args()
+    quiet.require(arguments)
     koibuchi = load_lab(find_lab(str(ROOT / "inventory" / "koibuchi")))
     labs = {"koibuchi": (koibuchi, True), "large": (large_lab(), False)}
     print(

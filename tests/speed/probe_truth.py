@@ -23,6 +23,7 @@ import numpy as np
 from agents.pack import packed
 from agents.recording import Recording, read_stream
 from lab.folder import find_lab, load_lab
+from tests.speed import quiet
 from tests.speed.figures import interval
 from tests.speed.running_lab import eeectl
 
@@ -111,7 +112,9 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=2_000, help="echoes (default %(default)s)")
     parser.add_argument("--gap-us", default="500:4000", help="range of gaps (default %(default)s)")
     parser.add_argument("--running", action="store_true", help="the lab is up already, and stays up")
+    quiet.add_argument(parser)
     given = parser.parse_args()
+    quiet.require(given)
     if os.geteuid() != 0 or not 0 < given.count < 65_536:
         print("probe_truth: virtual labs need root: use sudo; --count is 1 to 65535.", file=sys.stderr)
         return 2

@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.speed import quiet
+
 ADDRESS = "127.18.251.1"
 COMMUNITY = b"public"
 PORTS = 48
@@ -172,7 +174,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0, help="length of a round")
     parser.add_argument("--alone", action="store_true", help="leave pysnmp out")
+    quiet.add_argument(parser)
     asked = parser.parse_args()
+    quiet.require(asked)
     request = getbulk(IF_HC_IN_OCTETS, REPETITIONS)
     agents = [start("engine", [sys.executable, "-c", ENGINE_AGENT])]
     try:

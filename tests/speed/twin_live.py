@@ -22,6 +22,7 @@ import numpy as np
 
 from agents.pack import packed
 from agents.recording import read_stream
+from tests.speed import quiet
 from tests.speed.bench_lab import HOSTS, write_bench_lab
 from tests.speed.figures import Ratio, interval, paired
 from tests.speed.ovs import OvsSwitch
@@ -186,7 +187,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=3, help="length of each iperf3 run (default %(default)s)")
     parser.add_argument("--echoes", type=int, default=3_000, help="echoes over sleeping links (default %(default)s)")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    quiet.add_argument(parser)
     given = parser.parse_args()
+    quiet.require(given)
     if os.geteuid() != 0:
         print("twin_live: virtual labs need root: use sudo.", file=sys.stderr)
         return 2

@@ -1,0 +1,76 @@
+"""Speed is measured on a quiet machine: every benchmark waits for one, or refuses.
+
+A benchmark's `main` adds `--force` with `add_argument` and calls `require` with what was given. The state of the
+machine is printed on standard error before anything is measured.
+"""
+
+import argparse
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+_WINDOW_S: Final = 2.0
+_PATIENCE_S: Final = 120.0
+_MOST_CORES: Final = 0.15
+_MOST_STEAL: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class MachineState:
+    """What others used of a machine in a window: cores in use, and the share of its time that its own host took."""
+
+    cores: int
+    used_cores: float
+    steal_share: float
+
+    @property
+    def quiet(self) -> bool:
+        """Whether speed can be measured."""
+        return self.used_cores <= _MOST_CORES and self.steal_share <= _MOST_STEAL
+
+    def __str__(self) -> str:
+        """One line."""
+        return (
+            f"machine: {self.cores} cores, {self.used_cores:.2f} of them in use by others, "
+            f"{self.steal_share:.1%} of its time taken by its host"
+        )
+
+
+def state_between(before: str, after: str) -> MachineState:
+    """The state between two readings of /proc/stat (proc(5): user, nice, system, idle, iowait, irq, softirq, steal)."""
+
+    def counts(text: str) -> list[int]:
+        fields = text.splitlines()[0].split()
+        return [int(field) for field in fields[1:9]]
+
+    spent = [late - early for early, late in zip(counts(before), counts(after), strict=True)]
+    total = max(sum(spent), 1)
+    cores = sum(line.startswith("cpu") for line in after.splitlines()) - 1
+    idle, steal = spent[3] + spent[4], spent[7]
+    return MachineState(cores, cores * (total - idle - steal) / total, steal / total)
+
+
+def _look() -> MachineState:
+    stat = Path("/proc/stat")
+    before = stat.read_text(encoding="ascii")
+    time.sleep(_WINDOW_S)  # the window is what is measured
+    return state_between(before, stat.read_text(encoding="ascii"))
+
+
+def add_argument(parser: argparse.ArgumentParser) -> None:
+    """Add `--force`."""
+    parser.add_argument("--force", action="store_true", help="measure on a busy machine too")
+
+
+def require(given: argparse.Namespace) -> None:
+    """Wait until the machine is quiet, up to two minutes; exit with status 2 if it stays busy, unless forced."""
+    until_s = time.monotonic() + _PATIENCE_S
+    state = _look()
+    while not (state.quiet or given.force) and time.monotonic() < until_s:
+        state = _look()
+    print(state, file=sys.stderr)
+    if not (state.quiet or given.force):
+        print("this machine is busy: end what runs on it, or measure all the same with --force.", file=sys.stderr)
+        raise SystemExit(2)
