@@ -7,8 +7,8 @@ wake. Between both the delay depends on the echoes before.
 `nodes`: the delays are computed for gaps that are shorter and longer by an error, too, as the moments at which frames
 really left are known only to within the noise; near a hold that decides whether a transmitter slept.
 
-Simplification: a burst keeps each transmitter busy for as long as its bytes take. A switch that stores whole frames sends
-the last one later by up to a frame's time, so with bursts of many sizes holds err by some microseconds.
+Simplification: a burst keeps each transmitter busy for as long as its bytes take. A switch that stores whole frames
+sends the last one later by up to a frame's time, so with bursts of many sizes holds err by some microseconds.
 """
 
 from collections.abc import Mapping, Sequence
