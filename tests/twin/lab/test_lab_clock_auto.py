@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.two_switches import Eeectl, write_two_switches
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.lab, pytest.mark.alone]  # beside other labs the rate would be far lower
 
 _RATIO = 0.5
 _BOUND_US = 20.0
@@ -103,7 +103,7 @@ def test_frames_are_late_by_less_than_the_bound(lab: _Lab) -> None:
     """Of the second of two busy stretches, as the first one finds the rate."""
     for _ in range(2):
         before = lab.lateness()
-        lab.run("n02", "ping", "-q", "-c", "60", "-i", "0.002", lab.address(3))
+        lab.run("n02", "ping", "-q", "-c", "40", "-i", "0.002", lab.address(3))
     after = lab.lateness()
     counts = [b - a for a, b in zip(before["bucket_count"], after["bucket_count"], strict=True)]  # type: ignore[call-overload]
     late = sum(
@@ -111,7 +111,7 @@ def test_frames_are_late_by_less_than_the_bound(lab: _Lab) -> None:
         for count, upper_us in zip(counts, [*after["bucket_upper_us"], float("inf")], strict=True)  # type: ignore[misc]
         if upper_us > 2 * _BOUND_US
     )
-    assert sum(counts) >= 120
+    assert sum(counts) >= 80
     assert late <= 0.05 * sum(counts), counts
 
 
