@@ -178,8 +178,7 @@ class Runner:
             return TrialEnded(number, "failed", why, from_ns, self.run.clock.now_ns())
         for note in (*done.notes, *self._changed_pace()):
             self.run.event(EventKind.TRIAL_NOTE, trial=number, note=note)
-        why = done.why or monitor.violation() or contamination(self.experiment.guards, done.figures)
-        why = why or self._why_invalid(done)
+        why = done.why or monitor.violation() or self._why_invalid(done)
         state: TrialState = "invalid" if why else "valid"
         answer = done.answer_right, done.figures, done.loop_ns
         return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *answer)
@@ -201,8 +200,10 @@ class Runner:
             yield f"from this trial on, lab time runs at {shown} pace."
 
     def _why_invalid(self, done: Measured) -> str:
-        why = why_invalid(self.experiment.guards, self.guard_sink.violations(), done.begun_ns, done.ended_ns)
-        metered = self.experiment.guards.meters and self.lab.strips and self.experiment.measure.what == "power"
+        guards = self.experiment.guards
+        why = contamination(guards, done.figures)
+        why = why or why_invalid(guards, self.guard_sink.violations(), done.begun_ns, done.ended_ns)
+        metered = guards.meters and self.lab.strips and self.experiment.measure.what == "power"
         if not why and metered and not self.guard_sink.has_watts(done.begun_ns, done.ended_ns):
             return "no meter delivered a sample in its window: check the power strips."
         return why
