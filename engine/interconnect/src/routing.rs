@@ -265,7 +265,7 @@ impl Routing {
             let source = self.routers[header.source as usize];
             out[0] = flat.minimally(header);
             for via in 0..flat.routers() {
-                if via != source && via != header.target {
+                if flat.may_go_over(source, header.target, via) {
                     out.push(flat.over(header, via));
                 }
             }

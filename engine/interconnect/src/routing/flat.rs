@@ -102,6 +102,17 @@ impl Flat {
         }
     }
 
+    /// Whether a detour of UGAL may go over a router: it agrees with source and target where these agree.
+    pub(super) fn may_go_over(&self, source: RouterId, target: RouterId, via: RouterId) -> bool {
+        via != source
+            && via != target
+            && (0..self.shape.sizes.len()).all(|dimension| {
+                let [own, wanted, over] =
+                    [source, target, via].map(|r| self.coordinate(r, dimension));
+                own != wanted || over == own
+            })
+    }
+
     pub(super) fn decide_at_source(
         &self,
         source: RouterId,
@@ -111,7 +122,16 @@ impl Flat {
         rng: &mut Rng,
     ) -> Header {
         let minimal = self.minimally(header);
-        let via = rng.below(self.routers());
+        // In a dimension in which source and target agree, the detour stays where it is, as in BookSim2.
+        let via = (0..self.shape.sizes.len()).fold(source, |via, dimension| {
+            let [own, wanted] = [source, header.target].map(|r| self.coordinate(r, dimension));
+            if own == wanted {
+                via
+            } else {
+                let coordinate = rng.below(self.shape.sizes[dimension]);
+                self.shape.moved(via, dimension, coordinate)
+            }
+        });
         if source == header.target || via == source || via == header.target {
             return minimal;
         }
