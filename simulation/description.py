@@ -238,9 +238,9 @@ class Consolidation(_Part):
         return self.model_dump()
 
     @property
-    def settling_cycles(self) -> int:
-        """How long a network takes at least to find its links: some deactivation epochs."""
-        return 3 * self.epoch * self.deactivation_epochs
+    def deactivation_cycles(self) -> int:
+        """Length of a deactivation epoch."""
+        return self.epoch * self.deactivation_epochs
 
 
 class Energy(_Part):
@@ -318,10 +318,10 @@ class Description(_Part):
     @model_validator(mode="after")
     def _has_time_to_consolidate(self) -> "Description":
         tcep = self.consolidation
-        if tcep and self.precision.most_cycles < 3 * tcep.settling_cycles:
+        if tcep and self.precision.most_cycles < _LEAST_EPOCHS * tcep.deactivation_cycles:
+            least = _LEAST_EPOCHS * tcep.deactivation_cycles
             raise ValueError(
-                "consolidation takes its time: write precision: {most_cycles: "
-                f"{3 * tcep.settling_cycles}}} or more, or shorter epochs"
+                f"links are turned off one by one: write precision: {{most_cycles: {least}}} or more, or shorter epochs"
             )
         return self
 
@@ -347,6 +347,8 @@ class Description(_Part):
 
 
 _ENOUGH_PACKETS: Final = 8
+_LEAST_EPOCHS: Final = 20
+"""Deactivation epochs for TCEP to settle and to be measured: a router turns one link off in each."""
 
 
 def relative_to(description: Description, folder: Path) -> Description:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _FIRST_LOOK: Final = 40
 """Batches before the first look whether the series is steady, and between looks."""
 
+_SETTLED_EPOCHS: Final = 3
+
 _SHORTFALL: Final = 0.98
 """A network that accepts less than this share of the load, beyond what chance does, is saturated."""
 
@@ -38,7 +40,7 @@ class Point:
     """The network accepts less than is offered; latencies then only say how long the simulation ran."""
 
     steady: bool
-    """A steady part was found, and the interval is as narrow as was asked."""
+    """A steady part was found, links no longer come and go (TCEP), and the interval is as narrow as was asked."""
 
     latency: float | None
     latency_half_width: float | None
@@ -95,9 +97,10 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
     except SimulationError as error:
         raise BrokenSimulation(f"{description.name}: {error}; change the simulation's file.") from error
     precision = description.precision
-    settling = description.consolidation.settling_cycles if description.consolidation else 0
-    simulation.advance(settling)
-    warm_up, found = _warm_up(simulation, precision.batch_cycles, precision.most_cycles // 2)
+    tcep = description.consolidation
+    least = 2 * tcep.deactivation_cycles if tcep else 0
+    settled = tcep is None or _settle(simulation, tcep.deactivation_cycles, precision.most_cycles // 2)
+    warm_up, found = _warm_up(simulation, precision.batch_cycles, simulation.now_cycles + precision.most_cycles // 4)
     before, control = simulation.channels(), simulation.consolidation()["control_packets"]
     begun = simulation.now_cycles
     simulation.measure(True)
@@ -106,7 +109,7 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
     while simulation.now_cycles < precision.most_cycles:
         batches += [simulation.advance(precision.batch_cycles) for _ in range(_FIRST_LOOK)]
         interval = _latency(batches)
-        enough = simulation.now_cycles - begun >= settling
+        enough = simulation.now_cycles - begun >= least
         if enough and interval and interval.percent <= precision.within_percent:
             break
     cycles = simulation.now_cycles - begun
@@ -123,7 +126,7 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
         seed=seed,
         engine=engine,
         saturated=accepted < load * (_SHORTFALL - chance) or simulation.outstanding > 0,
-        steady=found and interval is not None and interval.percent <= precision.within_percent,
+        steady=settled and found and interval is not None and interval.percent <= precision.within_percent,
         latency=latencies["mean_cycles"],
         latency_half_width=interval.half_width if interval else None,
         p50=latencies["p50_cycles"],
@@ -141,6 +144,22 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
         energy_ratio=use.ratio,
         doubts=" ".join(f"{doubt}." for doubt in simulation.doubts()),
     )
+
+
+def _settle(simulation: NetworkSimulation, epoch: int, most: int) -> bool:
+    """Go on until TCEP turns hardly a link off or on any more; whether it came to that.
+
+    Hardly means one link in a hundred over three deactivation epochs.
+    """
+    few = len(simulation.channels()) / 2 / 100
+    changes = [0]
+    while simulation.now_cycles < most:
+        simulation.advance(epoch)
+        counts = simulation.consolidation()
+        changes.append(counts["activations"] + counts["deactivations"])
+        if len(changes) > _SETTLED_EPOCHS and changes[-1] - changes[-1 - _SETTLED_EPOCHS] <= few:
+            return True
+    return False
 
 
 def _warm_up(simulation: NetworkSimulation, batch: int, most: int) -> tuple[int, bool]:

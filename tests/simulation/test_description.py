@@ -76,7 +76,7 @@ def test_latency_without_traffic_is_tceps(tmp_path: Path) -> None:
         ("loads: [0.1, 0.2]", "", ("either loads or a curve", "write loads")),
         ("loads: [0.1, 0.2]", "loads: [0.1]\nspeed: 3", ("file.yaml:5", "speed", "unknown here")),
         ("loads: [0.1, 0.2]", "loads: [0.1]\ntraffic: {kind: tornado}", ("file.yaml:5", "traffic", "base and digits")),
-        ("loads: [0.1, 0.2]", "loads: [0.1]\nconsolidation: {epoch: 10000}", ("takes its time", "most_cycles: 900000")),
+        ("loads: [0.1, 0.2]", "loads: [0.1]\nconsolidation: {epoch: 10000}", ("one by one", "most_cycles: 2000000")),
         ("kind: torus, ", "", ("file.yaml:2", "network", "kind")),
         ("name: small", "name: [", ("not YAML",)),
     ],
