@@ -111,16 +111,33 @@ def prove_ports(switch: Switch, session: Session, proofs: PortProofs) -> None:
     proofs.begin(switch.name, before)
     nonce = secrets.token_hex(3)
     marks = {port: f"eee-{nonce}-{number}" for number, port in enumerate(before, 1)}
+    shown, failure = _try_marks(driver, switch, session, marks, proofs.patience_s)
     try:
-        _describe(driver, switch, session, {port: f"description {mark}" for port, mark in marks.items()})
-        shown = _shown(switch, session, set(marks.values()), proofs.patience_s)
-    finally:
         _describe(driver, switch, session, before)
+    except DeviceError as error:
+        said = (
+            f"the proof of its ports broke off ({failure or error}); nothing but descriptions was sent, and the next "
+            "apply restores them first."
+        )
+        raise DeviceError(switch.name, said) from error
+    if failure is not None:
+        raise failure
     if _descriptions(driver, switch, session) != before:
         raise DeviceError(switch.name, "its ports have other descriptions than before the proof of its ports: compare.")
     proofs.end(switch.name, {})
     _require_shown(switch, at, marks, shown)
     proofs.end(switch.name, at)
+
+
+def _try_marks(
+    driver: Describing, switch: Switch, session: Session, marks: dict[str, str], patience_s: float
+) -> tuple[Mapping[int, str], DeviceError | None]:
+    """Type marks as descriptions; what SNMP shows then, and the error that kept this from its end."""
+    try:
+        _describe(driver, switch, session, {port: f"description {mark}" for port, mark in marks.items()})
+        return _shown(switch, session, set(marks.values()), patience_s), None
+    except DeviceError as error:
+        return {}, error
 
 
 def _describe(driver: Describing, switch: Switch, session: Session, lines: dict[str, str]) -> None:

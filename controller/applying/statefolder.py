@@ -5,6 +5,7 @@ write there (an administrator can give a group the folder); else ``$XDG_STATE_HO
 every user of the machine sees it, in ``/run/lock``, unless EEE_CONTROLLER_DIR says otherwise.
 """
 
+import contextlib
 import hashlib
 import os
 import time
@@ -84,7 +85,8 @@ class StateFolder:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.lock.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             if self._of and _owner(self.path) != self._of:
-                durable.replace(self.path / "lab", f"{self._of}\n")
+                with contextlib.suppress(OSError):  # a full disk is said of the journal, which matters more
+                    durable.replace(self.path / "lab", f"{self._of}\n")
         except OSError as error:
             raise LabError(
                 f"the journal of lab {self.lab} cannot be kept in {self.path} ({error.strerror}): make that folder "

@@ -175,7 +175,8 @@ def test_no_disk_space_for_a_journal(engineer: Engineer, small_disk: Path) -> No
 
 
 def test_the_disk_fills_up_in_the_middle(engineer: Engineer, small_disk: Path) -> None:
-    run(["mount", "-o", f"remount,size={engineer.head_byte // 4096 * 4 + 16}k", str(small_disk)])
+    run(["mount", "-o", f"remount,size={engineer.head_byte // 4096 * 4 + 24}k", str(small_disk)])
+    engineer.keep_proof(small_disk)
     done = engineer.apply(kept=small_disk)
     assert done.returncode == 1, done.stdout
     assert "everything was rolled back" in done.stderr, done.stderr

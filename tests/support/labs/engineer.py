@@ -220,8 +220,21 @@ class Engineer:
     # -- beginning and end
 
     def forget(self) -> None:
-        """Delete the lab's journal, as if nothing had ever been applied."""
+        """Delete the lab's journal, as if nothing had ever been applied; the proof of its ports stays."""
+        proof = self.proof.read_bytes()
         shutil.rmtree(self.kept / self.lab.name, ignore_errors=True)
+        self.keep_proof(self.kept, proof)
+
+    def keep_proof(self, kept: Path, proof: bytes | None = None) -> None:
+        """Put the proof of the lab's ports, which its first apply made, where another eeectl keeps its journal."""
+        folder = kept / self.lab.name
+        folder.mkdir(exist_ok=True)
+        (folder / self.proof.name).write_bytes(proof or self.proof.read_bytes())
+
+    @property
+    def proof(self) -> Path:
+        """The file of the proof of the lab's ports."""
+        return self.kept / self.lab.name / "ports.json"
 
     def restore(self) -> None:
         """Repair everything, and reset switches that do not have factory settings."""
