@@ -2,7 +2,7 @@
 
 A policy is what the echoes with EEE on show beyond those with EEE off, on the same path: `fit_policy` takes both, and
 "EEE changes nothing" is among the candidates. Without echoes with EEE off (`awake`), the result is what would explain
-the echoes if EEE did it; it is not `paired`, and claims nothing.
+the echoes if EEE did it; it is not `paired`, claims nothing, and its intervals allow for what hosts do by themselves.
 
 Each structure (`structures`) predicts every round trip. Structures are compared by the Bayesian information criterion;
 those that the echoes do not rule out stay, by their weights, and intervals are those of the mixture. So what the
@@ -11,8 +11,8 @@ which (`which` is False), and the intervals belong to the group with the longer 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -43,6 +43,10 @@ _PAIR_RULED_OUT: Final = 60.0
 """The same for two groups, more cautious: which wake is whose hangs on a few echoes near the holds, whose exact times
 a small error of the model shifts."""
 
+_HOSTS_OWN_US: Final = 20.0
+"""How much slower hosts may be after pauses by themselves, if that was not measured: a processor leaves idle states."""
+
+_TIMES: Final = ("hold_us", "sleep_us", "wake_us", "fast_wake_us", "deep_after_us", "wait_us")
 _MOST_KEPT: Final = 3
 _MIXED: Final = 4_000
 _NEAR_ZERO: Final = 0.1
@@ -168,9 +172,8 @@ def _result(
         chained = [(top, chain[:, common:]) for top, chain in zip(kept, picked, strict=True)]
         wakes = of_samples(np.concatenate([top.structure.path_wake_us(chain) for top, chain in chained]))
         which, groups = _groups(likelihood.path, chained)
-    kind = _kind(likelihood, structure, groups)
-    return PolicyFit(
-        kind=kind,
+    fit = PolicyFit(
+        kind=_kind(likelihood, structure, groups),
         paired=likelihood.rise.known,
         path=likelihood.path,
         echoes=len(rtt_us),
@@ -184,6 +187,31 @@ def _result(
         groups=groups,
         which=which,
     )
+    return fit if fit.paired else _with_hosts(fit)
+
+
+def _with_hosts(fit: PolicyFit) -> PolicyFit:
+    """A fit without echoes with EEE off, wide enough for hosts that are slower after pauses by themselves.
+
+    What they may explain alone is no policy. Simplification: holds and Ts move by half as much as wakes, at most.
+    """
+    if fit.path_wake_us is None:
+        return fit
+    whole = _wider(fit.path_wake_us, _HOSTS_OWN_US)
+    if whole.low <= 0.0:
+        return replace(fit, kind="off", path_wake_us=None, groups=(), which=True)
+    groups = []
+    for group in fit.groups:
+        each = _HOSTS_OWN_US / len(group.members)
+        widths = {"hold_us": _HOSTS_OWN_US / 2, "sleep_us": _HOSTS_OWN_US / 2, "deep_after_us": _HOSTS_OWN_US / 2}
+        times = {name: getattr(group, name) for name in _TIMES}
+        wider: dict[str, Any] = {name: one and _wider(one, widths.get(name, each)) for name, one in times.items()}
+        groups.append(replace(group, **wider))
+    return replace(fit, path_wake_us=whole, groups=tuple(groups))
+
+
+def _wider(found: Interval, by_us: float) -> Interval:
+    return Interval(found.value, max(found.low - by_us, 0.0), found.high + by_us)
 
 
 def _lowest(likelihood: Likelihood, heads: Floats) -> Floats:
