@@ -232,6 +232,8 @@ class Consolidation(_Part):
 
     wake: NonNegative = 1000
     high_water_mark: Annotated[float, Field(gt=0, le=1)] = 0.75
+    begins_with_root: bool = False
+    """Begin with the root network alone: settles soon at low loads, and is overrun at high ones."""
 
     def form(self) -> Form:
         """For the engine."""

@@ -40,7 +40,8 @@ class Point:
     """The network accepts less than is offered; latencies then only say how long the simulation ran."""
 
     steady: bool
-    """A steady part was found, links no longer come and go (TCEP), and the interval is as narrow as was asked."""
+    """A steady part was found, links no longer come and go (TCEP), no backlog is being worked off, and the interval is
+    as narrow as was asked."""
 
     latency: float | None
     latency_half_width: float | None
@@ -126,7 +127,11 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
         seed=seed,
         engine=engine,
         saturated=accepted < load * (_SHORTFALL - chance) or simulation.outstanding > 0,
-        steady=settled and found and interval is not None and interval.percent <= precision.within_percent,
+        steady=settled
+        and found
+        and accepted <= load * (2 - _SHORTFALL + chance)
+        and interval is not None
+        and interval.percent <= precision.within_percent,
         latency=latencies["mean_cycles"],
         latency_half_width=interval.half_width if interval else None,
         p50=latencies["p50_cycles"],

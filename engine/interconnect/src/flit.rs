@@ -219,7 +219,7 @@ impl FlitEngine {
         Some(links[port as usize].ledger(self.now))
     }
 
-    /// Turn links off and on by TCEP from now on, beginning with the root network.
+    /// Turn links off and on by TCEP from now on.
     ///
     /// # Errors
     /// If the network is no HyperX with single links, the routing is not PAL, or packets are under way.

@@ -47,6 +47,7 @@ fn quick() -> Consolidation {
     Consolidation {
         epoch: 200,
         wake: 200,
+        begins_with_root: true,
         ..Consolidation::default()
     }
 }
@@ -69,7 +70,11 @@ fn latency(interval: &Interval) -> f64 {
 fn at_low_load_the_root_network_is_left_and_latency_is_the_papers() {
     let network = flat(&[8, 8], 8, 1).with_link_latency(10).unwrap();
     let mut engine = engine(&network, &Pattern::Uniform, 0.005, parameters(), 1);
-    engine.set_consolidation(Consolidation::default()).unwrap();
+    let root = Consolidation {
+        begins_with_root: true,
+        ..Consolidation::default()
+    };
+    engine.set_consolidation(root).unwrap();
     engine.advance(2_000);
     let interval = engine.advance(20_000);
     // 112 of 448 links are on; 37.69 cycles in closed form, 37.8 in the paper.
@@ -146,13 +151,13 @@ proptest! {
         (concentration, latency, flits) in (1..4u32, 1..8u32, 1..5u32),
         (epoch, deactivation_epochs, wake, mark) in (5..80u64, 1..4u32, 0..60u64, 0.05..1.0f64),
         load in 0.0..1.0f64,
-        seed in any::<u64>(),
+        (seed, begins_with_root) in any::<(u64, bool)>(),
     ) {
         let network = flat(&sizes, concentration, 1).with_link_latency(latency).unwrap();
         let parameters = RouterParameters { packet_flits: flits, buffer_flits: 6, vcs: 4, ..parameters() };
         let mut engine = engine(&network, &Pattern::Uniform, load, parameters, seed);
         engine
-            .set_consolidation(Consolidation { epoch, deactivation_epochs, wake, high_water_mark: mark })
+            .set_consolidation(Consolidation { epoch, deactivation_epochs, wake, high_water_mark: mark, begins_with_root })
             .unwrap();
         engine.measure(true);
         for _ in 0..4 {

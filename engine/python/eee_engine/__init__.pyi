@@ -418,7 +418,7 @@ class NetworkSimulation:
         seed: int,
         engine: Literal["flit", "packet"],
         link: Mapping[str, object],
-        consolidation: Mapping[str, object] | None = None,  # TCEP: epoch, deactivation_epochs, wake, high_water_mark
+        consolidation: Mapping[str, object] | None = None,  # TCEP's parameters
     ) -> None: ...
     def advance(self, cycles: int) -> SimulatedInterval: ...
     def measure(self, on: bool) -> None: ...  # whether packets made from now on count in `latencies`

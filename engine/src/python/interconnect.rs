@@ -215,6 +215,7 @@ pub struct Tcep {
     deactivation_epochs: u32,
     wake: u64,
     high_water_mark: f64,
+    begins_with_root: bool,
 }
 
 /// Either engine.
@@ -278,6 +279,7 @@ impl NetworkSimulation {
                             deactivation_epochs: tcep.deactivation_epochs,
                             wake: tcep.wake,
                             high_water_mark: tcep.high_water_mark,
+                            begins_with_root: tcep.begins_with_root,
                         })
                         .map_err(refused)?;
                 }

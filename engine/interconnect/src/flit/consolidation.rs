@@ -7,8 +7,6 @@
 //! - Flits count when their packet gets its virtual channel, all of them at once. Packets much longer than an epoch would
 //!   show it.
 //! - A shadow link is turned off after a deactivation epoch; the paper says "an epoch".
-//! - The network begins with its root network alone. Otherwise the first hundreds of thousands of cycles would be spent
-//!   turning links off, one a router and deactivation epoch.
 
 use crate::error::SimulationError;
 use crate::network::{Network, Peer, PortId, RouterId};
@@ -30,6 +28,9 @@ pub struct Consolidation {
     pub wake: u64,
     /// U_hwm.
     pub high_water_mark: f64,
+    /// Begin with the root network alone. Otherwise all links are on, and a router turns one off in a deactivation epoch;
+    /// but at high loads the root network alone is overrun, and it takes as long until the backlog is gone.
+    pub begins_with_root: bool,
 }
 
 impl Default for Consolidation {
@@ -40,6 +41,7 @@ impl Default for Consolidation {
             deactivation_epochs: 10,
             wake: 1000,
             high_water_mark: 0.75,
+            begins_with_root: false,
         }
     }
 }
@@ -180,10 +182,11 @@ impl Tcep {
                 });
             }
             let root = near == 0 || far == 0;
-            tables[subnetwork as usize].set(near, far, root);
+            let on = root || !parameters.begins_with_root;
+            tables[subnetwork as usize].set(near, far, on);
             links.push(Link {
                 ports: [one, other],
-                state: if root {
+                state: if on {
                     LinkState::Active
                 } else {
                     LinkState::Off
