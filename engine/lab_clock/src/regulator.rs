@@ -2,8 +2,8 @@
 //!
 //! While frames or processes are busy, the rate falls until the latest frames and the waits for a processor are below
 //! a bound in lab time, and rises slowly again while they are far below. Where nothing but meters and timers happens
-//! it doubles again and again, up to the wall's pace while somebody attends, else up to [`Rate::FASTEST`]; the next
-//! frame, or a busy process, ends that.
+//! it doubles again and again, up to the wall's pace while somebody attends, up to 10 while a collector asks devices, else up to
+//! [`Rate::FASTEST`]; the next frame, or a busy process, ends that.
 //!
 //! Simplification: the first frames after a silence meet the rate of the last busy stretch, or [`FIRST_BUSY`], before
 //! anything is known of them; the lateness histogram of a program's first milliseconds shows whether that was too fast.
@@ -26,6 +26,10 @@ const BUSY_CORES: f64 = 0.3;
 const MOST_CORES: f64 = 0.5;
 /// ... and below this it rises.
 const FEW_CORES: f64 = 0.2;
+/// The fastest rate while a collector asks: it computes at the wall's pace, and is not one of the lab's processes.
+const ASKED: f64 = 10.0;
+/// A collector that asked so long ago (wall) still asks.
+const ASKS_NS: i64 = 2_000_000_000;
 /// Silence before each doubling: lab time, and the wall's.
 const SILENCE_LAB_NS: f64 = 50e6;
 const SILENCE_WALL_NS: i64 = 100_000_000;
@@ -41,6 +45,8 @@ pub struct Observation {
     pub cores: f64,
     /// Somebody types at a terminal.
     pub attended: bool,
+    /// A collector asks devices.
+    pub asked: bool,
 }
 
 /// Lateness over a window: since [`Regulator::judge`] last began one.
@@ -62,6 +68,7 @@ pub struct Regulator {
     busy: bool,
     silent_wall_ns: i64,
     silent_lab_ns: f64,
+    unasked_ns: i64,
 }
 
 impl Regulator {
@@ -76,6 +83,7 @@ impl Regulator {
             busy: false,
             silent_wall_ns: 0,
             silent_lab_ns: 0.0,
+            unasked_ns: ASKS_NS,
         }
     }
 
@@ -93,6 +101,11 @@ impl Regulator {
 
     /// Take an observation; true if the lateness of the window is to be judged now ([`Regulator::judge`]).
     pub fn observe(&mut self, seen: &Observation) -> bool {
+        self.unasked_ns = if seen.asked {
+            0
+        } else {
+            self.unasked_ns.saturating_add(seen.wall_ns)
+        };
         if self.rate > 1.0 && seen.frames == 0 && seen.cores > MOST_CORES {
             self.rate = (self.rate * BUSY_CORES / seen.cores).max(1.0);
             self.hush();
@@ -123,18 +136,18 @@ impl Regulator {
     fn silence(&mut self, seen: &Observation) {
         self.silent_wall_ns += seen.wall_ns;
         self.silent_lab_ns += seen.wall_ns as f64 * self.rate;
-        if seen.attended && self.rate > 1.0 {
-            self.rate = 1.0;
-        }
+        let most = if seen.attended {
+            1.0
+        } else if self.unasked_ns < ASKS_NS {
+            ASKED
+        } else {
+            Rate::FASTEST.factor()
+        };
+        self.rate = self.rate.min(most);
         if self.silent_lab_ns < SILENCE_LAB_NS || self.silent_wall_ns < SILENCE_WALL_NS {
             return;
         }
         self.busy = false;
-        let most = if seen.attended {
-            1.0
-        } else {
-            Rate::FASTEST.factor()
-        };
         if seen.cores < FEW_CORES && self.rate < most {
             self.rate = (self.rate * 2.0).min(most);
             self.hush();
@@ -186,6 +199,7 @@ mod tests {
             frames,
             cores,
             attended,
+            asked: false,
         }
     }
 
@@ -240,6 +254,19 @@ mod tests {
         assert_eq!(regulator.rate(), Rate::FASTEST);
         regulator.observe(&tick(1, 0.01, false));
         assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
+    }
+
+    #[test]
+    fn a_collector_that_asks_each_second_of_the_lab_bounds_the_haste() {
+        let mut regulator = Regulator::new(Rate::WALL);
+        for number in 0..1000 {
+            let asked = number % 20 == 0;
+            regulator.observe(&Observation {
+                asked,
+                ..tick(0, 0.01, false)
+            });
+        }
+        assert_eq!(regulator.rate(), Rate::new(10, 1).unwrap());
     }
 
     #[test]

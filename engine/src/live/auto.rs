@@ -14,6 +14,7 @@ use lab_clock::regulator::{Observation, Regulator, WindowLateness};
 use lab_clock::writer::now_ns;
 use lab_clock::{Keeper, Rate, raw};
 
+use crate::agent::server::requests;
 use crate::live::control::Control;
 use crate::live::lateness::Lateness;
 use crate::live::room::threads_in;
@@ -180,6 +181,7 @@ struct Counts {
     wall_ns: i64,
     frames: u64,
     cpu_ns: u64,
+    requests: u64,
 }
 
 impl Counts {
@@ -188,6 +190,7 @@ impl Counts {
             wall_ns: now_ns(),
             frames: control.lateness.lock().total(),
             cpu_ns: process_cpu_ns() + group_cpu_ns(groups),
+            requests: requests(),
         }
     }
 
@@ -198,6 +201,7 @@ impl Counts {
             frames: self.frames.saturating_sub(before.frames),
             cores: self.cpu_ns.saturating_sub(before.cpu_ns) as f64 / wall_ns as f64,
             attended,
+            asked: self.requests != before.requests,
         }
     }
 }
