@@ -4,22 +4,59 @@ use super::{Algorithm, Header, Request};
 use crate::network::{Network, PortId, RouterId};
 use crate::topology::Tree;
 
+/// A level of switches.
+#[derive(Copy, Clone, Debug)]
+struct Level {
+    /// Nodes below a child, and below a switch.
+    child: u32,
+    nodes: u32,
+    children: u32,
+    parents: u32,
+}
+
+/// A switch.
+#[derive(Copy, Clone, Debug)]
+struct Place {
+    level: usize,
+    /// Which of the switches' sets of nodes is below it.
+    branch: u32,
+    first_port: PortId,
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Upward {
     algorithm: Algorithm,
-    tree: Tree,
-    first_port: Vec<PortId>,
+    levels: Vec<Level>,
+    places: Vec<Place>,
     vcs: u8,
 }
 
 impl Upward {
     pub(super) fn new(network: &Network, tree: &Tree, algorithm: Algorithm, vcs: u8) -> Self {
+        let nodes_below = |level: usize| tree.children[..level].iter().product();
+        let levels = (1..=tree.levels())
+            .map(|level| Level {
+                child: nodes_below(level - 1),
+                nodes: nodes_below(level),
+                children: tree.children[level - 1],
+                parents: tree.parents.get(level).copied().unwrap_or(0),
+            })
+            .collect();
+        let places = (0..network.routers())
+            .map(|router| {
+                let (level, index) = tree.place(router);
+                let ways_up: u32 = tree.parents[..level].iter().product();
+                Place {
+                    level: level - 1,
+                    branch: index / ways_up,
+                    first_port: network.port_of(router, 0),
+                }
+            })
+            .collect();
         Self {
             algorithm,
-            tree: tree.clone(),
-            first_port: (0..network.routers())
-                .map(|r| network.port_of(r, 0))
-                .collect(),
+            levels,
+            places,
             vcs,
         }
     }
@@ -30,25 +67,23 @@ impl Upward {
             Algorithm::Dbbm => (own_vc, own_vc),
             _ => (0, self.vcs - 1),
         };
+        let place = self.places[router as usize];
+        let level = self.levels[place.level];
         let hop = |local: u32| Request {
-            port: self.first_port[router as usize] + local,
+            port: place.first_port + local,
             first_vc,
             last_vc,
             priority: 0,
             phase: 0,
             via: header.via,
         };
-        if let Some(down) = self.tree.down(router, header.dest) {
-            out.push(hop(down));
-            return;
-        }
-        let up = self.tree.up(router);
-        if self.algorithm == Algorithm::TreeRandom {
-            out.extend(up.map(hop));
+        let digit = header.dest / level.child % level.children;
+        if header.dest / level.nodes == place.branch {
+            out.push(hop(digit));
+        } else if self.algorithm == Algorithm::TreeRandom {
+            out.extend((level.children..level.children + level.parents).map(hop));
         } else {
-            let (level, _) = self.tree.place(router);
-            let digit = self.tree.digit(header.dest, level);
-            out.push(hop(up.start + digit % up.len() as u32));
+            out.push(hop(level.children + digit % level.parents));
         }
     }
 }

@@ -83,37 +83,6 @@ impl Tree {
         (1..level).map(|below| self.switches(below)).sum::<u32>() + index
     }
 
-    /// The port to the child through which a node is reached, or `None` if the node is not below the switch.
-    #[must_use]
-    pub fn down(&self, router: RouterId, node: u32) -> Option<u32> {
-        let (level, index) = self.place(router);
-        let radix = self.radix(level);
-        let own = Digits { radix: &radix };
-        let wanted = Digits {
-            radix: &self.children,
-        };
-        let below = (level..self.levels()).all(|i| own.get(index, i) == wanted.get(node, i));
-        below.then(|| wanted.get(node, level - 1))
-    }
-
-    /// Numbers within its switch of the ports to parents.
-    #[must_use]
-    pub fn up(&self, router: RouterId) -> std::ops::Range<u32> {
-        let (level, _) = self.place(router);
-        let children = self.children[level - 1];
-        let parents = self.parents.get(level).copied().unwrap_or(0);
-        children..children + parents
-    }
-
-    /// Digit of a node's number at a level (from 1).
-    #[must_use]
-    pub fn digit(&self, node: u32, level: usize) -> u32 {
-        Digits {
-            radix: &self.children,
-        }
-        .get(node, level - 1)
-    }
-
     /// The network.
     ///
     /// # Errors
