@@ -8,6 +8,7 @@ from typing import Annotated, Final
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
 from eee_engine import SimulationError, network_facts, prove_deadlock_free
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -100,7 +101,7 @@ def _line(point: Point) -> str:
 
 
 def _print(description: Description, points: tuple[Point, ...]) -> None:
-    table = Table(title=description.name, caption=_CAPTION)
+    table = Table(title=description.name, caption=_CAPTION, box=SIMPLE_HEAD, pad_edge=False)
     for name in ("load", "seed", "latency", "p99", "hops", "accepted", "low", "off", "energy"):
         table.add_column(name, justify="right", no_wrap=True)
     for point in points:
@@ -114,11 +115,11 @@ def _print(description: Description, points: tuple[Point, ...]) -> None:
             str(point.seed),
             latency,
             p99,
-            "-" if point.hops is None else f"{point.hops:.3f}",
+            "-" if point.hops is None else f"{point.hops:.2f}",
             f"{point.accepted:.4f}",
             f"{100 * point.low_power_share:.0f} %",
             f"{100 * point.off_share:.0f} %",
-            f"{100 * point.energy_ratio:.1f} %",
+            f"{100 * point.energy_ratio:.0f} %",
         )
     console = Console()
     console.print(table)
