@@ -6,7 +6,7 @@
 //!   they are 0.34 % of all packets on a virtual channel of their own, and requests are served once an epoch anyway.
 //! - Flits count when their packet gets its virtual channel, all of them at once. Packets much longer than an epoch would
 //!   show it.
-//! - A shadow link is turned off after a deactivation epoch; the paper says "an epoch".
+//! - A shadow link is turned off when the deactivation epoch in which it became one is over; the paper says "an epoch".
 
 use crate::error::SimulationError;
 use crate::network::{Network, Peer, PortId, RouterId};
@@ -544,7 +544,7 @@ impl Tcep {
         let length = self.parameters.epoch * u64::from(self.parameters.deactivation_epochs);
         let link = &mut self.links[end.link as usize];
         link.state = LinkState::Shadow;
-        link.phase = Phase::Until(now + length);
+        link.phase = Phase::Until((now / length + 1) * length);
         self.tables[end.subnetwork as usize].set(end.own, end.other, false);
         self.changing.push(end.link);
         self.broadcast(end);
