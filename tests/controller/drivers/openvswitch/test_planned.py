@@ -123,7 +123,9 @@ def test_links_go_off_and_on_under_traffic(ring: Rack) -> None:
     for text in said:
         sent, received = map(int, re.search(r"(\d+) packets transmitted, (\d+) received", text).groups())  # type: ignore[union-attr]
         assert sent > 20
-        assert received >= sent - 1, text  # the last may be on its way when ping is stopped
+        # The last may be on its way when ping is stopped, and a userspace switch on a busy machine drops one now and
+        # then. An interruption is longer: ping sends every 20 ms.
+        assert received >= sent - 1 - sent // 100, text
     verdict = look(ring)
     assert verdict.healthy, verdict.complaints
 
