@@ -330,15 +330,15 @@ impl Tcep {
         let Some((over, end)) = table.ask_for_detour(direct.own, direct.other) else {
             return;
         };
-        let helper = members[over as usize];
-        let place = self.ports[helper as usize].iter().position(|&port| {
+        let middle = members[over as usize];
+        let place = self.ports[middle as usize].iter().position(|&port| {
             self.ends[port as usize]
                 .is_some_and(|found| found.subnetwork == direct.subnetwork && found.other == end)
         });
         if let Some(link) = place {
             self.asked[router as usize] = true;
             self.counts.control_packets += 1;
-            self.requests[helper as usize].push(Request::Activate {
+            self.requests[middle as usize].push(Request::Activate {
                 link,
                 virtual_utilization: before,
             });
