@@ -176,7 +176,7 @@ class Runner:
                 else f"its files could not be written: {error.strerror or error}."
             )
             return TrialEnded(number, "failed", why, from_ns, self.run.clock.now_ns())
-        for note in (*done.notes, *self._changed_pace()):
+        for note in (*done.notes, *self._changed_pace(), *self._shared_processors(done)):
             self.run.event(EventKind.TRIAL_NOTE, trial=number, note=note)
         why = done.why or monitor.violation() or self._why_invalid(done)
         state: TrialState = "invalid" if why else "valid"
@@ -199,9 +199,19 @@ class Runner:
             shown = pace or "the wall's"
             yield f"from this trial on, lab time runs at {shown} pace."
 
+    def _on_shared_processors(self) -> bool:
+        """A virtual lab at the wall's pace: its ranks share this machine's processors in every trial."""
+        return self.lateness_monitor is not None and not self.lateness_monitor.pace()
+
+    def _shared_processors(self, done: Measured) -> Iterator[str]:
+        """What would make this trial invalid on nodes of their own."""
+        why = contamination(self.experiment.guards, done.figures)
+        if why and self._on_shared_processors():
+            yield f"{why} It counts, as hosts of a virtual lab share one machine: `eeectl lab up --rate` slows them down."
+
     def _why_invalid(self, done: Measured) -> str:
         guards = self.experiment.guards
-        why = contamination(guards, done.figures)
+        why = "" if self._on_shared_processors() else contamination(guards, done.figures)
         why = why or why_invalid(guards, self.guard_sink.violations(), done.begun_ns, done.ended_ns)
         metered = guards.meters and self.lab.strips and self.experiment.measure.what == "power"
         if not why and metered and not self.guard_sink.has_watts(done.begun_ns, done.ended_ns):

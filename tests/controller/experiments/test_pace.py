@@ -3,6 +3,10 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
+from controller.experiments.experiment import Guards
+from controller.experiments.measuring import Measured
 from controller.experiments.running import Runner
 
 
@@ -33,3 +37,36 @@ def test_each_change_of_pace_is_noted_once() -> None:
 def test_a_rack_has_no_pace() -> None:
     runner: Any = SimpleNamespace(lateness_monitor=None, _pace="")
     assert list(Runner._changed_pace(cast("Runner", runner))) == []
+
+
+_TENTH = "1/10 of the wall's"
+
+
+def _runner(monitor: _Monitor | None) -> Runner:
+    """A runner of an experiment with the usual guards, none of which was violated."""
+    sink = SimpleNamespace(violations=list)
+    experiment = SimpleNamespace(guards=Guards(meters=False), measure=SimpleNamespace(what="program"))
+    runner: Any = SimpleNamespace(lateness_monitor=monitor, experiment=experiment, guard_sink=sink)
+    runner._on_shared_processors = lambda: Runner._on_shared_processors(runner)
+    return cast("Runner", runner)
+
+
+def _waiting() -> Measured:
+    """A trial whose ranks waited for a processor for two fifths of its time."""
+    figures = (("time", 1.0, "s"), ("processor_wait_share", 0.4, "1"))
+    return cast("Measured", SimpleNamespace(figures=figures, begun_ns=0, ended_ns=1))
+
+
+@pytest.mark.parametrize("monitor", [None, _Monitor([_TENTH, _TENTH])])
+def test_ranks_that_wait_spoil_a_trial_on_nodes_of_their_own_and_in_a_slow_lab(monitor: _Monitor | None) -> None:
+    runner = _runner(monitor)
+    assert list(Runner._shared_processors(runner, _waiting())) == []
+    assert "processor_wait_share" in Runner._why_invalid(runner, _waiting())
+
+
+def test_at_the_walls_pace_ranks_share_a_machine_and_it_is_noted() -> None:
+    runner = _runner(_Monitor(["", ""]))
+    (note,) = Runner._shared_processors(runner, _waiting())
+    assert "40%" in note
+    assert "--rate" in note
+    assert Runner._why_invalid(runner, _waiting()) == ""
