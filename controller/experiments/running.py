@@ -207,7 +207,7 @@ class Runner:
         """What would make this trial invalid on nodes of their own."""
         why = contamination(self.experiment.guards, done.figures)
         if why and self._on_shared_processors():
-            yield f"{why} It counts, as hosts of a virtual lab share one machine: `eeectl lab up --rate` slows them down."
+            yield f"{why} It counts: hosts of a virtual lab share one machine (`eeectl lab up --rate` slows it)."
 
     def _why_invalid(self, done: Measured) -> str:
         guards = self.experiment.guards
