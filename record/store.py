@@ -185,10 +185,14 @@ class Run:
         self.add_facts({"clocks": [*self._facts["clocks"], *offsets]})
 
     def flush(self, timeout_s: float = 10.0) -> bool:
-        """Wait until everything so far is written; whether it is."""
+        """Wait until everything so far is written, and the end of a full disk noted; whether all rows are written."""
         deadline_ns = self.clock.clock.monotonic_ns() + round(timeout_s * _NS)
         written = threading.Event()
-        while self._held() and self.clock.clock.monotonic_ns() < deadline_ns and self._writer.is_alive():
+        while (
+            (self._held() or self._trouble)
+            and self.clock.clock.monotonic_ns() < deadline_ns
+            and self._writer.is_alive()
+        ):
             self.clock.clock.wait(written, 0.005)
         return not self._held()
 
