@@ -56,9 +56,15 @@ def _wake_us(truth: dict[str, Any], device: str) -> float:
 
 def _rows(calibration: dict[str, Any], truth: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Yield (quantity, fitted value with its interval, true value) of the path between two hosts at one switch."""
-    switch_of = {name: {end.split(":")[0] for end in one["ends"]} for name, one in calibration["links"].items()}
-    path = next(name for name, switches in switch_of.items() if len(switches) == 1)
-    policy, (switch,) = calibration["links"][path], switch_of[path]
+    switches_of = {
+        name: {end.split(":")[0] for end in one["ends"]} - set(name.split("-"))
+        for name, one in calibration.get("links", {}).items()
+    }
+    path = next((name for name, switches in switches_of.items() if len(switches) == 1), "")
+    if not path:
+        yield "EEE policy of a path over one switch", "not fitted", "hold"
+        return
+    policy, (switch,) = calibration["links"][path], switches_of[path]
     if policy["kind"] != "hold":
         yield f"{path}: policy", policy["kind"], "hold"
         return
