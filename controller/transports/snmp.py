@@ -18,6 +18,7 @@ undo that one. In one broadcast domain nothing queues for so long; reading back 
 """
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, TypeVar
@@ -107,6 +108,31 @@ class _Tries:
             raise _Silent
 
 
+class _Portion:
+    """How much one request may ask for: less once an answer was too long, or did not come.
+
+    What did not come may have been lost by chance: all is asked for once more after the next success, and less for good
+    only if that fails too.
+    """
+
+    def __init__(self) -> None:
+        self.limit: int | None = None
+        self._for_good = False
+        self._again = False
+
+    def shrink(self, limit: int, *, for_good: bool) -> None:
+        """Ask for so much at most."""
+        self.limit = limit
+        self._for_good |= for_good or self._again
+        self._again = False
+
+    def succeeded(self) -> None:
+        """All that was asked for has come."""
+        self._again = self.limit is not None and not self._for_good
+        if self._again:
+            self.limit = None
+
+
 _Answer = TypeVar("_Answer")
 _Question = Callable[[SnmpSession, _Tries], _Answer]
 
@@ -126,8 +152,8 @@ class Agent:
         self._patience = patience
         self._level = 0
         self._readers: dict[int, SnmpSession] = {}
-        self._rows: dict[str, int] = {}  # most rows of an answer, by column that had too long ones
-        self._at_once: int | None = None  # most objects of a request, if answers were too long
+        self._rows: defaultdict[str, _Portion] = defaultdict(_Portion)  # of an answer, by column
+        self._at_once = _Portion()  # objects of a request
         self._spoken_s = 0.0
         self._setter: Setter | None = None
 
@@ -140,9 +166,11 @@ class Agent:
         def collect(reader: SnmpSession, tries: _Tries) -> dict[str, SnmpValue]:
             while True:
                 try:
-                    return self._column(reader, tries, oid, min(rows, self._rows.get(oid, rows)))
+                    found = self._column(reader, tries, oid, min(rows, self._rows[oid].limit or rows))
                 except _TooLong:
                     continue
+                self._rows[oid].succeeded()
+                return found
 
         return self._read(f"a walk of {oid}", collect)
 
@@ -158,12 +186,12 @@ class Agent:
             except SnmpDecodeError as error:
                 if rows == 1:
                     raise
-                self._rows[oid] = rows // _LESS_IF_GARBLED
+                self._rows[oid].shrink(rows // _LESS_IF_GARBLED, for_good=True)
                 raise _TooLong from error
             except OSError as error:
                 less = rows > 1 and tries.calls_for_less
                 if less:
-                    self._rows[oid] = max(1, rows // _LESS_IF_SILENT)
+                    self._rows[oid].shrink(max(1, rows // _LESS_IF_SILENT), for_good=False)
                 self._again(reader, tries)
                 if less:
                     raise _TooLong from error
@@ -182,10 +210,11 @@ class Agent:
             found: dict[str, SnmpValue] = {}
             left = list(oids)
             while left:
-                some = left[: self._at_once]
+                some = left[: self._at_once.limit]
                 with suppress(_TooLong):
                     found |= self._objects(reader, tries, some)
                     left = left[len(some) :]
+            self._at_once.succeeded()
             return found
 
         return self._read(f"a read of {oids[0]}", ask)
@@ -200,12 +229,12 @@ class Agent:
             except SnmpDecodeError as error:
                 if len(oids) == 1:
                     raise
-                self._at_once = len(oids) // _LESS_IF_GARBLED
+                self._at_once.shrink(len(oids) // _LESS_IF_GARBLED, for_good=True)
                 raise _TooLong from error
             except OSError as error:
                 less = len(oids) > 1 and tries.calls_for_less
                 if less:
-                    self._at_once = max(1, len(oids) // _LESS_IF_SILENT)
+                    self._at_once.shrink(max(1, len(oids) // _LESS_IF_SILENT), for_good=False)
                 self._again(reader, tries)
                 if less:
                     raise _TooLong from error
@@ -250,7 +279,7 @@ class Agent:
                     raise self._no_answer(what) from None
                 self._level += 1
                 self._rows.clear()
-                self._at_once = None
+                self._at_once = _Portion()
             except SnmpAuthError as error:
                 raise AccessDenied(
                     self.access.device, f"its SNMP agent refuses the user ({error}): correct snmp_v3."

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from controller.transports.snmp import Agent
+from controller.transports.snmp import Agent, _Portion
 from controller.transports.snmp_access import SnmpAccess
 from lab.errors import Unreachable, Unreadable
 from lab.model import Secret
@@ -38,6 +38,7 @@ def test_a_walk_with_long_answers_is_whole(toy: UdpAgent, secret: Secret, whole_
     agent = manager(toy, secret)
     assert agent.walk(EGRESS) == {str(vid): bytes([vid]) * 300 for vid in range(1, 61)}
     assert max(toy.sizes) > 4096
+    assert len(agent.walk(EGRESS)) == len(ROWS)  # once more with all rows, as the answer may have been lost by chance
     toy.sizes.clear()
     assert len(agent.walk(EGRESS)) == len(ROWS)
     assert max(toy.sizes) <= min(4096, whole_byte)  # what a column needs is remembered
@@ -48,6 +49,21 @@ def test_objects_with_long_answers_are_all_read(toy: UdpAgent, secret: Secret, w
     toy.whole_byte = whole_byte
     found = manager(toy, secret).get([*ROWS, f"{EGRESS}.99"])
     assert found == ROWS
+
+
+def test_answers_lost_by_chance_are_forgotten() -> None:
+    portion = _Portion()
+    portion.shrink(7, for_good=False)
+    portion.succeeded()
+    assert portion.limit is None
+    portion.succeeded()
+    portion.shrink(7, for_good=False)
+    portion.shrink(1, for_good=False)
+    portion.succeeded()
+    assert portion.limit is None
+    portion.shrink(7, for_good=False)  # the try after a success failed too
+    portion.succeeded()
+    assert portion.limit == 7
 
 
 def test_other_columns_are_asked_for_as_before(secret: Secret) -> None:
