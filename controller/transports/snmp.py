@@ -5,7 +5,7 @@ a user, v2c where it gives a community.
 
 A read without a response is repeated. Some agents put whatever was asked for into one answer, though it exceeds the
 reader's 4 KB or travels as IP fragments that get lost: 30 rows of a switch's PortLists are 9 KB. After an answer that
-cannot be decoded half as many rows or objects are asked for, after every second silence a quarter; what was needed is
+cannot be decoded half as many rows or objects are asked for, after repeated silence a quarter; what was needed is
 remembered. An agent that answers nothing short either may be slow: it is asked for all again, with more patience.
 
 After a SET without a response the objects are read first. If they have the new
@@ -58,7 +58,9 @@ _SET_TRIES: Final = 6
 _ROWS: Final = 30  # of one answer; what does not fit into its datagram the agent leaves out
 _LESS_IF_GARBLED: Final = 2
 _LESS_IF_SILENT: Final = 4
-_TRIES_BEFORE_LESS: Final = 2
+_LESS_WITH_TRIES_LEFT: Final = frozenset((3, 1))
+"""Of requests that are lost by chance, every fifth at that, few are lost three times in a row: one row an answer makes
+a long table 30 times as long, and gufo-snmp cannot go on in the middle of one."""
 _FRESH_S: Final = 120.0  # an SNMPv3 engine's time is known for 150 s (RFC 3414, section 2.2.3)
 
 _AUTH: Final[Mapping[str, type[BaseAuthKey]]] = {
@@ -95,7 +97,7 @@ class _Tries:
     @property
     def calls_for_less(self) -> bool:
         """Whether the try that just failed is one after which less is asked for."""
-        return self._used % _TRIES_BEFORE_LESS == _TRIES_BEFORE_LESS - 1
+        return self._limit - self._used - 1 in _LESS_WITH_TRIES_LEFT
 
     def answered(self) -> None:
         """Something came."""

@@ -12,10 +12,14 @@ from controller.experiments.measuring import Measured
 from controller.experiments.running import Runner
 
 
-def _runner(guards: Guards) -> Any:
+def _runner(guards: Guards, *, shared_processors: bool = False) -> Any:
     measure = SimpleNamespace(what="program")
-    experiment = SimpleNamespace(guards=guards, measure=measure)
-    return SimpleNamespace(experiment=experiment, guard_sink=GuardSink(), lab=SimpleNamespace(strips=()))
+    return SimpleNamespace(
+        experiment=SimpleNamespace(guards=guards, measure=measure),
+        guard_sink=GuardSink(),
+        lab=SimpleNamespace(strips=()),
+        _on_shared_processors=lambda: shared_processors,
+    )
 
 
 def _measured(**figures: float) -> Measured:
@@ -27,6 +31,7 @@ def test_a_runs_guard_judges_what_the_program_reports(share: float) -> None:
     done = _measured(time=1.0, processor_wait_share=share)
     why = Runner._why_invalid(cast("Runner", _runner(Guards())), done)
     assert bool(why) == (share > 0.05)
+    assert Runner._why_invalid(cast("Runner", _runner(Guards(), shared_processors=True)), done) == ""
     assert Runner._why_invalid(cast("Runner", _runner(Guards(processor_wait_share=1.0))), done) == ""
 
 
