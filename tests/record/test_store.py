@@ -184,7 +184,7 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(disk)], check=True)
     yield disk
-    subprocess.run(["umount", str(disk)], check=True)
+    subprocess.run(["umount", "--lazy", str(disk)], check=True)
 
 
 def _fill(run: Run, stopper: threading.Event) -> int:

@@ -219,7 +219,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], check=True)
     yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def test_a_disk_that_is_full_ends_a_run_whose_lab_is_restored_and_keeps_what_was_measured(
