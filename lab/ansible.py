@@ -15,6 +15,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from lab.errors import InventoryError, Problem
+from lab.yaml_source import plain
 
 _RANGE = re.compile(r"\[(\d+):(\d+)(?::(\d+))?\]|\[([a-z]):([a-z])\]")
 
@@ -95,7 +96,7 @@ class _Reader:
 
     def variables(self, value: Any, line: int, key: str) -> dict[str, Variable]:
         found = self.mapping(value, line, key)
-        return {str(name): Variable(_plain(item), line_of(found, name, line)) for name, item in found.items()}
+        return {str(name): Variable(plain(item), line_of(found, name, line)) for name, item in found.items()}
 
     def group(self, name: str, body: Any, line: int, parents: Sequence[str]) -> None:
         if name in parents:
@@ -150,14 +151,6 @@ def line_of(mapping: Mapping[Any, Any], key: Any, otherwise: int) -> int:
     position = getattr(mapping, "lc", None)
     data = getattr(position, "data", None) or {}
     return int(data[key][0]) + 1 if key in data else otherwise
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value
 
 
 def read_ansible(path: Path) -> Inventory:

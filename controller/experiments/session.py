@@ -12,7 +12,6 @@ from controller.applying.statefolder import StateFolder, digest_of
 from controller.collecting.collect import Collector
 from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.experiments.experiment import Experiment
-from controller.experiments.experiment_file import ExperimentSource
 from controller.experiments.guards import GuardSink, LatenessMonitor
 from controller.experiments.lab_controller import LabController
 from controller.experiments.run_progress import RunProgress
@@ -23,6 +22,7 @@ from controller.live.export.attach import ViewOptions, attach
 from lab.errors import LabError, RunFolderFailed
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
+from lab.yaml_source import YamlSource
 from record.event_kinds import EventKind
 from record.store import Run, read_events, read_facts
 
@@ -54,7 +54,7 @@ class RunResult:
     outcome: Outcome
 
 
-def validated_lab(experiment: Experiment, source: ExperimentSource) -> Lab:
+def validated_lab(experiment: Experiment, source: YamlSource) -> Lab:
     """Load the experiment's lab and validate the experiment against it; LabError or ExperimentError if that fails."""
     lab = load_lab(find_lab(experiment.lab))
     validate_experiment(experiment, lab, source)
@@ -62,7 +62,7 @@ def validated_lab(experiment: Experiment, source: ExperimentSource) -> Lab:
 
 
 def run_new(
-    experiment: Experiment, source: ExperimentSource, options: RunOptions, lateness_monitor_of: LatenessMonitorOf
+    experiment: Experiment, source: YamlSource, options: RunOptions, lateness_monitor_of: LatenessMonitorOf
 ) -> RunResult:
     """Run an experiment in a new run folder. LabError if it could not begin."""
     lab = validated_lab(experiment, source)
@@ -113,7 +113,7 @@ def restore_lab(folder: Path) -> str:
             return lab_controller.restore()
 
 
-def run_preflight(experiment: Experiment, source: ExperimentSource, options: RunOptions) -> "Verdict":
+def run_preflight(experiment: Experiment, source: YamlSource, options: RunOptions) -> "Verdict":
     """Sample the lab's meters in a run of their own, and assess whether they can resolve the expected effect."""
     lab = validated_lab(experiment, source)
     facts = {"what": "preflight", "lab": lab.name, "experiment": experiment.model_dump(mode="json", by_alias=True)}

@@ -10,13 +10,13 @@ from benchmarks.table import PROGRAMS
 from controller.drivers.table import capabilities_of
 from controller.experiments.blocks import Levels, Slot, order_of
 from controller.experiments.experiment import OF_LINKS, Experiment, Factor, ProbeRun
-from controller.experiments.experiment_file import ExperimentSource
 from controller.model.state import factory_state
 from controller.planning.limits import abilities_of
 from controller.planning.regulate import eee
 from lab.errors import ExperimentError, NotExpressible, PlanError, Problem
 from lab.model import Lab, Link
 from lab.named_links import link_named, trunk_named
+from lab.yaml_source import YamlSource
 
 _SHOWN: Final = 12
 
@@ -52,7 +52,7 @@ def _link(lab: Lab, name: str, factor: Factor) -> Link:
     return link_named(lab, name)
 
 
-def validate_experiment(experiment: Experiment, lab: Lab, source: ExperimentSource) -> None:
+def validate_experiment(experiment: Experiment, lab: Lab, source: YamlSource) -> None:
     """Raise ExperimentError with everything that does not match the lab or the program."""
     problems = [problem for check in (_of_hosts, _of_meters, _of_links) for problem in check(experiment, lab, source)]
     if not problems:
@@ -63,7 +63,7 @@ def validate_experiment(experiment: Experiment, lab: Lab, source: ExperimentSour
         raise ExperimentError(problems)
 
 
-def _of_hosts(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Iterator[Problem]:
+def _of_hosts(experiment: Experiment, lab: Lab, source: YamlSource) -> Iterator[Problem]:
     known = [host.name for host in lab.hosts]
     listed = f"lab {lab.name} has {', '.join(known[:_SHOWN])}{', ...' if len(known) > _SHOWN else ''}"
     what, names = experiment.measure.what, experiment.measure.hosts
@@ -82,7 +82,7 @@ def _of_hosts(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Ite
                 yield source.problem(("factors", name), f"{level} hosts are not available", remedy)
 
 
-def _of_meters(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Iterator[Problem]:
+def _of_meters(experiment: Experiment, lab: Lab, source: YamlSource) -> Iterator[Problem]:
     devices = {*(host.name for host in lab.hosts), *(switch.name for switch in lab.switches)}
     fed = {outlet.feeds for outlet in lab.outlets}
     for n, name in enumerate(experiment.expect.meters):
@@ -92,7 +92,7 @@ def _of_meters(experiment: Experiment, lab: Lab, source: ExperimentSource) -> It
             yield source.problem(("expect", "meters", n), f"no metered outlet feeds {name}", "see outlets.csv")
 
 
-def _of_links(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Iterator[Problem]:
+def _of_links(experiment: Experiment, lab: Lab, source: YamlSource) -> Iterator[Problem]:
     for name, factor in experiment.of_kind(*OF_LINKS).items():
         try:
             links = links_of(lab, factor)
@@ -111,7 +111,7 @@ def _of_links(experiment: Experiment, lab: Lab, source: ExperimentSource) -> Ite
 
 
 def _of_abilities(
-    lab: Lab, source: ExperimentSource, name: str, factor: Factor, links: tuple[Link, ...]
+    lab: Lab, source: YamlSource, name: str, factor: Factor, links: tuple[Link, ...]
 ) -> Iterator[Problem]:
     """Whether the switch families support the setting. Other obstacles depend on the lab's state at that time."""
     abilities, hold_us = abilities_of(lab, capabilities_of), 1 if factor.kind == "hold_us" else None
@@ -124,7 +124,7 @@ def _of_abilities(
         return
 
 
-def _of_parameters(experiment: Experiment, source: ExperimentSource) -> Iterator[Problem]:
+def _of_parameters(experiment: Experiment, source: YamlSource) -> Iterator[Problem]:
     measure = experiment.measure
     if measure.window is not None:
         for name in experiment.of_kind("parameter"):
@@ -151,7 +151,7 @@ def _of_parameters(experiment: Experiment, source: ExperimentSource) -> Iterator
     yield from problems.values()
 
 
-def _of_parameter(experiment: Experiment, source: ExperimentSource, key: str, found: Any) -> Problem:
+def _of_parameter(experiment: Experiment, source: YamlSource, key: str, found: Any) -> Problem:
     run = experiment.measure.program
     place: list[str] = ["factors", key]
     if key not in experiment.factors:

@@ -12,12 +12,13 @@ from cyclopts import App, Parameter
 
 from benchmarks.program import Placement, Program
 from benchmarks.table import PROGRAMS
-from controller.experiments.experiment_file import ExperimentSource, experiment_of
+from controller.experiments.experiment_file import experiment_of
 from controller.experiments.session import RunOptions, run_new
 from controller.experiments.traffic import node_traffic, read_traffic
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
 from eeectl.program_options import ProgramOptions
 from eeectl.set_options import pairs
+from lab.yaml_source import YamlSource
 from record.event_kinds import EventKind
 from record.store import read_events
 from record.trials import Trial, read_trials
@@ -63,7 +64,7 @@ def bench(
         print("eeectl bench: no program is named: name one, or give --list to show them all.", file=sys.stderr)
         return WRONG_USE
     content = options.content(program, dict(pairs(values, "--set sleep_us=100")), f"bench-{program}")
-    source = ExperimentSource("the command line", content | {"blocks": 1, "guards": {"retries": 0}})
+    source = YamlSource("the command line", content | {"blocks": 1, "guards": {"retries": 0}})
     result = run_new(experiment_of(source), source, RunOptions(options.runs, quiet=as_json), Lateness.of)
     measured = content["measure"]["program"]
     placement = Placement(tuple(measured["hosts"]), options.ranks_per_host)

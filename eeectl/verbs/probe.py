@@ -21,12 +21,13 @@ from analysis.calibration import Estimate, LinkPolicy
 from analysis.interval import NotEnoughData
 from analysis.links.fit_links import ProbedPair, link_policy, probed_pairs
 from analysis.links.probed_path import path_links
-from controller.experiments.experiment_file import ExperimentSource, experiment_of
+from controller.experiments.experiment_file import experiment_of
 from controller.experiments.probing import ECHOES, eee_sentence, read_lines
 from controller.experiments.session import RunOptions, run_new
 from eeectl.exit_status import INTERRUPTED
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
+from lab.yaml_source import YamlSource
 from record.samples import RunSamples
 from record.trial_events import trial_folder
 from record.trials import Trial, read_trials
@@ -119,7 +120,7 @@ def probe(
             raise LabError(f"the inventory of {lab} has no path from {a} to {b}: check its cables.")
         ends = [a, b, *(str(link.a) for link in links[1:-1])]
         content |= {"factors": {"eee": {"links": ends, "levels": ["on", "off"]}}, "slow": ["eee"]}
-    source = ExperimentSource("the command line", content)
+    source = YamlSource("the command line", content)
     result = run_new(experiment_of(source), source, RunOptions(runs), Lateness.of)
     trials = read_trials(result.folder)
     failed = next((trial for trial in trials if trial.state == "failed"), None)

@@ -7,10 +7,11 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from controller.experiments.experiment import Experiment
-from controller.experiments.experiment_file import ExperimentSource, read_experiment
+from controller.experiments.experiment_file import read_experiment
 from controller.experiments.session import RunOptions, restore_lab, resume_run, run_new, run_preflight, validated_lab
 from controller.live.export.attach import ViewOptions
 from eeectl.run_output import print_order, print_result
+from lab.yaml_source import YamlSource
 from twin.lab.lateness import Lateness
 
 _Flag = Annotated[bool, Parameter(negative="")]
@@ -79,7 +80,7 @@ def run(
     return print_result(run_new(experiment, source, options, Lateness.of), as_json=as_json)
 
 
-def _preflight(experiment: Experiment, source: ExperimentSource, options: RunOptions, *, as_json: bool) -> int:
+def _preflight(experiment: Experiment, source: YamlSource, options: RunOptions, *, as_json: bool) -> int:
     verdict = run_preflight(experiment, source, options)
     fields = {"seen": verdict.seen, "sentence": verdict.sentence, "smallest_watt": verdict.smallest_watt}
     print(json.dumps(fields | {"blocks_needed": verdict.blocks_needed}, indent=1) if as_json else verdict.sentence)

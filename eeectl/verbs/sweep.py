@@ -5,12 +5,13 @@ from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
-from controller.experiments.experiment_file import ExperimentSource, experiment_of
+from controller.experiments.experiment_file import experiment_of
 from controller.experiments.session import RunOptions, run_new, validated_lab
 from controller.live.export.attach import ViewOptions
 from eeectl.program_options import ProgramOptions
 from eeectl.run_output import print_order, print_result
 from eeectl.set_options import pairs, value
+from lab.yaml_source import YamlSource
 from twin.lab.lateness import Lateness
 
 _Flag = Annotated[bool, Parameter(negative="")]
@@ -65,7 +66,7 @@ def sweep(
     """
     content = options.content(program, _parameters(parameter), f"{program}-sweep")
     content |= {"factors": _factors(factor, links), "blocks": blocks, "seed": seed, "slow": list(slow)}
-    source = ExperimentSource("the command line", content)
+    source = YamlSource("the command line", content)
     experiment = experiment_of(source)
     if order:
         validated_lab(experiment, source)

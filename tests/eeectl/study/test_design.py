@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.experiments.experiment_file import ExperimentSource, experiment_of, read_experiment
+from controller.experiments.experiment_file import experiment_of, read_experiment
 from controller.experiments.validation import order_for, validate_experiment
 from controller.planning.regulate import joined
 from eeectl.study.design import FULL, QUICK, Effort, design
@@ -12,6 +12,7 @@ from eeectl.study.folder import StudyFolder
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
 from lab.topology import Topology
+from lab.yaml_source import YamlSource
 
 
 @pytest.mark.parametrize("effort", [QUICK, FULL])
@@ -21,7 +22,7 @@ def test_every_experiment_is_valid_for_its_lab(name: str, effort: Effort) -> Non
     made = design(lab, effort)
     assert len(made.experiments) + len(made.left_out) >= 4
     for content in made.experiments:
-        source = ExperimentSource(content["name"], content)
+        source = YamlSource(content["name"], content)
         experiment = experiment_of(source)
         validate_experiment(experiment, lab, source)
         assert order_for(experiment)
@@ -35,7 +36,7 @@ def test_load_for_the_power_of_traffic_runs_without_eee_on_its_whole_path(
     """Most switches have no LPI counters, so what sleeps beside a load is unknown; near line rate, a meter sees it."""
     lab = load_lab(find_lab(name))
     power = next(content for content in design(lab, effort).experiments if "power" in content["measure"])
-    experiment = experiment_of(ExperimentSource(power["name"], power))
+    experiment = experiment_of(YamlSource(power["name"], power))
     hosts = power["measure"]["power"]["hosts"]
     slots = order_for(experiment)
     loaded = [slot.levels for slot in slots if slot.levels["load_mbps"]]

@@ -1,0 +1,83 @@
+"""A YAML file that a person writes: its content with the line of each entry, and what is wrong in it.
+
+Experiments and descriptions of simulations are read through it; every mistake becomes a `Problem` with file, line, key
+and remedy.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from lab.errors import ExperimentError, Problem
+
+Place = Sequence[str | int]
+"""A path of keys such as ("measure", "program", "hosts", 1)."""
+
+
+class YamlSource:
+    """The text of a file, or of a command line in its place: its content, and the line of each entry."""
+
+    def __init__(self, file: str, content: Any) -> None:
+        self.file = file
+        self.content = content
+
+    def problem(self, place: Place, sentence: str, remedy: str) -> Problem:
+        """A mistake at a path of keys."""
+        return Problem(self.file, self._line(place), ".".join(map(str, place)), sentence, remedy)
+
+    def mistake(self, place: Place, found: Any) -> Problem:
+        """One entry of a pydantic ValidationError's `errors()`, at this path of keys."""
+        sentence, remedy = found["msg"].removeprefix("Value error, "), "correct it"
+        if found["type"] == "value_error":
+            sentence, _, hint = sentence.partition(": ")
+            remedy = hint or remedy
+        elif found["type"] == "missing":
+            sentence, remedy = "is missing", "add it"
+        elif found["type"] == "extra_forbidden":
+            sentence, remedy = "is unknown here", "check its spelling, or remove it"
+        else:
+            sentence += f" (found {found['input']!r})"
+        return self.problem(place, sentence, remedy)
+
+    def _line(self, place: Place) -> int:
+        """The line of the innermost part of the path that exists; 0 if the content has no line numbers."""
+        found: Any = self.content
+        line = 0
+        for part in place:
+            marks = getattr(getattr(found, "lc", None), "data", None)
+            if marks is None:
+                break
+            try:
+                line, found = marks[part][0] + 1, found[part]
+            except (KeyError, IndexError, TypeError):
+                break
+        return line
+
+
+def read_source(path: Path, remedy: str) -> YamlSource:
+    """Read a file; ExperimentError if it is not readable (`remedy` says which file to name) or is no YAML."""
+    try:
+        return YamlSource(str(path), YAML().load(path.read_text(encoding="utf-8")))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ExperimentError([Problem(str(path), 0, "", f"cannot be read ({reason})", remedy)]) from error
+    except YAMLError as error:
+        mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
+        line = mark.line + 1 if mark else 0
+        reason = (error.problem if isinstance(error, MarkedYAMLError) else None) or "it does not parse"
+        raise ExperimentError([Problem(str(path), line, "", f"is not YAML: {reason}", "correct it")]) from error
+
+
+def plain(value: Any) -> Any:
+    """The content as plain Python values, without line numbers."""
+    if isinstance(value, Mapping):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    for kind in (bool, int, float, str):
+        if isinstance(value, kind):
+            return kind(value)
+    return value
