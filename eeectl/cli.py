@@ -56,7 +56,7 @@ VERBS: Final = (
     ),
     Verb(
         "lab",
-        "eeectl.verbs.lab:lab_app",
+        "eeectl.verbs.lab.commands:lab_app",
         "Virtual labs: software switches, hosts and power strips that real tools can use.",
     ),
     Verb(

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from eeectl import lab_text as show
 from eeectl.lab_name import LabName, chosen
-from eeectl.verbs.lab_fault import fault_app
+from eeectl.verbs.lab.fault import fault_app
 from lab.errors import LabError
 from twin.lab import lifecycle as labs
 from twin.lab.recording import record
@@ -23,9 +23,9 @@ from twin.machine.lab_clock import rate_of
 
 lab_app = App(name="lab", help="Virtual labs: software switches, hosts and power strips that real tools can use.")
 lab_app.command(fault_app)
-lab_app.command("eeectl.verbs.lab_check:check", name="check")
-lab_app.command("eeectl.verbs.lab_first_hour:first_hour_command", name="first-hour")
-lab_app.command("eeectl.verbs.lab_replay:replay", name="replay")
+lab_app.command("eeectl.verbs.lab.check:check", name="check")
+lab_app.command("eeectl.verbs.lab.first_hour:first_hour_command", name="first-hour")
+lab_app.command("eeectl.verbs.lab.replay:replay", name="replay")
 
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 

@@ -1,0 +1,1 @@
+"""The verbs of `eeectl lab`, one file a group."""
