@@ -27,11 +27,12 @@ mod state;
 
 use crate::error::SimulationError;
 use crate::link::{LinkLedger, LinkPolicy, LinkTx, Ready};
-use crate::measure::{Histogram, Interval};
+use crate::measure::{Interval, Measurement};
 use crate::network::{Network, NodeId, Peer, Port, PortId, RouterId};
 use crate::parameters::RouterParameters;
 use crate::rng::Rng;
 use crate::routing::{Algorithm, Congestion, Header, Request, Routing};
+use crate::slots::Slots;
 use crate::tcep::LinkState;
 use crate::traffic::Destinations;
 use crate::wheel::Wheel;
@@ -117,17 +118,13 @@ pub struct FlitEngine {
     active: Vec<RouterId>,
     allocator: Allocator,
     nodes: Nodes,
-    packets: Vec<Packet>,
-    free_packets: Vec<u32>,
+    packets: Slots<Packet>,
     requests: Vec<Request>,
     links: Option<Vec<LinkTx>>,
     /// By port: whether its channel leads to a router.
     links_to_router: Vec<bool>,
     tcep: Option<Tcep>,
-    measuring: bool,
-    outstanding: u64,
-    latencies: Histogram,
-    interval: Interval,
+    measurement: Measurement,
     injected: u64,
     ejected: u64,
 }
@@ -187,16 +184,12 @@ impl FlitEngine {
             destinations,
             rng,
             now: 0,
-            packets: Vec::new(),
-            free_packets: Vec::new(),
+            packets: Slots::new(),
             requests: Vec::new(),
             links: None,
             links_to_router,
             tcep: None,
-            measuring: false,
-            outstanding: 0,
-            latencies: Histogram::default(),
-            interval: Interval::default(),
+            measurement: Measurement::default(),
             injected: 0,
             ejected: 0,
         })
@@ -271,21 +264,15 @@ impl FlitEngine {
         &self.network
     }
 
-    /// From now on, whether packets that are made count in [`Self::latencies`].
+    /// From now on, whether packets that are made are measured.
     pub fn measure(&mut self, on: bool) {
-        self.measuring = on;
+        self.measurement.switch(on);
     }
 
-    /// Latencies of the packets that were made while measuring and have arrived.
+    /// Latencies of the packets that were made while measuring.
     #[must_use]
-    pub const fn latencies(&self) -> &Histogram {
-        &self.latencies
-    }
-
-    /// Packets that were made while measuring and have not arrived.
-    #[must_use]
-    pub const fn outstanding(&self) -> u64 {
-        self.outstanding
+    pub const fn measurement(&self) -> &Measurement {
+        &self.measurement
     }
 
     /// Flits sent into a port's channel so far.
@@ -317,12 +304,12 @@ impl FlitEngine {
 
     /// Simulate so many cycles; what happened in them.
     pub fn advance(&mut self, cycles: u64) -> Interval {
-        self.interval = Interval::default();
+        self.measurement.interval = Interval::default();
         for _ in 0..cycles {
             self.cycle();
         }
-        self.interval.cycles = cycles;
-        std::mem::take(&mut self.interval)
+        self.measurement.interval.cycles = cycles;
+        std::mem::take(&mut self.measurement.interval)
     }
 
     fn cycle(&mut self) {
@@ -383,8 +370,8 @@ impl FlitEngine {
         let at = self.now + 2 + u64::from(self.parameters.credit_delay);
         self.arrivals.put(at, Arrival::Credit { port, vc });
         self.ejected += 1;
-        self.interval.flits += 1;
-        let packet = &mut self.packets[flit.packet as usize];
+        self.measurement.interval.flits += 1;
+        let packet = &mut self.packets[flit.packet];
         assert!(
             packet.header.dest == node && packet.arrived == flit.sequence,
             "flit {} of a packet to node {} arrived at node {node} as number {}",
@@ -397,14 +384,9 @@ impl FlitEngine {
             return;
         }
         let latency = self.now - packet.created;
-        self.interval.packets += 1;
-        self.interval.latency += latency;
-        self.interval.hops += u64::from(packet.hops);
-        if packet.measured {
-            self.latencies.add(latency);
-            self.outstanding -= 1;
-        }
-        self.free_packets.push(flit.packet);
+        self.measurement
+            .arrived(latency, u64::from(packet.hops), packet.measured);
+        self.packets.free(flit.packet);
     }
 
     /// Nodes send.
@@ -429,8 +411,8 @@ impl FlitEngine {
                         used: &self.outputs.used,
                         recent: &self.outputs.recent,
                     };
-                    let header = self.packets[packet as usize].header;
-                    self.packets[packet as usize].header = self.routing.start(
+                    let header = self.packets[packet].header;
+                    self.packets[packet].header = self.routing.start(
                         header,
                         &queued,
                         self.parameters.threshold,
@@ -454,16 +436,9 @@ impl FlitEngine {
             created,
             arrived: 0,
             hops: 0,
-            measured: self.measuring,
+            measured: self.measurement.made(),
         };
-        self.outstanding += u64::from(self.measuring);
-        if let Some(index) = self.free_packets.pop() {
-            self.packets[index as usize] = packet;
-            index
-        } else {
-            self.packets.push(packet);
-            self.packets.len() as u32 - 1
-        }
+        self.packets.put(packet)
     }
 
     /// Flits and credits reach routers.
@@ -507,7 +482,7 @@ impl FlitEngine {
             used: &self.outputs.used,
             recent: &self.outputs.recent,
         };
-        let header = &self.packets[flit.packet as usize].header;
+        let header = &self.packets[flit.packet].header;
         let in_port = self.inputs.port(input);
         if let Some(tcep) = &mut self.tcep {
             self.routing
@@ -555,7 +530,7 @@ impl FlitEngine {
         for &(input, request, output) in &self.allocator.vc_grants {
             let request = self.inputs.request(input as usize, request);
             if let Some(flit) = self.inputs.first(input as usize) {
-                let packet = &mut self.packets[flit.packet as usize];
+                let packet = &mut self.packets[flit.packet];
                 if let Some(tcep) = &mut self.tcep {
                     let detour = packet.header.phase != 0 || request.phase != 0;
                     tcep.count(request.port, detour, self.parameters.packet_flits);

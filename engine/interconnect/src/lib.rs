@@ -27,6 +27,7 @@ pub mod packet;
 pub mod parameters;
 pub mod rng;
 pub mod routing;
+mod slots;
 pub mod tcep;
 pub mod topology;
 pub mod traffic;

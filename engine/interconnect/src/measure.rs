@@ -101,6 +101,51 @@ pub struct Interval {
     pub hops: u64,
 }
 
+/// What an engine counts while it runs: each interval, and the latencies of the packets that are measured.
+#[derive(Clone, Debug, Default)]
+pub struct Measurement {
+    on: bool,
+    outstanding: u64,
+    latencies: Histogram,
+    pub(crate) interval: Interval,
+}
+
+impl Measurement {
+    /// From now on, whether packets that are made count in [`Self::latencies`].
+    pub(crate) fn switch(&mut self, on: bool) {
+        self.on = on;
+    }
+
+    /// A packet is made; whether it is measured.
+    pub(crate) fn made(&mut self) -> bool {
+        self.outstanding += u64::from(self.on);
+        self.on
+    }
+
+    /// A packet's tail arrived, so many cycles after the packet was made.
+    pub(crate) fn arrived(&mut self, latency: u64, hops: u64, measured: bool) {
+        self.interval.packets += 1;
+        self.interval.latency += latency;
+        self.interval.hops += hops;
+        if measured {
+            self.latencies.add(latency);
+            self.outstanding -= 1;
+        }
+    }
+
+    /// Latencies of the packets that were made while measuring and have arrived.
+    #[must_use]
+    pub const fn latencies(&self) -> &Histogram {
+        &self.latencies
+    }
+
+    /// Packets that were made while measuring and have not arrived.
+    #[must_use]
+    pub const fn outstanding(&self) -> u64 {
+        self.outstanding
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

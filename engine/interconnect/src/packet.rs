@@ -19,11 +19,12 @@ use std::collections::VecDeque;
 
 use crate::error::SimulationError;
 use crate::link::{LinkLedger, LinkPolicy, LinkTx, Ready};
-use crate::measure::{Histogram, Interval};
+use crate::measure::{Interval, Measurement};
 use crate::network::{Network, NodeId, Peer, PortId};
 use crate::parameters::{RouterParameters, Switching};
 use crate::rng::Rng;
 use crate::routing::{Choice, Congestion, Header, Request, Routing};
+use crate::slots::Slots;
 use crate::traffic::Destinations;
 
 /// Cycles that the wheel holds; what is due later waits in a list.
@@ -98,16 +99,12 @@ pub struct PacketEngine {
     used: Vec<u32>,
     recent: Vec<u32>,
     links: Option<Vec<LinkTx>>,
-    packets: Vec<Packet>,
-    free_packets: Vec<u32>,
+    packets: Slots<Packet>,
     requests: Vec<Request>,
     /// When each node's next packet is due.
     due: Vec<u64>,
     probability: f64,
-    measuring: bool,
-    outstanding: u64,
-    latencies: Histogram,
-    interval: Interval,
+    measurement: Measurement,
     made: u64,
     done: u64,
 }
@@ -177,15 +174,11 @@ impl PacketEngine {
             used: vec![0; outputs],
             recent: vec![0; outputs],
             links: None,
-            packets: Vec::new(),
-            free_packets: Vec::new(),
+            packets: Slots::new(),
             requests: Vec::new(),
             due: vec![0; network.nodes() as usize],
             probability: load / f64::from(parameters.packet_flits),
-            measuring: false,
-            outstanding: 0,
-            latencies: Histogram::default(),
-            interval: Interval::default(),
+            measurement: Measurement::default(),
             made: 0,
             done: 0,
             rng: Rng::new(seed),
@@ -279,21 +272,15 @@ impl PacketEngine {
         &self.network
     }
 
-    /// From now on, whether packets that are made count in [`Self::latencies`].
+    /// From now on, whether packets that are made are measured.
     pub fn measure(&mut self, on: bool) {
-        self.measuring = on;
+        self.measurement.switch(on);
     }
 
-    /// Latencies of the packets that were made while measuring and have arrived.
+    /// Latencies of the packets that were made while measuring.
     #[must_use]
-    pub const fn latencies(&self) -> &Histogram {
-        &self.latencies
-    }
-
-    /// Packets that were made while measuring and have not arrived.
-    #[must_use]
-    pub const fn outstanding(&self) -> u64 {
-        self.outstanding
+    pub const fn measurement(&self) -> &Measurement {
+        &self.measurement
     }
 
     /// Packets made, and packets that have arrived. Their difference is in the network: [`Self::in_flight`].
@@ -349,12 +336,12 @@ impl PacketEngine {
 
     /// Simulate so many cycles; what happened in them.
     pub fn advance(&mut self, cycles: u64) -> Interval {
-        self.interval = Interval::default();
+        self.measurement.interval = Interval::default();
         for _ in 0..cycles {
             self.cycle();
         }
-        self.interval.cycles = cycles;
-        std::mem::take(&mut self.interval)
+        self.measurement.interval.cycles = cycles;
+        std::mem::take(&mut self.measurement.interval)
     }
 
     fn put(&mut self, at: u64, event: Event) {
@@ -420,29 +407,22 @@ impl PacketEngine {
 
     fn make_packet(&mut self, source: NodeId, dest: NodeId, created: u64) -> u32 {
         self.made += 1;
-        self.outstanding += u64::from(self.measuring);
         let packet = Packet {
             header: self.routing.header(source, dest),
             created,
             from: self.node_output(source),
             vc: 0,
             hops: 0,
-            measured: self.measuring,
+            measured: self.measurement.made(),
             arrived: self.now,
         };
-        if let Some(index) = self.free_packets.pop() {
-            self.packets[index as usize] = packet;
-            index
-        } else {
-            self.packets.push(packet);
-            self.packets.len() as u32 - 1
-        }
+        self.packets.put(packet)
     }
 
     /// A packet asks for its node's channel.
     fn launch(&mut self, node: NodeId, packet: u32) {
         let output = self.node_output(node);
-        let header = self.packets[packet as usize].header;
+        let header = self.packets[packet].header;
         let any = Request {
             port: output,
             first_vc: 0,
@@ -456,14 +436,14 @@ impl PacketEngine {
 
     fn arrive(&mut self, port: PortId, packet: u32) {
         let router = self.network.port(port).router;
-        self.packets[packet as usize].arrived = self.now;
+        self.packets[packet].arrived = self.now;
         let queued = Queued {
             used: &self.used,
             recent: &self.recent,
         };
         self.routing.choose(
             (router, port),
-            &self.packets[packet as usize].header,
+            &self.packets[packet].header,
             &queued,
             self.parameters.threshold,
             &mut self.rng,
@@ -517,13 +497,13 @@ impl PacketEngine {
                 let at = self.now + u64::from(self.parameters.history_window);
                 self.put(at, Event::Forget { port: output });
             }
-            let moving = &mut self.packets[packet as usize];
+            let moving = &mut self.packets[packet];
             moving.header.phase = request.phase;
             moving.header.via = request.via;
             moving.hops += 1;
             start
         };
-        let moving = &mut self.packets[packet as usize];
+        let moving = &mut self.packets[packet];
         (moving.from, moving.vc) = (output, vc);
         let port = if output >= ports {
             self.network.node_port(output - ports)
@@ -545,7 +525,7 @@ impl PacketEngine {
         let output = &mut self.outputs[port as usize];
         let step = output.next_step.max(self.now * steps + 1);
         // Flits come in one a cycle, and each goes through at the first step that it can.
-        let arrived = self.packets[packet as usize].arrived;
+        let arrived = self.packets[packet].arrived;
         let last = (step + flits - 1).max((arrived + flits - 1) * steps);
         output.next_step = last + 1;
         let ready = (step + 1) / steps;
@@ -562,7 +542,7 @@ impl PacketEngine {
             link.send_packet(start, self.parameters.packet_flits);
         }
         self.outputs[port as usize].free = start + flits;
-        let Packet { from, vc, .. } = self.packets[packet as usize];
+        let Packet { from, vc, .. } = self.packets[packet];
         let latency = u64::from(self.outputs[from as usize].latency);
         let delay = if from < self.network.ports().len() as u32 {
             u64::from(self.parameters.credit_delay)
@@ -585,8 +565,8 @@ impl PacketEngine {
             used: &self.used,
             recent: &self.recent,
         };
-        let header = self.packets[packet as usize].header;
-        self.packets[packet as usize].header =
+        let header = self.packets[packet].header;
+        self.packets[packet].header =
             self.routing
                 .start(header, &queued, self.parameters.threshold, &mut self.rng);
         let next = self.due[node as usize];
@@ -605,17 +585,12 @@ impl PacketEngine {
     }
 
     fn finish(&mut self, index: u32) {
-        let packet = self.packets[index as usize];
+        let packet = self.packets[index];
         let latency = self.now - packet.created;
         self.done += 1;
-        self.interval.packets += 1;
-        self.interval.flits += u64::from(self.parameters.packet_flits);
-        self.interval.latency += latency;
-        self.interval.hops += u64::from(packet.hops);
-        if packet.measured {
-            self.latencies.add(latency);
-            self.outstanding -= 1;
-        }
-        self.free_packets.push(index);
+        self.measurement.interval.flits += u64::from(self.parameters.packet_flits);
+        self.measurement
+            .arrived(latency, u64::from(packet.hops), packet.measured);
+        self.packets.free(index);
     }
 }

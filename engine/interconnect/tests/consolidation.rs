@@ -11,7 +11,7 @@ use interconnect::routing::Algorithm;
 use interconnect::tcep::LinkState;
 use interconnect::traffic::{Destinations, Pattern};
 use interconnect::{FlitEngine, Network, RouterParameters};
-use networks::{flat, routing, torus};
+use networks::{flat, flit_engine, routing, torus};
 use proptest::prelude::*;
 
 fn engine(
@@ -21,17 +21,14 @@ fn engine(
     parameters: RouterParameters,
     seed: u64,
 ) -> FlitEngine {
-    let destinations = Destinations::new(pattern, network.nodes(), &mut Rng::new(seed)).unwrap();
-    let routing = routing(network, Algorithm::PowerAware, parameters.vcs);
-    FlitEngine::new(
-        network.clone(),
-        routing,
+    flit_engine(
+        network,
+        Algorithm::PowerAware,
+        pattern,
         parameters,
-        destinations,
         load,
         seed,
     )
-    .unwrap()
 }
 
 /// Routers of one cycle, and UGAL that does not count flits under way.
@@ -178,11 +175,11 @@ proptest! {
         engine.stop_traffic();
         for _ in 0..1000 {
             engine.advance(100);
-            if engine.outstanding() == 0 {
+            if engine.measurement().outstanding() == 0 {
                 break;
             }
         }
-        prop_assert_eq!(engine.outstanding(), 0);
+        prop_assert_eq!(engine.measurement().outstanding(), 0);
         let flits = engine.flits();
         prop_assert_eq!(flits.injected, flits.ejected);
     }

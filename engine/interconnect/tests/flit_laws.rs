@@ -5,12 +5,11 @@ mod networks;
 use interconnect::flit::Flits;
 use interconnect::link::{LinkPolicy, Mode, Timing};
 use interconnect::network::Peer;
-use interconnect::rng::Rng;
 use interconnect::routing::{Algorithm, Choice};
 use interconnect::topology::graph::{Edge, build};
-use interconnect::traffic::{Destinations, Pattern};
+use interconnect::traffic::Pattern;
 use interconnect::{FlitEngine, Network, RouterParameters, Switching, zero_load};
-use networks::{flat, graphs, pairs, routing};
+use networks::{flat, flit_engine, graphs, pairs, routing};
 use proptest::prelude::*;
 
 fn engine(
@@ -20,18 +19,14 @@ fn engine(
     load: f64,
     seed: u64,
 ) -> FlitEngine {
-    let destinations =
-        Destinations::new(&Pattern::Uniform, network.nodes(), &mut Rng::new(seed)).unwrap();
-    let routing = routing(network, algorithm, parameters.vcs);
-    FlitEngine::new(
-        network.clone(),
-        routing,
+    flit_engine(
+        network,
+        algorithm,
+        &Pattern::Uniform,
         parameters,
-        destinations,
         load,
         seed,
     )
-    .unwrap()
 }
 
 fn parameters() -> impl Strategy<Value = RouterParameters> {
@@ -83,7 +78,7 @@ fn drain(engine: &mut FlitEngine) {
     engine.stop_traffic();
     for _ in 0..2000 {
         engine.advance(100);
-        if engine.flits().in_flight == 0 && engine.outstanding() == 0 {
+        if engine.flits().in_flight == 0 && engine.measurement().outstanding() == 0 {
             return;
         }
     }
@@ -119,7 +114,7 @@ proptest! {
         prop_assert_eq!(engine.check_credits(), Ok(()));
         let flits = engine.flits();
         prop_assert_eq!(flits.injected, flits.ejected);
-        prop_assert_eq!(flits.injected, engine.latencies().count() * u64::from(parameters.packet_flits));
+        prop_assert_eq!(flits.injected, engine.measurement().latencies().count() * u64::from(parameters.packet_flits));
         if sleeps {
             for (id, port) in (0..).zip(network.ports()) {
                 let ledger = engine.link(id).unwrap();
@@ -140,7 +135,7 @@ proptest! {
             for &step in steps {
                 engine.advance(step);
             }
-            (engine.latencies().clone(), engine.flits())
+            (engine.measurement().latencies().clone(), engine.flits())
         };
         // However the run is cut into pieces.
         prop_assert_eq!(run(seed, &[300]), run(seed, &[1, 99, 200]));
@@ -163,7 +158,7 @@ fn every_routing_keeps_the_laws_under_load() {
             engine.advance(300);
             assert_eq!(engine.check_credits(), Ok(()), "{name}");
             drain(&mut engine);
-            assert!(engine.latencies().count() > 50, "{name}");
+            assert!(engine.measurement().latencies().count() > 50, "{name}");
         }
     }
 }
@@ -191,11 +186,11 @@ fn latency_without_other_traffic_is_the_closed_form() {
                 for dest in 0..network.nodes() {
                     assert!(engine.offer(source, dest));
                     let mut hops = 0;
-                    let before = engine.latencies().sum();
-                    while engine.outstanding() > 0 {
+                    let before = engine.measurement().latencies().sum();
+                    while engine.measurement().outstanding() > 0 {
                         hops += engine.advance(1).hops;
                     }
-                    let latency = engine.latencies().sum() - before;
+                    let latency = engine.measurement().latencies().sum() - before;
                     let wanted = zero_load::latency(&parameters, hops + 1, 4 * hops);
                     assert_eq!(latency, wanted, "{name}: {source} to {dest}, {hops} links");
                     // Where the way alone is known, so is its length.
@@ -234,7 +229,7 @@ fn closed_and_simulated(
     let mut engine = engine(network, algorithm, parameters, 0.002, 3);
     engine.measure(true);
     engine.advance(40_000);
-    [closed, engine.latencies().mean().unwrap()]
+    [closed, engine.measurement().latencies().mean().unwrap()]
 }
 
 /// TCEP (Kim et al. 2018, 512 nodes): 23.3, 37.8 and 32.7 cycles at low load for all links, the root network, and
@@ -304,7 +299,7 @@ fn a_sleeping_path_costs_its_wakes() {
     engine.advance(100);
     let wake = sleepy().timing.wake;
     assert_eq!(
-        engine.latencies().mean(),
+        engine.measurement().latencies().mean(),
         Some((zero_load::latency(&parameters, 3, 2) + 2 * wake) as f64)
     );
 }

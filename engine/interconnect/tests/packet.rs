@@ -83,14 +83,14 @@ proptest! {
         }
         engine.stop_traffic();
         for _ in 0..2000 {
-            if engine.outstanding() == 0 && engine.is_clean() {
+            if engine.measurement().outstanding() == 0 && engine.is_clean() {
                 break;
             }
             engine.advance(50);
         }
         prop_assert!(engine.is_clean());
         let (made, done) = engine.packets();
-        prop_assert_eq!((made, engine.latencies().count()), (done, done));
+        prop_assert_eq!((made, engine.measurement().latencies().count()), (done, done));
         if sleeps {
             let total: u64 = (0..network.ports().len() as u32)
                 .filter(|&port| matches!(network.port(port).peer, Peer::Node(_)))
@@ -111,7 +111,7 @@ proptest! {
             for &step in steps {
                 engine.advance(step);
             }
-            (engine.latencies().clone(), engine.packets())
+            (engine.measurement().latencies().clone(), engine.packets())
         };
         prop_assert_eq!(run(&[700]), run(&[1, 299, 400]));
     }
@@ -138,13 +138,13 @@ fn latency_without_other_traffic_is_the_closed_form() {
             for source in (0..network.nodes()).step_by(7) {
                 for dest in 0..network.nodes() {
                     engine.offer(source, dest);
-                    let (mut hops, before) = (0, engine.latencies().sum());
-                    while engine.outstanding() > 0 {
+                    let (mut hops, before) = (0, engine.measurement().latencies().sum());
+                    while engine.measurement().outstanding() > 0 {
                         hops += engine.advance(1).hops;
                     }
                     let wanted = zero_load::latency(&parameters, hops + 1, 4 * hops);
                     assert_eq!(
-                        engine.latencies().sum() - before,
+                        engine.measurement().latencies().sum() - before,
                         wanted,
                         "{name}: {source} to {dest}"
                     );
@@ -179,8 +179,8 @@ fn both(
     packet.measure(true);
     packet.advance(cycles);
     [
-        flit.latencies().mean().unwrap(),
-        packet.latencies().mean().unwrap(),
+        flit.measurement().latencies().mean().unwrap(),
+        packet.measurement().latencies().mean().unwrap(),
     ]
 }
 

@@ -341,7 +341,7 @@ impl NetworkSimulation {
 
     #[getter]
     fn outstanding(&self) -> u64 {
-        either!(&*self.engine.lock(), own => own.outstanding())
+        either!(&*self.engine.lock(), own => own.measurement().outstanding())
     }
 
     #[getter]
@@ -358,7 +358,7 @@ impl NetworkSimulation {
 
     fn latencies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let guard = self.engine.lock();
-        let found: &Histogram = either!(&*guard, own => own.latencies());
+        let found: &Histogram = either!(&*guard, own => own.measurement().latencies());
         let out = PyDict::new(py);
         out.set_item("packets", found.count())?;
         out.set_item("sum_cycles", found.sum())?;

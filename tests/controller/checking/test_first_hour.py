@@ -1,6 +1,6 @@
 """A checklist that only reads: what is proven, from memory, refused."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -43,16 +43,6 @@ class Writing(Reading):
     def send(self, command: Command) -> Acknowledged:
         self.face.execute([command])
         return Acknowledged(command, 1, 2)
-
-
-@pytest.fixture(params=["ros", "fastpath"])
-def scene(request: pytest.FixtureRequest) -> Iterator[tuple[Face, Switch]]:
-    if request.param == "ros":
-        face = ros_face.RosFace()
-        yield face, ros_face.SWITCH
-        face.close()
-    else:
-        yield m4300_face.Face(), m4300_face.SWITCH
 
 
 def hour(face: Face, switch: Switch, *, crossed: bool = False) -> dict[str, Ability]:

@@ -1,6 +1,6 @@
 """A silent service blanks nothing that the other one delivers, and a switch of another family is noticed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -43,16 +43,6 @@ class Session:
 
     def close(self) -> None:
         return
-
-
-@pytest.fixture(params=["ros", "fastpath"])
-def scene(request: pytest.FixtureRequest) -> Iterator[tuple[Face, Switch]]:
-    if request.param == "ros":
-        face = ros_face.RosFace()
-        yield face, ros_face.SWITCH
-        face.close()
-    else:
-        yield m4300_face.Face(), m4300_face.SWITCH
 
 
 def check(face: Face, switch: Switch, silent: Literal["ssh", "snmp", ""] = "") -> SwitchReport:

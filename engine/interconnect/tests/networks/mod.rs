@@ -1,11 +1,13 @@
 //! Networks that several tests use.
 #![allow(dead_code)] // each test binary uses a part of it
 
-use interconnect::Network;
 use interconnect::network::Peer;
+use interconnect::rng::Rng;
 use interconnect::routing::{Algorithm, Routing};
 use interconnect::topology::graph::{Edge, build};
 use interconnect::topology::{Dragonfly, HyperX, Torus, Tree};
+use interconnect::traffic::{Destinations, Pattern};
+use interconnect::{FlitEngine, Network, RouterParameters};
 use proptest::prelude::*;
 
 pub fn torus(radix: &[u32], wraps: bool) -> Network {
@@ -41,6 +43,28 @@ pub fn row_column(concentration: u32) -> Network {
         groups: 4,
     }
     .build()
+    .unwrap()
+}
+
+/// A flit engine that offers `load` in this pattern; the seed draws the pattern too.
+pub fn flit_engine(
+    network: &Network,
+    algorithm: Algorithm,
+    pattern: &Pattern,
+    parameters: RouterParameters,
+    load: f64,
+    seed: u64,
+) -> FlitEngine {
+    let destinations = Destinations::new(pattern, network.nodes(), &mut Rng::new(seed)).unwrap();
+    let routing = routing(network, algorithm, parameters.vcs);
+    FlitEngine::new(
+        network.clone(),
+        routing,
+        parameters,
+        destinations,
+        load,
+        seed,
+    )
     .unwrap()
 }
 
