@@ -111,6 +111,7 @@ def main() -> int:
     parser.add_argument("lab", nargs="?", default="miwa", help="name or folder (default %(default)s)")
     parser.add_argument("--count", type=int, default=2_000, help="echoes (default %(default)s)")
     parser.add_argument("--gap-us", default="500:4000", help="range of gaps (default %(default)s)")
+    parser.add_argument("--rate", default="1", help="lab time a wall's second (default %(default)s)")
     parser.add_argument("--running", action="store_true", help="the lab is up already, and stays up")
     quiet.add_argument(parser)
     given = parser.parse_args()
@@ -123,7 +124,7 @@ def main() -> int:
         print(json.dumps(measure(given.lab, words), indent=1))
         return 0
     name = Path(given.lab).name
-    eeectl("lab", "up", given.lab)
+    eeectl("lab", "up", given.lab, "--rate", given.rate)
     try:
         print(json.dumps(measure(given.lab, words), indent=1))
     finally:

@@ -1,0 +1,229 @@
+"""What lab time promises, measured on live labs.
+
+    python -m tests.accuracy.lab_time hpl              HPL's run time on 12 hosts at several rates agrees
+    python -m tests.accuracy.lab_time repeats          run times of repeated trials of Alltoall agree
+    python -m tests.accuracy.lab_time ranks            66 ranks on 66 hosts at the rate that `auto` chooses
+    python -m tests.accuracy.lab_time random-rates     sampling at 1 Hz while the rate changes each second
+
+Each brings a lab up and takes it down. Prints one JSON object. Miwa's experiment is `experiments/miwa.yaml` with
+`tests.accuracy.miwa_experiment --runs`, and echoes are `tests.speed.probe_truth --rate 1/10`.
+"""
+
+import argparse
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from ruamel.yaml import YAML
+
+from lab.folder import find_lab
+from record.event_kinds import EventKind
+from record.samples import RunSamples
+from tests.speed import quiet
+from tests.speed.running_lab import eeectl
+
+_SLOWEST, _FASTEST = 1 / 10, 50.0
+_WRONG: Final = frozenset(
+    {
+        EventKind.SOURCE_FAILED,
+        EventKind.SOURCE_GAVE_UP,
+        EventKind.SWITCH_RESTARTED,
+        EventKind.COUNTERS_MISSING,
+        EventKind.METER_FROZEN,
+        EventKind.CLOCK_JUMP,
+    }
+)
+"""Events that a change of the clock's rate must not cause."""
+
+
+def _hosts(count: int) -> str:
+    return ",".join(f"n{number:02}" for number in range(1, count + 1))
+
+
+@contextmanager
+def _lab(folder: str, rate: str) -> Iterator[None]:
+    eeectl("lab", "up", folder, "--rate", rate)
+    try:
+        yield
+    finally:
+        eeectl("lab", "down", Path(folder).name)
+
+
+def _bench(lab: str, program: str, hosts: str, runs: Path, **values: object) -> list[Mapping[str, Any]]:
+    """The repetitions of a program, as `bench --json` prints them."""
+    words = [f"--set={name}={value}" for name, value in values.items() if name != "repeat"]
+    words += ["--repetitions", str(values.get("repeat", 1)), "--runs", str(runs), "--json"]
+    found: list[Mapping[str, Any]] = json.loads(eeectl("bench", program, "--lab", lab, "--hosts", hosts, *words))[
+        "repetitions"
+    ]
+    return found
+
+
+def _figure(repetition: Mapping[str, Any], name: str) -> float:
+    value = repetition["figures"][name]
+    return float(value["value"] if isinstance(value, Mapping) else value)
+
+
+def _proportional(scratch: Path) -> Path:
+    """The lab `virtual` whose hosts compute as one core of this machine does, in lab time."""
+    folder = scratch / "proportional"
+    shutil.copytree(find_lab("virtual"), folder)
+    truth = folder / "twin" / "truth.yaml"
+    yaml = YAML(typ="safe")
+    written = yaml.load(truth.read_text(encoding="utf-8"))
+    overrides = written["nodes"].setdefault("overrides", {})
+    for number in range(1, 13):
+        overrides.setdefault(f"n{number:02}", {})["cpu_ratio"] = 1.0
+    with truth.open("w", encoding="utf-8") as stream:
+        yaml.dump(written, stream)
+    return folder
+
+
+def hpl(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+    """HPL's time on 12 hosts, one core each, by rate; the largest relative difference of two rates."""
+    folder = _proportional(scratch)
+    times_s: dict[str, list[float]] = {}
+    for rate in given.rates:
+        with _lab(str(folder), rate):
+            done = _bench(folder.name, "hpcc", _hosts(12), scratch, order=given.order, repeat=given.repeat)
+        times_s[rate] = [_figure(one, "hpl_time") for one in done]
+        print(f"{rate}: {times_s[rate]}", file=sys.stderr)
+    middle = [median(times) for times in times_s.values()]
+    return {"order": given.order, "hpl_time_s": times_s, "spread": (max(middle) - min(middle)) / min(middle)}
+
+
+def repeats(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+    """Run times of the same Alltoall, four ranks on four hosts of `miwa`, and how far they lie from their median."""
+    shown: dict[str, Any] = {"rate": given.rate}
+    with _lab("miwa", given.rate):
+        for sleep_us in (0, 400, 1000):
+            done = _bench("miwa", "alltoall", _hosts(4), scratch, sleep_us=sleep_us, repeat=given.repeat)
+            times = [_figure(one, "time") for one in done]
+            worst = max(abs(one / median(times) - 1) for one in times)
+            shown[f"sleep {sleep_us} us"] = {"time_s": times, "worst_from_median": worst}
+    return shown
+
+
+def ranks(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+    """One rank on each of the 66 hosts of `koibuchi`: lateness in lab time while it runs, and the rates in force."""
+    with _lab("koibuchi", "auto"):
+        rates: list[str] = []
+        before = json.loads(eeectl("lab", "truth", "koibuchi", "--json"))["engine"]["lateness"]
+        argv = [sys.executable, "-m", "eeectl.cli", "bench", "alltoall", "--lab", "koibuchi", "--hosts", _hosts(66)]
+        argv += ["--set=sleep_us=500", f"--set=iterations={given.iterations}", "--runs", str(scratch), "--json"]
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as running:
+            while running.poll() is None:
+                rates.append(json.loads(eeectl("lab", "clock", "koibuchi", "--json"))["rate"])
+                time.sleep(1.0)  # a sample of the rate each second
+            assert running.stdout is not None
+            done = json.loads(running.stdout.read())
+        after = json.loads(eeectl("lab", "truth", "koibuchi", "--json"))["engine"]["lateness"]
+    counts = [late - early for early, late in zip(before["bucket_count"], after["bucket_count"], strict=True)]
+    return {
+        "rates": rates,
+        "time_s": [_figure(one, "time") for one in done["repetitions"]],
+        "p99_at_most_us": _percentile_us(counts, after["bucket_upper_us"], 0.99),
+        "frames": sum(counts),
+    }
+
+
+def _percentile_us(counts: list[int], uppers_us: list[float], share: float) -> float:
+    seen = 0
+    for count, upper_us in zip(counts, [*uppers_us, math.inf], strict=True):
+        seen += count
+        if seen >= share * sum(counts):
+            return upper_us
+    return math.inf
+
+
+def random_rates(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
+    """Sample `miwa` at 1 Hz for so much lab time while its clock's rate is drawn anew each second of the wall."""
+    experiment = scratch / "hour.yaml"
+    window_s = given.lab_minutes * 60
+    experiment.write_text(
+        "name: hour\nlab: miwa\nfactors:\n  eee: {links: [n01], levels: ['on']}\n"
+        f"measure:\n  power: {{window_s: {window_s}, settle_s: 5, hosts: []}}\nblocks: 1\n",
+        encoding="utf-8",
+    )
+    draw = np.random.default_rng(given.seed)
+    rates: list[float] = []
+    with _lab("miwa", "1"):
+        argv = [sys.executable, "-m", "eeectl.cli", "run", str(experiment), "--runs", str(scratch), "--json"]
+        with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as running:
+            while running.poll() is None:
+                rate = _SLOWEST * (_FASTEST / _SLOWEST) ** draw.random()
+                eeectl("lab", "clock", "miwa", f"{rate:.3f}")
+                rates.append(rate)
+                time.sleep(1.0)  # the rate holds for a second
+            status = running.returncode
+    samples = RunSamples(next(path for path in scratch.iterdir() if (path / "run.yaml").exists()))
+    return {
+        "exit_status": status,
+        "rates": len(rates),
+        "samples": {name: _table_facts(samples.table(name), keys) for name, keys in _KEYS.items()},
+        "wrong_events": [event for event in samples.events if event["kind"] in _WRONG],
+    }
+
+
+_KEYS: Final[Mapping[str, tuple[str, ...]]] = {"ports": ("switch", "port"), "watts": ("strip", "outlet")}
+
+
+def _table_facts(rows: pl.DataFrame, keys: tuple[str, ...]) -> dict[str, Any]:
+    """Rows, those out of order, counters that fell, and the longest stretch of lab time without a sample."""
+    counters = [name for name in rows.columns if name.endswith(("_byte", "_frame", "_joule"))]
+    ordered = rows.sort("due_ns", maintain_order=True)
+    steps = ordered.with_columns(pl.col("sent_ns").diff().over(keys).alias("step_ns"))
+    fell = ordered.select(((pl.col(name).diff().over(keys)) < 0).sum() for name in counters)
+    return {
+        "rows": rows.height,
+        "late_received": int((rows["received_ns"] < rows["sent_ns"]).sum()),
+        "out_of_order": int((steps["step_ns"].drop_nulls() <= 0).sum()),
+        "counters_that_fell": sum(map(int, fell.row(0))),
+        "longest_step_s": float(steps["step_ns"].max() or 0) / 1e9,  # type: ignore[arg-type]
+    }
+
+
+_MEASURES: Final[Mapping[str, Callable[[argparse.Namespace, Path], dict[str, Any]]]] = {
+    "hpl": hpl,
+    "repeats": repeats,
+    "ranks": ranks,
+    "random-rates": random_rates,
+}
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=_MEASURES)
+    parser.add_argument("--rate", default="1/10", help="of `repeats` (default %(default)s)")
+    parser.add_argument("--rates", nargs="+", default=["1/10", "1/20", "1/50"], help="of `hpl`")
+    parser.add_argument("--order", type=int, default=1000, help="of HPL's matrix (default %(default)s)")
+    parser.add_argument("--repeat", type=int, default=5, help="of `hpl` and `repeats` (default %(default)s)")
+    parser.add_argument("--iterations", type=int, default=200, help="of `ranks` (default %(default)s)")
+    parser.add_argument("--lab-minutes", type=int, default=60, help="of `random-rates` (default %(default)s)")
+    parser.add_argument("--seed", type=int, default=1)
+    quiet.add_argument(parser)
+    given = parser.parse_args()
+    if os.geteuid() != 0:
+        print("lab_time: virtual labs need root: use sudo.", file=sys.stderr)
+        return 2
+    quiet.require(given)
+    with tempfile.TemporaryDirectory() as scratch:
+        print(json.dumps(_MEASURES[given.what](given, Path(scratch)), indent=1, default=str))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
