@@ -7,12 +7,19 @@ from rich.console import Console
 from rich.table import Table
 
 _PIPE_COLUMNS = 200
+_PAGE_COLUMNS = 100
 
 
 def console() -> Console:
     """A console as wide as the terminal; a pipe is wide enough for every table."""
     found = Console(highlight=False)
     return found if found.is_terminal else Console(highlight=False, width=_PIPE_COLUMNS)
+
+
+def text_width() -> int:
+    """Columns of the terminal; of a pipe, those that fit a page."""
+    found = Console(highlight=False)
+    return found.width if found.is_terminal else _PAGE_COLUMNS
 
 
 def _table(*headings: str) -> Table:

@@ -1,23 +1,27 @@
 """`eeectl eee on|off|show`: Energy-Efficient Ethernet at both ends of links."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
 from controller.applying.observe import ask_switches, read_eee
 from controller.applying.work import Work
-from controller.drivers.driver import EeeStatus
+from controller.checking.eee_links import EeeEnd, EeeLink, SwitchEee, eee_links
+from controller.checking.port_links import QUERIES, read_port_links
 from controller.model.state import State
 from controller.planning.proof import ProvedPlan
 from controller.planning.regulate import eee
 from controller.planning.routing_options import management_of
+from controller.transports.session import Session
 from eeectl.apply_options import ApplyOptions
+from eeectl.eee_text import eee_text
 from eeectl.interactive import plan_and_apply
+from eeectl.lab_text import text_width
 from lab.errors import DeviceError, LabError
 from lab.folder import find_lab, load_lab
-from lab.model import End, Lab, Link
+from lab.model import Lab, Link, Switch
 from lab.named_links import link_named
 
 eee_app = App(name="eee", help="Energy-Efficient Ethernet at both ends of links: switch it, and see what it does.")
@@ -133,55 +137,62 @@ def _chosen(lab: Lab, names: tuple[str, ...], *, every: bool) -> tuple[Link, ...
 
 
 @eee_app.command
-def show(lab: str = "virtual", /, *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
+def show(
+    lab: str = "virtual",
+    /,
+    *,
+    name_shut: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+) -> int:
     """Show EEE of every link as the switches at both ends report it; one-sided EEE, which saves nothing, is marked.
+
+    Links that need a look come first, one a line; the others follow in groups that are alike. Hosts are not asked.
 
     Parameters
     ----------
     lab
         Name of a lab, or a folder.
+    name_shut
+        Name the links that are shut, too.
     as_json
         Print JSON.
 
     """
     known = load_lab(find_lab(lab))
-    answers = ask_switches(known, read_eee)
-    rows = [_row(known, link, answers) for link in known.links]
-    failed = {name: str(error) for name, error in answers.items() if isinstance(error, DeviceError)}
+    answers = ask_switches(known, _read)
+    shown = {name: answer for name, answer in answers.items() if isinstance(answer, SwitchEee)}
+    failed = {name: str(answer) for name, answer in answers.items() if isinstance(answer, DeviceError)}
+    links = eee_links(known, shown)
     if as_json:
-        print(json.dumps({"lab": known.name, "links": rows, "failed": failed}, indent=1))
+        print(json.dumps({"lab": known.name, "links": [_plain(one) for one in links], "failed": failed}, indent=1))
     else:
-        for row in rows:
-            print(_line(row))
+        print(eee_text(known.name, links, text_width(), name_shut=name_shut))
         for sentence in failed.values():
             print(sentence)
     return 1 if failed else 0
 
 
-def _row(lab: Lab, link: Link, answers: Mapping[str, Mapping[str, EeeStatus] | DeviceError]) -> dict[str, Any]:
-    ends = [_end(answers, end) for end in (link.a, link.b)]
-    known = [end for end in ends if end["enabled"] is not None]
-    switches = {switch.name for switch in lab.switches}
-    both = all(end.device in switches for end in (link.a, link.b))
-    one_sided = both and len(known) == 2 and known[0]["enabled"] != known[1]["enabled"]
-    return {"link": link.name, "ends": ends, "one_sided": one_sided}
+def _read(switch: Switch, session: Session) -> SwitchEee:
+    """EEE and links of a switch's ports; without the links if it has no SNMP agent that answers."""
+    shown = read_eee(switch, session)
+    try:
+        links = read_port_links(switch, session.ask(QUERIES))
+    except DeviceError:
+        links = {}
+    return SwitchEee(shown, links)
 
 
-def _end(answers: Mapping[str, Mapping[str, EeeStatus] | DeviceError], end: End) -> dict[str, Any]:
-    answer = answers.get(end.device)
-    seen = answer.get(end.port) if isinstance(answer, Mapping) else None
+def _plain(one: EeeLink) -> dict[str, Any]:
+    return {
+        "link": one.link.name,
+        "state": one.state,
+        "rate_mbps": one.rate_mbps,
+        "eee": one.finding,
+        "ends": [_plain_end(end) for end in one.ends],
+        "one_sided": one.finding == "one-sided",
+    }
+
+
+def _plain_end(end: EeeEnd) -> dict[str, Any]:
     keys = ("supported", "enabled", "active", "partner", "hold_us", "wake_us")
-    return {"end": str(end)} | {key: getattr(seen, key) if seen else None for key in keys}
-
-
-def _line(row: dict[str, Any]) -> str:
-    parts = []
-    for end in row["ends"]:
-        if end["enabled"] is None:
-            parts.append(f"{end['end']} does not report EEE")
-            continue
-        state = "on" if end["enabled"] else "off"
-        more = {True: ", in force", False: ", not in force", None: ""}[end["active"] if end["enabled"] else None]
-        hold = f", hold {end['hold_us']} us" if end["enabled"] and end["hold_us"] is not None else ""
-        parts.append(f"{end['end']} {state}{more}{hold}")
-    return "; ".join(parts) + ("; ONE-SIDED: no side may sleep" if row["one_sided"] else "")
+    return {"end": str(end.end)} | {key: getattr(end.status, key) if end.status else None for key in keys}
