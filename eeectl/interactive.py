@@ -21,8 +21,9 @@ from controller.planning.plan_text import print_steps, step_json
 from controller.transports.ping import INTERVAL_S, Ping
 from eeectl.apply_options import ApplyOptions
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
+from eeectl.lab_name import lab_in_reach
+from eeectl.set_options import pair_in
 from lab.errors import LabError
-from lab.folder import find_lab, load_lab
 from lab.model import Lab
 from record.clock_offsets import Exchange, offset_of
 
@@ -56,7 +57,7 @@ class Signals:
 @contextmanager
 def attended(lab_name: str, command: str, *, guard: bool = False) -> Iterator[tuple[Work, Signals]]:
     """Work on a lab with its lock held and its devices; Ctrl-C asks to stop once the signals are armed."""
-    lab = load_lab(find_lab(lab_name))
+    lab = lab_in_reach(lab_name)
     stop = Stop()
     signals = Signals(stop)
     with Bars() as bars:
@@ -104,9 +105,7 @@ def plan_and_apply(
 
 def _probed(lab: Lab, pair: str) -> Ping:
     known = {host.name: host for host in lab.hosts}
-    first, _, second = pair.partition(":")
-    if first not in known or second not in known or first == second:
-        raise LabError(f"'{pair}' does not name two hosts of the lab: write FROM:TO, like {':'.join(list(known)[:2])}.")
+    first, second = pair_in(pair, known)
     return Ping(known[first], known[second])
 
 

@@ -31,7 +31,7 @@ def join_lab(tokens: Sequence[str]) -> None:
         clocks = {page.parent.name: page for page in root.glob("*/clock")}
     except OSError:
         return
-    page = _addressed(tokens, clocks) if clocks else None
+    page = _addressed(tokens, clocks, root) if clocks else None
     if page is not None:
         from twin.machine.lab_clock import environment  # noqa: PLC0415 - only for a lab with a clock
 
@@ -39,7 +39,7 @@ def join_lab(tokens: Sequence[str]) -> None:
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], joined)  # noqa: S606 - no shell is wanted
 
 
-def _addressed(tokens: Sequence[str], clocks: dict[str, Path]) -> Path | None:
+def _addressed(tokens: Sequence[str], clocks: dict[str, Path], root: Path) -> Path | None:
     """The clock of the lab that is named by a word, an option's value or a run's folder; else of the default lab."""
     words = [word.partition("=")[2] if word.startswith("--") and "=" in word else word for word in tokens[1:]]
     for word in words[: words.index("--")] if "--" in words else words:
@@ -48,9 +48,10 @@ def _addressed(tokens: Sequence[str], clocks: dict[str, Path]) -> Path | None:
             return clocks[name]
         if (Path(word) / "hosts.yml").exists() or any(root.is_dir() for root in _shipped(word)):
             return None  # another lab
-    if "EEE_LAB" in os.environ and tokens[0] == "lab":
-        return clocks.get(os.environ["EEE_LAB"])
-    return clocks.get("virtual") or (next(iter(clocks.values())) if tokens[0] == "lab" and len(clocks) == 1 else None)
+    if "EEE_LAB" in os.environ:
+        return clocks.get(Path(os.environ["EEE_LAB"]).name)
+    running = [path.parent.name for path in root.glob("*/lab.json")]
+    return clocks.get(running[0] if len(running) == 1 else "virtual")
 
 
 def _shipped(word: str) -> tuple[Path, ...]:

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from eeectl.set_options import all_hosts
+from eeectl.lab_name import LabName, lab_in_reach, lab_operand
+from eeectl.set_options import names_in
 
 _Flag = Parameter(negative="")
 
@@ -42,7 +43,7 @@ class ProgramOptions:
 
     """
 
-    lab: str = "virtual"
+    lab: LabName = ""
     hosts: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = ()
     ranks_per_host: int = 1
     repetitions: int = 1
@@ -55,12 +56,13 @@ class ProgramOptions:
 
     def content(self, program: str, parameters: Mapping[str, Any], default_name: str) -> dict[str, Any]:
         """An experiment that measures the program, without factors, as its file would have it."""
-        hosts = [name for argument in self.hosts for name in argument.split(",") if name] or all_hosts(self.lab)
+        known = lab_in_reach(self.lab)
+        hosts = list(names_in(self.hosts)) or [host.name for host in known.hosts]
         run: dict[str, Any] = {"name": program, "parameters": dict(parameters), "hosts": hosts}
         run |= {"ranks_per_host": self.ranks_per_host, "timeout_s": self.timeout_s}
         return {
             "name": self.name or default_name,
-            "lab": self.lab,
+            "lab": lab_operand(self.lab),
             "measure": {"program": run},
             "repetitions": self.repetitions,
             "recordings": {"traffic": self.traffic, "gaps": self.gaps, "user": self.agent_user},

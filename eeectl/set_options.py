@@ -1,14 +1,21 @@
 """Parse command-line values from which verbs build an experiment."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from lab.errors import LabError
-from lab.folder import find_lab, load_lab
 
 
-def all_hosts(lab: str) -> list[str]:
-    """Names of a lab's hosts, in the order of its inventory."""
-    return [host.name for host in load_lab(find_lab(lab)).hosts]
+def names_in(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Names of a list as every verb takes it: n01,n02 or n01 n02, or both."""
+    return tuple(name for argument in arguments for name in argument.split(",") if name)
+
+
+def pair_in(text: str, known: Collection[str], what: str = "hosts of the lab") -> tuple[str, str]:
+    """The two different names of FROM:TO; LabError, with an example, if it is no such pair."""
+    first, _, second = text.partition(":")
+    if first not in known or second not in known or first == second:
+        raise LabError(f"'{text}' does not name two {what}: write FROM:TO, like {':'.join(list(known)[:2])}.")
+    return first, second
 
 
 def pairs(arguments: Sequence[str], example: str) -> Iterator[tuple[str, str]]:

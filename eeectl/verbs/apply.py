@@ -25,9 +25,9 @@ from controller.planning.routing_options import Head, RoutingOptions, work_out
 from eeectl.apply_options import ApplyOptions
 from eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
 from eeectl.interactive import ask_person, attended, plan_and_apply
+from eeectl.lab_name import LabName, known_lab
 from eeectl.verbs.plan import OBSERVED
 from lab.errors import DeviceError, LabError
-from lab.folder import find_lab, load_lab
 
 _SHOWN = 10
 
@@ -44,8 +44,7 @@ status_app = App(name="status")
 
 @apply_app.default
 def apply(
-    lab: str = "virtual",
-    /,
+    lab: LabName = "",
     *,
     routing: Annotated[RoutingOptions, Parameter(name="*")] = RoutingOptions(),  # noqa: B008 - frozen
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
@@ -55,7 +54,7 @@ def apply(
     Parameters
     ----------
     lab
-        Name of a lab in ./inventory or among the shipped ones, or a folder.
+        Name of a lab, or a folder.
     routing
         Which trees, and further conditions.
     apply_options
@@ -76,7 +75,7 @@ def apply(
 
 
 @confirm_app.default
-def confirm_command(lab: str = "virtual", /) -> int:
+def confirm_command(lab: LabName = "") -> int:
     """Keep the changes of an apply with --confirm-in.
 
     Parameters
@@ -93,7 +92,7 @@ def confirm_command(lab: str = "virtual", /) -> int:
 
 
 @rollback_app.default
-def rollback(lab: str = "virtual", /, *, yes: Yes = False) -> int:
+def rollback(lab: LabName = "", *, yes: Yes = False) -> int:
     """Roll back the last apply, confirmed or not.
 
     Parameters
@@ -125,7 +124,7 @@ def rollback(lab: str = "virtual", /, *, yes: Yes = False) -> int:
 
 
 @recover_app.default
-def recover_command(lab: str = "virtual", /, *, yes: Yes = False) -> int:
+def recover_command(lab: LabName = "", *, yes: Yes = False) -> int:
     """Bring a lab back to a state that was verified, after a crash or a switch that lost its settings.
 
     Keeps an apply that was verified, and rolls back an unfinished one without asking. If no apply is unfinished, but
@@ -175,7 +174,7 @@ def _restore(lab: str, record: JournalState, *, yes: bool) -> int:
 
 
 @adopt_app.default
-def adopt_command(lab: str = "virtual", /, *, yes: Yes = False) -> int:
+def adopt_command(lab: LabName = "", *, yes: Yes = False) -> int:
     """Accept a lab as it is found; an unfinished apply is forgotten.
 
     Parameters
@@ -213,7 +212,7 @@ def _print_differences(goal: str, changes: tuple[Change, ...]) -> None:
 
 @status_app.default
 def status(
-    lab: str = "virtual", /, *, offline: Annotated[bool, Parameter(negative="")] = False, as_json: Json = False
+    lab: LabName = "", *, offline: Annotated[bool, Parameter(negative="")] = False, as_json: Json = False
 ) -> int:
     """Show who works on a lab, what was done last, and whether the switches still have the settings left then.
 
@@ -229,7 +228,7 @@ def status(
         Print JSON.
 
     """
-    known = load_lab(find_lab(lab))
+    known = known_lab(lab)
     folder = StateFolder.of(known)
     holder = holder_of(folder)
     record = read_journal(folder.journal, folder.operand)

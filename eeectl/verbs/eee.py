@@ -18,9 +18,9 @@ from controller.transports.session import Session
 from eeectl.apply_options import ApplyOptions
 from eeectl.eee_text import eee_text
 from eeectl.interactive import plan_and_apply
+from eeectl.lab_name import LabName, lab_in_reach
 from eeectl.lab_text import text_width
 from lab.errors import DeviceError, LabError
-from lab.folder import find_lab, load_lab
 from lab.model import Lab, Link, Switch
 from lab.named_links import link_named
 
@@ -33,7 +33,7 @@ _Flag = Annotated[bool, Parameter(negative="")]
 @eee_app.command
 def on(
     *links: str,
-    lab: str = "virtual",
+    lab: LabName = "",
     every: Annotated[bool, Parameter(name="--all", negative="")] = False,
     hold_us: int | None = None,
     may_flap: _Flag = False,
@@ -69,7 +69,7 @@ def on(
 @eee_app.command
 def off(
     *links: str,
-    lab: str = "virtual",
+    lab: LabName = "",
     every: Annotated[bool, Parameter(name="--all", negative="")] = False,
     may_flap: _Flag = False,
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
@@ -138,8 +138,7 @@ def _chosen(lab: Lab, names: tuple[str, ...], *, every: bool) -> tuple[Link, ...
 
 @eee_app.command
 def show(
-    lab: str = "virtual",
-    /,
+    lab: LabName = "",
     *,
     name_shut: Annotated[bool, Parameter(name="--all", negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -158,7 +157,7 @@ def show(
         Print JSON.
 
     """
-    known = load_lab(find_lab(lab))
+    known = lab_in_reach(lab)
     answers = ask_switches(known, _read)
     shown = {name: answer for name, answer in answers.items() if isinstance(answer, SwitchEee)}
     failed = {name: str(answer) for name, answer in answers.items() if isinstance(answer, DeviceError)}

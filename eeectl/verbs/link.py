@@ -14,6 +14,7 @@ from controller.planning.regulate import link_off, link_on, link_speed
 from controller.planning.routing_options import management_of
 from eeectl.apply_options import ApplyOptions
 from eeectl.interactive import plan_and_apply
+from eeectl.lab_name import LabName
 from lab.model import Lab, Link
 from lab.named_links import trunk_named
 
@@ -27,7 +28,7 @@ def off(
     link: str,
     /,
     *,
-    lab: str = "virtual",
+    lab: LabName = "",
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:
@@ -53,7 +54,7 @@ def on(
     link: str,
     /,
     *,
-    lab: str = "virtual",
+    lab: LabName = "",
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:
@@ -84,7 +85,7 @@ def speed(
     mbps: Literal["auto", "10", "100", "1000", "2500", "5000", "10000"],
     /,
     *,
-    lab: str = "virtual",
+    lab: LabName = "",
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:

@@ -12,7 +12,7 @@ from controller.planning.limits import abilities_of
 from controller.planning.plan_text import plan_json, print_head, print_steps
 from controller.planning.routing_options import RoutingOptions, work_out
 from eeectl.exit_status import DONE, PENDING
-from lab.folder import find_lab, load_lab
+from eeectl.lab_name import LabName, known_lab, lab_in_reach
 
 ASSUMED = "as from the factory: every port up, untagged in VLAN 1, spanning tree on (assumed, nothing was observed)"
 OBSERVED = "as the switches are now"
@@ -24,8 +24,7 @@ plan_app = App(name="plan", default_parameter=Parameter(consume_multiple=True, n
 
 @plan_app.default
 def plan(
-    lab: str = "virtual",
-    /,
+    lab: LabName = "",
     *,
     routing: Annotated[RoutingOptions, Parameter(name="*")] = RoutingOptions(),  # noqa: B008 - frozen
     start: Start = "observed",
@@ -50,7 +49,7 @@ def plan(
         Print JSON.
 
     """
-    known = load_lab(find_lab(lab))
+    known = known_lab(lab) if start == "factory" else lab_in_reach(lab)
     abilities = abilities_of(known, capabilities_of)
     if start == "factory":
         planned = work_out(known, factory_state(known), routing, abilities, ASSUMED)

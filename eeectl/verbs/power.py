@@ -12,8 +12,8 @@ from rich.text import Text
 from controller.power.family import Channel, StripReading
 from controller.power.outlet_names import wrong_names
 from controller.power.outlets import Meter, Switched, outlets_named
+from eeectl.lab_name import LabName, lab_in_reach
 from lab.errors import LabError
-from lab.folder import find_lab, load_lab
 from lab.model import Lab, Outlet, Strip
 
 power_app = App(name="power", help="Metered power strips: read watts and joules, switch outlets.")
@@ -25,7 +25,7 @@ _JOULE_PER_WH = 3_600.0
 
 
 @power_app.command
-def read(outlet: str = "", /, *, lab: str = "virtual", as_json: _Json = False) -> int:
+def read(outlet: str = "", /, *, lab: LabName = "", as_json: _Json = False) -> int:
     """Show what outlets and strips draw now, and the resolution of their meters.
 
     A strip that cannot be read is named, and the others are shown all the same; the exit status is 1 then.
@@ -40,7 +40,7 @@ def read(outlet: str = "", /, *, lab: str = "virtual", as_json: _Json = False) -
         Print JSON.
 
     """
-    lab_model = load_lab(find_lab(lab))
+    lab_model = lab_in_reach(lab)
     outlets_shown = set(outlets_named(lab_model, outlet)) if outlet else set(lab_model.outlets)
     strips = [strip for strip in lab_model.strips if not outlet or strip.name in {one.strip for one in outlets_shown}]
     readings: dict[str, StripReading] = {}
@@ -83,7 +83,7 @@ def _unknown_total(name: str, reading: StripReading) -> tuple[str, ...]:
 
 
 @power_app.command
-def on(outlet: str, /, *, lab: str = "virtual", as_json: _Json = False) -> int:
+def on(outlet: str, /, *, lab: LabName = "", as_json: _Json = False) -> int:
     """Switch an outlet on, and wait until the strip reports it.
 
     Parameters
@@ -96,14 +96,14 @@ def on(outlet: str, /, *, lab: str = "virtual", as_json: _Json = False) -> int:
         Print JSON.
 
     """
-    lab_model = load_lab(find_lab(lab))
+    lab_model = lab_in_reach(lab)
     return _print_switched(
         [_switch(lab_model, one, on=True) for one in outlets_named(lab_model, outlet)], as_json=as_json
     )
 
 
 @power_app.command
-def off(outlet: str, /, *, lab: str = "virtual", yes: _Yes = False, as_json: _Json = False) -> int:
+def off(outlet: str, /, *, lab: LabName = "", yes: _Yes = False, as_json: _Json = False) -> int:
     """Switch an outlet off, and wait until the strip reports it.
 
     Parameters
@@ -118,16 +118,14 @@ def off(outlet: str, /, *, lab: str = "virtual", yes: _Yes = False, as_json: _Js
         Print JSON.
 
     """
-    lab_model = load_lab(find_lab(lab))
+    lab_model = lab_in_reach(lab)
     chosen = outlets_named(lab_model, outlet)
     _confirm(chosen, "off", yes=yes)
     return _print_switched([_switch(lab_model, one, on=False) for one in chosen], as_json=as_json)
 
 
 @power_app.command
-def cycle(
-    outlet: str, /, *, lab: str = "virtual", off_s: float = 5.0, yes: _Yes = False, as_json: _Json = False
-) -> int:
+def cycle(outlet: str, /, *, lab: LabName = "", off_s: float = 5.0, yes: _Yes = False, as_json: _Json = False) -> int:
     """Switch an outlet off and, after a pause, on again; it is switched on even if interrupted.
 
     Parameters
@@ -146,7 +144,7 @@ def cycle(
     """
     if not 0 <= off_s <= 3_600:
         raise LabError(f"--off-s {off_s:g} is out of range: use 0 to 3600.")
-    lab_model = load_lab(find_lab(lab))
+    lab_model = lab_in_reach(lab)
     chosen = outlets_named(lab_model, outlet)
     _confirm(chosen, "off and on again", yes=yes)
     done = []

@@ -25,8 +25,9 @@ from controller.experiments.experiment_file import experiment_of
 from controller.experiments.probing import ECHOES, eee_sentence, read_lines
 from controller.experiments.session import RunOptions, run_new
 from eeectl.exit_status import INTERRUPTED
+from eeectl.lab_name import LabName, lab_in_reach, lab_operand
+from eeectl.set_options import pair_in
 from lab.errors import LabError
-from lab.folder import find_lab, load_lab
 from lab.yaml_source import YamlSource
 from record.samples import RunSamples
 from record.trial_events import trial_folder
@@ -43,10 +44,10 @@ probe_app = App(name="probe")
 @probe_app.default
 def probe(
     a: str,
-    b: str,
+    b: str = "",
     /,
     *,
-    lab: str = "virtual",
+    lab: LabName = "",
     gap_us: str = "50:100000",
     steps_us: str = "",
     count: int = 1000,
@@ -69,9 +70,9 @@ def probe(
     Parameters
     ----------
     a
-        The host that sends the echoes.
+        The host that sends the echoes; or FROM:TO.
     b
-        The host that answers them.
+        The host that answers them, if the first word does not name it.
     lab
         Name of a lab, or a folder.
     gap_us
@@ -103,6 +104,8 @@ def probe(
         Print JSON.
 
     """
+    known = lab_in_reach(lab)
+    a, b = pair_in(f"{a}:{b}" if b else a, [host.name for host in known.hosts])
     measured: dict[str, Any] = {"from": a, "to": b, "count": count, "draw": draw, "since": since}
     measured |= {"payload_byte": payload_byte, "per_step": per_step}
     try:
@@ -112,12 +115,18 @@ def probe(
             measured["gap_us"] = list(parse_range(gap_us, _MOST_US))
     except AgentError as error:
         raise LabError(str(error)) from error
-    content = {"name": f"probe-{a}-{b}", "lab": lab, "measure": {"probe": measured}, "blocks": 1, "seed": seed}
+    content = {
+        "name": f"probe-{a}-{b}",
+        "lab": lab_operand(lab),
+        "measure": {"probe": measured},
+        "blocks": 1,
+        "seed": seed,
+    }
     content |= {"guards": {"retries": 0}, "recordings": {"user": agent_user}, "sampling": {"lpi_period_s": 0}}
     if paired:
-        links = path_links(load_lab(find_lab(lab)), (a, b))
+        links = path_links(known, (a, b))
         if not links:
-            raise LabError(f"the inventory of {lab} has no path from {a} to {b}: check its cables.")
+            raise LabError(f"the inventory of {known.name} has no path from {a} to {b}: check its cables.")
         ends = [a, b, *(str(link.a) for link in links[1:-1])]
         content |= {"factors": {"eee": {"links": ends, "levels": ["on", "off"]}}, "slow": ["eee"]}
     source = YamlSource("the command line", content)

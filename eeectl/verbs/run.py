@@ -8,8 +8,17 @@ from cyclopts import App, Parameter
 
 from controller.experiments.experiment import Experiment
 from controller.experiments.experiment_file import read_experiment
-from controller.experiments.session import RunOptions, restore_lab, resume_run, run_new, run_preflight, validated_lab
+from controller.experiments.session import (
+    RunOptions,
+    experiment_in,
+    restore_lab,
+    resume_run,
+    run_new,
+    run_preflight,
+    validated_lab,
+)
 from controller.live.export.attach import ViewOptions
+from eeectl.lab_name import LabName, lab_in_reach, lab_operand, require_up
 from eeectl.run_output import print_order, print_result
 from lab.yaml_source import YamlSource
 from twin.lab.lateness import Lateness
@@ -25,7 +34,7 @@ def run(
     file: Path,
     /,
     *,
-    lab: str = "",
+    lab: LabName = "",
     runs: Path = Path("runs"),
     resume: _Flag = False,
     put_back: _Flag = False,
@@ -63,6 +72,8 @@ def run(
         Where live data are exported.
 
     """
+    if put_back or resume:
+        require_up(experiment_in(file)[0])
     if put_back:
         print(restore_lab(file) or "the run had changed nothing: the lab is in its original state.")
         return 0
@@ -71,10 +82,11 @@ def run(
         return print_result(resume_run(file, options, Lateness.of), as_json=as_json)
     experiment, source = read_experiment(file)
     if lab:
-        experiment = experiment.model_copy(update={"lab": lab})
+        experiment = experiment.model_copy(update={"lab": lab_operand(lab)})
     if order:
         validated_lab(experiment, source)
         return print_order(experiment, as_json=as_json)
+    lab_in_reach(experiment.lab)
     if preflight:
         return _preflight(experiment, source, options, as_json=as_json)
     return print_result(run_new(experiment, source, options, Lateness.of), as_json=as_json)

@@ -17,6 +17,7 @@ from controller.live.export.attach import ViewOptions, Views
 from controller.live.feeds import Feed, LabFeed, RunFeed
 from controller.live.screen.once import as_text
 from controller.live.state.view import LabView
+from eeectl.lab_name import lab_in_reach
 from lab.errors import InventoryError, LabError
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
@@ -97,7 +98,7 @@ def _feed(run: str, lab: str, runs: Path, period_s: float, options: ViewOptions)
     feed: Feed
     with contextlib.ExitStack() as stack:
         if lab:
-            lab_model = load_lab(find_lab(lab))
+            lab_model = lab_in_reach(lab)
             views = _views(stack, lab_model, options, "")
             feed = LabFeed(lab_model, views, period_s=period_s)
         else:

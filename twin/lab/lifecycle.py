@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 from lab.errors import InventoryError, LabError, Problem
 from lab.folder import find_lab, known_labs, load_lab
@@ -21,11 +21,10 @@ from twin.machine import lab_clock
 from twin.machine.control import ask
 from twin.machine.lab_clock import make_page, rate_of
 from twin.machine.neighbours import raise_limits, restore_limits
-from twin.machine.statedir import CLOCK, Journal, StateDir, running_labs
+from twin.machine.statedir import CLOCK, Journal, State, StateDir, hidden_labs, running_labs, state_of
 from twin.truth.truth import TruthError, load_truth
 
 Progress = Callable[[str, int, int], None]
-State = Literal["up", "starting", "crashed", "down"]
 
 _END_S = 15.0
 
@@ -37,15 +36,6 @@ class KnownLab:
     name: str
     state: State
     folder: str
-
-
-def state_of(journal: Journal | None) -> State:
-    """Derive a lab's state from its journal."""
-    if journal is None:
-        return "down"
-    if journal.daemon is None or not journal.daemon.alive():
-        return "crashed"
-    return "up" if journal.ready else "starting"
 
 
 def resolve(name: str) -> str:
@@ -62,8 +52,8 @@ def running(name: str) -> tuple[StateDir, Journal]:
     journal = state.load()
     current = state_of(journal)
     if journal is None or current != "up":
-        answer = {"down": "is not up", "starting": "is still being brought up", "crashed": "has crashed"}[current]
-        raise LabError(f"lab {state.lab} {answer}: bring it up with `eeectl lab up {name}`.")
+        answer = {"starting": "is still being brought up", "crashed": "has crashed"}.get(current, "is down")
+        raise LabError(f"lab {state.lab} {answer}: `eeectl lab up {name}` brings it up.")
     return state, journal
 
 
@@ -212,7 +202,12 @@ def listing() -> list[KnownLab]:
     journals = running_labs()
     folders = {name: str(path) for name, path in known_labs().items()}
     folders.update({name: journal.folder for name, journal in journals.items()})
-    return [KnownLab(name, state_of(journals.get(name)), folder) for name, folder in sorted(folders.items())]
+    hidden = hidden_labs()
+    folders.update({name: folders.get(name, "") for name in hidden})
+    return [
+        KnownLab(name, "root's" if name in hidden else state_of(journals.get(name)), folder)
+        for name, folder in sorted(folders.items())
+    ]
 
 
 def status(name: str) -> dict[str, Any]:

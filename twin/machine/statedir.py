@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -118,6 +118,19 @@ class Journal(BaseModel):
     ready: bool = False
 
 
+State = Literal["up", "starting", "crashed", "down", "root's"]
+"""What a lab is; `root's`: somebody brought it up, and only root may see more."""
+
+
+def state_of(journal: Journal | None) -> State:
+    """Derive a lab's state from its journal."""
+    if journal is None:
+        return "down"
+    if journal.daemon is None or not journal.daemon.alive():
+        return "crashed"
+    return "up" if journal.ready else "starting"
+
+
 CLOCK: Final = "clock"
 """The page of a lab's clock, in its state folder; missing if the lab runs at the wall's pace for good."""
 
@@ -178,6 +191,8 @@ class StateDir:
             return Journal.model_validate_json((self.path / "lab.json").read_bytes())
         except FileNotFoundError:
             return None
+        except PermissionError as error:
+            raise LabError(f"lab {self.lab} belongs to root, who brought it up: use sudo.") from error
         except ValidationError as error:
             raise LabError(
                 f"{self.path}/lab.json cannot be read: this lab was brought up by another version; take it down with "
@@ -230,10 +245,15 @@ def new_group() -> int:
 
 
 def running_labs() -> dict[str, Journal]:
-    """Every lab with a journal under the state root, by name, crashed ones included."""
+    """Every lab with a journal under the state root, by name, crashed ones included; only those that may be read."""
     found = {}
     for path in sorted(state_root().glob("*/lab.json")):
         journal = StateDir(path.parent.name).load()
         if journal is not None:
             found[path.parent.name] = journal
     return found
+
+
+def hidden_labs() -> tuple[str, ...]:
+    """Labs under the state root that this user may not look into."""
+    return tuple(path.name for path in sorted(state_root().glob("*/")) if not os.access(path, os.X_OK))

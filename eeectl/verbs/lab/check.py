@@ -11,15 +11,14 @@ from rich.table import Table
 
 from controller.checking.lab_check import LabReport, check_lab
 from controller.checking.switch_check import SwitchReport
-from lab.folder import find_lab, load_lab
+from eeectl.lab_name import LabName, known_lab, lab_in_reach
 from lab.model import Lab
 
 _PIPE_COLUMNS = 200
 
 
 def check(
-    lab: str = "virtual",
-    /,
+    lab: LabName = "",
     *,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     files_only: Annotated[bool, Parameter(negative="")] = False,
@@ -43,7 +42,7 @@ def check(
         to the switches; without it nothing is written.
 
     """
-    known = load_lab(find_lab(lab))
+    known = known_lab(lab) if files_only else lab_in_reach(lab)
     report = None if files_only else check_lab(known, probe=probe)
     if as_json:
         print(json.dumps(_json(known, report), indent=1))

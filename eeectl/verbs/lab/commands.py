@@ -23,9 +23,12 @@ from twin.machine.lab_clock import rate_of
 
 lab_app = App(name="lab", help="Virtual labs: software switches, hosts and power strips that real tools can use.")
 lab_app.command(fault_app)
-lab_app.command("eeectl.verbs.lab.check:check", name="check")
-lab_app.command("eeectl.verbs.lab.first_hour:first_hour_command", name="first-hour")
-lab_app.command("eeectl.verbs.lab.replay:replay", name="replay")
+for _name, _place, _help in (
+    ("check", "check:check", "Validate an inventory, reach every device in it, and compare both."),
+    ("first-hour", "first_hour:first_hour_command", "Read a switch of a new model: what is proven, refused, unknown."),
+    ("replay", "replay:replay", "Hold the readers of switches and strips against recordings of devices."),
+):
+    lab_app.command(f"eeectl.verbs.lab.{_place}", name=_name, help=_help)
 
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 
@@ -35,13 +38,14 @@ def _print_json(value: Any) -> None:
 
 
 @lab_app.command
-def up(lab: str = "virtual", /, *, rate: str = "") -> int:
+def up(lab: LabName = "", *, rate: str = "") -> int:
     """Bring a virtual lab up.
 
     Parameters
     ----------
     lab
-        Name of a lab in ./inventory or among the shipped ones (virtual, miwa, koibuchi), or a folder.
+        Name of a lab in ./inventory or among the shipped ones (virtual, miwa, koibuchi), or a folder. Default: the
+        one in EEE_LAB, else virtual.
     rate
         Give the lab a clock of its own that runs at this rate, in lab seconds per wall second, such as 1/10; from
         1/1000 to 50, or auto.
@@ -57,7 +61,7 @@ def up(lab: str = "virtual", /, *, rate: str = "") -> int:
                 tasks[doing] = bar.add_task(doing, total=of)
             bar.update(tasks[doing], completed=done, total=of)
 
-        made = labs.up(lab, progress, rate)
+        made = labs.up(lab or os.environ.get("EEE_LAB", "virtual"), progress, rate)
     print(
         f"lab {made.name} is up: {len(made.switches)} switches, {len(made.hosts)} hosts, {len(made.links)} cables, "
         f"{len(made.strips)} power strips; `eeectl lab status {made.name}` shows how to use it."
@@ -66,7 +70,7 @@ def up(lab: str = "virtual", /, *, rate: str = "") -> int:
 
 
 @lab_app.command
-def clock(lab: str = "", rate: str = "", /, *, as_json: _Json = False) -> int:
+def clock(lab: LabName = "", rate: str = "", *, as_json: _Json = False) -> int:
     """Show the clock of a lab that was brought up with --rate, or set its rate.
 
     Parameters
@@ -158,7 +162,7 @@ def list_labs(*, as_json: _Json = False) -> int:
 
 
 @lab_app.command
-def status(lab: str = "", /, *, as_json: _Json = False) -> int:
+def status(lab: LabName = "", *, as_json: _Json = False) -> int:
     """Show the state of a lab, and how to reach its devices.
 
     Parameters
@@ -222,7 +226,7 @@ def shell(device: str, /, *, lab: LabName = "") -> int:
 
 
 @lab_app.command
-def truth(lab: str = "", /, *, as_json: _Json = False) -> int:
+def truth(lab: LabName = "", *, as_json: _Json = False) -> int:
     """Show what no real lab can show: true timing, true power, and how late the twin delivered frames.
 
     Parameters

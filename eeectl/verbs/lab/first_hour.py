@@ -12,14 +12,13 @@ from rich.text import Text
 from controller.applying.observe import ask_switches
 from controller.checking.first_hour import Ability, first_hour
 from eeectl import lab_text as show
+from eeectl.lab_name import LabName, lab_in_reach
 from lab.errors import DeviceError, LabError
-from lab.folder import find_lab, load_lab
 
 
 def first_hour_command(
-    lab: str,
+    lab: LabName = "",
     switch: str = "",
-    /,
     *,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
@@ -37,7 +36,7 @@ def first_hour_command(
         Print JSON.
 
     """
-    known = load_lab(find_lab(lab))
+    known = lab_in_reach(lab)
     if switch and switch not in {one.name for one in known.switches}:
         raise LabError(f"{known.name} has no switch {switch}: it has {', '.join(one.name for one in known.switches)}.")
     asked = ask_switches(
