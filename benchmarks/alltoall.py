@@ -29,11 +29,18 @@ class AlltoallParameters(Parameters):
     is smaller, 0 us included; "spin" looks at the clock, exactly and at the cost of a busy processor.
     """
 
-    array_byte: int = Field(4096, ge=4, le=1 << 30)
-    sleep_us: int = Field(100, ge=0, le=1_000_000)
-    sleep_by: Literal["usleep", "spin"] = "usleep"
-    iterations: int = Field(10_000, ge=1, le=10_000_000)
-    warm_up_iterations: int = Field(100, ge=0, le=1_000_000)
+    array_byte: int = Field(
+        4096,
+        ge=4,
+        le=1 << 30,
+        description="whole array that a rank hands to MPI_Alltoall; each rank gets an equal part",
+    )
+    sleep_us: int = Field(100, ge=0, le=1_000_000, description="sleep after each call; 0: the shortest that there is")
+    sleep_by: Literal["usleep", "spin"] = Field(
+        "usleep", description="usleep: the kernel's, about 55 us longer; spin: exact, keeps a processor busy"
+    )
+    iterations: int = Field(10_000, ge=1, le=10_000_000, description="measured calls; 100,000 in the paper")
+    warm_up_iterations: int = Field(100, ge=0, le=1_000_000, description="calls before the measured ones; 0: none")
 
 
 @dataclass(frozen=True, slots=True)

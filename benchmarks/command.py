@@ -17,9 +17,9 @@ class CommandParameters(Parameters):
     it is an MPI program, whose messages can be counted.
     """
 
-    words: tuple[str, ...] = Field(min_length=1)
-    expect: str = ""
-    mpi: bool = True
+    words: tuple[str, ...] = Field(min_length=1, description="the command; no shell reads it")
+    expect: str = Field("", description="regular expression that has to be found in what it prints")
+    mpi: bool = Field(default=True, description="whether it is an MPI program, whose messages can be counted")
 
     @field_validator("words", mode="before")
     @classmethod

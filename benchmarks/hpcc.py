@@ -51,9 +51,11 @@ class HpccParameters(Parameters):
     A rank needs 8 order^2 / ranks byte for HPL and about as much for the others.
     """
 
-    order: int = Field(1000, ge=10, le=10_000_000)
-    block: int = Field(80, ge=1, le=10_000)
-    grid_rows: int = Field(0, ge=0)
+    order: int = Field(
+        1000, ge=10, le=10_000_000, description="order N of HPL's matrix; takes 8 N^2 / ranks byte a rank"
+    )
+    block: int = Field(80, ge=1, le=10_000, description="order NB of the blocks that HPL works on")
+    grid_rows: int = Field(0, ge=0, description="rows of the grid of ranks; 0: as near to a square as the ranks allow")
 
 
 @dataclass(frozen=True, slots=True)

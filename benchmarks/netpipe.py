@@ -24,10 +24,10 @@ class NetpipeParameters(Parameters):
     Sizes lie 3 byte above and below each of its steps as well, where buffers' ends show.
     """
 
-    least_byte: int = Field(1, ge=1)
-    most_byte: int = Field(1 << 20, ge=1, le=1 << 30)
-    repeats: int = Field(0, ge=0)
-    integrity: bool = False
+    least_byte: int = Field(1, ge=1, description="size of the first message")
+    most_byte: int = Field(1 << 20, ge=1, le=1 << 30, description="size at which it stops")
+    repeats: int = Field(0, ge=0, description="round trips of each size; 0: as many as take half a second")
+    integrity: bool = Field(default=False, description="check what arrives; then nothing is measured")
 
     @model_validator(mode="after")
     def _ordered(self) -> "NetpipeParameters":

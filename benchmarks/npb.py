@@ -21,10 +21,14 @@ _POWERS: Final = ("cg", "ft", "is", "mg", "lu")
 class NpbParameters(Parameters):
     """Which benchmark, of which class, in which folder on the nodes."""
 
-    folder: str = Field(min_length=1)
-    benchmark: Literal["bt", "cg", "ep", "ft", "is", "lu", "mg", "sp"]
-    problem_class: Literal["S", "W", "A", "B", "C", "D", "E", "F"] = "A"
-    version: Literal["3.3", "3.4"] = "3.4"
+    folder: str = Field(min_length=1, description="folder of the binaries on the nodes")
+    benchmark: Literal["bt", "cg", "ep", "ft", "is", "lu", "mg", "sp"] = Field(
+        description="which one; bt and sp need a square number of ranks, all others but ep a power of two"
+    )
+    problem_class: Literal["S", "W", "A", "B", "C", "D", "E", "F"] = Field(
+        "A", description="size of its problem, from S, the smallest, to F"
+    )
+    version: Literal["3.3", "3.4"] = Field("3.4", description="of NPB; 3.3 has the number of ranks in a binary's name")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,13 @@ class OsuParameters(Parameters):
     `iterations` 0: its own choice. `validate_contents` (OSU 6.0 and newer) has it check what arrived.
     """
 
-    folder: str = Field(min_length=1)
-    benchmark: str = Field(pattern=r"osu_[a-z0-9_]+")
-    most_byte: int = Field(1 << 20, ge=1)
-    iterations: int = Field(0, ge=0)
-    validate_contents: bool = True
+    folder: str = Field(min_length=1, description="folder of the binaries on the nodes")
+    benchmark: str = Field(
+        pattern=r"osu_[a-z0-9_]+", description="which one, such as osu_latency, osu_bw, osu_alltoall"
+    )
+    most_byte: int = Field(1 << 20, ge=1, description="largest message; without effect where it has no sizes")
+    iterations: int = Field(0, ge=0, description="of each size; 0: the benchmark's own choice")
+    validate_contents: bool = Field(default=True, description="check what arrives; OSU 6.0 and newer")
 
 
 @dataclass(frozen=True, slots=True)

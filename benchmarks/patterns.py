@@ -31,10 +31,12 @@ Unfit for numbers that the pattern does not support.
 class PatternParameters(Parameters):
     """How long frames are and for how long they are sent. `rate_mbps` 0: as fast as each rank can, as in the paper."""
 
-    transport: Literal["udp", "tcp"] = "udp"
-    frame_byte: int = Field(1470, ge=128, le=9014)
-    duration_s: float = Field(5.0, gt=0, le=86_400)
-    rate_mbps: float = Field(0.0, ge=0)
+    transport: Literal["udp", "tcp"] = Field("udp", description="what carries the frames")
+    frame_byte: int = Field(
+        1470, ge=128, le=9014, description="length of a frame with its Ethernet header, without its check sequence"
+    )
+    duration_s: float = Field(5.0, gt=0, le=86_400, description="how long each rank sends")
+    rate_mbps: float = Field(0.0, ge=0, description="rate of each rank; 0: as fast as it can, as in the paper")
 
 
 def bit_reversal(ranks: int) -> tuple[int, ...]:

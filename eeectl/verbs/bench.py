@@ -10,14 +10,17 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
-from benchmarks.program import Placement, Program
+from benchmarks.program import Placement
 from benchmarks.table import PROGRAMS
 from controller.experiments.experiment_file import experiment_of
 from controller.experiments.session import RunOptions, run_new
 from controller.experiments.traffic import node_traffic, read_traffic
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
+from eeectl.lab_text import text_width
+from eeectl.program_list import plain_program, print_programs
 from eeectl.program_options import ProgramOptions
 from eeectl.set_options import pairs
+from lab.errors import LabError
 from lab.yaml_source import YamlSource
 from record.event_kinds import EventKind
 from record.store import read_events
@@ -49,7 +52,7 @@ def bench(
     program
         Its name in the table of programs.
     listed
-        Only show the programs and their parameters.
+        Only show the programs, or the one that is named, with the meaning of each parameter.
     values
         NAME=VALUE: a parameter of the program. Give the option once for each parameter.
     as_json
@@ -59,7 +62,7 @@ def bench(
 
     """
     if listed:
-        return _list(as_json=as_json)
+        return _list(program, as_json=as_json)
     if not program:
         print("eeectl bench: no program is named: name one, or give --list to show them all.", file=sys.stderr)
         return WRONG_USE
@@ -78,35 +81,15 @@ def bench(
     return DONE if result.outcome.valid == options.repetitions else REFUSED
 
 
-# -- the table
-
-
-def _list(*, as_json: bool) -> int:
+def _list(program: str, *, as_json: bool) -> int:
+    if program and program not in PROGRAMS:
+        raise LabError(f"unknown program {program}; known programs: {', '.join(PROGRAMS)}.")
+    shown = [PROGRAMS[program]] if program else list(PROGRAMS.values())
     if as_json:
-        print(json.dumps([_plain_program(program) for program in PROGRAMS.values()], indent=1))
-        return 0
-    for program in PROGRAMS.values():
-        print(f"{program.name:18} {program.about}")
-        for parameter in _plain_program(program)["parameters"]:
-            default = "required" if parameter["required"] else f"{parameter['default']!r}".replace("'", "")
-            choice = f" ({' | '.join(map(str, parameter['choices']))})" if parameter["choices"] else ""
-            print(f"    {parameter['name']:22} {default}{choice}")
-    return 0
-
-
-def _plain_program(program: Program) -> dict[str, Any]:
-    schema = program.parameters.model_json_schema()
-    required = schema.get("required", [])
-    parameters = [
-        {
-            "name": name,
-            "required": name in required,
-            "default": fields.get("default"),
-            "choices": fields.get("enum", []),
-        }
-        for name, fields in schema.get("properties", {}).items()
-    ]
-    return {"name": program.name, "about": program.about, "parameters": parameters}
+        print(json.dumps([plain_program(one) for one in shown], indent=1))
+    else:
+        print_programs(shown, text_width())
+    return DONE
 
 
 # -- results

@@ -7,6 +7,7 @@ import pytest
 
 from benchmarks.table import PROGRAMS
 from eeectl.cli import run
+from eeectl.program_list import plain_program, print_programs
 
 
 def test_the_list_names_every_program_and_parameter(capsys: pytest.CaptureFixture[str]) -> None:
@@ -19,6 +20,31 @@ def test_the_list_names_every_program_and_parameter(capsys: pytest.CaptureFixtur
         assert name in shown
         assert [one["name"] for one in programs[name]["parameters"]] == list(program.parameters.model_fields)
     assert next(one for one in programs["npb"]["parameters"] if one["name"] == "folder")["required"] is True
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_parameter_has_a_meaning_a_unit_in_its_name_and_a_word_for_zero(name: str) -> None:
+    for parameter in plain_program(PROGRAMS[name])["parameters"]:
+        assert parameter["means"], parameter["name"]
+        bounds = PROGRAMS[name].parameters.model_json_schema()["properties"][parameter["name"]]
+        if bounds.get("minimum") == 0:
+            assert "0: " in parameter["means"], f"{parameter['name']}: what does 0 mean?"
+        if parameter["name"].endswith(("_byte", "_us", "_s", "_mbps")):
+            assert parameter["unit"], parameter["name"]
+
+
+def test_the_list_fits_a_small_terminal_and_can_be_of_one_program(capsys: pytest.CaptureFixture[str]) -> None:
+    print_programs(PROGRAMS.values(), 80)
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= 80
+    assert "…" not in shown
+    assert run(["bench", "hpcc", "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("hpcc: HPC Challenge")
+    assert "  grid_rows  0        " in lines[4]
+    assert "0: as near to a square as the ranks allow" in " ".join(lines[4].split())
+    assert run(["bench", "linpack", "--list"]) == 1
+    assert "known programs: alltoall" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
