@@ -84,7 +84,7 @@ def power_of(
     unknown: list[str] = []
     unknown_of: dict[str, list[str]] = {}
     for name, ports in site.switches.items():
-        known = _switch_power(calibration, name, site.families[name])
+        known = switch_power_of(calibration, name, site.families[name])
         if known is None:
             unknown.append(name)
             continue
@@ -104,8 +104,8 @@ def power_of(
     return Power(total, nodes, tuple(warnings))
 
 
-def _switch_power(calibration: Calibration, name: str, family: str) -> SwitchPower | None:
-    """Fit of the switch, else of another of its family."""
+def switch_power_of(calibration: Calibration, name: str, family: str) -> SwitchPower | None:
+    """Fit of a switch, else of another of its family; None without either."""
     switches = calibration.power.switches
     if name in switches:
         return switches[name]
@@ -198,7 +198,7 @@ def _traffic_watt(
 
     Fits whose energy of a bit is not significantly above 0 are ignored: their values are noise.
     """
-    fits = [_switch_power(calibration, name, site.families[name]) for name in site.switches]
+    fits = [switch_power_of(calibration, name, site.families[name]) for name in site.switches]
     known = [fit for fit in fits if fit is not None and fit.bit_picojoule is not None]
     seen = [fit for fit in known if fit.bit_picojoule is not None and fit.bit_picojoule.low > 0]
     if known and not seen:

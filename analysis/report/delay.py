@@ -250,4 +250,4 @@ def _table(paths: Sequence[_Path]) -> Table:
         Column("lower quartile", "us"),
         Column("upper quartile", "us"),
     )
-    return Table("delay", "Response delay by idle time", columns, tuple(rows))
+    return Table("delay", "Response delay by idle time", columns, tuple(rows), behind_figure=True)

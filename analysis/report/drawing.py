@@ -9,9 +9,9 @@ import io
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, Self
 
 import matplotlib as mpl
 from matplotlib.axes import Axes
@@ -33,6 +33,9 @@ _RULES: Final[dict[Any, Any]] = {
     "axes.spines.top": False,
     "errorbar.capsize": 2,
     "figure.constrained_layout.use": True,
+    "figure.facecolor": "none",  # the page's colour shows through, which may be dark
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
     "font.family": "sans-serif",
     "font.size": 8,
     "font.sans-serif": ["DejaVu Sans"],
@@ -45,7 +48,6 @@ _RULES: Final[dict[Any, Any]] = {
     "lines.linewidth": 1.2,
     "lines.markersize": 4.5,
     "pdf.fonttype": 42,
-    "svg.fonttype": "none",
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
 }
@@ -83,8 +85,8 @@ Paint = Callable[[Figure], None]
 class Drawing:
     """A figure with title and caption, which explains points and bars and gives the number of trials.
 
-    `svg` is for the page; `wide_svg` a second version for wide screens and paper, empty if not needed. `figure` is the
-    larger one, for its file.
+    `svg` is for the page; `wide_svg` a second version for wide screens and paper, empty if not needed. `figure` is one
+    column wide, for files; `wide_figure` as wide as a page, None if not needed.
     """
 
     name: str
@@ -93,27 +95,44 @@ class Drawing:
     svg: str
     wide_svg: str
     figure: Figure = field(compare=False)
+    wide_figure: Figure | None = field(default=None, compare=False)
 
     @property
     def pdf(self) -> bytes:
-        """The larger version; its fonts are of a type that journals accept (Type 42)."""
-        found = io.BytesIO()
-        with _rules():
-            self.figure.savefig(found, format="pdf", metadata={"Title": self.title, "CreationDate": None})
-        return found.getvalue()
+        """One column wide; its fonts are embedded, of a type that journals accept (Type 42)."""
+        return self._file(self.figure, "pdf")
 
-    def save(self, folder: Path) -> tuple[Path, Path]:
-        """Write NAME.svg and NAME.pdf; LabError if that fails."""
-        paths = folder / f"{self.name}.svg", folder / f"{self.name}.pdf"
+    def with_caption(self, caption: str) -> Self:
+        """The same figure with another caption."""
+        return replace(self, caption=caption)
+
+    def save(self, folder: Path) -> tuple[Path, ...]:
+        """Write NAME.svg and NAME.pdf, of a wide version NAME-wide.svg and NAME-wide.pdf; LabError if that fails.
+
+        Text in these files needs no font of the reader's: PDF embeds it, SVG has it as outlines.
+        """
+        figures = {self.name: self.figure}
+        if self.wide_figure is not None:
+            figures[f"{self.name}-wide"] = self.wide_figure
+        paths = []
         try:
             folder.mkdir(exist_ok=True)
-            paths[0].write_text('<?xml version="1.0" encoding="utf-8"?>\n' + (self.wide_svg or self.svg), "utf-8")
-            paths[1].write_bytes(self.pdf)
+            for name, figure in figures.items():
+                for form in ("svg", "pdf"):
+                    paths.append(folder / f"{name}.{form}")
+                    paths[-1].write_bytes(self._file(figure, form))
         except OSError as error:
             raise LabError(
                 f"the figures cannot be written to {folder} ({error.strerror}): check its permissions and free space."
             ) from error
-        return paths
+        return tuple(paths)
+
+    def _file(self, figure: Figure, form: str) -> bytes:
+        dated = {"pdf": {"Title": self.title, "CreationDate": None}, "svg": {"Title": self.title, "Date": None}}
+        found = io.BytesIO()
+        with _rules("path"):
+            figure.savefig(found, format=form, metadata=dated[form])
+        return found.getvalue()
 
 
 def draw(
@@ -124,12 +143,12 @@ def draw(
         small = Figure(figsize=(COLUMN_INCH, height_inch))
         paint(small)
         svg = _svg(small, name, title)
-        wide_svg, last = "", small
+        wide_svg, wide = "", None
         if wide_inch:
-            last = Figure(figsize=(wide_inch, height_inch))
-            paint(last)
-            wide_svg = _svg(last, f"{name}-wide", title)
-    return Drawing(name, title, caption, svg, wide_svg, last)
+            wide = Figure(figsize=(wide_inch, height_inch))
+            paint(wide)
+            wide_svg = _svg(wide, f"{name}-wide", title)
+    return Drawing(name, title, caption, svg, wide_svg, small, wide)
 
 
 def label(axes: Axes, x: str, y: str) -> None:
@@ -159,8 +178,9 @@ def logarithmic(axes: Axes, *, x: bool = False, y: bool = False) -> None:
 
 
 @contextmanager
-def _rules() -> Iterator[None]:
-    with mpl.rc_context({**_RULES, "svg.hashsalt": "report"}):
+def _rules(text_in_svg: Literal["none", "path"] = "none") -> Iterator[None]:
+    """Matplotlib's settings; text in SVG as text, or as outlines."""
+    with mpl.rc_context({**_RULES, "svg.hashsalt": "report", "svg.fonttype": text_in_svg}):
         yield
 
 

@@ -4,7 +4,9 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Final
 
+import numpy as np
 import polars as pl
 
 from analysis.interval import Interval
@@ -17,7 +19,7 @@ from record.trials import Trial
 
 @dataclass(frozen=True, slots=True)
 class TrialEnergy:
-    """Mean power in a trial's window with its 95 % interval, None without readings; and the run time.
+    """Mean power in a trial's window with its 95 % interval, None where a meter knows nothing of it; and the run time.
 
     A window includes the program's start and end, so energy is its mean power times the program's own run time.
     Simplification: the meter's lag is assumed to be 0. It shifts the window, which matters little under an even load.
@@ -50,6 +52,15 @@ def added(intervals: Iterable[Interval]) -> Interval | None:
         return None
     value = sum(one.value for one in kept)
     half = math.sqrt(sum(one.half_width**2 for one in kept))
+    return Interval.plus_minus(value, half)
+
+
+def product(first: Interval, second: Interval) -> Interval:
+    """Product of two independent values: their relative errors add in squares; ValueError if one is 0."""
+    if not first.value or not second.value:
+        raise ValueError("relative errors of 0 are not defined")
+    value = first.value * second.value
+    half = abs(value) * math.hypot(first.half_width / first.value, second.half_width / second.value)
     return Interval.plus_minus(value, half)
 
 
@@ -103,18 +114,51 @@ def _meter(rows: pl.DataFrame) -> Meter:
 
 
 def energy_of_trial(run: RunData, trial: Trial, meters: Iterable[Meter]) -> TrialEnergy:
-    """From the run's meters; those without readings around the window are left out of both sums."""
-    network, every = [], []
+    """From the run's meters. A sum that lacks a meter is unknown: sums of other trials would have it.
+
+    A meter that shows a new value less often than once in the trial knows nothing of it, and neither does one without
+    readings around it.
+    """
+    network: list[Interval | None] = []
+    every: list[Interval | None] = []
     for meter in meters:
-        try:
-            bound_ns = _bound_ns(run, meter.strip)
-            found = energy_of(meter.series, trial.begun_ns, trial.ended_ns, MeterTraits(), bound_ns).mean_watt
-        except ValueError:
-            continue
+        found = _mean_watt(run, trial, meter)
         every.append(found)
         if meter.feeds not in run.hosts:
             network.append(found)
-    return TrialEnergy(added(network), added(every), time_of(trial))
+    return TrialEnergy(_whole(network), _whole(every), time_of(trial))
+
+
+def _mean_watt(run: RunData, trial: Trial, meter: Meter) -> Interval | None:
+    if trial.window_s < period_s(meter.series):
+        return None
+    try:
+        bound_ns = _bound_ns(run, meter.strip)
+        return energy_of(meter.series, trial.begun_ns, trial.ended_ns, MeterTraits(), bound_ns).mean_watt
+    except ValueError:
+        return None
+
+
+def _whole(parts: Sequence[Interval | None]) -> Interval | None:
+    known = [part for part in parts if part is not None]
+    return added(known) if len(known) == len(parts) else None
+
+
+_EARLY: Final = 0.1
+_LEAST_CHANGES: Final = 4
+
+
+def period_s(series: PowerSeries) -> float:
+    """How often a meter shows a new value: not more often than it is polled, nor than its readings change.
+
+    Readings of a steady load may change rarely however fresh they are, so the short distances between changes count.
+    """
+    time_s = (series.sent_ns - series.sent_ns[0]) / 1e9
+    polled_s = float(np.median(np.diff(time_s))) if time_s.size > 1 else math.inf
+    changes_s = np.diff(time_s[1:][np.diff(series.power_watt) != 0])
+    if changes_s.size < _LEAST_CHANGES:
+        return polled_s
+    return max(polled_s, float(np.quantile(changes_s, _EARLY)))
 
 
 def _bound_ns(run: RunData, strip: str) -> int:

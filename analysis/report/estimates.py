@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import fmean
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from analysis.calibration import Calibration
 from analysis.interval import Floats, Interval
+from analysis.predict.power import switch_power_of
 from analysis.predict.prediction import Prediction, Predictor
 from analysis.predict.run_time import program_time
 from analysis.predict.site import Site
@@ -22,6 +25,7 @@ from analysis.report.report_data import (
     RunData,
     bars_text,
     file_name,
+    natural,
     pairs_of,
     short_names,
     spread_of,
@@ -54,7 +58,7 @@ class Estimated:
 def estimates(data: ReportData) -> Section | Missing:
     """Run times without EEE, with EEE, and as estimated."""
     title = "Estimated against measured run times"
-    found = _all(data)
+    found = estimated(data)
     if not found:
         return Missing(title, "no program ran with EEE on and off.", _MEASURE)
     known = [one for one in found if one.ours is not None or one.miwa_s is not None]
@@ -72,7 +76,8 @@ def estimates(data: ReportData) -> Section | Missing:
     drawings += [_agreement(known)]
     text = (
         "Each row is a configuration with its run time without EEE, with EEE, and as estimated by two models from the "
-        "run without: Miwa's, which uses the mean gap, and ours, which uses all gaps and the links' policy."
+        "run without: Miwa's, which uses the mean gap, and ours, which uses all gaps and the links' policy. Joules, "
+        "measured and predicted alike, are of the switches that are metered and whose power was fitted."
     )
     return Section(
         "estimates",
@@ -104,28 +109,43 @@ def _parts(group: Sequence[Estimated]) -> list[Sequence[Estimated]]:
     return [group[n * len(group) // count : (n + 1) * len(group) // count] for n in range(count)]
 
 
-def _all(data: ReportData) -> list[Estimated]:
+@lru_cache(maxsize=1)
+def estimated(data: ReportData) -> tuple[Estimated, ...]:
+    """Every configuration that ran with and without EEE, in the natural order."""
     found = []
     for run in data.runs:
         lab = lab_of_run(run.facts)
-        # Compare measured and predicted power of the metered switches only.
-        metered = {meter.feeds for meter in meters_of(run)}
-        site = None if lab is None else Site.of(lab).only(metered)
-        joules = _joules(run)
+        whole = None if lab is None else Site.of(lab)
+        compared = () if whole is None else _compared(run, whole, data.calibration)
+        site = None if whole is None else whole.only(compared)
+        joules = _joules(run, compared)
         found += [_estimated(data, run, pair, site, joules) for pair in pairs_of(run)]
-    return found
+    return tuple(sorted(found, key=lambda one: natural(one.pair.configuration)))
 
 
-def _joules(run: RunData) -> dict[str, Interval]:
-    """Measured energy of the network under EEE, by configuration."""
-    values: dict[str, list[Interval]] = {}
-    meters = meters_of(run)
+def _compared(run: RunData, site: Site, calibration: Calibration | None) -> tuple[str, ...]:
+    """Switches whose joules were both measured and predicted: only these can be compared."""
+    metered = {meter.feeds for meter in meters_of(run)}
+    if calibration is None:
+        return ()
+    known = (name for name, family in site.families.items() if switch_power_of(calibration, name, family) is not None)
+    return tuple(name for name in known if name in metered)
+
+
+def _joules(run: RunData, switches: Sequence[str]) -> dict[str, Interval]:
+    """Measured energy of some switches under EEE, by configuration; without those that a trial does not have."""
+    values: dict[str, list[Interval | None]] = {}
+    meters = [meter for meter in meters_of(run) if meter.feeds in switches]
     for trial in run.programs():
         if run.factors.with_eee(run.factors.state_of(trial)):
             energy = energy_of_trial(run, trial, meters).network_joule
-            if energy is not None:
-                values.setdefault(run.factors.configuration_of(trial).name, []).append(energy)
-    return {name: repeated(energies).interval for name, energies in values.items()}
+            values.setdefault(run.factors.configuration_of(trial).name, []).append(energy)
+    found = {}
+    for name, energies in values.items():
+        known = [energy for energy in energies if energy is not None]
+        if known and len(known) == len(energies):
+            found[name] = repeated(known).interval
+    return found
 
 
 def _estimated(data: ReportData, run: RunData, pair: Pair, site: Site | None, joules: dict[str, Interval]) -> Estimated:
@@ -291,7 +311,7 @@ def _table(known: Sequence[Estimated]) -> Table:
         Column("its error", "%"),
         Column("Miwa's estimate", "s"),
         Column("its error", "%"),
-        Column("network with EEE", "J"),
+        Column("switches with EEE", "J"),
         Column("predicted", "J"),
         Column("its error", "%"),
     )
@@ -301,6 +321,7 @@ def _table(known: Sequence[Estimated]) -> Table:
         "Prediction against measurement",
         tuple(columns[n] for n in kept),
         tuple(tuple(row[n] for n in kept) for row in rows),
+        behind_figure=True,
     )
 
 

@@ -55,7 +55,7 @@ def networks(data: ReportData) -> Section | Missing:
         f"Predicted, not measured: {profile.name} on every node of the networks of Andujar's Tables 3 and 4, with "
         "their power model (Eq. 1-7) and 10 Gb/s links. Lower left is better."
     )
-    table = Table("networks", "Predictions on other networks", columns, tuple(rows))
+    table = Table("networks", "Predictions on other networks", columns, tuple(rows), behind_figure=True)
     sentences = tuple(warning[:1].upper() + warning[1:] for warning in warnings)
     fitted: Literal["figures", "none"] = "none" if data.calibration.power.andujar is None else "figures"
     return Section("networks", title, text, tuple(drawings), (table,), sentences, fitted)

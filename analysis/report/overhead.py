@@ -111,4 +111,4 @@ def _table(groups: dict[str, list[Pair]]) -> Table:
         for name, pairs in groups.items()
         for pair in pairs
     )
-    return Table("overhead", "Overhead of EEE by configuration", columns, rows)
+    return Table("overhead", "Overhead of EEE by configuration", columns, rows, behind_figure=True)

@@ -1,6 +1,7 @@
-"""The page: sections in order, figures numbered consecutively, missing sections at the end."""
+"""The page: findings and the headline figure, figures numbered consecutively, parameters, doubts, provenance last."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -9,8 +10,12 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from analysis.report.delay import delay
+from analysis.report.doubts import Doubts, doubts_of
 from analysis.report.drawing import Drawing
 from analysis.report.estimates import estimates
+from analysis.report.findings.finding import Finding
+from analysis.report.findings.table import findings_of
+from analysis.report.headline import headline
 from analysis.report.measured import measured
 from analysis.report.networks import networks
 from analysis.report.overhead import overhead
@@ -18,10 +23,10 @@ from analysis.report.parameters import parameters
 from analysis.report.power import power
 from analysis.report.report_data import ReportData
 from analysis.report.section import Missing, Section
+from analysis.report.table import Table, save_table
 from analysis.report.trade import saving, trade
 
 SECTIONS: Final[Sequence[Callable[[ReportData], Section | Missing]]] = (
-    measured,
     delay,
     overhead,
     estimates,
@@ -30,20 +35,61 @@ SECTIONS: Final[Sequence[Callable[[ReportData], Section | Missing]]] = (
     power,
     networks,
     parameters,
+    measured,
 )
-"""Every section that a report may have, in the order of the page."""
+"""Every section that a report may have, in the order of the page; doubts and what is missing come before the last."""
 
 
-def parts_of(data: ReportData) -> tuple[tuple[Section, ...], tuple[Missing, ...]]:
-    """The sections that these runs have data for, and the missing ones."""
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a page shows. `lead` is the headline figure, and `lead_table` its numbers."""
+
+    findings: tuple[Finding, ...]
+    lead: Drawing | None
+    lead_table: Table | None
+    sections: tuple[Section, ...]
+    doubts: tuple[Doubts, ...]
+    missing: tuple[Missing, ...]
+
+    @property
+    def drawings(self) -> tuple[Drawing, ...]:
+        """All figures in the order of the page."""
+        first = () if self.lead is None else (self.lead,)
+        return (*first, *(drawing for section in self.sections for drawing in section.drawings))
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """All tables in the order of the page."""
+        first = () if self.lead_table is None else (self.lead_table,)
+        return (*first, *(table for section in self.sections for table in section.tables))
+
+
+def report_of(data: ReportData) -> Report:
+    """Everything that these runs have data for."""
     made = [section(data) for section in SECTIONS]
-    return (
-        tuple(one.with_note(data.watts_note) for one in made if isinstance(one, Section)),
+    sections = tuple(one.with_note(data.watts_note) for one in made if isinstance(one, Section))
+    lead, lead_table = headline(data) or (None, None)
+    if lead is not None and data.watts_note and "joules" in lead.caption:
+        lead = lead.with_caption(f"{lead.caption} {data.watts_note}")
+    return Report(
+        findings_of(data),
+        lead,
+        lead_table,
+        sections,
+        doubts_of(sections),
         tuple(one for one in made if isinstance(one, Missing)),
     )
 
 
-def page(data: ReportData, sections: Sequence[Section], missing: Sequence[Missing]) -> str:
+@dataclass(frozen=True, slots=True)
+class _Link:
+    """Where a finding is shown: an element of the page, and its name in the text."""
+
+    anchor: str
+    words: str
+
+
+def page(data: ReportData, report: Report) -> str:
     """The whole page as HTML, without external references."""
     jinja = Environment(
         loader=PackageLoader("analysis.report", "."),
@@ -52,28 +98,44 @@ def page(data: ReportData, sections: Sequence[Section], missing: Sequence[Missin
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    drawn = [drawing for section in sections for drawing in section.drawings]
+    numbers = {drawing.name: number for number, drawing in enumerate(report.drawings, start=1)}
     return jinja.get_template("page.html.j2").render(
         title=_title(data),
         made=_made(data),
-        sections=sections,
-        missing=missing,
-        numbers={drawing.name: number for number, drawing in enumerate(drawn, start=1)},
+        report=report,
+        findings=[(one, _link(one, report, numbers)) for one in report.findings],
+        body=[section for section in report.sections if section.name != "measured"],
+        provenance=[section for section in report.sections if section.name == "measured"],
+        doubt_counts={one.section: len(one.sentences) for one in report.doubts},
+        numbers=numbers,
     )
 
 
-def save_figures(sections: Sequence[Section], folder: Path) -> tuple[Drawing, ...]:
-    """Write every figure as SVG and PDF."""
-    drawn = tuple(drawing for section in sections for drawing in section.drawings)
-    for drawing in drawn:
+def _link(finding: Finding, report: Report, numbers: dict[str, int]) -> _Link | None:
+    """The first of its figures or tables that the page has; a name may be the beginning of a figure's."""
+    tables = {table.name: table for table in report.tables}
+    for name in finding.shown_in:
+        drawn = next((key for key in numbers if key == name or key.startswith(f"{name}-")), None)
+        if drawn is not None:
+            return _Link(f"figure-{drawn}", f"Figure {numbers[drawn]}")
+        if name in tables:
+            return _Link(f"table-{name}", tables[name].title)
+    return None
+
+
+def save_figures(report: Report, folder: Path) -> tuple[Drawing, ...]:
+    """Write every figure as SVG and PDF, and every table as CSV beside them; LabError if that fails."""
+    for drawing in report.drawings:
         drawing.save(folder)
-    return drawn
+    for table in report.tables:
+        save_table(table, folder)
+    return report.drawings
 
 
 def _title(data: ReportData) -> str:
     labs = " and ".join(dict.fromkeys(str(run.facts.get("lab", "?")) for run in data.runs))
     names = ", ".join(dict.fromkeys(str(run.facts.get("name", run.name)) for run in data.runs))
-    return f"{names} on lab {labs}"
+    return f"Lab {labs}: {names}"
 
 
 def _made(data: ReportData) -> str:

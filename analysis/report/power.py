@@ -55,7 +55,9 @@ def power(data: ReportData) -> Section | Missing:
         rows += [_row(run, one) for one in series]
     columns = tuple(Column(name) for name in ("run", "device"))
     figures = tuple(Column(name, "W") for name in ("mean", "least", "most"))
-    table = Table("power", "Power by device", (*columns, *figures, Column("readings", "1")), tuple(rows))
+    table = Table(
+        "power", "Power by device", (*columns, *figures, Column("readings", "1")), tuple(rows), behind_figure=True
+    )
     text = "Readings as the meters showed them: they lag by up to a refresh, and are rounded to steps."
     return Section("power", title, text, tuple(drawings), (table,), watts="figures")
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
 from analysis.calibration import Calibration
-from analysis.configurations import Configuration, Factors
+from analysis.configurations import Configuration, Factors, State
 from analysis.interval import Interval, of_median
 from analysis.programs.profile import Profile, ProfileError
 from analysis.programs.profile_reading import profiles_of, time_of
@@ -67,9 +67,9 @@ class RunData:
         return (trial for trial in self.trials if trial.valid and trial.what == "program")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ReportData:
-    """All runs of a report; `calibration_file` is empty without a calibration."""
+    """All runs of a report; `calibration_file` is empty without a calibration. Equal only to itself."""
 
     runs: tuple[RunData, ...]
     calibration: Calibration | None = None
@@ -189,6 +189,32 @@ def pairs_of(run: RunData) -> tuple[Pair, ...]:
         if off and on and profile is not None and profile.call_count:
             found.append(Pair(config, profile, tuple(off), tuple(on)))
     return tuple(sorted(found, key=lambda pair: pair.profile.idle_us))
+
+
+_ORDER: Final = ("off", "half", "on")
+"""What levels that are words are of: less before more."""
+
+_Key = tuple[int, float, str]
+
+
+def _natural(value: object) -> _Key:
+    """Sort key: numbers by their size, levels from less to more, then other text."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return 0, float(value), ""
+    if value in _ORDER:
+        return 1, float(_ORDER.index(str(value))), ""
+    return 2, 0.0, str(value)
+
+
+def natural(configuration: Configuration) -> tuple[str, tuple[tuple[str, _Key], ...]]:
+    """Sort key of a configuration: program and placement, then its parameters."""
+    return configuration.placement, tuple((key, _natural(value)) for key, value in configuration.parameters)
+
+
+def natural_state(state: State) -> tuple[_Key, ...]:
+    """Sort key of a state of the lab, by its levels; what is on comes first, as links that are on save nothing."""
+    keys = (_natural(level) for _, level in state)
+    return tuple((kind, -size, text) if kind == 1 else (kind, size, text) for kind, size, text in keys)
 
 
 def file_name(text: str) -> str:

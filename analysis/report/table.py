@@ -5,8 +5,10 @@ import csv
 import io
 import math
 from dataclasses import dataclass
+from pathlib import Path
 
 from analysis.interval import Interval
+from lab.errors import LabError
 
 _SHORT = 34
 
@@ -40,6 +42,8 @@ class Table:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    behind_figure: bool = False
+    """Whether a figure shows these numbers: the page then folds the table away."""
 
     @property
     def heads(self) -> list[tuple[str, str]]:
@@ -75,6 +79,19 @@ class Table:
     def link(self) -> str:
         """The CSV as a link that needs no network."""
         return "data:text/csv;charset=utf-8;base64," + base64.b64encode(self.csv.encode()).decode()
+
+
+def save_table(table: Table, folder: Path) -> Path:
+    """Write NAME.csv; LabError if that fails."""
+    path = folder / f"{table.name}.csv"
+    try:
+        folder.mkdir(exist_ok=True)
+        path.write_text(table.csv, encoding="utf-8", newline="")
+    except OSError as error:
+        raise LabError(
+            f"the tables cannot be written to {folder} ({error.strerror}): check its permissions and free space."
+        ) from error
+    return path
 
 
 def cell_text(cell: Cell) -> str:

@@ -4,7 +4,7 @@ As in Koibuchi et al. (2011), Figs. 3-6, and in Andujar et al. (2023), Figs. 4 a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from matplotlib.figure import Figure
 
@@ -13,7 +13,17 @@ from analysis.interval import Interval
 from analysis.programs.profile_reading import time_of
 from analysis.report.drawing import STYLES, Drawing, draw, error_bars, label, logarithmic, series_style
 from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
-from analysis.report.report_data import ReportData, RunData, Spread, bars_text, file_name, short_names, spread_of
+from analysis.report.report_data import (
+    ReportData,
+    RunData,
+    Spread,
+    bars_text,
+    file_name,
+    natural,
+    natural_state,
+    short_names,
+    spread_of,
+)
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 
@@ -24,7 +34,7 @@ _Value = tuple[float, TrialEnergy]
 
 
 @dataclass(frozen=True, slots=True)
-class _Point:
+class StatePoint:
     """One configuration in one state of the lab; energies in joules, None without readings."""
 
     state: State
@@ -35,18 +45,18 @@ class _Point:
 
 
 @dataclass(frozen=True, slots=True)
-class _Series:
+class Series:
     """A configuration in several states; the first saves nothing."""
 
     run: RunData
     configuration: Configuration
-    points: tuple[_Point, ...]
+    points: tuple[StatePoint, ...]
 
 
 def saving(data: ReportData) -> Section | Missing:
     """Performance against power saved."""
     title = "Performance against power saved"
-    series = [one for one in _series(data) if one.points[0].network_joule is not None]
+    series = [one for one in series_of(data) if one.points[0].network_joule is not None]
     if not series:
         return Missing(title, "no program ran in two states of the lab with the network's power measured.", _COMMAND)
     text = (
@@ -60,7 +70,7 @@ def saving(data: ReportData) -> Section | Missing:
 def trade(data: ReportData) -> Section | Missing:
     """Run time against energy."""
     title = "Run time against energy"
-    series = [one for one in _series(data) if one.points[0].all_joule is not None]
+    series = [one for one in series_of(data) if one.points[0].all_joule is not None]
     if not series:
         return Missing(title, "no program ran in two states of the lab with power measured.", _COMMAND)
     text = "Lower left is better. Each point is a program in one state of the lab."
@@ -72,7 +82,8 @@ def trade(data: ReportData) -> Section | Missing:
     return Section("trade", title, text, tuple(drawings), (_trade_table(series),), watts="figures")
 
 
-def _series(data: ReportData) -> list[_Series]:
+def series_of(data: ReportData) -> list[Series]:
+    """Configurations that ran in a state that saves nothing, and in others; both in their natural order."""
     found = []
     for run in data.runs:
         factors = run.factors
@@ -86,15 +97,28 @@ def _series(data: ReportData) -> list[_Series]:
             base = next((state for state in states if factors.saves_nothing(state)), None)
             if base is None or len(states) < 2:
                 continue
-            order = [base, *(state for state in states if state != base)]
-            points = tuple(_point(state, states[state]) for state in order)
-            if len({point.network_joule is None for point in points}) == 1:
-                found.append(_Series(run, configuration, points))
-    return found
+            order = [base, *sorted((state for state in states if state != base), key=natural_state)]
+            found.append(Series(run, configuration, _alike([_point(state, states[state]) for state in order])))
+    return sorted(found, key=lambda one: natural(one.configuration))
 
 
-def _point(state: State, values: Sequence[_Value]) -> _Point:
-    return _Point(
+def _alike(points: Sequence[StatePoint]) -> tuple[StatePoint, ...]:
+    """Without what is not known of every state: a state with watts cannot be compared with one without."""
+    network = all(point.network_joule is not None for point in points)
+    every = all(point.all_joule is not None for point in points)
+    return tuple(
+        replace(
+            point,
+            network_watt=point.network_watt if network else None,
+            network_joule=point.network_joule if network else None,
+            all_joule=point.all_joule if every else None,
+        )
+        for point in points
+    )
+
+
+def _point(state: State, values: Sequence[_Value]) -> StatePoint:
+    return StatePoint(
         state,
         spread_of([time_s for time_s, _ in values]),
         _spread([energy.network_watt for _, energy in values]),
@@ -108,16 +132,16 @@ def _spread(values: Sequence[Interval | None]) -> Spread | None:
     return repeated(known) if known and len(known) == len(values) else None
 
 
-def _grouped(series: Sequence[_Series]) -> dict[str, list[_Series]]:
+def _grouped(series: Sequence[Series]) -> dict[str, list[Series]]:
     """By program and placement."""
-    groups: dict[str, list[_Series]] = {}
+    groups: dict[str, list[Series]] = {}
     for one in series:
         groups.setdefault(one.configuration.placement, []).append(one)
     return groups
 
 
-def _saved_percent(one: _Series, point: _Point) -> Interval:
-    """Saved share of the network's mean power; 0 by definition for the first point."""
+def saved_percent(one: Series, point: StatePoint) -> Interval:
+    """In percent, the saved share of the network's mean power; 0 by definition for the first point."""
     base, now = one.points[0].network_watt, point.network_watt
     if base is None or now is None or point is one.points[0]:
         return Interval(0.0, 0.0, 0.0)
@@ -125,17 +149,18 @@ def _saved_percent(one: _Series, point: _Point) -> Interval:
     return Interval(100 * (1 - rest.value), 100 * (1 - rest.high), 100 * (1 - rest.low))
 
 
-def _performance(one: _Series, point: _Point) -> Interval:
+def performance(one: Series, point: StatePoint) -> Interval:
+    """Run time without saving by that in a state; 1 by definition for the first point."""
     if point is one.points[0]:
         return Interval(1.0, 1.0, 1.0)
     return ratio(one.points[0].time_s.interval, point.time_s.interval)
 
 
-def _saving_drawing(name: str, group: Sequence[_Series]) -> Drawing:
+def _saving_drawing(name: str, group: Sequence[Series]) -> Drawing:
     """Each series is a configuration, or a state of the lab if there are many configurations."""
     by_state = len(group) > len(STYLES)
     names = short_names([one.configuration for one in group])
-    series: dict[str, list[tuple[_Series, _Point]]] = {}
+    series: dict[str, list[tuple[Series, StatePoint]]] = {}
     for one in group:
         for point in one.points:
             if not (by_state and point is one.points[0]):
@@ -146,12 +171,12 @@ def _saving_drawing(name: str, group: Sequence[_Series]) -> Drawing:
         axes = figure.add_subplot()
         for number, (key, points) in enumerate(series.items()):
             style = series_style(number)
-            performance = [_performance(one, point) for one, point in points]
-            saved = [_saved_percent(one, point) for one, point in points]
+            relative = [performance(one, point) for one, point in points]
+            saved = [saved_percent(one, point) for one, point in points]
             axes.errorbar(
                 [value.value for value in saved],
-                [value.value for value in performance],
-                error_bars(performance),
+                [value.value for value in relative],
+                error_bars(relative),
                 error_bars(saved),
                 color=style.colour,
                 marker=style.marker,
@@ -172,7 +197,7 @@ def _saving_drawing(name: str, group: Sequence[_Series]) -> Drawing:
     return draw(f"saving-{file_name(name)}", f"Performance against power saved, {name}", caption, paint)
 
 
-def _trade_drawing(name: str, group: Sequence[_Series], what: str, joule: str) -> Drawing:
+def _trade_drawing(name: str, group: Sequence[Series], what: str, joule: str) -> Drawing:
     states = list(dict.fromkeys(point.state for one in group for point in one.points))
 
     def paint(figure: Figure) -> None:
@@ -206,15 +231,15 @@ def _trade_drawing(name: str, group: Sequence[_Series], what: str, joule: str) -
     return draw(f"trade-{file_name(name)}-{short}", f"Run time against energy ({what}), {name}", caption, paint)
 
 
-def _saving_table(series: Sequence[_Series]) -> Table:
+def _saving_table(series: Sequence[Series]) -> Table:
     names = short_names([one.configuration for one in series])
     rows: list[tuple[Cell, ...]] = [
         (
             names[one.configuration],
             state_text(point.state),
             None if point.network_watt is None else point.network_watt.interval,
-            _saved_percent(one, point),
-            _performance(one, point),
+            saved_percent(one, point),
+            performance(one, point),
             point.time_s.count,
         )
         for one in series
@@ -228,10 +253,10 @@ def _saving_table(series: Sequence[_Series]) -> Table:
         Column("performance", "relative"),
         Column("trials", "1"),
     )
-    return Table("saving", "Performance against power saved", columns, tuple(rows))
+    return Table("saving", "Performance against power saved", columns, tuple(rows), behind_figure=True)
 
 
-def _trade_table(series: Sequence[_Series]) -> Table:
+def _trade_table(series: Sequence[Series]) -> Table:
     names = short_names([one.configuration for one in series])
     rows: list[tuple[Cell, ...]] = [
         (
@@ -253,4 +278,4 @@ def _trade_table(series: Sequence[_Series]) -> Table:
         Column("all that is metered", "J"),
         Column("trials", "1"),
     )
-    return Table("trade", "Run time and energy", columns, tuple(rows))
+    return Table("trade", "Run time and energy", columns, tuple(rows), behind_figure=True)

@@ -20,7 +20,9 @@ def report(
     calibration: Path | None = None,
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
 ) -> int:
-    """Make a report of runs: an HTML file that opens offline, and figures as SVG and PDF in the first run's folder.
+    """Make a report of runs: an HTML file that opens offline; figures as SVG and PDF, and their data as CSV.
+
+    The page leads with findings. Figures and data go into `figures` in the first run's folder.
 
     Parameters
     ----------
@@ -33,7 +35,7 @@ def report(
         File of the page. Default: report.html in the first run's folder.
 
     """
-    from analysis.report.page import page, parts_of, save_figures  # noqa: PLC0415
+    from analysis.report.page import page, report_of, save_figures  # noqa: PLC0415
     from analysis.report.report_data import read_report_data  # noqa: PLC0415 - drawing takes a second to load
 
     if not runs:
@@ -44,19 +46,19 @@ def report(
     if where.is_dir():
         raise LabError(f"{where} is a folder: name a file for the page, such as {where / 'report.html'}.")
     data = read_report_data(folders, known, calibration.name if calibration is not None else "")
-    sections, missing = parts_of(data)
-    text = page(data, sections, missing)
-    drawn = save_figures(sections, folders[0] / "figures")
+    found = report_of(data)
+    text = page(data, found)
+    drawn = save_figures(found, folders[0] / "figures")
     try:
         durable.replace(where, text)
     except OSError as error:
         raise LabError(f"{where} cannot be written ({error.strerror}): choose another place with -o.") from error
     print(where)
-    summary = f"{len(sections)} sections, {len(drawn)} figures in {folders[0] / 'figures'}"
-    print(
-        f"{summary}; {len(missing)} sections are missing, and the page says how to measure them"
-        if missing
-        else summary,
-        file=sys.stderr,
-    )
+    for finding in found.findings:
+        if not finding.command:
+            print(f"{finding.topic}: {finding.sentence}", file=sys.stderr)
+    summary = f"{len(found.sections)} sections, {len(drawn)} figures in {folders[0] / 'figures'}"
+    missing = len(found.missing)
+    words = f"; {missing} {'section is' if missing == 1 else 'sections are'} missing, and the page says how to measure"
+    print(f"{summary}{f'{words} them' if missing else ''}", file=sys.stderr)
     return 0

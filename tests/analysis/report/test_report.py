@@ -13,9 +13,9 @@ import pytest
 
 from analysis.report.delay import delay
 from analysis.report.overhead import overhead
-from analysis.report.page import page, parts_of
+from analysis.report.page import Report, page, report_of
 from analysis.report.report_data import read_report_data
-from analysis.report.section import Missing, Section
+from analysis.report.section import Section
 from eeectl.cli import run
 from tests.support.measured.synthetic_run import (
     Writer,
@@ -80,13 +80,13 @@ def _read(text: str) -> _Reader:
 
 
 @pytest.fixture(scope="module")
-def parts(study: Path) -> tuple[tuple[Section, ...], tuple[Missing, ...]]:
-    return parts_of(read_report_data([study], calibration(), "calibration.yaml"))
+def report(study: Path) -> Report:
+    return report_of(read_report_data([study], calibration(), "calibration.yaml"))
 
 
 @pytest.fixture(scope="module")
-def text(study: Path, parts: tuple[tuple[Section, ...], tuple[Missing, ...]]) -> str:
-    return page(read_report_data([study], calibration(), "calibration.yaml"), *parts)
+def text(study: Path, report: Report) -> str:
+    return page(read_report_data([study], calibration(), "calibration.yaml"), report)
 
 
 def test_the_page_is_well_formed(text: str) -> None:
@@ -106,9 +106,9 @@ def test_the_page_needs_no_network(text: str) -> None:
     assert all(url.startswith("#") for url in re.findall(r"url\(([^)]*)\)", text))
 
 
-def test_everything_measured_is_there(parts: tuple[tuple[Section, ...], tuple[Missing, ...]]) -> None:
-    sections, missing = parts
-    names = ["measured", "delay", "overhead", "estimates", "saving", "trade", "power", "networks", "parameters"]
+def test_everything_measured_is_there(report: Report) -> None:
+    sections, missing = report.sections, report.missing
+    names = ["delay", "overhead", "estimates", "saving", "trade", "power", "networks", "parameters", "measured"]
     assert [section.name for section in sections] == names
     assert missing == ()
     drawn = {drawing.name for section in sections for drawing in section.drawings}
@@ -126,8 +126,8 @@ def _titles(svg: str) -> list[str]:
     return ["".join(node.itertext()).strip() for node in ET.fromstring(svg).iter(f"{SVG}text")]  # noqa: S314 - our own
 
 
-def test_every_axis_has_a_unit(parts: tuple[tuple[Section, ...], tuple[Missing, ...]]) -> None:
-    for section in parts[0]:
+def test_every_axis_has_a_unit(report: Report) -> None:
+    for section in report.sections:
         for drawing in section.drawings:
             for svg in filter(None, (drawing.svg, drawing.wide_svg)):
                 texts = _titles(svg)
@@ -139,8 +139,8 @@ def test_every_axis_has_a_unit(parts: tuple[tuple[Section, ...], tuple[Missing, 
                 assert len(units) >= panels + 1, (drawing.name, texts)
 
 
-def test_captions_say_what_bars_are(parts: tuple[tuple[Section, ...], tuple[Missing, ...]]) -> None:
-    for section in parts[0]:
+def test_captions_say_what_bars_are(report: Report) -> None:
+    for section in report.sections:
         if section.name in ("overhead", "saving", "trade"):
             for drawing in section.drawings:
                 assert "n = 3 trials, too few for a 95 % interval" in drawing.caption
@@ -155,9 +155,9 @@ def test_excluded_trials_are_reported_with_their_reason(text: str) -> None:
     assert "trunks of trunks: on, off" in printed
 
 
-def test_tables_can_be_copied(text: str, parts: tuple[tuple[Section, ...], tuple[Missing, ...]]) -> None:
+def test_tables_can_be_copied(text: str, report: Report) -> None:
     downloads = _read(text).downloads
-    for section in parts[0]:
+    for section in report.sections:
         for table in section.tables:
             head, data = downloads[f"{table.name}.csv"].split(",")
             assert head == "data:text/csv;charset=utf-8;base64"
@@ -171,12 +171,12 @@ def test_the_same_runs_make_the_same_drawings(study: Path) -> None:
     assert overhead(data) == overhead(data)
 
 
-def test_predictions_stand_beside_measurements(parts: tuple[tuple[Section, ...], tuple[Missing, ...]]) -> None:
-    (estimates,) = (section for section in parts[0] if section.name == "estimates")
+def test_predictions_stand_beside_measurements(report: Report) -> None:
+    (estimates,) = (section for section in report.sections if section.name == "estimates")
     tables = {table.name: table for table in estimates.tables}
     heads = [column.name for column in tables["estimates"].columns]
     assert "our prediction" in heads
-    assert "network with EEE" in heads
+    assert "switches with EEE" in heads
     errors = {str(row[0]): row for row in tables["errors"].rows}
     ours, miwa = errors["run time, ours"], errors["run time, Miwa's"]
     assert isinstance(ours[1], float)
@@ -187,19 +187,21 @@ def test_predictions_stand_beside_measurements(parts: tuple[tuple[Section, ...],
 
 def test_missing_sections_are_reported_with_the_command_that_fills_them(tmp_path: Path) -> None:
     folder = write_run(tmp_path, write_probe)
-    sections, missing = parts_of(read_report_data([folder], None, ""))
-    assert [section.name for section in sections] == ["measured", "delay"]
-    assert len(missing) == 7
-    assert all(one.command.startswith("eeectl ") for one in missing)
-    printed = _read(page(read_report_data([folder], None, ""), sections, missing))
+    data = read_report_data([folder], None, "")
+    found = report_of(data)
+    assert [section.name for section in found.sections] == ["delay", "measured"]
+    assert len(found.missing) == 7
+    assert all(one.command.startswith("eeectl ") for one in found.missing)
+    printed = _read(page(data, found))
     assert printed.wrong == []
     assert "missing" in printed.ids
 
 
 def test_an_empty_run_has_a_report(tmp_path: Path) -> None:
-    sections, missing = parts_of(read_report_data([write_run(tmp_path)], calibration(), "c.yaml"))
-    assert [section.name for section in sections] == ["measured", "parameters"]
-    assert len(missing) == 7
+    found = report_of(read_report_data([write_run(tmp_path)], calibration(), "c.yaml"))
+    assert [section.name for section in found.sections] == ["parameters", "measured"]
+    assert len(found.missing) == 7
+    assert found.lead is None
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:
@@ -209,7 +211,7 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
         )
 
     data = read_report_data([write_run(tmp_path, part)], None, "")
-    text = page(data, *parts_of(data))
+    text = page(data, report_of(data))
     assert "<script" not in text
     assert _read(text).wrong == []
 
@@ -225,10 +227,13 @@ def test_the_command_writes_page_and_figures(
     figures = folder / "figures"
     names = {path.stem for path in figures.glob("*.svg")}
     assert names == {path.stem for path in figures.glob("*.pdf")}
-    assert {"delay-1", "saving-hpl-4x2", "trade-hpl-4x2-network", "power-1"} <= names
+    assert {"delay-1", "saving-hpl-4x2", "trade-hpl-4x2-network", "power-1", "power-1-wide"} <= names
+    assert {"delay", "saving", "power", "trade"} <= {path.stem for path in figures.glob("*.csv")}
     assert all(path.read_bytes().startswith(b"%PDF-") for path in figures.glob("*.pdf"))
     for path in figures.glob("*.svg"):
-        assert ET.parse(path).getroot().tag == f"{SVG}svg"  # noqa: S314
+        root = ET.parse(path).getroot()  # noqa: S314
+        assert root.tag == f"{SVG}svg"
+        assert not list(root.iter(f"{SVG}text")), "text in a file is outlines: it needs no font of its reader's"
 
 
 @pytest.mark.parametrize(

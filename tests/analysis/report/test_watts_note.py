@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from analysis.calibration import Calibration, load_calibration, save_calibration
-from analysis.report.page import parts_of
+from analysis.report.page import report_of
 from analysis.report.report_data import read_report_data
 from analysis.report.section import Section
 from eeectl.cli import run
@@ -26,8 +26,8 @@ def test_every_shipped_virtual_lab_says_that_its_watts_were_set_to_give_koibuchi
 
 
 def _sections(study: Path, fitted: Calibration | None) -> dict[str, Section]:
-    sections, _ = parts_of(read_report_data([study], fitted, "calibration.yaml"))
-    return {section.name: section for section in sections}
+    found = report_of(read_report_data([study], fitted, "calibration.yaml"))
+    return {section.name: section for section in found.sections}
 
 
 def test_the_note_is_in_the_caption_of_every_figure_of_watts_and_of_no_other(study: Path) -> None:
@@ -35,6 +35,9 @@ def test_the_note_is_in_the_caption_of_every_figure_of_watts_and_of_no_other(stu
     for section in sections.values():
         of_watts = section.name in ("saving", "trade", "power", "networks")
         assert all((NOTE in drawing.caption) == of_watts for drawing in section.drawings), section.name
+    lead = report_of(read_report_data([study], calibration(), "calibration.yaml")).lead
+    assert lead is not None
+    assert NOTE in lead.caption
     assert sections["saving"].drawings
     assert sections["power"].drawings
     assert NOTE in sections["parameters"].text

@@ -1,0 +1,80 @@
+"""What EEE changed for each configuration of a program: run time and joules, measured and predicted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analysis.configurations import Configuration
+from analysis.interval import Interval
+from analysis.report.energies import energy_of_trial, meters_of, ratio, repeated
+from analysis.report.estimates import estimated
+from analysis.report.report_data import Pair, ReportData, RunData, Spread, file_name, natural, spread_of
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One configuration. `idle_us`: mean gap between communications. Percentages are of the values without EEE.
+
+    `saved_percent`: of the joules of `meter_count` metered devices of the network, None if they were not measured;
+    `predicted_...`: of our model, None if it was not fitted.
+    """
+
+    pair: Pair
+    slower_percent: Spread
+    saved_percent: Interval | None
+    meter_count: int
+    predicted_slower_percent: Interval | None
+    predicted_saved_percent: Interval | None
+
+    @property
+    def idle_us(self) -> float:
+        """Mean gap between communications without EEE."""
+        return self.pair.profile.idle_us
+
+    @property
+    def file(self) -> str:
+        """Program and placement, as part of a figure's name."""
+        return file_name(self.pair.configuration.placement)
+
+
+def effects_of(data: ReportData) -> Mapping[str, Sequence[Effect]]:
+    """By program and placement, configurations with EEE off and on, in their natural order."""
+    saved = {run.name: _saved(run) for run in data.runs}
+    groups: dict[str, list[Effect]] = {}
+    for one in estimated(data):
+        pair, ours = one.pair, one.ours
+        joule = saved[one.run.name].get(pair.configuration)
+        effect = Effect(
+            pair,
+            _slower(pair),
+            joule,
+            sum(meter.feeds not in one.run.hosts for meter in meters_of(one.run)),
+            None if ours is None else ours.slowdown_percent,
+            None if ours is None else ours.saved_percent,
+        )
+        groups.setdefault(pair.configuration.placement, []).append(effect)
+    return {name: sorted(group, key=lambda one: natural(one.pair.configuration)) for name, group in groups.items()}
+
+
+def _slower(pair: Pair) -> Spread:
+    off, on = spread_of(pair.off_s), spread_of(pair.on_s)
+    times = ratio(on.interval, off.interval)
+    found = Interval(100 * (times.value - 1), 100 * (times.low - 1), 100 * (times.high - 1))
+    return Spread(found, min(off.count, on.count))
+
+
+def _saved(run: RunData) -> dict[Configuration, Interval]:
+    """Share of the network's joules that EEE saved, in percent, where all trials have joules."""
+    joules: dict[Configuration, tuple[list[Interval | None], list[Interval | None]]] = {}
+    meters = meters_of(run)
+    for trial in run.programs():
+        eee = run.factors.with_eee(run.factors.state_of(trial))
+        if eee is not None:
+            sides = joules.setdefault(run.factors.configuration_of(trial), ([], []))
+            sides[eee].append(energy_of_trial(run, trial, meters).network_joule)
+    found = {}
+    for configuration, (off, on) in joules.items():
+        known_off, known_on = ([one for one in side if one is not None] for side in (off, on))
+        if known_off and known_on and len(known_off) + len(known_on) == len(off) + len(on):
+            left = ratio(repeated(known_on).interval, repeated(known_off).interval)
+            found[configuration] = Interval(100 * (1 - left.value), 100 * (1 - left.high), 100 * (1 - left.low))
+    return found

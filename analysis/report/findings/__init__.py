@@ -1,0 +1,1 @@
+"""Sentences of a report's first screen, one module for each."""

@@ -1,0 +1,76 @@
+"""The EEE policy of each family of switches."""
+
+from collections.abc import Iterator
+
+from analysis.calibration import Estimate, LinkPolicy
+from analysis.report.findings.finding import Finding, listed, with_unit
+from analysis.report.report_data import ReportData
+from analysis.run_lab import lab_of_run
+
+_TOPIC = "When links sleep"
+_MEASURE = "eeectl probe A B --paired, then eeectl fit RUN -o calibration.yaml"
+
+
+def policies(data: ReportData) -> Finding:
+    """One statement for each family whose links were probed: the path with the most echoes speaks for it."""
+    links = {} if data.calibration is None else data.calibration.links
+    if not links:
+        return Finding(
+            _TOPIC, "no EEE policy was fitted: echoes after pauses, with EEE on and off, show it.", (), _MEASURE
+        )
+    families = _families(data)
+    chosen: dict[str, tuple[str, LinkPolicy]] = {}
+    for name, link in links.items():
+        own = {families[end.split(":")[0]] for end in link.ends if end.split(":")[0] in families}
+        family = " and ".join(sorted(own)) or name
+        if family not in chosen or link.echo_count > chosen[family][1].echo_count:
+            chosen[family] = name, link
+    # A path over two families says nothing that paths within each of them do not say.
+    kept = {family: one for family, one in chosen.items() if " and " not in family} or chosen
+    sentences = [_sentence(family, name, link) for family, (name, link) in kept.items()]
+    missing = sorted(set(families.values()) - {part for family in chosen for part in family.split(" and ")})
+    if missing:
+        sentences.append(f"Links of {listed(missing)} were not probed.")
+    return Finding(_TOPIC, " ".join(sentences), ("delay-1", "parameters-links"))
+
+
+def _families(data: ReportData) -> dict[str, str]:
+    """Family of each switch of the runs' labs, to print."""
+    labs = (lab_of_run(run.facts) for run in data.runs)
+    return {
+        switch.name: str(switch.family).replace("_", " ") for lab in labs if lab is not None for switch in lab.switches
+    }
+
+
+def _sentence(family: str, name: str, link: LinkPolicy) -> str:
+    if link.kind == "off":
+        return f"{family}: no link of {name} slept in pauses of up to {link.largest_gap_us / 1e3:.3g} ms."
+    return f"{family}, {name}: {', '.join(_parts(link))}."
+
+
+def _parts(link: LinkPolicy) -> Iterator[str]:
+    if link.kind == "coalescing" and link.wait_us is not None:
+        yield f"frames after a pause are held back for {_us(link.wait_us)}"
+    if link.hold_us is not None:
+        yield f"a link sleeps after {_us(link.hold_us)} without frames"
+    if link.sleep_us is not None and link.kind != "fast":
+        yield f"falls asleep in {_us(link.sleep_us)}"
+    if link.kind == "hybrid" and link.fast_wake_us is not None:
+        yield f"at first wakes fast, in {_us(link.fast_wake_us)}"
+    if link.wake_us is not None and link.card_wake_us is not None and not link.which:
+        yield f"and two groups of transmitters wake in {_pair(link.wake_us, link.card_wake_us)}"
+        yield "echoes cannot tell which is the switch's and which the hosts'"
+    elif link.wake_us is not None:
+        cards = "" if link.card_wake_us is None else f", a host's card in {_us(link.card_wake_us)}"
+        whose = "a transmitter" if link.card_wake_us is None else "the switch's port"
+        yield f"and {whose} wakes in {_us(link.wake_us)}{cards}"
+
+
+def _pair(first: Estimate, second: Estimate) -> str:
+    """An unordered pair, the shorter one first."""
+    one, other = sorted((first, second), key=lambda estimate: estimate.value)
+    return f"{_us(one)} and {_us(other)}"
+
+
+def _us(found: Estimate) -> str:
+    return with_unit(found.interval, "µs")

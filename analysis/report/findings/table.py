@@ -1,0 +1,20 @@
+"""Every finding that a report may have, in the order of its first screen."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from analysis.report.findings.cost import cost
+from analysis.report.findings.finding import Finding
+from analysis.report.findings.model import model
+from analysis.report.findings.policies import policies
+from analysis.report.findings.spare import spare
+from analysis.report.findings.watts import watts
+from analysis.report.report_data import ReportData
+
+FINDINGS: Final[Sequence[Callable[[ReportData], Finding]]] = (cost, policies, watts, spare, model)
+
+
+def findings_of(data: ReportData) -> tuple[Finding, ...]:
+    """All of them: first those with data, then those that say what is missing."""
+    made = [finding(data) for finding in FINDINGS]
+    return (*(one for one in made if not one.command), *(one for one in made if one.command))

@@ -1,0 +1,72 @@
+"""Watts of a port: with its link up, asleep and shut, for each family that was measured."""
+
+from analysis.calibration import Estimate, PortPower, SwitchPower
+from analysis.interval import Interval
+from analysis.report.energies import added, product
+from analysis.report.findings.finding import Finding, listed, with_unit
+from analysis.report.report_data import ReportData
+
+_TOPIC = "What a port draws"
+_MEASURE = "eeectl run EXPERIMENT.yaml with `measure: power` and factors link and eee, then eeectl fit RUN"
+
+
+def watts(data: ReportData) -> Finding:
+    """A statement for each family; its switch with the most windows speaks for it."""
+    switches = {} if data.calibration is None else data.calibration.power.switches
+    chosen: dict[str, tuple[str, SwitchPower]] = {}
+    for name, switch in switches.items():
+        family = switch.family or name
+        if family not in chosen or switch.window_count > chosen[family][1].window_count:
+            chosen[family] = name, switch
+    told = {name: _sentence(name, family, switch) for family, (name, switch) in chosen.items()}
+    sentences = [sentence for sentence in told.values() if sentence]
+    if not sentences:
+        return Finding(_TOPIC, "no port's power was fitted.", (), _MEASURE)
+    without = [name for name, sentence in told.items() if not sentence]
+    if without:
+        sentences.append(f"Ports of {listed(without)} were not switched, so that theirs is unknown.")
+    return Finding(_TOPIC, " ".join(sentences), ("parameters-power", "power-1"))
+
+
+def _sentence(name: str, family: str, switch: SwitchPower) -> str:
+    speeds = switch.port_by_mbps or next(iter(switch.port_by_kind.values()), {})
+    if not speeds:
+        return ""
+    mbps = max(speeds)
+    port = speeds[mbps]
+    parts = [text for text in (_up(port), _asleep(port), _shut(port)) if text]
+    if not parts:
+        return ""
+    return f"A port of {name} ({family.replace('_', ' ')}) at {mbps:,} Mb/s draws {', '.join(parts)}."
+
+
+def _active(port: PortPower) -> Interval | None:
+    """An enabled port with its link up, without what low power does not reduce."""
+    kept = [one.interval for one in (port.enabled_watt, port.link_watt) if one is not None]
+    return added(kept) if port.link_watt is not None else None
+
+
+def _up(port: PortPower) -> str:
+    active = _active(port)
+    whole = None if active is None else added([active, *_of(port.cable_watt)])
+    return "" if whole is None else f"{with_unit(whole, 'W')} with its link up"
+
+
+def _asleep(port: PortPower) -> str:
+    active = _active(port)
+    if active is None:
+        return ""
+    if port.lpi_fraction is None:
+        return "an unknown power asleep (EEE was not switched, or no link slept)"
+    whole = added([product(active, port.lpi_fraction.interval), *_of(port.cable_watt)])
+    return "" if whole is None else f"{with_unit(whole, 'W')} asleep"
+
+
+def _shut(port: PortPower) -> str:
+    if port.residual_watt is None:
+        return "an unknown power once it is shut"
+    return f"{with_unit(port.residual_watt.interval, 'W')} shut"
+
+
+def _of(estimate: Estimate | None) -> list[Interval]:
+    return [] if estimate is None else [estimate.interval]

@@ -1,0 +1,117 @@
+"""The figure of the first screen: what EEE costs and saves, by the mean gap between communications."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from analysis.interval import Interval
+from analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
+from analysis.report.eee_effect import Effect, effects_of
+from analysis.report.report_data import ReportData, bars_text
+from analysis.report.table import Cell, Column, Table
+
+_WIDE = 20.0
+
+
+def headline(data: ReportData) -> tuple[Drawing, Table] | None:
+    """Of the program with the most configurations; None if none ran with EEE off and on."""
+    groups = effects_of(data)
+    if not groups:
+        return None
+    name = max(groups, key=lambda key: len(groups[key]))
+    effects = sorted(groups[name], key=lambda one: one.idle_us)
+    return _drawing(name, effects), _table(effects)
+
+
+def _drawing(name: str, effects: Sequence[Effect]) -> Drawing:
+    saved = [one for one in effects if one.saved_percent is not None]
+    predicted = [one for one in effects if one.predicted_saved_percent is not None]
+    ours = [(one, one.predicted_slower_percent) for one in effects if one.predicted_slower_percent is not None]
+    gaps_us = [one.idle_us for one in effects if one.idle_us > 0]
+    wide = bool(gaps_us) and len(gaps_us) == len(effects) and max(gaps_us) > _WIDE * min(gaps_us)
+
+    def paint(figure: Figure) -> None:
+        panels = figure.subplots(2 if saved or predicted else 1, 1, sharex=True, squeeze=False)[:, 0]
+        _panel(panels[0], effects, [one.slower_percent.interval for one in effects], 0, "measured")
+        _line(panels[0], ours, "our model")
+        label(panels[0], "Mean gap between communications (ms)", "Slower by EEE (%)")
+        if len(panels) > 1:
+            panels[0].set_xlabel("")
+            _panel(panels[1], saved, [one.saved_percent for one in saved if one.saved_percent], 1, "measured")
+            _line(
+                panels[1], [(one, one.predicted_saved_percent) for one in predicted if one.predicted_saved_percent], ""
+            )
+            label(panels[1], "Mean gap between communications (ms)", "Joules saved (%)")
+        for axes in panels:
+            if wide:
+                logarithmic(axes, x=True)
+            axes.axhline(0.0, color="0.5", lw=0.6)
+        if ours:
+            panels[0].legend(loc="best")
+
+    what = ["Above: how much longer it takes with EEE" if saved or predicted else "How much longer it takes with EEE"]
+    if saved:
+        count = saved[0].meter_count
+        devices = f"{count} metered devices" if count > 1 else "the metered device"
+        what.append(f"below: joules that {devices} of the network save")
+    elif predicted:
+        what.append("below: joules that the switches whose power was fitted save, as predicted, not measured")
+    caption = f"{name}, {len(effects)} configurations. {'; '.join(what)}. "
+    caption += bars_text([one.slower_percent.count for one in effects])
+    if ours:
+        caption += " Lines: our model, fitted to these runs."
+    height = 3.6 if saved or predicted else 2.4
+    return draw(f"headline-{effects[0].file}", f"What EEE costs and saves, {name}", caption, paint, height_inch=height)
+
+
+def _panel(axes: Axes, effects: Sequence[Effect], values: Sequence[Interval], place: int, name: str) -> None:
+    style = series_style(place)
+    axes.errorbar(
+        [one.idle_us / 1e3 for one in effects],
+        [one.value for one in values],
+        error_bars(values),
+        color=style.colour,
+        marker=style.marker,
+        ls="none",
+        lw=0.8,
+        label=name if effects else None,
+    )
+
+
+def _line(axes: Axes, found: Sequence[tuple[Effect, Interval]], name: str) -> None:
+    style = series_style(2)
+    x, y = [one.idle_us / 1e3 for one, _ in found], [value.value for _, value in found]
+    axes.plot(x, y, color=style.colour, ls=style.line, lw=1.0, label=name or None)
+
+
+def _table(effects: Sequence[Effect]) -> Table:
+    rows: list[tuple[Cell, ...]] = [
+        (
+            one.pair.configuration.name,
+            one.idle_us,
+            one.slower_percent.interval,
+            one.predicted_slower_percent,
+            one.saved_percent,
+            one.predicted_saved_percent,
+            one.slower_percent.count,
+        )
+        for one in effects
+    ]
+    columns = (
+        Column("configuration"),
+        Column("mean gap", "us"),
+        Column("slower by EEE", "%"),
+        Column("as our model has it", "%"),
+        Column("joules saved", "%"),
+        Column("as predicted", "%"),
+        Column("trials", "1"),
+    )
+    kept = [n for n in range(len(columns)) if any(row[n] is not None for row in rows)]
+    return Table(
+        "headline",
+        "What EEE costs and saves",
+        tuple(columns[n] for n in kept),
+        tuple(tuple(row[n] for n in kept) for row in rows),
+        behind_figure=True,
+    )

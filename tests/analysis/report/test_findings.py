@@ -1,0 +1,218 @@
+"""The first screen: sentences with numbers and intervals, each linked to what shows it; nothing said without data."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.calibration import Calibration, LinkPolicy
+from analysis.report.doubts import doubts_of
+from analysis.report.energies import energy_of_trial, meters_of, period_s
+from analysis.report.estimates import estimated
+from analysis.report.findings.finding import Finding
+from analysis.report.page import page, report_of
+from analysis.report.report_data import read_report_data
+from analysis.report.section import Section
+from analysis.report.trade import series_of
+from tests.support.measured.synthetic_run import (
+    HOSTS,
+    Writer,
+    about,
+    calibration,
+    write_alltoall,
+    write_probe,
+    write_regulation,
+    write_run,
+)
+
+
+def _found(folder: Path, fitted: Calibration | None) -> Mapping[str, Finding]:
+    data = read_report_data([folder], fitted, "calibration.yaml" if fitted else "")
+    return {one.topic: one for one in report_of(data).findings}
+
+
+@pytest.fixture(scope="module")
+def found(study: Path) -> Mapping[str, Finding]:
+    return _found(study, calibration())
+
+
+def _numbers(text: str) -> list[float]:
+    return [float(number.replace(",", "")) for number in re.findall(r"-?\d[\d,]*\.?\d*", text)]
+
+
+def test_all_five_are_answered_with_intervals(found: Mapping[str, Finding]) -> None:
+    assert list(found) == [
+        "What EEE costs and saves",
+        "When links sleep",
+        "What a port draws",
+        "Which links could be off",
+        "How well it is predicted",
+    ]
+    assert not any(one.command for one in found.values())
+    for topic in list(found)[:4]:
+        assert re.search(r"\(-?[\d,.]+ to -?[\d,.]+\)", found[topic].sentence), topic
+
+
+def test_the_cost_is_that_of_the_worst_gap_and_where_it_begins(found: Mapping[str, Finding]) -> None:
+    """The synthetic program loses most just after the hold of 1 ms, and nothing below."""
+    sentence = found["What EEE costs and saves"].sentence
+    assert "up to 33." in sentence
+    assert "with gaps of 1.18 ms between" in sentence
+    assert "1 % or more with mean gaps of 1.18 ms to 4.29 ms" in sentence
+    assert "the other gaps, 186 µs to 1.09 ms" in sentence
+
+
+def test_what_a_port_draws_is_the_sum_of_its_stages(found: Mapping[str, Finding]) -> None:
+    """Cable 0.05, enabled 0.1, link 0.6, a fifth of the last two asleep, 0.06 shut."""
+    sentence = found["What a port draws"].sentence
+    assert "0.750 W (0.738 to 0.762) with its link up" in sentence
+    assert "0.1900 W (0.1862 to 0.1938) asleep" in sentence
+    assert "0.0600 W (0.0588 to 0.0612) shut" in sentence
+
+
+def test_every_link_of_a_finding_is_on_the_page(study: Path) -> None:
+    data = read_report_data([study], calibration(), "calibration.yaml")
+    text = page(data, report_of(data))
+    first = text[text.index('id="findings"') : text.index("<nav")]
+    linked = re.findall(r'<a href="#([^"]+)">(?:Figure \d+|Power)</a>', first)
+    assert len(linked) == 5
+    assert all(f'id="{anchor}"' in text for anchor in linked)
+    assert "figure-saving-hpl-4x2" in linked
+
+
+def test_findings_come_first_and_provenance_last(study: Path) -> None:
+    data = read_report_data([study], calibration(), "calibration.yaml")
+    text = page(data, report_of(data))
+    order = [text.index(f'id="{name}"') for name in ("findings", "delay", "parameters", "doubts", "measured")]
+    assert order == sorted(order)
+    assert text.index("figure-headline") < text.index('id="delay"')
+
+
+def test_without_data_a_finding_says_how_to_measure_it(tmp_path: Path) -> None:
+    for one in _found(write_run(tmp_path), None).values():
+        assert one.command.startswith("eeectl ")
+        assert not one.shown_in
+        assert not _numbers(one.sentence)
+
+
+def _policy(**more: Any) -> LinkPolicy:
+    return calibration().links["path n01 - n02"].model_copy(update=more)
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (_policy(kind="off"), ("no link of n01-n02 slept in pauses of up to 20 ms",)),
+        (_policy(card_wake_us=about(16.5)), ("the switch's port wakes in 60.0", "a host's card in 16.5")),
+        (
+            _policy(wake_us=about(60.0), card_wake_us=about(16.5), which=False),
+            ("two groups of transmitters wake in 16.50 µs", "and 60.0 µs", "echoes cannot tell which"),
+        ),
+    ],
+)
+def test_a_policy_claims_no_more_than_was_found(study: Path, policy: LinkPolicy, words: tuple[str, ...]) -> None:
+    sentence = _found(study, calibration(links={"n01-n02": policy}))["When links sleep"].sentence
+    for part in words:
+        assert part in sentence
+    assert "netgear m4300 were not probed" in sentence
+
+
+def test_a_pair_that_may_be_exchanged_is_told_the_same_either_way(study: Path) -> None:
+    one = _policy(wake_us=about(60.0), card_wake_us=about(16.5), which=False)
+    other = _policy(wake_us=about(16.5), card_wake_us=about(60.0), which=False)
+    sentences = {
+        _found(study, calibration(links={"a-b": policy}))["When links sleep"].sentence for policy in (one, other)
+    }
+    assert len(sentences) == 1
+
+
+def _slow_meter(time_s: float) -> Any:
+    def part(writer: Writer) -> None:
+        from_ns = writer.now_ns - 5_000_000_000
+        for eee in ("off", "on"):
+            figures = [("time", time_s, "s"), ("communications", 100.0, "call")]
+            writer.write({"eee": eee}, time_s, figures=figures, program="p", hosts=HOSTS)
+        writer.watts(from_ns, writer.now_ns + 5_000_000_000, 60.0)
+
+    return part
+
+
+def test_a_trial_shorter_than_the_meters_period_has_no_joules(tmp_path: Path) -> None:
+    for time_s, known in ((0.4, False), (4.0, True)):
+        (run,) = read_report_data([write_run(tmp_path / str(time_s), _slow_meter(time_s))], None, "").runs
+        meters = meters_of(run)
+        assert [period_s(meter.series) for meter in meters] == pytest.approx([1.0])
+        for trial in run.trials:
+            assert (energy_of_trial(run, trial, meters).network_joule is not None) == known
+    sentence = _found(write_run(tmp_path / "short", _slow_meter(0.4)), None)["What EEE costs and saves"].sentence
+    assert "trials shorter than the meters' period" in sentence
+
+
+def test_a_sum_that_lacks_a_meter_is_unknown(tmp_path: Path) -> None:
+    def part(writer: Writer) -> None:
+        for number in range(2):
+            begun_ns, ended_ns = writer.write({}, 20.0, figures=[("time", 20.0, "s")], program="p", hosts=HOSTS)
+            writer.watts(begun_ns, ended_ns, 60.0)
+            if not number:
+                writer.watts(begun_ns, ended_ns, 40.0, feeds="sw2", outlet=3)
+
+    (run,) = read_report_data([write_run(tmp_path, part)], None, "").runs
+    whole, lacking = (energy_of_trial(run, trial, meters_of(run)).network_watt for trial in run.trials)
+    assert whole is not None
+    assert whole.holds(100.0)
+    assert lacking is None
+
+
+def test_predicted_joules_are_of_the_switches_that_were_measured(tmp_path: Path) -> None:
+    """Sw5, of another family without fitted power, is metered: its joules are on neither side of the comparison."""
+
+    def second_switch(writer: Writer) -> None:
+        begun_ns = writer.now_ns
+        write_alltoall(writer, repetitions=1)
+        writer.watts(begun_ns, writer.now_ns + 2_000_000_000, 500.0, feeds="sw5", outlet=5)
+
+    data = read_report_data([write_run(tmp_path, second_switch)], calibration(), "c.yaml")
+    compared = [one.network_joule for one in estimated(data) if one.network_joule is not None]
+    assert compared
+    for measured, predicted in compared:
+        assert predicted.value == pytest.approx(measured.value, rel=0.4)
+
+
+def test_levels_are_in_their_natural_order(tmp_path: Path) -> None:
+    def part(writer: Writer) -> None:
+        for size in (1_000, 20, 300):
+            for trunks, uplink in (("off", "off"), ("on", "on"), ("off", "on"), ("on", "off")):
+                figures = [("time", 20.0, "s")]
+                parameters = {"size": size}
+                levels = {"trunks": trunks, "uplink": uplink, "size": size}
+                begun_ns, ended_ns = writer.write(
+                    levels, 20.0, figures=figures, program="p", parameters=parameters, hosts=HOSTS
+                )
+                writer.watts(begun_ns, ended_ns, 60.0)
+
+    series = series_of(read_report_data([write_run(tmp_path, part)], None, ""))
+    assert [dict(one.configuration.parameters)["size"] for one in series] == [20, 300, 1_000]
+    for one in series:
+        levels = [tuple(level for _, level in point.state) for point in one.points]
+        assert levels == [("on", "on"), ("on", "off"), ("off", "on"), ("off", "off")]
+
+
+def test_a_doubt_is_told_once_where_it_is_first_met() -> None:
+    sections = (
+        Section("a", "A", warnings=("The meter was slow.", "Hosts waited.")),
+        Section("b", "B", warnings=("the meter  was slow.",)),
+        Section("c", "C", warnings=("Links flapped.",)),
+    )
+    found = doubts_of(sections)
+    assert [(one.section, one.sentences) for one in found] == [
+        ("a", ("The meter was slow.", "Hosts waited.")),
+        ("c", ("Links flapped.",)),
+    ]
+
+
+def test_links_off_are_named_with_what_they_cost(tmp_path: Path) -> None:
+    sentence = _found(write_run(tmp_path, write_regulation, write_probe), None)["Which links could be off"].sentence
+    assert re.match(r"With all trunks and uplink off, hpl 4x2 took 2[23]\.\d+ % \(.* to .*\) longer; ", sentence)
+    assert "less power" in sentence
