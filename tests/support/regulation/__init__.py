@@ -1,0 +1,1 @@
+"""Networks and traffic for tests of regulation."""
