@@ -28,7 +28,11 @@ class Interval:
 
     @classmethod
     def about(cls, value: float, low: float, high: float) -> "Interval":
-        """From bounds that may leave the value out; the interval is then widened to contain it."""
+        """From bounds that may leave the value out; the interval is then widened to contain it.
+
+        >>> print(Interval.about(3.0, 1.0, 2.0))
+        3 (1 - 3)
+        """
         return cls(value, min(float(low), value), max(float(high), value))
 
     @classmethod
@@ -50,13 +54,21 @@ class Interval:
 
 
 def of_samples(samples: ArrayLike) -> Interval:
-    """The interval between the 2.5 % and 97.5 % quantiles of samples from a distribution."""
+    """The interval between the 2.5 % and 97.5 % quantiles of samples from a distribution.
+
+    >>> print(of_samples(range(101)))
+    50 (2.5 - 97.5)
+    """
     low, value, high = np.percentile(np.asarray(samples, dtype=float), _TAILS_PERCENT)
     return Interval(float(value), float(low), float(high))
 
 
 def of_median(values: Sequence[float], rounds: int = 4000, seed: int = 0) -> Interval:
-    """The interval of a median by bootstrap; that of a single value has no width and says nothing about its error."""
+    """The interval of a median by bootstrap; that of a single value has no width and says nothing about its error.
+
+    >>> print(of_median([7.0]))
+    7 (7 - 7)
+    """
     found = np.asarray(values, dtype=float)
     if found.size == 0:
         raise ValueError("the median of no values is not defined")

@@ -29,6 +29,13 @@ def next_load(curve: Curve, points: Sequence[CurvePoint]) -> float | None:
 
     First both ends, then the saturation by bisection, then the middle of the widest gap, where the distance of two
     neighbours is that of their loads, and of the logarithms of their latencies.
+
+    >>> curve = Curve(lowest=0.1, highest=0.9, points=5)
+    >>> next_load(curve, [])
+    0.1
+    >>> ends = [CurvePoint(0.1, 20.0, saturated=False), CurvePoint(0.9, None, saturated=True)]
+    >>> next_load(curve, ends)
+    0.5
     """
     known = sorted(points, key=lambda point: point.load)
     loads = [point.load for point in known]

@@ -18,6 +18,9 @@ def mser(values: Sequence[float]) -> int:
 
     White's (1997) marginal standard error rule, over the first half of the series. A result of half of the series means
     that no steady part was found.
+
+    >>> mser([9.0, 5.0, 1.0, 1.1, 0.9, 1.0, 1.1, 0.9, 1.0, 1.0])
+    2
     """
     series = np.asarray(values, dtype=float)
     count = len(series)
@@ -45,6 +48,12 @@ def batch_means(sums: Sequence[float], counts: Sequence[float]) -> MeanInterval 
 
     The batches are joined into 20 groups in order, so that neighbours hardly depend on each other, and a group's
     mean is weighted by its count (ratio estimator).
+
+    >>> found = batch_means([10.0, 12.0] * 20, [1.0] * 40)
+    >>> found.mean, found.half_width
+    (11.0, 0.0)
+    >>> batch_means([10.0] * 19, [1.0] * 19) is None
+    True
     """
     size = len(sums) // _GROUPS
     if size == 0:

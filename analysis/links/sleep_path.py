@@ -35,7 +35,11 @@ def path_between(
 
 
 def plain_path(*, ports: int = 2, cards: bool | None = None) -> SleepPath:
-    """A path with `ports` transmitters of switches, half of them each way, and two cards; `cards` as `may_sleep`."""
+    """A path with `ports` transmitters of switches, half of them each way, and two cards; `cards` as `may_sleep`.
+
+    >>> [one.end for one in plain_path(ports=2)]
+    ['card0', 'port0', 'card1', 'port1']
+    """
     one_way = [Transmitter(f"port{number}", card=False) for number in range(ports)]
     ends = (Transmitter("card0", card=True, may_sleep=cards), Transmitter("card1", card=True, may_sleep=cards))
     return path_between(one_way[: (ports + 1) // 2], one_way[(ports + 1) // 2 :], ends)

@@ -35,6 +35,13 @@ def fit_andujar(
     The states: a switch without connected ports and with all of its `ports` connected, a node with one thread and with
     all its cores busy. Errors are assumed to be normal and independent. If omega_Sport was not measured, it is the
     paper's 0.1 with an interval from 0 to 1. NotEnoughData if the second state is not seen to draw more than the first.
+
+    A switch of 24 ports draws 30 W without links and 48 W with all of them; a node 40 W idle and 120 W loaded:
+
+    >>> watts = [Interval.plus_minus(one, 0.5) for one in (30.0, 48.0, 40.0, 120.0)]
+    >>> fit = fit_andujar(watts[0], watts[1], 24, watts[2], watts[3])
+    >>> fit.port_watt.value, fit.ports_fraction.value, round(fit.idle_node_fraction.value, 3)
+    (2.0, 0.375, 0.333)
     """
     if ports < 1:
         raise NotEnoughData("a switch without ports has no power per port: give the number of connected ports.")

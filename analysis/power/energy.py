@@ -144,7 +144,13 @@ def rounding_watt(watt: Floats, step_watt: float) -> float:
 
 
 def rounding_sigma(step_watt: float, noise_watt: float) -> float:
-    """Standard uncertainty of the mean of readings that are rounded to steps (> 0), with Gaussian noise before that."""
+    """Standard uncertainty of the mean of readings that are rounded to steps (> 0), with Gaussian noise before that.
+
+    Without noise step / sqrt(12), of which the first 200 waves are summed; noise of half a step makes it small.
+
+    >>> round(rounding_sigma(1.0, 0.0), 3), round(rounding_sigma(1.0, 0.5), 3)
+    (0.288, 0.002)
+    """
     k = np.arange(1, _WAVES + 1)
     amplitudes = step_watt / (np.pi * k) * np.exp(-2.0 * (np.pi * k * noise_watt / step_watt) ** 2)
     return math.sqrt(float(np.sum(amplitudes**2)) / 2.0)

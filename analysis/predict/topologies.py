@@ -48,7 +48,12 @@ class Topology:
 
 
 def torus(dimensions: Iterable[int], trunk: int = 1, label: str = "") -> Topology:
-    """A torus with a switch at each point; `trunk` links in each direction, and as many nodes at each switch."""
+    """A torus with a switch at each point; `trunk` links in each direction, and as many nodes at each switch.
+
+    >>> small = torus((4, 4, 4))
+    >>> small.nodes, small.switches, small.network_ports
+    (64, 64, 448)
+    """
     sides = tuple(dimensions)
     if not sides or min(sides) < 3 or trunk < 1:
         raise ValueError("a torus has sides of 3 or more, and at least one link in each direction")
@@ -62,7 +67,12 @@ def torus(dimensions: Iterable[int], trunk: int = 1, label: str = "") -> Topolog
 
 
 def fat_tree(arity: int, stages: int, label: str = "") -> Topology:
-    """A k-ary n-tree whose last stage has half as many switches as the others."""
+    """A k-ary n-tree whose last stage has half as many switches as the others.
+
+    >>> small = fat_tree(4, 3)
+    >>> small.nodes, small.switches, small.ports_per_switch
+    (64, 40, 8)
+    """
     if arity < 2 or arity % 2 or stages < 2:
         raise ValueError("a fat tree here has an even arity and at least two stages")
     nodes = arity**stages
@@ -74,7 +84,12 @@ def fat_tree(arity: int, stages: int, label: str = "") -> Topology:
 
 
 def dragonfly(group: int, global_links: int, nodes_each: int, label: str = "") -> Topology:
-    """Groups of `group` switches, all joined within a group; each pair of groups is joined by one link."""
+    """Groups of `group` switches, all joined within a group; each pair of groups is joined by one link.
+
+    >>> small = dragonfly(4, 2, 2)
+    >>> small.nodes, small.switches, small.ports_per_switch
+    (72, 36, 7)
+    """
     if group < 1 or global_links < 1 or nodes_each < 1:
         raise ValueError("a dragonfly has at least one switch in a group, one global link and one node at each")
     groups = group * global_links + 1

@@ -59,7 +59,15 @@ class Waits:
         return cls(np.diff(rising, prepend=0.0), longer)
 
     def seen_us(self, abreast: float, hidden_us: float) -> float:
-        """By how much a round's wait for the slowest of so many links delays it, on average."""
+        """By how much a round's wait for the slowest of so many links delays it, on average; microseconds.
+
+        Every second gap waits for 60 us. A round that waits for one link is delayed by half of that, one that waits for
+        the slower of two by three quarters; a wait of which 20 us are hidden counts 40 us.
+
+        >>> waits = Waits.of(np.array([0.0, 60.0]), np.array([1.0, 1.0]), rounds_by_links=2.0)
+        >>> waits.seen_us(1, 0.0), waits.seen_us(2, 0.0), waits.seen_us(1, 20.0)
+        (30.0, 45.0, 20.0)
+        """
         share = np.minimum(self.share, 1.0)
         together = 1.0 - (1.0 - share) ** abreast + np.maximum(self.share - 1.0, 0.0)
         waits_us = self.step_us.cumsum()

@@ -1,0 +1,48 @@
+"""The examples in docstrings of the product show what the code does."""
+
+import doctest
+import importlib
+from pathlib import Path
+
+import pytest
+
+from tests.support import ROOT
+
+PACKAGES = ("agents", "analysis", "benchmarks", "controller", "eeectl", "lab", "record", "simulation", "twin")
+PURE_MODELS = (
+    "analysis.interval",
+    "analysis.links.link_modes",
+    "analysis.links.path_delay",
+    "analysis.power.andujar_power",
+    "analysis.power.energy",
+    "analysis.predict.topologies",
+    "analysis.programs.miwa",
+    "analysis.programs.run_time",
+    "simulation.curve",
+    "simulation.steadiness",
+)
+"""Models that have to have examples."""
+
+
+def _module(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+WITH_EXAMPLES = sorted(
+    _module(path)
+    for package in PACKAGES
+    for path in (ROOT / package).rglob("*.py")
+    if ">>> " in path.read_text(encoding="utf-8")
+)
+
+
+def test_the_pure_models_have_examples() -> None:
+    assert set(PURE_MODELS) <= set(WITH_EXAMPLES)
+
+
+@pytest.mark.parametrize("name", WITH_EXAMPLES)
+def test_examples_show_what_the_code_does(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    assert result.attempted > 0, "no docstring has them"
+    assert result.failed == 0, "see the output above"
