@@ -9,7 +9,7 @@ from cyclopts import App
 
 from controller.drivers.table import FAMILIES
 from controller.model.capabilities import Capabilities
-from eeectl.cli import app
+from eeectl.application import app
 
 BEGIN = "<!-- commands: made by `python -m eeectl.reference` -->"
 END = "<!-- end of commands -->"

@@ -1,7 +1,8 @@
 """The README agrees with the command line and the shipped labs."""
 
-from eeectl.cli import VERBS, app
+from eeectl.application import app
 from eeectl.reference import BEGIN, END, FAMILIES_BEGIN, FAMILIES_END, command_table, family_table
+from eeectl.verb_table import VERBS
 from lab.folder import find_lab, load_lab
 from tests.support import ROOT
 

@@ -1,0 +1,181 @@
+"""Every verb of `eeectl`: its module, what it is for, and the first line of its help; and the help of `eeectl` itself.
+
+Nothing is imported here, so that `eeectl --help` is printed before the library that parses command lines is loaded.
+"""
+
+from textwrap import wrap
+from typing import Final, Literal, NamedTuple
+
+Purpose = Literal["labs", "change", "measure", "analyse", "eeectl"]
+
+
+class Verb(NamedTuple):
+    """A verb, its module, its purpose, and the first line of its help."""
+
+    name: str
+    place: str
+    purpose: Purpose
+    help: str
+
+
+VERBS: Final = (
+    Verb(
+        "adopt",
+        "eeectl.verbs.apply:adopt_app",
+        "change",
+        "Accept a lab as it is found; an unfinished apply is forgotten.",
+    ),
+    Verb(
+        "apply",
+        "eeectl.verbs.apply:apply_app",
+        "change",
+        "Bring a lab to multi-tree routing: plan, prove, ask, send, read back; a failure rolls everything back.",
+    ),
+    Verb(
+        "bench",
+        "eeectl.verbs.bench:bench_app",
+        "measure",
+        "Run an MPI program on hosts of a lab: check its answer, show its figures, and sample all devices meanwhile.",
+    ),
+    Verb(
+        "compare",
+        "eeectl.verbs.compare:compare_app",
+        "analyse",
+        "Compare two runs, or two levels of a factor within one run: medians, ratios, energy, with 95 % intervals.",
+    ),
+    Verb("confirm", "eeectl.verbs.apply:confirm_app", "change", "Keep the changes of an apply with --confirm-in."),
+    Verb(
+        "eee",
+        "eeectl.verbs.eee:eee_app",
+        "change",
+        "Energy-Efficient Ethernet at both ends of links: switch it, and see what it does.",
+    ),
+    Verb(
+        "fit",
+        "eeectl.verbs.fit:fit_app",
+        "analyse",
+        "Fit links' EEE policies, power of switches and nodes, and run time under EEE to runs; write a calibration.",
+    ),
+    Verb(
+        "lab",
+        "eeectl.verbs.lab.commands:lab_app",
+        "labs",
+        "Virtual labs: software switches, hosts and power strips that real tools can use.",
+    ),
+    Verb(
+        "link",
+        "eeectl.verbs.link:link_app",
+        "change",
+        "Turn links between switches off and on, and set their speed; traffic moves first.",
+    ),
+    Verb(
+        "plan",
+        "eeectl.verbs.plan:plan_app",
+        "change",
+        "Show how a lab would be brought to multi-tree routing, proved step by step; nothing is sent.",
+    ),
+    Verb(
+        "power", "eeectl.verbs.power:power_app", "labs", "Metered power strips: read watts and joules, switch outlets."
+    ),
+    Verb(
+        "predict",
+        "eeectl.verbs.predict:predict_app",
+        "analyse",
+        "Predict a measured program's run time and energy: any EEE, links off or slower, in this lab or elsewhere.",
+    ),
+    Verb(
+        "probe",
+        "eeectl.verbs.probe:probe_app",
+        "measure",
+        "Send echoes from one host to another after pauses; show round-trip time by pause, and the links' EEE policy.",
+    ),
+    Verb(
+        "recover",
+        "eeectl.verbs.apply:recover_app",
+        "change",
+        "Bring a lab back to a state that was verified, after a crash or a switch that lost its settings.",
+    ),
+    Verb(
+        "report",
+        "eeectl.verbs.report:report_app",
+        "analyse",
+        "Make a report of runs: an HTML file that opens offline, and figures as SVG and PDF in the first run's folder.",
+    ),
+    Verb("rollback", "eeectl.verbs.apply:rollback_app", "change", "Roll back the last apply, confirmed or not."),
+    Verb(
+        "run",
+        "eeectl.verbs.run:run_app",
+        "measure",
+        "Run an experiment: trials in interleaved random blocks, everything sampled, the lab restored at the end.",
+    ),
+    Verb(
+        "simulate",
+        "eeectl.verbs.simulate:simulate_app",
+        "analyse",
+        "Simulate an interconnect packet by packet: latency, accepted traffic and energy by load, with 95 % intervals.",
+    ),
+    Verb(
+        "status",
+        "eeectl.verbs.apply:status_app",
+        "labs",
+        "Show who works on a lab, what was done last, and whether the switches still have the settings left then.",
+    ),
+    Verb(
+        "study",
+        "eeectl.verbs.study:study_app",
+        "measure",
+        "Measure a lab, from its links' EEE policy to its power; fit the models, and write a report.",
+    ),
+    Verb(
+        "sweep",
+        "eeectl.verbs.sweep:sweep_app",
+        "measure",
+        "Run a program of the table at all combinations of some factors' levels: `run` without a file.",
+    ),
+    Verb(
+        "watch",
+        "eeectl.verbs.watch:watch_app",
+        "labs",
+        "Show a run or a lab live: links, power, LPI, trials, alarms; export it to Prometheus and InfluxDB.",
+    ),
+)
+"""Only the module of the verb in use is loaded, as all together take half a second."""
+
+ABOUT: Final = "Set up, measure and predict Energy-Efficient Ethernet on a cluster of switches, real or virtual."
+
+_HEADINGS: Final[dict[Purpose, str]] = {
+    "labs": "Labs and their state",
+    "change": "Change the switches, proved and reversible",
+    "measure": "Measure",
+    "analyse": "Fit, predict, compare, report",
+    "eeectl": "eeectl itself",
+}
+"""Verbs are shown by their purpose, in this order."""
+
+_NAME_WIDTH: Final = 12
+
+
+def overview(width: int) -> str:
+    """The help of `eeectl`: every verb with what it does, by purpose, in lines of at most `width` characters."""
+    lines = ["Usage: eeectl VERB ...", "", *wrap(ABOUT, width)]
+    for purpose, heading in _HEADINGS.items():
+        verbs = [verb for verb in VERBS if verb.purpose == purpose]
+        lines += ["", heading] if verbs else []
+        for verb in verbs:
+            first, *rest = wrap(_brief(verb.help, width - _NAME_WIDTH), max(20, width - _NAME_WIDTH))
+            lines.append(f"  {verb.name:<{_NAME_WIDTH - 2}}{first}")
+            lines += [" " * _NAME_WIDTH + line for line in rest]
+    lines += [
+        "",
+        *wrap(
+            "`eeectl VERB --help` shows its options, `eeectl --version` the version. With --debug an error "
+            "is shown with its trace.",
+            width,
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def _brief(text: str, width: int) -> str:
+    """The whole sentence if it fits a line, else what stands before its first colon or semicolon."""
+    return text if len(text) <= width else text.replace("; ", ": ").partition(": ")[0].removesuffix(".") + "."
