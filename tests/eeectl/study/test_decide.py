@@ -1,0 +1,246 @@
+"""Laws of the decision, on simulated measurements whose truth the test draws."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import t as student
+
+from analysis.interval import Interval
+from eeectl.study.decide import BlockKind, CannotBeKnown, Decision, Known, NeedsMore, Parameter, Past, decide
+
+_EXPONENT = {"mean": 0.5, "edge": 1.0}
+
+
+@dataclass
+class _Truth:
+    """A parameter of the simulated lab, and what its blocks have shown so far.
+
+    A "mean" is known from the mean of noisy blocks; an "edge" lies between the nearest gaps on both sides. A meter's
+    `floor` is a constant error that no repetition removes.
+    """
+
+    name: str
+    what: str
+    value: float
+    sigma: float
+    wanted: float
+    floor: float = 0.0
+    seen: list[float] = field(default_factory=list)
+    low: float = -math.inf
+    high: float = math.inf
+
+    def measure(self, random: np.random.Generator) -> None:
+        if self.what == "mean":
+            self.seen.append(self.value + float(random.normal(0, self.sigma)))
+            return
+        self.seen.append(0.0)
+        for gap in self.value + random.uniform(-self.sigma, self.sigma, size=8):
+            self.low, self.high = (
+                (max(self.low, gap), self.high) if gap < self.value else (self.low, min(self.high, gap))
+            )
+
+    @property
+    def interval(self) -> Interval | None:
+        count = len(self.seen)
+        if self.what == "edge":
+            return (
+                None if math.isinf(self.high - self.low) else Interval((self.low + self.high) / 2, self.low, self.high)
+            )
+        if count < 2:
+            return None
+        spread = float(student.ppf(0.975, count - 1)) * float(np.std(self.seen, ddof=1)) / math.sqrt(count)
+        return Interval.plus_minus(float(np.mean(self.seen)), math.hypot(spread, self.floor))
+
+    @property
+    def parameter(self) -> Parameter:
+        least = 1 if self.what == "edge" else 4
+        return Parameter(self.name, "us", self.interval, self.wanted, "nothing seen", self.floor, "coarse", least)
+
+
+@dataclass
+class _Lab:
+    truths: list[_Truth]
+    kinds: dict[str, tuple[float, list[_Truth]]]
+    random: np.random.Generator
+    counts: dict[str, int] = field(default_factory=dict)
+    spent_s: float = 0.0
+    history: dict[str, list[Past]] = field(default_factory=dict)
+
+    def blocks(self) -> list[BlockKind]:
+        return [
+            BlockKind(name, cost_s, self.counts.get(name, 0), {one.name: _EXPONENT[one.what] for one in truths})
+            for name, (cost_s, truths) in self.kinds.items()
+        ]
+
+    def run(self, name: str) -> None:
+        cost_s, truths = self.kinds[name]
+        self.spent_s += cost_s
+        self.counts[name] = self.counts.get(name, 0) + 1
+        for one in truths:
+            one.measure(self.random)
+            if one.interval is not None:
+                self.history.setdefault(one.name, []).append(Past(len(one.seen), one.interval.half_width))
+
+    def ask(self, budget_s: float) -> Decision:
+        parameters = [one.parameter for one in self.truths]
+        return decide(parameters, self.blocks(), budget_s - self.spent_s, self.history)
+
+
+def _until(lab: _Lab, budget_s: float, choose: Callable[[_Lab, Decision], str | None]) -> Decision:
+    for _ in range(100_000):
+        decision = lab.ask(budget_s)
+        name = choose(lab, decision)
+        if name is None:
+            return decision
+        lab.run(name)
+    raise AssertionError("it never ends")
+
+
+def _decided(_: _Lab, decision: Decision) -> str | None:
+    return decision.block
+
+
+@st.composite
+def labs(draw: st.DrawFn, *, floors: bool = True) -> _Lab:
+    truths: list[_Truth] = []
+    kinds: dict[str, tuple[float, list[_Truth]]] = {}
+    for number in range(draw(st.integers(1, 4))):
+        members = []
+        for part in range(draw(st.integers(1, 3))):
+            what = draw(st.sampled_from(["mean", "edge"]))
+            sigma = draw(st.floats(0.5, 20.0))
+            wanted = draw(st.floats(0.3, 5.0))
+            floor = draw(st.sampled_from([0.0, 0.0, 10.0])) if floors and what == "mean" else 0.0
+            members.append(_Truth(f"{number}.{part}", what, draw(st.floats(-100, 100)), sigma, wanted, floor))
+        truths += members
+        kinds[f"kind {number}"] = draw(st.floats(1.0, 60.0)), members
+    return _Lab(truths, kinds, np.random.default_rng(draw(st.integers(0, 2**32 - 1))))
+
+
+@settings(max_examples=80, deadline=None)
+@given(labs(), st.floats(10.0, 2_000.0))
+def test_it_ends_within_the_budget_and_says_how_each_parameter_ends(lab: _Lab, budget_s: float) -> None:
+    last = _until(lab, budget_s, _decided)
+    assert lab.spent_s <= budget_s
+    assert set(last.verdicts) == {one.name for one in lab.truths}
+    for one in lab.truths:
+        verdict = last.verdicts[one.name]
+        if isinstance(verdict, Known):
+            assert one.interval is not None
+            assert one.interval.half_width <= one.wanted
+        elif isinstance(verdict, NeedsMore):
+            # What needs more is left only because no useful block is short enough for the rest of the budget.
+            assert verdict.time_s > 0
+            own = [cost_s for cost_s, truths in lab.kinds.values() if one in truths]
+            assert min(own) > budget_s - lab.spent_s
+        else:
+            assert one.floor > one.wanted or one.interval is None or len(one.seen) >= 16
+
+
+@settings(max_examples=60, deadline=None)
+@given(labs())
+def test_what_the_instrument_cannot_show_takes_no_time_of_its_own(lab: _Lab) -> None:
+    for one in lab.truths:
+        one.what, one.floor = "mean", one.wanted * 3
+    last = _until(lab, 1e6, _decided)
+    assert all(isinstance(verdict, CannotBeKnown) and verdict.why == "coarse" for verdict in last.verdicts.values())
+    assert all(count <= 2 for count in lab.counts.values())
+
+
+@settings(max_examples=60, deadline=None)
+@given(labs(floors=False))
+def test_the_same_measurements_make_the_same_decision(lab: _Lab) -> None:
+    for _ in range(5):
+        first, second = lab.ask(1e4), lab.ask(1e4)
+        assert first == second
+        if first.block is None:
+            return
+        lab.run(first.block)
+
+
+def test_intervals_hold_the_truth_although_the_study_stops_when_they_are_narrow() -> None:
+    """Stopping at the first narrow interval would favour intervals that are narrow by chance."""
+    held = known = 0
+    for seed in range(400):
+        random = np.random.default_rng(seed)
+        sigma = float(random.uniform(0.5, 5.0))
+        truth = _Truth("a", "mean", float(random.uniform(-10, 10)), sigma, sigma * float(random.uniform(0.3, 1.5)))
+        lab = _Lab([truth], {"kind": (1.0, [truth])}, random)
+        if isinstance(_until(lab, 300.0, _decided).verdicts["a"], Known):
+            known += 1
+            assert truth.interval is not None
+            held += truth.interval.holds(truth.value)
+    assert known > 300
+    assert held / known >= 0.9
+
+
+def _in_turns(lab: _Lab, decision: Decision) -> str | None:
+    if decision.block is None:
+        return None
+    still = {name for name, verdict in decision.verdicts.items() if isinstance(verdict, NeedsMore)}
+    useful = [name for name, (_, truths) in lab.kinds.items() if still & {one.name for one in truths}]
+    return min(useful, key=lambda name: lab.counts.get(name, 0))
+
+
+def _excess(lab: _Lab) -> float:
+    """How much wider than wanted the intervals are, as a sum of logarithms; one that is not found counts as 100."""
+    widths = [one.interval.half_width / one.wanted if one.interval is not None else 100.0 for one in lab.truths]
+    return sum(math.log(max(width, 1.0)) for width in widths)
+
+
+def test_within_a_budget_the_intervals_get_narrower_than_by_measuring_in_turns() -> None:
+    def excess(choose: Callable[[_Lab, Decision], str | None], seed: int) -> float:
+        random = np.random.default_rng(seed)
+        truths = [
+            _Truth(str(n), "mean", 0.0, float(random.uniform(1, 8)), float(random.uniform(0.2, 0.5))) for n in range(5)
+        ]
+        kinds = {f"kind {one.name}": (float(random.uniform(2.0, 20.0)), [one]) for one in truths}
+        lab = _Lab(truths, {"all at once, slowly": (200.0, truths), **kinds}, random)
+        _until(lab, 2_000.0, choose)
+        return _excess(lab)
+
+    found = [(excess(_decided, seed), excess(_in_turns, seed)) for seed in range(30)]
+    decided, in_turns = np.array(found).T
+    assert decided.mean() < 0.9 * in_turns.mean()
+
+
+def _mean(half: float, wanted: float, **more: float) -> Parameter:
+    return Parameter("m", "W", Interval.plus_minus(10.0, half), wanted, floor=more.get("floor", 0.0))
+
+
+def test_the_time_that_is_needed_follows_from_the_width() -> None:
+    (verdict,) = decide([_mean(4.0, 1.0)], [BlockKind("k", 30.0, 4, {"m": 0.5})], 1e4).verdicts.values()
+    assert isinstance(verdict, NeedsMore)
+    assert verdict.time_s == pytest.approx((16 * 4 - 4) * 30.0)  # a quarter of the width takes 16 times the blocks
+
+
+def test_an_interval_that_no_longer_narrows_is_given_up() -> None:
+    past = [Past(4, 2.0), Past(8, 2.05), Past(16, 2.0)]
+    decision = decide([_mean(2.0, 0.5)], [BlockKind("k", 1.0, 16, {"m": 0.5})], 1e4, {"m": past})
+    (verdict,) = decision.verdicts.values()
+    assert isinstance(verdict, CannotBeKnown)
+    assert "no longer narrow" in verdict.why
+    assert decision.block is None
+
+
+def test_what_is_not_found_is_tried_a_few_times() -> None:
+    nothing = Parameter("hold", "us", None, 1.0, "no link slept")
+    for count, block in ((0, "k"), (2, "k"), (3, None)):
+        decision = decide([nothing], [BlockKind("k", 1.0, count, {"hold": 1.0})], 100.0)
+        assert decision.block == block
+    assert decision.verdicts["hold"] == CannotBeKnown("no link slept")
+
+
+def _kinds(*costs: float) -> Sequence[BlockKind]:
+    return [BlockKind(f"k{n}", cost_s, 4, {"m": 0.5}) for n, cost_s in enumerate(costs)]
+
+
+def test_the_shorter_of_two_alike_is_taken_and_none_that_is_too_long() -> None:
+    assert decide([_mean(4.0, 1.0)], _kinds(30.0, 10.0), 100.0).block == "k1"
+    assert decide([_mean(4.0, 1.0)], _kinds(30.0, 10.0), 9.0).block is None
+    assert "too short" in decide([_mean(4.0, 1.0)], _kinds(30.0), 9.0).why
