@@ -1,6 +1,7 @@
-"""Status and truth of a lab as tables for people."""
+"""Status of a lab as tables for people, and the width of what they read."""
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 from rich.console import Console
@@ -26,7 +27,8 @@ def _table(*headings: str) -> Table:
     return Table(*headings, box=None, pad_edge=False, header_style="bold")
 
 
-def _lateness(lateness: dict[str, Any]) -> str:
+def lateness_text(lateness: Mapping[str, Any]) -> str:
+    """How many frames were delivered, and how late."""
     if not lateness["count"]:
         return "no frame delivered yet"
     return (
@@ -61,62 +63,10 @@ def print_status(status: dict[str, Any]) -> None:
         out.print(f"{strip['strip']}: {strip['model']} ({strip['family']}) at {strip['address']}", markup=False)
     for fault in status["faults"]:
         out.print(f"fault {fault['number']}: {fault['sentence']}", markup=False)
-    out.print(_lateness(status["engine"]["lateness"]))
+    out.print(lateness_text(status["engine"]["lateness"]))
     for alarm in status["engine"]["alarms"][-5:]:
         out.print(f"alarm at {alarm['engine_ps'] / 1e12:.3f} s: {alarm['sentence']}", markup=False)
     table = _table("TO USE IT", "")
     for what, how in status["use"].items():
         table.add_row(what.replace("_", " "), how)
     out.print(table, soft_wrap=True, markup=False)
-
-
-def _percent(part_ps: int, whole_ps: int) -> str:
-    return f"{100 * part_ps / whole_ps:.1f}" if whole_ps else "-"
-
-
-def print_truth(truth: dict[str, Any]) -> None:
-    """Print a lab's truth."""
-    out = console()
-    table = _table("DEVICE", "LATENCY US", "LPI", "HOLD US", "TS US", "TW US", "BOOT S")
-    for name, timing in truth["timing"].items():
-        lpi = timing["lpi"]
-        eee = lpi["mode"] if timing.get("eee_capable", True) else "no EEE"
-        sleep, wake = (lpi[key] if lpi[key] is not None else "PHY's" for key in ("sleep_us", "wake_us"))
-        row = (timing.get("latency_us", "-"), eee, lpi["hold_us"], sleep, wake, timing["boot_s"])
-        table.add_row(name, *map(str, row))
-    out.print(table)
-    table = _table("DEVICE", "AC WATT", "BASE", "PORTS", "WANDER", "JOULE", "OUTLETS")
-    for name, power in truth["power"]["devices"].items():
-        watts = (power["ac_watt"], power["base_watt"], power["port_watt"], power["wander_watt"])
-        outlets = ", ".join(power["outlets"])
-        table.add_row(name, *(f"{watt:.2f}" for watt in watts), f"{power['energy_joule']:.0f}", outlets)
-    out.print(table)
-    table = _table("PORT", "LINK", "EEE", "NOW", "ACTIVE %", "QUIET %", "SLEEP+WAKE %", "LPI EVENTS")
-    for name, port in truth["ports"].items():
-        if not port["oper_up"]:
-            continue
-        spent = port["time_in_state"]
-        up_ps = spent["total_ps"] - spent["down_ps"]
-        table.add_row(
-            name,
-            f"{port['speed_mbps']} Mb/s",
-            "yes" if port["eee_active"] else "no",
-            port["lpi_now"],
-            _percent(spent["active_ps"], up_ps),
-            _percent(spent["quiet_ps"] + spent["refresh_ps"] + spent["fast_ps"], up_ps),
-            _percent(spent["sleep_ps"] + spent["wake_ps"], up_ps),
-            str(spent["lpi_events"]),
-        )
-    out.print(table)
-    lateness = truth["engine"]["lateness"]
-    out.print(_lateness(lateness))
-    if lateness["count"]:
-        uppers = [f"<= {upper:g}" for upper in lateness["bucket_upper_us"]] + ["more"]
-        most = max(lateness["bucket_count"])
-        table = _table("LATE BY, US", "FRAMES", "")
-        for upper, count in zip(uppers, lateness["bucket_count"], strict=True):
-            if count:
-                table.add_row(upper, str(count), "#" * max(1, round(40 * count / most)))
-        out.print(table)
-    frames = truth["engine"]["frames"]
-    out.print("frames: " + ", ".join(f"{key} {value}" for key, value in frames.items()))

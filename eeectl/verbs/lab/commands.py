@@ -15,6 +15,7 @@ from rich.table import Table
 
 from eeectl import lab_text as show
 from eeectl.lab_name import LabName, chosen
+from eeectl.truth_text import print_truth
 from eeectl.verbs.lab.fault import fault_app
 from lab.errors import LabError
 from twin.lab import lifecycle as labs
@@ -226,13 +227,23 @@ def shell(device: str, /, *, lab: LabName = "") -> int:
 
 
 @lab_app.command
-def truth(lab: LabName = "", *, as_json: _Json = False) -> int:
+def truth(
+    lab: LabName = "",
+    *,
+    every: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    histogram: Annotated[bool, Parameter(negative="")] = False,
+    as_json: _Json = False,
+) -> int:
     """Show what no real lab can show: true timing, true power, and how late the twin delivered frames.
 
     Parameters
     ----------
     lab
         Its name; by default the only lab that is running.
+    every
+        Show each device and each port that is up.
+    histogram
+        Show how many frames were how late.
     as_json
         Print JSON.
 
@@ -241,7 +252,7 @@ def truth(lab: LabName = "", *, as_json: _Json = False) -> int:
     if as_json:
         _print_json(truth_now)
     else:
-        show.print_truth(truth_now)
+        print_truth(truth_now, show.text_width(), histogram=histogram, every=every)
     return 0
 
 

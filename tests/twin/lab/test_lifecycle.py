@@ -350,4 +350,4 @@ def test_truth_reports_timing_power_and_lateness(lab: Traces, eeectl: Eeectl) ->
         spent = port["time_in_state"]
         parts = ("down_ps", "active_ps", "sleep_ps", "quiet_ps", "refresh_ps", "wake_ps", "fast_ps")
         assert sum(spent[part] for part in parts) == spent["total_ps"]
-    assert "LATE BY" in eeectl("lab", "truth", name).stdout
+    assert "LATE BY" in eeectl("lab", "truth", name, "--histogram").stdout
