@@ -57,6 +57,12 @@ VERBS: Final = (
         "Fit links' EEE policies, power of switches and nodes, and run time under EEE to runs; write a calibration.",
     ),
     Verb(
+        "history",
+        "eeectl.verbs.history:history_app",
+        "change",
+        "Show the changes of a lab: number, when, by whom, which command, what it touched, and whether it stands.",
+    ),
+    Verb(
         "lab",
         "eeectl.verbs.lab.commands:lab_app",
         "labs",
@@ -101,7 +107,12 @@ VERBS: Final = (
         "analyse",
         "Make a report of runs: an HTML file that opens offline, and figures as SVG and PDF in the first run's folder.",
     ),
-    Verb("rollback", "eeectl.verbs.apply:rollback_app", "change", "Roll back the last apply, confirmed or not."),
+    Verb(
+        "rollback",
+        "eeectl.verbs.history:rollback_app",
+        "change",
+        "Roll back the last change of a lab, all changes from a number of `eeectl history` on, or all.",
+    ),
     Verb(
         "run",
         "eeectl.verbs.run:run_app",

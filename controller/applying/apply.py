@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+from controller.applying.history import next_number
 from controller.applying.journal import Begun, Guarded, Journal, JournalState, Reached, read_journal
 from controller.applying.lock import Holder
 from controller.applying.port_proof import PortProofs
@@ -36,12 +37,16 @@ _SHOWN = 10  # of the settings that somebody else changed
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to apply a plan. `confirm_s`: roll back unless confirmed within that time after the verification."""
+    """How to apply a plan. `confirm_s`: roll back unless confirmed within that time after the verification.
+
+    `run` is the folder of the run that asks for it, if one does.
+    """
 
     command: str
     confirm_s: float | None = None
     save: bool = False
     check_hosts: bool = True
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +111,12 @@ def _require_unchanged(work: Work, planned_from: State, now: State) -> None:
 
 
 def _begin(work: Work, plan: Applicable, options: Options) -> Result:
+    number = next_number(work.folder)
     with Journal(work.folder.new_journal()) as journal:
         journal.write(
             Begun(
+                number=number,
+                run=options.run,
                 lab=work.lab.name,
                 digest=digest_of(work.lab),
                 actor=str(Holder.me(options.command)),
@@ -120,7 +128,7 @@ def _begin(work: Work, plan: Applicable, options: Options) -> Result:
                 save=options.save,
             )
         )
-        work.folder.begin()
+        work.folder.begin(number, of_run=bool(options.run))
         if options.confirm_s is None or work.backend.guard is None:
             return _execute(work, journal, options)
         with work.backend.guard(work.lab) as pid:

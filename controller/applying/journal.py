@@ -26,6 +26,7 @@ from lab.durable import sync_folder
 from lab.errors import JournalFailed, LabError
 
 Outcome = Literal["applied", "taken back", "adopted"]
+Standing = Literal["applied", "taken back", "adopted", "broken", "to be confirmed", "unfinished"]
 
 
 class _Entry(Stored):
@@ -33,10 +34,15 @@ class _Entry(Stored):
 
 
 class Begun(_Entry):
-    """The head: the state before, and the steps to be executed."""
+    """The head: the state before, and the steps to be executed.
+
+    `number` counts a lab's changes from 1; `run` is the folder of the run that makes the change, empty for a person's.
+    """
 
     kind: Literal["begun"] = "begun"
     version: Literal[1] = 1
+    number: int = 0
+    run: str = ""
     lab: str
     digest: str
     actor: str
@@ -124,6 +130,7 @@ class RollingBack(_Entry):
 
     kind: Literal["taking back"] = "taking back"
     why: str
+    actor: str = ""
     found: State
     steps: tuple[Step, ...]
 
@@ -209,6 +216,17 @@ class JournalState:
     def waiting(self) -> bool:
         """Whether it is verified and waits to be confirmed."""
         return not self.finished and self.reached and len(self.passes) == 1 and not self.broken and not self.confirmed
+
+    @property
+    def described(self) -> str:
+        """The command, when and by whom, in words."""
+        who = self.begun.actor.partition(" (")[0]
+        return f"`{self.begun.command}` of {self.begun.when:%Y-%m-%d %H:%M:%S} UTC by {who}"
+
+    @property
+    def standing(self) -> Standing:
+        """How the change stands now."""
+        return self.outcome or ("broken" if self.broken else "to be confirmed" if self.waiting else "unfinished")
 
     @property
     def rest(self) -> State | None:

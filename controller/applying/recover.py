@@ -23,6 +23,7 @@ from controller.applying.work import Work
 from controller.model.state import State, diff
 from controller.planning.rollback import Position, position, rollback_plan
 from lab.errors import Drift, LabError, RollbackFailed
+from lab.model import Lab
 
 _ATTEMPTS = 3
 
@@ -33,14 +34,15 @@ def roll_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> None
     Stopped when somebody asks to stop for the `stops`-th time; RollbackFailed if it cannot be done.
     """
     before = journal.record.begun.before
+    actor = str(Holder.me(why))
     failure: LabError | None = None
     for _ in range(_ATTEMPTS):
         try:
             found = work.observe_patiently(stops)
             record = journal.record
-            place = _position(work, record)
+            place = position_of(work.lab, record)
             plan = rollback_plan(work.lab, found, place, before, record.begun.management, work.backend.abilities)
-            journal.note(RollingBack(why=why, found=plan.start, steps=plan.steps))
+            journal.note(RollingBack(why=why, actor=actor, found=plan.start, steps=plan.steps))
             work.executor.execute(
                 plan.start,
                 plan.steps,
@@ -72,9 +74,10 @@ def roll_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> None
     ) from failure
 
 
-def _position(work: Work, record: JournalState) -> Position:
+def position_of(lab: Lab, record: JournalState) -> Position:
+    """How far the last pass of a journal got, and the steps from there to the state before the change."""
     last = record.passes[-1]
-    return position(work.lab, last.start, last.steps, last.sent, last.verified, backward=len(record.passes) == 1)
+    return position(lab, last.start, last.steps, last.sent, last.verified, backward=len(record.passes) == 1)
 
 
 def require_same_inventory(work: Work, record: JournalState) -> None:
@@ -133,9 +136,8 @@ def adopt(work: Work, journal: Journal, found: State) -> None:
     """Accept the lab as it was found; an unfinished apply is neither finished nor rolled back."""
     actor = str(Holder.me("adopt"))
     if not journal.entries:
-        journal.write(
-            Begun(lab=work.lab.name, digest=digest_of(work.lab), actor=actor, command="adopt", before=found, steps=())
-        )
+        digest = digest_of(work.lab)
+        journal.write(Begun(lab=work.lab.name, digest=digest, actor=actor, command="adopt", before=found, steps=()))
         journal.write(Reached())
     journal.write(Adopted(actor=actor, found=found))
     journal.write(Done(outcome="adopted"))

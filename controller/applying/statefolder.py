@@ -8,18 +8,19 @@ every user of the machine sees it, in ``/run/lock``, unless EEE_CONTROLLER_DIR s
 import contextlib
 import hashlib
 import os
-import time
 from pathlib import Path
 from typing import Self
 
 from lab import durable
-from lab.errors import LabError
+from lab.errors import JournalFailed, LabError
 from lab.folder import operand_of
 from lab.model import Lab
 
 _SYSTEM = Path("/var/lib/eee-testbed")
 _LOCKS = Path("/run/lock")
-_KEPT = 20  # journals of the past
+_RUN = "-run"  # in the name of a journal that a run wrote
+_KEPT = 50
+"""Changes that the history keeps, and as many again of runs, which make many."""
 
 
 def _root() -> Path:
@@ -93,21 +94,51 @@ class StateFolder:
                 "writable, or set EEE_CONTROLLER_DIR to one that is."
             ) from error
 
+    @property
+    def unfinished_run(self) -> Path:
+        """Names the folder of the run that works on the lab, or of one that was killed."""
+        return self.path / "run"
+
     def new_journal(self) -> Path:
         """The file of the next journal; one that an earlier apply left there without a head is removed."""
         fresh = self.path / "journal.new"
         fresh.unlink(missing_ok=True)
         return fresh
 
-    def begin(self) -> None:
-        """Make the new journal, which has its head by now, the last one; keep the one before it in `past`."""
-        if self.journal.exists():
-            past = self.path / "past"
-            past.mkdir(exist_ok=True, mode=0o700)
-            os.link(self.journal, past / f"{time.time_ns()}.jsonl")
-            for old in sorted(past.glob("*.jsonl"))[:-_KEPT]:
+    def begin(self, number: int, *, of_run: bool = False) -> None:
+        """Make the new journal, which has its head by now, the last one, and that of a change of the history.
+
+        JournalFailed if that cannot be done.
+        """
+        fresh, kept = self.path / "journal.new", self._past / f"{number}{_RUN if of_run else ''}.jsonl"
+        try:
+            self._past.mkdir(exist_ok=True, mode=0o700)
+            kept.unlink(missing_ok=True)  # what a crash left of a change that never began
+            os.link(fresh, kept)
+            durable.rename(fresh, self.journal)
+        except OSError as error:
+            raise JournalFailed(str(kept), error.strerror or str(error)) from error
+        for kind in (False, True):
+            alike = [path for path in self.changes().values() if path.stem.endswith(_RUN) == kind]
+            for old in alike[:-_KEPT]:
                 old.unlink()
-        durable.rename(self.path / "journal.new", self.journal)
+
+    @property
+    def _past(self) -> Path:
+        return self.path / "past"
+
+    def changes(self) -> dict[int, Path]:
+        """Journals of the history by number, the oldest first; that of the last change is among them."""
+        found = ((path.stem.removesuffix(_RUN), path) for path in self._past.glob("*.jsonl"))
+        return dict(sorted((int(stem), path) for stem, path in found if stem.isdecimal()))
+
+    def reopen(self, number: int) -> None:
+        """Make the journal of a change of the past the last one again, as it is about to be written."""
+        path = self.changes()[number]
+        if not path.samefile(self.journal):
+            fresh = self.new_journal()
+            os.link(path, fresh)
+            durable.rename(fresh, self.journal)
 
 
 def _owner(folder: Path) -> str:

@@ -52,7 +52,12 @@ def print_steps(plan: Plan, *, every_step: bool = False) -> None:
         for (stage, number, reason, cost), targets in kinds.items():
             more = f" and {len(targets) - _SHOWN} more" if len(targets) > _SHOWN else ""
             print(f"{stage:5} {number:3} {len(targets):5} x {reason}; {cost}: {', '.join(targets[:_SHOWN])}{more}")
-    print(f"{len(plan.steps)} steps, each proved: no loop, no host cut off")
+    print(f"{counted(len(plan.steps), 'step')}, each proved: no loop, no host cut off")
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things in words: 1 step, 2 steps."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def target_of(change: Change) -> str:

@@ -1,10 +1,7 @@
-"""`eeectl apply`, and what belongs to it: confirm, rollback, recover, adopt, status."""
+"""`eeectl apply`, and what belongs to it: confirm, recover, adopt, status."""
 
 import json
-import sys
-from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -13,8 +10,7 @@ from controller.applying.apply import Planner
 from controller.applying.journal import Journal, JournalState, read_journal
 from controller.applying.lock import holder_of
 from controller.applying.observe import observe_lab
-from controller.applying.recover import adopt, confirm, recover, require_same_inventory, roll_back
-from controller.applying.rounds import Stopped
+from controller.applying.recover import adopt, confirm, recover, require_same_inventory
 from controller.applying.statefolder import StateFolder
 from controller.applying.work import Work
 from controller.model.state import Change, State, diff
@@ -23,20 +19,18 @@ from controller.planning.proof import ProvedPlan, ProvedRollback
 from controller.planning.rollback import Position, restore_plan
 from controller.planning.routing_options import Head, RoutingOptions, work_out
 from eeectl.apply_options import ApplyOptions
-from eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
+from eeectl.exit_status import DONE, PENDING, REFUSED
 from eeectl.interactive import ask_person, attended, plan_and_apply
+from eeectl.journal_text import SHOWN, interruptible, journal_of, print_differences
 from eeectl.lab_name import LabName, known_lab
 from eeectl.verbs.plan import OBSERVED
 from lab.errors import DeviceError, LabError
-
-_SHOWN = 10
 
 Json = Annotated[bool, Parameter(name="--json", negative="")]
 Yes = Annotated[bool, Parameter(negative="")]
 
 apply_app = App(name="apply", default_parameter=Parameter(consume_multiple=True, negative=""))
 confirm_app = App(name="confirm")
-rollback_app = App(name="rollback")
 recover_app = App(name="recover")
 adopt_app = App(name="adopt")
 status_app = App(name="status")
@@ -84,43 +78,11 @@ def confirm_command(lab: LabName = "") -> int:
         Name of a lab, or a folder.
 
     """
-    with attended(lab, "confirm") as (work, signals), Journal(_journal_of(work)) as journal:
+    with attended(lab, "confirm") as (work, signals), Journal(journal_of(work)) as journal:
         signals.arm()
         confirm(work, journal)
     print("confirmed: the lab stays as it is.")
     return DONE
-
-
-@rollback_app.default
-def rollback(lab: LabName = "", *, yes: Yes = False) -> int:
-    """Roll back the last apply, confirmed or not.
-
-    Parameters
-    ----------
-    lab
-        Name of a lab, or a folder.
-    yes
-        Do not ask.
-
-    """
-    with attended(lab, "rollback") as (work, signals), Journal(_journal_of(work)) as journal:
-        record = journal.record
-        if record.outcome in ("taken back", "adopted") or not record.begun.steps:
-            raise LabError(f"lab {work.lab.name} has no apply to roll back: see `eeectl status {work.folder.operand}`.")
-        if not record.finished and not record.waiting:
-            raise LabError(
-                f"`{record.begun.command}` was not finished: run `eeectl recover {work.folder.operand}` to roll it "
-                "back."
-            )
-        require_same_inventory(work, record)
-        what = f"{len(record.begun.steps)} steps of {_described(record)}"
-        if not yes and not ask_person(f"roll back {what}?"):
-            return REFUSED
-        signals.arm()
-        status = _interruptible(work, lambda: roll_back(work, journal, "rollback"))
-    if status == DONE:
-        print("everything was rolled back: the lab is as it was before.")
-    return status
 
 
 @recover_app.default
@@ -139,17 +101,17 @@ def recover_command(lab: LabName = "", *, yes: Yes = False) -> int:
 
     """
     outcome: list[str] = []
-    with attended(lab, "recover") as (work, signals), Journal(_journal_of(work)) as journal:
+    with attended(lab, "recover") as (work, signals), Journal(journal_of(work)) as journal:
         record = journal.record
         if not record.finished:
             if record.waiting and record.deadline is not None and record.deadline > datetime.now(UTC):
                 operand = work.folder.operand
                 raise LabError(
-                    f"{_described(record)} is verified: `eeectl confirm {operand}` keeps it, "
+                    f"{record.described} is verified: `eeectl confirm {operand}` keeps it, "
                     f"`eeectl rollback {operand}` does not."
                 )
             signals.arm()
-            status = _interruptible(work, lambda: outcome.append(recover(work, journal)))
+            status = interruptible(work, lambda: outcome.append(recover(work, journal)))
             for sentence in outcome:
                 print(sentence)
             return status
@@ -189,25 +151,16 @@ def adopt_command(lab: LabName = "", *, yes: Yes = False) -> int:
         found = work.executor.observe()
         with Journal(work.folder.journal) as journal:
             if journal.entries:
-                _print_differences("as it was before", diff(found, journal.record.begun.before))
-                _print_differences("as planned", diff(found, journal.record.after))
+                record = journal.record
+                for goal, state in (("as it was before", record.begun.before), ("as planned", record.after)):
+                    need = f"to be {goal} the lab would need"
+                    print_differences(need, f"the lab is {goal}.", diff(found, state))
             if not yes and not ask_person("accept the lab as it is?"):
                 return REFUSED
             signals.arm()
             adopt(work, journal, found)
     print("accepted: later commands compare with the lab as found.")
     return DONE
-
-
-def _print_differences(goal: str, changes: tuple[Change, ...]) -> None:
-    if not changes:
-        print(f"the lab is {goal}.")
-        return
-    print(f"to be {goal} the lab would need {len(changes)} changes:")
-    for change in changes[:_SHOWN]:
-        print(f"  {target_of(change)}: {words_of(change)}")
-    if len(changes) > _SHOWN:
-        print(f"  and {len(changes) - _SHOWN} more")
 
 
 @status_app.default
@@ -261,10 +214,9 @@ def _status_json(record: JournalState | None) -> dict[str, Any]:
     if record is None:
         return {"last": None, "state": "nothing was done here", "seconds_left": None}
     left_s = (record.deadline - datetime.now(UTC)).total_seconds() if record.waiting and record.deadline else None
-    state = record.outcome or ("broken" if record.broken else "to be confirmed" if record.waiting else "unfinished")
     return {
-        "last": _described(record),
-        "state": state,
+        "last": record.described,
+        "state": record.standing,
         "why": record.broken or None,
         "seconds_left": None if left_s is None else max(round(left_s, 1), 0.0),
         "guardian": record.guardian,
@@ -290,34 +242,9 @@ def _print_status(report: dict[str, Any]) -> None:
         print(f"run `eeectl recover {name}` to roll it back, or `eeectl adopt {name}` to leave the lab as it is")
     if report["problem"]:
         print(report["problem"])
-    for change in report["drift"][:_SHOWN]:
+    for change in report["drift"][:SHOWN]:
         print(f"changed since: {change}")
-    if len(report["drift"]) > _SHOWN:
-        print(f"changed since: {len(report['drift']) - _SHOWN} more")
+    if len(report["drift"]) > SHOWN:
+        print(f"changed since: {len(report['drift']) - SHOWN} more")
     if report["drift_known"] and not report["drift"]:
         print("the switches have the settings that were left")
-
-
-def _described(record: JournalState) -> str:
-    return f"`{record.begun.command}` of {record.begun.when:%Y-%m-%d %H:%M:%S} UTC by {record.begun.actor}"
-
-
-def _journal_of(work: Work) -> Path:
-    if read_journal(work.folder.journal) is None:
-        raise LabError(
-            f"this machine has never applied anything to lab {work.lab.name}: see "
-            f"`eeectl status {work.folder.operand}`."
-        )
-    return work.folder.journal
-
-
-def _interruptible(work: Work, act: Callable[[], None]) -> int:
-    try:
-        act()
-    except Stopped:
-        print(
-            f"eeectl: the lab is between two states, safe but unfinished: run `eeectl recover {work.folder.operand}`.",
-            file=sys.stderr,
-        )
-        return INTERRUPTED
-    return DONE

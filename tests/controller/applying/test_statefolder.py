@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from controller.applying.history import next_number
 from controller.applying.journal import Begun, Journal, read_journal
 from controller.applying.statefolder import StateFolder
 from controller.model.state import State
@@ -26,7 +27,7 @@ def begin(lab: Lab, command: str) -> None:
     folder.make()
     with Journal(folder.new_journal()) as journal:
         journal.write(Begun(lab=lab.name, digest="", actor="me", command=command, before=State({}), steps=()))
-        folder.begin()
+        folder.begin(next_number(folder))
 
 
 def test_a_journal_is_that_of_one_folder(two: tuple[Lab, Lab]) -> None:

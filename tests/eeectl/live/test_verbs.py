@@ -25,7 +25,31 @@ def test_an_apply_a_second_one_and_the_rollback(engineer: Engineer) -> None:
     engineer.require_before()
     twice = engineer.eeectl("rollback", "--yes")
     assert twice.returncode == 1
-    assert "has no apply to roll back" in twice.stderr
+    assert "has no change to roll back" in twice.stderr
+
+
+def test_the_history_and_taking_back_some_of_it_and_all(engineer: Engineer) -> None:
+    assert engineer.apply().returncode == 0
+    _do(engineer, "link", "off", "--no-host-check")
+    off = engineer.read()
+    _do(engineer, "link", "on", "--no-host-check")
+    _do(engineer, "eee", "on", "--no-host-check")
+    changes = json.loads(engineer.eeectl("history", "--json").stdout)["changes"]
+    assert [(one["number"], one["state"], one["verified"]) for one in changes] == [
+        (number, "applied", True) for number in (1, 2, 3, 4)
+    ]
+    assert [one["command"].split()[:2] for one in changes[1:]] == [["link", "off"], ["link", "on"], ["eee", "on"]]
+    assert changes[1]["switches"] == ["sw1", "sw2", "sw3"]
+    back = engineer.eeectl("rollback", "3", "--yes")
+    assert back.returncode == 0, back.stderr
+    assert engineer.read() == off
+    again = engineer.eeectl("rollback", "3", "--yes")
+    assert again.returncode == 1
+    assert "change 3 is taken back already" in again.stderr
+    assert engineer.eeectl("rollback", "--all", "--yes").returncode == 0
+    engineer.require_before()
+    said = engineer.eeectl("history").stdout
+    assert said.count("taken back") == 4
 
 
 def test_an_unconfirmed_apply_is_rolled_back(engineer: Engineer) -> None:

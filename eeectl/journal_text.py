@@ -1,0 +1,53 @@
+"""What the verbs that work with a lab's journal share: differences in words, and an interrupted rollback."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from controller.applying.journal import read_journal
+from controller.applying.rounds import Stopped
+from controller.applying.work import Work
+from controller.model.state import Change
+from controller.planning.plan_text import counted, target_of, words_of
+from eeectl.exit_status import DONE, INTERRUPTED
+from lab.errors import LabError
+
+SHOWN = 10
+"""Differences that are printed; the others are counted."""
+
+
+def journal_of(work: Work) -> Path:
+    """The journal of the last change; LabError if there was none."""
+    if read_journal(work.folder.journal) is None:
+        raise LabError(
+            f"this machine has never applied anything to lab {work.lab.name}: see "
+            f"`eeectl status {work.folder.operand}`."
+        )
+    return work.folder.journal
+
+
+def interruptible(work: Work, act: Callable[[], None]) -> int:
+    """Do something that a Ctrl-C may leave unfinished; the exit status."""
+    try:
+        act()
+    except Stopped:
+        print(
+            f"eeectl: the lab is between two states, safe but unfinished: run `eeectl recover {work.folder.operand}`.",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    return DONE
+
+
+def print_differences(goal: str, none: str, changes: Sequence[Change], to: TextIO = sys.stdout) -> None:
+    """Print the changes that lead to a goal, in words; `none` if there are none."""
+    if not changes:
+        if none:
+            print(none, file=to)
+        return
+    print(f"{goal} {counted(len(changes), 'change')}:", file=to)
+    for change in changes[:SHOWN]:
+        print(f"  {target_of(change)}: {words_of(change)}", file=to)
+    if len(changes) > SHOWN:
+        print(f"  and {len(changes) - SHOWN} more", file=to)
