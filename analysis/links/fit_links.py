@@ -1,12 +1,13 @@
 """Links' policies from a run's probe trials, for a calibration.
 
 A policy is claimed only against the same path with EEE off, in this run or in another one that is given. Probes of a
-pair in one state of the lab are fitted together, as long as the switches showed one state of EEE before all of them.
+pair in one state of the lab are fitted together, as long as the switches showed one state of EEE before all of them:
+those of one run, and those of all runs that are given together.
 """
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final
 
@@ -67,7 +68,8 @@ def fit_links(samples: RunSamples, others: Sequence[RunSamples] = ()) -> tuple[d
     """By name ("n01-n02", and the state of the lab if several were probed), the policy of each probed path.
 
     Second, a sentence for each path of which no policy is claimed. `others`: runs that may have its echoes with EEE
-    off. NotEnoughData if no valid trial probed a path.
+    off, and more of its own: a path that several runs probed is fitted with the last of them, to the echoes of all.
+    NotEnoughData if no valid trial probed a path.
     """
     probed = probed_pairs(samples, others)
     if not probed:
@@ -76,11 +78,42 @@ def fit_links(samples: RunSamples, others: Sequence[RunSamples] = ()) -> tuple[d
     for one in probed:
         several = sum(other.pair == one.pair for other in probed) > 1
         name = link_name(one.pair, one.state if several else ())
+        alike = [other for run in others for other in _probed(run) if _fits_together(one, other)]
+        if any(_begun_ns(other) > _begun_ns(one) for other in alike):
+            continue
         try:
-            found[name] = _claimed(one)
+            found[name] = _claimed(_together(one, alike))
         except NotEnoughData as error:
             refused.append(f"{name}: {error}")
     return found, tuple(refused)
+
+
+def _probed(run: RunSamples) -> tuple[ProbedPair, ...]:
+    """Its pairs; none if its own probes do not fit together, which its own fit reports."""
+    try:
+        return probed_pairs(run)
+    except NotEnoughData:
+        return ()
+
+
+def _fits_together(one: ProbedPair, other: ProbedPair) -> bool:
+    """Whether two runs probed one path in one state, as far as the switches showed it."""
+    return (one.pair, one.state, _summary(_shown(one))) == (other.pair, other.state, _summary(_shown(other)))
+
+
+def _shown(one: ProbedPair) -> Shown:
+    return next((shown for shown in map(shown_in, one.trials) if shown), {})
+
+
+def _begun_ns(one: ProbedPair) -> int:
+    return max(trial.begun_ns for trial in one.trials)
+
+
+def _together(one: ProbedPair, alike: Sequence[ProbedPair]) -> ProbedPair:
+    """With the echoes of other runs; `awake` is of the first that has some, as all runs were asked for them."""
+    trials = tuple(trial for each in (*alike, one) for trial in each.trials)
+    awake = {trial.folder: trial for each in (*alike, one) for trial in each.awake}
+    return replace(one, trials=trials, awake=tuple(awake.values()))
 
 
 def _claimed(one: ProbedPair) -> LinkPolicy:

@@ -81,12 +81,21 @@ def run_new(
         return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
 
 
-def resume_run(folder: Path, options: RunOptions, lateness_monitor_of: LatenessMonitorOf) -> RunResult:
-    """Resume a run that ended early. LabError if it is not an experiment's run, or if its lab has changed."""
+def resume_run(folder: Path, options: RunOptions, lateness_monitor_of: LatenessMonitorOf, blocks: int = 0) -> RunResult:
+    """Resume a run that ended early, or extend it to `blocks` blocks: the order of the first ones stays the same.
+
+    LabError if it is not an experiment's run, if its lab has changed, or if it has more blocks already.
+    """
     lab, experiment = experiment_in(folder)
+    if blocks and blocks < experiment.blocks:
+        raise LabError(f"{folder} has {experiment.blocks} blocks already: give --blocks that or more.")
+    longer = experiment.model_copy(update={"blocks": blocks}) if blocks > experiment.blocks else None
+    experiment = longer or experiment
     total = len(order_for(experiment))
     with RunProgress(total, quiet=options.quiet) as progress, _locked(lab, experiment, progress) as lock:
         run = Run.resume(folder)
+        if longer is not None:
+            run.add_facts({"experiment": longer.model_dump(mode="json", by_alias=True), "slot_count": total})
         return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
 
 

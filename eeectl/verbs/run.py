@@ -20,6 +20,7 @@ from controller.experiments.session import (
 from controller.live.export.attach import ViewOptions
 from eeectl.lab_name import LabName, lab_in_reach, lab_operand, require_up
 from eeectl.run_output import print_order, print_result
+from lab.errors import LabError
 from lab.yaml_source import YamlSource
 from twin.lab.lateness import Lateness
 
@@ -37,6 +38,7 @@ def run(
     lab: LabName = "",
     runs: Path = Path("runs"),
     resume: _Flag = False,
+    blocks: int = 0,
     put_back: _Flag = False,
     preflight: _Flag = False,
     order: _Flag = False,
@@ -58,6 +60,8 @@ def run(
         Folder in which the run gets its own.
     resume
         Resume a run that was stopped or killed; valid trials are kept.
+    blocks
+        With --resume: extend the run to so many blocks; those that it has stay as they are.
     put_back
         Only restore the lab to its state before a run that was killed.
     preflight
@@ -79,7 +83,9 @@ def run(
         return 0
     options = RunOptions(runs, anyway, views=views)
     if resume:
-        return print_result(resume_run(file, options, Lateness.of), as_json=as_json)
+        return print_result(resume_run(file, options, Lateness.of, blocks), as_json=as_json)
+    if blocks:
+        raise LabError("--blocks goes with --resume: an experiment's file has its own `blocks`.")
     experiment, source = read_experiment(file)
     if lab:
         experiment = experiment.model_copy(update={"lab": lab_operand(lab)})

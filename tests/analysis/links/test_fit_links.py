@@ -10,7 +10,7 @@ from analysis.links.fit_links import fit_links
 from analysis.links.probed_path import EEE_FILE, probed_path
 from lab.folder import find_lab, load_lab
 from record.samples import RunSamples
-from tests.support.measured.synthetic_run import WAKE_US, Writer, echoes_text, write_run
+from tests.support.measured.synthetic_run import BASE_NS, WAKE_US, Writer, echoes_text, write_run
 
 PAIR = ("n01", "n02")
 PORTS = ("sw1:gi1/0/1", "sw1:gi1/0/2")
@@ -53,6 +53,29 @@ def test_echoes_with_eee_off_may_be_those_of_another_run(tmp_path: Path) -> None
     found, refused = fit_links(alone, [off])
     assert refused == ()
     assert found["n01-n02"].kind == "hold"
+
+
+def test_runs_that_probed_one_path_are_fitted_together_with_the_last_of_them(tmp_path: Path) -> None:
+    shown = _shown(active=True)
+    first = _run(tmp_path, "first", ("on", "on", shown), ("off", "off", _shown(active=None, enabled=False)))
+    hour_ns = 3_600_000_000_000
+
+    def write(writer: Writer) -> None:
+        writer.now_ns = BASE_NS + hour_ns
+        text = echoes_text("on", writer.random, at_ns=writer.now_ns)
+        writer.write({"eee": "on"}, 5.0, what="probe", files={"echoes.jsonl": text, EEE_FILE: shown}, hosts=PAIR)
+
+    second = RunSamples(write_run(tmp_path, write, name="second"))
+    assert fit_links(first, [second]) == ({}, ())
+    together, refused = fit_links(second, [first])
+    assert refused == ()
+    alone, _ = fit_links(first)
+    assert together["n01-n02"].echo_count > 1.8 * alone["n01-n02"].echo_count - 5
+    wide, narrow = alone["n01-n02"].path_wake_us, together["n01-n02"].path_wake_us
+    assert wide is not None
+    assert narrow is not None
+    assert narrow.interval.half_width < wide.interval.half_width
+    assert narrow.interval.holds(2 * WAKE_US)
 
 
 def test_a_baseline_on_which_eee_stayed_in_force_is_none(tmp_path: Path) -> None:

@@ -11,6 +11,13 @@ from controller.experiments.experiment import Level
 
 _FACTORS: dict[str, tuple[Level, ...]] = {"eee": ("on", "off"), "sleep_us": (0, 100, 200), "size": (1, 2)}
 
+def test_more_blocks_leave_the_order_of_the_first_ones_as_it_was() -> None:
+    """So a run can be extended."""
+    for slow in ((), ("eee",)):
+        short, long = (order_of(_FACTORS, blocks=blocks, seed=3, slow=slow) for blocks in (2, 5))
+        assert long[: len(short)] == short
+
+
 _factors = st.dictionaries(
     st.sampled_from(["a", "b", "c"]),
     st.lists(st.integers(0, 5), min_size=1, max_size=3, unique=True).map(tuple),

@@ -129,7 +129,7 @@ def gaps_text(gap_us: Mapping[float, int], span_s: float) -> str:
     return "\n".join((json.dumps(header), rows, '{"kind": "summary", "ended_by": "done"}')) + "\n"
 
 
-def echoes_text(eee: str, random: np.random.Generator, count: int = 300, hosts: int = 2) -> str:
+def echoes_text(eee: str, random: np.random.Generator, count: int = 300, hosts: int = 2, at_ns: int = BASE_NS) -> str:
     gaps = random.permutation(np.geomspace(200.0, 20_000.0, count))
     names = ("number", "wanted_ns", "late_ns", "idle_transmit_ns", "idle_receive_ns", "sent_ns", "rtt_ns")
     header: dict[str, Any] = {"kind": "header", "agent": "echo_probe", "payload_byte": 56}
@@ -138,7 +138,7 @@ def echoes_text(eee: str, random: np.random.Generator, count: int = 300, hosts: 
     path = [Policy(HOLD_US, SLEEP_US, WAKE_US)] * hosts
     extra_us = echo_extra_us(sent_us, 95.0, path, np.full(count, ECHO_WIRE_BYTE), 0.008) if eee == "on" else 0.0
     rtt_us = 95.0 + random.normal(0, 2.0, count) + extra_us
-    sent = BASE_NS + (sent_us * 1e3).astype(int)
+    sent = at_ns + (sent_us * 1e3).astype(int)
     rows = [
         [n, round(g * 1e3), 300, round(g * 1e3), round(g * 1e3), int(s), round(r * 1e3)]
         for n, (g, s, r) in enumerate(zip(gaps, sent, rtt_us, strict=True))
