@@ -12,7 +12,7 @@ from textual.worker import get_current_worker
 
 from controller.live.feeds import Feed
 from controller.live.screen import panels
-from controller.live.screen.link_table import COLUMNS, FILTERS, ORDERS, cells, chosen
+from controller.live.screen.link_table import COLUMNS, FILTERS, ORDERS, cells, chosen, title
 from controller.live.screen.topology_panel import topology
 from controller.live.state.view import LabView
 from lab.errors import LabError
@@ -22,8 +22,8 @@ _WIDE: Final = 140
 _MOST_LINES: Final = {"topology": 16, "power": 8, "devices": 9, "progress": 8, "alarms": 6, "events": 8}
 """Largest heights of panels whose height depends on their content."""
 
-_RIGHT: Final = frozenset({"speed", "a→b", "b→a", "LPI %"})
-_WIDTHS: Final = {"state": 5, "speed": 5, "a→b": 6, "b→a": 6, "load": 8, "LPI %": 8, "EEE": 6}
+_RIGHT: Final = frozenset({"speed", "a→b", "b→a", "LPI"})
+_WIDTHS: Final = {"state": 5, "speed": 5, "a→b": 6, "b→a": 6, "load": 6, "LPI": 8, "EEE": 5}
 
 
 class WatchApp(App[str]):
@@ -85,7 +85,7 @@ class WatchApp(App[str]):
         with Horizontal(id="body"):
             with Vertical(id="left"):
                 yield Static(id="topology", classes="panel")
-                yield DataTable(id="links", cursor_type="none", cell_padding=0)
+                yield DataTable(id="links", cursor_type="none", cell_padding=0, header_height=2)
             with Vertical(id="right"):
                 yield Static(id="power", classes="panel")
                 yield Static(id="devices", classes="panel")
@@ -97,13 +97,15 @@ class WatchApp(App[str]):
     def on_mount(self) -> None:
         """Titles, columns, and the first drawing."""
         for name in ("topology", "power", "devices", "progress", "alarms", "events"):
-            self.query_one(f"#{name}").border_title = {"devices": "watts by device", "progress": "trials"}.get(
-                name, name
-            )
+            self.query_one(f"#{name}").border_title = {
+                "devices": "power by device",
+                "power": "power of the lab",
+                "progress": "trials",
+            }.get(name, name)
         table = self.query_one(DataTable)
-        for name in COLUMNS:
+        for name, meaning in COLUMNS.items():
             width = _WIDTHS.get(name)
-            table.add_column(_head(name), key=name, width=width + 1 if width is not None else None)
+            table.add_column(_head(name, meaning), key=name, width=width + 1 if width is not None else None)
         self.call_after_refresh(self._draw)
         self.set_interval(_POLL_S, self._poll)
 
@@ -147,8 +149,8 @@ class WatchApp(App[str]):
     def _fill(self) -> None:
         """Draw the cells that have changed."""
         table = self.query_one(DataTable)
-        table.border_title = f"links: {self._filter}, {self._order}"
         rows = chosen(self._view, self._filter, self._order)
+        table.border_title = title(rows, self._filter, self._order)
         names = [link.name for link in rows]
         drawn = [cells(link) for link in rows]
         if names != self._shown:
@@ -182,10 +184,11 @@ class WatchApp(App[str]):
         self._draw()
 
 
-def _head(name: str) -> str:
+def _head(name: str, meaning: str) -> str:
     if name in _RIGHT:
-        return name.rjust(_WIDTHS[name])
-    return name if name in _WIDTHS else f" {name}"
+        return f"{name.rjust(_WIDTHS[name])}\n{meaning.rjust(_WIDTHS[name])}"
+    indent = "" if name in _WIDTHS else " "
+    return f"{indent}{name}\n{indent}{meaning}"
 
 
 def _after(names: list[str], name: str) -> str:

@@ -66,14 +66,14 @@ def spark(shares: Sequence[float], width: int) -> str:
     return "".join(level(share) for share in kept).rjust(width)
 
 
-def chart(points: Sequence[tuple[int, float]], width: int, height: int) -> tuple[list[str], float, float]:
-    """Means of `points` (time ns, value) over time as `height` lines of blocks; and the smallest and largest mean.
+def chart(points: Sequence[tuple[int, float]], width: int, height: int) -> tuple[list[str], float]:
+    """Means of `points` (time ns, value of 0 or more) over time as `height` lines of bars from zero; and the largest.
 
     A column without points repeats the one before it; only gaps of several times the usual interval are empty.
-    The lowest line begins one eighth above 0, so that every point is visible.
+    A value of 0 is an eighth high, so that every point is visible.
     """
     if not points or width < 1 or height < 1:
-        return [""] * height, 0.0, 0.0
+        return [""] * height, 0.0
     first, span = points[0][0], max(1, points[-1][0] - points[0][0])
     sums, counts = [0.0] * width, [0] * width
     for time_ns, value in points:
@@ -85,16 +85,13 @@ def chart(points: Sequence[tuple[int, float]], width: int, height: int) -> tuple
         most=-(-_GAP_INTERVALS * width // len(points)),
     )
     known = [mean for mean in means if mean is not None]
-    low, high = min(known), max(known)
+    high = max(known)
     tall = height * 8
-    heights = [
-        0 if mean is None else 1 + round((mean - low) / (high - low) * (tall - 1)) if high > low else tall // 2
-        for mean in means
-    ]
+    heights = [0 if mean is None else max(1, round(mean / high * tall)) if high > 0 else 1 for mean in means]
     rows = [
         "".join(BLOCKS[max(0, min(8, eighths - line * 8))] for eighths in heights) for line in range(height - 1, -1, -1)
     ]
-    return rows, low, high
+    return rows, high
 
 
 def _carried(means: list[float | None], most: int) -> list[float | None]:

@@ -8,8 +8,20 @@ from rich.text import Text
 from controller.live.screen.drawing import rate_text, share_text, spark, speed_text
 from controller.live.state.view import LabView, LinkView
 
-COLUMNS: Final = ("link", "state", "speed", "a→b", "b→a", "load", "LPI %", "EEE")
-_SPARK: Final = 8
+COLUMNS: Final[Mapping[str, str]] = {
+    "link": "a--b",
+    "state": "",
+    "speed": "bit/s",
+    "a→b": "bit/s",
+    "b→a": "bit/s",
+    "load": "recent",
+    "LPI": "% →/←",
+    "EEE": "",
+}
+"""By name; the unit or meaning of their values is the second line of the head."""
+
+_SPARK: Final = 6
+_UNCOUNTED: Final = "LPI -: no counter read"
 
 FILTERS: Final[Mapping[str, Callable[[LinkView], bool]]] = {
     "all links": lambda _: True,
@@ -21,6 +33,7 @@ FILTERS: Final[Mapping[str, Callable[[LinkView], bool]]] = {
 """By name; a key steps through them."""
 
 ORDERS: Final[Mapping[str, Callable[[LinkView], float]]] = {
+    "trunks first": lambda link: 2.0 * (not link.up) + (not link.trunk),
     "as in the inventory": lambda _: 0.0,
     "by load": lambda link: -(link.load_share or 0.0),
     "by LPI": lambda link: -(link.lpi_share if link.lpi_share is not None else -1.0),
@@ -30,6 +43,12 @@ ORDERS: Final[Mapping[str, Callable[[LinkView], float]]] = {
 def chosen(view: LabView, which: str, order: str) -> Sequence[LinkView]:
     """Links of one filter in one order."""
     return sorted(filter(FILTERS[which], view.links), key=ORDERS[order])
+
+
+def title(links: Sequence[LinkView], which: str, order: str) -> str:
+    """Title of the table: filter, order, and what a dash in it means if there is one."""
+    unknown = any(link.up and link.lpi_share is None for link in links)
+    return f"links: {which}, {order}" + (f" · {_UNCOUNTED}" if unknown else "")
 
 
 def cells(link: LinkView) -> tuple[Text, ...]:
@@ -47,5 +66,5 @@ def cells(link: LinkView) -> tuple[Text, ...]:
         Text(f"{rate_text(link.ba_bps) if link.up else '':>6}"),
         Text(spark(link.recent_share, _SPARK), style="green"),
         Text(f"{lpi if link.up else '':>8}", style="cyan"),
-        Text({"one-sided": "1 side"}.get(link.eee, link.eee), style=eee_style),
+        Text({"one-sided": "1 end"}.get(link.eee, link.eee), style=eee_style),
     )

@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from controller.live.screen import panels
-from controller.live.screen.link_table import COLUMNS, cells
+from controller.live.screen.link_table import COLUMNS, cells, chosen, title
 from controller.live.screen.topology_panel import topology
 from controller.live.state.view import LabView
 
@@ -18,18 +18,19 @@ _MOST: Final = 60
 def as_text(view: LabView, width: int) -> RenderableType:
     """The whole view, `width` characters wide."""
     links = Table(box=None, padding=(0, 1, 0, 1), show_edge=False)
-    for name in COLUMNS:
-        links.add_column(name, header_style="dim", no_wrap=True)
-    for link in view.links:
+    for name, meaning in COLUMNS.items():
+        links.add_column(f"{name}\n{meaning}", header_style="dim", no_wrap=True)
+    rows = chosen(view, "all links", "trunks first")
+    for link in rows:
         links.add_row(*cells(link))
     return Group(
         panels.head(view, width),
-        *_titled("power", panels.power(view, width, _CHART)),
-        *_titled("watts by device", panels.devices(view, width, _MOST)),
+        *_titled("power of the lab", panels.power(view, width, _CHART)),
+        *_titled("power by device", panels.devices(view, width, _MOST)),
         *_titled("trials", panels.progress(view, width, 12)),
         *_titled("alarms", panels.alarms(view, width, 20)),
         *_titled("topology", topology(view, width, _MOST)),
-        *_titled("links", links),
+        *_titled(title(rows, "all links", "trunks first"), links),
         *_titled("events", panels.events(view, width, 12)),
     )
 

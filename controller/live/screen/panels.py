@@ -1,5 +1,6 @@
 """Panels of the live view as text of a given size, from a frozen view and without a terminal."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final
@@ -7,12 +8,12 @@ from typing import Final
 from rich.text import Text
 
 from controller.live.screen.drawing import bar, chart, energy_text, line, span_text
-from controller.live.state.view import LabView, PowerView, RunView, TrialView
+from controller.live.state.view import DevicePower, LabView, RunView, TrialView
 
 _SEVERITY: Final = {"bad": ("✖ ", "bold red"), "odd": ("! ", "yellow")}
 _STATES: Final = {"running": "cyan", "valid": "green", "invalid": "yellow", "failed": "red"}
 _NEWLINE: Final = Text("\n", no_wrap=True, overflow="ellipsis")
-_AXIS: Final = 9  # characters of the chart's scale
+_AXIS: Final = 11  # characters of the chart's scale
 
 
 def _clock(time_ns: int) -> str:
@@ -26,7 +27,7 @@ def _line(*parts: tuple[str, str] | str) -> Text:
 def head(view: LabView, width: int) -> Text:
     """One line: the lab or run, its state, the time."""
     answering, of = view.answering
-    right = f"{answering}/{of} answer  {_clock(view.now_ns)} UTC"
+    right = f"{answering} of {of} devices answer  {_clock(view.now_ns)} UTC"
     left = f" {view.lab}"
     if view.run is not None:
         left += f" · {view.run.name} · {view.run.state} {span_text((view.now_ns - view.run.begun_ns) / 1e9)}"
@@ -39,41 +40,80 @@ def head(view: LabView, width: int) -> Text:
 def power(view: LabView, width: int, height: int) -> Text:
     """Power now and over the run, and its integral."""
     shown = view.power
-    lines = [_power_figures(shown)]
-    rows, low, high = chart(shown.history, max(1, width - _AXIS), max(0, height - 1))
+    lines = [_power_figures(view, width)]
+    rows, high = chart(shown.history, max(1, width - _AXIS), max(0, height - 1))
     for number, row in enumerate(rows):
-        scale = f"{high:7.1f} ┤" if number == 0 else f"{low:7.1f} ┤" if number == len(rows) - 1 else "        │"
+        scale = f"{high:7.1f} W ┤" if number == 0 else "      0 W ┤" if number == len(rows) - 1 else "          │"
         lines.append(_line((scale if shown.history else "", "dim"), (row, "green")))
     return _NEWLINE.join(lines)
 
 
-def _power_figures(power_view: PowerView) -> Text:
+def _power_figures(view: LabView, width: int) -> Text:
+    """Power now, of switches and hosts, and its integral; its mean where there is room."""
+    power_view = view.power
     if power_view.power_watt is None and not power_view.history:
         return _line((" no watts yet", "dim"))
     now = "?" if power_view.power_watt is None else f"{power_view.power_watt:.1f}"
     values = [watt for _, watt in power_view.history]
     mean = sum(values) / len(values) if values else 0.0
     span_s = (power_view.history[-1][0] - power_view.begun_ns) / 1e9 if power_view.history else 0.0
-    rest = f" W   mean {mean:.1f}   {energy_text(power_view.energy_joule)} in {span_text(span_s)}"
+    kinds, energy = _by_kind(view), f"   {energy_text(power_view.energy_joule)} in {span_text(span_s)}"
+    rest = f" W{kinds}   mean {mean:.1f} W{energy}"
+    if len(now) + len(rest) > width - 1:
+        rest = f" W{kinds}{energy}"
     return _line(" ", (now, "bold green" if power_view.power_watt is not None else "bold red"), rest)
 
 
+def _by_kind(view: LabView) -> str:
+    """Watts of all switches and of all hosts, if both are metered."""
+    kinds = (("switches", frozenset(view.switches)), ("hosts", frozenset(view.hosts)))
+    sums = [(kind, _sum(view.power.devices, names)) for kind, names in kinds]
+    if any(watt is None for _, watt in sums):
+        return ""
+    return f" ({', '.join(f'{kind} {watt:.1f} W' for kind, watt in sums)})"
+
+
+def _sum(devices: Sequence[DevicePower], names: frozenset[str]) -> float | None:
+    found = [one.power_watt for one in devices if one.device in names]
+    return sum(found) if found else None
+
+
 def devices(view: LabView, width: int, height: int) -> Text:
-    """Power of each device as bars; the largest ones if there is no room for all."""
+    """Power of each device as bars from zero, switches first; where room is short, hosts are summed up, never switches.
+
+    Of more switches than there is room for, the largest are shown.
+    """
     shown = view.power.devices
-    ordered = shown if len(shown) <= height else tuple(sorted(shown, key=lambda one: -one.power_watt)[: height - 1])
-    most = max((one.power_watt for one in shown), default=0.0) or 1.0
-    name = max((len(one.device) for one in shown), default=0)
-    room = max(1, width - name - 10)
+    ranks = {name: rank for rank, name in enumerate((*view.switches, *view.hosts))}
+    ordered = sorted(shown, key=lambda one: ranks.get(one.device, len(ranks)))
+    rest: list[DevicePower] = []
+    if len(ordered) > height:
+        switches = frozenset(view.switches)
+        rest = [one for one in ordered if one.device not in switches]
+        ordered = [one for one in ordered if one.device in switches] or rest
+        rest = [] if ordered is rest else rest
+        if len(ordered) + bool(rest) > height:
+            largest = sorted(ordered, key=lambda one: -one.power_watt)
+            ordered, rest = largest[: height - 1], [*largest[height - 1 :], *rest]
+    most = max((one.power_watt for one in ordered), default=0.0) or 1.0
+    name = max((len(one.device) for one in ordered), default=0)
+    room = max(1, width - name - 12)
     lines = []
     for one in ordered:
         style = "red" if one.stale else "green"
-        figure = f" {one.device:<{name}} {one.power_watt:6.1f} "
+        figure = f" {one.device:<{name}} {one.power_watt:6.1f} W "
         lines.append(_line(figure, (line(one.power_watt / most, room), style)))
-    if len(ordered) < len(shown):
-        rest = sum(one.power_watt for one in shown) - sum(one.power_watt for one in ordered)
-        lines.append(_line((f" {len(shown) - len(ordered)} others draw {rest:.1f} W", "dim")))
+    if rest:
+        lines.append(_line((_rest(view, rest), "dim")))
     return _NEWLINE.join(lines)
+
+
+def _rest(view: LabView, rest: Sequence[DevicePower]) -> str:
+    """Devices that are not shown one by one: how many, their sum and their range."""
+    watts = [one.power_watt for one in rest]
+    kind = "hosts" if all(one.device in view.hosts for one in rest) else "others"
+    each = f", each {min(watts):.1f} to {max(watts):.1f} W" if len(watts) > 1 else ""
+    return f" {len(rest)} {kind}: {sum(watts):.1f} W{each}"
 
 
 def progress(view: LabView, width: int, height: int) -> Text:

@@ -1,6 +1,7 @@
 """What is drawn, at the sizes that people have. `pytest --snapshot-update` updates the stored screens."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,11 +10,13 @@ from syrupy.assertion import SnapshotAssertion
 from textual.pilot import Pilot
 from textual.widgets import DataTable
 
+from controller.live.screen import panels
 from controller.live.screen.app import WatchApp
 from controller.live.screen.drawing import bar, chart, rate_text, span_text, spark
+from controller.live.screen.link_table import FILTERS, ORDERS, chosen, title
 from controller.live.screen.once import as_text
 from controller.live.state.live_state import LiveState
-from controller.live.state.view import LabView
+from controller.live.state.view import DevicePower, LabView, PowerView
 from lab.errors import LabError
 from record.run_tail import Echo, Update
 from tests.support.labs.toy_view import FACTS, LAB, SECOND, T0, begun, ended, event, lpi, poll, ports, watts
@@ -166,8 +169,8 @@ def test_small_drawings() -> None:
     assert span_text(3_723) == "1:02:03"
     assert spark((0.0, 0.001, 0.5, 1.0), 5) == "  ▁▄█"
     assert bar(0.5, 4) == "██"
-    rows, low, high = chart([(n * SECOND, float(n)) for n in range(8)], 8, 1)
-    assert (rows, low, high) == (["▁▂▃▄▅▆▇█"], 0.0, 7.0)
+    rows, high = chart([(n * SECOND, float(n)) for n in range(9)], 9, 1)
+    assert (rows, high) == (["▁▁▂▃▄▅▆▇█"], 8.0)
 
 
 def test_a_gap_in_the_samples_is_a_gap_in_the_chart() -> None:
@@ -176,3 +179,52 @@ def test_a_gap_in_the_samples_is_a_gap_in_the_chart() -> None:
     assert " " in row[15:30]
     assert " " not in row[:9]
     assert " " not in row[32:]
+
+
+def _metered(host_count: int) -> LabView:
+    """Two switches and many hosts, all metered; hosts draw more than switches."""
+    names = tuple(f"n{n:02}" for n in range(host_count))
+    drawn = [DevicePower(name, 50.0 + n, stale=False) for n, name in enumerate(names)]
+    drawn += [DevicePower(name, 20.0, stale=False) for name in ("sw1", "sw2")]
+    watts_now = PowerView(200.0, ((T0, 190.0), (T0 + SECOND, 210.0)), 200.0, T0, tuple(drawn))
+    return replace(LiveState(LAB).view(T0 + SECOND), hosts=names, power=watts_now)
+
+
+def test_hosts_do_not_hide_switches() -> None:
+    lines = panels.devices(_metered(30), 78, 6).plain.splitlines()
+    assert [line.split()[0] for line in lines[:2]] == ["sw1", "sw2"]
+    assert lines[2:] == [" 30 hosts: 1935.0 W, each 50.0 to 79.0 W"]
+    assert [line.split()[0] for line in panels.devices(_metered(3), 78, 6).plain.splitlines()][:3] == [
+        "sw1",
+        "sw2",
+        "n00",
+    ]
+    assert " 31 others: " in panels.devices(_metered(30), 78, 2).plain
+    rows = chosen(_busy(), "all links", "trunks first")
+    assert rows[0].name == "sw1:p2--sw2:p2"
+
+
+def test_bars_begin_at_zero_and_every_watt_has_its_unit() -> None:
+    shown = panels.power(_metered(2), 90, 5).plain.splitlines()
+    assert shown[0] == " 200.0 W (switches 40.0 W, hosts 101.0 W)   mean 200.0 W   200 J in 0:00:01"
+    assert shown[1].startswith("  210.0 W ┤")
+    assert shown[-1].startswith("      0 W ┤█")
+    assert "mean" not in panels.power(_metered(2), 60, 5).plain
+    bars = [line.split(" W ")[1] for line in panels.devices(_metered(2), 60, 6).plain.splitlines()]
+    assert len(bars[0]) / len(bars[-1]) == pytest.approx(20 / 51, abs=0.03)
+
+
+def test_a_dash_for_lpi_is_explained_where_there_is_one() -> None:
+    links = _busy().links
+    assert "LPI -: no counter read" in title(links, "all links", "trunks first")
+    assert max(len(title(links, which, order)) for which in FILTERS for order in ORDERS) <= 78
+    counted = [link for link in links if link.lpi_share is not None]
+    assert title(counted, "all links", "by LPI") == "links: all links, by LPI"
+
+
+def test_no_cell_of_the_table_is_cut_on_a_small_terminal() -> None:
+    view = _busy()
+    link = replace(view.links[0], name="sw1:gi1/0/11--sw2:gi1/0/11", ab_bps=999e6, ab_lpi_share=1.0, ba_lpi_share=1.0)
+    _, shown = _drive(_Toy(replace(view, links=(replace(link, eee="one-sided"),) * 30)), (80, 24))
+    assert " 999M " in shown
+    assert "100/100 1 end" in shown
