@@ -19,6 +19,7 @@ from twin.families.table import check_family, check_ports
 from twin.lab.preflight import check_listeners, check_machine, check_networks
 from twin.machine import lab_clock
 from twin.machine.control import ask
+from twin.machine.foreground import run_in_foreground
 from twin.machine.lab_clock import make_page, rate_of
 from twin.machine.neighbours import raise_limits, restore_limits
 from twin.machine.statedir import CLOCK, Journal, State, StateDir, hidden_labs, running_labs, state_of
@@ -44,6 +45,14 @@ def resolve(name: str) -> str:
     if StateDir(last).path.is_dir() and not ("/" in name and Path(name).is_dir()):
         return last
     return find_lab(name).name
+
+
+def journal_of(name: str) -> Journal | None:
+    """The journal of a lab that somebody brought up and this user may see; None of any other."""
+    try:
+        return StateDir(resolve(name)).load()
+    except LabError:
+        return None
 
 
 def running(name: str) -> tuple[StateDir, Journal]:
@@ -259,14 +268,7 @@ def exec_in_host(name: str, host: str, command: list[str], *, as_root: bool) -> 
         for group in groups:
             group.write_text("0", encoding="ascii")
 
-    with subprocess.Popen(argv, env=environment, preexec_fn=join) as child:  # noqa: PLW1509 - one thread here
-        before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGQUIT)}
-        try:
-            code = child.wait()
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
-    return code if code >= 0 else 128 - code
+    return run_in_foreground(argv, environment, join)
 
 
 def clock_page(name: str) -> Path:
