@@ -1,9 +1,11 @@
 """Is a switch of the maker that its family in the inventory stands for? By sysObjectID and sysDescr (SNMPv2-MIB). Pure.
 
 The number after 1.3.6.1.4.1 is the maker's (IANA, private enterprise numbers). Makers rebrand: each family has every
-maker whose switches are known to have its command line.
+maker whose switches are known to have its command line. Families of one maker are told apart by the model that sysDescr
+names, if it names one of theirs.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -21,6 +23,13 @@ _BRANCHES: Final[Mapping[SwitchFamily, tuple[str, ...]]] = {
     "dell_n_series": ("674",),
     "cisco_ios": ("9.1", "9.12"),
 }
+_MODELS: Final[Mapping[SwitchFamily, re.Pattern[str]]] = {
+    "dell_powerconnect_55xx": re.compile(r"\bPowerConnect 55(24|48)P?\b"),
+    "dell_powerconnect_62xx": re.compile(r"\bPowerConnect 62(24|48)[FP]?\b"),
+    "dell_n_series": re.compile(r"\bN[1-4]\d{3}[A-Z]*(-ON)?\b"),
+    "netgear_m4300": re.compile(r"\bM4300-"),
+}
+"""How a family's models call themselves in sysDescr; a family without an entry is not told apart from others."""
 
 
 def said_of(answers: Answers) -> tuple[str, str]:
@@ -33,9 +42,14 @@ def wrong_maker(switch: Switch, object_id: str, description: str) -> str:
     """What is wrong, as a sentence; empty if the switch fits its family, or if it does not say."""
     known = _BRANCHES.get(switch.family)
     number = object_id.removeprefix(_ENTERPRISES)
-    if known is None or not object_id or any(f"{number}.".startswith(f"{branch}.") for branch in known):
+    if known is None or not object_id:
         return ""
+    right_maker = any(f"{number}.".startswith(f"{branch}.") for branch in known)
+    named = [family for family, models in _MODELS.items() if models.search(description)]
+    if right_maker and (not named or switch.family in named):
+        return ""
+    remedy = f"`family: {named[0]}`" if len(named) == 1 and named[0] != switch.family else "`family`"
     return (
-        f"it is no {switch.family}: it calls itself '{description[:80]}' (sysObjectID {object_id}); correct `family` "
+        f"it is no {switch.family}: it calls itself '{description[:80]}' (sysObjectID {object_id}); correct {remedy} "
         "in hosts.yml."
     )

@@ -93,7 +93,7 @@ def test_another_family_is_refused_and_says_why(scene: tuple[Face, Switch]) -> N
     other = replace(switch, family="cisco_ios")
     found = hour(face, other)
     assert found["answer over SNMP"].standing == "refused"
-    assert "correct `family`" in found["answer over SNMP"].by
+    assert f"correct `family: {switch.family}` in hosts.yml" in found["answer over SNMP"].by
     assert found["say who it is"].standing == "refused"
 
 

@@ -113,3 +113,21 @@ def test_makers_by_number(family: str, object_id: str, *, right: bool) -> None:
     sentence = wrong_maker(switch, object_id, "Some Switch of 1999")
     assert (not sentence) is right
     assert right or "calls itself 'Some Switch of 1999'" in sentence
+
+
+@pytest.mark.parametrize(
+    ("family", "description", "right"),
+    [
+        ("dell_n_series", "Dell Networking N2048, 6.3.0.6, Linux 3.7.10", True),
+        ("dell_powerconnect_62xx", "Dell Networking N2048, 6.3.0.6, Linux 3.7.10", False),
+        ("dell_n_series", "PowerConnect 6248, 3.3.7.2, VxWorks 6.5", False),
+        ("dell_powerconnect_62xx", "PowerConnect 6224P, 3.3.4.1, VxWorks 6.5", True),
+        ("dell_powerconnect_62xx", "PowerConnect M6348, 4.1.0.6, VxWorks 6.5", True),  # a model of no family
+        ("dell_powerconnect_55xx", "PowerConnect 6224, 3.3.4.1, VxWorks 6.5", False),
+    ],
+)
+def test_families_of_one_maker_by_their_models(family: str, description: str, *, right: bool) -> None:
+    switch = replace(ros_face.SWITCH, family=family)  # type: ignore[arg-type]
+    sentence = wrong_maker(switch, "1.3.6.1.4.1.674.10895.3060", description)
+    assert (not sentence) is right
+    assert right or "correct `family: dell_" in sentence
