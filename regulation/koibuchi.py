@@ -22,7 +22,7 @@ from collections.abc import Callable, Collection, Sequence
 from lab.errors import PlanError
 from regulation.choice import Choice, choice_of, require_kept
 from regulation.levels import Level, Levels
-from regulation.network import Channel, Network, Stream, Ways, channel_loads, links_of, pruned
+from regulation.network import Channel, Network, Stream, Ways, channel_loads, links_of, path_of, pruned
 
 Order = Callable[[int, int], tuple[float, ...]]
 """The key by which trunks are tried, from a trunk's number and the bytes of its busier channel."""
@@ -174,9 +174,9 @@ class _Paths:
         for target, amount_byte in stream.byte_to.items():
             if target not in behind:
                 continue
-            for channel in _path(old, stream.root, target):
+            for channel in path_of(old, stream.root, target):
                 self._load[channel] -= amount_byte
-            after = _path(ways, stream.root, target)
+            after = path_of(ways, stream.root, target)
             for channel in after:
                 self._load[channel] += amount_byte
             raised.update(after)
@@ -196,12 +196,3 @@ def _depths(ways: Ways, root: str, without: int) -> dict[str, int]:
             depth[there] = depth[here] + 1
             queue.append(there)
     return depth
-
-
-def _path(ways: Ways, root: str, target: str) -> list[Channel]:
-    path = []
-    at = target
-    while at != root:
-        at, number = ways[at]
-        path.append((number, at))
-    return path

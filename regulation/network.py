@@ -120,6 +120,16 @@ def tree_ways(network: Network, root: str, links: Collection[int]) -> dict[str, 
     return ways
 
 
+def path_of(ways: Ways, root: str, target: str) -> list[Channel]:
+    """The channels from the root of a tree to a switch, the last one first."""
+    path = []
+    at = target
+    while at != root:
+        at, number = ways[at]
+        path.append((number, at))
+    return path
+
+
 def channel_loads(streams: Sequence[Stream], trees: Sequence[Ways]) -> dict[Channel, int]:
     """Bytes on each channel that a tree uses: Koibuchi 2011, V.B.3, step 2.
 
@@ -131,8 +141,6 @@ def channel_loads(streams: Sequence[Stream], trees: Sequence[Ways]) -> dict[Chan
         for here, number in ways.values():
             counters.setdefault((number, here), 0)
         for target, amount_byte in stream.byte_to.items():
-            at = target
-            while at != stream.root:
-                at, number = ways[at]
-                counters[number, at] += amount_byte
+            for channel in path_of(ways, stream.root, target):
+                counters[channel] += amount_byte
     return counters

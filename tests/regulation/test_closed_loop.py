@@ -1,0 +1,245 @@
+"""TCEP's decisions epoch by epoch, on networks whose hosts send as a test has them."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lab.errors import PlanError
+from regulation.closed_loop import Fabric, LinkChange, LoopState, Settings, decide, inner_count
+from regulation.network import Network, Stream, tree_ways
+from regulation.utilization import Used, used_by
+from tests.support.regulation.networks import cases, complete, shortest, streams_for
+
+EPOCH_S = 1.0
+FULL = 125_000_000
+"""Bytes that a channel of 1 Gb/s carries in an epoch."""
+
+Load = Callable[[int], Mapping[tuple[str, str], int]]
+
+
+@dataclass
+class Loop:
+    """A network under the loop: links wake within an epoch, and hosts send over shortest paths of active links."""
+
+    network: Network
+    load: Load
+    settings: Settings = field(default_factory=Settings)
+    slowdown: Callable[[int], float | None] = lambda _epoch: None
+    down: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.fabric = Fabric.of(self.network)
+        self.state = LoopState.begin(self.fabric)
+        self.changes: list[tuple[LinkChange, ...]] = []
+        self._known: dict[object, dict[int, Used]] = {}
+
+    def epochs(self, count: int) -> "Loop":
+        for _ in range(count):
+            streams = streams_for(self.network, self.load(self.state.epoch))
+            used = self.used(streams)
+            up = set(self.network.trunks) - self.state.having("off") - self.down
+            decision = decide(
+                self.fabric, self.state, used, up=up, slowdown=self.slowdown(self.state.epoch), settings=self.settings
+            )
+            self.changes.append(decision.changes)
+            self.state = decision.state
+            if not self.down:
+                assert self.network.connects(self.state.having("active"))
+            self._at_most_one_change_a_switch(decision.changes)
+        return self
+
+    def used(self, streams: tuple[Stream, ...]) -> dict[int, Used]:
+        active = self.state.having("active") - self.down
+        key = active, str(streams)
+        if key not in self._known:
+            now = tuple(tree_ways(self.network, stream.root, active) for stream in streams)
+            self._known[key] = used_by(self.network, streams, shortest(self.network, streams), now, EPOCH_S)
+        return self._known[key]
+
+    def _at_most_one_change_a_switch(self, changes: tuple[LinkChange, ...]) -> None:
+        switched = Counter(end for one in changes if one.is_physical for end in self.fabric.ends(one.link))
+        assert max(switched.values(), default=0) <= 1
+        shadows = Counter(end for number in self.state.having("shadow") for end in self.fabric.ends(number))
+        assert max(shadows.values(), default=0) <= 1
+        assert not self.fabric.root & self.state.having("shadow", "off")
+
+    def times_left(self) -> Counter[int]:
+        """How often each link was deactivated."""
+        return Counter(one.link for changes in self.changes for one in changes if one.after == "shadow")
+
+
+def _uniform(network: Network, amount: int) -> dict[tuple[str, str], int]:
+    return {(a, b): amount for a in network.homes for b in network.homes if a != b}
+
+
+def test_a_network_without_traffic_shrinks_to_its_root_network() -> None:
+    network = complete(6)
+    loop = Loop(network, lambda _: {}).epochs(400)
+    assert loop.state.having("active") == loop.fabric.root
+    assert len(loop.fabric.root) == 5
+    assert {network.trunks[number].a for number in loop.fabric.root} == {"s0"}
+
+
+def test_links_come_back_with_the_load() -> None:
+    """Six switches that send a quarter of a link to each other: more than the links of the hub alone carry."""
+    network = complete(6)
+    busy = _uniform(network, FULL // 4)
+    loop = Loop(network, lambda epoch: busy if epoch >= 400 else {}).epochs(400)
+    assert loop.state.having("active") == loop.fabric.root
+    loop.epochs(60)
+    streams = streams_for(network, busy)
+    assert max(one.total for one in loop.used(streams).values()) <= loop.settings.high_water_mark
+
+
+def test_a_link_is_a_shadow_for_a_deactivation_epoch_before_it_goes_off() -> None:
+    loop = Loop(complete(4), lambda _: {}).epochs(100)
+    began: dict[int, int] = {}
+    for epoch, changes in enumerate(loop.changes):
+        for one in changes:
+            if one.after == "shadow":
+                began[one.link] = epoch
+            if one.after == "off":
+                assert one.before == "shadow"
+                assert epoch - began[one.link] >= loop.settings.deactivation_epochs
+
+
+def test_a_shadow_link_comes_back_at_once() -> None:
+    """As soon as links beside it are above the mark, and without waiting to wake."""
+    network = complete(4)
+    busy = _uniform(network, FULL // 2)
+    loop = Loop(network, lambda _: {})
+    while not loop.state.having("shadow"):
+        loop.epochs(1)
+    (shadow, *_) = sorted(loop.state.having("shadow"))
+    loop.load = lambda _: busy
+    loop.epochs(1)
+    assert loop.state.links[shadow].state == "active"
+    assert [one.before for one in loop.changes[-1] if one.link == shadow] == ["shadow"]
+
+
+def test_inner_and_outer_links_of_figure_6() -> None:
+    """Of five links the first three have a budget of 1.9, the others carry 1.2; two would have 1.2 for 1.5."""
+    totals = (0.5, 0.3, 0.3, 0.7, 0.5)
+    assert inner_count(totals, 1.0) == 3
+    assert inner_count(totals, 0.75) == 4
+    assert inner_count((0.9, 0.8), 0.75) == 2
+    assert inner_count((0.0, 0.0), 0.75) == 1
+
+
+def test_least_minimally_routed_traffic_goes_first() -> None:
+    """Though that link is used most (Observation 2)."""
+    network = complete(4)
+    fabric = Fabric.of(network)
+    used = {number: Used(0.1) for number in fabric.root} | {4: Used(0.1), 5: Used(0.05, 0.15), 6: Used(0.1)}
+    state = LoopState.begin(fabric)
+    decision = decide(fabric, state, used, up=set(network.trunks), settings=Settings(deactivation_epochs=1))
+    assert [(one.link, one.after) for one in decision.changes] == [(5, "shadow")]
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    switches=st.integers(3, 6),
+    period=st.integers(2, 60),
+    high=st.integers(1, 60),
+    share=st.integers(1, 9),
+)
+def test_square_waves_do_not_switch_links_for_ever(switches: int, period: int, high: int, share: int) -> None:
+    """A link goes off and on again at most as often as its hold can double, or after long rests."""
+    network = complete(switches)
+    busy = _uniform(network, FULL * high // 100)
+
+    def wave(epoch: int) -> Mapping[tuple[str, str], int]:
+        return busy if epoch % period < max(1, period * share // 10) else {}
+
+    count = 800
+    loop = Loop(network, wave).epochs(count)
+    first = loop.settings.deactivation_epochs
+    most = 2 + math.log2(count / first)
+    for number, times in loop.times_left().items():
+        assert times <= most, (network.trunks[number], times)
+
+
+@settings(deadline=None, max_examples=30)
+@given(case=cases(), percents=st.lists(st.integers(0, 400), min_size=1, max_size=6))
+def test_any_network_stays_joined(
+    case: tuple[Network, tuple[Stream, ...], tuple[Mapping[str, tuple[str, int]], ...]], percents: list[int]
+) -> None:
+    """Whatever is sent; the harness checks joins, root links and changes a switch after every epoch."""
+    network, streams, _ = case
+    sizes = {(stream.root, target): size for stream in streams for target, size in stream.byte_to.items()}
+
+    def load(epoch: int) -> Mapping[tuple[str, str], int]:
+        percent = percents[epoch // 20 % len(percents)]
+        return {pair: size * percent * FULL // 100_000 for pair, size in sizes.items()}
+
+    Loop(network, load).epochs(150)
+
+
+def test_a_program_that_is_too_slow_gets_all_links_and_longer_each_time() -> None:
+    network = complete(5)
+    loop = Loop(network, lambda _: {}).epochs(300)
+    assert loop.state.having("off")
+    rests = []
+    for _ in range(3):
+        loop.slowdown = lambda _: 0.06
+        loop.epochs(1)
+        loop.slowdown = lambda _: 0.0
+        rests.append(loop.state.quiet_until - loop.state.epoch)
+        loop.epochs(15)
+        assert loop.state.having("active") == set(network.trunks)
+        while loop.state.having("active") == set(network.trunks):
+            loop.epochs(1)
+        assert loop.state.epoch > loop.state.quiet_until
+    assert all(later == 2 * one for one, later in pairwise(rests))
+
+
+def test_a_cut_root_link_is_replaced_and_comes_back() -> None:
+    network = complete(4)
+    loop = Loop(network, lambda _: {}).epochs(300)
+    cut = min(loop.fabric.root)
+    loop.down = {cut}
+    for _ in range(2):
+        up = set(network.trunks) - loop.state.having("off") - loop.down
+        loop.state = decide(loop.fabric, loop.state, {}, up=up).state
+    assert network.connects(loop.state.having("active"))
+    assert loop.state.links[cut].state == "down"
+    loop.down = set()
+    loop.epochs(1)
+    assert loop.state.links[cut].state == "active"
+
+
+def test_what_is_predicted_to_be_too_much_is_not_tried() -> None:
+    network = complete(4)
+    fabric = Fabric.of(network)
+    state = LoopState.begin(fabric)
+    for _ in range(50):
+        state = decide(fabric, state, {}, up=set(network.trunks), predict=lambda _links: 0.8).state
+    assert state.having("active") == set(network.trunks)
+
+
+def test_the_same_counters_give_the_same_decisions() -> None:
+    busy = _uniform(complete(5), FULL // 3)
+    one, other = (Loop(complete(5), lambda epoch: busy if epoch % 70 < 20 else {}).epochs(300) for _ in range(2))
+    assert one.changes == other.changes
+
+
+def test_settings_out_of_range_are_refused() -> None:
+    with pytest.raises(PlanError, match="U_hwm"):
+        Settings(high_water_mark=1.0)
+
+
+def test_minimal_and_detour_and_virtual() -> None:
+    """s0-s1 off: its traffic takes a detour over s2, and would have used a tenth of it."""
+    network = complete(3)
+    streams = streams_for(network, {("s0", "s1"): FULL // 10, ("s0", "s2"): FULL // 5})
+    now = tuple(tree_ways(network, stream.root, (2, 3)) for stream in streams)
+    used = used_by(network, streams, shortest(network, streams), now, EPOCH_S)
+    assert used[1] == Used(0.0, 0.0, 0.1)
+    assert used[2] == Used(0.2, 0.1, 0.2)
+    assert used[3] == Used(0.0, 0.1, 0.0)
