@@ -7,10 +7,8 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
-from rich.console import Console
-from rich.table import Table
 
-from analysis.calibration import Calibration, load_calibration
+from analysis.calibration import load_calibration
 from analysis.predict.best_hold import BestHold, best_hold
 from analysis.predict.other_networks import PAPER_LINK, predict_topologies
 from analysis.predict.prediction import Prediction, Predictor
@@ -19,8 +17,9 @@ from analysis.predict.topologies import topologies_named
 from analysis.predict.what_if import WhatIf, parse_what_if
 from analysis.programs.profile import Profile, load_profile, save_profile
 from analysis.programs.profile_reading import profiles_of
-from analysis.report.table import cell_text
 from analysis.run_lab import lab_of_run, link_mbps, run_folder
+from eeectl.lab_text import text_width
+from eeectl.prediction_text import FIGURES, Answers, predictions_text
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
@@ -29,7 +28,6 @@ from record.store import read_facts
 predict_app = App(name="predict")
 
 _Words = Annotated[tuple[str, ...], Parameter(negative="")]
-_Answers = tuple[Profile, Sequence[Prediction], BestHold | None]
 _HERE: Final = ("off", "measured")
 _ELSEWHERE: Final = ("off", f"deep,hold_us=10,phy={PAPER_LINK}", f"deep,hold_us=100,phy={PAPER_LINK}")
 
@@ -83,14 +81,14 @@ def predict(
         if len(profiles) > 1:
             raise LabError(f"{profile} has {len(profiles)} configurations: choose one with --at, {_choices(profiles)}.")
         save_profile(save, profiles[0])
-    answered: list[_Answers] = []
+    answered: list[Answers] = []
     for one in profiles:
         if topology:
             if bound_percent is not None:
                 raise LabError("--bound-slowdown searches a hold in a lab: leave --topology out.")
             networks = [each for name in topology for each in topologies_named(name)]
             answers = predict_topologies(one, known, networks, asked or [parse_what_if(text) for text in _ELSEWHERE])
-            answered.append((one, answers, None))
+            answered.append(Answers(one, answers, None))
         else:
             predictor = Predictor(one, known, _site(lab, home))
             here = tuple(predictor.predict(each) for each in asked or [parse_what_if(text) for text in _HERE])
@@ -98,12 +96,11 @@ def predict(
             if bound_percent is not None:
                 mode = next((each for each in asked if each.saves), WhatIf("deep", "deep"))
                 best = best_hold(predictor, mode, bound_percent)
-            answered.append((one, here, best))
+            answered.append(Answers(one, here, best))
     if as_json:
         print(json.dumps({"predictions": [_plain(*each) for each in answered]}, indent=1))
     else:
-        for each in answered:
-            _print(*each, known)
+        print(predictions_text(answered, known, text_width()))
     return 0
 
 
@@ -184,7 +181,7 @@ def _plain(profile: Profile, answers: Sequence[Prediction], best: BestHold | Non
 
 def _plain_one(one: Prediction) -> dict[str, Any]:
     plain: dict[str, Any] = {"what_if": one.what_if.text, "where": one.where, "warnings": list(one.warnings)}
-    for key in _FIGURES:
+    for key in FIGURES:
         interval = getattr(one, key)
         plain[key] = None if interval is None else {name: _finite(value) for name, value in asdict(interval).items()}
     return plain
@@ -193,70 +190,3 @@ def _plain_one(one: Prediction) -> dict[str, Any]:
 def _finite(value: float) -> float | None:
     """None for infinity, which JSON lacks."""
     return value if abs(value) < float("inf") else None
-
-
-_FIGURES: Final = {
-    "time_s": "RUN TIME, s",
-    "slowdown_percent": "SLOWER, %",
-    "rest_percent": "AT REST, %",
-    "network_watt": "NETWORK, W",
-    "network_joule": "NETWORK, J",
-    "all_joule": "WITH NODES, J",
-    "saved_percent": "NETWORK SAVES, %",
-}
-
-
-def _print(profile: Profile, answers: Sequence[Prediction], best: BestHold | None, calibration: Calibration) -> None:
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=240)
-    console.print(f"{profile.name}, by the calibration of {calibration.lab} made {calibration.made}", markup=False)
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("WHAT IF")
-    table.add_column("WHERE")
-    shown = [key for key in _FIGURES if any(getattr(one, key) is not None for one in answers)]
-    for key in shown:
-        table.add_column(_FIGURES[key], justify="right")
-    for one in answers:
-        table.add_row(one.what_if.text, one.where, *(cell_text(getattr(one, key)) for key in shown))
-    console.print(table)
-    if best is not None:
-        _print_best(console, best)
-    for warning, about in _warnings(answers).items():
-        console.print(f"warning{about}: {warning}", markup=False, soft_wrap=True)
-
-
-def _warnings(answers: Sequence[Prediction]) -> dict[str, str]:
-    """Each warning once, with the questions that it is about unless it is about all."""
-    questions = list(dict.fromkeys(one.what_if.text for one in answers))
-    found: dict[str, list[str]] = {}
-    for one in answers:
-        for warning in one.warnings:
-            about = found.setdefault(warning, [])
-            if one.what_if.text not in about:
-                about.append(one.what_if.text)
-    return {
-        warning: "" if len(about) == len(questions) else f" about {' and '.join(about)}"
-        for warning, about in found.items()
-    }
-
-
-def _print_best(console: Console, best: BestHold) -> None:
-    if best.prediction is None:
-        sentence = (
-            f"none of {best.tried} holds saves energy within {best.bound_percent:g} % of slowdown: EEE off is best."
-        )
-    else:
-        found = best.prediction
-        saves = "" if found.saved_percent is None else f", the network saves {cell_text(found.saved_percent)} %"
-        surely = "the whole interval is within" if best.surely else "its upper end is beyond"
-        whole = ""
-        if best.whole_percent is not None:
-            verb = "rises" if best.whole_percent > 0 else "falls"
-            whole = f"; with the nodes, energy {verb} by {abs(best.whole_percent):.2g} %"
-        sentence = (
-            f"best hold within {best.bound_percent:g} %: {found.what_if.hold_us:g} us, slower by "
-            f"{cell_text(found.slowdown_percent)} % ({surely} the bound){saves}{whole}; {best.within} of {best.tried} "
-            "holds are within."
-        )
-    console.print(sentence, markup=False, soft_wrap=True)

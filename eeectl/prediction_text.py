@@ -1,0 +1,104 @@
+"""Predictions as text: for each program and network a table with a column for each question, then all warnings once."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Final, NamedTuple
+
+from analysis.calibration import Calibration
+from analysis.predict.best_hold import BestHold
+from analysis.predict.prediction import Prediction
+from analysis.programs.profile import Profile
+from analysis.report.table import cell_text
+
+FIGURES: Final = {
+    "time_s": "run time, s",
+    "slowdown_percent": "slower, %",
+    "rest_percent": "links at rest, %",
+    "network_watt": "network, W",
+    "network_joule": "network, J",
+    "all_joule": "with nodes, J",
+    "saved_percent": "network saves, %",
+}
+"""What is shown of a prediction, with its unit, by the name of its attribute."""
+
+_GAP: Final = 2
+
+
+class Answers(NamedTuple):
+    """What was predicted of one program."""
+
+    profile: Profile
+    predictions: Sequence[Prediction]
+    best: BestHold | None
+
+
+def predictions_text(answered: Sequence[Answers], calibration: Calibration, width: int) -> str:
+    """All predictions in lines of at most `width` characters, but for a warning and for a question that is longer."""
+    lines = [f"by the calibration of lab {calibration.lab} made {calibration.made};", "95 % intervals in brackets"]
+    for one in answered:
+        for where, answers in groupby(one.predictions, key=lambda prediction: prediction.where):
+            lines += ["", f"{one.profile.name}, on {where}", *_table(list(answers), width)]
+        if one.best is not None:
+            lines.append(best_text(one.best))
+    warnings = list(_warnings(answered))
+    return "\n".join([*lines, *([""] if warnings else []), *warnings])
+
+
+def _table(answers: Sequence[Prediction], width: int) -> Iterator[str]:
+    """A line for each figure and a column for each question; a second table for columns that do not fit."""
+    shown = [key for key in FIGURES if any(getattr(one, key) is not None for one in answers)]
+    names = ["", *(FIGURES[key] for key in shown)]
+    left = max(map(len, names)) + _GAP
+    columns = [[one.what_if.text, *(cell_text(getattr(one, key)) for key in shown)] for one in answers]
+    while columns:
+        taken, room = 0, width - left
+        while taken < len(columns) and (taken == 0 or room >= _size(columns[taken])):
+            room -= _size(columns[taken])
+            taken += 1
+        for number, name in enumerate(names):
+            cells = (column[number].ljust(_size(column)) for column in columns[:taken])
+            yield f"{name:<{left}}{''.join(cells)}".rstrip()
+        columns = columns[taken:]
+        if columns:
+            yield ""
+
+
+def _size(column: Sequence[str]) -> int:
+    return max(map(len, column)) + _GAP
+
+
+def _warnings(answered: Sequence[Answers]) -> Iterator[str]:
+    """Each warning once, with the questions and the programs that it is about unless it is about all."""
+    asked = list(dict.fromkeys(one.what_if.text for each in answered for one in each.predictions))
+    found: dict[str, tuple[dict[str, None], dict[int, None]]] = {}
+    for number, each in enumerate(answered):
+        for one in each.predictions:
+            for warning in one.warnings:
+                questions, programs = found.setdefault(warning, ({}, {}))
+                questions[one.what_if.text] = None
+                programs[number] = None
+    for warning, (questions, programs) in found.items():
+        about = [] if len(questions) == len(asked) else [" and ".join(questions)]
+        if len(programs) < len(answered):
+            (first, *more) = programs
+            name = answered[first].profile.name
+            about.append(f"{len(programs)} of {len(answered)} programs" if more else name)
+        yield f"warning{' about ' if about else ''}{', '.join(about)}: {warning}"
+
+
+def best_text(best: BestHold) -> str:
+    """The sentence about the hold that saves most within a bound on slowdown."""
+    if best.prediction is None:
+        return f"none of {best.tried} holds saves energy within {best.bound_percent:g} % of slowdown: EEE off is best."
+    found = best.prediction
+    saves = "" if found.saved_percent is None else f", the network saves {cell_text(found.saved_percent)} %"
+    surely = "the whole interval is within" if best.surely else "its upper end is beyond"
+    whole = ""
+    if best.whole_percent is not None:
+        verb = "rises" if best.whole_percent > 0 else "falls"
+        whole = f"; with the nodes, energy {verb} by {abs(best.whole_percent):.2g} %"
+    return (
+        f"best hold within {best.bound_percent:g} %: {found.what_if.hold_us:g} us, slower by "
+        f"{cell_text(found.slowdown_percent)} % ({surely} the bound){saves}{whole}; {best.within} of {best.tried} "
+        "holds are within."
+    )
