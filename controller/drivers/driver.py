@@ -211,7 +211,7 @@ class Family:
     title: str
     driver: Driver
     verified: str
-    """Against what the driver was tried, in words for the README."""
+    """Against what the driver was tried, in words for the table of families."""
 
     from_memory: str
     """What rests on memory alone; empty if nothing."""

@@ -88,7 +88,7 @@ class FamilyRow:
     title: str
     family: MeterFamily
     verified: str
-    """Against what it was tried, in words for the README."""
+    """Against what it was tried, in words for the table of families."""
 
     from_memory: str
     """What rests on memory alone; empty if nothing."""

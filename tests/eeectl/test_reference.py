@@ -1,17 +1,11 @@
-"""The README agrees with the command line and the shipped labs."""
+"""Help and reference agree with the code; `tests/docs` compares the generated pages."""
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from eeectl.application import app
-from eeectl.reference import BEGIN, END, FAMILIES_BEGIN, FAMILIES_END, command_table, family_table
+from eeectl.reference.commands import command_sections, command_table
+from eeectl.reference.models import key_table, prose
 from eeectl.verb_table import VERBS
-from lab.folder import find_lab, load_lab
-from tests.support import ROOT
-
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-
-
-def test_the_readme_lists_every_command_with_its_own_words() -> None:
-    table = README[README.index(BEGIN) : README.index(END) + len(END)]
-    assert table == command_table(), "run `python -m eeectl.reference` and put its output into README.md"
 
 
 def test_the_help_of_a_verb_is_shown_before_it_is_loaded() -> None:
@@ -19,14 +13,32 @@ def test_the_help_of_a_verb_is_shown_before_it_is_loaded() -> None:
         assert app[verb.name].help.splitlines()[0] == verb.help
 
 
-def test_the_readme_says_how_far_each_family_was_verified() -> None:
-    table = README[README.index(FAMILIES_BEGIN) : README.index(FAMILIES_END) + len(FAMILIES_END)]
-    assert table == family_table(), "run `python -m eeectl.reference` and put its output into README.md"
+def test_every_command_has_a_section_with_its_own_words() -> None:
+    paths = [row.split("`")[1] for row in command_table().splitlines() if row.startswith("| [`")]
+    sections = command_sections()
+    assert {verb.name for verb in VERBS} == {path.split()[1] for path in paths}
+    for path in paths:
+        assert f"\n## {path}\n" in f"\n{sections}"
 
 
-def test_the_readme_counts_the_shipped_labs_right() -> None:
-    for name in ("virtual", "miwa", "koibuchi"):
-        lab = load_lab(find_lab(name))
-        row = next(line for line in README.splitlines() if line.startswith(f"| `{name}` |"))
-        counts = [int(cell) for cell in row.split("|")[2:6]]
-        assert counts == [len(lab.switches), len(lab.hosts), len(lab.links), len(lab.strips)]
+def test_a_literal_block_of_a_docstring_becomes_a_fenced_one() -> None:
+    assert prose("A file::\n".replace("::", ".") + "\n::\n\n    a: 1\n    b: 2\n\nMore.") == (
+        "A file.\n\n```yaml\na: 1\nb: 2\n```\n\nMore.\n"
+    )
+
+
+class _Sample(BaseModel):
+    model_config = ConfigDict(populate_by_name=True)
+
+    source: str = Field(alias="from")
+    levels: tuple[int, ...] = Field(default=(), description="a | b")
+    share: float = Field(default=0.5, ge=0, le=1)
+
+
+def test_a_model_is_shown_as_a_file_has_it() -> None:
+    rows = key_table(_Sample).splitlines()
+    assert rows[2:] == [
+        "| `from` | text | required |  |",
+        "| `levels` | list of integer |  | a \\| b |",
+        "| `share` | number, ≥ 0, ≤ 1 | `0.5` |  |",
+    ]

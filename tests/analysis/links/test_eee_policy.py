@@ -174,7 +174,7 @@ def test_times_that_do_not_rise_are_refused() -> None:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_randomly_drawn_truth_of_each_class_has_its_kind(name: str) -> None:
-    """One of the truths of blind_links.py of each class; its full run is quoted in the README."""
+    """One of the truths of blind_links.py of each class; its full run is quoted in docs/performance.md."""
     random = np.random.default_rng([11, list(CLASSES).index(name)])
     truth = draw_truth(name, random)
     on, off, path = probe(truth, random, counters=True, count=700)

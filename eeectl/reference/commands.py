@@ -1,0 +1,86 @@
+"""Markdown of every command, from the command line's own parser."""
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cyclopts import App, Argument
+
+from eeectl.application import app
+from eeectl.reference.models import cell, prose
+
+
+class _Command(NamedTuple):
+    path: str
+    command: App
+    summary: str
+
+
+def _commands(group: App, words: tuple[str, ...]) -> Iterator[_Command]:
+    for name in sorted(name for name in group if not name.startswith("-")):
+        command = group[name]
+        path = (*words, name)
+        if any(not below.startswith("-") for below in command):
+            yield from _commands(command, path)
+        else:
+            yield _Command(" ".join(path), command, command.help.splitlines()[0])
+
+
+def command_table() -> str:
+    """Table of every command with the first line of its help."""
+    rows = "".join(f"| [`{one.path}`](#{_anchor(one.path)}) | {one.summary} |\n" for one in _commands(app, ("eeectl",)))
+    return f"| command | what it does |\n| --- | --- |\n{rows}"
+
+
+def command_sections() -> str:
+    """A section for each command: its words, what it does, its arguments and options with their defaults."""
+    return "\n".join(_section(one) for one in _commands(app, ("eeectl",)))
+
+
+def _anchor(path: str) -> str:
+    return path.replace(" ", "-")
+
+
+def _section(one: _Command) -> str:
+    arguments = [
+        argument for argument in one.command.assemble_argument_collection(parse_docstring=True) if argument.show
+    ]
+    words = "".join(f" {_hint(argument)}" for argument in arguments if _positional(argument))
+    if any(not _positional(argument) for argument in arguments):
+        words += " [OPTIONS]"
+    described = inspect.getdoc(one.command.default_command) or one.summary
+    about = prose(described.partition("\nParameters\n---")[0].strip())
+    rows = "".join(
+        f"| {_names(argument)} | {cell(argument.parameter.help or '')} | {_default(argument.field_info.default)} |\n"
+        for argument in arguments
+    )
+    table = f"\n| | meaning | default |\n| --- | --- | --- |\n{rows}" if rows else ""
+    return f"## {one.path}\n\n`{one.path}{words}`\n\n{about}{table}"
+
+
+def _positional(argument: Argument) -> bool:
+    return argument.field_info.kind is not inspect.Parameter.KEYWORD_ONLY
+
+
+def _word(argument: Argument) -> str:
+    return argument.names[0].lstrip("-").upper()
+
+
+def _hint(argument: Argument) -> str:
+    word = _word(argument) + ("..." if argument.field_info.kind is inspect.Parameter.VAR_POSITIONAL else "")
+    return word if argument.required else f"[{word}]"
+
+
+def _names(argument: Argument) -> str:
+    names = [_word(argument)] if _positional(argument) else []
+    names += [name for name in argument.names if name.startswith("-")]
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _default(value: Any) -> str:
+    if value is inspect.Parameter.empty:
+        return "required"
+    if isinstance(value, bool) or value is None or (isinstance(value, str | tuple) and not value):
+        return "on" if value is True else ""
+    return f"`{value.as_posix() if isinstance(value, Path) else value}`"
