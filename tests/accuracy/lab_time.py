@@ -34,7 +34,7 @@ from record.samples import RunSamples
 from tests.speed import quiet
 from tests.speed.running_lab import eeectl
 
-_SLOWEST, _FASTEST = 1 / 10, 50.0
+_SLOWEST: Final = 1 / 10
 _WRONG: Final = frozenset(
     {
         EventKind.SOURCE_FAILED,
@@ -163,7 +163,7 @@ def random_rates(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
         argv = [sys.executable, "-m", "eeectl.cli", "run", str(experiment), "--runs", str(scratch), "--json"]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as running:
             while running.poll() is None:
-                rate = _SLOWEST * (_FASTEST / _SLOWEST) ** draw.random()
+                rate = _SLOWEST * (given.fastest / _SLOWEST) ** draw.random()
                 eeectl("lab", "clock", "miwa", f"{rate:.3f}")
                 rates.append(rate)
                 time.sleep(1.0)  # the rate holds for a second
@@ -213,6 +213,7 @@ def main() -> int:
     parser.add_argument("--repeat", type=int, default=5, help="of `hpl` and `repeats` (default %(default)s)")
     parser.add_argument("--iterations", type=int, default=200, help="of `ranks` (default %(default)s)")
     parser.add_argument("--lab-minutes", type=int, default=60, help="of `random-rates` (default %(default)s)")
+    parser.add_argument("--fastest", type=float, default=20.0, help="of `random-rates` (default %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     quiet.add_argument(parser)
     given = parser.parse_args()
