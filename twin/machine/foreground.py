@@ -45,6 +45,7 @@ def _send_on(child: int, received: signal.struct_siginfo) -> None:
     if number == signal.SIGCHLD or (number in _TYPED and received.si_code > _SENT_BY_A_PROGRAM):
         return
     with suppress(OSError):
-        started = Path(f"/proc/{child}/task/{child}/children").read_text(encoding="ascii").split()
-        for process in map(int, started or [child]):
+        children = Path(f"/proc/{child}/task/{child}/children").read_text(encoding="ascii")
+        started = [int(process) for process in children.split()]
+        for process in started or [child]:
             os.kill(process, number)
