@@ -81,6 +81,7 @@ def _way_in(text: str) -> str:
 
 
 Address = Annotated[str, AfterValidator(_address)]
+Network = Annotated[str, AfterValidator(_network)]
 Rate = Annotated[int, AfterValidator(_rate)]
 UdpPort = Annotated[int, Field(ge=1, le=65_535)]
 SecretFile = Annotated[str, AfterValidator(_file)]
@@ -97,22 +98,22 @@ class LabVars(_Vars):
     `watts_note`: a sentence that stands beside every figure of watts from this lab, such as what a meter cannot show.
     """
 
-    management_network: Annotated[str, AfterValidator(_network)]
-    data_network: Annotated[str, AfterValidator(_network)]
-    way_in: Annotated[str, AfterValidator(_way_in)] | None = None
-    watts_note: str = ""
+    management_network: Network = Field(description="addresses of switches, strips and nodes for management, A.B.C.D/N")
+    data_network: Network = Field(description="addresses of the nodes on the switches under test")
+    way_in: Annotated[str, AfterValidator(_way_in)] | None = Field(None, description="SWITCH:VLAN, in-band management")
+    watts_note: str = Field("", description="sentence beside every figure of watts")
 
 
 class SnmpUserVars(_Vars):
     """The user of SNMPv3; each key in a file or in an environment variable. A protocol without a key is not used."""
 
-    user: str
+    user: str = Field(description="its name on the device")
     auth_protocol: SnmpAuthProtocol = "sha"
-    auth_key_file: SecretFile = ""
-    auth_key_env: SecretVariable = ""
+    auth_key_file: SecretFile = Field("", description="file with the authentication key, mode 0600")
+    auth_key_env: SecretVariable = Field("", description="environment variable with it")
     privacy_protocol: SnmpPrivacyProtocol = "aes"
-    privacy_key_file: SecretFile = ""
-    privacy_key_env: SecretVariable = ""
+    privacy_key_file: SecretFile = Field("", description="file with the privacy key, mode 0600")
+    privacy_key_env: SecretVariable = Field("", description="environment variable with it")
 
     @model_validator(mode="after")
     def _keys(self) -> "SnmpUserVars":
@@ -136,10 +137,10 @@ class SnmpUserVars(_Vars):
 class _SnmpVars(_Vars):
     """How SNMP is spoken to a device."""
 
-    snmp_port: UdpPort = 161
-    community_file: SecretFile = ""
-    community_env: SecretVariable = ""
-    snmp_v3: SnmpUserVars | None = None
+    snmp_port: UdpPort = Field(161, description="UDP port of its SNMP agent")
+    community_file: SecretFile = Field("", description="file with the community of SNMP v2c, mode 0600")
+    community_env: SecretVariable = Field("", description="environment variable with it")
+    snmp_v3: SnmpUserVars | None = Field(None, description="instead of a community")
 
     def _check_snmp(self, *, needed: bool) -> None:
         _one_place("community", self.community_file, self.community_env)
@@ -155,22 +156,24 @@ class SwitchVars(_SnmpVars):
     `bridge_ports` maps names or ranges to the bridge port number of the first, for an SNMP agent that names no port.
     """
 
-    ansible_host: Address
-    ansible_port: UdpPort = 22
-    ansible_user: str = "admin"
-    ansible_ssh_private_key_file: SecretFile = ""
-    family: SwitchFamily
-    model: str
-    password_file: SecretFile = ""
-    password_env: SecretVariable = ""
-    ssh_agent: bool = False
-    enable_password_file: SecretFile = ""
-    enable_password_env: SecretVariable = ""
-    known_hosts_file: SecretFile = ""
-    snmp_write: bool = True
-    quirks: dict[str, bool | int | str] = Field(default_factory=dict)
-    ports: dict[str, Rate]
-    bridge_ports: dict[str, Annotated[int, Field(ge=1, le=65_535)]] = Field(default_factory=dict)
+    ansible_host: Address = Field(description="its management address")
+    ansible_port: UdpPort = Field(22, description="TCP port of its SSH server")
+    ansible_user: str = Field("admin", description="who logs in")
+    ansible_ssh_private_key_file: SecretFile = Field("", description="private key, if it takes keys")
+    family: SwitchFamily = Field(description="whose driver speaks to it")
+    model: str = Field(description="as its maker calls it")
+    password_file: SecretFile = Field("", description="file with the password, mode 0600")
+    password_env: SecretVariable = Field("", description="environment variable with it")
+    ssh_agent: bool = Field(default=False, description="keys of the SSH agent are tried")
+    enable_password_file: SecretFile = Field("", description="file with the password of `enable`, if it has one")
+    enable_password_env: SecretVariable = Field("", description="environment variable with it")
+    known_hosts_file: SecretFile = Field("", description="host keys that are trusted, as OpenSSH writes them")
+    snmp_write: bool = Field(default=True, description="no: all changes go over the command line")
+    quirks: dict[str, bool | int | str] = Field(default_factory=dict, description="deviations from the family")
+    ports: dict[str, Rate] = Field(description="names or ranges (`gi1/0/[1:24]`) to Mb/s")
+    bridge_ports: dict[str, Annotated[int, Field(ge=1, le=65_535)]] = Field(
+        default_factory=dict, description="names or ranges to the bridge port number of the first"
+    )
 
     @field_validator("quirks")
     @classmethod
@@ -212,27 +215,27 @@ class NodeVars(_Vars):
     `agent_python`: what runs agents there, such as a Python that playbooks/nodes.yml has given CAP_NET_RAW.
     """
 
-    ansible_host: Address
-    ansible_port: UdpPort = 22
-    ansible_user: str
-    ansible_ssh_common_args: Annotated[str, AfterValidator(_ssh_arguments)] = ""
-    ansible_ssh_private_key_file: SecretFile = ""
-    data_address: Address
-    mac: Annotated[str, AfterValidator(_mac)]
-    interface: str = "eth0"
-    rate_mbps: Rate = 1000
-    mtu_byte: int = Field(default=1500, ge=576, le=9202)
-    pops_tags: bool = False
-    agent_python: str = "python3"
+    ansible_host: Address = Field(description="its management address")
+    ansible_port: UdpPort = Field(22, description="TCP port of its SSH server")
+    ansible_user: str = Field(description="who logs in")
+    ansible_ssh_common_args: Annotated[str, AfterValidator(_ssh_arguments)] = Field("", description="options of ssh")
+    ansible_ssh_private_key_file: SecretFile = Field("", description="private key")
+    data_address: Address = Field(description="its address on the data network")
+    mac: Annotated[str, AfterValidator(_mac)] = Field(description="of that interface, six lower-case pairs")
+    interface: str = Field("eth0", description="its interface on the data network")
+    rate_mbps: Rate = Field(1000, description="of that interface, Mb/s")
+    mtu_byte: int = Field(default=1500, ge=576, le=9202, description="of that interface, bytes")
+    pops_tags: bool = Field(default=False, description="it takes frames of any VLAN tag as if they had none")
+    agent_python: str = Field("python3", description="what runs agents there")
 
 
 class StripVars(_SnmpVars):
     """Variables of a power strip."""
 
-    ansible_host: Address
-    family: StripFamily
-    model: str
-    outlets: int = Field(ge=1, le=64)
+    ansible_host: Address = Field(description="its management address")
+    family: StripFamily = Field(description="whose MIB it speaks")
+    model: str = Field(description="as its maker calls it")
+    outlets: int = Field(ge=1, le=64, description="how many it has")
 
     @model_validator(mode="after")
     def _secrets(self) -> "StripVars":

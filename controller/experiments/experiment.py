@@ -52,7 +52,7 @@ class _Part(BaseModel):
 
 
 class Factor(_Part):
-    """What is varied. For `links` and `kind` see the module's docstring."""
+    """What is varied. `kind`: what it changes; without it, the factor's name says so. `links`: for settings of links."""
 
     levels: tuple[Level, ...] = Field(min_length=1)
     kind: Kind = "parameter"
