@@ -52,7 +52,7 @@ class _Part(BaseModel):
 
 
 class Factor(_Part):
-    """What is varied. `kind`: what it changes; without it, the factor's name says so. `links`: for settings of links."""
+    """What is varied. `kind`: what it changes; without it, the factor's name says so. `links`: whose settings."""
 
     levels: tuple[Level, ...] = Field(min_length=1)
     kind: Kind = "parameter"

@@ -11,6 +11,7 @@ from controller.experiments.experiment import Experiment
 from eeectl.application import app
 from eeectl.reference.pages import PAGES
 from lab.folder import find_lab, load_lab
+from simulation.description_file import read_description
 from tests.support import ROOT
 from tests.support.doc_pages import LANGUAGES, MARKS, blocks_of, eeectl_lines, pages
 
@@ -82,3 +83,12 @@ def test_the_experiment_in_the_reference_is_one() -> None:
     (block,) = [block for block in blocks_of(page) if block.language == "yaml"]
     experiment = Experiment.model_validate(YAML(typ="safe").load(block.text))
     assert set(experiment.factors) == {"eee", "sleep_us"}
+
+
+def test_the_simulations_in_the_reference_are_some(tmp_path: Path) -> None:
+    blocks = [block for block in blocks_of(ROOT / "docs" / "reference" / "simulation.md") if block.language == "yaml"]
+    assert blocks
+    for block in blocks:
+        file = tmp_path / "simulation.yaml"
+        file.write_text(block.text, encoding="utf-8")
+        assert read_description(file).name in block.text

@@ -49,7 +49,7 @@ def blocks_of(page: Path) -> Iterator[Block]:
             (first, words), begun = begun, None
             language = words[0] if words else ""
             yield Block(page, first, language, frozenset(words[1:]), textwrap.dedent("\n".join(held) + "\n"))
-    assert begun is None, f"{page}: the block of line {begun} is not closed"
+    assert begun is None, f"{page}: the block of line {begun and begun[0]} is not closed"
 
 
 def eeectl_lines(script: str) -> Iterator[list[str]]:
