@@ -14,6 +14,7 @@ from controller.planning.assignment import Statics, assign_vlans
 from controller.planning.broadcast import is_up
 from controller.planning.check import Management
 from controller.planning.desired import desired_state, live_trees
+from controller.planning.flow_control import require_no_circle
 from controller.planning.limits import UNLIMITED, Abilities, as_held, reserved_vids
 from controller.planning.plan import Place, make_plan
 from controller.planning.proof import ProvedPlan, join_proved
@@ -67,6 +68,7 @@ def link_off(
     off = trunks_off(lab, state) | {link.number}
     vlans = _around(lab, state, off, keep, abilities)
     after = desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities)
+    require_no_circle(lab, after)
     return make_plan(lab, state, after, management, abilities)
 
 
@@ -83,8 +85,9 @@ def link_on(
     keep = _kept_vids(management)
     off = trunks_off(lab, state) - {link.number}
     _, after = multi_tree(lab, state, policy, off=off, keep=keep, abilities=abilities)
-    woken = {*_places(lab, link), *((end.device, end.port) for end in (link.a, link.b))}
-    after = _set_ports(after, {place: {"admin_up": True} for place in woken})
+    woken = {*cables_with(lab, link), *((end.device, end.port) for end in (link.a, link.b))}
+    after = set_ports(after, {place: {"admin_up": True} for place in woken})
+    require_no_circle(lab, after)
     return make_plan(lab, state, after, management, abilities)
 
 
@@ -105,7 +108,7 @@ def link_speed(
     rate_mbps = lab.cables_of(link)[0].rate_mbps
     if speed_mbps is not None and speed_mbps > rate_mbps:
         raise PlanError(f"{link.name} carries at most {rate_mbps} Mb/s: choose a lower speed.")
-    settings: Settings = {place: {"speed_mbps": speed_mbps} for place in _places(lab, link)}
+    settings: Settings = {place: {"speed_mbps": speed_mbps} for place in cables_with(lab, link)}
     return _aside(lab, state, (link.number,), settings, management, abilities)
 
 
@@ -141,9 +144,9 @@ def eee(
             last |= settings
         elif link.number not in used:
             idle |= settings
-        elif _set_ports(state, settings) != state:
+        elif set_ports(state, settings) != state:
             aside[link.number] = settings
-    plans.append(make_plan(lab, state, _set_ports(state, idle), management, abilities))
+    plans.append(make_plan(lab, state, set_ports(state, idle), management, abilities))
     state = plans[-1].end
     for wave in _waves(Topology.of(lab), tuple(aside), trunks_off(lab, state)):
         together = {place: values for number in wave for place, values in aside[number].items()}
@@ -152,9 +155,9 @@ def eee(
         except PlanError:
             if not may_flap:
                 raise
-            plans.append(make_plan(lab, state, _set_ports(state, together), management, abilities))
+            plans.append(make_plan(lab, state, set_ports(state, together), management, abilities))
         state = plans[-1].end
-    plans.append(make_plan(lab, state, _set_ports(state, last), management, abilities))
+    plans.append(make_plan(lab, state, set_ports(state, last), management, abilities))
     return join_proved(plans)
 
 
@@ -180,7 +183,7 @@ def joined(topology: Topology, links: Collection[int]) -> bool:
 
 
 def _eee_settings(lab: Lab, link: Link, abilities: Abilities, *, on: bool, hold_us: int | None) -> Settings:
-    places = _places(lab, link)
+    places = cables_with(lab, link)
     able = {place for place in places if place[0] not in abilities or abilities[place[0]].hold_settable}
     if hold_us is not None and not able:
         switch = places[0][0]
@@ -215,7 +218,7 @@ def _aside(
     off = trunks_off(lab, state)
     vlans = _around(lab, state, off.union(numbers), keep, abilities)
     around = _beside(state, desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities), abilities)
-    states = (state, around, _set_ports(around, settings), _set_ports(state, settings))
+    states = (state, around, set_ports(around, settings), set_ports(state, settings))
     return join_proved(make_plan(lab, one, other, management, abilities) for one, other in pairwise(states))
 
 
@@ -265,14 +268,15 @@ def _beside(old: State, new: State, abilities: Abilities) -> State:
     return State(switches)
 
 
-def _places(lab: Lab, link: Link) -> tuple[Place, ...]:
+def cables_with(lab: Lab, link: Link) -> tuple[Place, ...]:
     """The physical ports of a link at switches: of a LAG all members."""
     switches = {switch.name for switch in lab.switches}
     ends = (end for cable in lab.cables_of(link) for end in (cable.a, cable.b))
     return tuple((end.device, end.port) for end in ends if end.device in switches)
 
 
-def _set_ports(state: State, settings: Settings) -> State:
+def set_ports(state: State, settings: Settings) -> State:
+    """A state with other values of fields of some ports."""
     switches = dict(state.switches)
     for (name, port), values in settings.items():
         ports = dict(switches[name].ports)

@@ -9,6 +9,7 @@ from controller.model.state import State, VlanChange
 from controller.model.vlans import PathLengths, Route, VlanPlan
 from controller.planning.assignment import Statics, path_lengths, shared_learning_is_right
 from controller.planning.check import Management
+from controller.planning.flow_control import require_no_circle
 from controller.planning.limits import Abilities
 from controller.planning.plan import make_plan
 from controller.planning.proof import ProvedPlan
@@ -106,6 +107,7 @@ def work_out(lab: Lab, state: State, routing: RoutingOptions, abilities: Abiliti
         statics=routing.statics,
         abilities=abilities,
     )
+    require_no_circle(lab, after)
     plan = make_plan(lab, state, after, management, abilities)
     topology = Topology.of(lab)
     head = Head(

@@ -1,0 +1,47 @@
+"""Whether flow control (802.3x) can stop a lab for ever: channels of its trees that wait for each other. Pure."""
+
+from controller.model.state import State
+from controller.planning.desired import live_trees
+from lab.errors import PlanError
+from lab.model import Lab
+from lab.topology import Topology
+from regulation.deadlock import cycle_of, dependencies
+from regulation.network import Channel, Network, Ways, tree_ways
+
+
+def waiting_circle(lab: Lab, state: State) -> tuple[Channel, ...]:
+    """Channels that would wait for each other in a circle, each for the one behind it; empty if none do.
+
+    A trunk pauses its sender if flow control is on at both ends, on any of its cables. Only VLANs that are trees of a
+    plan, and that hosts send into, are looked at.
+    """
+    topology = Topology.of(lab)
+    network = Network.of(topology)
+    live = live_trees(lab, state)
+    trees: dict[tuple[str, int], Ways] = {}
+    for end in topology.homes.values():
+        port = state.port(end.device, end.port)
+        if port.admin_up and port.pvid in live and (end.device, port.pvid) not in trees:
+            trees[end.device, port.pvid] = tree_ways(network, end.device, live[port.pvid])
+
+    def pauses(number: int) -> bool:
+        return any(
+            all(state.port(end.device, end.port).flow_control for end in (cable.a, cable.b))
+            for cable in topology.cables[number]
+        )
+
+    return cycle_of(dependencies(list(trees.values()), pauses))
+
+
+def require_no_circle(lab: Lab, state: State) -> None:
+    """PlanError that shows the circle, if there is one."""
+    circle = waiting_circle(lab, state)
+    if not circle:
+        return
+    topology = Topology.of(lab)
+    around = [*(sender for _, sender in circle), circle[0][1]]
+    names = ", ".join(topology.trunks[number].name for number, _ in circle)
+    raise PlanError(
+        f"with flow control (802.3x) on, full switches could wait for each other for ever: {' -> '.join(around)} over "
+        f"{names}: choose trees without this circle, such as a single tree, or turn flow control off at one of them."
+    )

@@ -1,0 +1,136 @@
+"""From a choice of links to a plan: trees, trunks that are off, speeds and EEE, all set together and proved. Pure.
+
+Traffic moves away from trunks before they go off or change speed, and comes back after (Koibuchi 2011, IV.B-D).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from controller.model.state import Draft, State
+from controller.model.vlans import Route, Tree
+from controller.planning.broadcast import is_up
+from controller.planning.check import Management
+from controller.planning.desired import live_trees
+from controller.planning.flow_control import require_no_circle
+from controller.planning.limits import UNLIMITED, Abilities
+from controller.planning.plan import Place, make_plan
+from controller.planning.proof import ProvedPlan, join_proved
+from controller.planning.regulate import cables_with, eee, link_speed, multi_tree, set_ports
+from lab.errors import PlanError
+from lab.model import Lab
+from lab.topology import Topology
+from regulation.choice import Choice
+from regulation.network import links_of
+from regulation.traffic import Senders
+
+
+@dataclass(frozen=True, slots=True)
+class Regulation:
+    """What links and hosts are set to. Trunks by number; those that are not named stay as they are.
+
+    `routes`: hosts of one switch, and the trunks of the tree that they send over. `speed_mbps` None: negotiated.
+    """
+
+    routes: tuple[tuple[tuple[str, ...], frozenset[int]], ...]
+    on: frozenset[int]
+    off: frozenset[int] = frozenset()
+    speed_mbps: Mapping[int, int | None] = field(default_factory=dict)
+    eee: Mapping[int, bool] = field(default_factory=dict)
+
+
+def trunks_on(lab: Lab, state: State) -> frozenset[int]:
+    """The trunks that are enabled at both ends."""
+    topology, draft = Topology.of(lab), Draft(state)
+    return frozenset(number for number in topology.trunks if is_up(topology, draft, number))
+
+
+def senders_of(lab: Lab, state: State) -> tuple[Senders, ...]:
+    """The hosts of each switch by the tree that they send over now; PlanError if one sends into a VLAN without a tree.
+
+    Hosts whose port is shut are left out.
+    """
+    topology, live = Topology.of(lab), live_trees(lab, state)
+    found: dict[tuple[str, int], list[str]] = {}
+    for host, end in topology.homes.items():
+        port = state.port(end.device, end.port)
+        if not port.admin_up:
+            continue
+        if port.pvid not in live:
+            raise PlanError(
+                f"{host} sends into VLAN {port.pvid}, which is no tree of a plan: run `eeectl apply` first, which "
+                "brings the lab to multi-tree routing."
+            )
+        found.setdefault((end.device, port.pvid), []).append(host)
+    return tuple(Senders(switch, tuple(hosts), live[vid]) for (switch, vid), hosts in found.items())
+
+
+def baseline_of(senders: Sequence[Senders], on: frozenset[int]) -> Regulation:
+    """The lab as it is found."""
+    return Regulation(tuple((group.hosts, group.links) for group in senders), on)
+
+
+def regulation_of(senders: Sequence[Senders], choice: Choice) -> Regulation:
+    """What a choice sets. PlanError if an aggregate would lose some of its cables: they go off as a whole only."""
+    speeds: dict[int, int | None] = {}
+    sleeping: dict[int, bool] = {}
+    for number, level in choice.levels.items():
+        if level.name.endswith("Mb/s"):
+            speeds[number] = level.rate_mbps
+        sleeping[number] = level.eee
+        if " of " in level.name:
+            raise PlanError(f"trunk {number} would keep {level.name} of its cables: an aggregate goes off as a whole.")
+    routes = tuple((group.hosts, links_of(ways)) for group, ways in zip(senders, choice.trees, strict=True))
+    on = frozenset(choice.levels) - choice.off
+    return Regulation(routes, on, choice.off, speeds, sleeping if any(sleeping.values()) else {})
+
+
+def covering(regulations: Mapping[str, Regulation], found: State, lab: Lab) -> dict[str, Regulation]:
+    """The same, each naming every speed and EEE setting that another one changes, as the lab was found."""
+    topology = Topology.of(lab)
+    speeds = {number for one in regulations.values() for number in one.speed_mbps}
+    sleepers = {number for one in regulations.values() for number, on in one.eee.items() if on}
+
+    def at(number: int) -> list[tuple[int | None, bool]]:
+        places = cables_with(lab, topology.trunks[number])
+        return [(found.port(*place).speed_mbps, found.port(*place).eee) for place in places]
+
+    return {
+        name: Regulation(
+            one.routes,
+            one.on,
+            one.off,
+            {number: one.speed_mbps.get(number, at(number)[0][0]) for number in sorted(speeds)},
+            {number: one.eee.get(number, all(eee for _, eee in at(number))) for number in sorted(sleepers)},
+        )
+        for name, one in regulations.items()
+    }
+
+
+def regulated(
+    lab: Lab,
+    state: State,
+    regulation: Regulation,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> ProvedPlan:
+    """The proved plan from a state to a regulation; PlanError if none is safe.
+
+    That includes flow control: where 802.3x is on, the trees must not let channels wait for each other in a circle.
+    """
+    topology = Topology.of(lab)
+    routes = tuple(Route(hosts, Tree(topology.homes[hosts[0]].device, links)) for hosts, links in regulation.routes)
+    keep = (management.vid,) if management else ()
+    _, after = multi_tree(lab, state, lambda _t, _l: routes, off=regulation.off, keep=keep, abilities=abilities)
+    woken: dict[Place, Mapping[str, object]] = {}
+    for number in sorted(regulation.on):
+        link = topology.trunks[number]
+        ends = {*cables_with(lab, link), *((end.device, end.port) for end in (link.a, link.b))}
+        woken |= {place: {"admin_up": True} for place in sorted(ends)}
+    plans = [make_plan(lab, state, set_ports(after, woken), management, abilities)]
+    for number, mbps in regulation.speed_mbps.items():
+        plans.append(link_speed(lab, plans[-1].end, topology.trunks[number], mbps, management, abilities))
+    for on in (False, True):
+        links = [topology.trunks[number] for number, sleeps in regulation.eee.items() if sleeps is on]
+        plans.append(eee(lab, plans[-1].end, links, on=on, may_flap=True, management=management, abilities=abilities))
+    require_no_circle(lab, plans[-1].end)
+    return join_proved(plans)

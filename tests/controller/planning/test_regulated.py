@@ -1,0 +1,130 @@
+"""From a choice of links to a proved plan; and flow control with trees that could wait for each other."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+from controller.model.state import State, factory_state
+from controller.planning.flow_control import require_no_circle, waiting_circle
+from controller.planning.plan import make_plan
+from controller.planning.regulate import link_on, multi_tree
+from controller.planning.regulated import (
+    baseline_of,
+    covering,
+    regulated,
+    regulation_of,
+    senders_of,
+    trunks_on,
+)
+from controller.planning.trees import one_tree, shortest_routes
+from lab.errors import PlanError
+from lab.model import Lab
+from lab.topology import Topology
+from regulation.choice import Choice
+from regulation.koibuchi import koibuchi
+from regulation.levels import Knob, assumed_watts, levels_of
+from regulation.network import Network, tree_ways
+from regulation.traffic import Senders, streams_of
+from tests.support.graph_lab import graph_lab
+
+
+def _routed(lab: Lab) -> State:
+    """The lab after `eeectl apply`."""
+    start = factory_state(lab)
+    return make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).end
+
+
+def _choose(
+    lab: Lab, state: State, peak: float, knob: Knob = "off", size: int = 10
+) -> tuple[tuple[Senders, ...], Choice]:
+    topology = Topology.of(lab)
+    network = Network.of(topology)
+    senders = senders_of(lab, state)
+    homes = {host: end.device for host, end in topology.homes.items()}
+    sizes = {(a, b): size for a in homes for b in homes if a != b}
+    streams = streams_of(senders, homes, sizes)
+    trees = [tree_ways(network, group.root, group.links) for group in senders]
+    levels = levels_of(network, knob, dict.fromkeys(network.trunks, peak), assumed_watts)
+    return senders, koibuchi(network, streams, trees, levels)
+
+
+def _complete(count: int, parallel: int = 1) -> Lab:
+    return graph_lab(count, [pair for pair in combinations(range(count), 2) for _ in range(parallel)], [2] * count)
+
+
+def test_a_choice_is_planned_and_taken_back() -> None:
+    """Links go off under a proof, and the way to the baseline is proved too: the same trees, all links on."""
+    lab = _complete(4, parallel=2)
+    state = _routed(lab)
+    senders, choice = _choose(lab, state, 61)
+    assert 0 < len(choice.off) < len(choice.levels)
+    plan = regulated(lab, state, regulation_of(senders, choice))
+    assert trunks_on(lab, plan.end) == frozenset(choice.levels) - choice.off
+    found = {group.hosts: group.links for group in senders_of(lab, plan.end)}
+    assert found == dict(regulation_of(senders, choice).routes)
+    back = regulated(lab, plan.end, baseline_of(senders, trunks_on(lab, state)))
+    assert trunks_on(lab, back.end) == trunks_on(lab, state)
+    assert [group.links for group in senders_of(lab, back.end)] == [group.links for group in senders]
+
+
+def test_the_baseline_of_a_lab_that_has_it_changes_nothing() -> None:
+    lab = _complete(3)
+    state = _routed(lab)
+    assert not regulated(lab, state, baseline_of(senders_of(lab, state), trunks_on(lab, state))).changes
+
+
+@pytest.mark.parametrize("knob", ["speed", "eee"])
+def test_speeds_and_eee_are_set_and_reset(knob: Knob) -> None:
+    lab = _complete(4)
+    state = _routed(lab)
+    senders, choice = _choose(lab, state, 1000, knob)
+    chosen = covering(
+        {"baseline": baseline_of(senders, trunks_on(lab, state)), "less": regulation_of(senders, choice)}, state, lab
+    )
+    plan = regulated(lab, state, chosen["less"])
+    link = Topology.of(lab).trunks[min(choice.levels)]
+    port = plan.end.port(link.a.device, link.a.port)
+    assert (port.speed_mbps, port.eee) == ((100, False) if knob == "speed" else (None, True))
+    back = regulated(lab, plan.end, chosen["baseline"]).end
+    for link in lab.trunks():
+        for end in (link.a, link.b):
+            now, was = back.port(end.device, end.port), state.port(end.device, end.port)
+            assert (now.admin_up, now.speed_mbps, now.eee) == (was.admin_up, was.speed_mbps, was.eee)
+
+
+def test_a_lab_without_trees_is_refused() -> None:
+    lab = _complete(3)
+    with pytest.raises(PlanError, match="run `eeectl apply` first"):
+        senders_of(lab, factory_state(lab))
+
+
+def _with_flow_control(state: State, *, without: str = "") -> State:
+    switches = {
+        name: replace(
+            switch, ports={port: replace(one, flow_control=name != without) for port, one in switch.ports.items()}
+        )
+        for name, switch in state.switches.items()
+    }
+    return State(switches)
+
+
+def test_a_ring_of_shortest_paths_with_flow_control_is_refused() -> None:
+    lab = graph_lab(5, [(n, (n + 1) % 5) for n in range(5)], [1] * 5)
+    state = _with_flow_control(factory_state(lab))
+    _, after = multi_tree(lab, state, shortest_routes)
+    assert len(waiting_circle(lab, after)) == 5
+    with pytest.raises(PlanError, match=r"802.3x.*sw\d -> sw\d -> sw\d -> sw\d -> sw\d -> sw\d over sw\d:t\d--"):
+        require_no_circle(lab, after)
+    require_no_circle(lab, multi_tree(lab, state, one_tree)[1])
+    require_no_circle(lab, multi_tree(lab, _with_flow_control(factory_state(lab), without="sw3"), shortest_routes)[1])
+    require_no_circle(lab, multi_tree(lab, factory_state(lab), shortest_routes)[1])
+
+
+def test_a_link_that_would_close_the_circle_is_not_switched_on() -> None:
+    lab = graph_lab(5, [(n, (n + 1) % 5) for n in range(5)], [1] * 5)
+    start = _with_flow_control(factory_state(lab))
+    last = max(Topology.of(lab).trunks)
+    _, state = multi_tree(lab, start, shortest_routes, off=(last,))
+    with pytest.raises(PlanError, match="wait for each other for ever"):
+        link_on(lab, state, Topology.of(lab).trunks[last])
