@@ -32,7 +32,17 @@ class EnergyUse:
 
 
 def energy_use(energy: Energy, before: "Sequence[SimulatedChannel]", after: "Sequence[SimulatedChannel]") -> EnergyUse:
-    """The energy between two moments; the channels are those of one network, in the same order."""
+    """The energy between two moments; the channels are those of one network, in the same order.
+
+    A channel that sends for 100 of 1,000 cycles, and is in quiet, at a tenth of idle power, for the rest:
+
+    >>> states = ("transmit", "idle", "sleep", "wake", "quiet", "refresh", "fast", "off")
+    >>> before = {f"{state}_cycles": 0 for state in states}
+    >>> after = before | {"transmit_cycles": 100, "quiet_cycles": 900}
+    >>> used = energy_use(Energy(active_pj_per_bit=30, idle_pj_per_bit=20, flit_bits=48), [before], [after])
+    >>> round(used.picojoule), used.low_power_share, round(used.ratio, 4)
+    (230400, 0.9, 0.2286)
+    """
     sending, full, low, off = (late - early for early, late in zip(_times(before), _times(after), strict=True))
     active = sending * energy.active_pj_per_bit
     total = active + (full + low * energy.low_power_share) * energy.idle_pj_per_bit

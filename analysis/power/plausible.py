@@ -38,7 +38,11 @@ class Plausible:
 
 
 def lost(found: Interval, most: float) -> bool:
-    """Whether an interval is wider than the plausible range from 0 to `most`."""
+    """Whether an interval is wider than the plausible range from 0 to `most`.
+
+    >>> lost(Interval.plus_minus(0.5, 0.2), most=1.0), lost(Interval.plus_minus(0.5, 3.0), most=1.0)
+    (False, True)
+    """
     return found.high - found.low > most
 
 

@@ -34,7 +34,13 @@ _REWEIGHTINGS: Final = 50
 
 
 def far_off(values: Sequence[float]) -> tuple[int, ...]:
-    """Numbers of the windows of one stage alone that no other confirms; none if they are too few, or a second level."""
+    """Numbers of the windows of one stage alone that no other confirms; none if they are too few, or a second level.
+
+    >>> far_off([30.1, 30.2, 30.0, 30.1, 36.0, 30.2, 30.1, 30.0])
+    (4,)
+    >>> far_off([30.1, 36.0])
+    ()
+    """
     watts = np.array(values)
     scale = _scale(watts)
     if scale is None:

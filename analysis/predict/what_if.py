@@ -96,7 +96,14 @@ class _Given:
 
 
 def parse_what_if(text: str) -> WhatIf:
-    """Parse a question; LabError if it is invalid."""
+    """Parse a question; LabError if it is invalid.
+
+    >>> asked = parse_what_if("deep,hold_us=100,off_links=25+26")
+    >>> asked.mode, asked.hold_us, asked.off_links
+    ('deep', 100.0, ('25', '26'))
+    >>> parse_what_if("speed_mbps=100").mode
+    'off'
+    """
     words = [word.strip() for word in text.split(",")]
     mode, given = next((mode for mode in MODES if mode == words[0]), None), _Given()
     if mode is None:

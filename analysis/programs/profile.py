@@ -50,7 +50,14 @@ class Gaps(_Part):
         return self
 
     def spread(self, points: int = 4) -> tuple[Floats, Floats]:
-        """(gaps in us, how many of each): the gaps of a bin are assumed to lie evenly between its edges."""
+        """(gaps in us, how many of each): the gaps of a bin are assumed to lie evenly between its edges.
+
+        >>> gaps = Gaps(low_us=(100.0,), high_us=(200.0,), count=(8.0,), window_us=1e6)
+        >>> [part.tolist() for part in gaps.spread(2)]
+        [[125.0, 175.0], [4.0, 4.0]]
+        >>> gaps.idle_us
+        1200.0
+        """
         low, high = np.array(self.low_us, dtype=float), np.array(self.high_us, dtype=float)
         places = (np.arange(points) + 0.5) / points
         gaps = low[:, None] + (high - low)[:, None] * places

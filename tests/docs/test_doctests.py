@@ -8,17 +8,25 @@ import pytest
 
 from tests.support import ROOT
 
-PACKAGES = ("agents", "analysis", "benchmarks", "controller", "eeectl", "lab", "record", "simulation", "twin")
+PACKAGES = tuple(
+    path.parent.name for path in sorted(ROOT.glob("*/__init__.py")) if path.parent.name not in ("tests", "inventory")
+)
 PURE_MODELS = (
     "analysis.interval",
     "analysis.links.link_modes",
     "analysis.links.path_delay",
     "analysis.power.andujar_power",
     "analysis.power.energy",
+    "analysis.power.plausible",
+    "analysis.power.preflight",
+    "analysis.power.screening",
     "analysis.predict.topologies",
+    "analysis.predict.what_if",
     "analysis.programs.miwa",
+    "analysis.programs.profile",
     "analysis.programs.run_time",
     "simulation.curve",
+    "simulation.energy",
     "simulation.steadiness",
 )
 """Models that have to have examples."""
