@@ -10,6 +10,7 @@ from controller.applying.apply import Options
 from lab.errors import LabError
 
 _UNITS_S = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+_LONGEST_S = 7 * 24 * 3600
 _Flag = Parameter(negative="")
 
 
@@ -30,7 +31,8 @@ class ApplyOptions:
     no_host_check
         Do not check at the end that the hosts reach each other.
     probe
-        Two hosts as FROM:TO; echoes go from one to the other meanwhile, and losses are reported.
+        Two hosts as FROM:TO; echoes go from one to the other until the change is done and the hosts check each other,
+        and losses are reported.
     json
         Print JSON, with the times of each change; needs --yes.
 
@@ -55,4 +57,7 @@ def seconds_of(text: str | None) -> float | None:
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([a-z]*)", text)
     if not found or found[2] not in _UNITS_S or float(found[1]) <= 0:
         raise LabError(f"invalid time '{text}': write seconds, or a number with s, m or h, such as 60s.")
-    return float(found[1]) * _UNITS_S[found[2]]
+    time_s = float(found[1]) * _UNITS_S[found[2]]
+    if time_s > _LONGEST_S:
+        raise LabError(f"'{text}' is out of range: use at most {_LONGEST_S // 3600} h.")
+    return time_s

@@ -5,7 +5,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from types import FrameType
 from typing import Any
 
@@ -17,6 +17,7 @@ from controller.applying.path_probe import PathLoss, path_loss
 from controller.applying.progress import Bars
 from controller.applying.rounds import Stop
 from controller.applying.work import Work, at_work
+from controller.model.state import State
 from controller.planning.plan_text import print_steps, step_json
 from controller.transports.ping import INTERVAL_S, Ping
 from eeectl.apply_options import ApplyOptions
@@ -97,7 +98,8 @@ def plan_and_apply(
 
         with ExitStack() as stack:
             probe = stack.enter_context(_probed(work.lab, apply_options.probe)) if apply_options.probe else None
-            result = apply(work, planner_of(work), ask, options)
+            quiet = _quiet_while_hosts_check(work, probe) if probe else work
+            result = apply(quiet, planner_of(work), ask, options)
             loss = _loss(probe, apply_options.probe, result) if probe and apply_options.probe else None
     print_result(result, loss, as_json=apply_options.json)
     return status_of(result)
@@ -107,6 +109,19 @@ def _probed(lab: Lab, pair: str) -> Ping:
     known = {host.name: host for host in lab.hosts}
     first, second = pair_in(pair, known)
     return Ping(known[first], known[second])
+
+
+def _quiet_while_hosts_check(work: Work, probe: Ping) -> Work:
+    """The same work; the probe has ended when hosts check each other, as they would take its echoes for a flood."""
+    check_hosts = work.backend.check_hosts
+    if check_hosts is None:
+        return work
+
+    def check(lab: Lab, state: State) -> None:
+        probe.end()
+        check_hosts(lab, state)
+
+    return replace(work, backend=replace(work.backend, check_hosts=check))
 
 
 def _loss(probe: Ping, pair: str, result: Result) -> PathLoss:

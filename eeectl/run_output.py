@@ -1,11 +1,17 @@
 """What `eeectl run` and `eeectl sweep` print: how a run ended, or the order of an experiment's trials."""
 
 import json
+import sys
+from collections.abc import Sequence
 
 from controller.experiments.experiment import Experiment
+from controller.experiments.lab_controller import Agree
 from controller.experiments.session import RunResult
 from controller.experiments.validation import order_for
+from controller.model.state import Change
 from eeectl.exit_status import DONE, INTERRUPTED, PENDING, REFUSED
+from eeectl.interactive import ask_person
+from eeectl.journal_text import print_differences
 
 
 def print_result(result: RunResult, *, as_json: bool) -> int:
@@ -41,3 +47,13 @@ def print_order(experiment: Experiment, *, as_json: bool) -> int:
         levels = ", ".join(f"{name} {level}" for name, level in slot.levels.items())
         print(f"{slot.number:5d}  block {slot.block + 1}  {levels}")
     return DONE
+
+
+def agreement(*, yes: bool) -> Agree:
+    """Shows what somebody changed while a run was stopped, and asks whether it may go on; `yes`: without asking."""
+
+    def agree(changes: Sequence[Change]) -> bool:
+        print_differences("settings were changed by others since the run stopped;", "", changes, sys.stderr)
+        return yes or ask_person("go on? The run undoes this when it restores the lab.")
+
+    return agree

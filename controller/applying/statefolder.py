@@ -94,9 +94,27 @@ class StateFolder:
                 "writable, or set EEE_CONTROLLER_DIR to one that is."
             ) from error
 
+    def note_run(self, run: Path) -> None:
+        """Write down which run works on the lab, so that it is known if it is killed."""
+        self.make()
+        with contextlib.suppress(OSError):  # a full disk is said of the run's folder, which matters more
+            durable.replace(self._run_file, f"{run.resolve()}\n")
+
+    def forget_run(self, run: Path | None = None) -> None:
+        """A run has ended and left nothing to restore; without a name, whichever it was."""
+        if run is None or self.noted_run() == run.resolve():
+            self._run_file.unlink(missing_ok=True)
+
+    def noted_run(self) -> Path | None:
+        """The folder of the run that works on the lab, or of the last one that was killed; None if there is none."""
+        try:
+            folder = Path(self._run_file.read_text(encoding="utf-8").strip())
+        except OSError:
+            return None
+        return folder if (folder / "run.yaml").exists() else None
+
     @property
-    def unfinished_run(self) -> Path:
-        """Names the folder of the run that works on the lab, or of one that was killed."""
+    def _run_file(self) -> Path:
         return self.path / "run"
 
     def new_journal(self) -> Path:

@@ -39,6 +39,9 @@ from record.trial_events import Level
 
 _UP_WITHIN_S: Final = 60.0
 
+Agree = Callable[[Sequence[Change]], bool]
+"""Shows a person what was changed while a run was stopped, and asks whether to go on."""
+
 
 @dataclass
 class LabController:
@@ -58,6 +61,9 @@ class LabController:
     """Whether a port had no link before a change: its host is off, or it has no cable."""
 
     stop: Stop = field(default_factory=Stop)
+    restored: bool = True
+    """Whether the lab is as it was before the run, as far as the run knows."""
+
     _levels: dict[str, Level] = field(default_factory=dict)
     _restore: RestoreJournal | None = None
 
@@ -73,6 +79,24 @@ class LabController:
             executor = Executor(self.lab, board, driver_of)
             yield Work(self.lab, folder, self.backend, executor, self.lock, self.progress, self.stop)
 
+    def ask_about_changes(self, agree: Agree) -> None:
+        """Before a run goes on or its lab is restored: LabError if settings were changed since, unless it is agreed.
+
+        A change that the killed run left half-way is recovered first.
+        """
+        restore = RestoreJournal.load(self.run.folder)
+        if restore is None:
+            return
+        self.restored = False
+        with self._work() as work:
+            _recover(work)
+            changes = restore.changed_since(work.executor.observe())
+        if changes and not agree(changes):
+            raise LabError(
+                f"settings of lab {self.lab.name} were changed since {self.run.folder} stopped, and the run would undo "
+                "that in the end: nothing was sent."
+            )
+
     def open(self) -> None:
         """Record the state before the run, once; after a crash in the middle of a change, recover first."""
         if not self.changes_lab:
@@ -85,6 +109,7 @@ class LabController:
             state = work.executor.observe()
         if self._restore is None:
             self._restore = RestoreJournal(self.run.folder, state)
+        self.restored = False
         self._restore.settle(state)
         self._record_ports(state)
 
@@ -132,9 +157,11 @@ class LabController:
             _recover(work)
             found = work.executor.observe()
             if not diff(found, self._restore.home):
+                self.restored = True
                 return "the lab is as it was before the run."
             self._restore.settle(found)
             count = len(self._go_back(work, 0, "restore"))
+        self.restored = True
         return f"the lab was restored to its state before the run: {count} settings."
 
     # -- changing the lab
@@ -197,7 +224,7 @@ class LabController:
                 journal.add(plan)
             return True
 
-        options = Options(f"run {self.experiment.name}: {what}", check_hosts=False)
+        options = Options(f"run {self.experiment.name}: {what}", check_hosts=False, run=str(self.run.folder.resolve()))
         result = apply(work, planner, write_down, options)
         if result.ending == "nothing to do":
             return ()

@@ -7,6 +7,7 @@ window. If a recorder lacks a right (CAP_NET_RAW), the trial fails with a senten
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from controller.experiments.experiment import Recordings
@@ -17,6 +18,13 @@ from lab.model import Host
 
 _FINE: Final = ("--every-s", "0.02", "--share", "0.002")
 """Fine enough to separate the gaps within a program's loop from those at its start and end."""
+
+
+def require_rights(hosts: Sequence[Host], options: Recordings) -> None:
+    """Before anything else begins: start all recorders once, and end them. DeviceError if one lacks a right."""
+    if options.gaps or options.nodes:
+        with TemporaryDirectory(prefix="eee-recordings-") as folder, recording(hosts, options, Path(folder)):
+            pass
 
 
 @contextmanager
@@ -47,7 +55,7 @@ def _await(stream: AgentStream) -> None:
         if "CAP_NET_RAW" not in str(error) and "not permitted" not in str(error):
             raise
         sentence = (
-            f"{stream.agent} needs CAP_NET_RAW there: set `agent_python` in the inventory to a Python that has it, "
+            f"{stream.agent} needs CAP_NET_RAW there: give --agent-user root (in an experiment's file `recordings: "
+            "{user: root}`), or set `agent_python` in the inventory to a Python that has it."
         )
-        sentence += "or `recordings: user` to a user who has it, such as root."
         raise DeviceError(stream.host.name, sentence) from error

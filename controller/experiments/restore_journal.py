@@ -15,7 +15,7 @@ from typing import Any, Final
 from pydantic import Field, ValidationError
 
 from controller.applying.stored import Stored
-from controller.model.state import State, diff, replay
+from controller.model.state import Change, State, diff, replay
 from controller.planning.plan import invert
 from controller.planning.proof import ProvedPlan
 from controller.planning.steps import Plan, Step, join_plans
@@ -70,6 +70,10 @@ class RestoreJournal:
     def home(self) -> State:
         """The state of the lab before the run."""
         return self._states[0]
+
+    def changed_since(self, found: State) -> tuple[Change, ...]:
+        """What somebody changed: what leads from the nearest of the run's states to what was found."""
+        return min((diff(state, found) for state in self._states), key=len)
 
     @property
     def length(self) -> int:

@@ -13,7 +13,8 @@ from controller.collecting.collect import Collector
 from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.experiments.experiment import Experiment
 from controller.experiments.guards import GuardSink, LatenessMonitor
-from controller.experiments.lab_controller import LabController
+from controller.experiments.lab_controller import Agree, LabController
+from controller.experiments.recordings import require_rights
 from controller.experiments.run_progress import RunProgress
 from controller.experiments.running import Outcome, Runner
 from controller.experiments.signal_handling import SignalHandling
@@ -38,12 +39,16 @@ LatenessMonitorOf = Callable[[str], LatenessMonitor | None]
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How to run. `root`: folder of runs; `anyway`: run even if the preflight fails; `views`: exports of live data."""
+    """How to run. `root`: folder of runs; `anyway`: run even if the preflight fails; `views`: exports of live data.
+
+    `agree` is asked when somebody changed the lab's settings while the run was stopped.
+    """
 
     root: Path = ROOT
     anyway: bool = False
     quiet: bool = False
     views: ViewOptions = ViewOptions()  # noqa: RUF009 - frozen
+    agree: Agree = lambda _: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +81,7 @@ def run_new(
         "slot_count": total,
     }
     with RunProgress(total, quiet=options.quiet) as progress, _locked(lab, experiment, progress) as lock:
+        require_rights([lab.host(name) for name in experiment.measure.hosts], experiment.recordings)
         run = Run.create(options.root, experiment.name, facts)
         progress.say(f"run {run.folder}")
         return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
@@ -112,14 +118,20 @@ def experiment_in(folder: Path) -> tuple[Lab, Experiment]:
     return lab, Experiment.model_validate(facts["experiment"])
 
 
-def restore_lab(folder: Path) -> str:
-    """Restore a lab to its state before a run that was killed; returns a sentence on the result."""
+def restore_lab(folder: Path, agree: Agree) -> str:
+    """Restore a lab to its state before a run that was killed; returns a sentence on the result.
+
+    LabError if somebody changed settings since and `agree` does not allow to undo that.
+    """
     lab, experiment = experiment_in(folder)
     with RunProgress(0) as progress, _locked(lab, experiment, progress) as lock, Run.resume(folder) as run:
         lab_controller = LabController(lab, experiment, run, real_backend(lab, say=progress.say), lock, progress)
         with SignalHandling() as signals, signals.asking(lab_controller.stop):
+            lab_controller.ask_about_changes(agree)
             lab_controller.open()
-            return lab_controller.restore()
+            said = lab_controller.restore()
+            StateFolder.of(lab).forget_run(folder)
+            return said
 
 
 def run_preflight(experiment: Experiment, source: YamlSource, options: RunOptions) -> "Verdict":
@@ -167,7 +179,14 @@ def _run(
     sampling = experiment.sampling
     sources = sources_of(lab, period_s=sampling.period_s, lpi_period_s=sampling.lpi_period_s)
     outcomes: list[Outcome] = []
+    state_folder = StateFolder.of(lab)
+    _warn_of_another(state_folder, run, progress)
+    state_folder.note_run(run.folder)
+    lab_controller = LabController(
+        lab, experiment, run, real_backend(lab, say=progress.say), lock, progress, guard_sink.was_down
+    )
     try:
+        lab_controller.ask_about_changes(options.agree)
         with (
             SignalHandling() as signals,
             attach(run.folder, lab, options.views),
@@ -175,9 +194,6 @@ def _run(
         ):
             note_clocks(run, hosts)
             _require_resolvable(experiment, run, collector, progress, options)
-            lab_controller = LabController(
-                lab, experiment, run, real_backend(lab, say=progress.say), lock, progress, guard_sink.was_down
-            )
             runner = Runner(
                 lab,
                 experiment,
@@ -198,9 +214,17 @@ def _run(
             raise
         return RunResult(run.folder, replace(outcomes[0], cause=outcomes[0].cause or error))
     finally:
+        if lab_controller.restored:
+            state_folder.forget_run(run.folder)
         with suppress(RunFolderFailed):  # already reported, or less important than the error that is being raised
             run.close("interrupted")
     return RunResult(run.folder, outcomes[0])
+
+
+def _warn_of_another(state_folder: StateFolder, run: Run, progress: RunProgress) -> None:
+    other = state_folder.noted_run()
+    if other is not None and other != run.folder.resolve():
+        progress.say(f"the run {other} was killed: its `--put-back` would restore a state from before this run")
 
 
 def _require_resolvable(

@@ -7,8 +7,9 @@ edited: its hosts move to a new VLAN with another tree.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Final
 
-from controller.model.state import Draft, State
+from controller.model.state import Draft, PortChange, State
 from controller.model.vlans import Route, Tree, VlanPlan
 from controller.planning.assignment import Statics, assign_vlans
 from controller.planning.broadcast import is_up
@@ -26,6 +27,12 @@ from lab.topology import Topology
 
 Policy = Callable[[Topology, Collection[int]], tuple[Route, ...]]
 """A policy of `controller.planning.trees`, given the trunks that it may use."""
+
+HOLD_US: Final = (1, 60_000_000)
+"""Hold times that make sense, in microseconds: a probe's longest pause is as long, so a longer one is never seen."""
+
+_NAMED: Final = 3
+"""Ports that a refusal names."""
 
 Settings = Mapping[Place, Mapping[str, object]]
 """By port, new values of fields of `PortState`."""
@@ -128,10 +135,11 @@ def eee(
     A change of EEE takes effect when the link comes up anew. So a trunk in use is treated as in `link_speed`: traffic
     moves away, both ends are set, traffic comes back, and no host loses another. NoTree if hosts have no other path
     (PlanError if their VLANs are not trees), unless `may_flap` lets that link restart under them. A host's own link has
-    no other path: it flaps, and its steps say so. Unused trunks come first, hosts' links last; of those in use as many
-    are set together as can be spared.
+    no other path: PlanError, too, unless it may flap; its steps then say so. Unused trunks come first, hosts' links
+    last; of those in use as many are set together as can be spared.
     NotExpressible if an end cannot do EEE, or neither end of a link can set a hold time.
     """
+    require_hold(hold_us)
     trunks = {link.number for link in lab.trunks()}
     plans: list[ProvedPlan] = []
     idle: dict[Place, Mapping[str, object]] = {}
@@ -158,7 +166,31 @@ def eee(
             plans.append(make_plan(lab, state, set_ports(state, together), management, abilities))
         state = plans[-1].end
     plans.append(make_plan(lab, state, set_ports(state, last), management, abilities))
-    return join_proved(plans)
+    plan = join_proved(plans)
+    if not may_flap:
+        _require_no_flap(plan)
+    return plan
+
+
+def _require_no_flap(plan: ProvedPlan) -> None:
+    """PlanError if a link restarts under hosts."""
+    flaps = {
+        f"{step.change.switch}:{step.change.port}": step.disruption
+        for step in plan.steps
+        if isinstance(step.change, PortChange) and step.disruption.kind == "flap"
+    }
+    if flaps:
+        names = ", ".join([*flaps][:_NAMED]) + (f" and {len(flaps) - _NAMED} more" if len(flaps) > _NAMED else "")
+        raise PlanError(
+            f"the link at {names} restarts under hosts that have no other path ({next(iter(flaps.values()))}): give "
+            "--may-flap to let it."
+        )
+
+
+def require_hold(hold_us: int | None) -> None:
+    """PlanError for a hold time out of range."""
+    if hold_us is not None and not HOLD_US[0] <= hold_us <= HOLD_US[1]:
+        raise PlanError(f"a hold time of {hold_us} us is out of range: use {HOLD_US[0]} to {HOLD_US[1]} us.")
 
 
 def _waves(topology: Topology, numbers: Sequence[int], off: Collection[int]) -> tuple[tuple[int, ...], ...]:

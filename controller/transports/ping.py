@@ -17,7 +17,7 @@ _LAST_WITHIN_S: Final = 5.0
 
 
 class Ping:
-    """Echoes from one node to another, each 10 ms, from entering the context to leaving it.
+    """Echoes from one node to another, each 10 ms, from entering the context to leaving it, or until `end`.
 
     Entering raises DeviceError if the node is not reached, has no ping, or hears nothing from the other one.
     """
@@ -66,6 +66,11 @@ class Ping:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._stop()
+
+    def end(self) -> None:
+        """Send no more echoes; what was sent until then is waited for."""
+        self.lines()
         self._stop()
 
     def lines(self) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """`eeectl apply`, and what belongs to it: confirm, recover, adopt, status."""
 
 import json
+import shlex
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -22,9 +23,9 @@ from eeectl.apply_options import ApplyOptions
 from eeectl.exit_status import DONE, PENDING, REFUSED
 from eeectl.interactive import ask_person, attended, plan_and_apply
 from eeectl.journal_text import SHOWN, interruptible, journal_of, print_differences
-from eeectl.lab_name import LabName, known_lab
+from eeectl.lab_name import LabName, known_lab, require_up
 from eeectl.verbs.plan import OBSERVED
-from lab.errors import DeviceError, LabError
+from lab.errors import LabError
 
 Json = Annotated[bool, Parameter(name="--json", negative="")]
 Yes = Annotated[bool, Parameter(negative="")]
@@ -137,7 +138,7 @@ def _restore(lab: str, record: JournalState, *, yes: bool) -> int:
 
 @adopt_app.default
 def adopt_command(lab: LabName = "", *, yes: Yes = False) -> int:
-    """Accept a lab as it is found; an unfinished apply is forgotten.
+    """Accept a lab as it is found; an unfinished apply or run is forgotten.
 
     Parameters
     ----------
@@ -159,6 +160,7 @@ def adopt_command(lab: LabName = "", *, yes: Yes = False) -> int:
                 return REFUSED
             signals.arm()
             adopt(work, journal, found)
+        work.folder.forget_run()
     print("accepted: later commands compare with the lab as found.")
     return DONE
 
@@ -169,7 +171,8 @@ def status(
 ) -> int:
     """Show who works on a lab, what was done last, and whether the switches still have the settings left then.
 
-    Exit status 3 means that something is pending: an apply to confirm or to recover, or settings that changed since.
+    Exit status 3 means that something is pending: an apply to confirm or to recover, a run that was killed, or settings
+    that changed since.
 
     Parameters
     ----------
@@ -184,14 +187,16 @@ def status(
     known = known_lab(lab)
     folder = StateFolder.of(known)
     holder = holder_of(folder)
+    run = folder.noted_run()
     record = read_journal(folder.journal, folder.operand)
     rest = record.rest if record else None
     drift: tuple[Change, ...] = ()
     problem = ""
     if rest is not None and not offline:
         try:
+            require_up(known)
             drift = diff(observe_lab(known), rest)
-        except DeviceError as error:
+        except LabError as error:
             problem = str(error)
     report = _status_json(record) | {
         "lab": known.name,
@@ -199,6 +204,7 @@ def status(
         "folder": str(folder.path),
         "holder": str(holder) if holder else None,
         "drift": [f"{target_of(change)}: {words_of(change.inverse)}" for change in drift],
+        "run": str(run) if run else None,
         "drift_known": rest is not None and not offline and not problem,
         "problem": problem or None,
     }
@@ -206,8 +212,18 @@ def status(
         print(json.dumps(report, indent=1))
     else:
         _print_status(report)
-    pending = record is not None and (not record.finished or bool(drift) or bool(problem))
-    return PENDING if pending else DONE
+    left = record is not None and (not record.finished or bool(drift) or bool(problem))
+    return PENDING if left or (run is not None and holder is None) else DONE
+
+
+def _print_run(run: str, *, going_on: bool) -> None:
+    if going_on:
+        print(f"the run {run} is in progress")
+        return
+    name = shlex.quote(run)
+    print(f"the run {run} was killed:")
+    print(f"  `eeectl run {name} --resume` goes on with it, and restores the lab at its end")
+    print(f"  `eeectl run {name} --put-back` only restores the lab")
 
 
 def _status_json(record: JournalState | None) -> dict[str, Any]:
@@ -230,18 +246,24 @@ def _print_status(report: dict[str, Any]) -> None:
         print(f"last: {report['last']}")
     if report["holder"]:
         print(f"held by {report['holder']}")
+    if report["run"]:
+        _print_run(report["run"], going_on=report["holder"] is not None)
     if report["seconds_left"] is not None:
         name = report["operand"]
         if report["seconds_left"] > 0:
             print(f"{report['seconds_left']:.0f} s left to `eeectl confirm {name}`, then everything is rolled back")
         else:
             print(f"the time to confirm is over: if it is not rolled back by now, run `eeectl recover {name}`")
-    if report["state"] in ("broken", "unfinished"):
+    if report["state"] in ("broken", "unfinished") and not report["holder"]:
         print(report.get("why") or "it was interrupted.")
         name = report["operand"]
         print(f"run `eeectl recover {name}` to roll it back, or `eeectl adopt {name}` to leave the lab as it is")
     if report["problem"]:
         print(report["problem"])
+    _print_drift(report)
+
+
+def _print_drift(report: dict[str, Any]) -> None:
     for change in report["drift"][:SHOWN]:
         print(f"changed since: {change}")
     if len(report["drift"]) > SHOWN:

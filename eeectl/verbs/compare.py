@@ -13,6 +13,7 @@ from analysis.compare import Comparison
 from analysis.compare_runs import Side, compare_sides
 from analysis.interval import Interval
 from analysis.run_lab import lab_of_run
+from eeectl.set_options import names_in
 from lab.errors import LabError
 from record.store import read_facts
 
@@ -50,7 +51,7 @@ def compare_command(
     """
     first = _side(a, None)
     second = _side(b, first)
-    rows = compare_sides(first, second, figure, devices)
+    rows = compare_sides(first, second, names_in(figure), names_in(devices))
     if not rows:
         raise LabError(f"A ({first}) and B ({second}) have no figure in common: check the figures of their trials.")
     if as_json:

@@ -12,7 +12,7 @@ from controller.checking.eee_links import EeeEnd, EeeLink, SwitchEee, eee_links
 from controller.checking.port_links import QUERIES, read_port_links
 from controller.model.state import State
 from controller.planning.proof import ProvedPlan
-from controller.planning.regulate import eee
+from controller.planning.regulate import eee, require_hold
 from controller.planning.routing_options import management_of
 from controller.transports.session import Session
 from eeectl.apply_options import ApplyOptions
@@ -51,9 +51,10 @@ def on(
     every
         All links of the lab.
     hold_us
-        How long a link is idle before it sleeps, in microseconds, where the switch lets it be set.
+        How long a link is idle before it sleeps, in microseconds (1 to 60000000), where the switch lets it be set.
     may_flap
-        Let links restart under hosts that have no other path, for the seconds that their steps show.
+        Let links restart under hosts that have no other path, hosts' own links among them, for the seconds that their
+        steps show; without it nothing is done where that is needed.
     apply_options
         How it is applied.
     management
@@ -86,7 +87,8 @@ def off(
     every
         All links of the lab.
     may_flap
-        Let links restart under hosts that have no other path, for the seconds that their steps show.
+        Let links restart under hosts that have no other path, hosts' own links among them, for the seconds that their
+        steps show; without it nothing is done where that is needed.
     apply_options
         How it is applied.
     management
@@ -111,6 +113,8 @@ def _switch(
     hold_us: int | None,
     flap: bool,
 ) -> int:
+    require_hold(hold_us)
+
     def planner(work: Work) -> Callable[[State], ProvedPlan]:
         links = _chosen(work.lab, names, every=every)
         in_band = management_of(work.lab, management)

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -54,8 +55,8 @@ def history(lab: LabName = "", *, as_json: Annotated[bool, Parameter(name="--jso
         print(f"lab {known.name}: this machine has changed nothing there")
     else:
         table = Table("NO", "WHEN, UTC", "BY", "COMMAND", "STEPS", "STATE", box=None, pad_edge=False)
-        for change in changes:
-            table.add_row(*_cells(change, restored))
+        for _, own in groupby(changes, key=lambda change: change.record.begun.run or change.number):
+            table.add_row(*_cells(tuple(own), restored))
         show.console().print(table)
     return DONE
 
@@ -73,13 +74,18 @@ def _state(change: PastChange, restored: frozenset[str]) -> str:
     }.get(change.standing, change.standing)
 
 
-def _cells(change: PastChange, restored: frozenset[str]) -> tuple[str, ...]:
-    begun = change.record.begun
-    names = change.switches
+def _cells(changes: Sequence[PastChange], restored: frozenset[str]) -> tuple[str, ...]:
+    """One line: a person's change, or all that a run made in a row."""
+    first, last = changes[0], changes[-1]
+    begun = first.record.begun
+    names = tuple(dict.fromkeys(name for change in changes for name in change.switches))
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    steps = f"{len(begun.steps)} on {', '.join(names[:_NAMED])}{more}" if names else "none"
+    count = sum(len(change.record.begun.steps) for change in changes)
+    steps = f"{count} on {', '.join(names[:_NAMED])}{more}" if names else "none"
     who = begun.actor.partition("@")[0]
-    return str(change.number), f"{begun.when:%m-%d %H:%M:%S}", who, begun.command, steps, _state(change, restored)
+    number = str(first.number) if first is last else f"{first.number}-{last.number}"
+    command = begun.command.partition(":")[0] if begun.run else begun.command
+    return number, f"{begun.when:%m-%d %H:%M:%S}", who, command, steps, _state(last, restored)
 
 
 def _plain(change: PastChange, restored: frozenset[str]) -> dict[str, Any]:

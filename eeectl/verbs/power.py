@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from controller.applying.lock import Lock
+from controller.applying.statefolder import StateFolder
 from controller.power.family import Channel, StripReading
 from controller.power.outlet_names import wrong_names
 from controller.power.outlets import Meter, Switched, outlets_named
@@ -97,9 +99,10 @@ def on(outlet: str, /, *, lab: LabName = "", as_json: _Json = False) -> int:
 
     """
     lab_model = lab_in_reach(lab)
-    return _print_switched(
-        [_switch(lab_model, one, on=True) for one in outlets_named(lab_model, outlet)], as_json=as_json
-    )
+    chosen = outlets_named(lab_model, outlet)
+    with _held(lab_model, f"power on {outlet}"):
+        done = [_switch(lab_model, one, on=True) for one in chosen]
+    return _print_switched(done, as_json=as_json)
 
 
 @power_app.command
@@ -120,8 +123,10 @@ def off(outlet: str, /, *, lab: LabName = "", yes: _Yes = False, as_json: _Json 
     """
     lab_model = lab_in_reach(lab)
     chosen = outlets_named(lab_model, outlet)
-    _confirm(chosen, "off", yes=yes)
-    return _print_switched([_switch(lab_model, one, on=False) for one in chosen], as_json=as_json)
+    with _held(lab_model, f"power off {outlet}"):
+        _confirm(chosen, "off", yes=yes)
+        done = [_switch(lab_model, one, on=False) for one in chosen]
+    return _print_switched(done, as_json=as_json)
 
 
 @power_app.command
@@ -146,15 +151,21 @@ def cycle(outlet: str, /, *, lab: LabName = "", off_s: float = 5.0, yes: _Yes = 
         raise LabError(f"--off-s {off_s:g} is out of range: use 0 to 3600.")
     lab_model = lab_in_reach(lab)
     chosen = outlets_named(lab_model, outlet)
-    _confirm(chosen, "off and on again", yes=yes)
     done = []
-    for one in chosen:
-        meter = Meter(lab_model.strip(one.strip))
-        try:
-            done.append(meter.cycle(one, off_s))
-        finally:
-            meter.close()
+    with _held(lab_model, f"power cycle {outlet}"):
+        _confirm(chosen, "off and on again", yes=yes)
+        for one in chosen:
+            meter = Meter(lab_model.strip(one.strip))
+            try:
+                done.append(meter.cycle(one, off_s))
+            finally:
+                meter.close()
     return _print_switched(done, as_json=as_json)
+
+
+def _held(lab: Lab, command: str) -> Lock:
+    """The lab's lock: nobody's measurement or change loses its power."""
+    return Lock(StateFolder.of(lab), command, warn=lambda sentence: print(f"eeectl: {sentence}", file=sys.stderr))
 
 
 def _switch(lab: Lab, outlet: Outlet, *, on: bool) -> Switched:

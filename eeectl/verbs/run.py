@@ -19,7 +19,7 @@ from controller.experiments.session import (
 )
 from controller.live.export.attach import ViewOptions
 from eeectl.lab_name import LabName, lab_in_reach, lab_operand, require_up
-from eeectl.run_output import print_order, print_result
+from eeectl.run_output import agreement, print_order, print_result
 from lab.errors import LabError
 from lab.yaml_source import YamlSource
 from twin.lab.lateness import Lateness
@@ -43,6 +43,7 @@ def run(
     preflight: _Flag = False,
     order: _Flag = False,
     anyway: _Flag = False,
+    yes: _Flag = False,
     as_json: _Json = False,
     views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
 ) -> int:
@@ -70,6 +71,8 @@ def run(
         Only print the trials in their order.
     anyway
         Run even if the meters cannot resolve the expected effect.
+    yes
+        With --resume and --put-back: do not ask about settings that somebody changed since the run stopped.
     as_json
         Print JSON.
     views
@@ -79,9 +82,9 @@ def run(
     if put_back or resume:
         require_up(experiment_in(file)[0])
     if put_back:
-        print(restore_lab(file) or "the run had changed nothing: the lab is in its original state.")
+        print(restore_lab(file, agreement(yes=yes)) or "the run had changed nothing: the lab is in its original state.")
         return 0
-    options = RunOptions(runs, anyway, views=views)
+    options = RunOptions(runs, anyway, views=views, agree=agreement(yes=yes))
     if resume:
         return print_result(resume_run(file, options, Lateness.of, blocks), as_json=as_json)
     if blocks:

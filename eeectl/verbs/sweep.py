@@ -25,7 +25,7 @@ def sweep(
     /,
     *,
     factor: Annotated[tuple[str, ...], Parameter(negative="")] = (),
-    parameter: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    values: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
     links: str = "hosts",
     slow: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     blocks: int = 3,
@@ -44,8 +44,8 @@ def sweep(
     factor
         NAME=LEVEL,LEVEL,...: eee=on,off, hold_us, link, speed_mbps, routing, host_count, ranks_per_host, or a
         parameter of the program. Give the option once for each factor.
-    parameter
-        NAME=VALUE: a constant parameter of the program.
+    values
+        NAME=VALUE: a constant parameter of the program. Give the option once for each parameter.
     links
         Links whose eee, hold_us, link or speed_mbps changes: hosts, trunks, all, or a comma-separated list.
     slow
@@ -64,7 +64,7 @@ def sweep(
         Where live data are exported.
 
     """
-    content = options.content(program, _parameters(parameter), f"{program}-sweep")
+    content = options.content(program, _parameters(values), f"{program}-sweep")
     content |= {"factors": _factors(factor, links), "blocks": blocks, "seed": seed, "slow": list(slow)}
     source = YamlSource("the command line", content)
     experiment = experiment_of(source)
@@ -87,4 +87,4 @@ def _factors(arguments: Sequence[str], links: str) -> dict[str, Any]:
 
 
 def _parameters(arguments: Sequence[str]) -> dict[str, Any]:
-    return {name: value(text) for name, text in pairs(arguments, "--parameter count=100")}
+    return {name: value(text) for name, text in pairs(arguments, "--set count=100")}

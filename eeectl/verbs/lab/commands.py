@@ -13,7 +13,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from controller.applying.lock import Holder, holder_of
+from controller.applying.statefolder import StateFolder
 from eeectl import lab_text as show
+from eeectl.exit_status import REFUSED
+from eeectl.interactive import ask_person
 from eeectl.lab_name import LabName, chosen
 from eeectl.truth_text import print_truth
 from eeectl.verbs.lab.fault import fault_app
@@ -126,19 +130,34 @@ def join(lab: str, /, *command: Annotated[str, Parameter(allow_leading_hyphen=Tr
 
 
 @lab_app.command
-def down(lab: str = "", /) -> int:
+def down(lab: LabName = "", *, yes: Annotated[bool, Parameter(negative="")] = False) -> int:
     """Take a virtual lab down and remove everything that it made; a crashed one too.
+
+    Asks first if somebody works in it.
 
     Parameters
     ----------
     lab
         Its name; by default the only lab that is running.
+    yes
+        Do not ask, even if somebody works in it.
 
     """
     name = chosen(lab)
+    holder = _holder(name)
+    if holder is not None and not yes:
+        print(f"lab {name} is held by {holder}", file=sys.stderr)
+        if not ask_person("take it down all the same?"):
+            return REFUSED
     existed = labs.down(name)
     print(f"lab {name} is down." if existed else f"lab {name} was not up: nothing to do.")
     return 0
+
+
+def _holder(name: str) -> Holder | None:
+    """Who works in a lab that is up; the files of the lab need not be readable."""
+    journal = labs.journal_of(name)
+    return None if journal is None else holder_of(StateFolder(journal.lab, journal.folder))
 
 
 @lab_app.command(name="list")

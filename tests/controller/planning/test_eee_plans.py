@@ -74,11 +74,20 @@ def test_as_many_trunks_go_together_as_can_be_spared() -> None:
     assert [len(woken[number]) for number in sorted(woken)] == [12, 6, 2]
 
 
-def test_a_hosts_link_flaps_and_says_so() -> None:
+def test_a_hosts_link_flaps_only_if_that_is_allowed_and_says_so() -> None:
     state = _up(LAB)
-    plan = eee(LAB, state, [LAB.find_link("n01")], on=True)
+    with pytest.raises(PlanError, match=r"the link at sw1:h1 restarts .* \(flap ≤ 3 s\): give --may-flap"):
+        eee(LAB, state, [LAB.find_link("n01")], on=True)
+    assert not eee(LAB, state, [LAB.find_link("n01")], on=False).steps  # nothing to do, nothing to allow
+    plan = eee(LAB, state, [LAB.find_link("n01")], on=True, may_flap=True)
     assert [str(step.disruption) for step in plan.steps] == ["flap ≤ 3 s"]
     assert _settings(LAB, state, replay(plan.changes, state)) == {("sw1", "h1"): (True, None)}
+
+
+@pytest.mark.parametrize("hold_us", [0, -1, 60_000_001])
+def test_a_hold_out_of_range_is_refused_with_the_range(hold_us: int) -> None:
+    with pytest.raises(PlanError, match=f"hold time of {hold_us} us is out of range: use 1 to 60000000 us"):
+        eee(LAB, _up(LAB), [TRUNKS[0]], on=True, hold_us=hold_us)
 
 
 def test_the_only_path_flaps_only_if_that_is_allowed() -> None:

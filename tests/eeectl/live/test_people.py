@@ -8,9 +8,10 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from tests.support.labs.engineer import Engineer
+from tests.support.labs.engineer import Engineer, Running
 from tests.support.labs.lab_client import EEECTL, ROOT, eventually, run
 
+TRUNK = "sw1:gi1/0/5"
 ROUNDS = (1, 9)
 """Of twelve, announced when a test strikes; `every_step.py` strikes at each line of the journal."""
 
@@ -113,6 +114,66 @@ def test_two_at_once(engineer: Engineer) -> None:
     done = first.end()
     assert done.returncode == 0, done.stderr
     engineer.require_after()
+
+
+def test_a_lab_in_which_somebody_works_keeps_its_power_and_stays_up(engineer: Engineer) -> None:
+    first = engineer.start_apply()
+    engineer.await_round(first, 1)
+    refused = engineer.eeectl("lab down")
+    assert refused.returncode == 1
+    assert f"is held by {_me()}" in refused.stderr
+    assert "give --yes" in refused.stderr
+    assert first.end().returncode == 0
+    engineer.require_after()
+
+
+@pytest.fixture
+def killed_run(engineer: Engineer, tmp_path: Path) -> Path:
+    """The folder of a run that was killed while the lab was at other levels than before."""
+    file = tmp_path / "experiment.yaml"
+    factor = f"{{links: ['{TRUNK}'], levels: ['on', 'off']}}"
+    measured = f"measure: {{idle: {{window_s: 2}}}}\nfactors: {{eee: {factor}}}\nblocks: 1\n"
+    file.write_text(f"name: killed\nlab: {engineer.folder}\n{measured}")
+    assert engineer.apply().returncode == 0
+    argv = [*EEECTL, "run", str(file), "--runs", str(tmp_path / "runs")]
+    running = Running(argv, engineer.environment())
+    eventually("a trial has begun", lambda: "trial_begun" in _events(tmp_path))
+    running.kill()
+    return next((tmp_path / "runs").iterdir())
+
+
+def _events(folder: Path) -> str:
+    return "".join(path.read_text() for path in folder.glob("runs/*/events.jsonl"))
+
+
+def test_a_run_that_was_killed_is_named_and_asks_before_it_undoes_what_others_did(
+    engineer: Engineer, killed_run: Path
+) -> None:
+    engineer.lab.configure("sw3", "interface gi1/0/20", "shutdown", "exit")
+    status = engineer.eeectl("status")
+    assert status.returncode == 3
+    for words in (f"the run {killed_run} was killed", "--resume` goes on", "--put-back` only restores"):
+        assert words in status.stdout
+    for flag in ("--resume", "--put-back"):
+        refused = engineer.words("run", str(killed_run), flag)
+        assert refused.returncode == 1
+        assert "sw3:gi1/0/20: admin_up True -> False" in refused.stderr
+        assert "give --yes" in refused.stderr
+    assert "gi1/0/20: admin_up" in engineer.eeectl("status").stdout, "nothing was undone"
+    done = engineer.words("run", str(killed_run), "--resume", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "restored" in done.stdout
+    engineer.require_after()
+    after = engineer.eeectl("status")
+    assert (after.returncode, "was killed" in after.stdout) == (0, False)
+
+
+def test_the_lab_of_a_killed_run_is_put_back(engineer: Engineer, killed_run: Path) -> None:
+    assert engineer.words("run", str(killed_run), "--put-back").returncode == 0
+    engineer.require_after()
+    assert engineer.eeectl("status").returncode == 0
+    assert engineer.eeectl("rollback", "--all", "--yes").returncode == 0
+    engineer.require_before()
 
 
 def _me() -> str:

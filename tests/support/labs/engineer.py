@@ -101,6 +101,10 @@ class Engineer:
         """Run a verb on the lab to its end."""
         return self._here([*verb.split(), self.folder, *options], kept or self.kept)
 
+    def words(self, *words: str) -> Done:
+        """Run a command line that does not end with the lab's folder."""
+        return self._here([*words], self.kept)
+
     def program(self, verb: str, *options: str) -> Done:
         """The same in a process of its own, which takes its children with it."""
         return run(self.argv(verb, *options), check=False, patience_s=LONG_S, env=self.environment())
