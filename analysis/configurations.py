@@ -13,11 +13,12 @@ from typing import Any, Final
 from record.trial_events import Level
 from record.trials import Trial
 
-LAB_KINDS: Final = frozenset({"eee", "hold_us", "link", "speed_mbps", "routing"})
+LAB_KINDS: Final = frozenset({"eee", "hold_us", "link", "speed_mbps", "routing", "regulation"})
 _PLACE_KINDS: Final = frozenset({"host_count", "ranks_per_host"})
 _NOTHING_SAVED: Final[Mapping[str, tuple[Level, ...]]] = {
     "eee": ("off", False),
     "link": ("on",),
+    "regulation": ("baseline",),
     "routing": ("shortest",),
     "speed_mbps": ("auto",),
 }

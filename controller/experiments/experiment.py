@@ -27,12 +27,21 @@ Level = StrictBool | StrictInt | float | StrictStr
 """A factor's setting. `on` and `off` stay strings."""
 
 Kind = Literal[
-    "parameter", "eee", "hold_us", "link", "speed_mbps", "routing", "load_mbps", "host_count", "ranks_per_host"
+    "parameter",
+    "eee",
+    "hold_us",
+    "link",
+    "speed_mbps",
+    "routing",
+    "regulation",
+    "load_mbps",
+    "host_count",
+    "ranks_per_host",
 ]
 """What a factor changes: a program parameter, a setting of links, the routing trees, traffic, or the placement."""
 
 OF_LINKS: Final = ("eee", "hold_us", "link", "speed_mbps")
-OF_LAB: Final = (*OF_LINKS, "routing")
+OF_LAB: Final = (*OF_LINKS, "routing", "regulation")
 _NAMED: Final = (*OF_LAB, "load_mbps", "host_count", "ranks_per_host")
 _LEVELS: Final[dict[str, tuple[Level, ...]]] = {
     "eee": ("on", "off"),
@@ -51,12 +60,36 @@ class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class TreeLevel(_Part):
+    """Hosts of one switch, and the tree that they send over: trunks by their numbers in cables.csv."""
+
+    hosts: tuple[str, ...] = Field(min_length=1)
+    links: tuple[int, ...]
+
+
+class RegulationLevel(_Part):
+    """A level of a factor of kind `regulation`, as `eeectl regulate` writes it. Trunks by their numbers in cables.csv.
+
+    `on` and `off` are switched; `speed_mbps` null: negotiated.
+    """
+
+    trees: tuple[TreeLevel, ...] = Field(min_length=1)
+    on: tuple[int, ...]
+    off: tuple[int, ...] = ()
+    speed_mbps: dict[int, int | None] = {}
+    eee: dict[int, bool] = {}
+
+
 class Factor(_Part):
-    """What is varied. `kind`: what it changes; without it, the factor's name says so. `links`: whose settings."""
+    """What is varied. `kind`: what it changes; without it, the factor's name says so. `links`: whose settings.
+
+    `choices` are the levels of a regulation, which `eeectl regulate` writes.
+    """
 
     levels: tuple[Level, ...] = Field(min_length=1)
     kind: Kind = "parameter"
     links: Literal["hosts", "trunks", "all"] | tuple[StrictStr | StrictInt, ...] = "hosts"
+    choices: dict[str, RegulationLevel] = {}
 
     @model_validator(mode="after")
     def _sensible(self) -> Self:
@@ -66,6 +99,9 @@ class Factor(_Part):
         unknown = [level for level in self.levels if allowed is not None and level not in allowed]
         if unknown and allowed is not None:
             raise ValueError(f"{unknown[0]!r} is not a level of {self.kind}: use {', '.join(map(str, allowed))}")
+        named = {*map(str, self.levels)} if self.kind == "regulation" else set()
+        if self.choices.keys() != named:
+            raise ValueError("`choices` has to have each level of a factor of kind regulation: use `eeectl regulate`")
         numbers = self.kind in ("hold_us", "load_mbps", "host_count", "ranks_per_host")
         least = 0 if self.kind in ("hold_us", "load_mbps") else 1
         for level in self.levels if numbers else ():
@@ -266,7 +302,7 @@ class Experiment(_Part):
                     f"unknown factor {name}: use one of {', '.join(self.factors) or '(no factor is defined)'}"
                 )
         kinds = [factor.kind for factor in self.factors.values()]
-        for kind in ("routing", "load_mbps", "host_count", "ranks_per_host"):
+        for kind in ("routing", "regulation", "load_mbps", "host_count", "ranks_per_host"):
             if kinds.count(kind) > 1:
                 raise ValueError(f"two factors are of kind {kind}: remove one")
         if self.measure.program is None:

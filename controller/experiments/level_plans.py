@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from controller.experiments.blocks import Levels
-from controller.experiments.experiment import Experiment, Factor, Kind
+from controller.experiments.experiment import Experiment, Factor, Kind, RegulationLevel, TreeLevel
 from controller.experiments.validation import links_of
 from controller.model.state import State, diff
 from controller.planning.check import Management
@@ -13,11 +13,12 @@ from controller.planning.limits import Abilities
 from controller.planning.plan import make_plan
 from controller.planning.proof import ProvedPlan, join_proved, prove
 from controller.planning.regulate import eee, link_off, link_on, link_speed
+from controller.planning.regulated import Regulation, regulated
 from controller.planning.routing_options import RoutingOptions, work_out
 from controller.planning.steps import Plan
 from lab.model import Lab, Link
 
-ORDER: Final[tuple[Kind, ...]] = ("routing", "link", "speed_mbps", "eee", "hold_us")
+ORDER: Final[tuple[Kind, ...]] = ("routing", "regulation", "link", "speed_mbps", "eee", "hold_us")
 """The order in which kinds of factors are set: what moves traffic first, what restarts single links last."""
 
 
@@ -35,6 +36,8 @@ def plan_of(
     if factor.kind == "routing":
         routing = RoutingOptions(policy="one") if level == "one" else RoutingOptions()
         return work_out(lab, state, routing, abilities, "as the switches are now").plan
+    if factor.kind == "regulation":
+        return regulated(lab, state, regulation_at(factor.choices[str(level)]), management, abilities)
     links = links_of(lab, factor)
     if factor.kind in ("eee", "hold_us"):
         on, hold_us = _eee_of(experiment, factor, levels, level)
@@ -47,6 +50,21 @@ def plan_of(
         else:
             plans += _link_state(lab, plans[-1].end, link, str(level), management, abilities)
     return join_proved(plans)
+
+
+def regulation_at(level: RegulationLevel) -> Regulation:
+    """What a level of a regulation sets."""
+    routes = tuple((tree.hosts, frozenset(tree.links)) for tree in level.trees)
+    return Regulation(routes, frozenset(level.on), frozenset(level.off), level.speed_mbps, level.eee)
+
+
+def level_of(regulation: Regulation) -> RegulationLevel:
+    """The level that sets a regulation."""
+    trees = tuple(TreeLevel(hosts=hosts, links=tuple(sorted(links))) for hosts, links in regulation.routes)
+    on, off = (tuple(sorted(numbers)) for numbers in (regulation.on, regulation.off))
+    return RegulationLevel(
+        trees=trees, on=on, off=off, speed_mbps=dict(regulation.speed_mbps), eee=dict(regulation.eee)
+    )
 
 
 def set_with(experiment: Experiment, name: str) -> tuple[str, ...]:

@@ -35,6 +35,8 @@ def order_for(experiment: Experiment) -> tuple[Slot, ...]:
 
 def links_of(lab: Lab, factor: Factor) -> tuple[Link, ...]:
     """The links that a factor changes; PlanError names one that does not exist or that this kind cannot change."""
+    if factor.kind == "regulation":
+        return ()  # its choices name trees and trunks of the whole lab
     trunks = tuple(lab.trunks())
     if factor.links == "trunks":
         return trunks if factor.kind != "link" else tuple(link for link in trunks if link.switchable)

@@ -74,8 +74,9 @@ def _quirks() -> str:
 def _experiments() -> str:
     about = prose(inspect.getdoc(experiment) or "")
     models: Models = [
-        experiment.Experiment, experiment.Factor, experiment.Measure, experiment.ProgramRun, experiment.ProbeRun,
-        experiment.Window, experiment.Recordings, experiment.Guards, experiment.Effect, experiment.Sampling,
+        experiment.Experiment, experiment.Factor, experiment.RegulationLevel, experiment.TreeLevel, experiment.Measure,
+        experiment.ProgramRun, experiment.ProbeRun, experiment.Window, experiment.Recordings, experiment.Guards,
+        experiment.Effect, experiment.Sampling,
     ]  # fmt: skip
     shipped = "`experiments/` has four to copy; `eeectl study LAB --design` writes those that fit a lab.\n"
     return _page("Experiment files", about, shipped, model_sections(models))
