@@ -24,7 +24,7 @@ def next_gaps(fit: PolicyFit, count: int, low_us: float, high_us: float, random:
 
     Uncertain are the edges of the policy: from about the hold to the end of the sleep time, and so for deep sleep.
     """
-    ranges = [_about(edge, group.sleep_us) for group in fit.groups for edge in _edges(group)]
+    ranges = [about_edge(edge, group.sleep_us) for group in fit.groups for edge in _edges(group)]
     whole = first_gaps(count - count // 2 if ranges else count, low_us, high_us, random)
     near = [random.uniform(*ranges[number % len(ranges)]) for number in range(count - len(whole))]
     return random.permutation(np.concatenate((whole, np.clip(near, low_us, high_us))))
@@ -37,7 +37,8 @@ def _edges(group: GroupFit) -> list[Interval]:
     return [hold_us, Interval(hold_us.value + later.value, hold_us.value + later.low, hold_us.value + later.high)]
 
 
-def _about(edge: Interval, sleep_us: Interval) -> tuple[float, float]:
+def about_edge(edge: Interval, sleep_us: Interval) -> tuple[float, float]:
+    """Gaps, in us, from just before an edge to the end of the sleep time after it, as far as both are uncertain."""
     last = edge.high + sleep_us.high
     margin = _MARGIN * max(last - edge.low, edge.half_width)
     return edge.low - min(margin, 4 * edge.half_width + 1.0), last + margin

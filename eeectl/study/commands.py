@@ -3,17 +3,34 @@
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from types import FrameType
 
 from eeectl.exit_status import INTERRUPTED
 from lab.errors import LabError
 
 
-def run_eeectl(*arguments: str) -> int:
-    """Run `eeectl` with these arguments and return its exit status; the subprocess handles Ctrl-C."""
-    before = signal.signal(signal.SIGINT, _leave_to_subprocess)
+def run_eeectl(*arguments: str, on_interrupt: Callable[[], None] | None = None) -> int:
+    """Run `eeectl` with these arguments and return its exit status; the subprocess handles Ctrl-C.
+
+    `on_interrupt` is called at the first Ctrl-C, while the subprocess restores what it changed.
+    """
+    return run_command([sys.executable, "-m", "eeectl.cli", *arguments], on_interrupt)
+
+
+def run_command(command: list[str], on_interrupt: Callable[[], None] | None = None) -> int:
+    """Run a command as `run_eeectl` does; INTERRUPTED if a signal ended it. LabError if it cannot be started."""
+    pressed: list[int] = []
+
+    def leave_to_subprocess(number: int, _: FrameType | None) -> None:
+        """Do not stop here. SIG_IGN would be inherited by the subprocess."""
+        pressed.append(number)
+        if on_interrupt is not None and len(pressed) == 1:
+            on_interrupt()
+
+    before = signal.signal(signal.SIGINT, leave_to_subprocess)
     try:
-        status = subprocess.run([sys.executable, "-m", "eeectl.cli", *arguments], check=False).returncode
+        status = subprocess.run(command, check=False).returncode
     except OSError as error:
         raise LabError(
             f"eeectl cannot start a subprocess ({error.strerror}): check this machine's memory and process limit."
@@ -21,7 +38,3 @@ def run_eeectl(*arguments: str) -> int:
     finally:
         signal.signal(signal.SIGINT, before)
     return INTERRUPTED if status < 0 else status
-
-
-def _leave_to_subprocess(number: int, frame: FrameType | None) -> None:
-    """Do nothing. SIG_IGN would be inherited by the subprocess."""

@@ -1,13 +1,14 @@
-"""Design the experiments that measure a whole lab, from its inventory, as files that a user may edit.
+"""Design the experiments of a study from a lab's inventory, as files that a user may edit.
 
-There are four. Echoes after pauses, for the EEE policy of the links of two hosts at one switch and of a third host at
-another switch (Miwa 2013, section 5.1). An Alltoall with pauses, with EEE on and off (section 5.2). Power of a switch
-by stages of its ports (base, shut, enabled, link, traffic). Links that the network can spare, on and off (Koibuchi
-2011, section V).
+The pilot has four. Echoes after pauses, for the EEE policy of the links of two hosts at one switch and of a third host
+at another switch (Miwa 2013, section 5.1). An Alltoall with pauses, with EEE on and off (section 5.2). Links that the
+network can spare, on and off (Koibuchi 2011, section V). Power of switches by stages of their ports (base, shut,
+enabled, link, traffic). The study then extends them block by block (`decide.py`), and adds echoes with gaps near the
+edges of the policies that it found (`edges`), and power under load (`traffic`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from controller.drivers.table import driver_of
@@ -20,7 +21,7 @@ Content = Mapping[str, Any]
 """The content of an experiment's file."""
 
 _MOST_HOSTS: Final = 4
-_MOST_SPARE: Final = 3
+_SPARE_AT_EACH: Final = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class Effort:
     load_shares: tuple[float, ...]
 
 
-QUICK: Final = Effort(
+PILOT: Final = Effort(
     echoes=1_200,
     gap_us=(100, 4_000),
     probe_blocks=1,
@@ -58,29 +59,17 @@ QUICK: Final = Effort(
     stages=("off", "on"),
     window_s=4,
     settle_s=3,
-    power_blocks=3,
+    power_blocks=3,  # fewer cannot be told from drift
     link_blocks=1,
-    load_shares=(0.1,),  # more would take a small machine that runs the twin all of its processors
+    load_shares=(0.1,),
 )
-"""Takes a few minutes: each measurement once, with wide intervals."""
+"""One block of everything, some minutes together; more where the decision says so."""
 
-FULL: Final = Effort(
-    echoes=4_000,
-    gap_us=(50, 10_000),
-    probe_blocks=3,
-    program_hosts=4,
-    sleeps_us=(0, 100, 200, 500, 1_000, 2_000),
-    arrays_byte=(256, 4_096, 131_072),
-    iterations=2_000,
-    program_blocks=5,
-    stages=("off", "half", "on"),
-    window_s=60,
-    settle_s=15,
-    power_blocks=5,
-    link_blocks=5,
-    load_shares=(0.45, 0.9),  # two rates tell bits from what a port draws once it carries traffic
-)
-"""Takes a night."""
+TRAFFIC: Final = replace(PILOT, window_s=10, load_shares=(0.45, 0.9))
+"""For the power of traffic: two rates, one near the line rate, tell bits from what carrying any traffic draws."""
+
+_EDGE_ECHOES: Final = 600
+_SHORTEST_US: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +83,8 @@ class Design:
 def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] = ()) -> Design:
     """The experiments for a lab; LabError if fewer than two hosts are at switches with EEE.
 
-    `hosts` take part in this order; default: up to four, the first two at one switch.
+    `hosts` take part in this order, and all of them run the program; default: up to four, the first two at one switch,
+    of which the first `program_hosts` run the program.
     `agent_user` runs agents on nodes, if not the inventory's user.
     """
     topology = Topology.of(lab)
@@ -108,7 +98,7 @@ def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] 
         raise LabError(
             f"lab {lab.name} has fewer than two hosts at switches with EEE: add hosts to the inventory, or name them."
         )
-    programs = chosen[: effort.program_hosts]
+    programs = chosen if hosts else chosen[: effort.program_hosts]
     made = [_probes(lab, effort, chosen, agent_user), _alltoall(lab, effort, programs, agent_user)]
     left_out = []
     spare = _spare(lab, topology)
@@ -119,7 +109,7 @@ def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] 
     else:
         made.append(_links_off(lab, effort, programs, spare))
     if spare and metered:
-        made.append(_power(lab, effort, _at(spare, metered[0]), metered[0], chosen[:_MOST_HOSTS]))
+        made.append(_power(lab, effort, spare, metered, chosen[:_MOST_HOSTS]))
     else:
         left_out.append("no switch with a spare link is fed by a metered outlet, so no power model is fitted.")
     return Design(tuple(made), tuple(left_out))
@@ -140,31 +130,40 @@ def _has_eee(lab: Lab, switch: str) -> bool:
 
 
 def _spare(lab: Lab, topology: Topology) -> tuple[Link, ...]:
-    """A few switchable trunks without which all hosts stay connected: the last of parallel trunks first."""
-    last: dict[frozenset[str], Link] = {}
+    """Switchable trunks without which all hosts stay connected, of parallel ones the last; each switch gets some.
+
+    A link is taken as long as one of its switches has fewer than `_SPARE_AT_EACH`, those between the poorest first.
+    """
     count: dict[frozenset[str], int] = {}
+    last: dict[frozenset[str], Link] = {}
     for link in topology.trunks.values():
         pair = frozenset((link.a.device, link.b.device))
         count[pair] = count.get(pair, 0) + 1
         if link.switchable and all(_has_eee(lab, end.device) for end in (link.a, link.b)):
             last[pair] = link
-    candidates = sorted(last.values(), key=lambda link: count[frozenset((link.a.device, link.b.device))] < 2)
+    left = list(last.values())
     found: list[Link] = []
-    for link in candidates:
+    has = dict.fromkeys(topology.switches, 0)
+    while left:
+        link = min(left, key=lambda one: (has[one.a.device] + has[one.b.device], count[_ends(one)] < 2, one.number))
+        left.remove(link)
         off = {one.number for one in (*found, link)}
-        if len(found) < _MOST_SPARE and joined(topology, topology.trunks.keys() - off):
+        poorest = min(has[link.a.device], has[link.b.device])
+        if poorest < _SPARE_AT_EACH and joined(topology, topology.trunks.keys() - off):
             found.append(link)
+            has[link.a.device] += 1
+            has[link.b.device] += 1
     return tuple(found)
+
+
+def _ends(link: Link) -> frozenset[str]:
+    return frozenset((link.a.device, link.b.device))
 
 
 def _switches_of(links: Sequence[Link]) -> tuple[str, ...]:
     """The switches of these links, the one with most of them first."""
     ends = [end.device for link in links for end in (link.a, link.b)]
     return tuple(sorted(dict.fromkeys(ends), key=lambda name: -ends.count(name)))
-
-
-def _at(links: Sequence[Link], switch: str) -> tuple[Link, ...]:
-    return tuple(link for link in links if switch in (link.a.device, link.b.device))
 
 
 def _between(lab: Lab, hosts: Sequence[str]) -> tuple[Link, ...]:
@@ -239,7 +238,39 @@ def _links_off(lab: Lab, effort: Effort, hosts: Sequence[str], spare: Sequence[L
     )
 
 
-def _power(lab: Lab, effort: Effort, spare: Sequence[Link], switch: str, hosts: Sequence[str]) -> Content:
+def traffic(lab: Lab, power: Content) -> Content:
+    """The power experiment with loads that a meter can see."""
+    rate_mbps = min(lab.host(name).rate_mbps for name in power["measure"]["power"]["hosts"])
+    old = power["factors"]["load_mbps"]
+    loads = [round(share * rate_mbps) for share in TRAFFIC.load_shares]
+    measure = {"power": {**power["measure"]["power"], "window_s": TRAFFIC.window_s}}
+    skip = [one for one in power["skip"] if not one.get("load_mbps")]
+    stages = [stage for stage in power["factors"]["link"]["levels"] if stage != "on"]
+    skip += [{"link": stage, "load_mbps": load} for stage in stages for load in loads]
+    skip += [{"eee": "on", "load_mbps": load} for load in loads]
+    factors = {**power["factors"], "load_mbps": [load for load in old if not load] + loads}
+    about = "Power under load, for the energy of a bit and a packet."
+    return {**power, "name": "power-traffic", "about": about, "factors": factors, "measure": measure, "skip": skip}
+
+
+def edges(probes: Content, pair: tuple[str, str], range_us: tuple[float, float], number: int) -> Content:
+    """Echoes of one pair, with EEE on and gaps in the range in which its policy is uncertain."""
+    low_us, high_us = max(range_us[0], _SHORTEST_US), max(range_us[1], 2 * _SHORTEST_US)
+    probe = {**probes["measure"]["probe"], "from": pair[0], "to": pair[1], "count": _EDGE_ECHOES}
+    probe["gap_us"] = [round(low_us, 1), round(high_us, 1)]
+    factors = {"eee": {**probes["factors"]["eee"], "levels": ["on"]}}
+    return {
+        **probes,
+        "name": f"edges-{'-'.join(pair)}-{number}",
+        "about": f"Round-trip time near the edges of the policy between {' and '.join(pair)}.",
+        "factors": factors,
+        "measure": {"probe": probe},
+        "blocks": 1,
+        "seed": number,
+    }
+
+
+def _power(lab: Lab, effort: Effort, spare: Sequence[Link], switches: Sequence[str], hosts: Sequence[str]) -> Content:
     """Load runs with EEE off on its whole path: else most switches do not say for how long ports slept meanwhile."""
     links = _names(spare)
     on_path = list(dict.fromkeys((*links, *hosts, *_names(_between(lab, hosts)))))
@@ -248,7 +279,7 @@ def _power(lab: Lab, effort: Effort, spare: Sequence[Link], switch: str, hosts: 
     return _experiment(
         lab,
         "power-staged",
-        f"Power of {switch} by stages of its ports, for P_base, P_port, EEE's share and the energy of traffic.",
+        f"Power of {', '.join(switches)} by stages of their ports, for P_base, P_port, EEE's share and traffic.",
         ["link", "eee"],
         factors={
             "link": {"links": links, "levels": list(effort.stages)},

@@ -1,17 +1,22 @@
-"""A study's folder: `study.yaml`, `experiments/`, `runs/`, `calibration.yaml`, `report.html`. It can be resumed."""
+"""A study's folder: `study.yaml`, `experiments/`, `runs/`, `blocks.jsonl`, `calibration.yaml`, `report.html`.
+
+It can be resumed: what was measured is in `runs/`, and how long each block took in `blocks.jsonl`.
+"""
 
 import io
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
-from eeectl.study.design import Design
+from eeectl.study.design import Content, Design
+from lab import durable
 from lab.errors import LabError
 from record.store import read_facts
 
@@ -27,6 +32,29 @@ class _Head(BaseModel):
     lab: str
     experiments: tuple[str, ...]
     left_out: tuple[str, ...] = ()
+    precision: float = Field(default=0.02, gt=0)
+    budget_s: float = Field(default=2_400.0, gt=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a study is to reach: relative half width of each interval, in at most so many seconds."""
+
+    precision: float = 0.02
+    budget_s: float = 2_400.0
+
+
+class Block(BaseModel):
+    """A block that was measured: its kind, and seconds that it took.
+
+    `seen`: by parameter, the number of blocks that narrowed it until then, and its half width.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    kind: str
+    time_s: float = Field(ge=0)
+    seen: dict[str, tuple[float, float]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,23 +67,31 @@ class StudyFolder:
 
     names: tuple[str, ...]
     left_out: tuple[str, ...]
+    aim: Aim = Aim()
 
     @classmethod
-    def create(cls, root: Path, lab: str, lab_name: str, design: Design) -> Self:
+    def create(cls, root: Path, lab: str, lab_name: str, design: Design, aim: Aim | None = None) -> Self:
         """Create a folder with the experiments' files. LabError if it cannot be created."""
         names = tuple(str(content["name"]) for content in design.experiments)
+        aim = Aim() if aim is None else aim
         path = root / f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}-{lab_name}"
         try:
             (path / "experiments").mkdir(parents=True)
             for name, content in zip(names, design.experiments, strict=True):
                 (path / "experiments" / f"{name}.yaml").write_text(_yaml(dict(content)), encoding="utf-8")
-            head = _Head(lab=lab, experiments=names, left_out=design.left_out)
+            head = _Head(
+                lab=lab,
+                experiments=names,
+                left_out=design.left_out,
+                precision=aim.precision,
+                budget_s=aim.budget_s,
+            )
             (path / "study.yaml").write_text(_yaml(head.model_dump(mode="json")), encoding="utf-8")
         except OSError as error:
             raise LabError(
                 f"the study's folder {path} cannot be created ({error.strerror}): choose another --root."
             ) from error
-        return cls(path, lab, names, design.left_out)
+        return cls(path, lab, names, design.left_out, aim)
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -67,7 +103,7 @@ class StudyFolder:
             raise LabError(
                 f"{path} is not a study: it has no readable study.yaml; name a folder below studies/."
             ) from error
-        return cls(path, head.lab, head.experiments, head.left_out)
+        return cls(path, head.lab, head.experiments, head.left_out, Aim(head.precision, head.budget_s))
 
     @property
     def runs(self) -> Path:
@@ -99,10 +135,50 @@ class StudyFolder:
             return "none"
         return "ended" if read_facts(run).get("state") == "finished" else "begun"
 
-    def finished_runs(self) -> Sequence[Path]:
-        """Runs to fit the models to, in the order of the experiments."""
-        found = (self.run_of(name) for name in self.names)
-        return [run for run in found if run is not None]
+    def all_runs(self) -> Sequence[Path]:
+        """Every run, in the order in which they began."""
+        return sorted(path for path in self.runs.glob("*Z-*") if (path / "run.yaml").exists())
+
+    def content(self, name: str) -> dict[str, Any]:
+        """An experiment's file, as it is now; LabError if it cannot be read."""
+        try:
+            found = YAML(typ="safe").load(self.experiment(name).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError, YAMLError) as error:
+            raise LabError(f"{self.experiment(name)} cannot be read: restore it, or begin a new study.") from error
+        return dict(found)
+
+    def add_experiment(self, content: Content) -> None:
+        """Write another experiment's file; LabError if that fails."""
+        path = self.experiment(str(content["name"]))
+        try:
+            path.write_text(_yaml(dict(content)), encoding="utf-8")
+        except OSError as error:
+            raise LabError(f"{path} cannot be written ({error.strerror}): free some space.") from error
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """Every block that was measured, in order; a last line that a crash cut off is left out."""
+        path = self.path / "blocks.jsonl"
+        if not path.exists():
+            return ()
+        with path.open(encoding="utf-8") as lines:
+            return tuple(Block.model_validate(json.loads(line)) for line in lines if line.endswith("\n"))
+
+    def add_block(self, block: Block) -> None:
+        """Note a block that was measured; LabError if that fails."""
+        self._write_blocks((*self.blocks, block))
+
+    def see(self, seen: Mapping[str, tuple[float, float]]) -> None:
+        """Note what is known after the last block; LabError if that fails."""
+        *before, last = self.blocks
+        self._write_blocks((*before, last.model_copy(update={"seen": dict(seen)})))
+
+    def _write_blocks(self, blocks: Sequence[Block]) -> None:
+        path = self.path / "blocks.jsonl"
+        try:
+            durable.replace(path, "".join(f"{block.model_dump_json()}\n" for block in blocks))
+        except OSError as error:
+            raise LabError(f"{path} cannot be written ({error.strerror}): free some space.") from error
 
 
 def _yaml(content: object) -> str:

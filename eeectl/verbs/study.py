@@ -1,28 +1,39 @@
-"""`eeectl study`: routing, experiments, fits and the report of a lab, run as ordinary `eeectl` commands."""
+"""`eeectl study`: routing, blocks of experiments until what is wanted is known, and the report of a lab."""
 
+import re
 import shlex
+import time
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from cyclopts import App, Parameter
 from rich.console import Console
 
 from eeectl.exit_status import DONE, INTERRUPTED, PENDING
+from eeectl.lab_name import lab_in_reach, lab_operand
 from eeectl.study.commands import run_eeectl
-from eeectl.study.design import FULL, QUICK, design
-from eeectl.study.folder import ROOT, StudyFolder
+from eeectl.study.design import PILOT, design
+from eeectl.study.folder import ROOT, Aim, StudyFolder
+from eeectl.study.measuring import Measuring
+from eeectl.study.pace import Pace
+from lab.errors import LabError
 from lab.folder import find_lab, load_lab
 
 study_app = App(name="study")
 
 _Flag = Annotated[bool, Parameter(negative="")]
+_QUICK_BUDGET: Final = "5m"
+_UNITS_S: Final = {"s": 1.0, "m": 60.0, "h": 3_600.0}
 
 
 @study_app.default
 def study(
-    lab: str = "virtual",
+    lab: str = "",
     /,
     *,
+    precision: str = "2%",
+    budget: str = "40m",
     quick: _Flag = False,
     hosts: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
     agent_user: str = "",
@@ -31,26 +42,33 @@ def study(
     only_design: Annotated[bool, Parameter(name="--design", negative="")] = False,
     yes: Annotated[bool, Parameter(name=("--yes", "-y"), negative="")] = False,
 ) -> int:
-    """Measure a lab, from its links' EEE policy to its power; fit the models, and write a report.
+    """Measure a lab until its parameters are known: EEE policy of links, what EEE and links off cost, watts of ports.
 
-    First multi-tree routing is applied to the lab, and stays. Then come experiments, each of which restores the lab,
-    then `fit` and `report`. Each step is an eeectl command, which is printed. Exit status 3 means that trials are
-    missing.
+    First multi-tree routing is applied to the lab, and stays. Then comes a pilot, one block of each experiment; then
+    block after block, each where it narrows the intervals most for its time. A table shows each parameter, what is
+    measured next and why. It ends when every parameter is known to the precision or cannot be known here, or when the
+    budget is spent; then comes the report. Each measurement is an eeectl command, which is printed, and restores the
+    lab. Exit status 3 means that trials are missing.
 
     Parameters
     ----------
     lab
         Name of a lab, or a folder.
+    precision
+        Half width of the intervals that are wanted, such as 2%, of each value.
+    budget
+        Time that it may take, such as 90s, 40m or 2h, of the lab's clock. The pilot is finished in any case.
     quick
-        Take a few minutes instead of a night: each measurement once, with wide intervals.
+        The same as --budget 5m.
     hosts
-        Hosts that take part, the first two at one switch; default: up to four, chosen from the cables.
+        Hosts that take part, the first two at one switch; all of them run the program. Default: up to four, chosen
+        from the cables, of which two run the program.
     agent_user
         User that runs agents on nodes, if not the inventory's; recording idle gaps needs CAP_NET_RAW.
     root
         Folder in which the study gets its own.
     resume
-        Folder of a study that was stopped: resume it.
+        Folder of a study that was stopped: resume it, with its own precision and budget.
     only_design
         Only write the experiments' files, for you to read and edit; --resume runs them.
     yes
@@ -61,51 +79,59 @@ def study(
         folder = StudyFolder.open(resume)
         known = load_lab(find_lab(folder.lab))
     else:
-        known = load_lab(find_lab(lab))
-        designed = design(known, QUICK if quick else FULL, agent_user, hosts)
-        folder = StudyFolder.create(root, lab, known.name, designed)
+        aim = Aim(share_of(precision), seconds_of(_QUICK_BUDGET if quick else budget))
+        named = lab_operand(lab)
+        known = load_lab(find_lab(named))
+        folder = StudyFolder.create(root, named, known.name, design(known, PILOT, agent_user, hosts), aim)
     console = Console(stderr=True, highlight=False)
     for sentence in folder.left_out:
         console.print(f"skipped: {sentence}", style="yellow", markup=False)
     if only_design:
         print(folder.path)
         return DONE
-    commands = _Study(folder, console)
-    status = commands.execute(routing=any(True for _ in known.trunks()), yes=yes)
+    lab_in_reach(folder.lab)
+    pace = Pace(known.name)
+    commands = partial(run_eeectl, on_interrupt=pace.hurry)
+    try:
+        status = _execute(folder, console, Measuring(known, folder, commands, time.monotonic, console), yes=yes)
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    finally:
+        pace.restore()
     if status == INTERRUPTED:
-        console.print(f"stopped; `eeectl study --resume {folder.path}` resumes it.", markup=False)
+        console.print(f"stopped; `eeectl study --resume {folder.path}` resumes it.", markup=False, soft_wrap=True)
     return status
 
 
-class _Study:
-    """Runs the commands of one study, one after the other."""
-
-    def __init__(self, folder: StudyFolder, console: Console) -> None:
-        self._folder = folder
-        self._console = console
-
-    def execute(self, *, routing: bool, yes: bool) -> int:
-        """Run all commands; returns the exit status."""
-        folder, missing = self._folder, False
-        if routing and (status := self._run("apply", folder.lab, *(["--yes"] if yes else []))):
+def _execute(folder: StudyFolder, console: Console, measuring: Measuring, *, yes: bool) -> int:
+    """Routing, measurements, report; returns the exit status."""
+    if any(True for _ in measuring.lab.trunks()):
+        words = ["apply", folder.lab, *(["--yes"] if yes else [])]
+        console.rule(f"eeectl {shlex.join(words)}", align="left")
+        if status := measuring.run_eeectl(*words):
             return status
-        for name in folder.names:
-            state = folder.state_of(name)
-            if state == "ended":
-                continue
-            arguments = [str(folder.run_of(name)), "--resume"] if state == "begun" else [str(folder.experiment(name))]
-            status = self._run("run", *arguments, "--runs", str(folder.runs))
-            if status not in (DONE, PENDING):
-                return status
-            missing = missing or status == PENDING
-        runs = [str(run) for run in folder.finished_runs()]
-        if status := self._run("fit", *runs, "--output", str(folder.calibration)):
-            return status
-        arguments = ["--calibration", str(folder.calibration), "--output", str(folder.report)]
-        status = self._run("report", *runs, *arguments)
-        return status or (PENDING if missing else DONE)
+    if status := measuring.execute():
+        return status
+    words = ["report", *(str(run) for run in folder.all_runs()), "--output", str(folder.report)]
+    if folder.calibration.exists():
+        words += ["--calibration", str(folder.calibration)]
+    console.rule(f"eeectl report {shlex.quote(str(folder.runs))}/*", align="left")
+    status = run_eeectl(*words)
+    return status or (PENDING if measuring.missing else DONE)
 
-    def _run(self, *arguments: str) -> int:
-        """Run one command at this terminal; the command handles Ctrl-C."""
-        self._console.rule(f"eeectl {shlex.join(arguments)}", align="left")
-        return run_eeectl(*arguments)
+
+def share_of(text: str) -> float:
+    """A precision: "2%" or "0.02"; LabError for anything else."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", text.strip())
+    share = float(found[1]) / (100 if found[2] else 1) if found else 0.0
+    if not 0 < share < 1:
+        raise LabError(f"invalid precision '{text}': write it as 2% or 0.02.")
+    return share
+
+
+def seconds_of(text: str) -> float:
+    """A budget: "90s", "40m", "2h"; LabError for anything else."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smh])", text.strip())
+    if not found or not float(found[1]):
+        raise LabError(f"invalid budget '{text}': write it as 90s, 40m or 2h.")
+    return float(found[1]) * _UNITS_S[found[2]]

@@ -1,5 +1,6 @@
 """A study's experiments are valid for the lab that they were designed for."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -7,35 +8,40 @@ import pytest
 from controller.experiments.experiment_file import experiment_of, read_experiment
 from controller.experiments.validation import order_for, validate_experiment
 from controller.planning.regulate import joined
-from eeectl.study.design import FULL, QUICK, Effort, design
-from eeectl.study.folder import StudyFolder
+from eeectl.study.design import PILOT, TRAFFIC, design, edges, traffic
+from eeectl.study.folder import Aim, Block, StudyFolder
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
 from lab.topology import Topology
 from lab.yaml_source import YamlSource
 
 
-@pytest.mark.parametrize("effort", [QUICK, FULL])
 @pytest.mark.parametrize("name", ["virtual", "koibuchi", "miwa", "example"])
-def test_every_experiment_is_valid_for_its_lab(name: str, effort: Effort) -> None:
+def test_every_experiment_is_valid_for_its_lab(name: str) -> None:
     lab = load_lab(find_lab(name))
-    made = design(lab, effort)
+    made = design(lab, PILOT)
     assert len(made.experiments) + len(made.left_out) >= 4
-    for content in made.experiments:
+    probes, *_, last = made.experiments
+    more = [traffic(lab, last)] if "power" in last["measure"] else []
+    pair = probes["measure"]["probe"]["from"], probes["measure"]["probe"]["to"]
+    more += [edges(probes, pair, (-5.0, 1_300.0), number) for number in (1, 2)]
+    names = [content["name"] for content in (*made.experiments, *more)]
+    assert len(set(names)) == len(names)
+    for content in (*made.experiments, *more):
         source = YamlSource(content["name"], content)
         experiment = experiment_of(source)
         validate_experiment(experiment, lab, source)
         assert order_for(experiment)
 
 
-@pytest.mark.parametrize(("effort", "least_share"), [(QUICK, 0.05), (FULL, 0.9)])
+@pytest.mark.parametrize("least_share", [0.05, max(TRAFFIC.load_shares)])
 @pytest.mark.parametrize("name", ["virtual", "koibuchi", "example"])
-def test_load_for_the_power_of_traffic_runs_without_eee_on_its_whole_path(
-    name: str, effort: Effort, least_share: float
-) -> None:
+def test_load_for_the_power_of_traffic_runs_without_eee_on_its_whole_path(name: str, least_share: float) -> None:
     """Most switches have no LPI counters, so what sleeps beside a load is unknown; near line rate, a meter sees it."""
     lab = load_lab(find_lab(name))
-    power = next(content for content in design(lab, effort).experiments if "power" in content["measure"])
+    power = next(content for content in design(lab, PILOT).experiments if "power" in content["measure"])
+    if least_share > 0.5:
+        power = traffic(lab, power)
     experiment = experiment_of(YamlSource(power["name"], power))
     hosts = power["measure"]["power"]["hosts"]
     slots = order_for(experiment)
@@ -43,9 +49,8 @@ def test_load_for_the_power_of_traffic_runs_without_eee_on_its_whole_path(
     assert loaded
     assert {levels["eee"] for levels in loaded} == {"off"}
     assert {levels["link"] for levels in loaded} == {"on"}
-    assert max(levels["load_mbps"] for levels in loaded) >= least_share * min(
-        lab.host(host).rate_mbps for host in hosts
-    )
+    most_mbps = max(float(levels["load_mbps"]) for levels in loaded)
+    assert most_mbps >= least_share * min(lab.host(host).rate_mbps for host in hosts)
     assert set(hosts) <= set(power["factors"]["eee"]["links"])
     homes = {Topology.of(lab).homes[host].device for host in hosts}
     without_eee = {lab.find_link(link).number for link in power["factors"]["eee"]["links"] if link not in hosts}
@@ -61,16 +66,37 @@ def test_load_for_the_power_of_traffic_runs_without_eee_on_its_whole_path(
 def test_switching_links_off_leaves_all_hosts_connected(name: str) -> None:
     lab = load_lab(find_lab(name))
     topology = Topology.of(lab)
-    for content in design(lab, QUICK).experiments:
+    for content in design(lab, PILOT).experiments:
         links = content["factors"].get("link", {"links": ()})["links"]
         off = {lab.find_link(link).number for link in links}
         assert joined(topology, topology.trunks.keys() - off)
         assert all(topology.trunks[number].switchable for number in off)
 
 
+def test_every_metered_switch_of_every_family_has_ports_that_are_switched() -> None:
+    lab = load_lab(find_lab("virtual"))
+    power = next(content for content in design(lab, PILOT).experiments if "power" in content["measure"])
+    links = [lab.find_link(name) for name in power["factors"]["link"]["links"]]
+    ends = Counter(end.device for link in links for end in (link.a, link.b))
+    fed = {outlet.feeds for outlet in lab.outlets}
+    assert set(ends) == {switch.name for switch in lab.switches} & fed
+    assert min(ends.values()) >= 1
+
+
+def test_echoes_near_edges_are_of_one_pair_with_eee_on_and_differ_from_block_to_block() -> None:
+    probes = design(load_lab(find_lab("virtual")), PILOT).experiments[0]
+    first, second = (edges(probes, ("n01", "n03"), (900.0, 1_300.0), number) for number in (1, 2))
+    for content in (first, second):
+        assert content["factors"]["eee"]["levels"] == ["on"]
+        assert "to" not in content["factors"]
+        probe = content["measure"]["probe"]
+        assert (probe["from"], probe["to"], probe["gap_us"]) == ("n01", "n03", [900.0, 1_300.0])
+    assert first["seed"] != second["seed"]
+
+
 def test_echoes_go_between_two_hosts_at_one_switch_first() -> None:
     lab = load_lab(find_lab("virtual"))
-    probe = design(lab, QUICK).experiments[0]
+    probe = design(lab, PILOT).experiments[0]
     homes = Topology.of(lab).homes
     pair = (probe["measure"]["probe"]["from"], probe["measure"]["probe"]["to"])
     assert len({homes[host].device for host in pair}) == 1
@@ -79,21 +105,27 @@ def test_echoes_go_between_two_hosts_at_one_switch_first() -> None:
 
 def test_named_hosts_take_part_and_unknown_ones_are_refused() -> None:
     lab = load_lab(find_lab("virtual"))
-    program = design(lab, QUICK, hosts=("n05", "n06")).experiments[1]["measure"]["program"]
+    program = design(lab, PILOT, hosts=("n05", "n06")).experiments[1]["measure"]["program"]
     assert program["hosts"] == ["n05", "n06"]
     with pytest.raises(LabError, match="no host n99"):
-        design(lab, QUICK, hosts=("n99",))
+        design(lab, PILOT, hosts=("n99",))
 
 
 def test_a_study_folder_can_be_reopened(tmp_path: Path) -> None:
     lab = load_lab(find_lab("virtual"))
-    made = StudyFolder.create(tmp_path, "virtual", lab.name, design(lab, QUICK))
+    made = StudyFolder.create(tmp_path, "virtual", lab.name, design(lab, PILOT), Aim(0.01, 90.0))
     found = StudyFolder.open(made.path)
     assert found == made
     for name in found.names:
         experiment, _ = read_experiment(found.experiment(name))
         assert experiment.name == name
         assert found.state_of(name) == "none"
-    assert list(found.finished_runs()) == []
+    assert list(found.all_runs()) == []
+    assert list(found.blocks) == []
+    found.add_block(Block(kind="probe-sweep", time_s=12.0))
+    found.add_block(Block(kind="links-off", time_s=3.0))
+    found.see({"a": (2.0, 0.5)})
+    assert [one.kind for one in found.blocks] == ["probe-sweep", "links-off"]
+    assert [one.seen for one in found.blocks] == [{}, {"a": (2.0, 0.5)}]
     with pytest.raises(LabError, match="is not a study"):
         StudyFolder.open(tmp_path)

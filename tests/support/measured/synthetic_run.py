@@ -74,7 +74,9 @@ class Writer:
     ) -> tuple[int, int]:
         begun_ns = self.now_ns + 1_000_000_000
         ended_ns = begun_ns + round(length_s * 1e9)
-        trial = TrialBegun(self.trial, self.trial, 0, more.pop("repetition", 0), levels, what, **more)  # type: ignore[arg-type]
+        trial = TrialBegun(
+            self.trial, self.trial, more.pop("block", 0), more.pop("repetition", 0), levels, what, **more
+        )  # type: ignore[arg-type]
         self.run.event(EventKind.TRIAL_BEGUN, time_ns=begun_ns, **trial.plain())
         folder = trial_folder(self.run.folder, self.trial)
         folder.mkdir(parents=True)

@@ -1,0 +1,63 @@
+"""By how much a state of the lab makes a program slower, from trials of the same blocks. Pure, but for reading trials.
+
+Each configuration has, in each block, a time in the state that saves nothing and one in another state. The logarithm of
+their ratio scatters alike for all configurations, so its variance is pooled, and a few blocks suffice for an interval
+(Student's t, with the degrees of freedom of all configurations together).
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import t as student
+
+from analysis.configurations import Configuration, Factors, State, state_text
+from analysis.interval import Interval
+from analysis.programs.profile_reading import time_of
+from record.store import read_facts
+from record.trials import read_trials
+
+
+@dataclass(frozen=True, slots=True)
+class Slowdown:
+    """The configuration that a state slows down most. `slower_percent` None: no block was repeated."""
+
+    program: str
+    state: str
+    slower_percent: Interval | None
+
+
+def worst_slowdowns(folder: Path) -> tuple[Slowdown, ...]:
+    """For each program and state of a run, the configuration that it slows down most; none without pairs."""
+    factors = Factors.of_run(read_facts(folder))
+    base: dict[tuple[Configuration, int], list[float]] = {}
+    other: dict[tuple[Configuration, int], dict[State, list[float]]] = {}
+    for trial in read_trials(folder):
+        if trial.what != "program" or not trial.valid:
+            continue
+        key, state = (factors.configuration_of(trial), trial.block), factors.state_of(trial)
+        if factors.saves_nothing(state):
+            base.setdefault(key, []).append(time_of(trial))
+        else:
+            other.setdefault(key, {}).setdefault(state, []).append(time_of(trial))
+    groups: dict[tuple[str, State], dict[Configuration, list[float]]] = {}
+    for key, states in other.items():
+        for state, times in states.items():
+            if key in base:
+                ratio = math.log(float(np.median(times)) / float(np.median(base[key])))
+                groups.setdefault((key[0].placement, state), {}).setdefault(key[0], []).append(ratio)
+    return tuple(Slowdown(placement, state_text(state), _worst(group)) for (placement, state), group in groups.items())
+
+
+def _worst(group: Mapping[Configuration, Sequence[float]]) -> Interval | None:
+    """The interval of the largest mean; None if no configuration was measured twice."""
+    free = sum(len(values) - 1 for values in group.values())
+    if not free:
+        return None
+    squares = sum(float(np.sum((np.array(values) - np.mean(values)) ** 2)) for values in group.values())
+    worst = max(group.values(), key=lambda values: float(np.mean(values)))
+    middle = float(np.mean(worst))
+    half = float(student.ppf(0.975, free)) * math.sqrt(squares / free / len(worst))
+    return Interval(*(100 * math.expm1(value) for value in (middle, middle - half, middle + half)))

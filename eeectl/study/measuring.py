@@ -1,0 +1,198 @@
+"""Measure until known: pilot, then block after block where the decision says, until it says that nothing is left."""
+
+import math
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from rich.table import Table
+
+from analysis.calibration import LinkPolicy, save_calibration
+from analysis.fit_runs import fit_runs
+from analysis.interval import NotEnoughData
+from analysis.links.probe_design import about_edge
+from analysis.power.preflight import meter_precisions
+from analysis.report.table import cell_text
+from eeectl.exit_status import DONE, PENDING
+from eeectl.study import design
+from eeectl.study.decide import CannotBeKnown, Decision, Known, NeedsMore, Parameter, decide
+from eeectl.study.folder import Block, StudyFolder
+from eeectl.study.parameters import (
+    EDGES,
+    POWER,
+    PROBES,
+    TRAFFIC,
+    Evidence,
+    history_of,
+    kinds_of,
+    parameters_of,
+    seen_of,
+)
+from lab.model import Lab
+from record.samples import RunSamples
+from record.store import read_facts
+
+_NORMAL_95: Final = 1.96
+
+
+Commands = Callable[..., int]
+"""Runs `eeectl` with some words; returns its exit status."""
+
+
+@dataclass
+class Measuring:
+    """One study in progress. `clock`: seconds that only grow; in a lab with a clock of its own, the lab's."""
+
+    lab: Lab
+    folder: StudyFolder
+    run_eeectl: Commands
+    clock: Callable[[], float]
+    console: Console
+    missing: bool = field(default=False, init=False)
+    """Whether a run ended with trials missing."""
+    _begun_s: float = field(default=0.0, init=False)
+    _links: Mapping[str, LinkPolicy] = field(default_factory=dict, init=False)
+
+    def execute(self) -> int:
+        """Measure; DONE, or the exit status of the command that failed or was interrupted."""
+        spent_s = sum(block.time_s for block in self.folder.blocks)
+        self._begun_s = self.clock() - spent_s
+        for path in self.folder.all_runs():
+            if read_facts(path).get("state") != "finished" and (status := self._block(_kind_of(path), path)):
+                return status
+        for name in self.folder.names:
+            if self.folder.run_of(name) is None and (status := self._block(name, None)):
+                return status
+        while True:
+            decision, parameters = self._decide()
+            self.console.print(table_of(decision, parameters, self._left_s()))
+            if decision.block is None:
+                return DONE
+            if status := self._next(decision.block):
+                return status
+
+    def _left_s(self) -> float:
+        return self.folder.aim.budget_s - (self.clock() - self._begun_s)
+
+    def _decide(self) -> tuple[Decision, tuple[Parameter, ...]]:
+        evidence = self._evidence()
+        parameters = parameters_of(evidence, self.folder.aim.precision)
+        kinds = kinds_of(evidence, parameters, self.folder.blocks)
+        blocks = self.folder.blocks
+        if blocks and not blocks[-1].seen:
+            self.folder.see(seen_of(parameters, kinds))
+        decision = decide(parameters, kinds, self._left_s(), history_of(self.folder.blocks))
+        return decision, parameters
+
+    def _evidence(self) -> Evidence:
+        paths = self.folder.all_runs()
+        runs = {str(read_facts(path)["name"]): (path, _blocks_of(path)) for path in paths}
+        try:
+            found = fit_runs([RunSamples(path) for path in paths])
+        except NotEnoughData as error:
+            return Evidence(None, (str(error),), runs, self._metered(runs))
+        save_calibration(self.folder.calibration, found.calibration)
+        self._links = found.calibration.links
+        return Evidence(found.calibration, found.failures, runs, self._metered(runs))
+
+    def _metered(self, runs: Mapping[str, tuple[Path, int]]) -> dict[str, float]:
+        """Switches whose ports were switched while a meter watched, with what its steps leave of a port's watts."""
+        if POWER not in runs:
+            return {}
+        ends = [
+            end.device
+            for name in self.folder.content(POWER)["factors"]["link"]["links"]
+            for end in (self.lab.find_link(name).a, self.lab.find_link(name).b)
+        ]
+        meters = meter_precisions(RunSamples(runs[POWER][0]), list(dict.fromkeys(ends)))
+        return {
+            one.name: _NORMAL_95 * math.sqrt(2) * one.rounding_watt / ends.count(one.name)
+            for one in meters
+            if one.name in ends
+        }
+
+    def _next(self, kind: str) -> int:
+        """Measure a block of a kind."""
+        if kind.startswith(f"{EDGES}-"):
+            name = self._edges(kind)
+        elif kind == TRAFFIC and self.folder.run_of(TRAFFIC) is None:
+            name = TRAFFIC
+            self.folder.add_experiment(design.traffic(self.lab, self.folder.content(POWER)))
+        else:
+            return self._block(kind, self.folder.run_of(kind), more=1)
+        return self._block(kind, None, experiment=name)
+
+    def _edges(self, kind: str) -> str:
+        """Write the experiment of a block near the edges of a pair's policy; its name."""
+        name = kind.removeprefix(f"{EDGES}-")
+        policy = self._links[name]
+        if policy.hold_us is None or policy.sleep_us is None:
+            raise AssertionError("edges are only measured of a policy with a hold and a Ts")
+        content = design.edges(
+            self.folder.content(PROBES),
+            self._pair(name),
+            about_edge(policy.hold_us.interval, policy.sleep_us.interval),
+            1 + sum(block.kind == kind for block in self.folder.blocks),
+        )
+        self.folder.add_experiment(content)
+        return str(content["name"])
+
+    def _pair(self, name: str) -> tuple[str, str]:
+        """The two hosts in the name of a path; a host's name may have hyphens of its own."""
+        hosts = {host.name for host in self.lab.hosts}
+        parts = name.split("-")
+        pairs = (("-".join(parts[:place]), "-".join(parts[place:])) for place in range(1, len(parts)))
+        return next(pair for pair in pairs if hosts.issuperset(pair))
+
+    def _block(self, kind: str, run: Path | None, *, more: int = 0, experiment: str = "") -> int:
+        """Begin a run, resume it, or extend it; DONE, or the exit status of what went wrong."""
+        if run is None:
+            words = [str(self.folder.experiment(experiment or kind))]
+        else:
+            words = [str(run), "--resume", *(["--blocks", str(_blocks_of(run) + more)] if more else [])]
+        begun_s = self.clock()
+        self.console.rule(f"eeectl {shlex.join(['run', *words])}", align="left")
+        status = self.run_eeectl("run", *words, "--runs", str(self.folder.runs))
+        if status not in (DONE, PENDING):
+            return status
+        self.missing = self.missing or status == PENDING
+        self.folder.add_block(Block(kind=kind, time_s=max(self.clock() - begun_s, 0.0)))
+        return DONE
+
+
+def _blocks_of(run: Path) -> int:
+    return int(read_facts(run)["experiment"]["blocks"])
+
+
+def _kind_of(run: Path) -> str:
+    """The kind of a run's blocks; runs near edges are numbered."""
+    name = str(read_facts(run)["name"])
+    return name.rpartition("-")[0] if name.startswith(f"{EDGES}-") else name
+
+
+def table_of(decision: Decision, parameters: Sequence[Parameter], left_s: float) -> Table:
+    """Each parameter with its interval, what is wanted and how it stands; what is measured next, and why."""
+    after = f"next: {decision.block}, because {decision.why}" if decision.block else f"end: {decision.why}"
+    title = f"{after}; {max(left_s, 0.0) / 60:.1f} min left"
+    table = Table(title=title, title_justify="left")
+    for heading in ("parameter", "now (95 %)", "wanted", ""):
+        table.add_column(heading)
+    for one in parameters:
+        now = "-" if one.interval is None else f"{cell_text(one.interval)} {one.unit}"
+        wanted = "-" if one.interval is None else f"± {one.wanted:.2g} {one.unit}"
+        table.add_row(one.name, now, wanted, words_of(decision, one.name))
+    return table
+
+
+def words_of(decision: Decision, name: str) -> str:
+    """How a parameter stands, or ends."""
+    match decision.verdicts[name]:
+        case Known():
+            return "known"
+        case CannotBeKnown(why):
+            return f"cannot be known here, because {why[:1].lower()}{why[1:]}"
+        case NeedsMore(time_s):
+            return f"needs about {max(time_s / 60, 1):.0f} min more" if math.isfinite(time_s) else "needs more"

@@ -1,0 +1,38 @@
+"""A virtual lab with a slow clock goes at the wall's pace while a study that was interrupted restores it.
+
+What is being measured is lost anyway, and a person waits: at 1/250 of the wall's pace a restore of a few lab seconds
+would take minutes. A rack, and a lab without a clock of its own, are left alone.
+"""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from eee_engine import read_lab_clock
+
+from lab.errors import LabError
+from twin.lab import lifecycle as labs
+
+
+@dataclass
+class Pace:
+    """The pace of a lab, by its name."""
+
+    lab: str
+    _before: str = field(default="", init=False)
+
+    def hurry(self) -> None:
+        """Go at the wall's pace if the lab is slower."""
+        try:
+            rate, _, _ = read_lab_clock(labs.clock_page(self.lab))
+            if Fraction(rate) < 1:
+                automatic = labs.has_automatic_rate(self.lab)
+                labs.set_rate(self.lab, "1")
+                self._before = "auto" if automatic else rate
+        except LabError:
+            return  # no virtual lab, or none with a clock: nothing to hurry
+
+    def restore(self) -> None:
+        """Go at the pace before, if that was changed; LabError if the lab is gone."""
+        if self._before:
+            labs.set_rate(self.lab, self._before)
+            self._before = ""

@@ -1,0 +1,198 @@
+"""Parameters of a study with what is known of them, from its calibration and runs; and the kinds of its blocks.
+
+Wanted of each is the study's precision, relative to its value; of slowdowns, in percentage points.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from analysis.calibration import Calibration, Estimate, LinkPolicy, PortPower, SwitchPower
+from analysis.interval import Interval
+from analysis.programs.changes import worst_slowdowns
+from eeectl.study.decide import BlockKind, Parameter, Past
+from eeectl.study.folder import Block
+
+PROBES: Final = "probe-sweep"
+PROGRAM: Final = "alltoall-eee"
+LINKS: Final = "links-off"
+POWER: Final = "power-staged"
+TRAFFIC: Final = "power-traffic"
+EDGES: Final = "edges"
+"""Names of experiments, and of the kinds of their blocks; `edges-n01-n02` is of one pair."""
+
+_FEWEST: Final = 2
+_EDGE_KNOWLEDGE: Final = 0.3
+_EDGE_SHARE: Final = 0.25
+_TRAFFIC_SHARE: Final = 3.0
+_MEAN, _EDGE = 0.5, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a study has: its calibration (None: nothing could be fitted), sentences about the rest, and its runs.
+
+    `runs`: the latest of each experiment, by name, with its number of blocks. `metered`: switches whose power is
+    measured, with the half width that the meter's steps leave to a port, in watts.
+    """
+
+    calibration: Calibration | None
+    failures: tuple[str, ...]
+    runs: Mapping[str, tuple[Path, int]]
+    metered: Mapping[str, float]
+
+
+def parameters_of(evidence: Evidence, precision: float) -> tuple[Parameter, ...]:
+    """All parameters, in the order of the report."""
+    found = [
+        *_slowdowns(evidence, precision),
+        *_policies(evidence, precision),
+        *_watts(evidence, precision),
+        *_traffic(evidence, precision),
+    ]
+    return tuple(found)
+
+
+def _slowdowns(evidence: Evidence, precision: float) -> Iterator[Parameter]:
+    for name in (PROGRAM, LINKS):
+        if name not in evidence.runs:
+            continue
+        for one in worst_slowdowns(evidence.runs[name][0]):
+            words = f"{one.program}, slower with {one.state}"
+            yield Parameter(
+                words, "%", one.slower_percent, 100 * precision, "no block was repeated", least_blocks=_FEWEST
+            )
+
+
+def _policies(evidence: Evidence, precision: float) -> Iterator[Parameter]:
+    links = {} if evidence.calibration is None else evidence.calibration.links
+    for name, link in links.items():
+        if link.kind == "off":
+            continue
+        for words, estimate in _times(link):
+            yield _relative(f"{name}: {words}", "us", estimate.interval, precision, least_blocks=1)
+    if PROBES in evidence.runs and not links:
+        yield Parameter("EEE policy", "us", None, 1.0, _why(evidence, "no path was probed"))
+
+
+def _times(link: LinkPolicy) -> Iterator[tuple[str, Estimate]]:
+    named = (("hold", link.hold_us), ("Ts", link.sleep_us), ("wakes of a round trip", link.path_wake_us))
+    yield from ((words, estimate) for words, estimate in named if estimate is not None)
+
+
+def _watts(evidence: Evidence, precision: float) -> Iterator[Parameter]:
+    switches = {} if evidence.calibration is None else evidence.calibration.power.switches
+    for name, floor_watt in evidence.metered.items():
+        if name not in switches:
+            yield Parameter(f"{name}: port up", "W", None, 1.0, _why(evidence, "its power could not be fitted", name))
+            continue
+        coarse = f"the meter's steps leave ±{floor_watt:.2g} W of a port"
+        for words, found in _port_watts(switches[name]):
+            yield _relative(f"{name}: {words}", "W", found, precision, floor=floor_watt, floor_why=coarse)
+
+
+def _traffic(evidence: Evidence, precision: float) -> Iterator[Parameter]:
+    if POWER not in evidence.runs or not evidence.metered:
+        return
+    switches = {} if evidence.calibration is None else evidence.calibration.power.switches
+    known = [one.bit_picojoule.interval for one in switches.values() if one.bit_picojoule is not None]
+    if known:
+        yield _relative("traffic: energy of a bit", "pJ", known[0], precision)
+    else:
+        why = "loads of up to nine tenths of the line rate are lost in the meters"
+        yield Parameter("traffic: energy of a bit", "pJ", None, 1.0, why)
+
+
+def _port_watts(switch: SwitchPower) -> Iterator[tuple[str, Interval]]:
+    speeds: Mapping[int, PortPower] = switch.port_by_mbps or next(iter(switch.port_by_kind.values()), {})
+    if not speeds:
+        return
+    port = speeds[max(speeds)]
+    named = (("port up", port.link_watt), ("port shut", port.residual_watt))
+    yield from ((words, one.interval) for words, one in named if one is not None)
+    if port.link_watt is not None and port.lpi_fraction is not None:
+        watt, share = port.link_watt.value, port.lpi_fraction
+        yield "port asleep", Interval(watt * share.value, watt * share.low, watt * share.high)
+
+
+def _relative(
+    name: str,
+    unit: str,
+    found: Interval,
+    precision: float,
+    *,
+    floor: float = 0.0,
+    floor_why: str = "",
+    least_blocks: int = 4,
+) -> Parameter:
+    wanted = max(precision * abs(found.value), 1e-9)
+    return Parameter(name, unit, found, wanted, "", floor, floor_why, least_blocks)
+
+
+def _why(evidence: Evidence, otherwise: str, about: str = "") -> str:
+    """What a fit said about it."""
+    said = [sentence for sentence in evidence.failures if sentence.startswith(f"{about}: ") or not about]
+    return said[-1].removeprefix(f"{about}: ").rstrip(".") if said else otherwise
+
+
+def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequence[Block]) -> tuple[BlockKind, ...]:
+    """What can be measured next, with the time that a block of its kind last took, or is likely to take."""
+    names = [one.name for one in parameters]
+    times = {name: [block.time_s for block in blocks if block.kind == name] for name in (*_PILOT, TRAFFIC)}
+    found = []
+    for name in _PILOT:
+        if name in evidence.runs and times[name]:
+            count = evidence.runs[name][1]
+            later = times[name][1:]  # the first is the pilot's, which may have had several blocks
+            first = later[-1] if later else times[name][0] / count
+            found.append(BlockKind(name, max(first, 1.0), count, _narrowed(name, names)))
+    power_s = next((kind.cost_s for kind in found if kind.name == POWER), 0.0)
+    bit = {name: _MEAN for name in names if name.startswith("traffic: ")}
+    if power_s and bit:
+        own = times[TRAFFIC]
+        cost_s = own[-1] if own else _TRAFFIC_SHARE * power_s
+        found.append(BlockKind(TRAFFIC, cost_s, evidence.runs.get(TRAFFIC, (None, 0))[1], bit))
+    probe_s = next((kind.cost_s for kind in found if kind.name == PROBES), 0.0)
+    links = {} if evidence.calibration is None else evidence.calibration.links
+    for pair, link in links.items():
+        if probe_s and link.hold_us is not None and link.sleep_us is not None and " " not in pair:
+            kind = f"{EDGES}-{pair}"
+            own = [block.time_s for block in blocks if block.kind == kind]
+            cost_s = own[-1] if own else _EDGE_SHARE * probe_s
+            narrows = {f"{pair}: hold": _EDGE, f"{pair}: Ts": _MEAN}
+            kept = {name: exponent for name, exponent in narrows.items() if name in names}
+            found.append(BlockKind(kind, max(cost_s, 1.0), len(own) + _EDGE_KNOWLEDGE, kept))
+    return tuple(found)
+
+
+_PILOT: Final = (PROBES, PROGRAM, LINKS, POWER)
+
+
+def _narrowed(kind: str, names: Sequence[str]) -> dict[str, float]:
+    """The parameters that a kind of block narrows, with their exponents."""
+    if kind == POWER:
+        return {name: _MEAN for name in names if ": port " in name}
+    if kind == PROBES:
+        times = {": hold": _EDGE, ": Ts": _MEAN, ": wakes of a round trip": _MEAN, "EEE policy": _MEAN}
+        return {name: exponent for name in names for end, exponent in times.items() if name.endswith(end)}
+    eee = kind == PROGRAM
+    return {name: _MEAN for name in names if ", slower with " in name and ("with eee" in name) == eee}
+
+
+def seen_of(parameters: Sequence[Parameter], kinds: Sequence[BlockKind]) -> dict[str, tuple[float, float]]:
+    """By parameter, how many blocks narrowed it so far, and its half width; for `Block.seen`."""
+    return {
+        one.name: (sum(kind.count for kind in kinds if one.name in kind.narrows), one.interval.half_width)
+        for one in parameters
+        if one.interval is not None
+    }
+
+
+def history_of(blocks: Sequence[Block]) -> dict[str, list[Past]]:
+    """How each parameter's interval got narrower."""
+    found: dict[str, list[Past]] = {}
+    for block in blocks:
+        for name, (count, half_width) in block.seen.items():
+            found.setdefault(name, []).append(Past(count, half_width))
+    return found

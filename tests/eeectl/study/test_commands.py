@@ -1,0 +1,61 @@
+"""Ctrl-C during a command of a study is the command's; the study only helps it to end soon."""
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from eeectl.exit_status import INTERRUPTED
+from eeectl.study.commands import run_command
+from eeectl.study.pace import Pace
+
+_WAITS = """
+import pathlib, signal, sys, time
+signal.signal(signal.SIGINT, lambda *_: None)
+ready, go = map(pathlib.Path, sys.argv[1:])
+ready.touch()
+while not go.exists():
+    time.sleep(0.01)
+sys.exit(7)
+"""
+
+
+def _press_when(ready: Path) -> threading.Thread:
+    def press() -> None:
+        while not ready.exists():
+            threading.Event().wait(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    return thread
+
+
+def test_the_command_ends_by_itself_and_is_helped_once(tmp_path: Path) -> None:
+    ready, go, calls = tmp_path / "ready", tmp_path / "go", list[int]()
+
+    def help_it() -> None:
+        calls.append(1)
+        go.touch()
+
+    pressing = _press_when(ready)
+    before = signal.getsignal(signal.SIGINT)
+    assert run_command([sys.executable, "-c", _WAITS, str(ready), str(go)], help_it) == 7
+    pressing.join()
+    assert calls == [1]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_command_that_a_signal_ends_is_interrupted() -> None:
+    kill = "import os, signal; os.kill(os.getpid(), signal.SIGKILL)"
+    assert run_command([sys.executable, "-c", kill]) == INTERRUPTED
+
+
+def test_a_rack_has_no_pace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EEE_STATE_DIR", str(tmp_path))
+    pace = Pace("no-such-lab")
+    pace.hurry()
+    pace.restore()

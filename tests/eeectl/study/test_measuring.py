@@ -1,0 +1,149 @@
+"""The study's loop, with runs that a toy writes instead of a lab: budget, order, interruption, resumption."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from controller.experiments.experiment_file import read_experiment
+from eeectl.exit_status import DONE, INTERRUPTED
+from eeectl.study.design import PILOT, design
+from eeectl.study.folder import Aim, StudyFolder
+from eeectl.study.measuring import Measuring
+from eeectl.verbs.study import seconds_of, share_of
+from lab.errors import LabError
+from lab.folder import find_lab, load_lab
+from record.store import Run, read_events, read_facts
+from tests.support.measured.synthetic_run import BASE_NS, Writer, echoes_text
+
+_BLOCK_S = 30.0
+_HOUR_NS = 3_600_000_000_000
+
+
+class _ToyLab:
+    """Executes `eeectl run` by writing trials with known answers; EEE costs 10 % with pauses of 2 ms and more."""
+
+    def __init__(self, interrupt_at: int = -1) -> None:
+        self.now_s = 0.0
+        self.calls: list[tuple[str, ...]] = []
+        self._interrupt_at = interrupt_at
+
+    def __call__(self, *words: str) -> int:
+        self.calls.append(words)
+        self.now_s += _BLOCK_S
+        stopped = len(self.calls) - 1 == self._interrupt_at
+        place = Path(words[1])
+        if "--resume" in words:
+            facts = read_facts(place)
+            old = 0 if facts["state"] != "finished" else facts["experiment"]["blocks"]
+            blocks = int(words[words.index("--blocks") + 1]) if "--blocks" in words else facts["experiment"]["blocks"]
+            run = Run.resume(place)
+            run.add_facts({"experiment": {**facts["experiment"], "blocks": blocks}})
+        else:
+            experiment, _ = read_experiment(place)
+            described = experiment.model_dump(mode="json", by_alias=True)
+            lab = load_lab(find_lab("miwa"))
+            facts = {"lab": lab.name, "lab_folder": lab.folder, "lab_digest": "ab" * 32, "experiment": described}
+            run = Run.create(Path(words[words.index("--runs") + 1]), experiment.name, facts)
+            old, blocks = 0, experiment.blocks
+        number = sum(event["kind"] == "trial_begun" for event in read_events(run.folder))
+        writer = Writer(run, BASE_NS + len(self.calls) * _HOUR_NS, number, np.random.default_rng(len(self.calls)))
+        if not stopped:
+            for block in range(old, blocks):
+                _write(writer, run.folder.name, block)
+        run.close("interrupted" if stopped else "finished")
+        return INTERRUPTED if stopped else DONE
+
+
+def _write(writer: Writer, name: str, block: int) -> None:
+    if "alltoall" in name:
+        for sleep_us, slower in ((0, 1.0), (2_000, 1.1)):
+            for eee in ("off", "on"):
+                time_s = 2.0 * (slower if eee == "on" else 1.0) * float(np.exp(writer.random.normal(0, 0.02)))
+                figures = [("time", time_s, "s"), ("communications", 500.0, "call")]
+                writer.write(
+                    {"eee": eee, "sleep_us": sleep_us},
+                    2.0,
+                    figures=figures,
+                    program="alltoall",
+                    hosts=("n01", "n02"),
+                    block=block,
+                )
+        return
+    for eee in ("on",) if "edges" in name else ("off", "on"):
+        text = echoes_text(eee, writer.random, count=150, at_ns=writer.now_ns)
+        writer.write({"eee": eee}, 5.0, what="probe", files={"echoes.jsonl": text}, hosts=("n01", "n02"), block=block)
+
+
+def _study(root: Path, budget_s: float) -> StudyFolder:
+    lab = load_lab(find_lab("miwa"))
+    return StudyFolder.create(root, "miwa", lab.name, design(lab, PILOT), Aim(0.02, budget_s))
+
+
+def _measuring(folder: StudyFolder, toy: _ToyLab, console: Console | None = None) -> Measuring:
+    quiet = Console(quiet=True) if console is None else console
+    return Measuring(load_lab(find_lab(folder.lab)), folder, toy, lambda: toy.now_s, quiet)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyFolder, _ToyLab, str]:
+    folder, toy = _study(tmp_path_factory.mktemp("study"), 7.5 * _BLOCK_S), _ToyLab()
+    console = Console(record=True, width=150, quiet=False, file=(tmp_path_factory.mktemp("out") / "out").open("w"))
+    assert _measuring(folder, toy, console).execute() == DONE
+    return folder, toy, console.export_text()
+
+
+def test_the_pilot_comes_first_and_then_what_narrows_most_within_the_budget(
+    whole: tuple[StudyFolder, _ToyLab, str],
+) -> None:
+    folder, _, _ = whole
+    kinds = [block.kind for block in folder.blocks]
+    assert kinds[:2] == ["probe-sweep", "alltoall-eee"]
+    assert kinds[2] == "alltoall-eee"  # not found before its first repetition
+    assert set(kinds) <= {"probe-sweep", "alltoall-eee", "edges-n01-n02"}
+    assert len(kinds) <= 7
+    assert sum(block.time_s for block in folder.blocks) <= folder.aim.budget_s
+
+
+def test_the_table_says_what_is_known_wanted_next_and_how_each_ends(whole: tuple[StudyFolder, _ToyLab, str]) -> None:
+    _, _, printed = whole
+    assert "next: alltoall-eee, because alltoall 2x0, slower with eee on is not found yet; 2.8 min left" in printed
+    last = printed[printed.index("end: ") :]
+    for name in ("alltoall 2x0, slower with eee on", "n01-n02: hold", "n01-n02: Ts", "n01-n02: wakes of a round trip"):
+        row = next(line for line in last.splitlines() if name in line)
+        assert any(words in row for words in ("known", "needs about", "cannot be known here, because"))
+        assert "±" in row
+
+
+def test_an_interval_that_was_narrowed_holds_the_truth(whole: tuple[StudyFolder, _ToyLab, str]) -> None:
+    folder, _, _ = whole
+    seen = [block.seen["alltoall 2x0, slower with eee on"] for block in folder.blocks[2:]]
+    assert seen[-1][1] < seen[0][1]
+
+
+def test_a_study_that_was_interrupted_goes_on_where_it_was(tmp_path: Path) -> None:
+    folder = _study(tmp_path, 3.5 * _BLOCK_S)
+    stopped = _ToyLab(interrupt_at=1)
+    assert _measuring(folder, stopped).execute() == INTERRUPTED
+    assert [block.kind for block in folder.blocks] == ["probe-sweep"]
+    again = _ToyLab()
+    assert _measuring(StudyFolder.open(folder.path), again).execute() == DONE
+    first, *rest = again.calls
+    assert first[1].endswith("alltoall-eee")
+    assert "--resume" in first
+    assert "--blocks" not in first
+    kinds = [block.kind for block in folder.blocks]
+    assert kinds[:3] == ["probe-sweep", "alltoall-eee", "alltoall-eee"]
+    assert len(rest) == len(kinds) - 2
+
+
+def test_what_is_wanted_is_written_as_people_write_it() -> None:
+    assert share_of("2%") == share_of("0.02") == 0.02
+    assert (seconds_of("90s"), seconds_of("40m"), seconds_of("1.5h")) == (90.0, 2_400.0, 5_400.0)
+    for bad in ("", "0%", "150%", "x"):
+        with pytest.raises(LabError, match="write it as 2%"):
+            share_of(bad)
+    for bad in ("", "0m", "40", "m"):
+        with pytest.raises(LabError, match="write it as 90s"):
+            seconds_of(bad)
