@@ -45,6 +45,12 @@ VERBS: Final = (
     ),
     Verb("confirm", "eeectl.verbs.apply:confirm_app", "change", "Keep the changes of an apply with --confirm-in."),
     Verb(
+        "doctor",
+        "eeectl.verbs.setup.doctor:doctor_app",
+        "labs",
+        "Show what is missing on this machine and, with LAB, in a lab, with the command that mends each.",
+    ),
+    Verb(
         "eee",
         "eeectl.verbs.eee:eee_app",
         "change",

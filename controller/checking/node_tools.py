@@ -1,0 +1,78 @@
+"""What nodes lack for MPI programs, agents and probes. Nothing on them is changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from controller.transports.hosts import Program, run_on_hosts
+from lab.errors import DeviceError
+from lab.model import Host, Lab
+
+_NODE_S: Final = 30.0
+
+_PROBE: Final = """
+import importlib.util, json, os, shutil, socket, sys
+wanted = json.loads(sys.argv[1])
+path = os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+absent = [name for name in wanted["commands"] if shutil.which(name, path=path) is None]
+absent += [name for name in wanted["modules"] if importlib.util.find_spec(name) is None]
+if "CAP_NET_RAW" in wanted["rights"]:
+    try:
+        socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0).close()
+    except PermissionError:
+        absent.append("CAP_NET_RAW")
+print(json.dumps(absent))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeNeed:
+    """A command, a Python module or a right of nodes, what for, and whether most work can be done without it."""
+
+    name: str
+    purpose: str
+    optional: bool = False
+
+
+COMMANDS: Final = (
+    NodeNeed("mpirun", "Open MPI, which starts MPI programs"),
+    NodeNeed("orted", "Open MPI's daemon on every node"),
+    NodeNeed("ethtool", "EEE of the node's own card", optional=True),
+    NodeNeed("hpcc", "`eeectl bench hpcc`", optional=True),
+    NodeNeed("NPopenmpi", "`eeectl bench netpipe`", optional=True),
+)
+MODULES: Final = (NodeNeed("mpi4py", "`eeectl bench alltoall` and the traffic patterns"),)
+RIGHTS: Final = (NodeNeed("CAP_NET_RAW", "idle gaps (`--gaps`) and probes, unless `--agent-user root`", optional=True),)
+
+
+def absent_on(lab: Lab) -> Mapping[str, tuple[NodeNeed, ...] | DeviceError]:
+    """What each node lacks, by its name; the error of a node that cannot be reached.
+
+    Commands and modules are those of the node's `python3`, rights those of its `agent_python`.
+    """
+    by_name = {need.name: need for need in (*COMMANDS, *MODULES, *RIGHTS)}
+    asked = {"commands": [need.name for need in COMMANDS], "modules": [need.name for need in MODULES], "rights": []}
+    answers = _ask(lab.hosts, "python3", asked)
+    reached = [host for host in lab.hosts if not isinstance(answers[host.name], DeviceError)]
+    rights: dict[str, tuple[str, ...] | DeviceError] = {}
+    for python in dict.fromkeys(host.agent_python for host in reached):
+        of_python = [host for host in reached if host.agent_python == python]
+        rights |= _ask(of_python, python, {"commands": [], "modules": [], "rights": [need.name for need in RIGHTS]})
+    return {name: _together(answer, rights.get(name, ()), by_name) for name, answer in answers.items()}
+
+
+def _ask(
+    hosts: tuple[Host, ...] | list[Host], python: str, wanted: Mapping[str, list[str]]
+) -> dict[str, tuple[str, ...] | DeviceError]:
+    program = Program("the check of what it has installed", _PROBE, python)
+    answers = run_on_hosts(program, {host: dict(wanted) for host in hosts}, timeout_s=_NODE_S)
+    return {name: one if isinstance(one, DeviceError) else tuple(one) for name, one in answers.items()}
+
+
+def _together(
+    first: tuple[str, ...] | DeviceError, second: tuple[str, ...] | DeviceError, by_name: Mapping[str, NodeNeed]
+) -> tuple[NodeNeed, ...] | DeviceError:
+    for answer in (first, second):
+        if isinstance(answer, DeviceError):
+            return answer
+    return tuple(by_name[name] for answer in (first, second) if not isinstance(answer, DeviceError) for name in answer)

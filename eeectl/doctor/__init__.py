@@ -1,0 +1,1 @@
+"""What is missing on this machine and in a lab, with the command that mends each."""

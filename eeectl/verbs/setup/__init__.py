@@ -1,0 +1,1 @@
+"""Verbs that help to set `eeectl` up."""

@@ -1,0 +1,59 @@
+"""`eeectl doctor`: what is missing, on this machine and in a lab, with the command that mends each."""
+
+import json
+import textwrap
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Annotated
+
+from cyclopts import App, Parameter
+
+from eeectl.doctor.finding import Finding
+from eeectl.doctor.lab import lab_findings
+from eeectl.doctor.machine import look, machine_findings
+from eeectl.exit_status import DONE, REFUSED
+from eeectl.lab_name import LabName
+from eeectl.lab_text import text_width
+
+doctor_app = App(name="doctor")
+
+
+@doctor_app.default
+def doctor(lab: LabName = "", *, as_json: Annotated[bool, Parameter(name="--json", negative="")] = False) -> int:
+    """Show what is missing on this machine and, with LAB, in a lab, with the command that mends each.
+
+    Nothing is changed. Of a lab its files, secrets, devices and the tools of its nodes are looked at; it has to be
+    named. Exit status 1 if anything is missing that is not optional.
+
+    Parameters
+    ----------
+    lab
+        Name of a lab, or its folder. Default: only this machine.
+    as_json
+        Print JSON.
+
+    """
+    found = {"this machine": list(machine_findings(look()))}
+    if lab:
+        found[f"lab {lab}"] = list(lab_findings(lab))
+    if as_json:
+        print(json.dumps({place: [asdict(one) for one in findings] for place, findings in found.items()}, indent=1))
+    else:
+        print("\n".join(line for place, findings in found.items() for line in _lines(place, findings, text_width())))
+    missing = any(one.severity == "missing" for findings in found.values() for one in findings)
+    return REFUSED if missing else DONE
+
+
+def _lines(place: str, findings: Sequence[Finding], width: int) -> list[str]:
+    """A heading, and for each finding what is missing and, on a line of its own that can be copied, the command."""
+    if not findings:
+        return [f"{place}: nothing is missing."]
+    missing = sum(one.severity == "missing" for one in findings)
+    lines = [f"{place}: {missing} missing, {len(findings) - missing} optional"]
+    for one in findings:
+        mark = "✖" if one.severity == "missing" else "·"
+        lines += textwrap.wrap(
+            f"{mark} {one.what}: {one.sentence}", width, subsequent_indent="    ", initial_indent="  "
+        )
+        lines.append(f"    {one.command}")
+    return lines
