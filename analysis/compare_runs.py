@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import numpy as np
 
@@ -10,6 +11,9 @@ from analysis.compare import Comparison, Energies, compare, matched
 from lab.errors import LabError
 from record.samples import RunSamples
 from record.trials import Trial, read_trials
+
+FIRST: Final = ("time", "time_steady", "energy", "power")
+"""Figures that come first, and alone unless more are asked for."""
 
 _Values = dict[int, list[float]]
 """By block."""
@@ -66,16 +70,25 @@ class _Figures:
 
 
 def compare_sides(
-    a: Side, b: Side, figures: Sequence[str] = (), devices: Sequence[str] = ()
+    a: Side, b: Side, figures: Sequence[str] = (), devices: Sequence[str] = (), *, every: bool = False
 ) -> list[tuple[str, Comparison]]:
     """Each figure of A and B where all other factors are equal, and over all such cells together.
 
-    LabError if a side has no valid trial, or no meter feeds `devices`.
+    Of all figures those of `FIRST`, unless `figures` names some or `every` asks for the rest too.
+    LabError if a side has no valid trial, if a trial is on both sides, or if no meter feeds `devices`.
     """
     one_run = a.folder.resolve() == b.folder.resolve()
     sides = [_Figures.of(side, devices) for side in (a, b)]
+    if one_run and {trial.number for trial, _ in sides[0].trials} & {trial.number for trial, _ in sides[1].trials}:
+        raise LabError(
+            f"A ({a}) and B ({b}) have trials of one run in common: name two runs, or two levels such as "
+            f"{a.folder}:eee=off eee=on."
+        )
     compared = set(a.levels) | set(b.levels)
-    names = [name for name in sides[0].units if name in sides[1].units and (not figures or name in figures)]
+    shared = [name for name in sides[0].units if name in sides[1].units]
+    first = [name for name in FIRST if name in shared]
+    wanted = figures or (first if first and not every else shared)
+    names = [name for name in (*first, *(name for name in shared if name not in first)) if name in wanted]
     rows: list[tuple[str, Comparison]] = []
     for name in names:
         unit = sides[0].units[name]

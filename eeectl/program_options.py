@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from eeectl.lab_name import LabName, lab_in_reach, lab_operand
+from eeectl.lab_name import LabName, known_lab, lab_operand
 from eeectl.set_options import names_in
 
 _Flag = Parameter(negative="")
@@ -56,7 +56,7 @@ class ProgramOptions:
 
     def content(self, program: str, parameters: Mapping[str, Any], default_name: str) -> dict[str, Any]:
         """An experiment that measures the program, without factors, as its file would have it."""
-        known = lab_in_reach(self.lab)
+        known = known_lab(self.lab)
         hosts = list(names_in(self.hosts)) or [host.name for host in known.hosts]
         run: dict[str, Any] = {"name": program, "parameters": dict(parameters), "hosts": hosts}
         run |= {"ranks_per_host": self.ranks_per_host, "timeout_s": self.timeout_s}

@@ -10,12 +10,14 @@ from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
 
+from analysis.compare import Energies, Metered
 from benchmarks.program import Placement
 from benchmarks.table import PROGRAMS
 from controller.experiments.experiment_file import experiment_of
-from controller.experiments.session import RunOptions, run_new
+from controller.experiments.session import RunOptions, run_new, validated_lab
 from controller.experiments.traffic import node_traffic, read_traffic
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
+from eeectl.lab_name import require_up
 from eeectl.lab_text import text_width
 from eeectl.program_list import plain_program, print_programs
 from eeectl.program_options import ProgramOptions
@@ -23,6 +25,7 @@ from eeectl.set_options import pairs
 from lab.errors import LabError
 from lab.yaml_source import YamlSource
 from record.event_kinds import EventKind
+from record.samples import RunSamples
 from record.store import read_events
 from record.trials import Trial, read_trials
 from twin.lab.lateness import Lateness
@@ -68,11 +71,15 @@ def bench(
         return WRONG_USE
     content = options.content(program, dict(pairs(values, "--set sleep_us=100")), f"bench-{program}")
     source = YamlSource("the command line", content | {"blocks": 1, "guards": {"retries": 0}})
-    result = run_new(experiment_of(source), source, RunOptions(options.runs, quiet=as_json), Lateness.of)
+    experiment = experiment_of(source)
+    require_up(validated_lab(experiment, source))
+    result = run_new(experiment, source, RunOptions(options.runs, quiet=as_json), Lateness.of)
     measured = content["measure"]["program"]
     placement = Placement(tuple(measured["hosts"]), options.ranks_per_host)
     trials, notes = read_trials(result.folder), _notes(result.folder)
-    report = _Report(program, result.folder, trials, measured["parameters"], placement, notes)
+    energies = Energies(RunSamples(result.folder))
+    metered = {trial.number: found for trial in trials if trial.valid and (found := energies.of(trial)) is not None}
+    report = _Report(program, result.folder, trials, measured["parameters"], placement, notes, metered)
     print(json.dumps(report.plain(), indent=1) if as_json else report.text())
     if result.outcome.cause is not None:
         raise result.outcome.cause
@@ -108,6 +115,8 @@ class _Report:
     parameters: Mapping[str, Any]
     placement: Placement
     notes: Sequence[str]
+    metered: Mapping[int, Metered]
+    """Energy and power of all metered devices, by number of the trial."""
 
     def plain(self) -> dict[str, Any]:
         """For --json: every repetition with its figures, and each node's message count and mean size if counted."""
@@ -126,6 +135,8 @@ class _Report:
             "answer_right": trial.answer_right,
             "figures": figures,
         }
+        if (metered := self.metered.get(trial.number)) is not None:
+            fields |= {"energy_joule": metered.energy_joule, "power_watt": metered.mean_watt}
         path = trial.folder / _TRAFFIC
         if path.exists():
             nodes = node_traffic(read_traffic(path), self.placement)
@@ -144,6 +155,7 @@ class _Report:
             right = {trial.answer_right for trial in valid}
             lines.append("the answer is right" if right == {True} else "the program does not check its answer")
             lines += [_figure_line(name, valid) for name in valid[-1].figures]
+            lines += self._power_lines()
         for trial in valid[-1:]:
             for host, counts in self._plain_trial(trial).get("traffic", {}).items():
                 lines.append(
@@ -151,9 +163,20 @@ class _Report:
                 )
         return "\n".join(lines)
 
+    def _power_lines(self) -> list[str]:
+        """What all metered devices of the lab drew while the program ran; empty without meters."""
+        metered = list(self.metered.values())
+        if not metered:
+            return []
+        joules, watts = [one.energy_joule for one in metered], [one.mean_watt for one in metered]
+        return [_line("energy, all meters", joules, "J"), _line("power, all meters", watts, "W")]
+
 
 def _figure_line(name: str, trials: Sequence[Trial]) -> str:
     values = [trial.figures[name].value for trial in trials if name in trial.figures]
-    unit = trials[-1].figures[name].unit
+    return _line(name, values, trials[-1].figures[name].unit)
+
+
+def _line(name: str, values: Sequence[float], unit: str) -> str:
     spread = f"   [{min(values):.6g}, {max(values):.6g}] in {len(values)} repetitions" if len(values) > 1 else ""
     return f"{name:24} {statistics.median(values):.6g}{'' if unit == '1' else f' {unit}'}{spread}"

@@ -28,12 +28,15 @@ def compare_command(
     *,
     figure: Annotated[tuple[str, ...], Parameter(negative="")] = (),
     devices: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
+    every: Annotated[bool, Parameter(name="--all", negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Compare two runs, or two levels of a factor within one run: medians, ratios, energy, with 95 % intervals.
 
     A and B are RUN or RUN:FACTOR=LEVEL,... such as runs/20260101T000000Z-x:eee=off; B may be FACTOR=LEVEL alone, for
-    A's run. Within a run values are paired by block, and compared where all other factors are equal.
+    A's run, as in `eeectl compare runs/RUN:eee=off eee=on`. Within a run values are paired by block, and compared where
+    all other factors are equal: the ratio is the median of the blocks' ratios, in which what drifts from block to block
+    cancels; the ratio of the medians of A and B need not be the same.
 
     Parameters
     ----------
@@ -42,7 +45,9 @@ def compare_command(
     b
         The run or level that is compared with A.
     figure
-        Figures to compare. Default: all, and energy and power if meters were sampled.
+        Figures to compare. Default: run time, and energy and power if meters were sampled.
+    every
+        Compare all figures.
     devices
         Devices whose meters count for energy and power. Default: all.
     as_json
@@ -51,7 +56,7 @@ def compare_command(
     """
     first = _side(a, None)
     second = _side(b, first)
-    rows = compare_sides(first, second, names_in(figure), names_in(devices))
+    rows = compare_sides(first, second, names_in(figure), names_in(devices), every=every)
     if not rows:
         raise LabError(f"A ({first}) and B ({second}) have no figure in common: check the figures of their trials.")
     if as_json:
@@ -98,7 +103,9 @@ def _print(a: Side, b: Side, rows: Sequence[tuple[str, Comparison]]) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("FIGURE", "WHERE", "UNIT"):
         table.add_column(heading)
-    for heading in ("A", "B", "B / A", "95 %", "B - A", "95 %", "TRIALS"):
+    paired = rows[0][1].pairing == "blocks"
+    pair = " paired" if paired else ""
+    for heading in ("A", "B", f"B / A{pair}", "95 %", f"B - A{pair}", "95 %", "TRIALS"):
         table.add_column(heading, justify="right")
     for where, one in rows:
         ratio, difference = one.ratio, one.difference
@@ -110,12 +117,28 @@ def _print(a: Side, b: Side, rows: Sequence[tuple[str, Comparison]]) -> None:
             f"{one.counts[0]}, {one.counts[1]}{mark}",
         )
     console.print(table)
-    pairing = rows[0][1].pairing
-    words = "paired by block; bootstrap over blocks" if pairing == "blocks" else "two runs: not paired"
-    console.print(words, markup=False)
+    for words in _on_pairs([one for _, one in rows]) if paired else ("two runs: not paired",):
+        console.print(words, markup=False)
     if any(one.figure in ("energy", "power") for _, one in rows):
         for note in _watts_notes(a, b):
             console.print(note, markup=False)
+
+
+def _on_pairs(rows: Sequence[Comparison]) -> tuple[str, ...]:
+    """What the ratios are, and which of them lie on the other side of 1 than those of the medians."""
+    words = (
+        "A and B: medians of all trials. The others are paired by block: medians over the blocks, with a bootstrap over "
+        "blocks; what drifts from block to block cancels."
+    )
+    other = [
+        one.figure for one in rows if one.a.value and (one.b.value / one.a.value - 1.0) * (one.ratio.value - 1.0) < 0.0
+    ]
+    if not other:
+        return (words,)
+    return (
+        words,
+        f"{', '.join(dict.fromkeys(other))}: the medians point the other way: blocks drift more than A and B differ.",
+    )
 
 
 def _watts_notes(*sides: Side) -> tuple[str, ...]:

@@ -23,9 +23,9 @@ from analysis.links.fit_links import ProbedPair, link_policy, probed_pairs
 from analysis.links.probed_path import path_links
 from controller.experiments.experiment_file import experiment_of
 from controller.experiments.probing import ECHOES, eee_sentence, read_lines
-from controller.experiments.session import RunOptions, run_new
+from controller.experiments.session import RunOptions, run_new, validated_lab
 from eeectl.exit_status import INTERRUPTED
-from eeectl.lab_name import LabName, lab_in_reach, lab_operand
+from eeectl.lab_name import LabName, known_lab, lab_operand, require_up
 from eeectl.set_options import pair_in
 from lab.errors import LabError
 from lab.yaml_source import YamlSource
@@ -104,7 +104,7 @@ def probe(
         Print JSON.
 
     """
-    known = lab_in_reach(lab)
+    known = known_lab(lab)
     a, b = pair_in(f"{a}:{b}" if b else a, [host.name for host in known.hosts])
     measured: dict[str, Any] = {"from": a, "to": b, "count": count, "draw": draw, "since": since}
     measured |= {"payload_byte": payload_byte, "per_step": per_step}
@@ -130,7 +130,9 @@ def probe(
         ends = [a, b, *(str(link.a) for link in links[1:-1])]
         content |= {"factors": {"eee": {"links": ends, "levels": ["on", "off"]}}, "slow": ["eee"]}
     source = YamlSource("the command line", content)
-    result = run_new(experiment_of(source), source, RunOptions(runs), Lateness.of)
+    experiment = experiment_of(source)
+    require_up(validated_lab(experiment, source))
+    result = run_new(experiment, source, RunOptions(runs), Lateness.of)
     trials = read_trials(result.folder)
     failed = next((trial for trial in trials if trial.state == "failed"), None)
     if failed is not None or len(trials) < 1 + paired:

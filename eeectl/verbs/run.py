@@ -18,7 +18,7 @@ from controller.experiments.session import (
     validated_lab,
 )
 from controller.live.export.attach import ViewOptions
-from eeectl.lab_name import LabName, lab_in_reach, lab_operand, require_up
+from eeectl.lab_name import LabName, lab_operand, require_up
 from eeectl.run_output import agreement, print_order, print_result
 from lab.errors import LabError
 from lab.yaml_source import YamlSource
@@ -92,10 +92,10 @@ def run(
     experiment, source = read_experiment(file)
     if lab:
         experiment = experiment.model_copy(update={"lab": lab_operand(lab)})
+    known = validated_lab(experiment, source)
     if order:
-        validated_lab(experiment, source)
         return print_order(experiment, as_json=as_json)
-    lab_in_reach(experiment.lab)
+    require_up(known)
     if preflight:
         return _preflight(experiment, source, options, as_json=as_json)
     return print_result(run_new(experiment, source, options, Lateness.of), as_json=as_json)

@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 from controller.experiments.experiment_file import experiment_of
 from controller.experiments.session import RunOptions, run_new, validated_lab
 from controller.live.export.attach import ViewOptions
+from eeectl.lab_name import require_up
 from eeectl.program_options import ProgramOptions
 from eeectl.run_output import print_order, print_result
 from eeectl.set_options import pairs, value
@@ -68,9 +69,10 @@ def sweep(
     content |= {"factors": _factors(factor, links), "blocks": blocks, "seed": seed, "slow": list(slow)}
     source = YamlSource("the command line", content)
     experiment = experiment_of(source)
+    lab = validated_lab(experiment, source)
     if order:
-        validated_lab(experiment, source)
         return print_order(experiment, as_json=as_json)
+    require_up(lab)
     return print_result(
         run_new(experiment, source, RunOptions(options.runs, views=views), Lateness.of), as_json=as_json
     )
