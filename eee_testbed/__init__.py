@@ -1,0 +1,23 @@
+"""Runs, samples, calibrations and the report's figures for notebooks, as Polars frames whose columns name their units.
+
+    >>> from eee_testbed import open_calibration, open_run, units
+    >>> run = open_run("runs/study")
+    >>> run.trials().filter(program="alltoall", state="valid").height
+    96
+    >>> run.samples("watts").select("time", "feeds", "power_watt").columns
+    ['time', 'feeds', 'power_watt']
+    >>> units(run.samples("watts"))["power_watt"]
+    'W'
+    >>> open_calibration("calibration.yaml").links().filter(parameter="hold_us").select("value", "low", "high").row(0)
+    (1000.0, 995.0, 1005.0)
+
+Everything is read from files; no device is asked and nothing is written. `eee_testbed.figures` has the figures of
+`eeectl report`, each section of it a function.
+"""
+
+from eee_testbed.calibrations import CalibrationFrames, open_calibration
+from eee_testbed.frames import units
+from eee_testbed.runs import RunFrames, open_run
+from lab.errors import LabError
+
+__all__ = ["CalibrationFrames", "LabError", "RunFrames", "open_calibration", "open_run", "units"]

@@ -1,0 +1,77 @@
+"""The package for notebooks: its examples run, on a run and a calibration with known values."""
+
+import doctest
+import importlib
+import pkgutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import eee_testbed
+from analysis.calibration import save_calibration
+from analysis.report.page import SECTIONS
+from eee_testbed import LabError, figures, open_calibration, open_run, units
+from tests.support.measured.synthetic_run import calibration, write_alltoall, write_probe, write_run
+
+MODULES = ["eee_testbed", *(f"eee_testbed.{found.name}" for found in pkgutil.iter_modules(eee_testbed.__path__))]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `runs/study` and `calibration.yaml`."""
+    folder = tmp_path_factory.mktemp("notebook")
+    (folder / "runs").mkdir()
+    write_run(folder / "runs", write_probe, write_alltoall).rename(folder / "runs" / "study")
+    save_calibration(folder / "calibration.yaml", calibration())
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _there(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_examples_of_the_documentation_run(name: str) -> None:
+    known = {"open_run": open_run, "open_calibration": open_calibration, "units": units}
+    module = importlib.import_module(name)
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    result = doctest.testmod(module, extraglobs=known, optionflags=flags)
+    assert result.attempted > 0
+    assert result.failed == 0
+
+
+def test_every_section_of_a_report_is_a_function() -> None:
+    assert set(figures.SECTIONS.values()) == set(SECTIONS)
+    for name in figures.SECTIONS:
+        assert callable(getattr(figures, name)), name
+        assert getattr(figures, name).__doc__
+
+
+def test_a_figure_shows_itself_in_a_notebook_and_can_be_saved(tmp_path: Path) -> None:
+    made = figures.overhead(open_run("study"), calibration=open_calibration("calibration.yaml"))
+    drawn = next(iter(made.figures.values()))
+    assert drawn._repr_svg_().startswith("<svg")
+    drawn.figure.savefig(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").stat().st_size > 1_000
+    assert made.tables
+    assert all(isinstance(table, pl.DataFrame) and table.height for table in made.tables.values())
+
+
+def test_results_agree_with_the_trials() -> None:
+    run = open_run("runs/study")
+    times = run.results().filter(name="time", state="valid")
+    assert set(times["unit"]) == {"s"}
+    joined = run.trials().join(times, on="trial")
+    assert joined.height == times.height
+    assert (joined["window_s"] - joined["value"]).abs().max() < 1e-6
+
+
+def test_what_is_not_a_run_or_a_calibration_is_one_sentence() -> None:
+    with pytest.raises(LabError, match="name one below runs/"):
+        open_run("nowhere")
+    with pytest.raises(LabError, match="eeectl fit"):
+        open_calibration("nowhere.yaml")
+    with pytest.raises(KeyError, match="name one of ports, watts"):
+        open_run("study").samples("joules")
