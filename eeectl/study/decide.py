@@ -26,7 +26,6 @@ from analysis.interval import Interval
 LEAST_BLOCKS: Final = 4
 """Blocks that have to confirm a parameter whose interval comes from their scatter."""
 
-_TRIES: Final = 3
 _STUCK_AFTER: Final = 0.5
 _STUCK: Final = 0.9
 _FOUND_GAIN: Final = math.log(4.0)
@@ -49,6 +48,8 @@ class Parameter:
     floor: float = 0.0
     floor_why: str = ""
     least_blocks: int = LEAST_BLOCKS
+    tries: int = 3
+    """Blocks after which a parameter that was not found is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +135,7 @@ def _verdict(one: Parameter, kinds: Sequence[BlockKind], past: Sequence[Past]) -
     own = [kind for kind in kinds if one.name in kind.narrows]
     count = sum(kind.count for kind in own)
     if one.interval is None:
-        if count >= _TRIES or not own:
+        if count >= one.tries or not own:
             return CannotBeKnown(one.why_not or "no block of this lab shows it")
         return NeedsMore(min((kind.cost_s for kind in own), default=math.inf))
     if one.interval.half_width <= one.wanted and count >= one.least_blocks:

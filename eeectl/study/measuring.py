@@ -195,4 +195,11 @@ def words_of(decision: Decision, name: str) -> str:
         case CannotBeKnown(why):
             return f"cannot be known here, because {why[:1].lower()}{why[1:]}"
         case NeedsMore(time_s):
-            return f"needs about {max(time_s / 60, 1):.0f} min more" if math.isfinite(time_s) else "needs more"
+            return f"needs about {_duration(time_s)} more" if math.isfinite(time_s) else "needs more"
+
+
+def _duration(time_s: float) -> str:
+    """To read: minutes, of long times hours or days."""
+    if time_s < 2 * 3_600:
+        return f"{max(time_s / 60, 1):.0f} min"
+    return f"{time_s / 3_600:.0f} h" if time_s < 48 * 3_600 else f"{time_s / 86_400:.0f} days"

@@ -3,6 +3,7 @@
 import re
 import shlex
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
@@ -23,6 +24,8 @@ from lab.folder import find_lab, load_lab
 study_app = App(name="study")
 
 _Flag = Annotated[bool, Parameter(negative="")]
+_PRECISION: Final = "2%"
+_BUDGET: Final = "40m"
 _QUICK_BUDGET: Final = "5m"
 _UNITS_S: Final = {"s": 1.0, "m": 60.0, "h": 3_600.0}
 
@@ -32,8 +35,8 @@ def study(
     lab: str = "",
     /,
     *,
-    precision: str = "2%",
-    budget: str = "40m",
+    precision: str = "",
+    budget: str = "",
     quick: _Flag = False,
     hosts: Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)] = (),
     agent_user: str = "",
@@ -55,9 +58,10 @@ def study(
     lab
         Name of a lab, or a folder.
     precision
-        Half width of the intervals that are wanted, such as 2%, of each value.
+        Half width of the intervals that are wanted, of each value. Default: 2%.
     budget
-        Time that it may take, such as 90s, 40m or 2h, of the lab's clock. The pilot is finished in any case.
+        Time that it may take, such as 90s, 40m or 2h, of the lab's clock; with --resume, from now on. The pilot is
+        finished in any case. Default: 40m.
     quick
         The same as --budget 5m.
     hosts
@@ -68,18 +72,20 @@ def study(
     root
         Folder in which the study gets its own.
     resume
-        Folder of a study that was stopped: resume it, with its own precision and budget.
+        Folder of a study that was stopped or has ended: go on, with its own precision and what is left of its budget,
+        unless others are given.
     only_design
         Only write the experiments' files, for you to read and edit; --resume runs them.
     yes
         Change the routing without confirmation.
 
     """
+    budget = budget or (_QUICK_BUDGET if quick else "")
     if resume is not None:
-        folder = StudyFolder.open(resume)
+        folder = _resumed(StudyFolder.open(resume), precision, budget)
         known = load_lab(find_lab(folder.lab))
     else:
-        aim = Aim(share_of(precision), seconds_of(_QUICK_BUDGET if quick else budget))
+        aim = Aim(share_of(precision or _PRECISION), seconds_of(budget or _BUDGET))
         named = lab_operand(lab)
         known = load_lab(find_lab(named))
         folder = StudyFolder.create(root, named, known.name, design(known, PILOT, agent_user, hosts), aim)
@@ -101,6 +107,13 @@ def study(
     if status == INTERRUPTED:
         console.print(f"stopped; `eeectl study --resume {folder.path}` resumes it.", markup=False, soft_wrap=True)
     return status
+
+
+def _resumed(folder: StudyFolder, precision: str, budget: str) -> StudyFolder:
+    """A study with what is wanted of it from now on."""
+    share = share_of(precision) if precision else folder.aim.precision
+    spent_s = sum(block.time_s for block in folder.blocks)
+    return replace(folder, aim=Aim(share, spent_s + seconds_of(budget) if budget else folder.aim.budget_s))
 
 
 def _execute(folder: StudyFolder, console: Console, measuring: Measuring, *, yes: bool) -> int:

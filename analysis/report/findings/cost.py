@@ -4,12 +4,14 @@ from collections.abc import Sequence
 
 from analysis.interval import Interval
 from analysis.report.eee_effect import Effect, effects_of
-from analysis.report.findings.finding import Finding, span_of, with_unit
+from analysis.report.findings.finding import Finding, measured_text, span_of, with_unit
 from analysis.report.report_data import ReportData
 
 _TOPIC = "What EEE costs and saves"
 _MEASURE = "eeectl sweep EXPERIMENT.yaml, with the factor eee"
 _MATTERS_PERCENT = 1.0
+_PREDICTED = 2
+"""A prediction's interval is its own, whatever was measured once."""
 
 
 def cost(data: ReportData) -> Finding:
@@ -35,8 +37,9 @@ def _slowdown(name: str, effects: Sequence[Effect]) -> str:
     where = f"it costs 1 % or more with mean gaps of {span_of([one.idle_us for one in matters])}"
     if not rest:
         return f"{first} between communications; {where}, which is wherever it was measured."
-    least = max(rest, key=lambda one: one.slower_percent.interval.value).slower_percent.interval
-    other = f"and at most {with_unit(least, '%')} with the other gaps, {span_of([one.idle_us for one in rest])}"
+    most = max(rest, key=lambda one: one.slower_percent.interval.value).slower_percent
+    size = with_unit(most.interval, "%") if most.count > 1 else f"{most.interval.value:.2g} %"
+    other = f"and at most {size} with the other gaps, {span_of([one.idle_us for one in rest])}"
     return f"{first} between communications; {where}, {other}."
 
 
@@ -46,8 +49,7 @@ def _resolved(one: Effect) -> bool:
 
 
 def _with_count(one: Effect) -> str:
-    text = with_unit(one.slower_percent.interval, "%")
-    return f"{text.partition(' (')[0]} (single trials, so no interval)" if one.slower_percent.count < 2 else text
+    return measured_text(one.slower_percent.interval, "%", one.slower_percent.count)
 
 
 def _saving(effects: Sequence[Effect]) -> str:
@@ -67,14 +69,16 @@ def _range(found: Sequence[tuple[Effect, Interval]]) -> str:
     best, most = max(found, key=lambda pair: pair[1].value)
     worst, least = min(found, key=lambda pair: pair[1].value)
     if best is worst:
-        return _joules(most)
+        return _joules(best, most)
     return (
-        f"{_joules(most)} (most with gaps of {span_of([best.idle_us])}) to {_joules(least)} "
+        f"{_joules(best, most)} (most with gaps of {span_of([best.idle_us])}) to {_joules(worst, least)} "
         f"(with gaps of {span_of([worst.idle_us])})"
     )
 
 
-def _joules(saved: Interval) -> str:
+def _joules(one: Effect, saved: Interval) -> str:
+    """Less or more; joules of single trials have errors of their run time too, of which nothing is known."""
+    count = one.slower_percent.count if saved is one.saved_percent else _PREDICTED
     if saved.value >= 0:
-        return f"{with_unit(saved, '%')} less energy"
-    return f"{with_unit(Interval(-saved.value, -saved.high, -saved.low), '%')} more energy"
+        return f"{measured_text(saved, '%', count)} less energy"
+    return f"{measured_text(Interval(-saved.value, -saved.high, -saved.low), '%', count)} more energy"

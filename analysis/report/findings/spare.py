@@ -2,7 +2,7 @@
 
 from analysis.configurations import state_text
 from analysis.interval import Interval
-from analysis.report.findings.finding import Finding, listed, with_unit
+from analysis.report.findings.finding import Finding, listed, measured_text, with_unit
 from analysis.report.report_data import ReportData, RunData, file_name
 from analysis.report.trade import Series, StatePoint, performance, saved_percent, series_of
 
@@ -57,10 +57,15 @@ def _cost(found: Interval, count: int) -> str:
     """Whether a program was slower, as far as its trials resolve it."""
     slower = Interval.about(100 * (1 / found.value - 1), 100 * (1 / found.high - 1), 100 * (1 / found.low - 1))
     if count < 2:
-        return f"took {with_unit(slower, '%').partition(' (')[0]} longer (single trials, so no interval)"
+        words = "longer" if slower.value >= 0 else "less time"
+        return f"took {measured_text(_size(slower), '%', count)} {words}"
     if slower.low > 0:
         return f"took {with_unit(slower, '%')} longer"
     return f"was not slower as far as could be resolved ({with_unit(slower, '%')})"
+
+
+def _size(found: Interval) -> Interval:
+    return Interval(abs(found.value), abs(found.value), abs(found.value))
 
 
 def _saving(one: Series, point: StatePoint) -> str:
