@@ -76,14 +76,18 @@ def require_up(lab: Lab) -> None:
     A lab with keys of its own is a rack's, or somebody else's twin: only its devices can say whether they are there.
     """
     state = StateDir(lab.name)
-    held = f"{state.path}/"
-    names = (
-        name for switch in lab.switches for name in (switch.known_hosts_file, switch.password_file, switch.key_file)
-    )
-    if not any(name.startswith(held) for name in names):
+    names = [
+        *(name for one in lab.switches for name in (one.known_hosts_file, one.password_file, one.community_file)),
+        *(one.community_file for one in lab.strips),
+    ]
+    held = [Path(name) for name in names if name.startswith(f"{state.path}/")]
+    if not held:
         return
+    journal = state.load()
+    if journal is None and any(path.exists() for path in held):
+        return  # somebody keeps keys there without a lab of ours
     answer = {"down": "is down", "starting": "is still being brought up", "crashed": "has crashed"}.get(
-        state_of(state.load())
+        state_of(journal)
     )
     if answer is not None:
         raise LabError(f"lab {lab.name} {answer}: `eeectl lab up {operand_of(lab)}` brings it up.")

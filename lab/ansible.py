@@ -20,6 +20,23 @@ from lab.yaml_source import plain
 _RANGE = re.compile(r"\[(\d+):(\d+)(?::(\d+))?\]|\[([a-z]):([a-z])\]")
 
 
+ANSIBLE_VARIABLES = frozenset(
+    f"ansible_{name}"
+    for name in (
+        "host", "port", "user", "password", "connection", "timeout", "pipelining", "remote_tmp", "async_dir",
+        "executable", "ssh_private_key_file", "ssh_common_args", "ssh_extra_args", "sftp_extra_args",
+        "scp_extra_args", "ssh_executable",
+        "ssh_pipelining", "ssh_args", "ssh_host", "ssh_port", "ssh_user", "ssh_pass", "ssh_password", "ssh_retries",
+        "ssh_transfer_method", "private_key_file", "host_key_checking", "ssh_host_key_checking", "paramiko_password",
+        "become", "become_method", "become_user", "become_password", "become_pass", "become_exe", "become_flags",
+        "shell_type", "shell_executable", "python_interpreter", "interpreter_python_fallback", "network_os",
+        "network_cli_ssh_type", "command_timeout", "connect_timeout", "persistent_connect_timeout",
+        "persistent_command_timeout", "facts", "local_temp",
+    )
+)  # fmt: skip
+"""Variables of an inventory that Ansible itself reads (Ansible documentation, "Behavioral inventory parameters")."""
+
+
 @dataclass(frozen=True, slots=True)
 class Variable:
     """A value and the line (1-based) where it stands."""

@@ -11,12 +11,13 @@ import re
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from lab.ansible import Entry, Inventory, Variable, expand_range, read_ansible
+from lab.ansible import ANSIBLE_VARIABLES, Entry, Inventory, Variable, expand_range, read_ansible
 from lab.cables import CableRow, OutletRow, read_cables, read_outlets
 from lab.clear_text import IN_CLEAR_REMEDY, clear_text_secrets
 from lab.errors import InventoryError, LabError, Problem
@@ -29,6 +30,9 @@ __all__ = ["STATE_ROOT", "find_lab", "inventories", "known_labs", "load_lab", "o
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,30}[a-z0-9])?")
 _LAB_KEYS = ("management_network", "data_network", "way_in", "watts_note")
 
+_ALIKE = 0.8
+"""How alike an unknown name has to be to a known one to be taken for a misspelling (difflib's ratio)."""
+
 _AnyVars = TypeVar("_AnyVars", bound=BaseModel)
 
 
@@ -37,12 +41,15 @@ class _Loader:
         self.folder = folder
         self.hosts_file = str(folder / "hosts.yml")
         self.problems: list[Problem] = []
+        self.said: dict[tuple[int, str], str] = {}
+        """By line and variable of a mistake, of whom it was said first."""
 
     def complain(self, file: str, line: int, key: str, sentence: str, remedy: str) -> None:
         self.problems.append(Problem(file, line, key, sentence, remedy))
 
     def parse(self, model: type[_AnyVars], variables: Mapping[str, Variable], line: int, who: str) -> _AnyVars | None:
         known = model.model_fields
+        self.misspelled(known, variables, who)
         given = {
             key: var
             for key, var in variables.items()
@@ -57,14 +64,28 @@ class _Loader:
                 missing = found["type"] == "missing"
                 said = found["msg"].removeprefix("Value error, ")
                 sentence = f"{who} lacks it" if missing else f"{said} (found {found['input']!r})"
-                remedy = "add it" if missing else f"known are {', '.join(known)}" if key not in known else "correct it"
+                remedy = "add it" if missing else _nearest(key, known) if key not in known else "correct it"
                 if found["type"] == "extra_forbidden":
                     sentence = f"{who} has no such variable"
                 elif not found["loc"]:  # how several variables go together; the sentence brings its own remedy
                     sentence, _, remedy = said.partition(": ")
                     sentence = f"{who}: {sentence}"
-                self.complain(self.hosts_file, at, key, sentence, remedy)
+                self.complain_once(at, key, who, sentence, remedy, shared=key in given)
             return None
+
+    def complain_once(self, line: int, key: str, who: str, sentence: str, remedy: str, *, shared: bool) -> None:
+        """Complain of a variable; of one that a group shares once, not for each of its members."""
+        if not shared or self.said.setdefault((line, key), who) == who:
+            self.complain(self.hosts_file, line, key, sentence, remedy)
+
+    def misspelled(self, known: Iterable[str], variables: Mapping[str, Variable], who: str) -> None:
+        """Complain of variables that begin like Ansible's, and are neither read here nor known to Ansible."""
+        for key, variable in variables.items():
+            if key.startswith("ansible_") and key not in (*known, *ANSIBLE_VARIABLES):
+                near = get_close_matches(key, [*known, *ANSIBLE_VARIABLES], 1, _ALIKE)
+                if near:
+                    sentence = f"{who} has no such variable, and Ansible knows none"
+                    self.complain_once(variable.line, key, who, sentence, f"did you mean {near[0]}?", shared=True)
 
     def secrets(self, inventory: Inventory) -> None:
         """Complain once about each secret in clear text; the secret itself is not repeated."""
@@ -329,6 +350,12 @@ class _Loader:
                 remedy = "name a switch or a node of hosts.yml"
                 self.complain(file, row.line, "feeds", f"no device {row.feeds}", remedy)
         return tuple(Outlet(row.strip, row.outlet, row.feeds) for row in rows)
+
+
+def _nearest(key: str, known: Iterable[str]) -> str:
+    """What to write for an unknown variable."""
+    near = get_close_matches(key, list(known), 1)
+    return f"{f'did you mean {near[0]}? ' if near else ''}known are {', '.join(known)}"
 
 
 def _way_in(text: str | None) -> tuple[str, int] | None:

@@ -33,6 +33,12 @@ from record.sample_tables import TABLES, Batch
 from record.segments import SegmentWriter
 
 FORMAT: Final = 1
+FOLDER_MODE: Final = 0o750
+"""Permissions of a run's folder, from which the umask takes: its owner writes, the owner's group reads, others nothing.
+
+Everything in it has the umask's permissions, but nobody else reaches it.
+"""
+
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{0,63}")
 _PACKAGES: Final = ("eee-testbed", "gufo-snmp", "polars", "numpy", "netmiko")
 _SEGMENT_S: Final = 60.0
@@ -103,7 +109,7 @@ class Run:
 
     @classmethod
     def create(cls, root: Path, name: str, facts: Facts, clock: RunClock | None = None, **options: Any) -> "Run":
-        """A new folder below `root`, named after the time and `name`; `facts` go into run.yaml.
+        """A new folder below `root`, named after the time and `name`, with `FOLDER_MODE`; `facts` go into run.yaml.
 
         LabError if it cannot be created. The run's own keys in run.yaml: format, name, state, begun, actor, host,
         versions, clock, clocks.
@@ -117,7 +123,9 @@ class Run:
         who = {"actor": getpass.getuser(), "host": socket.gethostname(), "versions": versions()}
         anchors = {"clock": [_anchor_facts(clock)], "clocks": []}
         try:
-            (folder / "samples").mkdir(parents=True)
+            root.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=FOLDER_MODE)
+            (folder / "samples").mkdir()
             (folder / "figures").mkdir()
             run = cls(folder, {**own, **who, **anchors, **facts}, clock, **options)
             run._write_facts()

@@ -113,6 +113,12 @@ def unlisted(lab: Lab, sights: Mapping[str, Sight]) -> tuple[End, ...]:
     return tuple(end for end in ends if end not in listed)
 
 
+def without_link(lab: Lab, sights: Mapping[str, Sight]) -> tuple[End, ...]:
+    """Ports of the inventory's cables that are enabled and have no link: a cut cable, or a device that is off."""
+    ends = (end for link in lab.links for end in (link.a, link.b))
+    return tuple(end for end in ends if end.device in sights and sights[end.device].link.get(end.port) is False)
+
+
 def _verdict(lab: Lab, link: Link, sights: Mapping[str, Sight], cables: Mapping[End, Link]) -> Verdict:
     for end, other in ((link.a, link.b), (link.b, link.a)):
         found = _by_lldp(link, end, other, sights)

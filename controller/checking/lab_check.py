@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from controller.applying.observe import ask_switches
-from controller.checking.cabling import Verdict, compare, unlisted
+from controller.checking.cabling import Verdict, compare, unlisted, without_link
 from controller.checking.switch_check import Contact, SwitchReport, check_switch
 from controller.power.outlet_names import wrong_names
 from controller.power.outlets import Meter
@@ -50,6 +50,9 @@ class LabReport:
     switches: dict[str, SwitchReport]
     cables: tuple[Verdict, ...]
     unlisted: tuple[End, ...]
+    down: tuple[End, ...]
+    """Enabled ports with a cable and without link."""
+
     node_problems: tuple[str, ...]
     strip_problems: tuple[str, ...]
 
@@ -86,6 +89,7 @@ def check_lab(lab: Lab, *, probe: bool = False, connect: Connect = open_session)
         switches=switches,
         cables=compare(lab, sights),
         unlisted=unlisted(lab, sights),
+        down=without_link(lab, sights),
         node_problems=node_problems,
         strip_problems=strip_problems,
     )

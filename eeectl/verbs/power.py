@@ -14,7 +14,7 @@ from controller.applying.statefolder import StateFolder
 from controller.power.family import Channel, StripReading
 from controller.power.outlet_names import wrong_names
 from controller.power.outlets import Meter, Switched, outlets_named
-from eeectl.lab_name import LabName, lab_in_reach
+from eeectl.lab_name import LabName, known_lab, require_up
 from lab.errors import LabError
 from lab.model import Lab, Outlet, Strip
 
@@ -23,7 +23,6 @@ power_app = App(name="power", help="Metered power strips: read watts and joules,
 _Json = Annotated[bool, Parameter(name="--json", negative="")]
 _Yes = Annotated[bool, Parameter(negative="")]
 _STATES = {True: "on", False: "off", None: "?"}
-_JOULE_PER_WH = 3_600.0
 
 
 @power_app.command
@@ -42,8 +41,9 @@ def read(outlet: str = "", /, *, lab: LabName = "", as_json: _Json = False) -> i
         Print JSON.
 
     """
-    lab_model = lab_in_reach(lab)
+    lab_model = known_lab(lab)
     outlets_shown = set(outlets_named(lab_model, outlet)) if outlet else set(lab_model.outlets)
+    require_up(lab_model)
     strips = [strip for strip in lab_model.strips if not outlet or strip.name in {one.strip for one in outlets_shown}]
     readings: dict[str, StripReading] = {}
     failures: dict[str, str] = {}
@@ -98,7 +98,7 @@ def on(outlet: str, /, *, lab: LabName = "", as_json: _Json = False) -> int:
         Print JSON.
 
     """
-    lab_model = lab_in_reach(lab)
+    lab_model = known_lab(lab)
     chosen = outlets_named(lab_model, outlet)
     with _held(lab_model, f"power on {outlet}"):
         done = [_switch(lab_model, one, on=True) for one in chosen]
@@ -121,10 +121,10 @@ def off(outlet: str, /, *, lab: LabName = "", yes: _Yes = False, as_json: _Json 
         Print JSON.
 
     """
-    lab_model = lab_in_reach(lab)
+    lab_model = known_lab(lab)
     chosen = outlets_named(lab_model, outlet)
+    _confirm(chosen, "off", yes=yes)
     with _held(lab_model, f"power off {outlet}"):
-        _confirm(chosen, "off", yes=yes)
         done = [_switch(lab_model, one, on=False) for one in chosen]
     return _print_switched(done, as_json=as_json)
 
@@ -149,11 +149,11 @@ def cycle(outlet: str, /, *, lab: LabName = "", off_s: float = 5.0, yes: _Yes = 
     """
     if not 0 <= off_s <= 3_600:
         raise LabError(f"--off-s {off_s:g} is out of range: use 0 to 3600.")
-    lab_model = lab_in_reach(lab)
+    lab_model = known_lab(lab)
     chosen = outlets_named(lab_model, outlet)
+    _confirm(chosen, "off and on again", yes=yes)
     done = []
     with _held(lab_model, f"power cycle {outlet}"):
-        _confirm(chosen, "off and on again", yes=yes)
         for one in chosen:
             meter = Meter(lab_model.strip(one.strip))
             try:
@@ -164,7 +164,8 @@ def cycle(outlet: str, /, *, lab: LabName = "", off_s: float = 5.0, yes: _Yes = 
 
 
 def _held(lab: Lab, command: str) -> Lock:
-    """The lab's lock: nobody's measurement or change loses its power."""
+    """The lock of a lab in reach: nobody's measurement or change loses its power."""
+    require_up(lab)
     return Lock(StateFolder.of(lab), command, warn=lambda sentence: print(f"eeectl: {sentence}", file=sys.stderr))
 
 
@@ -240,7 +241,7 @@ def _as_json(readings: dict[str, StripReading], outlets: list[Outlet], *, totals
 def _cells(channel: Channel) -> tuple[str, str]:
     watt, step, joule = channel.power_watt, channel.power_step_watt, channel.energy_joule
     power = "-" if watt is None or step is None else f"{watt:.{_digits(step)}f} W in steps of {step:.2g}"
-    return power, "-" if joule is None else f"{joule / _JOULE_PER_WH:.0f}"
+    return power, "-" if joule is None else f"{joule:.0f}"
 
 
 def _digits(step: float) -> int:
@@ -248,7 +249,7 @@ def _digits(step: float) -> int:
 
 
 def _print(readings: dict[str, StripReading], outlets: list[Outlet], *, totals: bool) -> None:
-    table = Table("OUTLET", "FEEDS", "NAME", "STATE", "POWER", "ENERGY, Wh", box=None)
+    table = Table("OUTLET", "FEEDS", "NAME", "STATE", "POWER", "ENERGY, J", box=None)
     for one in outlets:
         reading = readings[one.strip].outlet(one.number)
         name = Text(reading.name)

@@ -168,6 +168,38 @@ def test_the_example_of_a_real_rack_is_whole_and_is_not_played_by_the_twin() -> 
     assert make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).steps
 
 
+def test_a_misspelled_variable_of_a_group_is_said_once_with_the_nearest_known_one(folder: Path) -> None:
+    line = _edit(folder / "hosts.yml", "        ansible_user: admin", "        ansible_usr: admin")
+    found = [problem for problem in _problems(folder) if problem[2] == "ansible_usr"]
+    assert found == [
+        (
+            "hosts.yml",
+            line,
+            "ansible_usr",
+            "sw1 has no such variable, and Ansible knows none; did you mean ansible_user?",
+        )
+    ]
+
+
+def test_a_mistake_of_a_group_is_said_once_and_those_of_its_members_each(folder: Path) -> None:
+    line = _edit(folder / "hosts.yml", "            family: netgear_m4300", "            family: netgear")
+    assert [problem[1:3] for problem in _problems(folder)] == [(line, "family")]
+    for name in ("n05", "n06"):
+        _edit(folder / "hosts.yml", f"        {name}: {{", f"        {name}: {{mtu_bite: 9000, ")
+    found = [problem for problem in _problems(folder) if problem[2] == "mtu_bite"]
+    assert len(found) == 2
+    assert "did you mean mtu_byte? known are" in found[0][3]
+
+
+def test_variables_that_only_ansible_reads_are_left_to_it(folder: Path) -> None:
+    _edit(
+        folder / "hosts.yml",
+        "        ansible_port: 22",
+        "        ansible_port: 22\n        ansible_become_method: enable",
+    )
+    load_lab(folder)
+
+
 def test_links_are_found_by_number_end_and_host() -> None:
     lab = load_lab(INVENTORY / "virtual")
     assert lab.find_link("1") is lab.links[0]

@@ -160,6 +160,17 @@ def test_a_crash_between_parquet_and_the_end_of_the_open_segment_doubles_nothing
     assert read_table(tmp_path, WATTS).height == 1
 
 
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o750), (0o000, 0o750), (0o077, 0o700), (0o027, 0o750)])
+def test_a_runs_folder_is_its_owners_and_their_groups_less_the_umask(tmp_path: Path, umask: int, mode: int) -> None:
+    before = os.umask(umask)
+    try:
+        with Run.create(tmp_path / "runs", "private", {}) as run:
+            pass
+    finally:
+        os.umask(before)
+    assert run.folder.stat().st_mode & 0o777 == mode
+
+
 def test_two_processes_do_not_write_one_folder(run: Run) -> None:
     with pytest.raises(LabError, match="another process"):
         Run.resume(run.folder)

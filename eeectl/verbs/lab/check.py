@@ -11,8 +11,10 @@ from rich.table import Table
 
 from controller.checking.lab_check import LabReport, check_lab
 from controller.checking.switch_check import SwitchReport
-from eeectl.lab_name import LabName, known_lab, lab_in_reach
+from eeectl.lab_name import LabName, lab_operand, require_up
+from lab.folder import find_lab, load_lab
 from lab.model import Lab
+from twin.lab.lifecycle import check_files
 
 _PIPE_COLUMNS = 200
 
@@ -36,13 +38,15 @@ def check(
     as_json
         Print JSON.
     files_only
-        Validate the files only, send nothing.
+        Validate the files only, those of the twin included; send nothing.
     probe
         Also try, on a port without cable and link, which settings the model really accepts, and undo them. This writes
         to the switches; without it nothing is written.
 
     """
-    known = known_lab(lab) if files_only else lab_in_reach(lab)
+    known = _validated(lab)
+    if not files_only:
+        require_up(known)
     report = None if files_only else check_lab(known, probe=probe)
     if as_json:
         print(json.dumps(_json(known, report), indent=1))
@@ -54,6 +58,12 @@ def check(
         if report is not None:
             _print(report)
     return 1 if report is not None and report.problems else 0
+
+
+def _validated(name: str) -> Lab:
+    """The lab, with the files of its twin if it has one; errors name every mistake."""
+    folder = find_lab(lab_operand(name))
+    return check_files(folder) if (folder / "twin").is_dir() else load_lab(folder)
 
 
 def _json(lab: Lab, report: LabReport | None) -> dict[str, Any]:
@@ -75,6 +85,7 @@ def _json(lab: Lab, report: LabReport | None) -> dict[str, Any]:
             for found in report.cables
         ],
         "unlisted": [str(end) for end in report.unlisted],
+        "down": [str(end) for end in report.down],
         "problems": list(report.problems),
     }
 
@@ -130,6 +141,8 @@ def _print(report: LabReport) -> None:
     )
     if report.unlisted:
         print(f"Ports with link that cables.csv does not list: {', '.join(map(str, report.unlisted))}.")
+    if report.down:
+        print(f"Enabled ports without link: {', '.join(map(str, report.down))}.")
     for problem in report.problems:
         print(problem)
 

@@ -12,7 +12,7 @@ from rich.text import Text
 from controller.applying.observe import ask_switches
 from controller.checking.first_hour import Ability, first_hour
 from eeectl import lab_text as show
-from eeectl.lab_name import LabName, lab_in_reach
+from eeectl.lab_name import LabName, known_lab, require_up
 from lab.errors import DeviceError, LabError
 
 
@@ -36,9 +36,10 @@ def first_hour_command(
         Print JSON.
 
     """
-    known = lab_in_reach(lab)
+    known = known_lab(lab)
     if switch and switch not in {one.name for one in known.switches}:
         raise LabError(f"{known.name} has no switch {switch}: it has {', '.join(one.name for one in known.switches)}.")
+    require_up(known)
     asked = ask_switches(
         known, lambda one, session: first_hour(known, one, session) if switch in ("", one.name) else ()
     )

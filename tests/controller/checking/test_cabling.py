@@ -17,6 +17,7 @@ from controller.checking.cabling import (
     compare,
     read_sight,
     unlisted,
+    without_link,
 )
 from controller.drivers.driver import Answers, SnmpValue
 from controller.drivers.lldp_shows import Neighbour
@@ -112,6 +113,12 @@ def test_a_port_is_the_same_in_any_spelling() -> None:
 def test_silence_is_not_a_fault() -> None:
     assert _found(_sights(_answers(), _answers())) == [("unseen", "", "")] * 3
     assert _found({}) == [("unseen", "", "")] * 3
+
+
+def test_enabled_ports_of_cables_without_link_are_named() -> None:
+    sights = _sights(_answers(up=()), _answers(up=("p3",)))
+    assert [str(end) for end in without_link(_LAB, sights)] == ["s1:p1", "s2:p1", "s1:p3"]
+    assert not without_link(_LAB, _sights(_answers(), _answers()))
 
 
 @pytest.mark.parametrize("place", ["p2", "p4"])

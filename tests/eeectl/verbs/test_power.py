@@ -1,8 +1,17 @@
 """`eeectl power` without a strip: the mistakes that it reports before anything is sent."""
 
+from pathlib import Path
+
 import pytest
 
 from eeectl.cli import run
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No lab of this machine is meant, and no lock of its is held."""
+    monkeypatch.setenv("EEE_STATE_DIR", str(tmp_path / "state"))
+    monkeypatch.setenv("EEE_CONTROLLER_DIR", str(tmp_path / "kept"))
 
 
 @pytest.mark.parametrize(
