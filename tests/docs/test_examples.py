@@ -1,12 +1,14 @@
-"""The Python blocks of a page run in order, in one namespace."""
+"""The Python blocks of a page run in order, in one namespace, beside a run and a calibration with known values."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from analysis.calibration import save_calibration
 from tests.support import ROOT
 from tests.support.doc_pages import Block, blocks_of, pages
+from tests.support.measured.synthetic_run import calibration, write_alltoall, write_probe, write_run
 
 
 def python_of(page: Path) -> list[Block]:
@@ -16,8 +18,19 @@ def python_of(page: Path) -> list[Block]:
 WITH_PYTHON = [page for page in pages() if python_of(page)]
 
 
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `runs/study` and `calibration.yaml`."""
+    folder = tmp_path_factory.mktemp("examples")
+    (folder / "runs").mkdir()
+    write_run(folder / "runs", write_probe, write_alltoall).rename(folder / "runs" / "study")
+    save_calibration(folder / "calibration.yaml", calibration())
+    return folder
+
+
 @pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: str(page.relative_to(ROOT)))
-def test_the_python_of_a_page_runs(page: Path) -> None:
+def test_the_python_of_a_page_runs(page: Path, place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(place)
     names: dict[str, Any] = {"__name__": page.stem}
     for block in python_of(page):
         lines = "\n" * block.line + block.text  # so that a failure names the page's line
