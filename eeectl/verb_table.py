@@ -43,6 +43,12 @@ VERBS: Final = (
         "analyse",
         "Compare two runs, or two levels of a factor within one run: medians, ratios, energy, with 95 % intervals.",
     ),
+    Verb(
+        "completion",
+        "eeectl.verbs.setup.completion:completion_app",
+        "eeectl",
+        "Let the shell complete verbs, options, labs, hosts, ports and runs: `completion install`.",
+    ),
     Verb("confirm", "eeectl.verbs.apply:confirm_app", "change", "Keep the changes of an apply with --confirm-in."),
     Verb(
         "doctor",

@@ -1,0 +1,1 @@
+"""Completion of command lines by shells: verbs, options, labs, hosts, ports, runs."""
