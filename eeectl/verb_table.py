@@ -114,6 +114,12 @@ VERBS: Final = (
         "Bring a lab back to a state that was verified, after a crash or a switch that lost its settings.",
     ),
     Verb(
+        "regulate",
+        "eeectl.verbs.regulate:regulate_app",
+        "measure",
+        "Choose the links that a program needs, run it without the others beside the baseline, and restore the lab.",
+    ),
+    Verb(
         "report",
         "eeectl.verbs.report:report_app",
         "analyse",

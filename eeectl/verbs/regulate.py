@@ -1,0 +1,240 @@
+"""`eeectl regulate`: switch off or slow down the links that a program does not need, and measure what it costs."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from cyclopts import App, Parameter
+from rich.console import Console
+from rich.table import Table
+
+from analysis.calibration import load_calibration
+from analysis.interval import Interval
+from analysis.predict.regulated_watts import NetworkWatts
+from analysis.report.table import cell_text
+from controller.applying.observe import observe_lab
+from controller.drivers.table import capabilities_of
+from controller.experiments.experiment_file import experiment_of
+from controller.experiments.level_plans import level_of
+from controller.experiments.session import RunOptions, RunResult, run_new
+from controller.planning.limits import abilities_of
+from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
+from eeectl.lab_name import lab_in_reach
+from eeectl.program_options import ProgramOptions
+from eeectl.regulation.choosing import Method, Options, Peak, Traffic, byte_text, choose, peak_named, swept
+from eeectl.regulation.outcome import FACTOR, Row, rows_of
+from eeectl.regulation.pre_run import PreRun, Source, traffic_in
+from eeectl.run_output import print_result
+from eeectl.set_options import pairs, value
+from lab.errors import LabError
+from lab.model import Lab
+from lab.yaml_source import YamlSource
+from regulation.levels import Knob, assumed_watts
+from twin.lab.lateness import Lateness
+
+_Flag = Annotated[bool, Parameter(negative="")]
+_Words = Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)]
+_HEADS: Final = ("CHOICE", "OFF", "SLOWER", "EEE", "TRUNKS, W", "PERFORMANCE", "NETWORK POWER, METER", "MODEL")
+
+regulate_app = App(name="regulate")
+
+
+@regulate_app.default
+def regulate(
+    program: str,
+    /,
+    *,
+    peak: _Words = (),
+    sweep: int = 0,
+    knob: Knob = "off",
+    method: Method = "both",
+    traffic: Source = "messages",
+    pre_run: Path | None = None,
+    values: Annotated[tuple[str, ...], Parameter(name="--set", negative="")] = (),
+    pre_values: Annotated[tuple[str, ...], Parameter(name="--pre-set", negative="")] = (),
+    calibration: Path | None = None,
+    figure: str = "",
+    blocks: int = 6,
+    seed: int = 1,
+    time_limit_s: float = 10.0,
+    plan: _Flag = False,
+    as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    options: Annotated[ProgramOptions, Parameter(name="*")] = ProgramOptions(),  # noqa: B008 - frozen
+) -> int:
+    """Choose the links that a program needs, run it without the others beside the baseline, and restore the lab.
+
+    A pre-run counts who sends how much to whom. Links go off while every channel carries less than a peak: by
+    Koibuchi's selection (`peak` in the table), and with trees chosen for the least power (`least`). Every choice is
+    proved before anything is sent. The lab has to have multi-tree routing: see `eeectl apply`.
+
+    Parameters
+    ----------
+    program
+        Its name in the table of programs; `eeectl bench --list` shows them.
+    peak
+        What a channel may carry in the pre-run, such as 12MB, or 40% of what a cable can carry in its time. Several may
+        be given.
+    sweep
+        Instead of peaks: so many of them, from the busiest channel's amount up to more than the program sends.
+    knob
+        What is done with links that are not needed: `off`; `speed`, lower; `eee`, low-power idle.
+    method
+        `koibuchi`, `least` or both.
+    traffic
+        Count `messages` between ranks with Open MPI, or bytes by the `counters` of switches' ports.
+    pre_run
+        A run of the program with --traffic, instead of a pre-run.
+    values
+        NAME=VALUE: a parameter of the program. Give the option once for each parameter.
+    pre_values
+        NAME=VALUE: the same for the pre-run alone, such as a smaller problem.
+    calibration
+        Fitted power of switches and ports: a file of `eeectl fit`. Without it ports are assumed to draw alike.
+    figure
+        The program's figure that is compared. Default: its run time.
+    blocks
+        Number of blocks; each has the baseline and every choice, in random order.
+    seed
+        Seed of the random order, and of the heuristic.
+    time_limit_s
+        Time limit of the search for the least power, for each peak.
+    plan
+        Only choose and prove; nothing is changed.
+    as_json
+        Print JSON.
+    options
+        Where the program runs, and what is recorded of it.
+
+    """
+    if bool(peak) == bool(sweep):
+        raise LabError("how much may a channel carry? Give --peak once or more, such as --peak 40%, or --sweep 4.")
+    lab = lab_in_reach(options.lab)
+    power = None if calibration is None else NetworkWatts(lab, load_calibration(calibration))
+    parameters = {name: value(text) for name, text in pairs(values, "--set count=100")}
+    if pre_run is None:
+        smaller = {name: value(text) for name, text in pairs(pre_values, "--pre-set count=10")}
+        done = _pre_run(program, {**parameters, **smaller}, traffic, options, quiet=as_json)
+        if not done.outcome.valid:
+            return print_result(done, as_json=as_json)
+        pre_run = done.folder
+    state = observe_lab(lab)
+    counted = traffic_in(pre_run, lab, state, traffic)
+    sent = Traffic.of(lab, state, counted.byte_by_pair)
+    peaks: tuple[Peak, ...] = (
+        swept(sent, sweep) if sweep else tuple(peak_named(text, sent.network, counted.time_s) for text in peak)
+    )
+    watts = assumed_watts if power is None else power.of_trunk
+    abilities = abilities_of(lab, capabilities_of)
+    chosen = choose(sent, peaks, knob, method, watts, abilities, time_limit_s=time_limit_s, seed=seed)
+    if plan:
+        _show(rows_of(None, lab, chosen, power), chosen, counted, sent, power, folder=None, as_json=as_json)
+        return DONE
+    if len(chosen.regulations) == 1:
+        raise LabError("no link can go under these peaks, so there is nothing to measure: give a larger --peak.")
+    content = options.content(program, parameters, f"regulate-{program}")
+    choices = {name: level_of(one).model_dump(mode="json") for name, one in chosen.regulations.items()}
+    factor = {"kind": "regulation", "levels": list(choices), "choices": choices}
+    source = YamlSource("the command line", content | {"factors": {FACTOR: factor}, "blocks": blocks, "seed": seed})
+    result = run_new(experiment_of(source), source, RunOptions(options.runs, quiet=as_json), Lateness.of)
+    if result.outcome.cause is not None:
+        raise result.outcome.cause
+    if result.outcome.missing:
+        return print_result(result, as_json=as_json)
+    rows = rows_of(result.folder, lab, chosen, power, figure)
+    _show(rows, chosen, counted, sent, power, folder=result.folder, as_json=as_json)
+    if result.outcome.interrupted:
+        return INTERRUPTED
+    return DONE if result.outcome.valid else REFUSED
+
+
+def _pre_run(
+    program: str, parameters: dict[str, Any], traffic: Source, options: ProgramOptions, *, quiet: bool
+) -> RunResult:
+    content = options.content(program, parameters, f"regulate-{program}")
+    content["name"] = f"{content['name'][:50]}-pre-run"
+    content |= {"blocks": 1, "repetitions": 1}
+    content["recordings"] = content["recordings"] | {"traffic": traffic == "messages"}
+    source = YamlSource("the command line", content)
+    return run_new(experiment_of(source), source, RunOptions(options.runs, quiet=quiet), Lateness.of)
+
+
+# -- results
+
+
+def _show(
+    rows: tuple[Row, ...],
+    chosen: Options,
+    counted: PreRun,
+    sent: Traffic,
+    power: NetworkWatts | None,
+    *,
+    folder: Path | None,
+    as_json: bool,
+) -> None:
+    notes = _notes(rows, chosen, power, sent.lab)
+    if as_json:
+        plain = {
+            "run": None if folder is None else str(folder),
+            "traffic": counted.note,
+            "busiest_channel_byte": sent.busiest_byte,
+            "pre_run_s": counted.time_s,
+            "choices": [_plain(row) for row in rows],
+            "notes": notes,
+        }
+        print(json.dumps(plain, indent=1))
+        return
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=160)
+    print(f"traffic: {counted.note}; {byte_text(sum(counted.byte_by_pair.values()))} between hosts,")
+    print(f"on the busiest channel {byte_text(sent.busiest_byte)} with all links on")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for place, head in enumerate(_HEADS):
+        table.add_column(head, justify="left" if not place else "right")
+    for row in rows:
+        levels = row.option.choice.levels
+        slower = sum(level.rate_mbps < sent.network.trunks[number].rate_mbps for number, level in levels.items())
+        table.add_row(
+            row.option.name,
+            str(len(row.option.choice.off)),
+            str(slower),
+            str(sum(level.eee for level in levels.values())),
+            f"{row.option.choice.watt:.4g}",
+            *(cell_text(one) for one in (row.performance, row.metered, row.modelled)),
+        )
+    console.print(table)
+    for note in notes:
+        console.print(note, markup=False, soft_wrap=True)
+    print("nothing was changed" if folder is None else f"{folder}: the lab is restored")
+
+
+def _notes(rows: tuple[Row, ...], chosen: Options, power: NetworkWatts | None, lab: Lab) -> list[str]:
+    notes = ["performance and power are relative to the baseline, with 95 % intervals"]
+    for option in chosen.options:
+        if option.name.startswith("least") and option.choice.gap > 0:
+            gap = f"{option.choice.gap:.0%}"
+            notes.append(f"{option.name} ({option.choice.how}): up to {gap} less is not ruled out")
+    notes += [f"{peak}: {count} trees differ between the two methods" for peak, count in chosen.trees_apart.items()]
+    notes += [f"{name} sets the same as {other}" for name, other in chosen.same.items()]
+    notes += [f"{row.option.name}: meters and model contradict each other" for row in rows if row.apart]
+    weak = [row.option.name for row in rows if row.weak]
+    if weak:
+        notes.append(f"{', '.join(weak)}: few blocks, so the intervals are too narrow")
+    if power is None:
+        notes.append("without --calibration watts are in units of a cable's two ports, and assumed")
+    else:
+        notes += [f"warning: {sentence}" for sentence in power.warnings]
+    return [*notes, lab.watts_note] if lab.watts_note else notes
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    choice = row.option.choice
+    plain: dict[str, Any] = {"name": row.option.name, "level": row.as_level, "peak": row.option.peak}
+    plain |= {"off": sorted(choice.off), "trunk_watt": choice.watt, "gap": choice.gap, "how": choice.how}
+    plain["levels"] = {number: level.name for number, level in choice.levels.items()}
+    plain |= {"figure": row.figure, "performance": _interval(row.performance), "weak": row.weak}
+    return plain | {"metered": _interval(row.metered), "modelled": _interval(row.modelled), "apart": row.apart}
+
+
+def _interval(found: Interval | None) -> dict[str, float] | None:
+    return None if found is None else {"value": found.value, "low": found.low, "high": found.high}

@@ -1,0 +1,62 @@
+"""Links that a program does not need go off, and come back when it was measured."""
+
+import json
+from pathlib import Path
+
+from record.trials import read_trials
+from tests.support.labs.engineer import Engineer
+
+PROGRAM = ("--set", "array_byte=4096", "--set", "iterations=100")
+
+
+def test_links_go_off_for_a_program_and_come_back(engineer: Engineer, tmp_path: Path) -> None:
+    assert engineer.apply("--trees-per-switch", "2").returncode == 0
+    before = engineer.read()
+    here = ("--lab", engineer.folder, "--runs", str(tmp_path))
+    done = engineer.words("regulate", "alltoall", *here, "--sweep", "2", *PROGRAM, "--blocks", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    assert engineer.read() == before
+    told = json.loads(done.stdout)
+    by_name = {one["name"]: one for one in told["choices"]}
+    assert len(by_name) == 4
+    largest = [one for one in told["choices"] if len(one["off"]) == 4]
+    assert {one["how"] for one in largest} == {"Koibuchi 2011, V.B.3", "heuristic"}
+    assert all(one["performance"]["value"] > 0 for one in largest)
+    trials = read_trials(Path(told["run"]))
+    assert {trial.levels["regulation"] for trial in trials} == {"baseline", *(one["level"] for one in told["choices"])}
+
+
+def test_counters_of_ports_show_the_same_traffic(engineer: Engineer, tmp_path: Path) -> None:
+    """With headers, acknowledgements and broadcasts in it."""
+    assert engineer.apply().returncode == 0
+    here = (
+        "regulate",
+        "alltoall",
+        "--lab",
+        engineer.folder,
+        "--runs",
+        str(tmp_path),
+        "--sweep",
+        "1",
+        "--plan",
+        "--json",
+    )
+    longer = ("--set", "array_byte=4096", "--set", "iterations=100", "--set", "sleep_us=30000")
+    by_messages = engineer.words(*here, *longer)
+    assert by_messages.returncode == 0, by_messages.stderr
+    (pre_run,) = tmp_path.glob("*-pre-run")
+    by_counters = engineer.words(*here, "--traffic", "counters", "--pre-run", str(pre_run))
+    assert by_counters.returncode == 0, by_counters.stderr
+    sent, seen = (json.loads(one.stdout)["busiest_channel_byte"] for one in (by_messages, by_counters))
+    assert 0.9 * sent <= seen <= 3 * sent
+
+
+def test_a_lab_without_trees_is_refused_before_anything_is_changed(engineer: Engineer, tmp_path: Path) -> None:
+    here = ("--lab", engineer.folder, "--runs", str(tmp_path))
+    done = engineer.words("regulate", "alltoall", *here, "--peak", "1GB", *PROGRAM, "--hosts", "n01", "n02")
+    assert done.returncode == 1
+    assert "run `eeectl apply` first" in done.stderr
+    engineer.require_before()
+    done = engineer.words("regulate", "alltoall", *here, *PROGRAM)
+    assert done.returncode == 1
+    assert "how much may a channel carry?" in done.stderr

@@ -1,0 +1,78 @@
+"""Peaks as people write them, and choices under them that are proved."""
+
+from itertools import combinations
+
+import pytest
+
+from controller.model.state import factory_state
+from controller.planning.limits import UNLIMITED
+from controller.planning.plan import make_plan
+from controller.planning.regulate import multi_tree
+from controller.planning.trees import shortest_routes
+from eeectl.regulation.choosing import BASELINE, Traffic, byte_text, choose, peak_named, swept
+from lab.errors import LabError
+from regulation.levels import assumed_watts
+from tests.support.graph_lab import graph_lab
+
+LAB = graph_lab(4, [pair for pair in combinations(range(4), 2) for _ in range(2)], [2] * 4)
+
+
+def _traffic() -> Traffic:
+    start = factory_state(LAB)
+    state = make_plan(LAB, start, multi_tree(LAB, start, shortest_routes)[1]).end
+    hosts = [host.name for host in LAB.hosts]
+    return Traffic.of(LAB, state, {(a, b): 1000 for a in hosts for b in hosts if a != b})
+
+
+def test_a_peak_is_an_amount_or_a_share() -> None:
+    network = _traffic().network
+    assert set(peak_named("12MB", network, 1.0).byte_by_trunk.values()) == {12e6}
+    assert set(peak_named("0.5 GB", network, 1.0).byte_by_trunk.values()) == {5e8}
+    assert set(peak_named("40%", network, 2.0).byte_by_trunk.values()) == {0.4 * 125e6 * 2}
+
+
+@pytest.mark.parametrize("text", ["", "12", "0MB", "-3MB", "half", "12 mb"])
+def test_anything_else_is_refused(text: str) -> None:
+    with pytest.raises(LabError, match="is no peak"):
+        peak_named(text, _traffic().network, 1.0)
+
+
+def test_amounts_are_shown_as_they_are_read() -> None:
+    for value in (12.0, 1234.0, 5.6e7, 7e9):
+        (found,) = set(peak_named(byte_text(value), _traffic().network, 1.0).byte_by_trunk.values())
+        assert found == pytest.approx(value, rel=0.01)
+
+
+def test_a_sweep_begins_where_nothing_more_is_possible_and_ends_where_everything_is() -> None:
+    traffic = _traffic()
+    peaks = swept(traffic, 4)
+    amounts = [min(peak.byte_by_trunk.values()) for peak in peaks]
+    assert amounts[0] == pytest.approx(traffic.busiest_byte, rel=0.01)
+    assert amounts == sorted(amounts)
+    chosen = choose(traffic, peaks, "off", "both", assumed_watts, UNLIMITED)
+    offs = [len(option.choice.off) for option in chosen.options]
+    assert offs[-2:] == [9, 9]
+    assert offs[::2] == sorted(offs[::2])
+    assert all(simple <= best for simple, best in zip(offs[::2], offs[1::2], strict=True))
+    assert BASELINE in chosen.regulations
+    assert chosen.regulations.keys() | chosen.same.keys() == {BASELINE, *(option.name for option in chosen.options)}
+
+
+@pytest.mark.parametrize("knob", ["speed", "eee"])
+def test_other_knobs_leave_every_trunk_on(knob: str) -> None:
+    traffic = _traffic()
+    chosen = choose(traffic, swept(traffic, 3), knob, "koibuchi", assumed_watts, UNLIMITED)  # type: ignore[arg-type]
+    assert not any(option.choice.off for option in chosen.options)
+    assert any(option.choice.watt < sum(level.watt for level in chosen.baseline.values()) for option in chosen.options)
+
+
+def test_bridges_are_not_slowed_down() -> None:
+    """Their traffic has no other path while they restart."""
+    lab = graph_lab(3, [(0, 1), (1, 2), (1, 2)], [1] * 3)
+    start = factory_state(lab)
+    state = make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).end
+    traffic = Traffic.of(lab, state, {("n01", "n03"): 1})
+    (bridge,) = traffic.bridges()
+    chosen = choose(traffic, [peak_named("1GB", traffic.network, 1.0)], "speed", "both", assumed_watts, UNLIMITED)
+    for option in chosen.options:
+        assert {n for n, level in option.choice.levels.items() if level.name == "on"} == {bridge}
