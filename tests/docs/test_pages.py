@@ -17,7 +17,7 @@ from tests.support.doc_pages import LANGUAGES, MARKS, blocks_of, eeectl_lines, p
 
 _LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)|src=\"([^\"]+)\"")
 _FILE = re.compile(
-    r"`((?:agents|analysis|benchmarks|controller|docs|eeectl|engine|experiments|inventory|lab|playbooks|record"
+    r"`((?:agents|analysis|benchmarks|controller|docs|eeectl|engine|experiments|inventory|lab|playbooks|record|regulation"
     r"|simulation|tests|twin)/[\w./-]*)`"
 )
 _OF_A_LAB = {"twin/truth.yaml"}
