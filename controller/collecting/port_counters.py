@@ -58,18 +58,21 @@ Continuity = Literal["first", "continuous", "restarted", "stopped"]
 """What sysUpTime shows: the first reading; no restart since the last one; a restart; an agent that stands still."""
 
 
-def uptime_continuity(before_ms: int | None, after_ms: int, elapsed_ms: float) -> Continuity:
-    """Whether an agent kept running between two readings of sysUpTime, `elapsed_ms` apart by our clock.
+def uptime_continuity(before_ms: int | None, after_ms: int, least_ms: float, most_ms: float) -> Continuity:
+    """Whether an agent kept running between two readings of sysUpTime, `least_ms` to `most_ms` apart by our clock.
 
-    The wrap of sysUpTime after 497 days is not a restart. Tolerance for slow agents: 2 s and 1 % of the time.
+    An agent reads it at some time between a request and its response, which may be seconds apart where datagrams are
+    lost. The wrap of sysUpTime after 497 days is not a restart. Tolerance for slow agents: 2 s and 1 % of the time.
     """
     if before_ms is None:
         return "first"
-    if after_ms == before_ms and elapsed_ms > _UPTIME_SLACK_MS:
+    if after_ms == before_ms and least_ms > _UPTIME_SLACK_MS:
         return "stopped"
-    error_ms = (after_ms - before_ms - round(elapsed_ms) + _UPTIME_WRAP_MS // 2) % _UPTIME_WRAP_MS
+    middle_ms, half_ms = (least_ms + most_ms) / 2, (most_ms - least_ms) / 2
+    error_ms = (after_ms - before_ms - round(middle_ms) + _UPTIME_WRAP_MS // 2) % _UPTIME_WRAP_MS
     error_ms -= _UPTIME_WRAP_MS // 2
-    return "continuous" if abs(error_ms) <= _UPTIME_SLACK_MS + _UPTIME_SLACK_SHARE * elapsed_ms else "restarted"
+    slack_ms = half_ms + _UPTIME_SLACK_MS + _UPTIME_SLACK_SHARE * most_ms
+    return "continuous" if abs(error_ms) <= slack_ms else "restarted"
 
 
 @dataclass(frozen=True, slots=True)

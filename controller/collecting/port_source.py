@@ -61,7 +61,7 @@ class PortSource:
         self._missing: tuple[str, ...] = ()
         self._memory = PortMemory()
         self._restarted = False  # and not read since
-        self._uptime: tuple[int, int] | None = None  # (milliseconds, run's ns)
+        self._uptime: tuple[int, int, int] | None = None  # (milliseconds, asked and answered in the run's ns)
         self._first: list[Exchange] = []
         self._last: list[Exchange] = []
 
@@ -152,13 +152,14 @@ class PortSource:
         return ticks * _TICK_MS
 
     def _continuity(self, uptime_ms: int, sent_ns: int, answered_ns: int) -> Continuity:
-        before_ms, before_ns = self._uptime or (None, sent_ns)
-        continuity = uptime_continuity(before_ms, uptime_ms, (sent_ns - before_ns) / 1e6)
+        before_ms, before_sent_ns, before_answered_ns = self._uptime or (None, sent_ns, answered_ns)
+        least_ms, most_ms = (sent_ns - before_answered_ns) / 1e6, (answered_ns - before_sent_ns) / 1e6
+        continuity = uptime_continuity(before_ms, uptime_ms, least_ms, most_ms)
         exchange = uptime_exchange(sent_ns, uptime_ms, answered_ns)
         if continuity == "restarted":
             self._first, self._last = [], []
         if continuity != "stopped":
-            self._uptime = (uptime_ms, sent_ns)
+            self._uptime = (uptime_ms, sent_ns, answered_ns)
             if len(self._first) < _KEPT_EXCHANGES:
                 self._first.append(exchange)
             else:

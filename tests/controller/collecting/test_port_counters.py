@@ -79,19 +79,23 @@ def test_a_reset_clears_the_wraps() -> None:
 
 
 @pytest.mark.parametrize(
-    ("before_ms", "after_ms", "elapsed_ms", "expected"),
+    ("before_ms", "after_ms", "apart_ms", "expected"),
     [
-        (None, 5_000, 0.0, "first"),
-        (60_000, 61_010, 1_000.0, "continuous"),
-        (60_000, 3_000, 5_000.0, "restarted"),
-        (60_000, 64_900, 60_000.0, "restarted"),  # up again, and longer than before
-        (60_000, 60_000, 5_000.0, "stopped"),
-        (60_000, 60_000, 900.0, "continuous"),  # polled again before it moved
-        (42_949_672_950, 40, 50.0, "continuous"),  # after 497 days it begins at 0
-        (60_000, 90_000, 1_000.0, "restarted"),
+        (None, 5_000, (0.0, 0.0), "first"),
+        (60_000, 61_010, (1_000.0, 1_000.0), "continuous"),
+        (60_000, 3_000, (5_000.0, 5_000.0), "restarted"),
+        (60_000, 64_900, (60_000.0, 60_000.0), "restarted"),  # up again, and longer than before
+        (60_000, 60_000, (5_000.0, 5_000.0), "stopped"),
+        (60_000, 60_000, (900.0, 900.0), "continuous"),  # polled again before it moved
+        (42_949_672_950, 40, (50.0, 50.0), "continuous"),  # after 497 days it begins at 0
+        (60_000, 90_000, (1_000.0, 1_000.0), "restarted"),
+        (60_000, 64_300, (1_600.0, 4_400.0), "continuous"),  # of two requests one was answered at the fourth try
+        (60_000, 60_700, (500.0, 3_300.0), "continuous"),  # and then the next at once
+        (60_000, 67_000, (1_600.0, 4_400.0), "restarted"),
+        (60_000, 60_000, (900.0, 5_000.0), "continuous"),
     ],
 )
 def test_uptime_distinguishes_a_restart_from_a_wrap(
-    before_ms: int | None, after_ms: int, elapsed_ms: float, expected: str
+    before_ms: int | None, after_ms: int, apart_ms: tuple[float, float], expected: str
 ) -> None:
-    assert uptime_continuity(before_ms, after_ms, elapsed_ms) == expected
+    assert uptime_continuity(before_ms, after_ms, *apart_ms) == expected
