@@ -7,9 +7,11 @@ from typing import Any, Final, Literal, get_args
 from analysis.calibration import Calibration, CalibrationError
 from analysis.interval import NotEnoughData
 from analysis.links.fit_links import fit_links
+from analysis.links.separate import separated
 from analysis.power.fit_power import fit_power
 from analysis.programs.fit_run_time import Case, cases_of, fit_run_time
 from analysis.programs.profile import ProfileError
+from analysis.run_lab import lab_of_run
 from record.samples import RunSamples
 from record.trials import read_trials
 
@@ -102,6 +104,12 @@ def _fit_links(fitting: _Fitting, runs: Sequence[RunSamples]) -> None:
             continue
         fitting.failures += [f"{run.folder.name}: {sentence}" for sentence in refused]
         fitting.add(links=links)
+    fitting.add(links=separated(fitting.calibration.links, _hosts_of(runs)))
+
+
+def _hosts_of(runs: Sequence[RunSamples]) -> frozenset[str]:
+    labs = (lab_of_run(run.facts) for run in runs)
+    return frozenset(host.name for lab in labs if lab is not None for host in lab.hosts)
 
 
 def _fit_power(fitting: _Fitting, runs: Sequence[RunSamples], accuracy_share: float) -> None:

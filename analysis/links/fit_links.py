@@ -22,6 +22,7 @@ from analysis.links.eee_policy import GroupFit, PolicyFit, fit_policy
 from analysis.links.link_symptoms import EndView, compare_ends, symptoms_of
 from analysis.links.probed_path import ProbedPath, Shown, end_view, probed_path, shown_in
 from analysis.links.probes import LATE_NS, Probes, echo_wire_byte
+from analysis.links.separate import EXCHANGED
 from analysis.run_lab import lab_of_run
 from lab.model import Lab
 from lab.topology import Topology
@@ -77,7 +78,8 @@ def fit_links(samples: RunSamples, others: Sequence[RunSamples] = ()) -> tuple[d
     found, refused = {}, []
     for one in probed:
         several = sum(other.pair == one.pair for other in probed) > 1
-        name = link_name(one.pair, one.state if several else ())
+        in_part = _in_part(Factors.of_run(samples.facts), one.state)
+        name = link_name(one.pair, one.state if several or in_part else ())
         alike = [other for run in others for other in _probed(run) if _fits_together(one, other)]
         if any(_begun_ns(other) > _begun_ns(one) for other in alike):
             continue
@@ -218,7 +220,19 @@ def _without_eee(factors: Factors, state: State) -> State:
 
 
 def _off(factors: Factors, state: State) -> bool:
-    return any(factors.kind(name) == "eee" and level in ("off", False) for name, level in state)
+    """Whether EEE was off wherever a factor sets it."""
+    levels = _eee_levels(factors, state)
+    return bool(levels) and all(level in ("off", False) for level in levels)
+
+
+def _in_part(factors: Factors, state: State) -> bool:
+    """Whether EEE was on at some links and off at others."""
+    levels = _eee_levels(factors, state)
+    return not _off(factors, state) and any(level in ("off", False) for level in levels)
+
+
+def _eee_levels(factors: Factors, state: State) -> list[object]:
+    return [level for name, level in state if factors.kind(name) == "eee"]
 
 
 def _nothing_in_force(run: RunSamples, pair: Pair, trial: Trial) -> bool:
@@ -262,7 +276,7 @@ def link_policy(fit: PolicyFit, path: ProbedPath, lost: int, symptoms: tuple[str
     unknown = list(path.unknown if first is not None else ())
     if not fit.which:
         unknown.append(
-            "Which of these times are whose cannot be told from echoes: the two groups may be exchanged."
+            EXCHANGED
             if second is not None
             else f"Which {count} of the path's transmitters sleep cannot be told from echoes."
         )

@@ -101,7 +101,10 @@ def _paths(run: RunData, data: ReportData) -> list[_Path]:
         if trial.what == "probe" and trial.valid and (trial.folder / "echoes.jsonl").exists():
             state = factors.state_of(trial)
             rest = tuple((name, level) for name, level in state if factors.kind(name) != "eee")
-            awake = any(level in ("off", False) for name, level in state if factors.kind(name) == "eee")
+            levels_off = [level in ("off", False) for name, level in state if factors.kind(name) == "eee"]
+            awake = bool(levels_off) and all(levels_off)
+            if any(levels_off) and not awake:
+                rest = state  # EEE on at some of the links only: a state of its own
             groups.setdefault((trial.hosts, rest), ([], []))[awake].append(read_echoes(trial.path("echoes.jsonl")))
             if not awake:
                 states[trial.hosts, rest] = state

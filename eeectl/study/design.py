@@ -270,6 +270,32 @@ def edges(probes: Content, pair: tuple[str, str], range_us: tuple[float, float],
     }
 
 
+def which(lab: Lab, probes: Content) -> Content | None:
+    """Echoes that wait for switches' ports alone: EEE on and off at the trunks, and off at both hosts.
+
+    None if the pilot's echoes pass no trunk.
+    """
+    source, targets = probes["measure"]["probe"]["from"], probes["factors"]["to"]
+    homes = Topology.of(lab).homes
+    far = next((name for name in targets if homes[name].device != homes[source].device), "")
+    trunks = _names(_between(lab, (source, far))) if far else []
+    if not trunks:
+        return None
+    factors = {
+        "eee": {"links": trunks, "levels": ["on", "off"]},
+        "cards": {"kind": "eee", "links": [source, far], "levels": ["off"]},
+    }
+    return {
+        **probes,
+        "name": "which-wakes",
+        "about": "Round-trip time where only switches' ports may sleep, which says which wakes are theirs.",
+        "factors": factors,
+        "slow": ["eee", "cards"],
+        "measure": {"probe": {**probes["measure"]["probe"], "to": far}},
+        "blocks": 1,
+    }
+
+
 def _power(lab: Lab, effort: Effort, spare: Sequence[Link], switches: Sequence[str], hosts: Sequence[str]) -> Content:
     """Load runs with EEE off on its whole path: else most switches do not say for how long ports slept meanwhile."""
     links = _names(spare)

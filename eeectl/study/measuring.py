@@ -4,6 +4,7 @@ import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,7 @@ from eeectl.study.parameters import (
     POWER,
     PROBES,
     TRAFFIC,
+    WHICH,
     Evidence,
     history_of,
     kinds_of,
@@ -93,10 +95,10 @@ class Measuring:
         try:
             found = fit_runs([RunSamples(path) for path in paths])
         except NotEnoughData as error:
-            return Evidence(None, (str(error),), runs, self._metered(runs))
+            return Evidence(None, (str(error),), runs, self._metered(runs), WHICH in self._later)
         save_calibration(self.folder.calibration, found.calibration)
         self._links = found.calibration.links
-        return Evidence(found.calibration, found.failures, runs, self._metered(runs))
+        return Evidence(found.calibration, found.failures, runs, self._metered(runs), WHICH in self._later)
 
     def _metered(self, runs: Mapping[str, tuple[Path, int]]) -> dict[str, float]:
         """Switches whose ports were switched while a meter watched, with what its steps leave of a port's watts."""
@@ -118,12 +120,20 @@ class Measuring:
         """Measure a block of a kind."""
         if kind.startswith(f"{EDGES}-"):
             name = self._edges(kind)
-        elif kind == TRAFFIC and self.folder.run_of(TRAFFIC) is None:
-            name = TRAFFIC
-            self.folder.add_experiment(design.traffic(self.lab, self.folder.content(POWER)))
+        elif kind in self._later and self.folder.run_of(kind) is None:
+            name = kind
+            self.folder.add_experiment(self._later[kind])
         else:
             return self._block(kind, self.folder.run_of(kind), more=1)
         return self._block(kind, None, experiment=name)
+
+    @cached_property
+    def _later(self) -> Mapping[str, design.Content]:
+        """Experiments that the pilot does not have, by name, where the lab allows them."""
+        found = {WHICH: design.which(self.lab, self.folder.content(PROBES))}
+        if POWER in self.folder.names:
+            found[TRAFFIC] = design.traffic(self.lab, self.folder.content(POWER))
+        return {name: content for name, content in found.items() if content is not None}
 
     def _edges(self, kind: str) -> str:
         """Write the experiment of a block near the edges of a pair's policy; its name."""

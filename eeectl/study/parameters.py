@@ -10,6 +10,7 @@ from typing import Final
 
 from analysis.calibration import Calibration, Estimate, LinkPolicy, PortPower, SwitchPower
 from analysis.interval import Interval
+from analysis.links.separate import is_pair
 from analysis.programs.changes import worst_slowdowns
 from eeectl.study.decide import BlockKind, Parameter, Past
 from eeectl.study.folder import Block
@@ -19,6 +20,7 @@ PROGRAM: Final = "alltoall-eee"
 LINKS: Final = "links-off"
 POWER: Final = "power-staged"
 TRAFFIC: Final = "power-traffic"
+WHICH: Final = "which-wakes"
 EDGES: Final = "edges"
 """Names of experiments, and of the kinds of their blocks; `edges-n01-n02` is of one pair."""
 
@@ -26,8 +28,11 @@ _FEWEST: Final = 2
 _POWER_TRIES: Final = 12  # four times the pilot's blocks: half of its noise
 _EDGE_KNOWLEDGE: Final = 0.3
 _EDGE_SHARE: Final = 0.25
+_WHICH_SHARE: Final = 0.5
 _TRAFFIC_SHARE: Final = 3.0
 _MEAN, _EDGE = 0.5, 1.0
+_WHOSE: Final = "which wakes are the switch's"
+_NO_TRUNK: Final = "the wakes over a trunk alone, where hosts do not sleep, are not there or fit both groups"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,8 @@ class Evidence:
     failures: tuple[str, ...]
     runs: Mapping[str, tuple[Path, int]]
     metered: Mapping[str, float]
+    over_trunk: bool = False
+    """Whether the pilot's echoes pass a trunk, so that ports can sleep alone."""
 
 
 def parameters_of(evidence: Evidence, precision: float) -> tuple[Parameter, ...]:
@@ -73,6 +80,8 @@ def _policies(evidence: Evidence, precision: float) -> Iterator[Parameter]:
             continue
         for words, estimate in _times(link):
             yield _relative(f"{name}: {words}", "us", estimate.interval, precision, least_blocks=1)
+        if is_pair(link):
+            yield Parameter(f"{name}: {_WHOSE}", "", None, 1.0, _NO_TRUNK, tries=2)
     if PROBES in evidence.runs and not links:
         yield Parameter("EEE policy", "us", None, 1.0, _why(evidence, "no path was probed"))
 
@@ -155,7 +164,12 @@ def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequen
         own = times[TRAFFIC]
         cost_s = own[-1] if own else _TRAFFIC_SHARE * power_s
         found.append(BlockKind(TRAFFIC, cost_s, evidence.runs.get(TRAFFIC, (None, 0))[1], bit))
+    whose = {name: _MEAN for name in names if name.endswith(_WHOSE)}
     probe_s = next((kind.cost_s for kind in found if kind.name == PROBES), 0.0)
+    if probe_s and whose and evidence.over_trunk:
+        own = [block.time_s for block in blocks if block.kind == WHICH]
+        cost_s = own[-1] if own else _WHICH_SHARE * probe_s
+        found.append(BlockKind(WHICH, max(cost_s, 1.0), evidence.runs.get(WHICH, (None, 0))[1], whose))
     links = {} if evidence.calibration is None else evidence.calibration.links
     for pair, link in links.items():
         if probe_s and link.hold_us is not None and link.sleep_us is not None and " " not in pair:

@@ -8,7 +8,7 @@ import pytest
 from controller.experiments.experiment_file import experiment_of, read_experiment
 from controller.experiments.validation import order_for, validate_experiment
 from controller.planning.regulate import joined
-from eeectl.study.design import PILOT, TRAFFIC, design, edges, traffic
+from eeectl.study.design import PILOT, TRAFFIC, design, edges, traffic, which
 from eeectl.study.folder import Aim, Block, StudyFolder
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
@@ -25,6 +25,9 @@ def test_every_experiment_is_valid_for_its_lab(name: str) -> None:
     more = [traffic(lab, last)] if "power" in last["measure"] else []
     pair = probes["measure"]["probe"]["from"], probes["measure"]["probe"]["to"]
     more += [edges(probes, pair, (-5.0, 1_300.0), number) for number in (1, 2)]
+    alone = which(lab, probes)
+    assert (alone is None) == (name == "miwa")  # one switch has no trunk
+    more += [alone] if alone is not None else []
     names = [content["name"] for content in (*made.experiments, *more)]
     assert len(set(names)) == len(names)
     for content in (*made.experiments, *more):
