@@ -57,7 +57,7 @@ def least_power(
     With `time_limit_s` 0, and for large networks, the heuristic alone. A solver that is ended by its clock may find
     different choices on different machines; one that ends by itself, and the heuristic, always find the same.
     """
-    bound = lower_bound(network, levels)
+    bound = lower_bound(network, streams, levels)
     best = replace(koibuchi(network, streams, trees, levels), how="heuristic")
     for order in _orders(network, levels, seed):
         if best.watt > bound + _ROUNDING:
@@ -95,18 +95,41 @@ def _orders(network: Network, levels: Levels, seed: int) -> list[Order]:
     return orders
 
 
-def lower_bound(network: Network, levels: Levels) -> float:
+def lower_bound(network: Network, streams: Sequence[Stream], levels: Levels) -> float:
     """Watts that no choice under the bound falls below.
 
-    Every trunk draws at least its least; and the switches with hosts have to be joined, which takes as many trunks as
-    there are switches with hosts, less one. So the extra watts of the cheapest such number of trunks come on top.
+    Every trunk draws at least its least. On top come the larger of two: what the cheapest trunks draw that could join
+    the switches with hosts, as many as these are, less one; and half of what each switch's own trunks draw at least to
+    carry what its hosts send or receive, as each trunk is at two switches.
     """
-    least = sum(min(level.watt for level in own) for own in levels.values())
-    extra = []
-    for own in levels.values():
-        on = [level.watt for level in own if not level.is_off]
-        extra.append(min(on) - min(level.watt for level in own))
-    return least + sum(sorted(extra)[: max(0, len(network.homes) - 1)])
+    least = {number: min(level.watt for level in own) for number, own in levels.items()}
+    joining = sorted(
+        min(level.watt for level in own if not level.is_off) - least[number] for number, own in levels.items()
+    )
+    carrying = sum(_carrying_watt(network, streams, levels, least, home) for home in network.homes) / 2
+    return sum(least.values()) + max(sum(joining[: max(0, len(network.homes) - 1)]), carrying)
+
+
+def _carrying_watt(
+    network: Network, streams: Sequence[Stream], levels: Levels, least: Mapping[int, float], switch: str
+) -> float:
+    """Extra watts of a switch's trunks, at least, if cables could be on in part: the cheapest per byte come first."""
+    sent = sum(sum(stream.byte_to.values()) for stream in streams if stream.root == switch)
+    received = sum(stream.byte_to.get(switch, 0) for stream in streams)
+    rest, watt = float(max(sent, received)), 0.0
+    offers = []
+    for number, trunk in network.trunks.items():
+        if switch in (trunk.a, trunk.b):
+            on = [level for level in levels[number] if not level.is_off]
+            each = min((level.watt - least[number]) / level.capacity_byte for level in on)
+            offers.append((each, max(level.capacity_byte for level in on)))
+    for each, capacity_byte in sorted(offers):
+        taken = min(rest, capacity_byte)
+        watt += each * taken
+        rest -= taken
+        if rest <= 0:
+            break
+    return watt
 
 
 class _Program:

@@ -24,7 +24,7 @@ from lab.model import Lab
 from lab.topology import Topology
 from regulation.choice import Choice
 from regulation.koibuchi import koibuchi
-from regulation.least_power import least_power, trees_differ
+from regulation.least_power import least_power, lower_bound, trees_differ
 from regulation.levels import Knob, Level, Levels, Watts, levels_of
 from regulation.network import Network, Stream, Ways, channel_loads, tree_ways
 from regulation.traffic import HostBytes, Senders, streams_of
@@ -170,6 +170,8 @@ def choose(
             own.append(Option(f"least {peak.text}", peak.text, levels, best))
         if len(own) > 1:
             apart[peak.text] = trees_differ(own[0].choice, own[1].choice)
+        bound = own[-1].choice.bound_watt or lower_bound(network, traffic.streams, levels)
+        own = [replace(option, choice=replace(option.choice, bound_watt=bound)) for option in own]
         found += own
     baseline = {number: own[0] for number, own in found[0].levels.items()}
     chosen = {BASELINE: baseline_of(traffic.senders, trunks_on(traffic.lab, traffic.state))}

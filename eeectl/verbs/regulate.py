@@ -214,7 +214,10 @@ def _notes(rows: tuple[Row, ...], chosen: Options, power: NetworkWatts | None, l
         if option.name.startswith("least") and option.choice.gap > 0:
             gap = f"{option.choice.gap:.0%}"
             notes.append(f"{option.name} ({option.choice.how}): up to {gap} less is not ruled out")
-    notes += [f"{peak}: {count} trees differ between the two methods" for peak, count in chosen.trees_apart.items()]
+    by_name = {option.name: option.choice.watt for option in chosen.options}
+    for peak, count in chosen.trees_apart.items():
+        more = by_name[f"peak {peak}"] / by_name[f"least {peak}"] - 1 if by_name[f"least {peak}"] else 0.0
+        notes.append(f"{peak}: trunks draw {more:.0%} more by Koibuchi's selection, and {count} trees differ")
     notes += [f"{name} sets the same as {other}" for name, other in chosen.same.items()]
     notes += [f"{row.option.name}: meters and model contradict each other" for row in rows if row.apart]
     weak = [row.option.name for row in rows if row.weak]

@@ -57,7 +57,7 @@ def test_least_power_keeps_the_bound_and_is_never_above_koibuchi(
     best = least_power(network, streams, trees, levels, time_limit_s=20)
     _holds(network, streams, levels, best)
     assert best.watt <= koibuchi(network, streams, trees, levels).watt + 1e-9
-    assert lower_bound(network, levels) <= best.watt + 1e-9
+    assert lower_bound(network, streams, levels) <= best.watt + 1e-9
     assert best.gap < 1e-6
 
 
@@ -125,6 +125,14 @@ def test_links_that_may_not_be_switched_stay() -> None:
     assert not koibuchi(fixed, streams, shortest(fixed, streams), levels_for(fixed, 100)).off
 
 
+def test_the_bound_knows_what_a_switch_has_to_carry() -> None:
+    """Five cables between two switches, and traffic for three: 2.5 cables at least, as the bound may split them."""
+    network = complete(2, parallel=5)
+    streams = streams_for(network, {("s0", "s1"): 25})
+    levels = levels_for(network, 10)
+    assert lower_bound(network, streams, levels) == pytest.approx(2.5)
+
+
 def test_a_large_network_has_a_gap() -> None:
     """More than 50 switches: the heuristic, with what is not proved."""
     network = complete(51)
@@ -134,4 +142,4 @@ def test_a_large_network_has_a_gap() -> None:
     _holds(network, streams, levels, choice)
     assert choice.how == "heuristic"
     assert 0 < choice.gap < 1
-    assert choice.watt * (1 - choice.gap) == pytest.approx(lower_bound(network, levels))
+    assert choice.watt * (1 - choice.gap) == pytest.approx(lower_bound(network, streams, levels))
