@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import groupby
+from textwrap import wrap
 from typing import Final
 
 from rich.text import Text
@@ -14,6 +15,8 @@ _SEVERITY: Final = {"bad": ("✖ ", "bold red"), "odd": ("! ", "yellow")}
 _STATES: Final = {"running": "cyan", "valid": "green", "invalid": "yellow", "failed": "red"}
 _NEWLINE: Final = Text("\n", no_wrap=True, overflow="ellipsis")
 _AXIS: Final = 11  # characters of the chart's scale
+_INDENT: Final = 10  # of what follows a time or a trial's number on the next line
+_LEAST: Final = 20  # characters of a line that is worth wrapping to
 
 
 def _clock(time_ns: int) -> str:
@@ -25,14 +28,20 @@ def _line(*parts: tuple[str, str] | str) -> Text:
 
 
 def head(view: LabView, width: int) -> Text:
-    """One line: the lab or run, its state, the time."""
+    """One line: the lab or run, its state, the time. Where it is narrow, what is behind the run's name is kept."""
     answering, of = view.answering
-    right = f"{answering} of {of} devices answer  {_clock(view.now_ns)} UTC"
-    left = f" {view.lab}"
+    time = f"{_clock(view.now_ns)} UTC"
     if view.run is not None:
-        left += f" · {view.run.name} · {view.run.state} {span_text((view.now_ns - view.run.begun_ns) / 1e9)}"
+        state = f" · {view.run.state} {span_text((view.now_ns - view.run.begun_ns) / 1e9)}"
+        name = f"{view.lab} · {view.run.name}"
     else:
-        left += " · live, nothing is kept"
+        name, state = view.lab, " · live, nothing is kept"
+    long, short = f"{answering} of {of} devices answer  {time}", f"{answering}/{of} answer  {time}"
+    right = long if len(name) + len(state) + len(long) + 3 <= width else short
+    room = width - len(state) - len(right) - 3
+    if len(name) > room:
+        name = name[: max(0, room - 1)] + "…"
+    left = f" {name}{state}"
     gap = max(1, width - len(left) - len(right) - 1)
     return _line((left, "bold"), " " * gap, (right, "bold" if answering == of else "bold red"), " ")
 
@@ -124,8 +133,9 @@ def progress(view: LabView, width: int, height: int) -> Text:
     lines = [_counts(run, width)]
     if run.probe is not None:
         lines.append(_probe_line(run))
-    lines += [_trial_line(trial) for trial in run.trials[: max(0, height - len(lines))]]
-    return _NEWLINE.join(lines)
+    for trial in run.trials:
+        lines += _trial_lines(trial, width)
+    return _NEWLINE.join(lines[:height])
 
 
 def _counts(run: RunView, width: int) -> Text:
@@ -155,24 +165,42 @@ def _probe_line(run: RunView) -> Text:
     return _line(times, f", {probe.echo_count} echoes", lost)
 
 
-def _trial_line(trial: TrialView) -> Text:
+def _trial_lines(trial: TrialView, width: int) -> list[Text]:
+    """A trial with its first figures; why one is not valid is never cut."""
     what = f"{trial.what} {trial.levels}".strip()
-    more = trial.figures if trial.state == "valid" else trial.why
-    state = _STATES.get(trial.state, "")
-    return _line(f" {trial.trial:>4} ", (f"{trial.state:<8}", state), f"{trial.took_s:7.1f} s  {what}  ", (more, "dim"))
+    state = (f"{trial.state:<8}", _STATES.get(trial.state, ""))
+    begin = (f" {trial.trial:>4} ", state, f"{trial.took_s:7.1f} s  {what}  ")
+    if trial.state == "valid":
+        return [_line(*begin, (trial.figures, "dim"))]
+    used = sum(len(part if isinstance(part, str) else part[0]) for part in begin)
+    first, rest = _wrapped(trial.why, width - used, width - _INDENT)
+    return [_line(*begin, (first, "dim")), *(_line(" " * _INDENT, (line, "dim")) for line in rest)]
+
+
+def _wrapped(text: str, first: int, others: int) -> tuple[str, list[str]]:
+    """A text in lines: one of `first` characters at most, which may be empty, and others of another width."""
+    if len(text) <= first:
+        return text, []
+    lines = wrap(text, first) if first >= _LEAST else []
+    head = lines[0] if lines else ""
+    return head, wrap(text[len(head) :].strip(), max(_LEAST, others))
 
 
 def alarms(view: LabView, width: int, height: int) -> Text:
-    """Alarms, the bad ones first; where room is short, equal ones of many links are merged."""
-    del width  # the terminal cuts long lines
+    """Alarms, the bad ones first; where room is short, equal ones of many links are merged, else long ones wrap."""
     ordered = sorted(view.alarms, key=lambda one: one.severity != "bad")
     shown: list[tuple[str, str]] = [(one.severity, one.text) for one in ordered]
     if len(shown) > height:
         shown = _merged(shown)
     lines = []
+    spare = max(0, height - len(shown))
     for severity, text in shown[: height if len(shown) <= height else height - 1]:
         sign, style = _SEVERITY[severity]
-        lines.append(_line(" ", (sign + text, style)))
+        first, rest = _wrapped(text, width - 3, width - 5)
+        if len(rest) > spare:
+            first, rest = text, []
+        spare -= len(rest)
+        lines += [_line(" ", (sign + first, style)), *(_line("     ", (line, style)) for line in rest)]
     if len(shown) > height:
         lines.append(_line((f"   and {len(shown) - height + 1} more", "yellow")))
     return _NEWLINE.join(lines) if lines else _line((" ✔ no alarms", "green"))
@@ -194,7 +222,9 @@ def _merged(alarms: list[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def events(view: LabView, width: int, height: int) -> Text:
-    """Events, the newest first."""
-    del width
-    lines = [_line((f" {_clock(one.time_ns)} ", "dim"), one.text) for one in view.events[:height]]
-    return _NEWLINE.join(lines) if lines else _line((" no events yet", "dim"))
+    """Events, the newest first; long ones wrap."""
+    lines: list[Text] = []
+    for one in view.events[:height]:
+        first, rest = _wrapped(one.text, width - _INDENT, width - _INDENT)
+        lines += [_line((f" {_clock(one.time_ns)} ", "dim"), first), *(_line(" " * _INDENT, line) for line in rest)]
+    return _NEWLINE.join(lines[:height]) if lines else _line((" no events yet", "dim"))

@@ -165,7 +165,7 @@ class LiveState:
             if count := max(downs):
                 found.append(Alarm("bad", f"{link.name}: went down {_times(count)} in the last 5 minutes"))
             if link.eee == "one-sided" and link.up:
-                found.append(Alarm("odd", f"{link.name}: EEE at one end only, so neither end enters LPI"))
+                found.append(Alarm("odd", f"{link.name}: EEE at one end only: no LPI"))
             if lost := sum(port.lost_frame for port in ends):
                 found.append(Alarm("odd", f"{link.name}: {lost} frames discarded or in error in the last 5 minutes"))
         return found

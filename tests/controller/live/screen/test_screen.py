@@ -16,7 +16,7 @@ from controller.live.screen.drawing import bar, chart, rate_text, span_text, spa
 from controller.live.screen.link_table import FILTERS, ORDERS, chosen, title
 from controller.live.screen.once import as_text
 from controller.live.state.live_state import LiveState
-from controller.live.state.view import DevicePower, LabView, PowerView
+from controller.live.state.view import Alarm, DevicePower, EventView, LabView, PowerView
 from lab.errors import LabError
 from record.run_tail import Echo, Update
 from tests.support.labs.toy_view import FACTS, LAB, SECOND, T0, begun, ended, event, lpi, poll, ports, watts
@@ -228,3 +228,29 @@ def test_no_cell_of_the_table_is_cut_on_a_small_terminal() -> None:
     _, shown = _drive(_Toy(replace(view, links=(replace(link, eee="one-sided"),) * 30)), (80, 24))
     assert " 999M " in shown
     assert "100/100 1 end" in shown
+
+
+def test_the_head_keeps_its_state_and_time_and_cuts_the_name_of_a_run() -> None:
+    view = _busy()
+    assert view.run is not None
+    named = replace(view, run=replace(view.run, name="a-very-long-name-of-a-run-that-somebody-chose"))
+    for width in (60, 80, 100):
+        shown = panels.head(named, width).plain
+        assert len(shown) == width
+        assert "· running 0:00:29 " in shown
+        assert shown.endswith(" answer  15:07:09 UTC ")
+    assert "…" in panels.head(named, 60).plain
+
+
+def test_what_went_wrong_is_never_cut() -> None:
+    view = _busy()
+    assert view.run is not None
+    why = "the twin was 5793 us late: use fewer ranks than cores or a slower program, or slow the lab down."
+    trials = tuple(replace(trial, why=why) for trial in view.run.trials)
+    spoiled = replace(
+        view, run=replace(view.run, trials=trials), events=(EventView(T0, why),), alarms=(Alarm("bad", why),)
+    )
+    for panel in (panels.progress, panels.events, panels.alarms):
+        shown = panel(spoiled, 70, 12).plain
+        assert max(map(len, shown.splitlines())) <= 70
+        assert why in " ".join(shown.split())
