@@ -25,24 +25,26 @@ def execute(tokens: list[str]) -> int:
         result = app(tokens, exit_on_error=False, print_error=True)
     except CycloptsError:
         return WRONG_USE
-    except LabError as error:
-        if debug:
-            traceback.print_exc()
-        print(f"eeectl: {error}", file=sys.stderr)
-        return REFUSED
-    except KeyboardInterrupt:
-        if debug:
-            traceback.print_exc()
-        print("eeectl: interrupted; what was begun has been undone.", file=sys.stderr)
-        return INTERRUPTED
     except BrokenPipeError:
         return DONE  # the reader, such as `head`, has seen enough
-    except Exception as error:  # noqa: BLE001 - the one place that catches everything: a person reads this
+    except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 - the one place that catches everything
         if debug:
             traceback.print_exc()
-        print(
-            f"eeectl: unexpected {type(error).__name__}: {error}; run it again with --debug and report the trace.",
-            file=sys.stderr,
-        )
-        return REFUSED
+        status, sentence = _told(error)
+        print(f"eeectl: {sentence}", file=sys.stderr)
+        return status
     return result if isinstance(result, int) else DONE
+
+
+def _told(error: BaseException) -> tuple[int, str]:
+    """The exit status and the sentence for an error, which a person reads."""
+    match error:
+        case LabError():
+            return REFUSED, str(error)
+        case KeyboardInterrupt():
+            return INTERRUPTED, "interrupted; what was begun has been undone."
+        case OSError(filename=str(name), strerror=str(why)):
+            return REFUSED, f"{name} cannot be used: {why}."
+        case _:
+            name = type(error).__name__
+            return REFUSED, f"unexpected {name}: {error}; run it again with --debug and report the trace."

@@ -108,3 +108,13 @@ def test_a_link_is_put_to_sleep_woken_and_slowed_and_its_eee_switched(engineer: 
     assert json.loads(done.stdout)
     _do(engineer, "eee", "off", "--no-host-check")
     eventually("EEE is off", lambda: active() == {False})
+
+
+def test_a_probe_counts_its_losses_and_its_echoes_are_no_flood(engineer: Engineer) -> None:
+    assert engineer.apply().returncode == 0
+    for verb in ("off", "on"):
+        done = engineer.on_link(verb, TRUNK, "--probe", "n01:n03")
+        assert done.returncode == 0, done.stderr
+        assert "probe n01:n03: none of" in done.stdout
+        assert "too many" not in done.stderr
+        assert "flood" not in done.stderr

@@ -183,7 +183,7 @@ class Engineer:
                 section = line
             if line.strip() and not line.strip().startswith(("!", *RESIDUE)):
                 lines.append(f"{section}: {line.strip()}")
-        return frozenset(lines)
+        return frozenset(_in_effect(lines))
 
     def _find_after(self) -> None:
         """Record the state after an apply without faults, and roll it back."""
@@ -251,6 +251,17 @@ class Engineer:
             self.lab.reboot(*changed)
             self.require_before()
         self.lab.await_links()
+
+
+def _in_effect(lines: Sequence[str]) -> list[str]:
+    """Without the speeds of ports that negotiate: a Dell switch keeps the line, and does not use it."""
+    fixed = {line.partition(": ")[0] for line in lines if line.endswith(": no negotiation")}
+    dell = "interface gigabitethernet"
+    return [
+        line
+        for line in lines
+        if not (line.startswith(dell) and ": speed " in line and line.partition(": ")[0] not in fixed)
+    ]
 
 
 class Running:
