@@ -1,10 +1,11 @@
 """Peaks as people write them, and choices under them that are proved."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
 
-from controller.model.state import factory_state
+from controller.model.state import State, factory_state
 from controller.planning.limits import UNLIMITED
 from controller.planning.plan import make_plan
 from controller.planning.regulate import multi_tree
@@ -76,3 +77,41 @@ def test_bridges_are_not_slowed_down() -> None:
     chosen = choose(traffic, [peak_named("1GB", traffic.network, 1.0)], "speed", "both", assumed_watts, UNLIMITED)
     for option in chosen.options:
         assert {n for n, level in option.choice.levels.items() if level.name == "on"} == {bridge}
+
+
+def test_an_aggregate_goes_off_as_a_whole() -> None:
+    lab = graph_lab(3, [(0, 1), (0, 2), (1, 2)], [2] * 3, lag_cables={0: 3})
+    start = factory_state(lab)
+    state = make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).end
+    hosts = [host.name for host in lab.hosts]
+    traffic = Traffic.of(lab, state, {(a, b): 1000 for a in hosts for b in hosts if a != b})
+    peak = peak_named("1MB", traffic.network, 1.0)
+    chosen = choose(traffic, [peak], "off", "both", assumed_watts, UNLIMITED)
+    (lag,) = (number for number, trunk in traffic.network.trunks.items() if trunk.width == 3)
+    assert all(option.choice.off == {lag} for option in chosen.options)
+
+
+def test_trunks_of_in_band_management_stay() -> None:
+    """VLAN 2 is tagged on two of three trunks; either may be spared by the traffic, and neither goes off."""
+    lab = replace(graph_lab(3, [(0, 1), (0, 2), (1, 2)], [2] * 3), way_in=("sw1", 2))
+    start = factory_state(lab)
+    state = make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).end
+    first, second, _ = lab.trunks()
+    ends = {(end.device, end.port) for link in (first, second) for end in (link.a, link.b)}
+    switches = {
+        name: replace(
+            switch,
+            vids=switch.vids | {2},
+            ports={
+                port: replace(one, tagged_vids=one.tagged_vids | {2}) if (name, port) in ends else one
+                for port, one in switch.ports.items()
+            },
+        )
+        for name, switch in state.switches.items()
+    }
+    traffic = Traffic.of(lab, State(switches), {})
+    fixed = {number for number, trunk in traffic.network.trunks.items() if not trunk.switchable}
+    assert fixed == {first.number, second.number}
+    chosen = choose(traffic, [peak_named("1MB", traffic.network, 1.0)], "off", "both", assumed_watts, UNLIMITED)
+    assert {option.choice.off.isdisjoint(fixed) for option in chosen.options} == {True}
+    assert all(option.choice.off for option in chosen.options)
