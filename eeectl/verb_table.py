@@ -181,7 +181,7 @@ _HEADINGS: Final[dict[Purpose, str]] = {
 }
 """Verbs are shown by their purpose, in this order."""
 
-_NAME_WIDTH: Final = 12
+_NAME_WIDTH: Final = max(len(verb.name) for verb in VERBS) + 4  # with the indent before and after it
 
 
 def overview(width: int) -> str:
