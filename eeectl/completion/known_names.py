@@ -74,7 +74,7 @@ def _ends(lab: Lab) -> Iterator[str]:
 _OF_LAB: Final[Mapping[str, Callable[[Lab], Iterator[str]]]] = {
     "host": lambda lab: (host.name for host in lab.hosts),
     "switch": lambda lab: (switch.name for switch in lab.switches),
-    "device": lambda lab: (one.name for one in (*lab.switches, *lab.hosts)),
+    "device": lambda lab: iter([*(switch.name for switch in lab.switches), *(host.name for host in lab.hosts)]),
     "strip": lambda lab: (strip.name for strip in lab.strips),
     "outlet": lambda lab: (
         word for one in lab.outlets for word in dict.fromkeys((f"{one.strip}:{one.number}", one.feeds))

@@ -42,15 +42,16 @@ def lab_findings(name: str) -> Iterator[Finding]:
 def secret_findings(lab: Lab) -> Iterator[Finding]:
     """Secrets that cannot be read, each once with the devices that need it."""
     needed: dict[Secret, list[str]] = {}
-    for device in (*lab.switches, *lab.strips):
+    devices: tuple[Switch | Strip, ...] = (*lab.switches, *lab.strips)
+    for device in devices:
         for secret in _secrets(device):
             needed.setdefault(secret, []).append(device.name)
-    for secret, devices in needed.items():
+    for secret, names in needed.items():
         try:
-            read_secret(secret, devices[0])
+            read_secret(secret, names[0])
         except AccessDenied as error:
-            sentence = str(error).removeprefix(f"{devices[0]}: ")
-            yield Finding(_names(devices), sentence, command_in(sentence, _writing(secret)))
+            sentence = str(error).removeprefix(f"{names[0]}: ")
+            yield Finding(_names(names), sentence, command_in(sentence, _writing(secret)))
 
 
 def _secrets(device: Switch | Strip) -> Iterator[Secret]:
@@ -89,7 +90,7 @@ def _trying(lab: Lab, contact: Contact) -> str:
     address, _, port = contact.address.rpartition(":")
     if contact.service == "snmp":
         return f"snmpget -v2c -c COMMUNITY {address}:{port} 1.3.6.1.2.1.1.1.0"
-    devices = (*lab.switches, *lab.hosts)
+    devices: tuple[Switch | Host, ...] = (*lab.switches, *lab.hosts)
     user = next((f"{one.user}@" for one in devices if one.name == contact.device and one.user), "")
     arguments = next((f"{one.ssh_arguments} " for one in lab.hosts if one.name == contact.device), "").lstrip()
     return f"ssh -v {arguments}-p {port} {user}{address}"
@@ -106,8 +107,7 @@ def node_findings(lab: Lab, absent: Mapping[str, tuple[NodeNeed, ...] | DeviceEr
         tags = " --tags probe" if need.name == "CAP_NET_RAW" else ""
         command = f"ansible-playbook -i {folder}/hosts.yml playbooks/nodes.yml{tags}"
         severity = "optional" if need.optional else "missing"
-        hosts: tuple[Host, ...] = lab.hosts
-        who = "every node" if len(names) == len(hosts) else _names(names)
+        who = "every node" if len(names) == len(lab.hosts) else _names(names)
         yield Finding(who, f"{need.name} is missing; for {need.purpose}.", command, severity)  # type: ignore[arg-type]
 
 
