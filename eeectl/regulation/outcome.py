@@ -65,11 +65,11 @@ def _measured(folder: Path, lab: Lab, level: str, figure: str) -> tuple[str, Int
     sides = (Side(folder, {FACTOR: BASELINE}), Side(folder, {FACTOR: level}))
     devices = metered_switches(lab)
     try:
-        found = {one.figure: one for _, one in compare_sides(*sides, (), devices)}
+        found = {one.figure: one for _, one in compare_sides(*sides, (), devices, every=True)}
     except LabError:
         if not devices:
             raise
-        found = {one.figure: one for _, one in compare_sides(*sides)}
+        found = {one.figure: one for _, one in compare_sides(*sides, every=True)}
     names = (figure,) if figure else _TIMES
     chosen = next((found[name] for name in names if name in found), None)
     if chosen is None:

@@ -1,0 +1,122 @@
+"""What a run says of its choices, and the traffic of a pre-run, from written run folders."""
+
+import json
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.model.state import State, factory_state
+from controller.planning.limits import UNLIMITED
+from controller.planning.plan import make_plan
+from controller.planning.regulate import multi_tree
+from controller.planning.trees import shortest_routes
+from eeectl.regulation.choosing import BASELINE, Options, Traffic, choose, peak_named
+from eeectl.regulation.outcome import rows_of
+from eeectl.regulation.pre_run import traffic_in
+from lab.errors import LabError
+from lab.model import Outlet
+from record.sample_tables import Batch
+from regulation.levels import assumed_watts
+from tests.support.graph_lab import graph_lab
+from tests.support.measured.synthetic_run import BASE_NS, Writer, write_run
+
+LAB = graph_lab(3, list(combinations(range(3), 2)), [2] * 3)
+METERED = replace(LAB, outlets=(Outlet("pdu1", 1, "sw1"),))
+HOSTS = tuple(host.name for host in LAB.hosts)
+SECOND_NS = 1_000_000_000
+
+
+def _routed() -> State:
+    start = factory_state(LAB)
+    return make_plan(LAB, start, multi_tree(LAB, start, shortest_routes)[1]).end
+
+
+def _options() -> Options:
+    traffic = Traffic.of(LAB, _routed(), {("n01", "n03"): 1000})
+    return choose(traffic, [peak_named("1MB", traffic.network, 1.0)], "off", "koibuchi", assumed_watts, UNLIMITED)
+
+
+def _trials(writer: Writer) -> None:
+    """Six blocks: a fifth slower and a tenth less power with links off."""
+    for block in range(6):
+        for level, time_s, watt in ((BASELINE, 20.0, 100.0), ("peak 1MB", 25.0, 90.0)):
+            figures = [("time", time_s * (1 + block / 100), "s"), ("rate", 1e9 / time_s, "flop/s")]
+            levels = {"regulation": level}
+            begun_ns, ended_ns = writer.write(
+                levels, time_s, figures=figures, block=block, program="hpl", hosts=HOSTS, ranks_per_host=1
+            )
+            writer.watts(begun_ns - SECOND_NS, ended_ns + SECOND_NS, watt)
+
+
+def test_performance_and_power_are_relative_to_the_baseline(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, _trials)
+    (row,) = rows_of(folder, METERED, _options(), None)
+    assert row.performance is not None
+    assert row.metered is not None
+    assert (row.figure, row.as_level, row.weak) == ("time", "peak 1MB", False)
+    assert row.performance.value == pytest.approx(0.8)
+    assert row.metered.value == pytest.approx(0.9, abs=0.002)
+    (row,) = rows_of(folder, METERED, _options(), None, "rate")
+    assert row.performance is not None
+    assert row.performance.value == pytest.approx(0.8)
+
+
+def test_a_lab_without_meters_has_no_metered_power(tmp_path: Path) -> None:
+    (row,) = rows_of(write_run(tmp_path, _trials), LAB, _options(), None)
+    assert row.metered is None
+    assert row.performance is not None
+
+
+def test_an_unknown_figure_is_refused_with_those_that_exist(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"no figure speed: name one of time, .*rate"):
+        rows_of(write_run(tmp_path, _trials), METERED, _options(), None, "speed")
+
+
+def _pre_run(writer: Writer) -> None:
+    """Three ranks that send in a circle; ports count twice that, in steps of two seconds around 4 s of program."""
+    sizes = [[0, 500, 0], [0, 0, 500], [500, 0, 0]]
+    files = {"traffic.json": json.dumps({"messages": [[0] * 3] * 3, "bytes": sizes})}
+    hosts = ("n01", "n03", "n05")
+    writer.write({}, 4.0, figures=[("time", 4.0, "s")], files=files, program="x", hosts=hosts, ranks_per_host=1)
+    ports = [(end.device, end.port) for link in LAB.links for end in (link.a, link.b) if end.device.startswith("sw")]
+    sending = {("sw1", "h1"), ("sw2", "h1"), ("sw3", "h1")}
+    due = [BASE_NS + step * 2 * SECOND_NS for step in range(5)]
+    for switch, port in ports:
+        counts = [250 * step if (switch, port) in sending else 0 for step in range(5)]
+        columns: dict[str, Any] = {"switch": switch, "port": port, "tick": list(range(5)), "due_ns": due}
+        columns |= {"sent_ns": due, "received_ns": due, "in_byte": counts, "out_byte": counts, "mark": ""}
+        if not port.startswith("h"):
+            # The trunk from each switch to the next carries what its first host sends.
+            onward = {("sw1", "t1"), ("sw2", "t2"), ("sw3", "t1")}
+            columns["out_byte"] = [250 * step if (switch, port) in onward else 0 for step in range(5)]
+        writer.run.append(Batch("ports", len(due), columns))
+
+
+def test_traffic_by_messages(tmp_path: Path) -> None:
+    found = traffic_in(write_run(tmp_path, _pre_run), LAB, _routed(), "messages")
+    assert found.byte_by_pair == {("n01", "n03"): 500, ("n03", "n05"): 500, ("n05", "n01"): 500}
+    assert found.time_s == 4.0
+
+
+def test_traffic_by_counters(tmp_path: Path) -> None:
+    """All that ports counted from before the program until after it: the same pairs, from 0 to 6 s of the run."""
+    found = traffic_in(write_run(tmp_path, _pre_run), LAB, _routed(), "counters")
+    assert found.byte_by_pair == {("n01", "n03"): 750, ("n03", "n05"): 750, ("n05", "n01"): 750}
+    assert "0.0%" in found.note
+
+
+def test_counters_that_end_with_the_program_are_refused(tmp_path: Path) -> None:
+    def longer(writer: Writer) -> None:
+        _pre_run(writer)
+        writer.write({}, 60.0, figures=[("time", 60.0, "s")], program="x", hosts=("n01",), ranks_per_host=1)
+
+    with pytest.raises(LabError, match="were not read before and after the program"):
+        traffic_in(write_run(tmp_path, longer), LAB, _routed(), "counters")
+
+
+def test_a_run_without_a_valid_trial_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="no valid trial of a program"):
+        traffic_in(write_run(tmp_path), LAB, _routed(), "messages")
