@@ -22,7 +22,7 @@ def report(
 ) -> int:
     """Make a report of runs: an HTML file that opens offline; figures as SVG and PDF, and their data as CSV.
 
-    The page leads with findings. Figures and data go into `figures` in the first run's folder.
+    The page leads with findings. Figures and data go into `figures` beside the page.
 
     Parameters
     ----------
@@ -48,16 +48,17 @@ def report(
     data = read_report_data(folders, known, calibration.name if calibration is not None else "")
     found = report_of(data)
     text = page(data, found)
-    drawn = save_figures(found, folders[0] / "figures")
     try:
         durable.replace(where, text)
     except OSError as error:
         raise LabError(f"{where} cannot be written ({error.strerror}): choose another place with -o.") from error
+    figures = where.parent / "figures"
+    drawn = save_figures(found, figures)
     print(where)
     for finding in found.findings:
         if not finding.command:
             print(f"{finding.topic}: {finding.sentence}", file=sys.stderr)
-    summary = f"{len(found.sections)} sections, {len(drawn)} figures in {folders[0] / 'figures'}"
+    summary = f"{len(found.sections)} sections, {len(drawn)} figures in {figures}"
     missing = len(found.missing)
     words = f"; {missing} {'section is' if missing == 1 else 'sections are'} missing, and the page says how to measure"
     print(f"{summary}{f'{words} them' if missing else ''}", file=sys.stderr)

@@ -22,6 +22,9 @@ CallSoon = Callable[[Callable[[], None]], None]
 Rekey = Callable[[str, bool], None]
 """Give a switch another SSH host key (True), or its own again (False)."""
 
+_SLOWEST_S = 3_600.0
+"""Longest wait of a slow command line, for a command or a character."""
+
 
 def _never() -> bool:
     return False
@@ -250,7 +253,10 @@ class Faults:
 
     def _slow(self, target: str, request: Mapping[str, Any]) -> str:
         faults = self._device(target).faults
-        faults.pace = Pace(float(request["command_s"]), float(request["character_s"]))
+        pace = Pace(float(request["command_s"]), float(request["character_s"]))
+        if not (0.0 <= pace.command_s <= _SLOWEST_S and 0.0 <= pace.character_s <= _SLOWEST_S):
+            raise LabError(f"a command line waits 0 to {_SLOWEST_S:g} s per command and per character: correct that.")
+        faults.pace = pace
         sentence = f"{target}'s command line takes {faults.pace.command_s:g} s per command"
 
         def undo() -> None:

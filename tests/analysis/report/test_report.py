@@ -236,6 +236,14 @@ def test_the_command_writes_page_and_figures(
         assert not list(root.iter(f"{SVG}text")), "text in a file is outlines: it needs no font of its reader's"
 
 
+def test_figures_lie_beside_the_page_wherever_it_is(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, write_probe)
+    (study := tmp_path / "study").mkdir()
+    assert run(["report", str(folder), "--output", str(study / "report.html")]) == 0
+    assert list((study / "figures").glob("*.svg"))
+    assert not list((folder / "figures").glob("*.svg"))
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -108,6 +108,9 @@ def test_a_slow_command_line(lab: LabClient) -> None:
         assert time.monotonic() - since_s >= 1.5  # what was ordered, not what the machine takes
         lab.fault("clear")
         assert "gi1/0/1" in terminal.type("show vlan")
+    for wrong in ("-1", "nan", "1e9"):
+        refused = lab.fault("slow", "sw3", "--command-s", wrong, check=False)
+        assert (refused.returncode, "waits 0 to 3600 s per command" in refused.stderr) == (1, True)
 
 
 @pytest.mark.parametrize("device", ["sw5", "pdu2"])
