@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from analysis.interval import Floats, Interval
 from record.samples import PowerSeries
@@ -127,7 +127,7 @@ def _noise_joule(jumps_watt: Floats, lengths_s: Floats, refresh_s: float) -> flo
     lasting_s = np.maximum(lengths_s, refresh_s)
     variance = float(np.sum(jumps_watt**2 * lasting_s**2)) / 2.0
     freedom = max(1, int(np.count_nonzero(jumps_watt)))
-    return math.sqrt(variance) * float(student.ppf(0.975, freedom)) / _NORMAL_95
+    return math.sqrt(variance) * float(stdtrit(freedom, 0.975)) / _NORMAL_95
 
 
 def rounding_watt(watt: Floats, step_watt: float) -> float:

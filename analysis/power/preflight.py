@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtrit
 
 from analysis.power.energy import rounding_watt
 from record.samples import PowerSeries, RunSamples
 
 _MOST_BLOCKS: Final = 1000
-_FOUND: Final = float(norm.ppf(0.8))
+_FOUND: Final = float(ndtri(0.8))
 _SURE: Final = 0.975
 
 
@@ -95,8 +94,8 @@ def smallest_watt(meters: Sequence[MeterPrecision], window_s: float, blocks: int
     """The smallest difference that is resolved with `trials` windows of each level in each block."""
     noise_watt = math.hypot(*(meter.window_watt(window_s) for meter in meters)) * math.sqrt(2 / trials)
     rounding = math.hypot(*(meter.rounding_watt for meter in meters)) * math.sqrt(2)
-    spread = float(student.ppf(_SURE, blocks - 1)) if blocks > 1 else float(norm.ppf(_SURE))
-    return math.hypot((spread + _FOUND) * noise_watt / math.sqrt(blocks), float(norm.ppf(_SURE)) * rounding)
+    spread = float(stdtrit(blocks - 1, _SURE)) if blocks > 1 else float(ndtri(_SURE))
+    return math.hypot((spread + _FOUND) * noise_watt / math.sqrt(blocks), float(ndtri(_SURE)) * rounding)
 
 
 def preflight(
