@@ -1,8 +1,10 @@
 """Symptoms in echoes and in the states that both ends of a link report."""
 
 import numpy as np
+import pytest
+from scipy.stats import hypergeom
 
-from analysis.links.link_symptoms import EndView, compare_ends, symptoms_of
+from analysis.links.link_symptoms import EndView, at_least, compare_ends, symptoms_of
 from analysis.links.probes import Probes
 
 
@@ -65,3 +67,11 @@ def test_the_sleeping_end_is_found_from_the_counters_of_either_end() -> None:
     both = compare_ends(EndView("a", on=True, sent_lpi_count=90, received_lpi_count=80), EndView("b", on=True))
     assert (both.sleeping, both.symptoms) == ((True, True), ())
     assert compare_ends(EndView("a", on=True), EndView("b", on=True)).sleeping == (None, None)
+
+
+@pytest.mark.parametrize(("total", "marked"), [(300, 12), (300, 299), (50, 1), (2_000, 700)])
+def test_the_chance_of_so_many_losses_is_the_hypergeometric_one(total: int, marked: int) -> None:
+    drawn = np.arange(1, total, 7)
+    for least in (0, 1, marked // 2, marked):
+        found = at_least(np.full(drawn.size, least), total, marked, drawn)
+        assert found == pytest.approx(hypergeom.sf(least - 1, total, marked, drawn), rel=1e-9, abs=1e-300)
