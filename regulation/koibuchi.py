@@ -139,12 +139,16 @@ class _Paths:
         loose = [name for name in self._network.switches if name not in depth]
         heap = []
         for there in loose:
-            ends = [
-                (depth[here] + 1, self._share(link, here), link, there, here)
-                for link, here in self._near[there].items()
-                if here in depth
-            ]
-            heap += [min(ends)] if ends else []
+            ends = [(depth[here], link, here) for link, here in self._near[there].items() if here in depth]
+            if ends:
+                nearest = min(ends)[0]
+                heap.append(
+                    min(
+                        (steps + 1, self._share(link, here), link, there, here)
+                        for steps, link, here in ends
+                        if steps == nearest
+                    )
+                )
         heapq.heapify(heap)
         while heap:
             steps, _, link, there, here = heapq.heappop(heap)
@@ -166,10 +170,12 @@ class _Paths:
         """Give a stream another tree, with other paths to the switches in `behind`; returns the channels of these."""
         old, stream = self._ways[index], self._streams[index]
         self._ways[index] = ways
-        for number in links_of(old):
-            self._users[number].discard(index)
-        for number in links_of(ways):
-            self._users[number].add(index)
+        for name in behind:
+            if name in old:
+                self._users[old[name][1]].discard(index)
+        for name in behind:
+            if name in ways:
+                self._users[ways[name][1]].add(index)
         raised: set[Channel] = set()
         for target, amount_byte in stream.byte_to.items():
             if target not in behind:
