@@ -19,6 +19,7 @@ from lab import variables
 from lab.quirks import quirks_of
 from record.event_kinds import EventKind
 from record.sample_tables import TABLES
+from record.store import FOLDER_MODE
 
 Models = list[type[BaseModel]]
 
@@ -78,7 +79,7 @@ def _experiments() -> str:
         experiment.ProgramRun, experiment.ProbeRun, experiment.Window, experiment.Recordings, experiment.Guards,
         experiment.Effect, experiment.Sampling,
     ]  # fmt: skip
-    shipped = "`experiments/` has four to copy; `eeectl study LAB --design` writes those that fit a lab.\n"
+    shipped = "`experiments/` has some to copy; `eeectl study LAB --design` writes those that fit a lab.\n"
     return _page("Experiment files", about, shipped, model_sections(models))
 
 
@@ -97,7 +98,8 @@ def _program(program: Program) -> str:
 
 def _runs() -> str:
     about = (
-        "Every run has a folder below `runs/`. It is the truth; reports and live views only read it.\n\n"
+        "Every run has a folder below `runs/`. It is the truth; reports and live views only read it. Its mode is\n"
+        f"{FOLDER_MODE:04o} less the umask: others than owner and group do not reach it.\n\n"
         "| file | what it has |\n| --- | --- |\n"
         "| `run.yaml` | what was run: the experiment, the lab with its digest, versions, the clock |\n"
         "| `events.jsonl` | one line for each event, in order; its `kind` is one of the table below |\n"
