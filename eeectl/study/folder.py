@@ -45,7 +45,7 @@ class Aim:
 
 
 class Block(BaseModel):
-    """A block that was measured: its kind, and seconds that it took.
+    """A block that was measured: its kind, seconds that it took, and whether all its trials are valid.
 
     `seen`: by parameter, the number of blocks that narrowed it until then, and its half width.
     """
@@ -54,6 +54,7 @@ class Block(BaseModel):
 
     kind: str
     time_s: float = Field(ge=0)
+    complete: bool = True
     seen: dict[str, tuple[float, float]] = {}
 
 

@@ -11,8 +11,8 @@ from typing import Final
 from rich.console import Console
 from rich.table import Table
 
-from analysis.calibration import LinkPolicy, save_calibration
-from analysis.fit_runs import fit_runs
+from analysis.calibration import Calibration, PowerPart, save_calibration
+from analysis.fit_runs import Part, fit_runs
 from analysis.interval import NotEnoughData
 from analysis.links.probe_design import about_edge
 from analysis.power.preflight import meter_precisions
@@ -56,7 +56,9 @@ class Measuring:
     missing: bool = field(default=False, init=False)
     """Whether a run ended with trials missing."""
     _begun_s: float = field(default=0.0, init=False)
-    _links: Mapping[str, LinkPolicy] = field(default_factory=dict, init=False)
+    _found: Calibration | None = field(default=None, init=False)
+    _failures: dict[Part, tuple[str, ...]] = field(default_factory=dict, init=False)
+    _stale: set[Part] = field(default_factory=lambda: {"links", "power"}, init=False)
 
     def execute(self) -> int:
         """Measure; DONE, or the exit status of the command that failed or was interrupted."""
@@ -72,6 +74,7 @@ class Measuring:
             decision, parameters = self._decide()
             self.console.print(table_of(decision, parameters, self._left_s()))
             if decision.block is None:
+                self._save()
                 return DONE
             if status := self._next(decision.block):
                 return status
@@ -90,15 +93,37 @@ class Measuring:
         return decision, parameters
 
     def _evidence(self) -> Evidence:
+        """What is known now; only what new blocks may have changed is fitted anew."""
         paths = self.folder.all_runs()
         runs = {str(read_facts(path)["name"]): (path, _blocks_of(path)) for path in paths}
+        for part in sorted(self._stale):
+            self._fit(part, [RunSamples(path) for path in paths])
+        self._stale.clear()
+        failures = tuple(sentence for part in self._failures.values() for sentence in part)
+        return Evidence(self._found, failures, runs, self._metered(runs), WHICH in self._later)
+
+    def _fit(self, part: Part, runs: Sequence[RunSamples]) -> None:
+        """Fit one part; what was known of it before is forgotten."""
+        known = self._found
+        if known is not None:
+            known = known.model_copy(update={"links": {}} if part == "links" else {"power": PowerPart()})
         try:
-            found = fit_runs([RunSamples(path) for path in paths])
+            result = fit_runs(runs, known, [part])
         except NotEnoughData as error:
-            return Evidence(None, (str(error),), runs, self._metered(runs), WHICH in self._later)
+            self._found, self._failures[part] = known, (str(error),)
+        else:
+            self._found, self._failures[part] = result.calibration, result.failures
+
+    def _save(self) -> None:
+        """Fit everything, run time too, and write the calibration; without any result there is none."""
+        try:
+            found = fit_runs([RunSamples(path) for path in self.folder.all_runs()])
+        except NotEnoughData as error:
+            self.console.print(f"not fitted: {error}", style="yellow", markup=False)
+            return
+        for sentence in found.failures:
+            self.console.print(f"not fitted: {sentence}", style="yellow", markup=False)
         save_calibration(self.folder.calibration, found.calibration)
-        self._links = found.calibration.links
-        return Evidence(found.calibration, found.failures, runs, self._metered(runs), WHICH in self._later)
 
     def _metered(self, runs: Mapping[str, tuple[Path, int]]) -> dict[str, float]:
         """Switches whose ports were switched while a meter watched, with what its steps leave of a port's watts."""
@@ -138,8 +163,8 @@ class Measuring:
     def _edges(self, kind: str) -> str:
         """Write the experiment of a block near the edges of a pair's policy; its name."""
         name = kind.removeprefix(f"{EDGES}-")
-        policy = self._links[name]
-        if policy.hold_us is None or policy.sleep_us is None:
+        policy = None if self._found is None else self._found.links[name]
+        if policy is None or policy.hold_us is None or policy.sleep_us is None:
             raise AssertionError("edges are only measured of a policy with a hold and a Ts")
         content = design.edges(
             self.folder.content(PROBES),
@@ -169,8 +194,16 @@ class Measuring:
         if status not in (DONE, PENDING):
             return status
         self.missing = self.missing or status == PENDING
-        self.folder.add_block(Block(kind=kind, time_s=max(self.clock() - begun_s, 0.0)))
+        self._stale |= _parts_of(kind)
+        self.folder.add_block(Block(kind=kind, time_s=max(self.clock() - begun_s, 0.0), complete=status == DONE))
         return DONE
+
+
+def _parts_of(kind: str) -> set[Part]:
+    """What a block of a kind may change; run times are fitted at the end, as no decision needs their models."""
+    if kind in (PROBES, WHICH) or kind.startswith(f"{EDGES}-"):
+        return {"links"}
+    return {"power"} if kind in (POWER, TRAFFIC) else set()
 
 
 def _blocks_of(run: Path) -> int:

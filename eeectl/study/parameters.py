@@ -178,7 +178,8 @@ def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequen
             cost_s = own[-1] if own else _EDGE_SHARE * probe_s
             narrows = {f"{pair}: hold": _EDGE, f"{pair}: Ts": _MEAN}
             kept = {name: exponent for name, exponent in narrows.items() if name in names}
-            found.append(BlockKind(kind, max(cost_s, 1.0), len(own) + _EDGE_KNOWLEDGE, kept))
+            count = sum(block.kind == kind and block.complete for block in blocks)
+            found.append(BlockKind(kind, max(cost_s, 1.0), count + _EDGE_KNOWLEDGE, kept))
     return tuple(found)
 
 

@@ -37,7 +37,9 @@ def _sentence(name: str, family: str, switch: SwitchPower) -> str:
     parts = [text for text in (_up(port), _asleep(port), _shut(port)) if text]
     if not parts:
         return ""
-    return f"A port of {name} ({family.replace('_', ' ')}) at {mbps:,} Mb/s draws {', '.join(parts)}."
+    # Without a stage before a port was ever enabled, shut ports are the reference.
+    over = ", beyond what it draws shut," if port.residual_watt is None else ""
+    return f"A port of {name} ({family.replace('_', ' ')}) at {mbps:,} Mb/s draws{over} {', '.join(parts)}."
 
 
 def _active(port: PortPower) -> Interval | None:
@@ -63,9 +65,7 @@ def _asleep(port: PortPower) -> str:
 
 
 def _shut(port: PortPower) -> str:
-    if port.residual_watt is None:
-        return "an unknown power once it is shut"
-    return f"{with_unit(port.residual_watt.interval, 'W')} shut"
+    return "" if port.residual_watt is None else f"{with_unit(port.residual_watt.interval, 'W')} shut"
 
 
 def _of(estimate: Estimate | None) -> list[Interval]:

@@ -72,6 +72,17 @@ def test_what_a_port_draws_is_the_sum_of_its_stages(found: Mapping[str, Finding]
     assert "0.0600 W (0.0588 to 0.0612) shut" in sentence
 
 
+def test_without_a_stage_of_its_own_a_shut_port_is_the_reference(study: Path) -> None:
+    fitted = calibration()
+    ports = fitted.power.switches["sw1"].port_by_mbps
+    port = ports[1000].model_copy(update={"residual_watt": None, "cable_watt": None})
+    switch = fitted.power.switches["sw1"].model_copy(update={"port_by_mbps": {1000: port}})
+    power = fitted.power.model_copy(update={"switches": {"sw1": switch}})
+    sentence = _found(study, fitted.model_copy(update={"power": power}))["What a port draws"].sentence
+    assert "draws, beyond what it draws shut, 0.700 W" in sentence
+    assert not sentence.rstrip(".").endswith("shut")
+
+
 def test_every_link_of_a_finding_is_on_the_page(study: Path) -> None:
     data = read_report_data([study], calibration(), "calibration.yaml")
     text = page(data, report_of(data))
