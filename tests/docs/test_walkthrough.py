@@ -107,6 +107,6 @@ def test_the_blocks_of_a_page_run_in_order(page: Path, reader: Reader) -> None:
     script = _SHELL + "".join(f"echo '## {one.place}'\n{reader.words(one.text)}" for one in run_blocks(page))
     done = reader.shell(script)
     shown = "\n".join(done.stdout.splitlines()[-_SHOWN_LINES:])
-    if done.returncode and _LATE.search(shown):
-        pytest.skip(f"the machine is too busy for a measurement: {shown.splitlines()[-1]}")
+    if done.returncode and (late := _LATE.search(shown)):
+        pytest.skip(f"the machine is too busy for a measurement: {late[0]}")
     assert done.returncode == 0, shown
