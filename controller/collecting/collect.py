@@ -190,10 +190,7 @@ class Collector:
 
     def __init__(self, sources: Sequence[Timed], run: Recorder, sinks: Sequence[Sink] = ()) -> None:
         for timed in sources:
-            if not 0.05 <= timed.period_s <= 3_600:
-                raise LabError(
-                    f"{timed.source.name} cannot be polled every {timed.period_s:g} s: use a period of 0.05 to 3600 s."
-                )
+            check_period(timed.source.name, timed.period_s)
         self.run = run
         self.sinks = tuple(sinks)
         self.ending = threading.Event()
@@ -264,3 +261,9 @@ class Collector:
             if abs(now_ahead_ns - ahead_ns) > _JUMP_NS:
                 self.run.event(EventKind.CLOCK_JUMP, jump_ns=now_ahead_ns - ahead_ns)
             ahead_ns = now_ahead_ns
+
+
+def check_period(name: str, period_s: float) -> None:
+    """LabError for a period of polls, seconds, that is too short for devices or too long to be meant."""
+    if not 0.05 <= period_s <= 3_600:
+        raise LabError(f"{name} cannot be polled every {period_s:g} s: use a period of 0.05 to 3600 s.")

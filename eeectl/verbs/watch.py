@@ -13,11 +13,13 @@ from typing import Annotated, Final
 from cyclopts import App, Parameter
 from rich.console import Console
 
+from controller.collecting.collect import check_period
 from controller.live.export.attach import ViewOptions, Views
 from controller.live.feeds import Feed, LabFeed, RunFeed
 from controller.live.screen.once import as_text
+from controller.live.screen.terminal_size import size_of
 from controller.live.state.view import LabView
-from eeectl.lab_name import lab_in_reach
+from eeectl.lab_name import known_lab, require_up
 from lab.errors import InventoryError, LabError
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
@@ -79,11 +81,13 @@ def watch(
         raise LabError("both a run and --lab are given: give only one of them.")
     if no_screen and not views:
         raise LabError("--no-screen alone shows nothing: add --prometheus or --influx.")
+    shown_size = size_of(size)
+    check_period("a lab", period_s)
     with _feed(run, lab, runs, period_s, views) as (feed, url):
         if once or as_json or svg is not None:
             view = _current_view(feed, sampled=bool(lab), period_s=period_s)
             if svg is not None:
-                _draw(feed, view, svg, size)
+                _draw(feed, view, svg, shown_size)
             else:
                 _print(view, as_json=as_json)
         elif no_screen:
@@ -98,8 +102,9 @@ def _feed(run: str, lab: str, runs: Path, period_s: float, options: ViewOptions)
     feed: Feed
     with contextlib.ExitStack() as stack:
         if lab:
-            lab_model = lab_in_reach(lab)
+            lab_model = known_lab(lab)
             views = _views(stack, lab_model, options, "")
+            require_up(lab_model)
             feed = LabFeed(lab_model, views, period_s=period_s)
         else:
             folder = _run_folder(run, runs)
@@ -159,10 +164,10 @@ def _print(view: LabView, *, as_json: bool) -> None:
     console.print(as_text(view, console.width))
 
 
-def _draw(feed: Feed, view: LabView, path: Path, size: str) -> None:
-    from controller.live.screen.screenshot import size_of, svg_of  # noqa: PLC0415 - textual, as below
+def _draw(feed: Feed, view: LabView, path: Path, size: tuple[int, int]) -> None:
+    from controller.live.screen.screenshot import svg_of  # noqa: PLC0415 - textual, as below
 
-    drawing = svg_of(feed, view, size_of(size))
+    drawing = svg_of(feed, view, size)
     try:
         path.write_text(drawing, encoding="utf-8")
     except OSError as error:
