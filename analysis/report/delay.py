@@ -15,7 +15,7 @@ from analysis.links.fit_links import link_name
 from analysis.links.path_delay import passing_delay_us
 from analysis.links.policies import path_of
 from analysis.report.drawing import Drawing, draw, label, logarithmic, series_style
-from analysis.report.report_data import ReportData, RunData
+from analysis.report.report_data import ReportData
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
 
@@ -77,7 +77,7 @@ class _Path:
 def delay(data: ReportData) -> Section | Missing:
     """A figure for each path that was probed."""
     title = "Response delay against send interval"
-    paths = [path for run in data.runs for path in _paths(run, data)]
+    paths = _paths(data)
     if not paths:
         return Missing(title, "no run has a ping-interval probe.", "eeectl probe")
     warnings = []
@@ -93,11 +93,11 @@ def delay(data: ReportData) -> Section | Missing:
     return Section("delay", title, text, drawings, (_table(paths),), tuple(warnings))
 
 
-def _paths(run: RunData, data: ReportData) -> list[_Path]:
-    factors = run.factors
+def _paths(data: ReportData) -> list[_Path]:
+    """Each path once, with the echoes of all runs that probed it in one state of the lab."""
     groups: dict[tuple[tuple[str, ...], State], tuple[list[Echoes], list[Echoes]]] = {}
     states: dict[tuple[tuple[str, ...], State], State] = {}
-    for trial in run.trials:
+    for factors, trial in ((run.factors, trial) for run in data.runs for trial in run.trials):
         if trial.what == "probe" and trial.valid and (trial.folder / "echoes.jsonl").exists():
             state = factors.state_of(trial)
             rest = tuple((name, level) for name, level in state if factors.kind(name) != "eee")

@@ -272,6 +272,14 @@ def test_an_invalid_probe_file_is_reported(tmp_path: Path, capsys: pytest.Captur
     assert "is not what agents/echo_probe.py writes" in capsys.readouterr().err
 
 
+def test_a_path_that_two_runs_probed_is_drawn_once_with_the_echoes_of_both(tmp_path: Path) -> None:
+    runs = [write_run(tmp_path, write_probe, name=name) for name in ("one", "two")]
+    found = delay(read_report_data(runs, calibration(), ""))
+    assert isinstance(found, Section)
+    (drawing,) = found.drawings
+    assert "600 echoes with EEE on, 600 with EEE off" in drawing.caption
+
+
 def test_holds_are_not_drawn_as_one(tmp_path: Path) -> None:
     def part(writer: Writer) -> None:
         for hold_us in (100, 1_000):
