@@ -33,3 +33,6 @@ class Capabilities:
 
     bare_pvid: bool = True
     """A port keeps a PVID even if it is not a member of that VLAN, or accepts tagged frames only."""
+
+    hold_least_us: int = 0
+    """Shortest hold time that can be set, microseconds."""

@@ -98,8 +98,7 @@ def _lacking(change: PortChange, can: Capabilities, rate_mbps: int | None, host:
         )
     if after.eee != before.eee and not can.eee_settable:
         yield f"switching EEE, as on port {port}"
-    if after.hold_us != before.hold_us and not can.hold_settable:
-        yield f"setting a hold time, as on port {port}"
+    yield from _hold_lacking(change, can)
     if after.flow_control != before.flow_control and not can.flow_control_settable:
         yield f"switching flow control, as on port {port}"
     if after.speed_mbps not in (None, before.speed_mbps):
@@ -107,6 +106,16 @@ def _lacking(change: PortChange, can: Capabilities, rate_mbps: int | None, host:
             yield f"{after.speed_mbps} Mb/s on port {port}, whose fastest is {rate_mbps}"
         if after.speed_mbps not in can.speeds_mbps:
             yield f"a port fixed to {after.speed_mbps} Mb/s (it can fix {', '.join(map(str, can.speeds_mbps))})"
+
+
+def _hold_lacking(change: PortChange, can: Capabilities) -> Iterator[str]:
+    hold_us = change.after.hold_us
+    if hold_us == change.before.hold_us:
+        return
+    if not can.hold_settable:
+        yield f"setting a hold time, as on port {change.port}"
+    elif hold_us is not None and hold_us < can.hold_least_us:
+        yield f"a hold time of {hold_us} us on port {change.port} (the shortest is {can.hold_least_us} us)"
 
 
 def _vlan_lacking(change: VlanChange, can: Capabilities, count: int) -> str:

@@ -28,7 +28,7 @@ from lab.topology import Topology
 Policy = Callable[[Topology, Collection[int]], tuple[Route, ...]]
 """A policy of `controller.planning.trees`, given the trunks that it may use."""
 
-HOLD_US: Final = (1, 60_000_000)
+HOLD_US: Final = (0, 60_000_000)
 """Hold times that make sense, in microseconds: a probe's longest pause is as long, so a longer one is never seen."""
 
 _NAMED: Final = 3

@@ -51,7 +51,7 @@ def on(
     every
         All links of the lab.
     hold_us
-        How long a link is idle before it sleeps, in microseconds (1 to 60000000), where the switch lets it be set.
+        How long a link is idle before it sleeps, in microseconds (0 to 60000000), where the switch lets it be set.
     may_flap
         Let links restart under hosts that have no other path, hosts' own links among them, for the seconds that their
         steps show; without it nothing is done where that is needed.

@@ -100,6 +100,7 @@ M4300 = Dialect(
         multi_untagged=True,
         eee_settable=True,
         hold_settable=True,
+        hold_least_us=1,  # 0 is the line's absence
         flow_control_settable=True,
         static_entries=None,
         static_entries_per_port=MAX_STATIC_OF_PORT,
