@@ -1,6 +1,5 @@
 """Simulations' files: networks have the sizes of their formulas, mistakes are named with line, key and remedy."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,6 @@ from lab.errors import ExperimentError
 from lab.folder import find_lab, load_lab
 from simulation.description import Description
 from simulation.description_file import read_description
-from tests.support import ROOT
 
 _FILE = """\
 name: small
@@ -103,11 +101,3 @@ def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
 )
 def test_auto_picks_the_engine(tmp_path: Path, addition: str, engine: str) -> None:
     assert _read(tmp_path, _FILE + addition + "\n").chosen_engine == engine
-
-
-def test_the_files_in_the_documentation_are_simulations(tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "simulation.md").read_text(encoding="utf-8")
-    blocks = re.findall(r"```yaml\n(.*?)```", text, flags=re.DOTALL)
-    assert blocks
-    for block in blocks:
-        _read(tmp_path, block)
