@@ -3,7 +3,7 @@
 .DEFAULT_GOAL := demo
 SHELL := /bin/bash
 export PATH := $(HOME)/.cargo/bin:$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$(PATH)
-PACKAGES := agents analysis benchmarks controller eeectl inventory lab playbooks record simulation tests twin
+PACKAGES := agents analysis benchmarks controller eee_testbed eeectl inventory lab playbooks record regulation simulation tests twin
 
 demo: setup
 	python -m eeectl.demo

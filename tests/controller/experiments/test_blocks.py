@@ -11,6 +11,7 @@ from controller.experiments.experiment import Level
 
 _FACTORS: dict[str, tuple[Level, ...]] = {"eee": ("on", "off"), "sleep_us": (0, 100, 200), "size": (1, 2)}
 
+
 def test_more_blocks_leave_the_order_of_the_first_ones_as_it_was() -> None:
     """So a run can be extended."""
     for slow in ((), ("eee",)):
