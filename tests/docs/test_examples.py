@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from analysis.calibration import save_calibration
 from tests.support import ROOT
 from tests.support.doc_pages import Block, blocks_of, pages
-from tests.support.measured.synthetic_run import calibration, write_alltoall, write_probe, write_run
+from tests.support.measured.synthetic_run import write_measured
 
 
 def python_of(page: Path) -> list[Block]:
@@ -22,9 +21,7 @@ WITH_PYTHON = [page for page in pages() if python_of(page)]
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `runs/study` and `calibration.yaml`."""
     folder = tmp_path_factory.mktemp("examples")
-    (folder / "runs").mkdir()
-    write_run(folder / "runs", write_probe, write_alltoall).rename(folder / "runs" / "study")
-    save_calibration(folder / "calibration.yaml", calibration())
+    write_measured(folder)
     return folder
 
 

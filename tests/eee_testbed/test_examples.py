@@ -9,10 +9,9 @@ import polars as pl
 import pytest
 
 import eee_testbed
-from analysis.calibration import save_calibration
 from analysis.report.page import SECTIONS
 from eee_testbed import LabError, figures, open_calibration, open_run, units
-from tests.support.measured.synthetic_run import calibration, write_alltoall, write_probe, write_run
+from tests.support.measured.synthetic_run import write_measured
 
 MODULES = ["eee_testbed", *(f"eee_testbed.{found.name}" for found in pkgutil.iter_modules(eee_testbed.__path__))]
 
@@ -21,9 +20,7 @@ MODULES = ["eee_testbed", *(f"eee_testbed.{found.name}" for found in pkgutil.ite
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with `runs/study` and `calibration.yaml`."""
     folder = tmp_path_factory.mktemp("notebook")
-    (folder / "runs").mkdir()
-    write_run(folder / "runs", write_probe, write_alltoall).rename(folder / "runs" / "study")
-    save_calibration(folder / "calibration.yaml", calibration())
+    write_measured(folder)
     return folder
 
 

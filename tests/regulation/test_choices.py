@@ -8,10 +8,11 @@ from lab.errors import PlanError
 from regulation.choice import Choice, baseline_watt
 from regulation.koibuchi import koibuchi
 from regulation.least_power import least_power, lower_bound
-from regulation.levels import Knob, Levels
-from regulation.network import Network, Stream, channel_loads, links_of
+from regulation.levels import Levels
+from regulation.network import Network, Stream, Ways, channel_loads, links_of
 from tests.support.regulation.networks import cases, complete, levels_for, shortest, streams_for
 
+Bounded = tuple[Network, tuple[Stream, ...], tuple[Ways, ...], Levels]
 KNOBS = st.sampled_from(("off", "speed", "eee"))
 
 
@@ -29,31 +30,28 @@ def _holds(network: Network, streams: tuple[Stream, ...], levels: Levels, choice
         assert level in levels[number]
 
 
-@settings(deadline=None, max_examples=60)
-@given(case=cases(), knob=KNOBS, percent=st.integers(0, 200), members=st.booleans())
-def test_koibuchi_keeps_the_bound(
-    case: tuple[Network, tuple[Stream, ...], tuple[dict[str, tuple[str, int]], ...]],
-    knob: Knob,
-    percent: int,
-    members: bool,  # noqa: FBT001
-) -> None:
-    network, streams, trees = case
+@st.composite
+def bounded(draw: st.DrawFn, most_percent: int, most: int = 6) -> Bounded:
+    """A network with streams on trees, and levels whose peak is up to so many percent above the busiest channel."""
+    network, streams, trees = draw(cases(most))
     busiest = max(channel_loads(streams, trees).values(), default=0)
-    levels = levels_for(network, busiest * (1 + percent / 100) + 1, knob, members=members)
+    peak = busiest * (1 + draw(st.integers(0, most_percent)) / 100) + 1
+    return network, streams, trees, levels_for(network, peak, draw(KNOBS), members=draw(st.booleans()))
+
+
+@settings(deadline=None, max_examples=60)
+@given(bounded(200))
+def test_koibuchi_keeps_the_bound(case: Bounded) -> None:
+    network, streams, trees, levels = case
     _holds(network, streams, levels, koibuchi(network, streams, trees, levels))
 
 
 @settings(deadline=None, max_examples=25)
-@given(case=cases(most=4), knob=KNOBS, percent=st.integers(0, 100), members=st.booleans())
+@given(bounded(100, most=4))
 def test_least_power_keeps_the_bound_and_is_never_above_koibuchi(
-    case: tuple[Network, tuple[Stream, ...], tuple[dict[str, tuple[str, int]], ...]],
-    knob: Knob,
-    percent: int,
-    members: bool,  # noqa: FBT001
+    case: Bounded,
 ) -> None:
-    network, streams, trees = case
-    busiest = max(channel_loads(streams, trees).values(), default=0)
-    levels = levels_for(network, busiest * (1 + percent / 100) + 1, knob, members=members)
+    network, streams, trees, levels = case
     best = least_power(network, streams, trees, levels, time_limit_s=20)
     _holds(network, streams, levels, best)
     assert best.watt <= koibuchi(network, streams, trees, levels).watt + 1e-9

@@ -22,6 +22,7 @@ from analysis.calibration import (
     RunTimeError,
     SwitchPower,
     WakeTime,
+    save_calibration,
 )
 from analysis.links.path_delay import Policy, echo_extra_us
 from analysis.links.probes import ECHO_WIRE_BYTE
@@ -331,3 +332,10 @@ def calibration(**parts: Any) -> Calibration:
         "run_time": {"alltoall 4x1": program},
     }
     return Calibration.begin("virtual", "ab" * 32, ["study"], **{**given, **parts})
+
+
+def write_measured(folder: Path) -> None:
+    """`runs/study`, with echoes and Alltoall, and `calibration.yaml` in a folder."""
+    (folder / "runs").mkdir()
+    write_run(folder / "runs", write_probe, write_alltoall).rename(folder / "runs" / "study")
+    save_calibration(folder / "calibration.yaml", calibration())
