@@ -25,9 +25,14 @@ def chosen(name: str) -> str:
 
     LabError for a folder whose name is that of a lab that is up from another folder: virtual labs go by their names.
     """
+    name = _meant(name)
+    _require_same(name)
+    return name
+
+
+def _meant(name: str) -> str:
     name = name or os.environ.get("EEE_LAB", "")
     if name:
-        _require_same(name)
         return name
     running = {*running_labs(), *hidden_labs()}
     return running.pop() if len(running) == 1 else "virtual"
@@ -45,9 +50,10 @@ def _require_same(name: str) -> None:
 def lab_operand(name: str = "") -> str:
     """What names the lab for everything below: a name or folder that `find_lab` knows; LabError if no lab is meant.
 
-    A lab that was brought up from a folder elsewhere goes by its name while it is up.
+    A lab that was brought up from a folder elsewhere goes by its name while it is up. A folder is what it says: another
+    inventory of the same devices may have the name of a lab that is up.
     """
-    wanted = chosen(name)
+    wanted = _meant(name)
     try:
         find_lab(wanted)
     except LabError:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from eeectl.cli import run
-from eeectl.lab_name import chosen, known_lab, require_up
+from eeectl.lab_name import chosen, known_lab, lab_operand, require_up
 from lab.errors import LabError
 from lab.folder import load_lab
 from tests.support.labs.two_switches import write_two_switches
@@ -28,6 +28,7 @@ def test_a_lab_that_is_up_from_another_folder_is_refused(tmp_path: Path, monkeyp
     assert chosen("") == "toy"
     with pytest.raises(LabError, match=rf"the lab toy that is up is that of {one}, not of {other}"):
         chosen(str(other))
+    assert lab_operand(str(other)) == str(other)  # another inventory of the same devices
 
 
 @pytest.fixture

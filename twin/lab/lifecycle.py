@@ -190,10 +190,15 @@ def _end(daemon: "subprocess.Popen[bytes]") -> None:
         daemon.wait()
 
 
-def down(name: str) -> bool:
-    """Take a lab down and remove all that it made; False if it was not up."""
+def require_root_for_down() -> None:
+    """LabError for anybody but root, who alone can read and remove what a lab made."""
     if os.geteuid() != 0:
         raise LabError("taking a virtual lab down needs root: use sudo.")
+
+
+def down(name: str) -> bool:
+    """Take a lab down and remove all that it made; False if it was not up."""
+    require_root_for_down()
     state = StateDir(resolve(name))
     with state.lock():
         journal = state.load()

@@ -143,6 +143,7 @@ def down(lab: LabName = "", *, yes: Annotated[bool, Parameter(negative="")] = Fa
         Do not ask, even if somebody works in it.
 
     """
+    labs.require_root_for_down()
     name = chosen(lab)
     holder = _holder(name)
     if holder is not None and not yes:

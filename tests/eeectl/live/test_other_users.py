@@ -20,12 +20,17 @@ _DROP = """
 mount --make-rprivate /
 mount --bind /root "$1/root"
 mount -t tmpfs -o mode=755 tmpfs /root
-mkdir -p "$2"
-mount --bind "$1/root/${2#/root/}" "$2"
-shift 2
+home=$1
+shift
+while [ "$1" != -- ]; do
+    mkdir -p "$1"
+    mount --bind "$home/root/${1#/root/}" "$1"
+    shift
+done
+shift
 exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 """
-"""In a mount namespace of its own: root's home shows nothing but the Python in it, if that is where Python is."""
+"""In a mount namespace of its own: root's home shows nothing but the Python and the checkout, if they are in it."""
 
 COMMANDS = ("lab status", "lab check", "lab exec n01 -- id", "lab capture n01", "eee show", "link off 7 --yes")
 
@@ -45,8 +50,8 @@ def nobodys(engineer: Engineer) -> Iterator[Path]:
 
 def _as_nobody(folder: Path, *words: str) -> Done:
     argv = [*EEECTL, *words]
-    if Path(sys.base_prefix).is_relative_to("/root"):
-        argv = ["unshare", "-m", "sh", "-ec", _DROP, "sh", str(folder), sys.base_prefix, *argv]
+    if hidden := [path for path in (sys.base_prefix, str(ROOT)) if Path(path).is_relative_to("/root")]:
+        argv = ["unshare", "-m", "sh", "-ec", _DROP, "sh", str(folder), *hidden, "--", *argv]
     else:
         argv = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", *argv]
     mine = str(folder / "mine")
