@@ -161,6 +161,19 @@ def test_a_trial_shorter_than_the_meters_period_has_no_joules(tmp_path: Path) ->
     assert "trials shorter than the meters' period" in sentence
 
 
+def test_what_ran_once_costs_an_unknown_amount(tmp_path: Path) -> None:
+    def part(writer: Writer) -> None:
+        for eee, time_s in (("off", 1.0), ("on", 1.32)):
+            figures = [("time", time_s, "s"), ("communications", 100.0, "call")]
+            writer.write({"eee": eee}, time_s, figures=figures, program="p", hosts=HOSTS)
+
+    told = _found(write_run(tmp_path, part), None)["What EEE costs and saves"]
+    assert "ran once in each state, so what EEE costs it is not known" in told.sentence
+    assert "+32" in told.sentence
+    assert "slower" not in told.sentence
+    assert "--blocks" in told.command
+
+
 def test_a_sum_that_lacks_a_meter_is_unknown(tmp_path: Path) -> None:
     def part(writer: Writer) -> None:
         for number in range(2):
