@@ -209,8 +209,9 @@ class Guards(_Part):
     On a virtual lab, at most `twin_late_share` of a trial's frames may be delivered more than `twin_late_us` late. Of a
     program's time, its ranks may wait for a processor for at most `processor_wait_share`, and at most `slow_share` may
     pass in iterations that are far slower than the median; a node may lose at most `steal_share` of its processors to
-    its hypervisor. Programs that do not report these figures are not judged by them. On a virtual lab at
-    the wall's pace, whose ranks share one machine's processors, the program's own figures are noted and end no trial.
+    its hypervisor. Programs that do not report these figures are not judged by them. Ranks of a virtual lab share one
+    machine's processors: there `processor_wait_share` is noted and ends no trial, and at the wall's pace so are the
+    other two.
     """
 
     retries: int = Field(default=2, ge=0, le=20)

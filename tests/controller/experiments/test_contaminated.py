@@ -1,7 +1,7 @@
 """A trial that something else than the network disturbed does not count, and its slot is run again."""
 
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -12,14 +12,18 @@ from controller.experiments.measuring import Measured
 from controller.experiments.running import Runner
 
 
-def _runner(guards: Guards, *, shared_processors: bool = False) -> Any:
-    measure = SimpleNamespace(what="program")
-    return SimpleNamespace(
-        experiment=SimpleNamespace(guards=guards, measure=measure),
-        guard_sink=GuardSink(),
-        lab=SimpleNamespace(strips=()),
-        _on_shared_processors=lambda: shared_processors,
-    )
+def _runner(guards: Guards, pace: str | None = None) -> Any:
+    """A runner on nodes of their own, or on a virtual lab whose clock has this pace; empty: the wall's."""
+    runner = Runner.__new__(Runner)
+    fields = {
+        "experiment": SimpleNamespace(guards=guards, measure=SimpleNamespace(what="program")),
+        "guard_sink": GuardSink(),
+        "lab": SimpleNamespace(strips=()),
+        "lateness_monitor": None if pace is None else SimpleNamespace(pace=lambda: pace),
+    }
+    for name, value in fields.items():
+        setattr(runner, name, value)
+    return runner
 
 
 def _measured(**figures: float) -> Measured:
@@ -29,10 +33,19 @@ def _measured(**figures: float) -> Measured:
 @pytest.mark.parametrize("share", [0.0, 0.04, 0.06, 0.8])
 def test_a_runs_guard_judges_what_the_program_reports(share: float) -> None:
     done = _measured(time=1.0, processor_wait_share=share)
-    why = Runner._why_invalid(cast("Runner", _runner(Guards())), done)
+    why = _runner(Guards())._why_invalid(done)
     assert bool(why) == (share > 0.05)
-    assert Runner._why_invalid(cast("Runner", _runner(Guards(), shared_processors=True)), done) == ""
-    assert Runner._why_invalid(cast("Runner", _runner(Guards(processor_wait_share=1.0))), done) == ""
+    assert _runner(Guards(processor_wait_share=1.0))._why_invalid(done) == ""
+    for pace in ("", "1/10"):
+        virtual = _runner(Guards(), pace)
+        assert virtual._why_invalid(done) == ""
+        assert bool(list(virtual._shared_processors(done))) == (share > 0.05)
+
+
+@pytest.mark.parametrize(("pace", "counts"), [(None, False), ("1/10", False), ("", True)])
+def test_a_second_mode_is_seen_in_lab_time_too(pace: str | None, *, counts: bool) -> None:
+    done = _measured(steal_share=0.5)
+    assert bool(_runner(Guards(), pace)._why_invalid(done)) is not counts
 
 
 def test_its_slot_is_tried_again_as_often_as_the_guards_allow() -> None:
