@@ -315,14 +315,8 @@ def _table(known: Sequence[Estimated]) -> Table:
         Column("predicted", "J"),
         Column("its error", "%"),
     )
-    kept = [n for n in range(len(columns)) if n < 3 or any(row[n] is not None for row in rows)]
-    return Table(
-        "estimates",
-        "Prediction against measurement",
-        tuple(columns[n] for n in kept),
-        tuple(tuple(row[n] for n in kept) for row in rows),
-        behind_figure=True,
-    )
+    table = Table("estimates", "Prediction against measurement", columns, tuple(rows), behind_figure=True)
+    return table.without_empty_columns(always=3)
 
 
 def _errors(known: Sequence[Estimated]) -> Table:

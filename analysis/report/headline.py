@@ -107,11 +107,5 @@ def _table(effects: Sequence[Effect]) -> Table:
         Column("as predicted", "%"),
         Column("trials", "1"),
     )
-    kept = [n for n in range(len(columns)) if any(row[n] is not None for row in rows)]
-    return Table(
-        "headline",
-        "What EEE costs and saves",
-        tuple(columns[n] for n in kept),
-        tuple(tuple(row[n] for n in kept) for row in rows),
-        behind_figure=True,
-    )
+    table = Table("headline", "What EEE costs and saves", columns, tuple(rows), behind_figure=True)
+    return table.without_empty_columns()

@@ -4,7 +4,7 @@ import base64
 import csv
 import io
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from analysis.interval import Interval
@@ -44,6 +44,12 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
     behind_figure: bool = False
     """Whether a figure shows these numbers: the page then folds the table away."""
+
+    def without_empty_columns(self, always: int = 0) -> "Table":
+        """Without the columns that have no value in any row; the first `always` columns stay."""
+        kept = [n for n in range(len(self.columns)) if n < always or any(row[n] is not None for row in self.rows)]
+        columns = tuple(self.columns[n] for n in kept)
+        return replace(self, columns=columns, rows=tuple(tuple(row[n] for n in kept) for row in self.rows))
 
     @property
     def heads(self) -> list[tuple[str, str]]:
