@@ -13,10 +13,9 @@ from typing import Final, Literal
 from controller.drivers.driver import Answers, SnmpValue, Walk
 from controller.drivers.interface_names import interface_key
 from controller.drivers.lldp_shows import Neighbour
-from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, Place, places
+from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, IF_OPER_STATUS, Place, places
 from lab.model import End, Lab, Link, Switch
 
-IF_OPER_STATUS: Final = Walk("1.3.6.1.2.1.2.2.1.8")
 FDB_PORT: Final = Walk("1.3.6.1.2.1.17.7.1.2.2.1.2")
 FDB_STATUS: Final = Walk("1.3.6.1.2.1.17.7.1.2.2.1.3")
 LLDP_OWN_CHASSIS: Final = Walk("1.0.8802.1.1.2.1.3.2")

@@ -9,10 +9,9 @@ from typing import Final, Literal
 
 from controller.drivers.driver import Answers, SnmpValue, Walk
 from controller.drivers.mib_rows import rows_of
-from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, places
+from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_OPER_STATUS, places
 from lab.model import Switch
 
-IF_OPER_STATUS: Final = Walk("1.3.6.1.2.1.2.2.1.8", "ifOperStatus")
 IF_HIGH_SPEED: Final = Walk("1.3.6.1.2.1.31.1.1.1.15", "ifHighSpeed")
 
 QUERIES: Final = (*FINDERS, IF_ADMIN_STATUS, IF_OPER_STATUS, IF_HIGH_SPEED)

@@ -23,6 +23,7 @@ IF_NAME = Walk("1.3.6.1.2.1.31.1.1.1.1", "ifName")
 IF_DESCR = Walk("1.3.6.1.2.1.2.2.1.2", "ifDescr")
 IF_ALIAS = Walk("1.3.6.1.2.1.31.1.1.1.18", "ifAlias")
 IF_ADMIN_STATUS = Walk("1.3.6.1.2.1.2.2.1.7", "ifAdminStatus")
+IF_OPER_STATUS = Walk("1.3.6.1.2.1.2.2.1.8", "ifOperStatus")
 BASE_PORT_IF_INDEX = Walk("1.3.6.1.2.1.17.1.4.1.2", "dot1dBasePortIfIndex")
 
 FINDERS = (IF_NAME, IF_DESCR, IF_ALIAS, BASE_PORT_IF_INDEX)

@@ -7,7 +7,6 @@ import pytest
 from controller.checking.cabling import (
     FDB_PORT,
     FDB_STATUS,
-    IF_OPER_STATUS,
     LLDP_CHASSIS,
     LLDP_NAME,
     LLDP_OWN_CHASSIS,
@@ -21,7 +20,7 @@ from controller.checking.cabling import (
 )
 from controller.drivers.driver import Answers, SnmpValue
 from controller.drivers.lldp_shows import Neighbour
-from controller.drivers.places import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_ALIAS, IF_DESCR, IF_NAME
+from controller.drivers.places import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_ALIAS, IF_DESCR, IF_NAME, IF_OPER_STATUS
 from lab.model import End, Host, Lab, Link, Port, Switch
 
 _PORTS = ("p1", "p2", "p3", "p4")
