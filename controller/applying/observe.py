@@ -1,5 +1,6 @@
 """Read the settings of switches with the queries of each family's driver, all switches at once."""
 
+import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
@@ -58,6 +59,7 @@ def ask_switches(
     Sessions are closed when the question is answered, and all at once at a Ctrl-C, which ends the waiting in them.
     """
     sessions: list[Session] = []
+    interrupted = threading.Event()
 
     def ask(switch: Switch) -> _Found | DeviceError:
         try:
@@ -66,6 +68,8 @@ def ask_switches(
             return error
         sessions.append(session)
         try:
+            if interrupted.is_set():  # while it was connecting, so it was not among those closed
+                return DeviceError(switch.name, "not asked, as the command was interrupted.")
             return question(switch, session)
         except DeviceError as error:
             return error
@@ -73,10 +77,11 @@ def ask_switches(
             session.close()
 
     with ThreadPoolExecutor(max_workers=min(_AT_ONCE, len(lab.switches)), thread_name_prefix="ask") as pool:
-        asked = {switch.name: pool.submit(ask, switch) for switch in lab.switches}
         try:
+            asked = {switch.name: pool.submit(ask, switch) for switch in lab.switches}
             return {name: answer.result() for name, answer in asked.items()}
-        except BaseException:
+        except BaseException:  # a Ctrl-C while the threads start, too
+            interrupted.set()
             pool.shutdown(wait=False, cancel_futures=True)
             for session in sessions:
                 session.close()

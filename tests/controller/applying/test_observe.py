@@ -1,8 +1,9 @@
 """Queries of many switches at once, with toy sessions: all are sent, and all sessions are closed, whatever fails."""
 
-import _thread
+import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -34,6 +35,11 @@ class _Session:
         self.closed.set()
 
 
+def _ctrl_c() -> None:
+    """As the terminal does it: a signal that also ends a wait of the main thread, which interrupt_main() does not."""
+    signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+
 def test_answers_and_faults_are_keyed_by_switch() -> None:
     opened: dict[str, _Session] = {}
 
@@ -54,13 +60,60 @@ def test_answers_and_faults_are_keyed_by_switch() -> None:
     assert all(session.closed.is_set() for session in opened.values())
 
 
+def test_ctrl_c_while_threads_start_closes_the_sessions_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    session, asking, in_vain = _Session(), threading.Event(), threading.Event()
+    submit = ThreadPoolExecutor.submit
+
+    def interrupted(pool: ThreadPoolExecutor, call: Callable[..., object], /, *arguments: object) -> None:
+        submit(pool, call, *arguments)
+        assert asking.wait(20.0)
+        raise KeyboardInterrupt
+
+    def question(switch: Switch, _: object) -> str:
+        asking.set()
+        if not session.closed.wait(20.0):
+            in_vain.set()
+        raise Unreachable(switch.name, "closed.")
+
+    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        ask_switches(_lab(3), question, lambda _: session)
+    assert session.closed.is_set()
+    assert not in_vain.is_set()
+
+
+def test_a_session_that_opens_after_ctrl_c_is_closed_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    session, given_up = _Session(), threading.Event()
+    shutdown = ThreadPoolExecutor.shutdown
+    asked: list[str] = []
+
+    def given_up_on(pool: ThreadPoolExecutor, *, wait: bool = True, cancel_futures: bool = False) -> None:
+        given_up.set()
+        shutdown(pool, wait=wait, cancel_futures=cancel_futures)
+
+    def connect(_: Switch) -> _Session:
+        _ctrl_c()
+        assert given_up.wait(20.0)
+        return session
+
+    def question(switch: Switch, _: object) -> str:
+        asked.append(switch.name)
+        return switch.name
+
+    monkeypatch.setattr(ThreadPoolExecutor, "shutdown", given_up_on)
+    with pytest.raises(KeyboardInterrupt):
+        ask_switches(_lab(1), question, connect)
+    assert session.closed.wait(20.0)
+    assert asked == []
+
+
 def test_ctrl_c_closes_every_session_and_so_ends_the_waiting() -> None:
     sessions = {name: _Session() for name in ("s1", "s2", "s3")}
     asking = threading.Barrier(len(sessions))
 
     def question(switch: Switch, _: object) -> str:
         if asking.wait() == 0:
-            _thread.interrupt_main()
+            _ctrl_c()
         assert sessions[switch.name].closed.wait(20.0), "it was not closed"
         raise Unreachable(switch.name, "closed.")
 
