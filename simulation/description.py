@@ -10,6 +10,7 @@ from lab.topology import Topology as LabTopology
 
 NonNegative = Annotated[int, Field(ge=0)]
 Load = Annotated[float, Field(gt=0, le=1)]
+EngineName = Literal["flit", "packet"]
 Form = dict[str, Any]
 """A topology, a pattern, a router or a link as `eee_engine` takes it."""
 
@@ -328,24 +329,35 @@ class Description(_Part):
         return self
 
     @property
-    def chosen_engine(self) -> Literal["flit", "packet"]:
-        """The engine that `auto` stands for: the packet engine where what it leaves out does not matter.
+    def chosen_engine(self) -> EngineName:
+        """The engine that is used."""
+        return self.engine_choice[0]
+
+    @property
+    def engine_choice(self) -> tuple[EngineName, str]:
+        """The engine that is used, and why: `auto` is the packet engine where what it leaves out does not matter.
 
         That is single-flit or cut-through switching, buffers of at least eight packets, no coalescing, one rate, and a
         routing that asks for one port. (Bursts of long packets and full buffers are for the flit engine.)
         """
         if self.engine != "auto":
-            return self.engine
-        router = self.router
-        fits = (
-            router.switching == "cut_through"
-            and router.traversal_delay == 1
-            and router.buffer_flits >= _ENOUGH_PACKETS * router.packet_flits
-            and not self.links.needs_flits
-            and self.consolidation is None
-            and self.routing != "min_adaptive"
-        )
-        return "packet" if fits else "flit"
+            return self.engine, "as asked"
+        router, least = self.router, _ENOUGH_PACKETS * self.router.packet_flits
+        against = [
+            why
+            for differs, why in (
+                (router.switching != "cut_through", "switching is not cut_through"),
+                (router.traversal_delay != 1, "traversal_delay is not 1"),
+                (router.buffer_flits < least, f"buffers have less than {_ENOUGH_PACKETS} packets ({least} flits)"),
+                (self.links.needs_flits, "links coalesce or are slower"),
+                (self.consolidation is not None, "links are turned off"),
+                (self.routing == "min_adaptive", "min_adaptive asks for several ports"),
+            )
+            if differs
+        ]
+        if against:
+            return "flit", f"the packet engine cannot: {', '.join(against)}"
+        return "packet", f"cut-through, buffers of at least {_ENOUGH_PACKETS} packets: it is faster and as exact"
 
 
 _ENOUGH_PACKETS: Final = 8

@@ -90,14 +90,16 @@ def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("addition", "engine"),
+    ("addition", "engine", "why"),
     [
-        ("", "flit"),
-        ("router: {switching: cut_through}", "packet"),
-        ("router: {switching: cut_through, packet_flits: 8}", "flit"),
-        ("router: {switching: cut_through}\nlinks: {mode: deep, coalesce: 10}", "flit"),
-        ("router: {switching: cut_through, packet_flits: 8}\nengine: packet", "packet"),
+        ("", "flit", "cannot: switching is not cut_through"),
+        ("router: {switching: cut_through}", "packet", "at least 8 packets"),
+        ("router: {switching: cut_through, packet_flits: 8}", "flit", "less than 8 packets (64 flits)"),
+        ("router: {switching: cut_through}\nlinks: {mode: deep, coalesce: 10}", "flit", "links coalesce"),
+        ("router: {switching: cut_through, packet_flits: 8}\nengine: packet", "packet", "as asked"),
     ],
 )
-def test_auto_picks_the_engine(tmp_path: Path, addition: str, engine: str) -> None:
-    assert _read(tmp_path, _FILE + addition + "\n").chosen_engine == engine
+def test_auto_picks_the_engine_and_says_why(tmp_path: Path, addition: str, engine: str, why: str) -> None:
+    found = _read(tmp_path, _FILE + addition + "\n")
+    assert found.chosen_engine == engine
+    assert why in found.engine_choice[1]
