@@ -1,6 +1,8 @@
 """Links by the names that people give them; the one place that says that a name fits no link."""
 
-from lab.errors import PlanError
+from collections.abc import Sequence
+
+from lab.errors import LabError, PlanError
 from lab.model import Lab, Link
 
 
@@ -20,6 +22,13 @@ def trunk_named(lab: Lab, name: str) -> Link:
         raise _unknown(lab, name) from None
     require_between_switches(lab, link)
     return link
+
+
+def links_named(lab: Lab, names: Sequence[str], *, every: bool) -> tuple[Link, ...]:
+    """The cables of those names, or all of the lab's; LabError unless it is one of the two."""
+    if every == bool(names):
+        raise LabError("name links, or give --all for every link of the lab; one of the two, not both.")
+    return lab.links if every else tuple(link_named(lab, name) for name in names)
 
 
 def require_between_switches(lab: Lab, link: Link) -> None:

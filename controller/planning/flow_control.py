@@ -1,4 +1,9 @@
-"""Whether flow control (802.3x) can stop a lab for ever: channels of its trees that wait for each other. Pure."""
+"""Whether flow control (802.3x) can stop a lab for ever: channels of its trees that wait for each other. Pure.
+
+Every plan is judged by the state that it ends in (`controller.planning.proof`). Simplification: not by the moment in
+which hosts move from some trees to others. For the milliseconds in which frames of both are under way, a circle over
+old and new trees together is possible; a run of frames that never ends after a plan would show it.
+"""
 
 from controller.model.state import State
 from controller.planning.desired import live_trees
@@ -8,6 +13,9 @@ from lab.topology import Topology
 from regulation.deadlock import cycle_of, dependencies
 from regulation.network import Channel, Network, Ways, tree_ways
 
+_SMALLEST = 3
+"""Trunks of the smallest circle: of two channels that follow each other on a tree, none leads back to a switch."""
+
 
 def waiting_circle(lab: Lab, state: State) -> tuple[Channel, ...]:
     """Channels that would wait for each other in a circle, each for the one behind it; empty if none do.
@@ -16,13 +24,6 @@ def waiting_circle(lab: Lab, state: State) -> tuple[Channel, ...]:
     plan, and that hosts send into, are looked at.
     """
     topology = Topology.of(lab)
-    network = Network.of(topology)
-    live = live_trees(lab, state)
-    trees: dict[tuple[str, int], Ways] = {}
-    for end in topology.homes.values():
-        port = state.port(end.device, end.port)
-        if port.admin_up and port.pvid in live and (end.device, port.pvid) not in trees:
-            trees[end.device, port.pvid] = tree_ways(network, end.device, live[port.pvid])
 
     def pauses(number: int) -> bool:
         return any(
@@ -30,12 +31,32 @@ def waiting_circle(lab: Lab, state: State) -> tuple[Channel, ...]:
             for cable in topology.cables[number]
         )
 
-    return cycle_of(dependencies(list(trees.values()), pauses))
+    pausing = frozenset(filter(pauses, topology.trunks))
+    if len(pausing) < _SMALLEST:
+        return ()
+    network = Network.of(topology)
+    live = live_trees(lab, state)
+    trees: dict[tuple[str, int], Ways] = {}
+    for end in topology.homes.values():
+        port = state.port(end.device, end.port)
+        if port.admin_up and port.pvid in live and (end.device, port.pvid) not in trees:
+            trees[end.device, port.pvid] = tree_ways(network, end.device, live[port.pvid])
+    return cycle_of(dependencies(list(trees.values()), pausing.__contains__))
 
 
 def require_no_circle(lab: Lab, state: State) -> None:
     """PlanError that shows the circle, if there is one."""
-    circle = waiting_circle(lab, state)
+    _refuse(lab, waiting_circle(lab, state))
+
+
+def require_no_new_circle(lab: Lab, before: State, after: State) -> None:
+    """PlanError that shows the circle if `after` has one and `before` has none: a plan may leave what it found."""
+    circle = waiting_circle(lab, after)
+    if circle and not waiting_circle(lab, before):
+        _refuse(lab, circle)
+
+
+def _refuse(lab: Lab, circle: tuple[Channel, ...]) -> None:
     if not circle:
         return
     topology = Topology.of(lab)

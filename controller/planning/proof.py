@@ -9,6 +9,7 @@ from dataclasses import InitVar, dataclass, field
 
 from controller.model.state import State, diff, replay
 from controller.planning.check import Fault, Management, Watch, check, required_hosts
+from controller.planning.flow_control import require_no_new_circle
 from controller.planning.limits import Abilities, require_expressible
 from controller.planning.steps import Plan, join_plans
 from lab.errors import PlanError, UnsafePlan
@@ -35,7 +36,10 @@ class _Sealed(Plan):
 
 @dataclass(frozen=True, slots=True)
 class ProvedPlan(_Sealed):
-    """Safe after every prefix: no loop, no host and no management cut off; and every switch can express it."""
+    """Safe after every prefix: no loop, no host and no management cut off; every switch can express it.
+
+    At its end no channels wait for each other in a circle under flow control, unless they did at its start.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +48,16 @@ class ProvedRollback(_Sealed):
 
 
 def prove(lab: Lab, start: State, plan: Plan, management: Management | None, abilities: Abilities) -> ProvedPlan:
-    """Prove a plan; NotExpressible if a switch cannot express it, UnsafePlan if `start` or a prefix is unsafe."""
+    """Prove a plan.
+
+    NotExpressible if a switch cannot express it, UnsafePlan if `start` or a prefix is unsafe, PlanError if under flow
+    control channels would wait for each other in a circle at its end, and did not at its start.
+    """
     require_expressible(lab, start, plan.changes, abilities)
     check(lab, start, plan.changes, management)
-    return ProvedPlan(plan.steps, start, replay(plan.changes, start), management, abilities, seal=_SEAL)
+    end = replay(plan.changes, start)
+    require_no_new_circle(lab, start, end)
+    return ProvedPlan(plan.steps, start, end, management, abilities, seal=_SEAL)
 
 
 def join_proved(plans: Iterable[ProvedPlan]) -> ProvedPlan:

@@ -116,7 +116,7 @@ def link_speed(
     if speed_mbps is not None and speed_mbps > rate_mbps:
         raise PlanError(f"{link.name} carries at most {rate_mbps} Mb/s: choose a lower speed.")
     settings: Settings = {place: {"speed_mbps": speed_mbps} for place in cables_with(lab, link)}
-    return _aside(lab, state, (link.number,), settings, management, abilities)
+    return set_aside(lab, state, (link.number,), settings, management, abilities)
 
 
 def eee(
@@ -140,26 +140,65 @@ def eee(
     NotExpressible if an end cannot do EEE, or neither end of a link can set a hold time.
     """
     require_hold(hold_us)
-    trunks = {link.number for link in lab.trunks()}
-    plans: list[ProvedPlan] = []
-    idle: dict[Place, Mapping[str, object]] = {}
+    settings = [(link, _eee_settings(lab, link, abilities, on=on, hold_us=hold_us)) for link in links]
+    return _restarted(lab, state, settings, may_flap=may_flap, management=management, abilities=abilities)
+
+
+def flow_control(
+    lab: Lab,
+    state: State,
+    links: Sequence[Link],
+    *,
+    on: bool,
+    may_flap: bool = False,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> ProvedPlan:
+    """Turn 802.3x flow control on or off at the switch ends of links; a change restarts links as one of `eee` does.
+
+    Of a LAG the member ports are set. PlanError with the circle if it is to be on, and the lab's trees would let
+    channels wait for each other in one; NotExpressible if an end cannot set it. A NIC's own setting is not touched: the
+    two ends agree on what both offer when the link comes up.
+    """
+    settings: list[tuple[Link, Settings]] = [
+        (link, {place: {"flow_control": on} for place in cables_with(lab, link)}) for link in links
+    ]
+    if on:
+        require_no_circle(lab, set_ports(state, {place: one for _, own in settings for place, one in own.items()}))
+    return _restarted(lab, state, settings, may_flap=may_flap, management=management, abilities=abilities)
+
+
+def _restarted(
+    lab: Lab,
+    state: State,
+    settings: Sequence[tuple[Link, Settings]],
+    *,
+    may_flap: bool,
+    management: Management | None,
+    abilities: Abilities,
+) -> ProvedPlan:
+    """Change settings that restart links: of unused trunks, of those in use with their traffic aside, of hosts' links.
+
+    A cable of a LAG is set together with the others that are named.
+    """
+    trunk_of = {cable.number: trunk.number for trunk in lab.trunks() for cable in lab.cables_of(trunk)}
+    by_trunk: dict[int, dict[Place, Mapping[str, object]]] = {}
     last: dict[Place, Mapping[str, object]] = {}
-    used = _in_use(lab, state)
-    aside: dict[int, Settings] = {}
-    for link in links:
-        settings = _eee_settings(lab, link, abilities, on=on, hold_us=hold_us)
-        if link.number not in trunks:
-            last |= settings
-        elif link.number not in used:
-            idle |= settings
-        elif set_ports(state, settings) != state:
-            aside[link.number] = settings
+    for link, own in settings:
+        if link.number in trunk_of:
+            by_trunk.setdefault(trunk_of[link.number], {}).update(own)
+        else:
+            last |= own
+    plans: list[ProvedPlan] = []
+    used = in_use(lab, state)
+    idle = {place: values for number, own in by_trunk.items() if number not in used for place, values in own.items()}
+    aside = {number: own for number, own in by_trunk.items() if number in used and set_ports(state, own) != state}
     plans.append(make_plan(lab, state, set_ports(state, idle), management, abilities))
     state = plans[-1].end
     for wave in _waves(Topology.of(lab), tuple(aside), trunks_off(lab, state)):
         together = {place: values for number in wave for place, values in aside[number].items()}
         try:
-            plans.append(_aside(lab, state, wave, together, management, abilities))
+            plans.append(set_aside(lab, state, wave, together, management, abilities))
         except PlanError:
             if not may_flap:
                 raise
@@ -225,7 +264,7 @@ def _eee_settings(lab: Lab, link: Link, abilities: Abilities, *, on: bool, hold_
     }
 
 
-def _in_use(lab: Lab, state: State) -> frozenset[int]:
+def in_use(lab: Lab, state: State) -> frozenset[int]:
     """Trunks that frames of hosts may be on: those of every VLAN that a host sends into."""
     topology, draft = Topology.of(lab), Draft(state)
     sent = {state.port(end.device, end.port).pvid for end in topology.homes.values()}
@@ -237,7 +276,7 @@ def _in_use(lab: Lab, state: State) -> frozenset[int]:
     )
 
 
-def _aside(
+def set_aside(
     lab: Lab,
     state: State,
     numbers: Collection[int],

@@ -20,9 +20,9 @@ from eeectl.eee_text import eee_text
 from eeectl.interactive import plan_and_apply
 from eeectl.lab_name import LabName, lab_in_reach
 from eeectl.lab_text import text_width
-from lab.errors import DeviceError, LabError
-from lab.model import Lab, Link, Switch
-from lab.named_links import link_named
+from lab.errors import DeviceError
+from lab.model import Switch
+from lab.named_links import links_named
 
 eee_app = App(name="eee", help="Energy-Efficient Ethernet at both ends of links: switch it, and see what it does.")
 
@@ -116,7 +116,7 @@ def _switch(
     require_hold(hold_us)
 
     def planner(work: Work) -> Callable[[State], ProvedPlan]:
-        links = _chosen(work.lab, names, every=every)
+        links = links_named(work.lab, names, every=every)
         in_band = management_of(work.lab, management)
         return lambda state: eee(
             work.lab,
@@ -130,14 +130,6 @@ def _switch(
         )
 
     return plan_and_apply(lab, planner, command, apply_options)
-
-
-def _chosen(lab: Lab, names: tuple[str, ...], *, every: bool) -> tuple[Link, ...]:
-    if every == bool(names):
-        raise LabError("name links, or give --all for every link of the lab; one of the two, not both.")
-    if every:
-        return lab.links
-    return tuple(link_named(lab, name) for name in names)
 
 
 @eee_app.command

@@ -1,24 +1,26 @@
-"""`eeectl link off|on|speed`: one link between switches, without hosts noticing."""
+"""`eeectl link off|on|speed|flow-control`: links between switches, without hosts noticing."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Annotated, Literal
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from controller.applying.work import Work
 from controller.model.state import State
 from controller.planning.check import Management
 from controller.planning.limits import Abilities
 from controller.planning.proof import ProvedPlan
-from controller.planning.regulate import link_off, link_on, link_speed
+from controller.planning.regulate import flow_control, link_off, link_on, link_speed
 from controller.planning.routing_options import management_of
 from eeectl.apply_options import ApplyOptions
 from eeectl.interactive import plan_and_apply
 from eeectl.lab_name import LabName
 from lab.model import Lab, Link
-from lab.named_links import trunk_named
+from lab.named_links import links_named, trunk_named
 
-link_app = App(name="link", help="Turn links between switches off and on, and set their speed; traffic moves first.")
+link_app = App(
+    name="link", help="Turn links between switches off and on, set their speed and flow control; traffic moves first."
+)
 
 _Regulate = Callable[[Lab, State, Link, Management | None, Abilities], ProvedPlan]
 
@@ -111,6 +113,57 @@ def speed(
         return link_speed(known, state, trunk, wanted_mbps, in_band, abilities)
 
     return _regulate(lab, f"link speed {link} {mbps}", link, regulate, apply_options, management)
+
+
+@link_app.command(name="flow-control")
+def flow_control_command(
+    state: Literal["on", "off"],
+    /,
+    *links: str,
+    lab: LabName = "",
+    every: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    may_flap: Annotated[bool, Parameter(negative="")] = False,
+    apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
+    management: str | None = None,
+) -> int:
+    """Turn flow control (802.3x) on or off at the switch ends of links, traffic moved away first where it can be.
+
+    It is refused where the lab's trees would let full switches wait for each other in a circle, which is shown.
+
+    Parameters
+    ----------
+    state
+        Whether the ports are to offer to pause their partner, and to pause when it asks.
+    links
+        Numbers in cables.csv, ends such as sw1:gi1/0/11, or hosts.
+    lab
+        Name of a lab, or a folder.
+    every
+        All links of the lab.
+    may_flap
+        Let links restart under hosts that have no other path, hosts' own links among them, for the seconds that their
+        steps show; without it nothing is done where that is needed.
+    apply_options
+        How it is applied.
+    management
+        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
+
+    """
+    words = " ".join(("--all",) if every else links)
+
+    def planner(work: Work) -> Callable[[State], ProvedPlan]:
+        chosen, in_band = links_named(work.lab, links, every=every), management_of(work.lab, management)
+        return lambda found: flow_control(
+            work.lab,
+            found,
+            chosen,
+            on=state == "on",
+            may_flap=may_flap,
+            management=in_band,
+            abilities=work.backend.abilities,
+        )
+
+    return plan_and_apply(lab, planner, f"link flow-control {state} {words}", apply_options)
 
 
 def _regulate(

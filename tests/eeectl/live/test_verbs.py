@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 from tests.support.labs.engineer import Engineer
-from tests.support.labs.lab_client import eventually
+from tests.support.labs.lab_client import eventually, run
 
 TRUNK = "sw1:gi1/0/5"
 FAR = "sw2:1/0/5"
@@ -108,6 +108,21 @@ def test_a_link_is_put_to_sleep_woken_and_slowed_and_its_eee_switched(engineer: 
     assert json.loads(done.stdout)
     _do(engineer, "eee", "off", "--no-host-check")
     eventually("EEE is off", lambda: active() == {False})
+
+    def pauses() -> list[str]:
+        """dot3PauseAdminMode and dot3PauseOperMode (EtherLike-MIB) at both ends."""
+        columns = [f"1.3.6.1.2.1.10.7.10.1.{column}.5" for column in (1, 2)]
+        return [
+            value
+            for name in ("sw1", "sw2")
+            for value in run(["snmpget", *lab.v2c(), "-Oqve", lab.agent(name), *columns]).stdout.split()
+        ]
+
+    assert pauses() == ["1"] * 4
+    for state, value in (("on", "4"), ("off", "1")):
+        done = engineer.on_link("flow-control", state, TRUNK, "--no-host-check")
+        assert done.returncode == 0, done.stderr
+        eventually("both ends agreed", lambda value=value: pauses() == [value] * 4)  # type: ignore[misc]
 
 
 def test_a_probe_counts_its_losses_and_its_echoes_are_no_flood(engineer: Engineer) -> None:
