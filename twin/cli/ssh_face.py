@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Any
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 import asyncssh
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
     from twin.switch.device import Event, SwitchDevice
     from twin.switch.personality import User
+
+_LINES: Final = re.compile(r"[^\r\n]*[\r\n]|[^\r\n]+")
+"""Keys up to and with Enter. What was typed ahead waits until the line before it has printed all."""
 
 
 class SshFace:
@@ -295,18 +299,27 @@ class _Terminal(asyncssh.SSHServerSession[bytes]):
                 shell.resume()
                 await self._print(channel, shell)
                 continue
-            for key in keys:
-                shell.feed(key)
+            for row in _LINES.findall(keys):
+                for key in row:
+                    shell.feed(key)
                 await self._print(channel, shell)
                 if shell.closed:
                     break
         channel.exit(0)
 
     async def _print(self, channel: asyncssh.SSHServerChannel[bytes], shell: Shell) -> None:
+        """Print what the keys since the last call led to; what is ready at the same time goes out in one packet."""
+        ready = ""
         for chunk in shell.take():
             character_s = self._face.device.pace.character_s
             delay_s = chunk.delay_s + character_s * len(chunk.text)
             if delay_s > 0:
+                self._write(channel, ready)
+                ready = ""
                 await asyncio.sleep(delay_s)
-            if chunk.text and not channel.is_closing():
-                channel.write(chunk.text.encode("latin-1", "replace"))
+            ready += chunk.text
+        self._write(channel, ready)
+
+    def _write(self, channel: asyncssh.SSHServerChannel[bytes], text: str) -> None:
+        if text and not channel.is_closing():
+            channel.write(text.encode("latin-1", "replace"))

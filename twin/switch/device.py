@@ -197,11 +197,11 @@ class SwitchDevice:
             self._changing += 1
             try:
                 yield
-                if self.personality.config != before:
-                    self.faults.changing()
+                if self.personality.config == before:
+                    return
+                self.faults.changing()
                 if self.faults.ignore_writes:
                     self.personality.config = before
-                if self.personality.config == before:
                     return
                 self._apply()
             except BaseException:

@@ -11,8 +11,10 @@ filtering on, all frames admitted (User Guide); spanning tree on, RSTP [M]; EEE 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+import copy
+from dataclasses import dataclass, field, fields, replace
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final, Literal
 
 from twin.families.ros.models import LAG_COUNT
 from twin.switch.effect import Acceptable, PortEffect, SwitchEffect, VlanEffect
@@ -71,13 +73,15 @@ class PortConfig:
 
     def __deepcopy__(self, _memo: object) -> PortConfig:
         """Copy fast, because every change of configuration copies every port: only the sets are mutable."""
-        return replace(
-            self,
-            trunk_vids=set(self.trunk_vids),
-            general_tagged=set(self.general_tagged),
-            general_untagged=set(self.general_untagged),
-            forbidden_vids=set(self.forbidden_vids),
-        )
+        copied = PortConfig(*_VALUES_OF(self))
+        copied.trunk_vids = set(self.trunk_vids)
+        copied.general_tagged = set(self.general_tagged)
+        copied.general_untagged = set(self.general_untagged)
+        copied.forbidden_vids = set(self.forbidden_vids)
+        return copied
+
+
+_VALUES_OF: Final = attrgetter(*(entry.name for entry in fields(PortConfig)))
 
 
 @dataclass(slots=True)
@@ -117,6 +121,17 @@ class RosConfig:
     exec_timeout_s: int = 600
     snmp_server: list[str] = field(default_factory=list)  # kept as written
     management_address: str = ""
+
+    def __deepcopy__(self, memo: dict[int, object]) -> RosConfig:
+        """Copy fast: the many static entries are tuples, which nothing changes."""
+        return replace(
+            self,
+            ports={number: copy.deepcopy(port, memo) for number, port in self.ports.items()},
+            vlans=dict(self.vlans),
+            users={name: replace(user) for name, user in self.users.items()},
+            statics=dict(self.statics),
+            snmp_server=list(self.snmp_server),
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """Laws of the configuration: written and read back it is the same; neutral operations keep VLAN tables whole."""
 
+import copy
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from twin.families.ros.config import LocalUser, PortConfig, RosConfig
 from twin.families.ros.models import lag_plans, model_named, port_plans
 from twin.families.ros.personality import RosPersonality
+from twin.switch.device import SwitchDevice
 from twin.switch.personality import DeviceSpec, Port, Refused
 
 PLANS = (*port_plans(model_named("PowerConnect 5524")), *lag_plans())
@@ -231,3 +234,28 @@ def test_neutral_operations_refuse(personality: Any, operation: Any, reason: Any
 def test_an_unknown_model_names_the_known_ones() -> None:
     with pytest.raises(ValueError, match="PowerConnect 5548"):
         model_named("PowerConnect 6248")
+
+
+def test_a_copied_configuration_shares_nothing_that_can_change(device: SwitchDevice) -> None:
+    config = device.personality.config
+    config.users["meter"] = LocalUser("0" * 40, 15)
+    config.snmp_server.append("snmp-server community lab ro")
+    config.statics[1, bytes(6)] = (1, "permanent")
+    config.ports[1].trunk_vids.add(7)
+    copied = copy.deepcopy(config)
+    assert copied == config
+    assert not _mutable(copied) & _mutable(config)
+
+
+def _mutable(value: object) -> set[int]:
+    """Identities of all containers and records inside."""
+    if is_dataclass(value):
+        parts: list[object] = [getattr(value, entry.name) for entry in fields(value)]
+    elif isinstance(value, dict):
+        parts = [*value.keys(), *value.values()]
+    elif isinstance(value, list | set | tuple):
+        parts = list(value)
+    else:
+        return set()
+    own = set() if isinstance(value, tuple) else {id(value)}
+    return own.union(*map(_mutable, parts))
