@@ -21,8 +21,12 @@
 //! Routers, nodes and links that have nothing to do cost nothing. Routers' order matters for random draws only.
 
 mod allocation;
+mod batch;
 pub mod consolidation;
+mod control;
+mod knowledge;
 mod node;
+pub mod stages;
 mod state;
 
 use crate::error::SimulationError;
@@ -38,8 +42,11 @@ use crate::traffic::Destinations;
 use crate::wheel::Wheel;
 
 use allocation::Allocator;
+use batch::Batches;
 use consolidation::{Consolidation, ConsolidationCounts, Tcep};
+use control::Mail;
 use node::Nodes;
+use stages::{Slac, Stages};
 use state::{FREE, Inputs, Outputs, RouterState};
 
 /// One flit: its packet, and its place in it.
@@ -57,6 +64,8 @@ struct Packet {
     arrived: u32,
     hops: u16,
     measured: bool,
+    /// SLaC: the number of stages in use when it was routed.
+    stages: u8,
 }
 
 /// What a wheel delivers.
@@ -93,9 +102,9 @@ impl Congestion for Queued<'_> {
 /// Flits by where they are: see [`FlitEngine::flits`].
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flits {
-    /// Sent by nodes.
+    /// Sent by nodes, and control packets sent by routers.
     pub injected: u64,
-    /// Received by nodes.
+    /// Received by nodes, and control packets received by routers.
     pub ejected: u64,
     /// In buffers, switches, output queues and channels, counted one by one.
     pub in_flight: u64,
@@ -123,7 +132,11 @@ pub struct FlitEngine {
     links: Option<Vec<LinkTx>>,
     /// By port: whether its channel leads to a router.
     links_to_router: Vec<bool>,
-    tcep: Option<Tcep>,
+    /// Virtual channels of every channel, that for control packets included.
+    channels: u8,
+    tcep: Option<Box<Tcep>>,
+    slac: Option<Box<Slac>>,
+    batches: Option<Batches>,
     measurement: Measurement,
     injected: u64,
     ejected: u64,
@@ -166,10 +179,13 @@ impl FlitEngine {
             network.nodes(),
             parameters.vcs,
             parameters.buffer_flits,
-            load / f64::from(parameters.packet_flits),
+            vec![load / f64::from(parameters.packet_flits); network.nodes() as usize],
             &mut rng,
         );
         Ok(Self {
+            channels: parameters.vcs,
+            slac: None,
+            batches: None,
             inputs: Inputs::new(&network, parameters.vcs, parameters.buffer_flits),
             outputs: Outputs::new(&network, parameters.vcs, parameters.buffer_flits),
             routers: vec![RouterState::default(); network.routers() as usize],
@@ -222,34 +238,120 @@ impl FlitEngine {
                 "TCEP needs the routing pal, which knows links that are off",
             );
         }
-        if self.injected != self.ejected {
-            return SimulationError::parameter("TCEP begins in an empty network");
+        if self.injected != 0 {
+            return SimulationError::parameter("TCEP begins before the first packet");
         }
-        self.tcep = Some(Tcep::new(&self.network, parameters, self.now)?);
+        let tcep = Tcep::new(&self.network, parameters, self.parameters.vcs, self.now)?;
+        // One virtual channel more, for control packets.
+        let (vcs, buffer) = (self.parameters.vcs + 1, self.parameters.buffer_flits);
+        self.channels = vcs;
+        self.inputs = Inputs::new(&self.network, vcs, buffer);
+        self.outputs = Outputs::new(&self.network, vcs, buffer);
+        self.allocator = Allocator::new(&self.network, vcs);
+        self.tcep = Some(Box::new(tcep));
         Ok(())
     }
 
-    /// What TCEP did so far; nothing without it.
+    /// Turn links off and on by SLaC from now on.
+    ///
+    /// # Errors
+    /// If the network has not two dimensions and single links, the routing is not SLaC's, or packets are under way.
+    pub fn set_stages(&mut self, parameters: Stages) -> Result<(), SimulationError> {
+        if self.routing.algorithm() != Algorithm::Staged {
+            return SimulationError::routing(
+                "SLaC needs the routing slac, which knows stages that are off",
+            );
+        }
+        if self.injected != 0 {
+            return SimulationError::parameter("SLaC begins before the first packet");
+        }
+        let capacity = u32::from(self.parameters.vcs) * u32::from(self.parameters.buffer_flits);
+        let slac = Slac::new(&self.network, parameters, capacity, self.now)?;
+        self.slac = Some(Box::new(slac));
+        Ok(())
+    }
+
+    /// Stages of SLaC that are in use; `None` without it.
+    #[must_use]
+    pub fn stages(&self) -> Option<u32> {
+        self.slac.as_ref().map(|slac| slac.on())
+    }
+
+    /// Give each job its own load, as a share of the engine's, and, if `packets` is not empty, a number of packets to be
+    /// sent by its nodes together, after which they send no more (batch mode).
+    ///
+    /// # Errors
+    /// If the traffic has no jobs, or another number of them, a load would exceed a flit a cycle, or packets are under
+    /// way.
+    pub fn set_jobs(&mut self, shares: &[f64], packets: &[u64]) -> Result<(), SimulationError> {
+        let Some(job_of) = self.destinations.job_of() else {
+            return SimulationError::traffic("only jobs have loads and batches of their own");
+        };
+        let jobs = job_of.iter().max().map_or(0, |&last| last as usize + 1);
+        if shares.len() != jobs || !(packets.is_empty() || packets.len() == jobs) {
+            return SimulationError::traffic(format!(
+                "{jobs} jobs need {jobs} shares of the load, and as many numbers of packets or none"
+            ));
+        }
+        if self.injected != 0 {
+            return SimulationError::parameter("batches begin before the first packet");
+        }
+        let most = 1.0 / f64::from(self.parameters.packet_flits);
+        let probabilities: Vec<f64> = job_of
+            .iter()
+            .map(|&job| shares[job as usize] * self.nodes.probability())
+            .collect();
+        if !probabilities.iter().all(|one| (0.0..=most).contains(one)) {
+            return SimulationError::traffic("a job's load is from 0 to 1 flits a node and cycle");
+        }
+        if !packets.is_empty() {
+            self.batches = Some(Batches::new(job_of.to_vec(), packets.to_vec()));
+        }
+        self.nodes = Nodes::new(
+            self.network.nodes(),
+            self.parameters.vcs,
+            self.parameters.buffer_flits,
+            probabilities,
+            &mut self.rng,
+        );
+        Ok(())
+    }
+
+    /// Packets of batches that have not been made; 0 without batches.
+    #[must_use]
+    pub fn batch_left(&self) -> u64 {
+        self.batches.as_ref().map_or(0, Batches::left)
+    }
+
+    /// What TCEP or SLaC did so far; nothing without them.
     #[must_use]
     pub fn consolidation(&self) -> ConsolidationCounts {
-        self.tcep.as_ref().map(Tcep::counts).unwrap_or_default()
+        match (&self.tcep, &self.slac) {
+            (Some(tcep), _) => tcep.counts(),
+            (None, Some(slac)) => slac.counts(),
+            (None, None) => ConsolidationCounts::default(),
+        }
     }
 
     /// Cycles in which the link of a port was off.
     #[must_use]
     pub fn off_cycles(&self, port: PortId) -> u64 {
-        self.tcep
-            .as_ref()
-            .map_or(0, |tcep| tcep.off_cycles(port, self.now))
+        match (&self.tcep, &self.slac) {
+            (Some(tcep), _) => tcep.off_cycles(port, self.now),
+            (None, Some(slac)) => slac.off_cycles(port, self.now),
+            (None, None) => 0,
+        }
     }
 
-    /// State of the link of a port; always active without TCEP, and at nodes.
+    /// State of the link of a port; always active without TCEP and SLaC, and at nodes.
     #[must_use]
     pub fn link_state(&self, port: PortId) -> LinkState {
-        self.tcep
-            .as_ref()
-            .and_then(|tcep| tcep.state(port))
-            .unwrap_or(LinkState::Active)
+        let state = match (&self.tcep, &self.slac) {
+            (Some(tcep), _) => tcep.state(port),
+            (None, Some(slac)) => slac.state(port),
+            (None, None) => None,
+        };
+        state.unwrap_or(LinkState::Active)
     }
 
     /// The present cycle.
@@ -333,13 +435,52 @@ impl FlitEngine {
         self.now += 1;
     }
 
-    /// Links that change, and TCEP's epochs.
+    /// Links that change, TCEP's epochs, and its control packets.
     fn consolidate(&mut self) {
+        if let Some(slac) = &mut self.slac {
+            slac.step(self.now);
+        }
         let Some(mut tcep) = self.tcep.take() else {
             return;
         };
         tcep.step(self.now, |port| self.is_unused(port));
+        if !tcep.mail.is_idle() {
+            self.send_control(&mut tcep);
+        }
         self.tcep = Some(tcep);
+    }
+
+    /// Routers put control packets into their output queues.
+    fn send_control(&mut self, tcep: &mut Tcep) {
+        let vc = tcep.mail.vc;
+        let mut mail = std::mem::replace(&mut tcep.mail, Mail::new(0, vc));
+        let sent = mail.send(|control| {
+            let port = tcep.way_to(control.from, control.to);
+            self.outputs.has_room(port, vc, vc)
+        });
+        for (router, packet) in sent {
+            let port = tcep.way_to(router, mail.packets[packet].to);
+            let output = port as usize * usize::from(self.channels) + usize::from(vc);
+            self.outputs.send(output);
+            self.remember(port);
+            self.injected += 1;
+            let flit = Flit {
+                packet,
+                sequence: 0,
+            };
+            self.routers[router as usize].cross(flit, port, vc);
+            self.wake(router);
+        }
+        tcep.mail = mail;
+    }
+
+    /// A flit has been sent to a port: for a while it is no sign of congestion.
+    fn remember(&mut self, port: PortId) {
+        if self.parameters.history_window > 0 {
+            self.outputs.recent[port as usize] += 1;
+            let at = self.now + u64::from(self.parameters.history_window);
+            self.arrivals.put(at, Arrival::Forget { port });
+        }
     }
 
     /// Whether no packet is in a port's channel or the buffer behind it, or asks for it.
@@ -383,6 +524,9 @@ impl FlitEngine {
         if packet.arrived < self.parameters.packet_flits {
             return;
         }
+        if let Some(slac) = &mut self.slac {
+            slac.arrived(packet.stages);
+        }
         let latency = self.now - packet.created;
         self.measurement
             .arrived(latency, u64::from(packet.hops), packet.measured);
@@ -394,7 +538,16 @@ impl FlitEngine {
         self.nodes.rouse(self.now);
         let mut index = 0;
         while let Some(node) = self.nodes.busy(index) {
-            if let Some(created) = self.nodes.due(node, self.now) {
+            let due = self.nodes.due(node, self.now);
+            let made = due.filter(|_| {
+                self.batches
+                    .as_mut()
+                    .is_none_or(|batches| batches.take(node))
+            });
+            if made.is_none() && due.is_some() {
+                self.nodes.cease(node);
+            }
+            if let Some(created) = made {
                 let dest = self.destinations.draw(node, &mut self.rng);
                 let packet = self.make_packet(node, dest, created);
                 self.nodes.begin(node, packet, &mut self.rng);
@@ -437,6 +590,7 @@ impl FlitEngine {
             arrived: 0,
             hops: 0,
             measured: self.measurement.made(),
+            stages: 0,
         };
         self.packets.put(packet)
     }
@@ -449,6 +603,12 @@ impl FlitEngine {
                 Arrival::Flit { port, vc, flit } => {
                     let router = self.network.port(port).router;
                     self.wake(router);
+                    if self.takes_control(router, port, vc, flit) {
+                        continue;
+                    }
+                    if let Some(slac) = &mut self.slac {
+                        slac.came(router, port);
+                    }
                     let input = self.inputs.index(port, vc);
                     if self.inputs.push(input, flit) {
                         self.front(router, input);
@@ -459,6 +619,26 @@ impl FlitEngine {
             }
         }
         self.arrivals.put_back(self.now, list);
+    }
+
+    /// A control packet that has come to its router is taken from its channel at once.
+    fn takes_control(&mut self, router: RouterId, port: PortId, vc: u8, flit: Flit) -> bool {
+        let Some(tcep) = &mut self.tcep else {
+            return false;
+        };
+        if vc != tcep.mail.vc || tcep.mail.packets[flit.packet].to != router {
+            return false;
+        }
+        let control = tcep.mail.take(flit.packet);
+        tcep.receive(control);
+        self.ejected += 1;
+        self.routers[router as usize].return_credit(&mut self.inputs.credits, port, vc);
+        true
+    }
+
+    fn is_control(&self, input: usize) -> bool {
+        self.channels != self.parameters.vcs
+            && input % usize::from(self.channels) == usize::from(self.parameters.vcs)
     }
 
     fn wake(&mut self, router: RouterId) {
@@ -478,33 +658,53 @@ impl FlitEngine {
             self.routers[router as usize].switching.push(input as u32);
             return;
         }
+        let is_control = self.is_control(input);
+        let in_port = self.inputs.port(input);
         let queued = Queued {
             used: &self.outputs.used,
             recent: &self.outputs.recent,
         };
-        let header = &self.packets[flit.packet].header;
-        let in_port = self.inputs.port(input);
         if let Some(tcep) = &mut self.tcep {
+            if is_control {
+                let vc = tcep.mail.vc;
+                let port = tcep.way_to(router, tcep.mail.packets[flit.packet].to);
+                self.requests.clear();
+                self.requests.push(Request {
+                    port,
+                    first_vc: vc,
+                    last_vc: vc,
+                    priority: 0,
+                    phase: 0,
+                    via: 0,
+                });
+            } else {
+                let header = &self.packets[flit.packet].header;
+                self.routing
+                    .requests(router, in_port, header, &mut self.requests);
+                let outputs = &self.outputs;
+                let chosen = tcep.choose(
+                    (router, input),
+                    &self.requests,
+                    header,
+                    (&queued, self.parameters.threshold),
+                    |hop| outputs.has_room(hop.port, hop.first_vc, hop.last_vc),
+                    &mut self.rng,
+                );
+                self.requests.swap(0, chosen);
+                self.requests.truncate(1);
+            }
+        } else if let Some(slac) = &mut self.slac {
+            let packet = &mut self.packets[flit.packet];
             self.routing
-                .requests(router, in_port, header, &mut self.requests);
-            let outputs = &self.outputs;
-            let chosen = tcep.choose(
-                &self.requests,
-                header,
-                (
-                    &queued,
-                    self.parameters.threshold,
-                    self.parameters.packet_flits,
-                ),
-                |hop| outputs.has_room(hop.port, hop.first_vc, hop.last_vc),
-                &mut self.rng,
-            );
+                .requests(router, in_port, &packet.header, &mut self.requests);
+            let (chosen, stages) = slac.choose(&self.requests, &packet.header);
+            packet.stages = stages.unwrap_or(packet.stages);
             self.requests.swap(0, chosen);
             self.requests.truncate(1);
         } else {
             self.routing.choose(
                 (router, in_port),
-                header,
+                &self.packets[flit.packet].header,
                 &queued,
                 self.parameters.threshold,
                 &mut self.rng,
@@ -516,6 +716,7 @@ impl FlitEngine {
     }
 
     fn internal_step(&mut self, router: RouterId) {
+        let (channels, data) = (usize::from(self.channels), usize::from(self.parameters.vcs));
         let state = &mut self.routers[router as usize];
         self.allocator.allocate_vcs(
             router,
@@ -529,11 +730,14 @@ impl FlitEngine {
         state.traverse(self.now, self.parameters.traversal_delay, &mut self.outputs);
         for &(input, request, output) in &self.allocator.vc_grants {
             let request = self.inputs.request(input as usize, request);
-            if let Some(flit) = self.inputs.first(input as usize) {
+            let is_control = channels != data && input as usize % channels == data;
+            if let Some(flit) = self.inputs.first(input as usize)
+                && !is_control
+            {
                 let packet = &mut self.packets[flit.packet];
                 if let Some(tcep) = &mut self.tcep {
                     let detour = packet.header.phase != 0 || request.phase != 0;
-                    tcep.count(request.port, detour, self.parameters.packet_flits);
+                    tcep.track(input as usize, detour);
                 }
                 packet.header.phase = request.phase;
                 packet.header.via = request.via;
@@ -562,22 +766,27 @@ impl FlitEngine {
     fn switch(&mut self, router: RouterId, input: usize) {
         let output = self.inputs.output(input) as usize;
         let flit = self.inputs.pop(input);
-        let tail = flit.sequence + 1 == self.parameters.packet_flits;
+        let is_control = self.is_control(input);
+        let tail = is_control || flit.sequence + 1 == self.parameters.packet_flits;
         let (port, vc) = self.outputs.send(output);
-        if self.parameters.history_window > 0 {
-            self.outputs.recent[port as usize] += 1;
-            let at = self.now + u64::from(self.parameters.history_window);
-            self.arrivals.put(at, Arrival::Forget { port });
+        self.remember(port);
+        let in_port = self.inputs.port(input);
+        if let Some(tcep) = &mut self.tcep
+            && !is_control
+        {
+            tcep.count(input, port);
+        }
+        if let Some(slac) = &mut self.slac {
+            slac.left(in_port);
         }
         self.outputs
             .hold(output, input as u32, tail, self.parameters.switching);
-        let in_port = self.inputs.port(input);
         let state = &mut self.routers[router as usize];
         state.cross(flit, port, vc);
         state.return_credit(
             &mut self.inputs.credits,
             in_port,
-            (input % usize::from(self.parameters.vcs)) as u8,
+            (input % usize::from(self.channels)) as u8,
         );
         if tail {
             self.inputs.set_output(input, FREE);
@@ -600,13 +809,13 @@ impl FlitEngine {
                 }
             }
             if let Some((flit, vc)) = queue.pop_front() {
-                if let Some(tcep) = &self.tcep {
-                    let on = [None, Some(LinkState::Active), Some(LinkState::Shadow)];
-                    assert!(
-                        on.contains(&tcep.state(port)),
-                        "a flit for a link that is off"
-                    );
-                }
+                let off = [Some(LinkState::Off), Some(LinkState::Waking)];
+                let tcep = self.tcep.as_ref().and_then(|tcep| tcep.state(port));
+                let slac = self.slac.as_ref().and_then(|slac| slac.state(port));
+                assert!(
+                    !off.contains(&tcep.or(slac)),
+                    "a flit for a link that is off"
+                );
                 self.outputs.sent[port as usize] += 1;
                 let Port { peer, latency, .. } = self.network.port(port);
                 let at = now + 1 + u64::from(latency);
@@ -662,7 +871,7 @@ impl FlitEngine {
     /// # Errors
     /// If credits were lost or made up.
     pub fn check_credits(&self) -> Result<(), String> {
-        let vcs = self.parameters.vcs;
+        let vcs = self.channels;
         let size = usize::from(self.parameters.buffer_flits);
         for (id, port) in (0..).zip(self.network.ports()) {
             for vc in 0..vcs {

@@ -12,6 +12,7 @@
 //! | [`Algorithm::Ugal`] | hyperx | 2 halves: to the intermediate router, and from it |
 //! | [`Algorithm::Progressive`] | hyperx | 2 halves: UGAL_p |
 //! | [`Algorithm::PowerAware`] | hyperx | 2 halves: PAL, where links may be off |
+//! | [`Algorithm::Staged`] | hyperx, 2 dimensions | 2 halves: to a row, and from it |
 //! | [`Algorithm::Shortest`] | any | one a hop |
 //! | [`Algorithm::UpDown`] | any | any |
 
@@ -52,6 +53,9 @@ pub enum Algorithm {
     /// off meanwhile goes on over the hub, the router with coordinate 0 in the dimension (TCEP section IV-E). Where
     /// all links are on, it never does.
     PowerAware,
+    /// SLaC's: row first; or, from the source, a column link to a row in which the links are on. Where all links are on,
+    /// it never does.
+    Staged,
     /// Any shortest path; the virtual channel is the number of hops behind.
     Shortest,
     /// Shortest paths that first go up, then down, in a spanning tree from router 0 (Schroeder et al. 1991).
@@ -60,7 +64,7 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// All algorithms with their names.
-    pub const ALL: [(&'static str, Self); 11] = [
+    pub const ALL: [(&'static str, Self); 12] = [
         ("dor", Self::DimensionOrder),
         ("min_adaptive", Self::MinimalAdaptive),
         ("tree_random", Self::TreeRandom),
@@ -70,6 +74,7 @@ impl Algorithm {
         ("ugal", Self::Ugal),
         ("ugal_p", Self::Progressive),
         ("pal", Self::PowerAware),
+        ("slac", Self::Staged),
         ("shortest", Self::Shortest),
         ("up_down", Self::UpDown),
     ];
@@ -145,6 +150,8 @@ pub enum Choice {
     FirstFree,
     /// The first, or a random one of the others, by congestion, when the packet arrives.
     Balanced,
+    /// The first; the others are for links that are off.
+    First,
 }
 
 /// An algorithm prepared for a network and a number of virtual channels.
@@ -184,7 +191,8 @@ impl Routing {
                 | Algorithm::MinimalAdaptive
                 | Algorithm::Ugal
                 | Algorithm::Progressive
-                | Algorithm::PowerAware,
+                | Algorithm::PowerAware
+                | Algorithm::Staged,
                 Shape::HyperX(hyperx),
             ) => Relation::Flat(flat::Flat::new(network, hyperx, algorithm, vcs)?),
             (
@@ -238,6 +246,7 @@ impl Routing {
         match self.algorithm {
             Algorithm::MinimalAdaptive => Choice::FirstFree,
             Algorithm::Progressive | Algorithm::PowerAware => Choice::Balanced,
+            Algorithm::Staged => Choice::First,
             _ => Choice::Random,
         }
     }
@@ -336,6 +345,7 @@ impl Routing {
         }
         let index = match self.choice() {
             Choice::FirstFree => return,
+            Choice::First => 0,
             Choice::Random => rng.below(out.len() as u32) as usize,
             Choice::Balanced => flat::balance(out, header.phase != 0, congestion, threshold, rng),
         };

@@ -38,18 +38,15 @@ pub enum Pattern {
 pub struct Destinations {
     nodes: u32,
     kind: Kind,
+    /// By node, if there are jobs.
+    job_of: Option<Vec<u32>>,
 }
 
 #[derive(Clone, Debug)]
 enum Kind {
-    Uniform {
-        itself: bool,
-    },
+    Uniform { itself: bool },
     Fixed(Vec<NodeId>),
-    Jobs {
-        job_of: Vec<u32>,
-        members: Vec<Vec<NodeId>>,
-    },
+    Jobs(Vec<Vec<NodeId>>),
 }
 
 impl Destinations {
@@ -60,6 +57,7 @@ impl Destinations {
     pub fn new(pattern: &Pattern, nodes: u32, rng: &mut Rng) -> Result<Self, SimulationError> {
         let bits = nodes.trailing_zeros();
         let power = nodes.is_power_of_two() && nodes > 1;
+        let mut job_of = None;
         let kind = match pattern {
             Pattern::Uniform => Kind::Uniform { itself: true },
             Pattern::UniformOthers if nodes < 2 => {
@@ -118,9 +116,31 @@ impl Destinations {
                 derange(&all, &mut dests, rng);
                 Kind::Fixed(dests)
             }
-            Pattern::Jobs { sizes, permutation } => jobs(sizes, *permutation, nodes, rng)?,
+            Pattern::Jobs { sizes, permutation } => {
+                let (jobs, members) = jobs(sizes, nodes, rng)?;
+                job_of = Some(jobs);
+                if *permutation {
+                    let mut dests = vec![0; nodes as usize];
+                    for own in &members {
+                        derange(own, &mut dests, rng);
+                    }
+                    Kind::Fixed(dests)
+                } else {
+                    Kind::Jobs(members)
+                }
+            }
         };
-        Ok(Self { nodes, kind })
+        Ok(Self {
+            nodes,
+            kind,
+            job_of,
+        })
+    }
+
+    /// Each node's job; `None` if the pattern has no jobs.
+    #[must_use]
+    pub fn job_of(&self) -> Option<&[u32]> {
+        self.job_of.as_deref()
     }
 
     /// Where the next packet of a node goes.
@@ -132,8 +152,9 @@ impl Destinations {
                 other + u32::from(other >= source)
             }
             Kind::Fixed(dests) => dests[source as usize],
-            Kind::Jobs { job_of, members } => {
-                let members = &members[job_of[source as usize] as usize];
+            Kind::Jobs(members) => {
+                let job = self.job_of.as_ref().map_or(0, |jobs| jobs[source as usize]);
+                let members = &members[job as usize];
                 loop {
                     let dest = members[rng.below(members.len() as u32) as usize];
                     if dest != source {
@@ -156,12 +177,12 @@ fn derange(members: &[NodeId], dests: &mut [NodeId], rng: &mut Rng) {
     }
 }
 
+/// Each node's job, and the jobs' nodes.
 fn jobs(
     sizes: &[u32],
-    permutation: bool,
     nodes: u32,
     rng: &mut Rng,
-) -> Result<Kind, SimulationError> {
+) -> Result<(Vec<u32>, Vec<Vec<NodeId>>), SimulationError> {
     if sizes.iter().map(|&size| u64::from(size)).sum::<u64>() != u64::from(nodes)
         || sizes.iter().any(|&size| size < 2)
     {
@@ -182,12 +203,5 @@ fn jobs(
         }
         members.push(own.to_vec());
     }
-    if !permutation {
-        return Ok(Kind::Jobs { job_of, members });
-    }
-    let mut dests = vec![0; nodes as usize];
-    for own in &members {
-        derange(own, &mut dests, rng);
-    }
-    Ok(Kind::Fixed(dests))
+    Ok((job_of, members))
 }

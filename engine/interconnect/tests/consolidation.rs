@@ -180,9 +180,87 @@ proptest! {
             }
         }
         prop_assert_eq!(engine.measurement().outstanding(), 0);
+        // Control packets may be under way still.
         let flits = engine.flits();
-        prop_assert_eq!(flits.injected, flits.ejected);
+        prop_assert_eq!(flits.injected, flits.ejected + flits.in_flight);
+        let counts = engine.consolidation();
+        prop_assert!(counts.control_arrived <= counts.control_packets);
+        prop_assert_eq!(engine.check_credits(), Ok(()));
+        for port in 0..network.ports().len() as u32 {
+            prop_assert!(engine.off_cycles(port) <= engine.now());
+        }
     }
+
+    #[test]
+    fn the_same_seed_gives_the_same_links(seed in any::<u64>(), load in 0.05..0.8f64) {
+        let network = flat(&[4, 3], 3, 1).with_link_latency(3).unwrap();
+        let run = |steps: &[u64]| {
+            let mut engine = engine(&network, &Pattern::Uniform, load, parameters(), seed);
+            engine.set_consolidation(Consolidation { epoch: 100, wake: 50, ..quick() }).unwrap();
+            engine.measure(true);
+            for &step in steps {
+                engine.advance(step);
+            }
+            let latencies = engine.measurement().latencies().clone();
+            (engine.consolidation(), engine.flits(), latencies)
+        };
+        prop_assert_eq!(run(&[2_500]), run(&[1, 1_000, 1_499]));
+    }
+}
+
+/// On links of five cycles a control packet takes 6 cycles to a neighbour, and over the hub a router and as much again.
+#[test]
+fn control_packets_take_time_and_bandwidth() {
+    let network = flat(&[4, 4], 4, 1).with_link_latency(5).unwrap();
+    let mut engine = engine(&network, &Pattern::Uniform, 0.0, parameters(), 4);
+    engine
+        .set_consolidation(Consolidation {
+            begins_with_root: false,
+            ..quick()
+        })
+        .unwrap();
+    engine.advance(60_000);
+    assert_eq!(share(&engine, LinkState::Off), 0.5);
+    let counts = engine.consolidation();
+    assert_eq!(counts.control_packets, counts.control_arrived);
+    let mean = counts.control_latency as f64 / counts.control_arrived as f64;
+    assert!((6.0..16.0).contains(&mean), "{mean}");
+    // Nothing else was sent: every flit over a link is one of theirs.
+    let sent: u64 = (0..network.ports().len() as u32)
+        .map(|port| engine.sent(port))
+        .sum();
+    assert!(sent >= counts.control_packets && sent <= 2 * counts.control_packets);
+    assert_eq!(engine.flits().injected, counts.control_packets);
+    // For each link turned off: its request, its answer, and the news to two others of four; refused requests besides.
+    assert!(counts.control_packets >= 4 * counts.deactivations);
+}
+
+/// Packets of many epochs count flit by flit: while one passes, the routers at its link see it used all the time, and
+/// have no bandwidth to give that they would turn a link off for.
+#[test]
+fn long_packets_count_as_they_pass() {
+    let network = flat(&[4], 1, 1).with_link_latency(2).unwrap();
+    let long = RouterParameters {
+        packet_flits: 5_000,
+        ..parameters()
+    };
+    let mut engine = engine(&network, &Pattern::Uniform, 0.0, long, 5);
+    let short = Consolidation {
+        epoch: 50,
+        wake: 20,
+        high_water_mark: 0.3,
+        begins_with_root: false,
+        ..quick()
+    };
+    engine.set_consolidation(short).unwrap();
+    assert!(engine.offer(2, 3));
+    // Three links are the root network; by their lack of traffic alone the other three would be off by now.
+    engine.advance(4_900);
+    assert_eq!(share(&engine, LinkState::Active), 1.0);
+    let flits = engine.flits().ejected - engine.consolidation().control_arrived;
+    assert!((4_880..4_900).contains(&flits), "{flits}");
+    engine.advance(5_000);
+    assert_eq!(share(&engine, LinkState::Off), 0.5);
 }
 
 #[test]

@@ -1,20 +1,24 @@
-//! TCEP in the flit engine: link states, what routers count, epochs, and PAL (Kim, Choi, Kim 2018). The decisions are in
-//! [`crate::tcep`].
+//! TCEP in the flit engine: link states, what routers know and count, epochs, and PAL (Kim, Choi, Kim 2018). The decisions
+//! are in [`crate::tcep`], the packets by which routers tell each other in [`super::control`].
 //!
-//! Simplifications:
-//! - Requests, answers and link states reach their receivers at once and take no bandwidth; they are counted. In the paper
-//!   they are 0.34 % of all packets on a virtual channel of their own, and requests are served once an epoch anyway.
-//! - Flits count when their packet gets its virtual channel, all of them at once. Packets much longer than an epoch would
-//!   show it.
+//! Every router has its own table of the links of its subnetworks, which it learns from control packets. What is not in
+//! the paper, and simplifications:
+//! - The end that agrees to a change tells the other routers of the subnetwork; the end that asked learns of it by the
+//!   answer. Of two changes of a link that arrive in the wrong order, the newer one counts.
+//! - That the asking router has got a shadow link meanwhile, the answering one knows, and refuses: the paper's "at most one
+//!   shadow link for each router" has no message for it.
+//! - Whether its own link is electrically on, a router sees without a message. A packet for a link that its router
+//!   takes for active, and that is off, goes over the hub.
+//! - Control packets do not count as utilization.
 //! - A shadow link is turned off when the deactivation epoch in which it became one is over; the paper says "an epoch".
 
+use super::control::{Control, Mail, Message};
+use super::knowledge::Knowledge;
 use crate::error::SimulationError;
 use crate::network::{Network, Peer, PortId, RouterId};
 use crate::rng::Rng;
 use crate::routing::{Congestion, Header, Request as Hop};
-use crate::tcep::{
-    Action, Counted, LinkState, LinkTable, LinkView, Request, View, Way, decide, way,
-};
+use crate::tcep::{Action, Counted, LinkState, LinkView, Request, View, Way, decide, way};
 use crate::topology::Shape;
 
 /// TCEP's parameters (its section V). Times in cycles.
@@ -49,8 +53,12 @@ impl Default for Consolidation {
 /// What TCEP did so far.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConsolidationCounts {
-    /// Requests, answers, and broadcasts of link states, each to one router.
+    /// Requests, answers, and link states told, each to one router: packets of one flit.
     pub control_packets: u64,
+    /// Cycles from a control packet's making to its arrival, over those that have arrived.
+    pub control_latency: u64,
+    /// Control packets that have arrived.
+    pub control_arrived: u64,
     /// Links turned on.
     pub activations: u64,
     /// Links turned off.
@@ -75,6 +83,10 @@ struct Link {
     state: LinkState,
     phase: Phase,
     root: bool,
+    /// Router that agreed to the last change, and tells of it.
+    speaker: RouterId,
+    /// Number of changes so far.
+    version: u32,
     off_since: u64,
     off_cycles: u64,
 }
@@ -89,6 +101,16 @@ struct End {
     own: u32,
     other: u32,
 }
+
+/// What the packet in front of an input VC counts as.
+#[derive(Copy, Clone, Debug)]
+struct Track {
+    detour: bool,
+    /// The port that is off, over which it would have gone.
+    wanted: PortId,
+}
+
+const NONE: PortId = PortId::MAX;
 
 /// Flits over a port, by kind of traffic.
 #[derive(Copy, Clone, Debug, Default)]
@@ -112,11 +134,17 @@ pub(super) struct Tcep {
     parameters: Consolidation,
     links: Vec<Link>,
     ends: Vec<Option<End>>,
-    tables: Vec<LinkTable>,
+    /// What each router knows, by router and dimension.
+    known: Vec<Knowledge>,
     /// Router of each rank of a subnetwork.
     members: Vec<Vec<RouterId>>,
-    /// Ports to other routers, by router.
+    /// Ports to other routers, by router: dimension by dimension, by rank.
     ports: Vec<Vec<PortId>>,
+    /// Place of a dimension's first port among them.
+    first_place: Vec<usize>,
+    pub(super) mail: Mail,
+    /// By input VC.
+    tracks: Vec<Track>,
     short: Vec<Flits>,
     long: Vec<Flits>,
     /// Of the last deactivation epoch that has ended.
@@ -124,11 +152,13 @@ pub(super) struct Tcep {
     wanted: Vec<u64>,
     /// Utilization of the epoch before, by port.
     before: Vec<f64>,
-    requests: Vec<Vec<Request>>,
+    /// Requests that have come to a router in this epoch, one from each other router.
+    requests: Vec<Vec<(RouterId, Request)>>,
     asked: Vec<bool>,
     last_activated: Vec<Option<PortId>>,
     /// Links that are not steady.
     changing: Vec<u32>,
+    now: u64,
     counts: ConsolidationCounts,
 }
 
@@ -136,6 +166,7 @@ impl Tcep {
     pub(super) fn new(
         network: &Network,
         parameters: Consolidation,
+        vcs: u8,
         now: u64,
     ) -> Result<Self, SimulationError> {
         let Shape::HyperX(shape) = network.shape() else {
@@ -154,8 +185,11 @@ impl Tcep {
         let routers = network.routers();
         let mut links = Vec::new();
         let mut ends: Vec<Option<End>> = vec![None; ports];
-        let mut tables: Vec<LinkTable> = Vec::new();
         let mut members: Vec<Vec<RouterId>> = Vec::new();
+        let mut known: Vec<Knowledge> = (0..routers)
+            .flat_map(|_| shape.sizes.iter().map(|&size| Knowledge::new(size)))
+            .collect();
+        let dimensions = shape.sizes.len();
         // A subnetwork is known by its hub and dimension.
         let mut numbers = std::collections::BTreeMap::new();
         for (one, other) in network.links() {
@@ -167,9 +201,8 @@ impl Tcep {
             let hub = shape.moved(router, dimension, 0);
             let subnetwork = *numbers.entry((hub, dimension)).or_insert_with(|| {
                 let size = shape.sizes[dimension];
-                tables.push(LinkTable::new(size));
                 members.push((0..size).map(|c| shape.moved(hub, dimension, c)).collect());
-                tables.len() as u32 - 1
+                members.len() as u32 - 1
             });
             let link = links.len() as u32;
             for (port, own, other) in [(one, near, far), (other, far, near)] {
@@ -183,7 +216,9 @@ impl Tcep {
             }
             let root = near == 0 || far == 0;
             let on = root || !parameters.begins_with_root;
-            tables[subnetwork as usize].set(near, far, on);
+            for &member in &members[subnetwork as usize] {
+                known[member as usize * dimensions + dimension].learn(near, far, on, 0);
+            }
             links.push(Link {
                 ports: [one, other],
                 state: if on {
@@ -193,6 +228,8 @@ impl Tcep {
                 },
                 phase: Phase::Steady,
                 root,
+                speaker: router,
+                version: 0,
                 off_since: now,
                 off_cycles: 0,
             });
@@ -207,9 +244,20 @@ impl Tcep {
             parameters,
             links,
             ends,
-            tables,
+            known,
             members,
             ports: (0..routers).map(ports_of).collect(),
+            first_place: (0..dimensions)
+                .map(|d| shape.sizes[..d].iter().map(|&size| size as usize - 1).sum())
+                .collect(),
+            mail: Mail::new(routers, vcs),
+            tracks: vec![
+                Track {
+                    detour: false,
+                    wanted: NONE,
+                };
+                ports * usize::from(vcs + 1)
+            ],
             short: vec![Flits::default(); ports],
             long: vec![Flits::default(); ports],
             judged: vec![Flits::default(); ports],
@@ -219,12 +267,55 @@ impl Tcep {
             asked: vec![false; routers as usize],
             last_activated: vec![None; routers as usize],
             changing: Vec::new(),
+            now,
             counts: ConsolidationCounts::default(),
         })
     }
 
     pub(super) fn counts(&self) -> ConsolidationCounts {
         self.counts
+    }
+
+    fn known(&self, router: RouterId, dimension: u32) -> &Knowledge {
+        &self.known[router as usize * self.first_place.len() + dimension as usize]
+    }
+
+    fn learn(&mut self, router: RouterId, link: u32, active: bool, version: u32) {
+        if let Some(end) = self.end_of(link) {
+            let dimensions = self.first_place.len();
+            self.known[router as usize * dimensions + end.dimension as usize]
+                .learn(end.own, end.other, active, version);
+        }
+    }
+
+    /// Place among a router's ports of the one to a rank.
+    fn place(&self, dimension: u32, own: u32, rank: u32) -> usize {
+        self.first_place[dimension as usize] + (rank - u32::from(rank > own)) as usize
+    }
+
+    /// State of a link as the router at a port sees it: that it is shadow or active again, the router has to be told.
+    fn seen(&self, router: RouterId, end: End) -> LinkState {
+        match self.links[end.link as usize].state {
+            LinkState::Active | LinkState::Shadow => {
+                if self
+                    .known(router, end.dimension)
+                    .table
+                    .is_active(end.own, end.other)
+                {
+                    LinkState::Active
+                } else {
+                    LinkState::Shadow
+                }
+            }
+            state => state,
+        }
+    }
+
+    fn is_on(&self, link: u32) -> bool {
+        matches!(
+            self.links[link as usize].state,
+            LinkState::Active | LinkState::Shadow
+        )
     }
 
     /// Cycles in which a port's link was off.
@@ -245,16 +336,24 @@ impl Tcep {
         self.ends[port as usize].map(|end| self.links[end.link as usize].state)
     }
 
-    /// Flits of a packet go over a port.
-    pub(super) fn count(&mut self, port: PortId, detour: bool, flits: u32) {
+    /// A packet in front of an input VC goes over a detour, or not.
+    pub(super) fn track(&mut self, input: usize, detour: bool) {
+        self.tracks[input].detour = detour;
+    }
+
+    /// A flit goes from an input VC over a port.
+    pub(super) fn count(&mut self, input: usize, port: PortId) {
+        let Track { detour, wanted } = self.tracks[input];
         for counter in [&mut self.short, &mut self.long] {
-            let flits_of = &mut counter[port as usize];
-            let kind = if detour {
-                &mut flits_of.detour
+            let flits = &mut counter[port as usize];
+            if detour {
+                flits.detour += 1;
             } else {
-                &mut flits_of.minimal
-            };
-            *kind += u64::from(flits);
+                flits.minimal += 1;
+            }
+        }
+        if wanted != NONE {
+            self.wanted[wanted as usize] += 1;
         }
     }
 
@@ -262,26 +361,29 @@ impl Tcep {
     /// one and the way back over the hub.
     pub(super) fn choose(
         &mut self,
+        (router, input): (RouterId, usize),
         hops: &[Hop],
         header: &Header,
-        (congestion, threshold, flits): (&impl Congestion, u32, u32),
+        (congestion, threshold): (&impl Congestion, u32),
         room: impl Fn(&Hop) -> bool,
         rng: &mut Rng,
     ) -> usize {
+        self.tracks[input].wanted = NONE;
         let Some(direct) = hops.first().and_then(|hop| self.ends[hop.port as usize]) else {
             return 0; // the node's own port
         };
-        let state = self.links[direct.link as usize].state;
         if header.phase != 0 {
             // A packet on its way uses a shadow link as an exception, and goes round a link that is off (section IV-E).
-            let on = matches!(state, LinkState::Active | LinkState::Shadow);
-            return usize::from(!on && hops.len() > 1);
+            return usize::from(!self.is_on(direct.link) && hops.len() > 1);
         }
-        let table = &self.tables[direct.subnetwork as usize];
+        let state = self.seen(router, direct);
+        let table = &self.known(router, direct.dimension).table;
         let detours: Vec<usize> = (1..hops.len())
             .filter(|&index| {
                 self.ends[hops[index].port as usize].is_some_and(|end| {
-                    table.is_active(end.own, end.other) && table.is_active(end.other, direct.other)
+                    table.is_active(end.own, end.other)
+                        && table.is_active(end.other, direct.other)
+                        && self.is_on(end.link)
                 })
             })
             .collect();
@@ -291,7 +393,7 @@ impl Tcep {
         let detour = detours[rng.below(detours.len() as u32) as usize];
         let chosen = match way(state, room(&hops[detour])) {
             Way::Reactivate => {
-                self.reactivate(direct.link);
+                self.reactivate(router, direct.link);
                 0
             }
             Way::Adaptive => {
@@ -304,50 +406,93 @@ impl Tcep {
             }
             Way::Detour => {
                 if state == LinkState::Off {
-                    self.wanted[hops[0].port as usize] += u64::from(flits);
+                    self.tracks[input].wanted = hops[0].port;
                 }
                 detour
             }
         };
         if chosen > 0 {
-            self.ask_for_detour(hops[chosen].port, direct);
+            self.ask_for_detour(router, hops[chosen].port, direct);
         }
         chosen
     }
 
     /// Indirect activation: a detour over a crowded link needs another one (section IV-B).
-    fn ask_for_detour(&mut self, crowded: PortId, direct: End) {
+    fn ask_for_detour(&mut self, router: RouterId, crowded: PortId, direct: End) {
         let before = self.before[crowded as usize];
-        if before <= self.parameters.high_water_mark {
+        if before <= self.parameters.high_water_mark || self.asked[router as usize] {
             return;
         }
-        let members = &self.members[direct.subnetwork as usize];
-        let router = members[direct.own as usize];
-        if self.asked[router as usize] {
-            return;
-        }
-        let table = &self.tables[direct.subnetwork as usize];
+        let table = &self.known(router, direct.dimension).table;
         let Some((over, end)) = table.ask_for_detour(direct.own, direct.other) else {
             return;
         };
-        let middle = members[over as usize];
-        let place = self.ports[middle as usize].iter().position(|&port| {
-            self.ends[port as usize]
-                .is_some_and(|found| found.subnetwork == direct.subnetwork && found.other == end)
+        self.asked[router as usize] = true;
+        let middle = self.members[direct.subnetwork as usize][over as usize];
+        let request = Request::Activate {
+            link: self.place(direct.dimension, over, end),
+            virtual_utilization: before,
+        };
+        self.tell(router, middle, Message::Request(request));
+    }
+
+    /// A router sends a control packet to another one of its subnetwork.
+    fn tell(&mut self, from: RouterId, to: RouterId, message: Message) {
+        self.counts.control_packets += 1;
+        self.mail.post(Control {
+            from,
+            to,
+            message,
+            made: self.now,
         });
-        if let Some(link) = place {
-            self.asked[router as usize] = true;
-            self.counts.control_packets += 1;
-            self.requests[middle as usize].push(Request::Activate {
+    }
+
+    /// Where a control packet goes next: over its router's link to the receiver if that is active, else to the hub.
+    pub(super) fn way_to(&self, router: RouterId, to: RouterId) -> PortId {
+        let ports = &self.ports[router as usize];
+        let ends = ports.iter().map(|&port| self.ends[port as usize]);
+        let found = ports.iter().zip(ends).find_map(|(&port, end)| {
+            let end = end?;
+            let members = &self.members[end.subnetwork as usize];
+            (members[end.other as usize] == to).then_some((port, end))
+        });
+        let Some((port, end)) = found else {
+            unreachable!("control packets stay in a subnetwork")
+        };
+        if self.is_on(end.link) && self.seen(router, end) == LinkState::Active {
+            return port;
+        }
+        ports[self.place(end.dimension, end.own, 0)]
+    }
+
+    /// A control packet has come to its router.
+    pub(super) fn receive(&mut self, control: Control) {
+        self.counts.control_arrived += 1;
+        self.counts.control_latency += self.now - control.made;
+        let Control {
+            from, to, message, ..
+        } = control;
+        match message {
+            Message::Request(request) => {
+                let requests = &mut self.requests[to as usize];
+                match requests.iter_mut().find(|(sender, _)| *sender == from) {
+                    Some(entry) => entry.1 = request,
+                    None => requests.push((from, request)),
+                }
+            }
+            Message::Refused => {}
+            Message::State {
                 link,
-                virtual_utilization: before,
-            });
+                active,
+                version,
+            } => self.learn(to, link, active, version),
         }
     }
 
     /// Links whose time has come, and the end of an epoch. `is_empty` says whether nothing is on a port's channel or
     /// asks for it.
     pub(super) fn step(&mut self, now: u64, is_empty: impl Fn(PortId) -> bool) {
+        self.now = now;
         let mut changing = std::mem::take(&mut self.changing);
         changing.retain(|&link| self.settle(link, now, &is_empty));
         changing.append(&mut self.changing);
@@ -388,31 +533,71 @@ impl Tcep {
         self.ends[self.links[link as usize].ports[0] as usize]
     }
 
-    /// Both ends of a link and its subnetwork may use it.
+    /// A link is ready: its ends see it, and one of them tells the others.
     fn activate(&mut self, number: u32) {
-        self.links[number as usize].state = LinkState::Active;
-        self.links[number as usize].phase = Phase::Steady;
-        if let Some(end) = self.end_of(number) {
-            self.tables[end.subnetwork as usize].set(end.own, end.other, true);
-            self.broadcast(end);
-            let members = &self.members[end.subnetwork as usize];
-            let ports = self.links[number as usize].ports;
-            for (rank, port) in [(end.own, ports[0]), (end.other, ports[1])] {
-                self.last_activated[members[rank as usize] as usize] = Some(port);
-            }
+        let link = &mut self.links[number as usize];
+        link.state = LinkState::Active;
+        link.phase = Phase::Steady;
+        link.version += 1;
+        let (version, ports) = (link.version, link.ports);
+        for port in ports {
+            let router = self.router_at(port);
+            self.learn(router, number, true, version);
+            self.last_activated[router as usize] = Some(port);
         }
+        self.broadcast(number, true, false);
     }
 
-    fn reactivate(&mut self, number: u32) {
+    /// A router needs its shadow link after all, and uses it at once.
+    fn reactivate(&mut self, router: RouterId, number: u32) {
+        let link = &mut self.links[number as usize];
+        if link.state == LinkState::Active {
+            // The other end did so already, and its packet is under way.
+            let version = link.version;
+            self.learn(router, number, true, version);
+            return;
+        }
         self.counts.reactivations += 1;
-        self.counts.control_packets += 1;
-        self.activate(number);
+        link.state = LinkState::Active;
+        link.phase = Phase::Steady;
+        link.version += 1;
+        link.speaker = router;
+        let (version, ports) = (link.version, link.ports);
+        self.learn(router, number, true, version);
+        for port in ports {
+            let end = self.router_at(port);
+            self.last_activated[end as usize] = Some(port);
+        }
+        self.broadcast(number, true, true);
     }
 
-    /// Both ends of a link tell the other routers of the subnetwork.
-    fn broadcast(&mut self, end: End) {
-        let others = self.members[end.subnetwork as usize].len() as u64 - 2;
-        self.counts.control_packets += 2 * others;
+    fn router_at(&self, port: PortId) -> RouterId {
+        self.ends[port as usize].map_or(0, |end| {
+            self.members[end.subnetwork as usize][end.own as usize]
+        })
+    }
+
+    /// The router that agreed to a change tells the others of the subnetwork, and the other end if need be.
+    fn broadcast(&mut self, number: u32, active: bool, other_end: bool) {
+        let link = &self.links[number as usize];
+        let (speaker, version) = (link.speaker, link.version);
+        let ends = link.ports.map(|port| self.router_at(port));
+        let Some(end) = self.end_of(number) else {
+            return;
+        };
+        let told: Vec<RouterId> = self.members[end.subnetwork as usize]
+            .iter()
+            .copied()
+            .filter(|&member| member != speaker && (other_end || !ends.contains(&member)))
+            .collect();
+        for router in told {
+            let message = Message::State {
+                link: number,
+                active,
+                version,
+            };
+            self.tell(speaker, router, message);
+        }
     }
 
     fn end_epoch(&mut self, now: u64) {
@@ -433,16 +618,26 @@ impl Tcep {
                 deactivation_due,
                 high_water_mark: self.parameters.high_water_mark,
             };
-            let decision = decide(&view, &self.requests[router]);
-            // Each request is answered.
-            self.counts.control_packets += decision.acknowledged.len() as u64;
-            decisions.push(decision.action);
-            self.requests[router].clear();
+            let (senders, requests): (Vec<RouterId>, Vec<Request>) =
+                self.requests[router].drain(..).unzip();
+            let decision = decide(&view, &requests);
+            let agreed = decision.acknowledged.iter().position(|&one| one);
+            decisions.push((decision.action, agreed.map(|index| senders[index]), senders));
         }
         self.asked.fill(false);
-        for (router, action) in decisions.into_iter().enumerate() {
-            if let Some(action) = action {
-                self.execute(router, action, now);
+        for (router, (action, agreed, senders)) in (0..).zip(decisions) {
+            let done = action.is_some_and(|action| self.execute(router, action, now));
+            // Each request is answered; where the link of an agreed one is that of the sender, with its new state.
+            for sender in senders {
+                let message = match action {
+                    Some(Action::Activate(place) | Action::Deactivate(place))
+                        if done && agreed == Some(sender) =>
+                    {
+                        self.news_of(router, place)
+                    }
+                    _ => Message::Refused,
+                };
+                self.tell(router, sender, message);
             }
         }
         for (port, flits) in self.short.iter_mut().enumerate() {
@@ -459,6 +654,7 @@ impl Tcep {
             .filter_map(|&port| self.ends[port as usize].map(|end| (port, end)))
             .map(|(port, end)| {
                 let link = &self.links[end.link as usize];
+                let state = self.seen(router as RouterId, end);
                 let both = |flits: &[Flits], cycles| {
                     let [one, other] = link.ports.map(|port| flits[port as usize].over(cycles));
                     one.busier(other)
@@ -466,7 +662,7 @@ impl Tcep {
                 LinkView {
                     subnetwork: end.dimension,
                     rank: end.other,
-                    state: link.state,
+                    state,
                     root: link.root,
                     short: both(&self.short, epoch),
                     long: both(&self.judged, long),
@@ -476,11 +672,24 @@ impl Tcep {
             .collect()
     }
 
-    fn execute(&mut self, router: usize, action: Action, now: u64) {
-        let port = |place: usize| self.ports[router][place];
+    /// An acknowledgement: the state of a router's link.
+    fn news_of(&self, router: RouterId, place: usize) -> Message {
+        let number =
+            self.ends[self.ports[router as usize][place] as usize].map_or(0, |end| end.link);
+        let link = &self.links[number as usize];
+        Message::State {
+            link: number,
+            active: link.state == LinkState::Active,
+            version: link.version,
+        }
+    }
+
+    /// Whether it was done.
+    fn execute(&mut self, router: RouterId, action: Action, now: u64) -> bool {
+        let port = |place: usize| self.ports[router as usize][place];
         match action {
-            Action::Activate(place) => self.turn_on(port(place), now),
-            Action::Deactivate(place) => self.make_shadow(port(place), now),
+            Action::Activate(place) => self.turn_on(router, port(place), now),
+            Action::Deactivate(place) => self.make_shadow(router, port(place), now),
             Action::AskToActivate {
                 link,
                 virtual_utilization,
@@ -489,44 +698,43 @@ impl Tcep {
                 virtual_utilization,
             }),
             Action::AskToDeactivate(place) => {
-                self.ask(router, port(place), |link| Request::Deactivate { link });
+                self.ask(router, port(place), |link| Request::Deactivate { link })
             }
         }
     }
 
     /// A router asks the one at the other end of its port. It asks once an epoch.
-    fn ask(&mut self, router: usize, port: PortId, request: impl Fn(usize) -> Request) {
+    fn ask(&mut self, router: RouterId, port: PortId, request: impl Fn(usize) -> Request) -> bool {
         let Some(end) = self.ends[port as usize] else {
-            return;
+            return false;
         };
-        let other = self.members[end.subnetwork as usize][end.other as usize] as usize;
-        let ports = self.links[end.link as usize].ports;
-        let far = if ports[0] == port { ports[1] } else { ports[0] };
-        if let Some(link) = self.ports[other].iter().position(|&port| port == far) {
-            self.asked[router] = true;
-            self.counts.control_packets += 1;
-            self.requests[other].push(request(link));
-        }
+        let other = self.members[end.subnetwork as usize][end.other as usize];
+        let place = self.place(end.dimension, end.other, end.own);
+        self.asked[router as usize] = true;
+        self.tell(router, other, Message::Request(request(place)));
+        true
     }
 
-    fn turn_on(&mut self, port: PortId, now: u64) {
+    fn turn_on(&mut self, router: RouterId, port: PortId, now: u64) -> bool {
         let Some(end) = self.ends[port as usize] else {
-            return;
+            return false;
         };
         let link = &mut self.links[end.link as usize];
         if link.state != LinkState::Off {
-            return;
+            return false;
         }
         link.state = LinkState::Waking;
         link.phase = Phase::Until(now + self.parameters.wake);
         link.off_cycles += now - link.off_since;
+        link.speaker = router;
         self.counts.activations += 1;
         self.changing.push(end.link);
+        true
     }
 
-    fn make_shadow(&mut self, port: PortId, now: u64) {
+    fn make_shadow(&mut self, router: RouterId, port: PortId, now: u64) -> bool {
         let Some(end) = self.ends[port as usize] else {
-            return;
+            return false;
         };
         // A router has one shadow link at most.
         let busy = |rank: u32| {
@@ -539,14 +747,18 @@ impl Tcep {
             || busy(end.own)
             || busy(end.other)
         {
-            return;
+            return false;
         }
         let length = self.parameters.epoch * u64::from(self.parameters.deactivation_epochs);
         let link = &mut self.links[end.link as usize];
         link.state = LinkState::Shadow;
         link.phase = Phase::Until((now / length + 1) * length);
-        self.tables[end.subnetwork as usize].set(end.own, end.other, false);
+        link.speaker = router;
+        link.version += 1;
+        let version = link.version;
+        self.learn(router, end.link, false, version);
         self.changing.push(end.link);
-        self.broadcast(end);
+        self.broadcast(end.link, false, false);
+        true
     }
 }

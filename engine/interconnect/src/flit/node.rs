@@ -29,8 +29,8 @@ pub(super) struct Nodes {
     /// By node and virtual channel.
     credits: Vec<u16>,
     vcs: u8,
-    /// Probability of a packet in a cycle.
-    probability: f64,
+    /// Probability of a packet in a cycle, by node.
+    probabilities: Vec<f64>,
     /// Nodes that have something to send.
     busy: Vec<NodeId>,
     /// Nodes whose next packet is due at a cycle, or that are looked at again then.
@@ -38,11 +38,19 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    pub(super) fn new(nodes: u32, vcs: u8, buffer: u16, probability: f64, rng: &mut Rng) -> Self {
+    pub(super) fn new(
+        nodes: u32,
+        vcs: u8,
+        buffer: u16,
+        probabilities: Vec<f64>,
+        rng: &mut Rng,
+    ) -> Self {
         let mut resting = Wheel::new(AHEAD);
         let nodes: Vec<Node> = (0..nodes)
             .map(|node| {
-                let next = rng.geometric(probability).saturating_sub(1);
+                let next = rng
+                    .geometric(probabilities[node as usize])
+                    .saturating_sub(1);
                 resting.put(next.min(AHEAD), node);
                 Node {
                     next,
@@ -58,7 +66,7 @@ impl Nodes {
             credits: vec![buffer; nodes.len() * usize::from(vcs)],
             nodes,
             vcs,
-            probability,
+            probabilities,
             busy: Vec::new(),
             resting,
         }
@@ -118,9 +126,10 @@ impl Nodes {
     }
 
     pub(super) fn begin(&mut self, node: NodeId, packet: u32, rng: &mut Rng) {
+        let probability = self.probabilities[node as usize];
         let node = &mut self.nodes[node as usize];
         node.packet = Some((packet, 0));
-        node.next = node.next.saturating_add(rng.geometric(self.probability));
+        node.next = node.next.saturating_add(rng.geometric(probability));
     }
 
     /// Send the next flit, if there is one and a credit for it: its packet, its number in the packet, and the VC.
@@ -176,8 +185,18 @@ impl Nodes {
             .unwrap_or(0)
     }
 
+    /// The largest of all nodes' probabilities of a packet in a cycle.
+    pub(super) fn probability(&self) -> f64 {
+        self.probabilities.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// A node makes no packet any more.
+    pub(super) fn cease(&mut self, node: NodeId) {
+        self.nodes[node as usize].next = u64::MAX;
+    }
+
     pub(super) fn stop(&mut self) {
-        self.probability = 0.0;
+        self.probabilities.fill(0.0);
         for node in &mut self.nodes {
             node.next = u64::MAX;
         }

@@ -11,6 +11,10 @@ const OUTBOUND: u8 = 1;
 /// On the way to the target.
 const INBOUND: u8 = 2;
 
+/// SLaC: the dimension of links within a row, and of those within a column.
+const ROW: usize = 0;
+const COLUMN: usize = 1;
+
 /// Dimension order, minimal adaptive, UGAL at the source, and UGAL in each dimension.
 #[derive(Clone, Debug)]
 pub(super) struct Flat {
@@ -39,6 +43,11 @@ impl Flat {
             ));
         }
         let dimensions = shape.sizes.len();
+        if algorithm == Algorithm::Staged && (dimensions != 2 || shape.trunk != 1) {
+            return SimulationError::routing(
+                "slac is for a hyperx of two dimensions with single links",
+            );
+        }
         Ok(Self {
             algorithm,
             first_port: (0..network.routers())
@@ -233,6 +242,29 @@ impl Flat {
                 hop(d, wanted, Request { phase: 0, ..plain });
                 for over in (0..self.shape.sizes[d]).filter(|&c| c != own && c != wanted) {
                     hop(d, over, within(0, OUTBOUND));
+                }
+            }
+            Algorithm::Staged => {
+                let Some(d) = self.difference(router, header.target) else {
+                    return;
+                };
+                let half = if d == ROW { plain } else { within(1, INBOUND) };
+                let wanted = self.coordinate(header.target, d);
+                hop(
+                    d,
+                    wanted,
+                    Request {
+                        phase: INBOUND,
+                        ..half
+                    },
+                );
+                if header.phase == INBOUND {
+                    return;
+                }
+                let own = self.coordinate(router, COLUMN);
+                let direct = |row: u32| d == COLUMN && row == wanted;
+                for row in (0..self.shape.sizes[COLUMN]).filter(|&r| r != own && !direct(r)) {
+                    hop(COLUMN, row, within(0, INBOUND));
                 }
             }
             _ => {

@@ -122,6 +122,8 @@ pub fn pairs() -> Vec<(String, Network, Algorithm, u8)> {
         add(name, &network, Algorithm::PowerAware, 2);
         add(name, &network, Algorithm::UpDown, 1);
     }
+    add("rows", &flat(&[4, 3], 2, 1), Algorithm::Staged, 2);
+    add("rows", &flat(&[3, 5], 1, 1), Algorithm::Staged, 5);
     all
 }
 
