@@ -14,6 +14,9 @@ _SATURATION_WITHIN: Final = 0.02
 _CLOSEST: Final = 0.005
 """No two loads are closer."""
 
+_AT_ONCE: Final = 2
+"""Loads that are chosen together. It does not depend on who simulates them, so that the points do not either."""
+
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
@@ -24,41 +27,42 @@ class CurvePoint:
     saturated: bool
 
 
-def next_load(curve: Curve, points: Sequence[CurvePoint]) -> float | None:
-    """The next load to simulate; None when the curve has its points.
+def next_loads(curve: Curve, points: Sequence[CurvePoint]) -> list[float]:
+    """The next loads to simulate, at most two, which may be simulated at the same time; none when all points are known.
 
-    First both ends, then the saturation by bisection, then the middle of the widest gap, where the distance of two
-    neighbours is that of their loads, and of the logarithms of their latencies.
+    First both ends, then the saturation by cutting what is left of its interval in three, then the middles of the
+    widest gaps, where the distance of two neighbours is that of their loads, and of the logarithms of their latencies.
 
-    >>> curve = Curve(lowest=0.1, highest=0.9, points=5)
-    >>> next_load(curve, [])
-    0.1
-    >>> ends = [CurvePoint(0.1, 20.0, saturated=False), CurvePoint(0.9, None, saturated=True)]
-    >>> next_load(curve, ends)
-    0.5
+    >>> curve = Curve(lowest=0.1, highest=1.0, points=5)
+    >>> next_loads(curve, [])
+    [0.1, 1.0]
+    >>> ends = [CurvePoint(0.1, 20.0, saturated=False), CurvePoint(1.0, None, saturated=True)]
+    >>> next_loads(curve, ends)
+    [0.4, 0.7]
     """
     known = sorted(points, key=lambda point: point.load)
     loads = [point.load for point in known]
-    for end in (curve.lowest, curve.highest):
-        if end not in loads:
-            return end
-    if len(known) >= curve.points:
-        return None
+    ends = [end for end in dict.fromkeys((curve.lowest, curve.highest)) if end not in loads]
+    if ends:
+        return ends
+    room = min(_AT_ONCE, curve.points - len(known))
+    if room <= 0:
+        return []
     works = [point for point in known if not point.saturated]
     if len(works) < len(known):
         first = min(point.load for point in known if point.saturated)
         last = max((point.load for point in works if point.load < first), default=None)
         if last is None:
-            return None
+            return []
         # Half of the points at most go into finding the saturation.
         if first - last > _SATURATION_WITHIN and len(known) < 2 + curve.points // 2:
-            return _middle(last, first)
+            return [round(last + (first - last) * part / (room + 1), 4) for part in range(1, room + 1)]
     gaps = [
         (_distance(curve, one, other, known), -one.load, _middle(one.load, other.load))
         for one, other in pairwise(works)
         if other.load - one.load >= 2 * _CLOSEST
     ]
-    return max(gaps)[2] if gaps else None
+    return [middle for _, _, middle in sorted(gaps, reverse=True)[:room]]
 
 
 def _middle(one: float, other: float) -> float:

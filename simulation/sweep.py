@@ -1,35 +1,29 @@
-"""Simulate all points of a description, in one process or several."""
+"""Simulate all points of a description, by whichever processes a pool has."""
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from concurrent.futures import as_completed
 from statistics import fmean
 
-from lab.errors import LabError
-from simulation.curve import CurvePoint, next_load
+from simulation.curve import CurvePoint, next_loads
 from simulation.description import Description
-from simulation.point import Point, simulate_point
+from simulation.pool import HerePool, Pool
 from simulation.results import Results
+from simulation.worker import Simulated
 
-Done = Callable[[Point], None]
+Done = Callable[[Simulated], None]
 """Called with each point when it is on the disk."""
 
 
-class LostWorker(LabError):
-    """A process that simulated a point ended."""
+def simulate(description: Description, results: Results, pool: Pool, done: Done) -> None:
+    """Simulate the points that `results` lacks; each is kept as soon as it is known.
 
-
-def simulate(description: Description, results: Results, jobs: int, done: Done) -> None:
-    """Simulate the points that `results` lacks, `jobs` at a time; each is kept as soon as it is known.
-
-    The points do not depend on `jobs`. A curve chooses a load after all seeds of the load before are known.
+    The points do not depend on the pool. A curve chooses loads after all seeds of the loads before are known.
     """
     for loads in _rounds(description, results):
         asked = [(load, seed) for load in loads for seed in description.seeds if results.find(load, seed) is None]
-        for point in _points(description, asked, jobs):
-            results.add(point)
-            done(point)
+        for simulated in _points(description, asked, pool):
+            results.add(simulated.point)
+            done(simulated)
 
 
 def _rounds(description: Description, results: Results) -> Iterator[Sequence[float]]:
@@ -38,9 +32,9 @@ def _rounds(description: Description, results: Results) -> Iterator[Sequence[flo
         yield description.loads
     if description.curve is not None:
         chosen: list[float] = []
-        while (load := next_load(description.curve, [_curve_point(results, one) for one in chosen])) is not None:
-            yield [load]
-            chosen.append(load)
+        while loads := next_loads(description.curve, [_curve_point(results, one) for one in chosen]):
+            yield loads
+            chosen += loads
 
 
 def _curve_point(results: Results, load: float) -> CurvePoint:
@@ -49,18 +43,15 @@ def _curve_point(results: Results, load: float) -> CurvePoint:
     return CurvePoint(load, fmean(latencies) if latencies else None, any(point.saturated for point in points))
 
 
-def _points(description: Description, asked: Sequence[tuple[float, int]], jobs: int) -> Iterator[Point]:
-    if jobs == 1 or len(asked) == 1:
+def _points(description: Description, asked: Sequence[tuple[float, int]], pool: Pool) -> Iterator[Simulated]:
+    if isinstance(pool, HerePool):
         for load, seed in asked:
-            yield simulate_point(description, load, seed)
+            yield pool.submit(description, load, seed).result()
         return
+    running = [pool.submit(description, load, seed) for load, seed in asked]
     try:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-            running = [pool.submit(simulate_point, description, load, seed) for load, seed in asked]
-            for future in as_completed(running):
-                yield future.result()
-    except BrokenProcessPool as error:
-        raise LostWorker(
-            "a process that simulated a point has ended (out of memory?): run the same command again, perhaps with "
-            "fewer --jobs; finished points are kept."
-        ) from error
+        for future in as_completed(running):
+            yield future.result()
+    finally:
+        for future in running:
+            future.cancel()

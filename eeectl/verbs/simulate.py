@@ -1,9 +1,10 @@
 """`eeectl simulate`: latency, accepted traffic and energy of an interconnect that need not exist."""
 
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
@@ -12,11 +13,15 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from simulation.description import Description
+from eeectl.exit_status import DONE, INTERRUPTED
+from lab.errors import LabError
+from simulation.description import Description, EngineName
 from simulation.description_file import read_description
 from simulation.point import BrokenSimulation, Point
+from simulation.pool import Pool, first_of_mpi, local_pool, mpi_pool, mpi_processes
 from simulation.results import Results
 from simulation.sweep import simulate as simulate_all
+from simulation.worker import Simulated
 
 simulate_app = App(name="simulate")
 
@@ -34,8 +39,10 @@ def simulate(
     file: Path,
     /,
     *,
-    output: Path | None = None,
+    output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
     jobs: Annotated[int, Parameter(validator=Number(gte=1, lte=256))] = 1,
+    mpi: Annotated[bool, Parameter(negative="")] = False,
+    engine: EngineName | Literal["auto"] | None = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Simulate an interconnect packet by packet: latency, accepted traffic and energy by load, with 95 % intervals.
@@ -48,38 +55,63 @@ def simulate(
         Folder of the results; run again, it continues. Default: simulations/NAME.
     jobs
         Points to simulate at a time, each in a process of its own.
+    mpi
+        Simulate on the processes of an MPI job: mpirun -n 16 eeectl simulate FILE --mpi. The first hands points out.
+    engine
+        Engine instead of the file's; `auto` says which it takes, and why.
     as_json
         Print JSON.
 
     """
-    description = read_description(file)
+    if mpi and jobs > 1:
+        raise LabError("--mpi takes as many processes as mpirun starts: leave --jobs out.")
+    if not mpi and mpi_processes() > 1:
+        if not first_of_mpi():
+            return DONE  # the first process says so, and its status is that of mpirun
+        raise LabError(f"mpirun started {mpi_processes()} processes that would all simulate the same: add --mpi.")
+    with mpi_pool() if mpi else local_pool(jobs) as pool:
+        if pool is None:
+            return DONE  # all points are simulated
+        description = read_description(file)
+        if engine is not None:
+            description = description.model_copy(update={"engine": engine})
+        return _simulate(description, output or Path(_FOLDER) / description.name, pool, as_json=as_json)
+
+
+def _simulate(description: Description, folder: Path, pool: Pool, *, as_json: bool) -> int:
     remarks = _check(description)
-    folder = output or Path(_FOLDER) / description.name
     results = Results(folder, description)
     console = Console(stderr=True)
     for remark in remarks:
         console.print(remark, highlight=False)
 
-    def done(point: Point) -> None:
-        console.print(_line(point), highlight=False)
+    def done(simulated: Simulated) -> None:
+        console.print(_line(simulated), highlight=False)
 
-    simulate_all(description, results, jobs, done)
+    try:
+        simulate_all(description, results, pool, done)
+    except KeyboardInterrupt:
+        kept = len(results.points)
+        words = "1 point is" if kept == 1 else f"{kept} points are"
+        print(f"eeectl: interrupted; {words} kept in {folder}: the same command goes on.", file=sys.stderr)
+        return INTERRUPTED
     if as_json:
         print(json.dumps({"folder": str(folder), "points": [asdict(point) for point in results.points]}, indent=1))
     else:
         _print(description, results.points)
         print(f"points: {folder / 'points.parquet'}")
-    return 0
+    return DONE
 
 
 def _check(description: Description) -> list[str]:
     """Refuse what does not fit together or can deadlock; what a reader should know beforehand."""
     form = description.network.form()
+    engine, why = description.engine_choice
     try:
         facts = network_facts(form)
         words = (
             f"{facts['nodes']} nodes, {facts['routers']} routers, {facts['links']} links, "
-            f"diameter {facts['diameter']}; {description.chosen_engine} engine"
+            f"diameter {facts['diameter']}; {engine} engine ({why})"
         )
         if facts["nodes"] > _PROVED_NODES:
             return [words, f"More than {_PROVED_NODES} nodes: whether packets can deadlock is not checked."]
@@ -95,9 +127,11 @@ def _check(description: Description) -> list[str]:
     return [words, "No packets can wait for each other in a circle."]
 
 
-def _line(point: Point) -> str:
+def _line(simulated: Simulated) -> str:
+    point = simulated.point
     latency = "saturated" if point.saturated else f"{point.latency:.2f} ± {point.latency_half_width or 0:.2f} cycles"
-    return f"load {point.load:g} seed {point.seed}: {latency}"
+    again = f" (simulated again: its process was lost, {simulated.lost} times)" if simulated.lost else ""
+    return f"load {point.load:g} seed {point.seed}: {latency}{again}"
 
 
 def _print(description: Description, points: tuple[Point, ...]) -> None:

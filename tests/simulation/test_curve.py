@@ -2,11 +2,10 @@
 
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulation.curve import CurvePoint, next_load
+from simulation.curve import CurvePoint, next_loads
 from simulation.description import Curve
 
 
@@ -19,9 +18,10 @@ def _queue(load: float, saturation: float) -> CurvePoint:
 
 def _curve(curve: Curve, saturation: float) -> list[CurvePoint]:
     points: list[CurvePoint] = []
-    while (load := next_load(curve, points)) is not None:
-        assert all(abs(load - point.load) > 1e-3 for point in points), "no load twice"
-        points.append(_queue(load, saturation))
+    while loads := next_loads(curve, points):
+        for load in loads:
+            assert all(abs(load - point.load) > 1e-3 for point in points), "no load twice"
+            points.append(_queue(load, saturation))
     return sorted(points, key=lambda point: point.load)
 
 
@@ -33,7 +33,7 @@ def test_saturation_is_found_and_the_points_are_those_asked_for(saturation: floa
     full = [point.load for point in points if point.saturated]
     assert max(works) < saturation
     if full:
-        assert min(full) - max(works) <= max(0.02, 1.0 / 2 ** (count // 2))
+        assert min(full) - max(works) <= max(0.02, 1.0 / 3 ** (count // 4))
     else:
         assert max(works) == 1.0
 
@@ -44,11 +44,11 @@ def test_points_are_closer_where_latency_rises() -> None:
     steps = [(other.load - one.load, one.load) for one, other in pairwise(works)]
     assert min(steps)[1] > 0.6
     assert max(steps)[1] < 0.5
-    # Latency between neighbours changes by little.
-    assert all((other.latency or 0) / (one.latency or 1) < 1.6 for one, other in pairwise(works))
+    # Between neighbours, even the last before saturation, latency hardly more than doubles.
+    assert all((other.latency or 0) / (one.latency or 1) < 2.1 for one, other in pairwise(works))
 
 
 def test_a_network_that_is_saturated_at_once_has_two_points() -> None:
     points = _curve(Curve(points=10, lowest=0.5), 0.1)
     assert [point.load for point in points] == [0.5, 1.0]
-    assert next_load(Curve(points=3), [_queue(0.02, 0.5)]) == pytest.approx(1.0)
+    assert next_loads(Curve(points=3), [_queue(0.02, 0.5)]) == [1.0]

@@ -7,8 +7,10 @@ import pytest
 
 from simulation.description import Description
 from simulation.point import Point
+from simulation.pool import HerePool, local_pool
 from simulation.results import Results, WrongFolder
 from simulation.sweep import simulate
+from simulation.worker import Simulated
 
 
 def _description(**changes: object) -> Description:
@@ -29,7 +31,8 @@ def _description(**changes: object) -> Description:
 def _run(folder: Path, description: Description, jobs: int = 1) -> list[Point]:
     """The points that were simulated, rather than found."""
     fresh: list[Point] = []
-    simulate(description, Results(folder, description), jobs, fresh.append)
+    with local_pool(jobs) as pool:
+        simulate(description, Results(folder, description), pool, lambda simulated: fresh.append(simulated.point))
     return fresh
 
 
@@ -48,11 +51,11 @@ def test_a_stop_costs_the_point_that_was_being_simulated(tmp_path: Path) -> None
     class Stop(BaseException):
         pass
 
-    def stop(_: Point) -> None:
+    def stop(_: Simulated) -> None:
         raise Stop
 
     with pytest.raises(Stop):
-        simulate(_description(), Results(tmp_path, _description()), 1, stop)
+        simulate(_description(), Results(tmp_path, _description()), HerePool(), stop)
     assert len(Results(tmp_path, _description()).points) == 1
     assert len(_run(tmp_path, _description())) == 3
 
@@ -61,6 +64,7 @@ def test_two_processes_give_the_same_points(tmp_path: Path) -> None:
     alone = _run(tmp_path / "one", _description())
     together = _run(tmp_path / "two", _description(), jobs=2)
     assert sorted(alone, key=lambda p: (p.load, p.seed)) == sorted(together, key=lambda p: (p.load, p.seed))
+    assert (tmp_path / "one" / "points.parquet").read_bytes() == (tmp_path / "two" / "points.parquet").read_bytes()
 
 
 def test_a_curve_finds_its_loads(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from eeectl.cli import run as eeectl
+from eeectl.verbs import simulate
 
 _FILE = """\
 name: ring
@@ -32,7 +33,8 @@ def test_points_are_printed_and_kept(file: Path, capsys: pytest.CaptureFixture[s
     assert [point["load"] for point in found["points"]] == [0.1, 0.2]
     assert found["folder"] == "simulations/ring"
     assert Path("simulations/ring/points.parquet").is_file()
-    assert "4 nodes, 4 routers, 4 links, diameter 2; flit engine" in err
+    assert "4 nodes, 4 routers, 4 links, diameter 2; flit engine" in " ".join(err.split())
+    assert "(the packet engine cannot: switching is not cut_through)" in " ".join(err.split())
     assert "No packets can wait for each other in a circle." in err
     # Again: nothing is simulated, and the table is printed.
     assert eeectl(["simulate", str(file)]) == 0
@@ -60,3 +62,38 @@ def test_mistakes_are_one_sentence(file: Path, capsys: pytest.CaptureFixture[str
     assert "needs at least 2 virtual channels" in capsys.readouterr().err
     assert eeectl(["simulate", "none.yaml"]) == 1
     assert "cannot be read" in capsys.readouterr().err
+
+
+def test_an_mpi_job_without_its_option_is_refused_once(
+    file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "3")
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
+    assert eeectl(["simulate", str(file)]) == 1
+    assert "mpirun started 3 processes that would all simulate the same: add --mpi." in capsys.readouterr().err
+    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "1")
+    assert eeectl(["simulate", str(file)]) == 0
+    assert capsys.readouterr() == ("", "")
+    assert not Path("simulations").exists()
+
+
+def test_mpi_takes_no_jobs(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert eeectl(["simulate", str(file), "--mpi", "--jobs", "2"]) == 1
+    assert "leave --jobs out" in capsys.readouterr().err
+
+
+def test_the_engine_is_chosen(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.write_text(_FILE.replace("vcs: 2", "vcs: 2, switching: cut_through"), encoding="utf-8")
+    assert eeectl(["simulate", str(file), "--engine", "flit", "-o", "flit"]) == 0
+    assert "flit engine (as asked)" in " ".join(capsys.readouterr().err.split())
+    assert eeectl(["simulate", str(file), "--engine", "auto", "-o", "packet"]) == 0
+    assert "packet engine (cut-through" in " ".join(capsys.readouterr().err.split())
+
+
+def test_ctrl_c_keeps_points(file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(simulate, "_line", interrupt)
+    assert eeectl(["simulate", str(file)]) == 130
+    assert "interrupted; 1 point is kept in simulations/ring: the same command goes on." in capsys.readouterr().err
