@@ -8,6 +8,7 @@ import polars as pl
 
 from analysis.run_lab import run_folder
 from eee_testbed.frames import utc
+from eee_testbed.recordings import echoes, gaps
 from record.columns import midpoint
 from record.event_text import sentence_of
 from record.sample_tables import TABLES
@@ -114,6 +115,22 @@ class RunFrames:
         ]
         names = {"trial": pl.Int64, "state": pl.String, "name": pl.String, "value": pl.Float64, "unit": pl.String}
         return pl.DataFrame(rows, schema=names, orient="row")
+
+    def echoes(self) -> pl.DataFrame:
+        """Every echo of the run's probes: see `eee_testbed.recordings.echoes`.
+
+        >>> open_run("runs/study").echoes().select("trial", "from", "to", "rtt_ns").row(0)[1:3]
+        ('n01', 'n02')
+        """
+        return echoes(self.folder)
+
+    def gaps(self) -> pl.DataFrame:
+        """Histograms of the gaps between a node's frames: see `eee_testbed.recordings.gaps`.
+
+        >>> open_run("runs/study").gaps().columns
+        ['trial', 'host', 'direction', 'low_us', 'high_us', 'gaps_count']
+        """
+        return gaps(self.folder)
 
     def events(self) -> pl.DataFrame:
         """What happened, in order: time (UTC), kind, and a sentence.

@@ -11,7 +11,7 @@ import pytest
 import eee_testbed
 from analysis.report.page import SECTIONS
 from eee_testbed import LabError, figures, open_calibration, open_run, units
-from tests.support.measured.synthetic_run import write_measured
+from tests.support.measured.synthetic_run import write_measured, write_run
 
 MODULES = ["eee_testbed", *(f"eee_testbed.{found.name}" for found in pkgutil.iter_modules(eee_testbed.__path__))]
 
@@ -63,6 +63,35 @@ def test_results_agree_with_the_trials() -> None:
     joined = run.trials().join(times, on="trial")
     assert joined.height == times.height
     assert (joined["window_s"] - joined["value"]).abs().max() < 1e-6
+
+
+def test_echoes_are_those_of_the_probes_with_their_losses() -> None:
+    run = open_run("runs/study")
+    echoes = run.echoes()
+    probes = run.trials().filter(what="probe")
+    assert set(echoes["trial"]) == set(probes["trial"])
+    assert units(echoes)["rtt_ns"] == "ns"
+    lost = echoes.group_by("trial").agg(pl.col("rtt_ns").is_null().sum())
+    assert lost["rtt_ns"].to_list() == [1] * probes.height
+    medians = echoes.join(run.trials(), on="trial").group_by("factor_eee").agg(pl.col("rtt_ns").median())
+    assert medians.sort("rtt_ns")["factor_eee"].to_list() == ["off", "on"]
+
+
+def test_gaps_are_the_bins_that_the_recorder_counted() -> None:
+    run = open_run("runs/study")
+    gaps = run.gaps()
+    assert set(gaps["direction"]) == {"transmit", "receive"}
+    assert (gaps["low_us"] < gaps["high_us"]).all()
+    assert (gaps["gaps_count"] > 0).all()
+    with_gaps = run.trials().filter(pl.col("trial").is_in(gaps["trial"].implode()))
+    assert set(with_gaps["what"]) == {"program"}
+
+
+def test_a_run_without_recordings_has_empty_frames(tmp_path: Path) -> None:
+    write_run(tmp_path)
+    run = open_run(tmp_path / next(tmp_path.iterdir()).name)
+    assert run.echoes().is_empty()
+    assert run.gaps().is_empty()
 
 
 def test_what_is_not_a_run_or_a_calibration_is_one_sentence() -> None:
