@@ -6,7 +6,7 @@ from math import sqrt
 from typing import Final
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 _LEVEL: Final = 0.95
 _GROUPS: Final = 20
@@ -66,4 +66,4 @@ def batch_means(sums: Sequence[float], counts: Sequence[float]) -> MeanInterval 
     mean = float(totals.sum() / weights.sum())
     spread = totals - mean * weights
     error = sqrt(float((spread**2).sum()) / (_GROUPS * (_GROUPS - 1))) / float(weights.mean())
-    return MeanInterval(mean, float(stats.t.ppf((1 + _LEVEL) / 2, _GROUPS - 1)) * error)
+    return MeanInterval(mean, float(stdtrit(_GROUPS - 1, (1 + _LEVEL) / 2)) * error)

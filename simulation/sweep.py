@@ -48,7 +48,8 @@ def _points(description: Description, asked: Sequence[tuple[float, int]], pool: 
         for load, seed in asked:
             yield pool.submit(description, load, seed).result()
         return
-    running = [pool.submit(description, load, seed) for load, seed in asked]
+    # The longest first, so that the processes end together.
+    running = [pool.submit(description, load, seed) for load, seed in sorted(asked, reverse=True)]
     try:
         for future in as_completed(running):
             yield future.result()
