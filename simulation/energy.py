@@ -5,7 +5,7 @@ section II-A), so its energy is that of its bits. In low power it takes a share 
 full power. A link that is off takes nothing. The energy of a change itself is not known and left out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from simulation.description import Energy
@@ -14,6 +14,50 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from eee_engine import SimulatedChannel
+
+
+@dataclass(frozen=True, slots=True)
+class StateShares:
+    """Shares of the time of all channels between routers; they add up to 1, or to 0 without channels."""
+
+    transmit: float = 0.0
+    idle: float = 0.0
+    """At full power without sending."""
+
+    sleep: float = 0.0
+    """Ts."""
+
+    wake: float = 0.0
+    """Tw."""
+
+    quiet: float = 0.0
+    refresh: float = 0.0
+    fast: float = 0.0
+    """Fast wake's low power."""
+
+    off: float = 0.0
+    """Turned off."""
+
+    @property
+    def low_power(self) -> float:
+        """Quiet, refresh and fast wake."""
+        return self.quiet + self.refresh + self.fast
+
+    @property
+    def on(self) -> float:
+        """All that is neither off nor in low power: Ts and Tw are at full power."""
+        return self.transmit + self.idle + self.sleep + self.wake
+
+
+def shares_between(before: "Sequence[SimulatedChannel]", after: "Sequence[SimulatedChannel]") -> StateShares:
+    """The shares between two moments; the channels are those of one network, in the same order."""
+    names = [field.name for field in fields(StateShares)]
+    spent = {
+        name: sum(late[f"{name}_cycles"] - early[f"{name}_cycles"] for early, late in zip(before, after, strict=True))  # type: ignore[literal-required]
+        for name in names
+    }
+    time = sum(spent.values())
+    return StateShares(**{name: cycles / time for name, cycles in spent.items()}) if time else StateShares()
 
 
 @dataclass(frozen=True, slots=True)
