@@ -1,5 +1,6 @@
 """Parse command-line values from which verbs build an experiment."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from lab.errors import LabError
@@ -25,6 +26,15 @@ def pairs(arguments: Sequence[str], example: str) -> Iterator[tuple[str, str]]:
         if not (name and equals and text):
             raise LabError(f"'{argument}' is not NAME=VALUE: write, for example, {example}.")
         yield name, text
+
+
+def share_of(text: str, what: str) -> float:
+    """A share such as "2%" or "0.02", of something that `what` names; LabError for anything else."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", text.strip())
+    share = float(found[1]) / (100 if found[2] else 1) if found else 0.0
+    if not 0 < share < 1:
+        raise LabError(f"invalid {what} '{text}': write it as 2% or 0.02.")
+    return share
 
 
 def value(text: str) -> str | int | float | bool:

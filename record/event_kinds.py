@@ -45,3 +45,9 @@ class EventKind(StrEnum):
     PORTS_SET = "ports_set", False
     WARMED_UP = "warmed_up", False
     PREFLIGHT = "preflight", True
+
+    # The closed loop of link regulation (controller/regulating)
+    LOOP_EPOCH = "loop_epoch", False
+    LOOP_DECIDED = "loop_decided", True
+    LOOP_UNDECIDED = "loop_undecided", True
+    LOOP_REFUSED = "loop_refused", True

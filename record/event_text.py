@@ -14,6 +14,15 @@ def _reason(event: Event) -> str:
     return str(event["why"]).removeprefix(f"{event['source']}: ")
 
 
+_LINK_STATES: Final = {
+    "active": "is in use",
+    "shadow": "is up and not used (shadow)",
+    "off": "goes off",
+    "waking": "is switched on",
+    "down": "is down",
+}
+"""What a closed loop does with a link."""
+
 _SENTENCES: Final[Mapping[str, Callable[[Event], str]]] = {
     EventKind.RUN_BEGUN: lambda _: "the run began",
     EventKind.RUN_RESUMED: lambda _: "the run goes on",
@@ -38,6 +47,10 @@ _SENTENCES: Final[Mapping[str, Callable[[Event], str]]] = {
     EventKind.PORTS_SET: lambda event: f"settings of the ports of {', '.join(event['ports'])} were read",
     EventKind.WARMED_UP: lambda event: f"warm-up {event['number']} is done",
     EventKind.PREFLIGHT: lambda event: str(event["sentence"]),
+    EventKind.LOOP_EPOCH: lambda event: f"epoch {event['epoch']} of the loop: {event['active']} links are active",
+    EventKind.LOOP_DECIDED: lambda event: f"{event['link']} {_LINK_STATES[event['after']]}: {event['why']}",
+    EventKind.LOOP_UNDECIDED: lambda event: f"no decision in epoch {event['epoch']}: {event['why']}",
+    EventKind.LOOP_REFUSED: lambda event: f"not done in epoch {event['epoch']}: {event['why']}",
 }
 
 

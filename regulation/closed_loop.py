@@ -24,11 +24,16 @@ What is decided here, and is not in the paper:
   `predict` may be given: the utilization of the busiest channel if only some links were in use. A link is not
   deactivated if that would be above U_hwm.
 * A link that is needed again soon after it was deactivated has to be active twice as long before the next time, so that
-  load that rises and falls does not switch it for ever ("soon": within four times as long as it had to be active).
+  load that rises and falls does not switch it for ever ("soon": within a hundred deactivation epochs, or four times as
+  long as it had to be active if that is more). So of N epochs, at most log2(N) are those in which it goes, and as many
+  more as there are such long rests.
 * If the program is slower than the bound allows, all links that are not active are activated, and none is deactivated
   for a time that doubles whenever this happens again.
 * A link that is down though it should be up, or does not come up in a deactivation epoch, is "down" until it is up.
   If hosts are apart then, links that join them come first.
+* After an epoch that was not counted as a whole there is `no_decision`, and no shadow link comes nearer to going off.
+  If that goes on for a deactivation epoch, nobody knows what the links carry, and all are activated.
+* Changes that could not be made are `refused`: their links stay as they were, and are left alone for a while.
 """
 
 from collections import defaultdict
@@ -44,7 +49,8 @@ LinkState = Literal["active", "shadow", "off", "waking", "down"]
 Predict = Callable[[frozenset[int]], float]
 """From the links in use, the utilization of the busiest channel."""
 
-_SOON: Final = 4
+_SOON_EPOCHS: Final = 100
+_SOON_HOLDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +120,7 @@ class LinkMemory:
     """A link's state and the epoch of its last change; what it carried in the deactivation epoch so far, as sums.
 
     `hold_epochs`: how long it has to be active before it may be deactivated. `left`: when it last ceased to be active.
+    `barred_until`: not switched or deactivated before this epoch, as that could not be done.
     """
 
     state: LinkState = "active"
@@ -122,11 +129,15 @@ class LinkMemory:
     total: float = 0.0
     hold_epochs: int = 0
     left: int | None = None
+    barred_until: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """What the loop knows at the end of an epoch. `last_activated` by switch; `quiet_until`: no deactivation before."""
+    """What the loop knows at the end of an epoch. `last_activated` by switch; `quiet_until`: no deactivation before.
+
+    `blind_epochs`: how many epochs in a row were not counted.
+    """
 
     links: Mapping[int, LinkMemory]
     epoch: int = 0
@@ -134,6 +145,7 @@ class LoopState:
     last_activated: Mapping[str, int] = field(default_factory=dict)
     quiet_until: int = 0
     quiet_epochs: int = 0
+    blind_epochs: int = 0
 
     @classmethod
     def begin(cls, fabric: Fabric, off: Collection[int] = ()) -> "LoopState":
@@ -192,6 +204,48 @@ def decide(
     epoch.switch_off()
     epoch.deactivate()
     return epoch.decision()
+
+
+def no_decision(fabric: Fabric, state: LoopState, settings: Settings = Settings()) -> Decision:
+    """The end of an epoch of which not all was counted: a poll failed, a counter was reset, a switch restarted.
+
+    Sums of the deactivation epoch begin anew. Links are only activated, if this is the last of a deactivation epoch's
+    number of such epochs, or a later one.
+    """
+    blind = state.blind_epochs + 1
+    links = {
+        number: replace(one, minimal=0.0, total=0.0, since=one.since + (one.state in ("shadow", "waking")))
+        for number, one in state.links.items()
+    }
+    epoch = _Epoch(fabric, replace(state, links=links, counted_epochs=0), {}, settings, None)
+    if blind >= settings.deactivation_epochs:
+        epoch.activate_all(f"nothing was counted for {blind} epochs")
+    decision = epoch.decision()
+    return replace(decision, state=replace(decision.state, counted_epochs=0, blind_epochs=blind))
+
+
+def refused(before: LoopState, decision: Decision, settings: Settings = Settings()) -> LoopState:
+    """The state after an epoch whose changes could not be made: `before` is the state that was decided from.
+
+    Links stay as they were, and their state is not changed for two deactivation epochs, unless hosts are apart without
+    them. That a link came up or went down is no choice and stays.
+    """
+    until = decision.state.epoch + 2 * settings.deactivation_epochs
+    links = dict(decision.state.links)
+    for change in decision.changes:
+        number, memory = change.link, before.links[change.link]
+        if memory.state != "down" and change.after != "down" and (memory.state, change.after) != ("waking", "active"):
+            links[number] = replace(memory, barred_until=until)
+    return replace(decision.state, links=links, last_activated=before.last_activated)
+
+
+def all_on(state: LoopState, settings: Settings = Settings()) -> LoopState:
+    """The state after all links were switched on by somebody else than the loop: none is deactivated for a while."""
+    links = {
+        number: LinkMemory("active", state.epoch, hold_epochs=one.hold_epochs) for number, one in state.links.items()
+    }
+    quiet_until = max(state.quiet_until, state.epoch + 2 * settings.deactivation_epochs)
+    return replace(state, links=links, counted_epochs=0, quiet_until=quiet_until)
 
 
 def inner_count(utilizations: Sequence[float], high_water_mark: float) -> int:
@@ -263,7 +317,7 @@ class _Epoch:
         for number in sorted(self._having("off")):
             if self._joined(self._having("active", "waking")):
                 return
-            self._wake(number, "hosts are apart")
+            self._wake(number, "hosts are apart", even_barred=True)
 
     def back_off(self, slowdown: float | None) -> None:
         """If the program is too slow: activate everything, and deactivate nothing for a while."""
@@ -274,11 +328,14 @@ class _Epoch:
                 self._quiet_epochs = min(longest, max(first, 2 * self._quiet_epochs))
             self._quiet_until = max(self._quiet_until, self._now + self._quiet_epochs)
         if self._now < self._quiet_until:
-            reason = "the program was slower than the bound"
-            for number in sorted(self._having("shadow")):
-                self._set(number, "active", reason)
-            for number in self._by_virtual(self._having("off")):
-                self._wake(number, reason)
+            self.activate_all("the program was slower than the bound")
+
+    def activate_all(self, reason: str) -> None:
+        """Take shadow links back, and switch links on, one at each switch."""
+        for number in sorted(self._having("shadow")):
+            self._set(number, "active", reason)
+        for number in self._by_virtual(self._having("off")):
+            self._wake(number, reason)
 
     def reactivate(self) -> None:
         """A shadow link becomes active at once if a link at either of its ends is above the mark (IV-A.3, Table I)."""
@@ -310,7 +367,7 @@ class _Epoch:
         """A shadow link goes off after a deactivation epoch in which it was not needed."""
         for number in sorted(self._having("shadow")):
             memory = self._links[number]
-            free = self._switched.isdisjoint(self._fabric.ends(number))
+            free = self._switched.isdisjoint(self._fabric.ends(number)) and not self._barred(number)
             if free and self._now - memory.since >= self._settings.deactivation_epochs:
                 self._set(number, "off", "it was not needed as a shadow link")
                 self._switched.update(self._fabric.ends(number))
@@ -350,6 +407,7 @@ class _Epoch:
             number
             for number in links[inner:]
             if number not in self._fabric.root
+            and not self._barred(number)
             and not (busy and self._last.get(switch) == number)
             and self._now - self._links[number].since >= self._links[number].hold_epochs
         }
@@ -371,9 +429,14 @@ class _Epoch:
     def _joined(self, links: Collection[int]) -> bool:
         return self._fabric.network.connects(links)
 
-    def _wake(self, number: int, reason: str) -> None:
+    def _barred(self, number: int) -> bool:
+        return self._now < self._links[number].barred_until
+
+    def _wake(self, number: int, reason: str, *, even_barred: bool = False) -> None:
         """Switch a link on, if neither of its ends has switched one in this epoch."""
         ends = self._fabric.ends(number)
+        if self._barred(number) and not even_barred:
+            return
         if self._links[number].state == "off" and self._switched.isdisjoint(ends):
             self._set(number, "waking", reason)
             self._switched.update(ends)
@@ -391,5 +454,6 @@ class _Epoch:
         """How long a link that is needed again has to be active: twice as long as before, if it is needed soon."""
         first = self._settings.deactivation_epochs
         held = max(first, memory.hold_epochs)
-        soon = memory.left is not None and self._now - memory.left < _SOON * held
+        longest = max(_SOON_EPOCHS * first, _SOON_HOLDS * held)
+        soon = memory.left is not None and self._now - memory.left < longest
         return min(self._settings.longest_hold_epochs, 2 * held) if soon else first

@@ -1,7 +1,7 @@
 """What the decisions of a closed loop look at: shares of links' time, by minimal and by other traffic. Pure."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from regulation.network import Channel, Network, Stream, Ways, path_of
@@ -51,4 +51,17 @@ def used_by(
         busier = max(ends, key=lambda channel: minimal[channel] + detour[channel])
         most = max(virtual[channel] for channel in ends)
         found[number] = Used(minimal[busier] / most_byte, detour[busier] / most_byte, most / most_byte)
+    return found
+
+
+def as_counted(estimated: Mapping[int, Used], shares: Mapping[int, float]) -> dict[int, Used]:
+    """What links carried as their ports counted it, divided into minimal and other traffic as it was estimated.
+
+    What no estimate explains, such as floods, is divided alike; without any estimate it is minimal.
+    """
+    found = {}
+    for number, used in estimated.items():
+        total = shares.get(number, used.total)
+        minimal = total * used.minimal / used.total if used.total else total
+        found[number] = Used(minimal, total - minimal, used.virtual)
     return found

@@ -344,7 +344,7 @@ class Journal:
 
     def write(self, entry: Entry) -> None:
         """Append an entry so that it survives a crash; JournalFailed if it may not have."""
-        line = _ENTRY.dump_json(entry) + b"\n"
+        line = entry.model_dump_json().encode() + b"\n"  # a TypeAdapter would write infinite times as null
         try:
             if self._length_byte == 0:
                 sync_folder(self._path.parent)

@@ -6,7 +6,7 @@ plans applied since, are in the run's folder before anything is sent. So the lab
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
@@ -20,18 +20,18 @@ from controller.applying.statefolder import StateFolder
 from controller.applying.switchboard import Switchboard
 from controller.applying.work import Backend, Work
 from controller.drivers.driver import aspects_of
-from controller.drivers.table import driver_of
 from controller.experiments.blocks import Levels
 from controller.experiments.experiment import OF_LAB, Experiment
 from controller.experiments.level_plans import ORDER, half_open, plan_of, set_with
 from controller.experiments.restore_journal import RestoreJournal
 from controller.experiments.validation import links_of
 from controller.model.state import Change, PortChange, State, diff
+from controller.planning.plan import make_plan
 from controller.planning.proof import ProvedPlan, ProvedRollback
 from controller.planning.rollback import Position, restore_plan
 from controller.planning.routing_options import management_of
 from controller.transports.port_watch import PortWatch
-from lab.errors import AccessDenied, DeviceError, LabError
+from lab.errors import AccessDenied, DeviceError, Drift, LabError, PlanError
 from lab.model import Lab
 from record.event_kinds import EventKind
 from record.store import Run
@@ -64,19 +64,22 @@ class LabController:
     restored: bool = True
     """Whether the lab is as it was before the run, as far as the run knows."""
 
+    in_loop: bool = False
+    """Whether a closed loop changes the lab, which no factor of the experiment says."""
+
     _levels: dict[str, Level] = field(default_factory=dict)
     _restore: RestoreJournal | None = None
 
     @property
     def changes_lab(self) -> bool:
-        """Whether the experiment changes the lab at all."""
-        return bool(self.experiment.of_kind(*OF_LAB))
+        """Whether the experiment, or a closed loop, changes the lab at all."""
+        return self.in_loop or bool(self.experiment.of_kind(*OF_LAB))
 
     @contextmanager
     def _work(self) -> Iterator[Work]:
         with Switchboard(self.lab.switches, self.backend.connect) as board:
             folder = StateFolder.of(self.lab)
-            executor = Executor(self.lab, board, driver_of)
+            executor = Executor(self.lab, board, self.backend.driver_of)
             yield Work(self.lab, folder, self.backend, executor, self.lock, self.progress, self.stop)
 
     def ask_about_changes(self, agree: Agree) -> None:
@@ -99,9 +102,9 @@ class LabController:
 
     def open(self) -> None:
         """Record the state before the run, once; after a crash in the middle of a change, recover first."""
-        if not self.changes_lab:
-            return
         self._restore = RestoreJournal.load(self.run.folder)
+        if not self.changes_lab and self._restore is None:
+            return
         with self._work() as work:
             if self._restore is not None:
                 _recover(work)
@@ -136,6 +139,39 @@ class LabController:
             if self.stop.wait(1, self.experiment.settle_s):
                 raise Stopped("stopped while links settled.")
         return bool(changed)
+
+    @property
+    def home(self) -> State:
+        """The state of the lab before the run; `open` comes first."""
+        return self._opened().home
+
+    def change(self, what: str, planner: Callable[[State], ProvedPlan]) -> Sequence[Change]:
+        """Apply a plan for a closed loop; returns its changes. LabError if that fails: it is then rolled back.
+
+        Drift, and nothing is sent, if settings are not what the run left. The journal is kept short: from many small
+        plans it becomes one from the first state to the present one, wherever that one can be proved too.
+        """
+        journal, abilities = self._opened(), self.backend.abilities
+
+        def plan(found: State) -> ProvedPlan:
+            if drift := diff(journal.state(journal.length), found):
+                raise Drift(drift)
+            return planner(found)
+
+        with self._work() as work:
+            changes = self._apply(work, what, plan)
+        journal.settle(journal.state(journal.length))
+        if journal.length > 1:
+            with suppress(PlanError):
+                now = journal.state(journal.length)
+                journal.shorten(make_plan(self.lab, journal.home, now, management_of(self.lab, None), abilities))
+        return changes
+
+    def go_home(self) -> str:
+        """Restore the lab, to change it again later; returns how that ended. LabError if it failed."""
+        said = self.restore()
+        self.restored = False
+        return said
 
     def eee_shown(self) -> dict[str, dict[str, object]]:
         """EEE of every port with a cable as the switches show it now; those that do not answer are left out."""
@@ -200,13 +236,12 @@ class LabController:
     def _go_back(self, work: Work, index: int, why: str) -> Sequence[Change]:
         """Go back to a state of the restore journal."""
         journal, management = self._opened(), management_of(self.lab, None)
-        target = journal.state(index)
+        target, left = journal.state(index), journal.state(journal.length)
         rest = journal.back(self.lab, index).steps
 
         def plan(found: State) -> ProvedRollback:
-            return restore_plan(
-                self.lab, found, Position(found, found, rest), target, management, work.backend.abilities
-            )
+            """A switch that is not as the run left it, as after a restart, is set up outside the network."""
+            return restore_plan(self.lab, found, Position(left, left, rest), target, management, work.backend.abilities)
 
         changes = self._apply(work, why, plan)
         journal.cut(index)

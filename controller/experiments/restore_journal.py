@@ -107,6 +107,19 @@ class RestoreJournal:
         with contextlib.suppress(OSError):
             self._save()
 
+    def shorten(self, plan: ProvedPlan) -> None:
+        """Replace all plans by one from the first state to the last one.
+
+        If the disk is full, the longer journal stays there, which leads to the same state.
+        """
+        if diff(plan.start, self.home) or diff(plan.end, self._states[-1]):
+            raise AssertionError("the plan does not lead from the first state to the last one")
+        levels = self._levels[-1]
+        self.cut(0)
+        self._append(Plan(plan.steps), levels)
+        with contextlib.suppress(OSError):
+            self._save()
+
     def cut(self, index: int) -> None:
         """Drop everything after a state."""
         del self._states[index + 1 :], self._levels[index + 1 :], self._plans[index:]

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from analysis.power.preflight import Verdict
 
 ROOT: Final = Path("runs")
+CLOSED_LOOP: Final = "closed_loop"
+"""The fact of a run that has its closed loop's settings."""
+
 _NS: Final = 1_000_000_000
 
 LatenessMonitorOf = Callable[[str], LatenessMonitor | None]
@@ -93,6 +96,11 @@ def resume_run(folder: Path, options: RunOptions, lateness_monitor_of: LatenessM
     LabError if it is not an experiment's run, if its lab has changed, or if it has more blocks already.
     """
     lab, experiment = experiment_in(folder)
+    if is_loop(folder):
+        raise LabError(
+            f"{folder} is the run of a closed loop, which cannot be resumed: `eeectl run {folder} --put-back` restores "
+            "the lab; then start a new one."
+        )
     if blocks and blocks < experiment.blocks:
         raise LabError(f"{folder} has {experiment.blocks} blocks already: give --blocks that or more.")
     longer = experiment.model_copy(update={"blocks": blocks}) if blocks > experiment.blocks else None
@@ -103,6 +111,11 @@ def resume_run(folder: Path, options: RunOptions, lateness_monitor_of: LatenessM
         if longer is not None:
             run.add_facts({"experiment": longer.model_dump(mode="json", by_alias=True), "slot_count": total})
         return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
+
+
+def is_loop(folder: Path) -> bool:
+    """Whether a run is that of a closed loop of link regulation."""
+    return CLOSED_LOOP in read_facts(folder)
 
 
 def experiment_in(folder: Path) -> tuple[Lab, Experiment]:
@@ -180,7 +193,7 @@ def _run(
     sources = sources_of(lab, period_s=sampling.period_s, lpi_period_s=sampling.lpi_period_s)
     outcomes: list[Outcome] = []
     state_folder = StateFolder.of(lab)
-    _warn_of_another(state_folder, run, progress)
+    warn_of_another(state_folder, run, progress)
     state_folder.note_run(run.folder)
     lab_controller = LabController(
         lab, experiment, run, real_backend(lab, say=progress.say), lock, progress, guard_sink.was_down
@@ -221,7 +234,8 @@ def _run(
     return RunResult(run.folder, outcomes[0])
 
 
-def _warn_of_another(state_folder: StateFolder, run: Run, progress: RunProgress) -> None:
+def warn_of_another(state_folder: StateFolder, run: Run, progress: RunProgress) -> None:
+    """Say if another run was killed and left the lab changed."""
     other = state_folder.noted_run()
     if other is not None and other != run.folder.resolve():
         progress.say(f"the run {other} was killed: its `--put-back` would restore a state from before this run")

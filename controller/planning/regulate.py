@@ -53,12 +53,16 @@ def multi_tree(
     keep: Collection[int] = (),
     statics: Statics = "needed",
     abilities: Abilities = UNLIMITED,
+    spared: Collection[int] = (),
 ) -> tuple[VlanPlan, State]:
-    """VLANs by a policy over all trunks but those in `off`, which are shut, and the state that they lead to."""
+    """VLANs by a policy over all trunks but those in `off`, which are shut, and the state that they lead to.
+
+    No new tree gets a VID of `spared`.
+    """
     topology = Topology.of(lab)
     routes = policy(topology, [number for number in topology.trunks if number not in off])
     live = _usable(lab, state, off, keep)
-    vlans = assign_vlans(topology, routes, live=live, taken=_taken(state, abilities), statics=statics)
+    vlans = assign_vlans(topology, routes, live=live, taken=_taken(state, abilities).union(spared), statics=statics)
     return vlans, desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities)
 
 

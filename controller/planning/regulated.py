@@ -3,8 +3,8 @@
 Traffic moves away from trunks before they go off or change speed, and comes back after (Koibuchi 2011, IV.B-D).
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from controller.model.state import Draft, State
 from controller.model.vlans import Route, Tree
@@ -20,7 +20,7 @@ from lab.errors import PlanError
 from lab.model import Lab
 from lab.topology import Topology
 from regulation.choice import Choice
-from regulation.network import links_of
+from regulation.network import Network, links_of
 from regulation.traffic import Senders
 
 
@@ -42,6 +42,26 @@ def trunks_on(lab: Lab, state: State) -> frozenset[int]:
     """The trunks that are enabled at both ends."""
     topology, draft = Topology.of(lab), Draft(state)
     return frozenset(number for number in topology.trunks if is_up(topology, draft, number))
+
+
+def regulable_network(lab: Lab, state: State, management: Management | None) -> Network:
+    """The trunks that are on. Those that carry in-band management count as not switchable."""
+    topology = Topology.of(lab)
+    network = Network.of(topology, off=frozenset(topology.trunks) - trunks_on(lab, state))
+    if management is None:
+        return network
+    carrying = frozenset(
+        number
+        for number, link in topology.trunks.items()
+        if all(management.vid in state.port(end.device, end.port).vids for end in (link.a, link.b))
+    )
+    return fixed(network, carrying)
+
+
+def fixed(network: Network, numbers: frozenset[int]) -> Network:
+    """A network in which some trunks are not to be changed."""
+    trunks = {n: replace(one, switchable=one.switchable and n not in numbers) for n, one in network.trunks.items()}
+    return replace(network, trunks=trunks)
 
 
 def senders_of(lab: Lab, state: State) -> tuple[Senders, ...]:
@@ -112,15 +132,18 @@ def regulated(
     regulation: Regulation,
     management: Management | None = None,
     abilities: Abilities = UNLIMITED,
+    spared: Collection[int] = (),
 ) -> ProvedPlan:
-    """The proved plan from a state to a regulation; PlanError if none is safe.
+    """The proved plan from a state to a regulation; PlanError if none is safe. No new tree gets a VID of `spared`.
 
     That includes flow control: where 802.3x is on, the trees must not let channels wait for each other in a circle.
     """
     topology = Topology.of(lab)
     routes = tuple(Route(hosts, Tree(topology.homes[hosts[0]].device, links)) for hosts, links in regulation.routes)
     keep = (management.vid,) if management else ()
-    _, after = multi_tree(lab, state, lambda _t, _l: routes, off=regulation.off, keep=keep, abilities=abilities)
+    _, after = multi_tree(
+        lab, state, lambda _t, _l: routes, off=regulation.off, keep=keep, abilities=abilities, spared=spared
+    )
     woken: dict[Place, Mapping[str, object]] = {}
     for number in sorted(regulation.on):
         link = topology.trunks[number]

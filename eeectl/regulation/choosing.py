@@ -13,6 +13,8 @@ from controller.planning.regulated import (
     Regulation,
     baseline_of,
     covering,
+    fixed,
+    regulable_network,
     regulated,
     regulation_of,
     senders_of,
@@ -52,8 +54,7 @@ class Traffic:
     def of(cls, lab: Lab, state: State, byte_by_pair: HostBytes) -> "Traffic":
         """From bytes by pair of hosts; PlanError if the lab has no trees."""
         topology = Topology.of(lab)
-        network = Network.of(topology, off=frozenset(topology.trunks) - trunks_on(lab, state))
-        network = _fixed(network, _of_management(lab, state))
+        network = regulable_network(lab, state, management_of(lab, None))
         senders = senders_of(lab, state)
         homes = {host: end.device for host, end in topology.homes.items()}
         silent = sorted({pair[0] for pair in byte_by_pair} - {host for group in senders for host in group.hosts})
@@ -73,24 +74,6 @@ class Traffic:
         """Trunks without which hosts would be apart."""
         every = frozenset(self.network.trunks)
         return frozenset(number for number in every if not self.network.connects(every - {number}))
-
-
-def _fixed(network: Network, numbers: frozenset[int]) -> Network:
-    """A network in which some trunks are not to be changed."""
-    trunks = {n: replace(one, switchable=one.switchable and n not in numbers) for n, one in network.trunks.items()}
-    return replace(network, trunks=trunks)
-
-
-def _of_management(lab: Lab, state: State) -> frozenset[int]:
-    """The trunks that carry in-band management, which stay as they are."""
-    management = management_of(lab, None)
-    if management is None:
-        return frozenset()
-    return frozenset(
-        number
-        for number, link in Topology.of(lab).trunks.items()
-        if all(management.vid in state.port(end.device, end.port).vids for end in (link.a, link.b))
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +153,7 @@ def choose(
     network = traffic.network
     if knob != "off":
         # A trunk without another path around it cannot have its traffic moved away while it restarts.
-        network = _fixed(network, traffic.bridges())
+        network = fixed(network, traffic.bridges())
     found: list[Option] = []
     apart: dict[str, int] = {}
     for peak in peaks:

@@ -3,6 +3,7 @@
 import json
 import shlex
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -14,6 +15,7 @@ from controller.applying.observe import observe_lab
 from controller.applying.recover import adopt, confirm, recover, require_same_inventory
 from controller.applying.statefolder import StateFolder
 from controller.applying.work import Work
+from controller.experiments.session import is_loop
 from controller.model.state import Change, State, diff
 from controller.planning.plan_text import print_head, target_of, words_of
 from controller.planning.proof import ProvedPlan, ProvedRollback
@@ -222,7 +224,8 @@ def _print_run(run: str, *, going_on: bool) -> None:
         return
     name = shlex.quote(run)
     print(f"the run {run} was killed:")
-    print(f"  `eeectl run {name} --resume` goes on with it, and restores the lab at its end")
+    if not is_loop(Path(run)):
+        print(f"  `eeectl run {name} --resume` goes on with it, and restores the lab at its end")
     print(f"  `eeectl run {name} --put-back` only restores the lab")
 
 

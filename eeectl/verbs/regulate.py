@@ -21,6 +21,7 @@ from controller.planning.limits import abilities_of
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
 from eeectl.lab_name import lab_in_reach
 from eeectl.program_options import ProgramOptions
+from eeectl.regulation.auto import AutoOptions, regulate_auto
 from eeectl.regulation.choosing import Method, Options, Peak, Traffic, byte_text, choose, peak_named, swept
 from eeectl.regulation.outcome import FACTOR, Row, rows_of
 from eeectl.regulation.pre_run import PreRun, Source, traffic_in
@@ -41,9 +42,10 @@ regulate_app = App(name="regulate")
 
 @regulate_app.default
 def regulate(
-    program: str,
+    program: str = "",
     /,
     *,
+    auto: _Flag = False,
     peak: _Words = (),
     sweep: int = 0,
     knob: Knob = "off",
@@ -59,6 +61,7 @@ def regulate(
     time_limit_s: float = 10.0,
     plan: _Flag = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
+    loop: Annotated[AutoOptions, Parameter(name="*")] = AutoOptions(),  # noqa: B008 - frozen
     options: Annotated[ProgramOptions, Parameter(name="*")] = ProgramOptions(),  # noqa: B008 - frozen
 ) -> int:
     """Choose the links that a program needs, run it without the others beside the baseline, and restore the lab.
@@ -67,10 +70,16 @@ def regulate(
     Koibuchi's selection (`peak` in the table), and with trees chosen for the least power (`least`). Every choice is
     proved before anything is sent. The lab has to have multi-tree routing: see `eeectl apply`.
 
+    With --auto there is no pre-run: a closed loop reads the switches' counters epoch after epoch, switches links off
+    and on by itself, and restores the lab at its end or after Ctrl-C. A program, if one is named, runs meanwhile again
+    and again.
+
     Parameters
     ----------
     program
-        Its name in the table of programs; `eeectl bench --list` shows them.
+        Its name in the table of programs; `eeectl bench --list` shows them. With --auto it may be left out.
+    auto
+        Regulate by a closed loop.
     peak
         What a channel may carry in the pre-run, such as 12MB, or 40% of what a cable can carry in its time. Several may
         be given.
@@ -102,15 +111,19 @@ def regulate(
         Only choose and prove; nothing is changed.
     as_json
         Print JSON.
+    loop
+        How the closed loop regulates.
     options
         Where the program runs, and what is recorded of it.
 
     """
-    if bool(peak) == bool(sweep):
-        raise LabError("how much may a channel carry? Give --peak once or more, such as --peak 40%, or --sweep 4.")
+    choosing = bool(peak or sweep or plan or pre_run is not None or knob != "off")
+    _require_sense(program, auto=auto, choosing=choosing, bounds=bool(peak) + bool(sweep))
+    parameters = {name: value(text) for name, text in pairs(values, "--set count=100")}
+    if auto:
+        return regulate_auto(program, parameters, loop, options, as_json=as_json)
     lab = lab_in_reach(options.lab)
     power = None if calibration is None else NetworkWatts(lab, load_calibration(calibration))
-    parameters = {name: value(text) for name, text in pairs(values, "--set count=100")}
     if pre_run is None:
         smaller = {name: value(text) for name, text in pairs(pre_values, "--pre-set count=10")}
         done = _pre_run(program, {**parameters, **smaller}, traffic, options, quiet=as_json)
@@ -145,6 +158,16 @@ def regulate(
     if result.outcome.interrupted:
         return INTERRUPTED
     return DONE if result.outcome.valid else REFUSED
+
+
+def _require_sense(program: str, *, auto: bool, choosing: bool, bounds: int) -> None:
+    """LabError for options that do not go together. `bounds`: how many of --peak and --sweep are given."""
+    if auto and choosing:
+        raise LabError("--auto decides by itself: leave out --peak, --sweep, --plan, --pre-run and --knob.")
+    if not auto and not program:
+        raise LabError("which program? Name one, such as alltoall, or give --auto.")
+    if not auto and bounds != 1:
+        raise LabError("how much may a channel carry? Give --peak once or more, such as --peak 40%, or --sweep 4.")
 
 
 def _pre_run(

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from eeectl.exit_status import DONE, INTERRUPTED, PENDING
 from eeectl.lab_name import lab_in_reach, lab_operand
+from eeectl.set_options import share_of
 from eeectl.study.commands import run_eeectl
 from eeectl.study.design import PILOT, design
 from eeectl.study.folder import ROOT, Aim, StudyFolder
@@ -85,7 +86,7 @@ def study(
         folder = _resumed(StudyFolder.open(resume), precision, budget)
         known = load_lab(find_lab(folder.lab))
     else:
-        aim = Aim(share_of(precision or _PRECISION), seconds_of(budget or _BUDGET))
+        aim = Aim(share_of(precision or _PRECISION, "precision"), seconds_of(budget or _BUDGET))
         named = lab_operand(lab)
         known = load_lab(find_lab(named))
         folder = StudyFolder.create(root, named, known.name, design(known, PILOT, agent_user, hosts), aim)
@@ -111,7 +112,7 @@ def study(
 
 def _resumed(folder: StudyFolder, precision: str, budget: str) -> StudyFolder:
     """A study with what is wanted of it from now on."""
-    share = share_of(precision) if precision else folder.aim.precision
+    share = share_of(precision, "precision") if precision else folder.aim.precision
     spent_s = sum(block.time_s for block in folder.blocks)
     return replace(folder, aim=Aim(share, spent_s + seconds_of(budget) if budget else folder.aim.budget_s))
 
@@ -131,15 +132,6 @@ def _execute(folder: StudyFolder, console: Console, measuring: Measuring, *, yes
     console.rule(f"eeectl report {shlex.quote(str(folder.runs))}/*", align="left")
     status = run_eeectl(*words)
     return status or (PENDING if measuring.missing else DONE)
-
-
-def share_of(text: str) -> float:
-    """A precision: "2%" or "0.02"; LabError for anything else."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(%?)", text.strip())
-    share = float(found[1]) / (100 if found[2] else 1) if found else 0.0
-    if not 0 < share < 1:
-        raise LabError(f"invalid precision '{text}': write it as 2% or 0.02.")
-    return share
 
 
 def seconds_of(text: str) -> float:

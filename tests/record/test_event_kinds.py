@@ -22,10 +22,12 @@ _FACTS = {
     "note": "the uplink was slow",
     "what": "eee",
     "link": "sw1:1 - sw2:1",
-    "after": "on",
+    "after": "off",
     "ports": {"sw1": {}},
     "number": 1,
     "sentence": "these meters can see the effect",
+    "epoch": 7,
+    "active": 12,
 }
 
 

@@ -8,10 +8,11 @@ from rich.console import Console
 
 from controller.experiments.experiment_file import read_experiment
 from eeectl.exit_status import DONE, INTERRUPTED
+from eeectl.set_options import share_of
 from eeectl.study.design import PILOT, design
 from eeectl.study.folder import Aim, StudyFolder
 from eeectl.study.measuring import Measuring
-from eeectl.verbs.study import seconds_of, share_of
+from eeectl.verbs.study import seconds_of
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
 from record.store import Run, read_events, read_facts
@@ -139,11 +140,11 @@ def test_a_study_that_was_interrupted_goes_on_where_it_was(tmp_path: Path) -> No
 
 
 def test_what_is_wanted_is_written_as_people_write_it() -> None:
-    assert share_of("2%") == share_of("0.02") == 0.02
+    assert share_of("2%", "precision") == share_of("0.02", "precision") == 0.02
     assert (seconds_of("90s"), seconds_of("40m"), seconds_of("1.5h")) == (90.0, 2_400.0, 5_400.0)
     for bad in ("", "0%", "150%", "x"):
         with pytest.raises(LabError, match="write it as 2%"):
-            share_of(bad)
+            share_of(bad, "precision")
     for bad in ("", "0m", "40", "m"):
         with pytest.raises(LabError, match="write it as 90s"):
             seconds_of(bad)
