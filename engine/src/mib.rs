@@ -6,5 +6,6 @@ mod eee;
 mod ether;
 pub mod group;
 mod interfaces;
+mod lldp;
 mod mau;
 mod qbridge;

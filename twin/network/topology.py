@@ -10,7 +10,8 @@ from lab.model import End, Host, Lab, Link
 from twin.families.table import FAMILIES
 from twin.machine.credentials import SWITCH_KEY_USER
 from twin.switch.device import SwitchDevice
-from twin.switch.personality import DeviceSpec, Neighbour, Pace, User
+from twin.switch.lldp import host_announcement
+from twin.switch.personality import DeviceSpec, Pace, User
 from twin.truth.truth import Truth
 
 if TYPE_CHECKING:
@@ -79,30 +80,9 @@ def _add_nic(engine: "_Fabric", host: Host, truth: Truth) -> int:
         nic, flow_control=True, eee=known.eee_capable, mtu_byte=min(9216, host.mtu_byte + _ETHERNET_HEADER_BYTE)
     )
     engine.set_lpi(nic, mode=known.lpi.mode, timing=known.lpi.timing())
+    if known.lldp:
+        engine.set_lldp(nic, host_announcement(host.name, host.mac, host.interface), receive=False)
     return nic
-
-
-def _neighbours(lab: Lab, devices: Mapping[str, SwitchDevice], own: SwitchDevice) -> Callable[[int], Neighbour | None]:
-    """Return a function from a port to the LLDP neighbour at its cable: a switch that has booted.
-
-    Simplification: no LLDP frame is sent. A neighbour is known as soon as the link is up (a real one after up to
-    30 s), even if its LLDP is switched off; hosts run no LLDP. A capture of the cable could show it.
-    """
-    ends: dict[int, End] = {}
-    for link in lab.trunk_cables():
-        for here, there in ((link.a, link.b), (link.b, link.a)):
-            port = own.port_named(here.port) if here.device == own.name else None
-            if port is not None:
-                ends[port.number] = there
-
-    def neighbour_at(number: int) -> Neighbour | None:
-        there = ends.get(number)
-        if there is None or not devices[there.device].ready:
-            return None
-        partner = devices[there.device]
-        return Neighbour(partner.spec.base_mac, there.port, partner.personality.hostname())
-
-    return neighbour_at
 
 
 def lay_out(
@@ -140,8 +120,6 @@ def lay_out(
                 engine.set_interruption(port.engine_port, seconds=known.interruption_at_s(port.speed_mbps))
                 engine.set_lpi(port.engine_port, mode=known.lpi.mode, timing=known.lpi.timing())
         devices[switch.name] = device
-    for device in devices.values():
-        device.neighbours = _neighbours(lab, devices, device)
     nics = {host.name: _add_nic(engine, host, truth) for host in lab.hosts}
     cables = {}
     for link in lab.links:

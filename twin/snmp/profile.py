@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from twin.switch.device import SwitchDevice
 
-GroupName = Literal["if", "ifx", "etherlike", "bridge", "qbridge", "mau", "ros_eee"]
+GroupName = Literal["if", "ifx", "etherlike", "bridge", "qbridge", "mau", "lldp", "ros_eee"]
 
 BRIDGE_WRITABLE = frozenset(
     {

@@ -20,12 +20,13 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from twin.switch.device_faults import DeviceFaults
 from twin.switch.effect import SwitchEffect, apply_effect
-from twin.switch.personality import DeviceSpec, Family, Neighbour, Pace, Port, Refused, User
+from twin.switch.lldp import INTERVAL_S, announcement, as_neighbour
+from twin.switch.personality import DeviceSpec, Family, Neighbour, Pace, Port, PortLldp, Refused, User
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from eee_engine import _Fabric
+    from eee_engine import Announcement, _Fabric
 
 Event = Literal["config", "saved", "power", "ready", "sessions", "answers"]
 
@@ -91,12 +92,10 @@ class SwitchDevice:
         self.startup = startup  # text of the startup configuration; "" is factory
         self.rejected_lines: tuple[str, ...] = ()  # of the startup configuration, at the last boot
         self.personality = family.personality(spec, self.ports)
-        self.neighbours: Callable[[int], Neighbour | None] = (
-            _nobody  # by bridge port; set by `twin.network.topology`, which knows the cables
-        )
         self.power_watt: Callable[[], float] | None = None  # what it draws, for show commands; set by `twin.lab.rack`
         self._clock_s = clock_s
         self._applied: SwitchEffect | None = None
+        self._announced: dict[int, tuple[PortLldp, Announcement]] = {}  # by bridge port
         self._observers: list[Callable[[SwitchDevice, Event], None]] = []
         self._powered = False
         self._ready_at_s: float | None = None  # only while booting
@@ -174,6 +173,7 @@ class SwitchDevice:
         self.engine.set_power(self.switch, on=False)
         self._booted_s = None
         self._applied = None
+        self._announced.clear()
         self._blocked.clear()
         self.personality.config = self.personality.factory()
 
@@ -217,6 +217,18 @@ class SwitchDevice:
         if after != self._applied:
             apply_effect(self.engine, self.switch, self.engine_port, self._applied, after)
             self._applied = after
+        for port in self.ports:
+            if not port.is_lag:
+                self._announce(port)
+
+    def _announce(self, port: Port) -> None:
+        setting = self.personality.lldp(port.number)
+        said = announcement(self.spec, self.personality, port, setting)
+        if self._announced.get(port.number) != (setting, said):
+            self.engine.set_lldp(
+                port.engine_port, said, transmit=setting.transmit, receive=setting.receive, interval_s=INTERVAL_S
+            )
+            self._announced[port.number] = (setting, said)
 
     @property
     def effect(self) -> SwitchEffect:
@@ -260,6 +272,12 @@ class SwitchDevice:
             for number in sorted(self._blocked ^ ports):
                 self.engine.set_blocked(self.engine_port[number], blocked=number in ports)
             self._blocked = set(ports)
+
+    # -- LLDP ----------------------------------------------------------------------------------------------------
+
+    def neighbours(self, number: int) -> tuple[Neighbour, ...]:
+        """What a physical port hears now, by bridge-port number; usually one neighbour or none."""
+        return tuple(as_neighbour(heard) for heard in self.engine.lldp_heard(self.engine_port[number]))
 
     # -- look-up ------------------------------------------------------------------------------------------------
 
@@ -316,7 +334,3 @@ class SwitchDevice:
     def _notify(self, event: Event) -> None:
         for observer in tuple(self._observers):
             observer(self, event)
-
-
-def _nobody(_port: int) -> Neighbour | None:
-    return None

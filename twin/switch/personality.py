@@ -82,12 +82,24 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """The LLDP neighbour at the other end of a cable: shown while the port is up and both ends run LLDP."""
+    """A neighbour that a port hears by LLDP, as command lines show it; `number` counts the port's neighbours from 1."""
 
-    chassis_mac: bytes
-    port_name: str
+    chassis: str  # a MAC address as pairs of digits with colons
+    port: str
     system_name: str
-    capabilities: str = "B"  # B bridge, H host
+    capabilities: str = "B"  # letters of the standard: B bridge, H host, ...
+    ttl_s: int = 120
+    number: int = 1
+    eee: bool = False  # whether it announced wake times
+
+
+@dataclass(frozen=True, slots=True)
+class PortLldp:
+    """LLDP of a port as configured; `eee`: wake times are announced too while EEE is in force."""
+
+    transmit: bool = True
+    receive: bool = True
+    eee: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +212,12 @@ class Personality(Protocol):
 
     def hostname(self) -> str:
         """Return sysName: the configured host name, else the switch's name in the lab."""
+
+    def description(self) -> str:
+        """Return sysDescr."""
+
+    def lldp(self, port: int) -> PortLldp:
+        """Return what LLDP does at a physical port."""
 
 
 class Family(Protocol):

@@ -46,6 +46,7 @@
 //! - bridge (`fabric::receiving`, `bridge`): 802.1Q classification and ingress rules, learning, lookup or flooding,
 //!   egress tagging, and the LAG hash.
 //! - buffer (`buffer`, `store`, `pause`): a shared buffer, egress limits, 802.3x PAUSE per ingress port.
+//! - LLDP ([`lldp`], `fabric::announcing`): each port announces itself and keeps what it hears, if it is told to.
 //! - storm (`bridge::budget`): a limit on frames per second for the whole fabric, and an alarm.
 //!
 //! Configuration is in `fabric::{building, port_config, bridge_config}`, observation in `fabric::observe`. Input
@@ -96,6 +97,8 @@ pub mod frame;
 mod id;
 pub mod ledger;
 pub mod link;
+pub mod lldp;
+mod lldp_agent;
 pub mod lpi;
 mod pause;
 pub mod phy;
@@ -112,10 +115,11 @@ pub use id::{CableId, PortId, SwitchId};
 pub use ledger::{Ledger, LpiState};
 pub use lpi::Mode;
 pub use report::{
-    Alarm, BridgeState, Delivery, FdbEntry, Frames, PortCounters, PortState, Tapped, VlanPorts,
+    Alarm, BridgeState, Delivery, FdbEntry, Frames, Heard, PortCounters, PortState, Tapped,
+    VlanPorts,
 };
 pub use spec::{
-    Acceptable, BridgeChange, LpiChange, NicSpec, PortChange, PortVlanChange, SwitchHandle,
-    SwitchSpec,
+    Acceptable, BridgeChange, LldpSetting, LpiChange, NicSpec, PortChange, PortVlanChange,
+    SwitchHandle, SwitchSpec,
 };
 pub use time::Ps;

@@ -6,6 +6,7 @@ use crate::buffer::Backlog;
 use crate::frame::{Frame, MAX_FRAME_BYTE, Mac, Tag, is_broadcast, is_group};
 use crate::id::PortId;
 use crate::link::{End, Pause};
+use crate::lldp_agent::LldpAgent;
 use crate::lpi::LpiTx;
 use crate::phy::Phy;
 use crate::report::PortCounters;
@@ -173,6 +174,7 @@ pub(crate) struct Port {
     pub(crate) backlog: Backlog,
     pub(crate) counters: PortCounters,
     pub(crate) lpi_base: LpiBase,
+    pub(crate) lldp: LldpAgent,
 }
 
 impl Port {
@@ -208,6 +210,7 @@ impl Port {
             backlog: Backlog::default(),
             counters: PortCounters::default(),
             lpi_base: LpiBase::default(),
+            lldp: LldpAgent::default(),
         };
         port.apply_lpi_policy(now);
         port

@@ -3,6 +3,7 @@
 use crate::frame::{Frame, Mac};
 use crate::id::{CableId, PortId};
 use crate::ledger::LpiState;
+use crate::lldp::Announcement;
 use crate::lpi::Mode;
 use crate::spec::Acceptable;
 use crate::time::Ps;
@@ -223,4 +224,17 @@ impl PortCounters {
             storm_drops
         )
     }
+}
+
+/// A neighbour that a port hears by LLDP.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heard {
+    /// What it announced last.
+    pub announcement: Announcement,
+    /// When its first announcement came, or the last one that was different.
+    pub since: Ps,
+    /// When the last announcement came.
+    pub at: Ps,
+    /// Number among all neighbours that the port has ever had, from 1 (lldpRemIndex).
+    pub index: u32,
 }

@@ -4,6 +4,7 @@
 
 use crate::frame::Mac;
 use crate::id::{PortId, SwitchId};
+use crate::lldp::Announcement;
 use crate::lpi::{Mode, Timing};
 use crate::phy::{Eee, Phy};
 use crate::time::{PS_PER_S, PS_PER_US, Ps};
@@ -238,4 +239,17 @@ impl LpiChange {
         };
         (mode, timing)
     }
+}
+
+/// Configuration of a port's LLDP agent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LldpSetting {
+    /// What it announces; wake times are added when EEE is in force and this has any.
+    pub announcement: Announcement,
+    /// It announces.
+    pub transmit: bool,
+    /// It listens.
+    pub receive: bool,
+    /// Time between announcements.
+    pub interval: Ps,
 }

@@ -59,6 +59,33 @@ class PortState(TypedDict):
     flaps: int  # number of oper changes
     queue_byte: int  # waiting in the egress queue now
 
+class Announcement(TypedDict, total=False):
+    """What a port announces by LLDP (IEEE 802.1AB); `chassis`, `port` and `ttl_s` are needed."""
+
+    chassis: tuple[int, bytes]  # subtype (table 8-2) and 1 to 255 octets
+    port: tuple[int, bytes]  # subtype (table 8-3) and 1 to 255 octets
+    ttl_s: int
+    port_description: bytes
+    system_name: bytes
+    system_description: bytes
+    capabilities: tuple[int, int]  # those that it has and those in use: bits of table 8-4
+    management: tuple[bytes, int]  # IPv4 address, ifIndex
+    eee: bool  # also the wake times (IEEE 802.3, 79.3.5), while EEE is in force
+
+class Heard(TypedDict):
+    """A neighbour that a port hears by LLDP; what it did not announce is empty."""
+
+    chassis: tuple[int, bytes]
+    port: tuple[int, bytes]
+    port_description: bytes
+    system_name: bytes
+    system_description: bytes
+    capabilities: int  # those in use
+    management: bytes | None
+    eee_us: tuple[int, int] | None  # Tw_sys_tx, Tw_sys_rx
+    ttl_s: int  # left
+    index: int  # number among all neighbours that the port ever had, from 1
+
 class PortCounters(TypedDict):
     """IF-MIB, EtherLike-MIB and LPI counters since creation or the switch's boot. 64 bit."""
 
@@ -191,6 +218,17 @@ class _Fabric:
         """Off: links down; FDB, VLANs and counters erased. On: factory settings, VLAN 1 untagged on all ports."""
     def set_blocked(self, port: int, *, blocked: bool) -> None:
         """Discarding state of spanning tree: the port neither learns nor forwards."""
+    def set_lldp(
+        self,
+        port: int,
+        announcement: Announcement,
+        *,
+        transmit: bool = True,
+        receive: bool = True,
+        interval_s: float = 30.0,
+    ) -> None:
+        """Configure the LLDP agent of a port, which has none at first; a NIC's only announces."""
+    def lldp_heard(self, port: int) -> list[Heard]: ...
     def clear_counters(self, port: int) -> None: ...
     def port(self, port: int) -> PortState: ...
     def counters(self, port: int) -> PortCounters: ...
@@ -245,7 +283,7 @@ class Group(TypedDict, total=False):
     switch: int
     if_index: Mapping[int, int]  # port id -> ifIndex (ports and LAGs)
     bridge_port: Mapping[int, int]  # port id -> bridge port number
-    groups: Sequence[Literal["if", "ifx", "etherlike", "bridge", "qbridge", "mau", "ros_eee"]]
+    groups: Sequence[Literal["if", "ifx", "etherlike", "bridge", "qbridge", "mau", "lldp", "ros_eee"]]
     lags: Sequence[int]  # port ids that are LAGs: no MAC or PHY of their own
     speed_mbps: Mapping[int, int]  # port id -> fastest speed of the PHY
 
@@ -376,7 +414,7 @@ class SimulatedChannel(TypedDict):
     to_router: int
     transmit_cycles: int
     idle_cycles: int  # at full power
-    off_cycles: int  # turned off by TCEP
+    off_cycles: int  # turned off by TCEP or SLaC
     sleep_cycles: int  # Ts
     quiet_cycles: int
     refresh_cycles: int
@@ -386,9 +424,11 @@ class SimulatedChannel(TypedDict):
     sleeps: int
 
 class ConsolidationCounts(TypedDict):
-    """What TCEP did so far."""
+    """What TCEP or SLaC did so far."""
 
-    control_packets: int
+    control_packets: int  # of TCEP, one flit each
+    control_arrived: int
+    control_latency_cycles: int  # sum over those that have arrived
     activations: int
     deactivations: int
     reactivations: int  # of shadow links
@@ -419,6 +459,7 @@ class NetworkSimulation:
         engine: Literal["flit", "packet"],
         link: Mapping[str, object],
         consolidation: Mapping[str, object] | None = None,  # TCEP's parameters
+        stages: Mapping[str, object] | None = None,  # SLaC's parameters
     ) -> None: ...
     def advance(self, cycles: int) -> SimulatedInterval: ...
     def measure(self, on: bool) -> None: ...  # whether packets made from now on count in `latencies`
@@ -429,6 +470,8 @@ class NetworkSimulation:
     def outstanding(self) -> int: ...  # measured packets that have not arrived
     @property
     def backlog_cycles(self) -> int: ...  # how late the oldest waiting node is; grows without bound past saturation
+    @property
+    def batch_left(self) -> int: ...  # packets of jobs' batches that have not been made
     def doubts(self) -> list[str]: ...  # where the packet engine's assumptions are weak
     def latencies(self) -> SimulatedLatencies: ...
     def channels(self) -> list[SimulatedChannel]: ...

@@ -15,7 +15,7 @@ use crate::os::clock::clock_ns;
 
 /// Maximum age of a table from which a request is answered.
 const TABLE_AGE_MAX: Duration = Duration::from_millis(100);
-/// The same for VLANs and the forwarding database, unless a change was reported.
+/// The same for VLANs, the forwarding database and neighbours, unless a change was reported.
 const BRIDGE_TABLES_AGE_MAX: Duration = Duration::from_secs(1);
 const NS_PER_TICK: u64 = 10_000_000;
 
@@ -98,12 +98,10 @@ impl MibView {
             // briefly. sysUpTime is read where engine time is: a wait for the lock between the two would move
             // ifLastChange of ports that have not changed.
             let zero_ns = zero_ns.unwrap_or(self.zero_ns);
-            let ports = core.with(|fabric, now| {
-                let up = clock_ns(libc::CLOCK_MONOTONIC).saturating_sub(zero_ns) * PS_PER_NS;
-                mib.copier().renew_ports(fabric, now, up)
-            });
+            let up = || clock_ns(libc::CLOCK_MONOTONIC).saturating_sub(zero_ns) * PS_PER_NS;
+            let ports = core.with(|fabric, now| mib.copier().renew_ports(fabric, now, up()));
             let tables = if bridge_tables_due {
-                core.with(|fabric, now| mib.copier().renew_tables(fabric, now))
+                core.with(|fabric, now| mib.copier().renew_tables(fabric, now, up()))
             } else {
                 Ok(())
             };

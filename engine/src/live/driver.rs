@@ -23,6 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::{io, ptr};
 
+use fabric::frame::is_reserved;
 use fabric::time::{PS_PER_MS, PS_PER_NS, PS_PER_S, PS_PER_US};
 use fabric::{Alarm, CableId, Delivery, Frame, PortId, Ps, Tapped};
 
@@ -349,7 +350,8 @@ impl Driver {
     }
 
     /// Write the deliveries that are due, host by host in the order of their ports, the frames of each host in order
-    /// of time.
+    /// of time. A frame to a reserved address (LLDP) is no traffic: the thread does not stay awake after it, nor is its
+    /// lateness judged.
     fn write(&mut self) {
         if self.deliveries.is_empty() {
             return;
@@ -365,6 +367,7 @@ impl Driver {
             );
         }
         let lead = self.pace.on_clock(WRITE_LEAD);
+        let traffic = self.deliveries.iter().any(is_traffic);
         self.deliveries.sort_by_key(|delivery| delivery.nic);
         let mut worst = 0;
         for mine in self.deliveries.chunk_by(|a, b| a.nic == b.nic) {
@@ -387,7 +390,10 @@ impl Driver {
                     .spin_until(last.saturating_sub(lead));
                 let count = host.tap.write(&frames[done..]);
                 let mut lateness = self.control.lateness.lock();
-                for delivery in &mine[done..done + count] {
+                for delivery in mine[done..done + count]
+                    .iter()
+                    .filter(|sent| is_traffic(sent))
+                {
                     let late = (now + lead).saturating_sub(delivery.at);
                     lateness.record(late);
                     worst = worst.max(late);
@@ -397,7 +403,9 @@ impl Driver {
         }
         self.deliveries.clear();
         let now = self.now();
-        self.pace.frame_at(now);
+        if traffic {
+            self.pace.frame_at(now);
+        }
         if worst > LATE {
             let late_ms = worst / PS_PER_MS;
             self.alarm_late(
@@ -446,6 +454,10 @@ impl Driver {
             self.control.alarm(now, text);
         }
     }
+}
+
+fn is_traffic(delivery: &Delivery) -> bool {
+    !is_reserved(delivery.frame.destination())
 }
 
 fn offer(fabric: &mut fabric::Fabric, host: &mut Host, now: Ps) {

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use fabric::{
-    BridgeState, Fabric, FabricError, FdbEntry, PortCounters, PortId, PortState, Ps, SwitchId,
+    BridgeState, Fabric, FabricError, FdbEntry, Heard, LldpSetting, PortCounters, PortId,
+    PortState, Ps, SwitchId,
 };
+
 /// Numbers of a port in the MIBs.
 #[derive(Clone, Debug)]
 pub struct PortPlace {
@@ -37,6 +39,17 @@ pub struct PortCopy {
     pub discontinuity_ticks: u32,
 }
 
+/// The LLDP agent of one port at one moment.
+#[derive(Clone, Debug)]
+pub struct LldpCopy {
+    /// ifIndex, which is its port number for LLDP too.
+    pub if_index: u32,
+    /// Its setting.
+    pub setting: LldpSetting,
+    /// Its neighbours, each with the sysUpTime of its last change.
+    pub heard: Vec<(Heard, u32)>,
+}
+
 /// One switch at one moment.
 #[derive(Clone, Debug)]
 pub struct SwitchCopy {
@@ -46,6 +59,8 @@ pub struct SwitchCopy {
     pub vlans: BTreeMap<u16, (Vec<PortId>, Vec<PortId>)>,
     /// The forwarding database, ordered by VLAN and address.
     pub fdb: Vec<FdbEntry>,
+    /// The LLDP agents of the ports that have one.
+    pub lldp: Vec<LldpCopy>,
     /// The bridge.
     pub bridge: BridgeState,
     bridge_ports: BTreeMap<PortId, u32>,
@@ -135,6 +150,7 @@ impl SwitchCopier {
             ports: Vec::with_capacity(places.len()),
             vlans: BTreeMap::new(),
             fdb: Vec::new(),
+            lldp: Vec::new(),
             bridge: fabric.bridge(now, switch)?,
             bridge_ports,
             port_list_byte: highest.div_ceil(8),
@@ -187,13 +203,33 @@ impl SwitchCopier {
         Ok(())
     }
 
-    /// Copy VLANs and the forwarding table.
+    /// Copy VLANs, the forwarding table, and what the ports hear by LLDP. `up` is sysUpTime at `now`.
     ///
     /// # Errors
     /// As [`SwitchCopier::renew_ports`].
-    pub fn renew_tables(&mut self, fabric: &mut Fabric, now: Ps) -> Result<(), FabricError> {
+    pub fn renew_tables(
+        &mut self,
+        fabric: &mut Fabric,
+        now: Ps,
+        up: Ps,
+    ) -> Result<(), FabricError> {
         self.copy.vlans = fabric.vlans(self.switch)?;
         self.copy.fdb = fabric.fdb(now, self.switch)?;
+        self.copy.lldp.clear();
+        for place in self.places.iter().filter(|place| !place.is_lag) {
+            let Some(setting) = fabric.lldp_setting(place.id)? else {
+                continue;
+            };
+            let heard = fabric.lldp_heard(now, place.id)?.into_iter().map(|heard| {
+                let since_ticks = ticks(up.saturating_sub(now.saturating_sub(heard.since)));
+                (heard, since_ticks)
+            });
+            self.copy.lldp.push(LldpCopy {
+                if_index: place.if_index,
+                setting,
+                heard: heard.collect(),
+            });
+        }
         Ok(())
     }
 }

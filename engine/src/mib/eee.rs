@@ -2,9 +2,9 @@
 //!
 //! Objects and types are those of CISCOSB-EEE-MIB (2010, .1.3.6.1.4.1.9.6.1.101.149). The same numbers under
 //! .1.3.6.1.4.1.89.149 for Dell's ROS switches are derived from how the two branches correspond elsewhere, not
-//! verified on a device. rlEeePortRemoteStatus is known only while this end advertises EEE too. The LLDP tables are
-//! left out: the ports do not exchange wake times by LLDP. The owner of the configuration overrides rlEeeEnable with a
-//! plain entry.
+//! verified on a device. rlEeePortRemoteStatus is known only while this end advertises EEE too. The LLDP tables
+//! (negotiated wake times) are left out: ports announce their wake times and negotiate nothing. The owner of the
+//! configuration overrides rlEeeEnable with a plain entry.
 
 use snmp::{TableBuilder, Value};
 

@@ -4,7 +4,7 @@ use fabric::{Fabric, FabricError, Ps, SwitchId};
 use snmp::TableBuilder;
 
 use crate::mib::copy::{PortPlace, SwitchCopier};
-use crate::mib::{bridge, eee, ether, interfaces, mau, qbridge};
+use crate::mib::{bridge, eee, ether, interfaces, lldp, mau, qbridge};
 
 /// A MIB group that the engine serves.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub enum MibGroup {
     QBridge,
     /// MAU-MIB.
     Mau,
+    /// LLDP-MIB.
+    Lldp,
     /// The EEE MIB of RADLAN/ROS switches.
     RosEee,
 }
@@ -36,6 +38,7 @@ impl MibGroup {
             "bridge" => Self::Bridge,
             "qbridge" => Self::QBridge,
             "mau" => Self::Mau,
+            "lldp" => Self::Lldp,
             "ros_eee" => Self::RosEee,
             _ => return None,
         })
@@ -88,6 +91,7 @@ impl SwitchMib {
                 MibGroup::Bridge => bridge::put(table, copy),
                 MibGroup::QBridge => qbridge::put(table, copy),
                 MibGroup::Mau => mau::put(table, copy),
+                MibGroup::Lldp => lldp::put(table, copy),
                 MibGroup::RosEee => eee::put(table, copy),
             }
         }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use fabric::{
-    BridgeChange, CableId, Fabric, FabricError, LpiChange, NicSpec, PortChange, PortId,
-    PortVlanChange, Ps, SwitchId, SwitchSpec,
+    BridgeChange, CableId, Fabric, FabricError, LldpSetting, LpiChange, NicSpec, PortChange,
+    PortId, PortVlanChange, Ps, SwitchId, SwitchSpec,
 };
 use parking_lot::Mutex;
 use pyo3::prelude::*;
@@ -318,6 +318,38 @@ impl PyFabric {
         self.attempt(py, |fabric, now| {
             fabric.set_blocked(now, PortId(port), blocked)
         })
+    }
+
+    #[pyo3(signature = (port, announcement, *, transmit = true, receive = true, interval_s = 30.0))]
+    fn set_lldp(
+        &self,
+        py: Python<'_>,
+        port: u32,
+        announcement: &Bound<'_, PyDict>,
+        transmit: bool,
+        receive: bool,
+        interval_s: f64,
+    ) -> PyResult<()> {
+        let setting = LldpSetting {
+            announcement: read::announcement(announcement)?,
+            transmit,
+            receive,
+            interval: read::span_s("interval_s", interval_s)?,
+        };
+        self.attempt(py, |fabric, now| {
+            fabric.set_lldp(now, PortId(port), setting)
+        })
+    }
+
+    fn lldp_heard<'py>(&self, py: Python<'py>, port: u32) -> PyResult<Bound<'py, PyList>> {
+        let (heard, now) = self.attempt(py, |fabric, now| {
+            Ok((fabric.lldp_heard(now, PortId(port))?, now))
+        })?;
+        let rows: Vec<_> = heard
+            .iter()
+            .map(|neighbour| show::heard(py, neighbour, now))
+            .collect::<PyResult<_>>()?;
+        PyList::new(py, rows)
     }
 
     fn clear_counters(&self, py: Python<'_>, port: u32) -> PyResult<()> {

@@ -1,5 +1,7 @@
 //! Arguments from Python: their units and shapes are checked here.
 
+use bytes::Bytes;
+use fabric::lldp::{Announcement, EeeTimes, ID_MAX_BYTE, Id, Management, TEXT_MAX_BYTE};
 use fabric::{Acceptable, LpiChange, Mac, Mode, Ps, time};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -115,4 +117,60 @@ pub fn lpi_timing(timing: &Bound<'_, PyDict>, change: &mut LpiChange) -> PyResul
         *field = Some(span_us(&name, value.extract()?)?);
     }
     Ok(())
+}
+
+/// An `Announcement`.
+///
+/// # Errors
+/// A key is missing or unknown, or a value too long.
+pub fn announcement(given: &Bound<'_, PyDict>) -> PyResult<Announcement> {
+    let mut read = Announcement::default();
+    for (key, value) in given {
+        let name: String = key.extract()?;
+        match name.as_str() {
+            "chassis" => read.chassis = id(&name, &value)?,
+            "port" => read.port = id(&name, &value)?,
+            "ttl_s" => read.ttl_s = value.extract()?,
+            "port_description" => read.port_description = Some(text(&name, &value)?),
+            "system_name" => read.system_name = Some(text(&name, &value)?),
+            "system_description" => read.system_description = Some(text(&name, &value)?),
+            "capabilities" => read.capabilities = Some(value.extract()?),
+            "management" => {
+                let (address, if_index) = value.extract()?;
+                read.management = Some(Management { address, if_index });
+            }
+            // The wake times themselves are those of the port when it announces.
+            "eee" => read.eee = value.extract::<bool>()?.then(EeeTimes::default),
+            _ => {
+                return Err(FabricError::new_err(format!(
+                    "unknown part of an announcement {name:?}: use the keys of Announcement"
+                )));
+            }
+        }
+    }
+    if read.chassis.value.is_empty() || read.port.value.is_empty() || read.ttl_s == 0 {
+        return Err(FabricError::new_err(
+            "an announcement needs a chassis, a port and a time to live: give chassis, port and ttl_s",
+        ));
+    }
+    Ok(read)
+}
+
+fn id(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Id> {
+    let (subtype, value): (u8, Vec<u8>) = value.extract()?;
+    limited(name, value, ID_MAX_BYTE).map(|value| Id { subtype, value })
+}
+
+fn text(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Bytes> {
+    limited(name, value.extract()?, TEXT_MAX_BYTE)
+}
+
+fn limited(name: &str, value: Vec<u8>, longest_byte: usize) -> PyResult<Bytes> {
+    if value.len() > longest_byte {
+        return Err(FabricError::new_err(format!(
+            "{name} has {} bytes: use at most {longest_byte}",
+            value.len()
+        )));
+    }
+    Ok(value.into())
 }

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use fabric::phy::Phy;
 use fabric::time::{PS_PER_S, PS_PER_US};
 use fabric::{
-    Acceptable, FdbEntry, Frames, Ledger, Mode, PortCounters, PortId, PortState, Ps, SwitchHandle,
-    VlanPorts,
+    Acceptable, FdbEntry, Frames, Heard, Ledger, Mode, PortCounters, PortId, PortState, Ps,
+    SwitchHandle, VlanPorts,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
@@ -148,6 +149,36 @@ pub fn fdb_entry<'py>(py: Python<'py>, entry: &FdbEntry) -> Dict<'py> {
     dict.set_item("port", entry.port.0)?;
     dict.set_item("static", entry.is_static)?;
     dict.set_item("age_s", entry.age as f64 / PS_PER_S as f64)?;
+    Ok(dict)
+}
+
+/// `Heard`.
+pub fn heard<'py>(py: Python<'py>, heard: &Heard, now: Ps) -> Dict<'py> {
+    let dict = PyDict::new(py);
+    let said = &heard.announcement;
+    let octets = |value: &[u8]| PyBytes::new(py, value);
+    let text = |value: &Option<Bytes>| octets(value.as_deref().unwrap_or_default());
+    dict.set_item(
+        "chassis",
+        (said.chassis.subtype, octets(&said.chassis.value)),
+    )?;
+    dict.set_item("port", (said.port.subtype, octets(&said.port.value)))?;
+    dict.set_item("port_description", text(&said.port_description))?;
+    dict.set_item("system_name", text(&said.system_name))?;
+    dict.set_item("system_description", text(&said.system_description))?;
+    dict.set_item(
+        "capabilities",
+        said.capabilities.map_or(0, |(_, does)| does),
+    )?;
+    dict.set_item(
+        "management",
+        said.management.map(|management| management.address),
+    )?;
+    let eee = said.eee.map(|eee| (eee.tx_us, eee.rx_us));
+    dict.set_item("eee_us", eee)?;
+    let passed_s = now.saturating_sub(heard.at) / PS_PER_S;
+    dict.set_item("ttl_s", u64::from(said.ttl_s).saturating_sub(passed_s))?;
+    dict.set_item("index", heard.index)?;
     Ok(dict)
 }
 

@@ -19,6 +19,8 @@ class FakeEngine:
         self.linked = set()
         self.blocked = set()
         self.counted = {}
+        self.announced = {}
+        self.heard = {}
         self._next = 0
 
     def add_switch(
@@ -89,6 +91,16 @@ class FakeEngine:
 
     def set_blocked(self, port: int, *, blocked: bool) -> None:
         (self.blocked.add if blocked else self.blocked.discard)(port)
+
+    def set_lldp(
+        self, port: int, announcement: dict[str, Any], *, transmit: bool, receive: bool, **_rest: float
+    ) -> None:
+        self.announced[port] = announcement if transmit else {}
+        if not receive:
+            self.heard.pop(port, None)
+
+    def lldp_heard(self, port: int) -> list[dict[str, Any]]:
+        return self.heard.get(port, [])
 
     def fdb(self, _switch: int) -> list[dict[str, Any]]:
         static = [{"vid": v, "mac": m, "port": p, "static": True, "age_s": 0.0} for (v, m), p in self.statics.items()]

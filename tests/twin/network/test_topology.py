@@ -1,44 +1,92 @@
-"""The topology in the engine is that of the cable table."""
+"""The topology in the engine is that of the cable table, and its devices learn it from each other's LLDP frames."""
 
 from eee_engine import VirtualEngine
 
 from lab.folder import find_lab, load_lab
-from twin.network.topology import lay_out
+from twin.network.topology import Topology, lay_out
+from twin.switch.personality import Neighbour
 from twin.truth.truth import load_truth
 
+S_PS = 10**12
 
-def test_switches_know_the_switches_at_the_other_ends_of_their_cables_once_those_have_booted() -> None:
-    folder = find_lab("virtual")
-    lab = load_lab(folder)
-    now_s = [0.0]
-    topology = lay_out(
-        lab,
-        load_truth(folder / "twin" / "truth.yaml"),
-        VirtualEngine(),
-        password="password",
-        public_key="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFakeKeyForTestsOnlyAAAAAAAAAAAAAAAAAAAAAAAA x",
-        clock_s=lambda: now_s[0],
-    )
 
-    def seen() -> dict[tuple[str, str], tuple[str, str]]:
+class _Lab:
+    """The shipped lab on a clock that jumps; its switches have booted."""
+
+    def __init__(self) -> None:
+        folder = find_lab("virtual")
+        self.lab = load_lab(folder)
+        self.engine = VirtualEngine()
+        self.topology: Topology = lay_out(
+            self.lab,
+            load_truth(folder / "twin" / "truth.yaml"),
+            self.engine,
+            password="password",
+            public_key="ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIFakeKeyForTestsOnlyAAAAAAAAAAAAAAAAAAAAAAAA x",
+            clock_s=lambda: self.now_s,
+        )
+        self.now_s = 0.0
+        for device in self.topology.devices.values():
+            device.power_on()
+        self.run(1_000.0)
+        self.boot()
+
+    def boot(self) -> None:
+        for device in self.topology.devices.values():
+            device.poll()
+
+    def run(self, seconds: float) -> list[tuple[int, int, bytes]]:
+        self.now_s += seconds
+        return self.engine.run_until(int(self.now_s * S_PS))
+
+    def seen(self) -> dict[tuple[str, str], Neighbour]:
         return {
-            (name, port.name): (neighbour.system_name, neighbour.port_name)
-            for name, device in topology.devices.items()
+            (name, port.name): neighbour
+            for name, device in self.topology.devices.items()
             for port in device.ports
-            if (neighbour := device.neighbours(port.number)) is not None
+            if not port.is_lag
+            for neighbour in device.neighbours(port.number)
         }
 
-    assert seen() == {}
-    for device in topology.devices.values():
-        device.power_on()
-    now_s[0] = 1_000.0
-    for device in topology.devices.values():
-        device.poll()
-    ends = {
-        (here.device, here.port): (there.device, there.port)
-        for link in lab.trunks()
-        for here, there in ((link.a, link.b), (link.b, link.a))
-    }
-    assert seen() == ends
-    topology.devices["sw1"].power_off()
-    assert seen() == {here: there for here, there in ends.items() if there[0] != "sw1"}
+    def true(self) -> dict[tuple[str, str], tuple[str, str]]:
+        """Ends of cables with link at switches, and the system name and port ID of who is at the other end."""
+        macs = {host.name: host.mac.hex(":") for host in self.lab.hosts}
+        return {
+            (here.device, here.port): (there.device, macs.get(there.device, there.port))
+            for link in self.lab.links
+            if self.topology.link_state(link, cut=False) in {"up", "blocked"}
+            for here, there in ((link.a, link.b), (link.b, link.a))
+            if here.device not in macs
+        }
+
+
+def test_switches_hear_the_switches_and_hosts_at_the_other_ends_of_their_cables() -> None:
+    lab = _Lab()
+    assert lab.seen() == {}
+    lab.run(10.0)
+    whole = lab.true()
+    assert {end: (seen.system_name, seen.port) for end, seen in lab.seen().items()} == whole
+    assert len(whole) > len(lab.lab.hosts)
+    assert {seen.capabilities for seen in lab.seen().values()} == {"B", "H"}
+    lab.topology.devices["sw1"].power_off()
+    left = {here: there for here, there in whole.items() if "sw1" not in {here[0], there[0]}}
+    assert {end: (seen.system_name, seen.port) for end, seen in lab.seen().items()} == left
+
+
+def test_a_host_gets_what_its_switch_announces_every_thirty_seconds_and_nothing_else() -> None:
+    lab = _Lab()
+    lab.run(100.0)
+    frames = lab.run(60.0)
+    assert len(frames) == 2 * len(lab.lab.hosts)
+    assert {frame[:6] + frame[12:14] for _, _, frame in frames} == {bytes.fromhex("0180c200000e88cc")}
+    assert all(b"sw" in frame for _, _, frame in frames)
+
+
+def test_a_name_given_to_a_switch_reaches_its_neighbours() -> None:
+    lab = _Lab()
+    lab.run(10.0)
+    sw1 = lab.topology.devices["sw1"]
+    with sw1.change():
+        sw1.personality.config.hostname = "renamed"
+    lab.run(1.0)
+    assert {seen.system_name for end, seen in lab.seen().items() if lab.true()[end][0] == "sw1"} == {"renamed"}

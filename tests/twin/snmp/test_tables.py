@@ -5,12 +5,14 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.twin.snmp_bench import SECOND_PS, Bench
+from twin.switch.lldp import host_announcement
 
 IF = ".1.3.6.1.2.1.2.2.1"
 IFX = ".1.3.6.1.2.1.31.1.1.1"
 Q = ".1.3.6.1.2.1.17.7.1"
 MAU = ".1.3.6.1.2.1.26"
 EEE = ".1.3.6.1.4.1.89.149"
+LLDP = ".1.0.8802.1.1.2.1"
 HOST_A, HOST_B = bytes([2, 0, 0, 0, 0, 1]), bytes([2, 0, 0, 0, 0, 2])
 
 
@@ -153,3 +155,26 @@ def test_version_1_walks_without_counter64(ros: Bench) -> None:
         name.split(".")[11] for name in (line.split(" = ")[0] for line in ros.manager.run("snmpwalk", IFX).lines)
     }
     assert columns == {"1", "2", "3", "4", "5", "14", "15", "16", "17", "18", "19"}
+
+
+@pytest.mark.parametrize("family", ["ros", "fastpath"])
+def test_a_neighbour_is_in_the_lldp_mib_while_it_announces_itself(
+    make_bench: Callable[..., Bench], family: str
+) -> None:
+    bench = make_bench(family)
+    nic = bench.hosts[1]
+    bench.engine.set_lldp(nic, host_announcement("n2", HOST_B, "eth1"), receive=False)
+    bench.run_for(5)
+    local = bench.manager.walk(f"{LLDP}.3")
+    port = bench.device.ports[1]
+    assert f'"{port.name}"' in local[f"{LLDP}.3.7.1.3.{port.if_index}"]
+    assert local[f"{LLDP}.3.2.0"] == "Hex-STRING: 02 5E 00 00 01 00 "
+    heard = bench.manager.walk(f"{LLDP}.4")
+    cells = {name.split(".")[11]: (name.split(".")[12:], value) for name, value in heard.items()}
+    (_time_mark, number, index), name = cells["9"]
+    assert (number, index, name) == (str(port.if_index), "1", 'STRING: "n2"')
+    assert cells["5"][1] == cells["7"][1] == "Hex-STRING: 02 00 00 00 00 02 "
+    assert cells["12"][1].startswith("Hex-STRING: 01 00")
+    bench.engine.set_lldp(nic, host_announcement("n2", HOST_B, "eth1"), transmit=False, receive=False)
+    bench.run_for(5)
+    assert list(bench.manager.walk(f"{LLDP}.4").values()) == ["No Such Object available on this agent at this OID"]

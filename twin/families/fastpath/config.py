@@ -63,6 +63,9 @@ class PortConfig:
     tx_idle_us: int | None = None
     tx_wake_us: int | None = None
     energy_detect: bool = False
+    # -- LLDP; that both are on at first is from memory [M]
+    lldp_transmit: bool = True
+    lldp_receive: bool = True
     # -- spanning tree, LAG
     spanning_tree: bool = True
     lag: int | None = None  # number of the LAG that it was added to

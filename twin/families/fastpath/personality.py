@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from twin.families.fastpath.config import VID_MAX, Config, PortConfig, factory_config, membership
-from twin.families.fastpath.ports import FORCIBLE_MBPS
+from twin.families.fastpath.ports import FORCIBLE_MBPS, model_named
 from twin.families.fastpath.running_config import render_config
 from twin.families.fastpath.wire import switch_effect
-from twin.switch.personality import Refused, User
+from twin.switch.personality import PortLldp, Refused, User
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -128,6 +128,15 @@ class FastpathPersonality:
     def hostname(self) -> str:
         """Return the configured host name, else the switch's name in the lab."""
         return self.config.hostname or self.spec.name
+
+    def description(self) -> str:
+        """Return sysDescr [M]."""
+        return f"{model_named(self.spec.model).description}, 12.0.13.8, 1.0.0.9"
+
+    def lldp(self, port: int) -> PortLldp:
+        """`lldp transmit` and `lldp receive`; wake times are announced where EEE is on."""
+        own = self.config.ports[port]
+        return PortLldp(own.lldp_transmit, own.lldp_receive, own.eee)
 
     # -- VLANs
 

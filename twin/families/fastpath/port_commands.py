@@ -96,6 +96,14 @@ def _tx_time(personality: FastpathPersonality, ports: Ports, match: Match[Any]) 
     return ""
 
 
+def _lldp(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
+    name = "lldp_transmit" if match.has("transmit") else "lldp_receive"
+    for number in ports:
+        personality.physical(number)
+    personality.config.change(ports, **{name: not match.negated})
+    return ""
+
+
 def _energy_detect(personality: FastpathPersonality, ports: Ports, match: Match[Any]) -> str:
     for number in ports:
         if personality.physical(number).phy != "1000BASE-T":
@@ -230,6 +238,7 @@ COMMANDS: tuple[Command[Handler], ...] = (
     Command("[no] green-mode eee", Configure(_eee), _IF, "Enable/Disable EEE mode."),
     Command("green-mode eee (tx-idle-time <us:idle_us>|tx-wake-time <us:wake_us>)", Configure(_tx_time), _IF),
     Command("no green-mode eee (tx-idle-time|tx-wake-time)", Configure(_tx_time), _IF),
+    Command("[no] lldp (transmit|receive)", Configure(_lldp), _IF, "Enable/Disable LLDP."),
     Command("[no] green-mode energy-detect", Configure(_energy_detect), _IF, "Enable/Disable energy-detect mode."),
     Command("addport <lag>", Configure(_addport), _IF, "Add this port to a port-channel."),
     Command("deleteport <lag>", Configure(_deleteport), _IF, "Delete this port from a port-channel."),

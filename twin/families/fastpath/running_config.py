@@ -118,6 +118,7 @@ def interface_lines(config: Config, port: Port) -> list[str]:
     lines += _switchport_lines(p) + _vlan_port_lines(p) + _green_lines(p)
     if not p.spanning_tree:
         lines.append("no spanning-tree port mode")
+    lines += [f"no lldp {way}" for way, on in (("transmit", p.lldp_transmit), ("receive", p.lldp_receive)) if not on]
     lines += _security_lines(p)
     for (vid, mac), wanted in sorted(config.macfilters.items()):
         if port.number in wanted.sources:

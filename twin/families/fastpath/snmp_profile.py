@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from twin.families.fastpath.ports import model_named
 from twin.snmp.profile import BRIDGE_WRITABLE, SnmpProfile
 
 if TYPE_CHECKING:
@@ -27,9 +26,9 @@ def _own(_device: SwitchDevice) -> Iterator[VarBind]:
 
 
 SNMP_PROFILE = SnmpProfile(
-    groups=("if", "ifx", "etherlike", "bridge", "qbridge"),
+    groups=("if", "ifx", "etherlike", "bridge", "qbridge", "lldp"),
     enterprise=4526,
-    describe=lambda device: f"{model_named(device.spec.model).description}, 12.0.13.8, 1.0.0.9",  # [M]
+    describe=lambda device: device.personality.description(),
     object_id=lambda _: "1.3.6.1.4.1.4526.100.1.36",  # [M]
     services=6,
     vid_max=4093,

@@ -23,7 +23,7 @@ from twin.families.ros.render import running_config
 from twin.families.ros.switch_commands import STATICS_MAX, plain
 from twin.families.ros.table import ConfigHandler, Enter, Leave, Where
 from twin.families.ros.tokens import tokens
-from twin.switch.personality import DeviceSpec, Port, PortPlan, Refused, User
+from twin.switch.personality import DeviceSpec, Port, PortLldp, PortPlan, Refused, User
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -108,6 +108,16 @@ class RosPersonality:
     def hostname(self) -> str:
         """Return sysName."""
         return self.config.hostname or self.spec.name
+
+    def description(self) -> str:
+        """Return sysDescr [M]."""
+        return self.spec.model
+
+    def lldp(self, port: int) -> PortLldp:
+        """`lldp run`, `lldp transmit`, `lldp receive` and `eee lldp enable`."""
+        own = self.config.ports[port]
+        on = self.config.lldp
+        return PortLldp(on and own.lldp_transmit, on and own.lldp_receive, own.eee_lldp)
 
     # -- neutral operations
 

@@ -34,7 +34,7 @@ def _lldp_works(device: SwitchDevice, port: Port) -> bool:
     setting = config_of(device).ports[port.number]
     if not (setting.eee_lldp and setting.lldp_transmit and setting.lldp_receive and config_of(device).lldp):
         return False
-    return device.engine.port(port.engine_port)["eee_active"] and device.neighbours(port.number) is not None
+    return any(seen.eee for seen in device.neighbours(port.number))
 
 
 def eee(session: Session, match: Match[Any]) -> str:

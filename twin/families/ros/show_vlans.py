@@ -138,7 +138,6 @@ _LLDP = (9, 17, 13, 17, 12, 5)
 def lldp_neighbours(session: Session, match: Match[Any]) -> str:
     """`show lldp neighbors [PORT]` (recording)."""
     device = session.device
-    config = config_of(device)
     text = (
         "\nSystem capability legend:\n"
         "B - Bridge; R - Router; W - Wlan Access Point; T - telephone;\n"
@@ -147,9 +146,7 @@ def lldp_neighbours(session: Session, match: Match[Any]) -> str:
         "  Port        Device ID        Port ID       System Name    Capabilities  TTL\n" + rule(_LLDP) + "\n"
     )
     for port in chosen_ports(session, match):
-        up = not port.is_lag and device.engine.port(port.engine_port)["oper_up"]
-        seen = device.neighbours(port.number) if up else None
-        if seen is not None and config.lldp and config.ports[port.number].lldp_receive:
-            cells = (port.name, mac_text(seen.chassis_mac), seen.port_name, seen.system_name, seen.capabilities, "120")
+        for seen in () if port.is_lag else device.neighbours(port.number):
+            cells = (port.name, seen.chassis, seen.port, seen.system_name, seen.capabilities, str(seen.ttl_s))
             text += row(cells, _LLDP, ("<", "^", "^", "^", "^", "^")) + "\n"
     return text

@@ -37,9 +37,9 @@ def _own(device: SwitchDevice) -> Iterator[VarBind]:
 
 
 SNMP_PROFILE = SnmpProfile(
-    groups=("if", "ifx", "etherlike", "bridge", "qbridge", "mau", "ros_eee"),
+    groups=("if", "ifx", "etherlike", "bridge", "qbridge", "mau", "lldp", "ros_eee"),
     enterprise=674,
-    describe=lambda device: device.spec.model,  # [M]
+    describe=lambda device: device.personality.description(),
     object_id=lambda device: model_named(device.spec.model).object_id,
     services=2,
     vid_max=4094,

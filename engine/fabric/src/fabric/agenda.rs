@@ -25,6 +25,8 @@ pub(crate) enum Event {
     PauseAgain(u32),
     /// The link over this cable comes up.
     LinkUp(u32),
+    /// This port announces itself by LLDP.
+    Announce(u32),
 }
 
 /// Events in order of time; at one moment, in the order in which they were entered.

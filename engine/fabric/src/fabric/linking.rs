@@ -39,6 +39,7 @@ impl Fabric {
                     let port = self.topology.port_mut(p);
                     port.tx.lpi.link_down(now);
                     port.carrier.up = false;
+                    port.lldp.link_lost();
                     (port.since, port.flaps) = (now, port.flaps + 1);
                 }
                 for p in ports {
@@ -74,6 +75,7 @@ impl Fabric {
                     let latency = self.topology.latency_of(partner);
                     self.topology.port_mut(p).carrier.arrival += latency;
                     self.carrier_changed(p);
+                    self.announce_at(now, p);
                 }
             }
         }

@@ -70,7 +70,7 @@ impl Fabric {
     }
 
     /// Time of the next event (a past moment if deliveries wait to be polled). `None`: nothing happens until the next
-    /// call. Falling asleep, refresh and ageing are not events; they are computed on demand.
+    /// call. Falling asleep, refresh and ageing (also of LLDP) are not events; they are computed on demand.
     #[must_use]
     pub fn poll_at(&self) -> Option<Ps> {
         match self.outbox.deliveries().first() {
@@ -139,6 +139,7 @@ impl Fabric {
                 Event::PauseEnd(port) => self.on_pause_end(at, port),
                 Event::PauseAgain(port) => self.on_pause_again(at, port),
                 Event::LinkUp(cable) => self.on_link_up(at, cable),
+                Event::Announce(port) => self.on_announce(at, port),
             }
         }
         self.agenda.set_now(now);

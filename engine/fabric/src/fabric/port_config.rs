@@ -201,6 +201,7 @@ impl Fabric {
             self.lose_what_arrived(p);
             let port = self.topology.port_mut(p);
             port.mtu_byte = STANDARD_FRAME_BYTE;
+            port.lldp.reset();
             if let Owner::Switch { index, .. } = port.owner {
                 port.bridge_port = index;
             }

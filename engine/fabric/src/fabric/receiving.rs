@@ -96,6 +96,7 @@ impl Fabric {
         }
         let (destination, source) = (frame.destination(), frame.source());
         if is_reserved(destination) {
+            self.hear(now, receiver, &frame);
             self.tally.consumed += 1;
             return;
         }

@@ -169,8 +169,9 @@ def test_traffic_counters_are_cleared_apart(
 ) -> None:
     send(engine, linked, 20, MS_PS)
     shown = enabled.do("show interface ethernet 1/0/2")
-    assert figure(shown, "Total Packets Transmitted Successfully") == 20
-    assert figure(shown, "Total Packets Transmitted (Octets)") == 20 * 64
+    assert figure(shown, "Total Packets Transmitted Successfully") == 21  # one announces the switch (LLDP)
+    assert figure(shown, "Unicast Packets Transmitted") == 20
+    assert figure(shown, "Multicast Packets Transmitted") == 1
     assert figure(enabled.do("show interface 1/0/1"), "Packets Received Without Error") == 20
     assert "1/0/1      1280" in enabled.do("show interface counters")
     enabled.do("clear counters 1/0/2")

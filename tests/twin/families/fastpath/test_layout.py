@@ -52,8 +52,8 @@ def test_address_table_as_recorded() -> None:
 
 
 def test_neighbours_as_recorded() -> None:
-    found = Neighbour(bytes.fromhex("843DC60012E0"), "Gi0", "abc-1-00001.yard.example")
-    mine = neighbours([port(17, "0/1", 17), port(2, "0/25", 2)], lambda n: found if n == 17 else None)
+    found = Neighbour("84:3d:c6:00:12:e0", "Gi0", "abc-1-00001.yard.example", number=17)
+    mine = neighbours([port(17, "0/1", 17), port(2, "0/25", 2)], lambda n: (found,) if n == 17 else ())
     theirs = recorded("show_lldp_remote-device_all")
     assert heading(mine, 2) == heading(theirs, 2)
     assert mine[-2] == "0/1        17      84:3D:C6:00:12:E0     Gi0                 abc-1-00001.ya ..."

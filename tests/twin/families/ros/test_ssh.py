@@ -19,7 +19,7 @@ from twin.cli.shell import Shell
 from twin.cli.ssh_face import SshFace
 from twin.families.ros import FAMILY, RosCli
 from twin.switch.device import SwitchDevice
-from twin.switch.personality import DeviceSpec, Neighbour, Pace, User
+from twin.switch.personality import DeviceSpec, Pace, User
 
 PASSWORD = "lab-secret"
 
@@ -331,7 +331,6 @@ def test_links_and_neighbours_of_a_real_engine() -> Any:
         device.power_on()
     engine.connect(one.ports[0].engine_port, two.ports[4].engine_port)
     engine.run_until(20 * 10**12)
-    one.neighbours = lambda n: Neighbour(two.spec.base_mac, "gi1/0/5", "sw2") if n == 1 else None
     cli = RosCli(one)
     session = Session(one, cli.first_mode(), peer="127.0.0.1", number=1, page_rows=0)
     shell = Shell(cli, session, authenticated=User("admin", ""))
@@ -346,8 +345,12 @@ def test_links_and_neighbours_of_a_real_engine() -> Any:
     assert "EEE Operational status is enabled on ports: gi1/0/1\r" in do("show eee")
     assert "Current port speed: 1000Mbps" in do("show eee gi1/0/1")
     assert "gi1/0/1   02:ee:01:00:00:03    gi1/0/5           sw2" in do("show lldp neighbors")
+    assert "EEE LLDP Operational status is enabled on ports: gi1/0/1\r" in do("show eee")
     do("configure")
     do("interface gi1/0/1")
+    do("no lldp receive")
+    assert "sw2" not in do("do show lldp neighbors")
+    do("lldp receive")
     do("shutdown")
     assert "Down" in do("do show interfaces status gi1/0/1")
     assert "none" in do("do show eee").split("Operational status is enabled on ports: ")[1]

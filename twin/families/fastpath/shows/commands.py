@@ -250,12 +250,7 @@ def _sysinfo(session: Session, _match: Match[Any]) -> list[str]:
 
 
 def _lldp(session: Session, _match: Match[Any]) -> list[str]:
-    device = session.device
-
-    def up(number: int) -> Any:
-        return device.neighbours(number) if device.engine.port(device.engine_port[number])["oper_up"] else None
-
-    return show_system.neighbours(device.ports, up)
+    return show_system.neighbours(session.device.ports, session.device.neighbours)
 
 
 def _port_channels(session: Session, _match: Match[Any]) -> list[str]:

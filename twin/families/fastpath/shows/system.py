@@ -7,6 +7,7 @@ mac-address-table static` follow the manual's wording, their layout is [M].
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 FIRMWARE = "12.0.13.8"
 BOOTCODE = "B1.0.0.15"
+_MAC = re.compile(r"[0-9a-f]{2}(?::[0-9a-f]{2}){5}")
 CPU_IF_INDEX = 769  # and, on an M4300-24X, `vlan 1` at 898
 
 _FDB = (
@@ -210,19 +212,23 @@ def locked_addresses(config: Config, number: int) -> list[str]:
     ]
 
 
-def neighbours(ports: Iterable[Port], look_up: Callable[[int], Neighbour | None]) -> list[str]:
+def neighbours(ports: Iterable[Port], look_up: Callable[[int], Sequence[Neighbour]]) -> list[str]:
     """``show lldp remote-device all``: every physical port; long texts are cut to the columns."""
     lines = ["", "LLDP Remote Device Summary", "", *_LLDP_HEADING]
     for port in (p for p in ports if not p.is_lag):
-        found = look_up(port.number)
-        if found is None:
+        heard = look_up(port.number)
+        if not heard:
             lines.append(port.name)
-            continue
-        name = found.system_name
-        cut = name if len(name) <= 18 else name[:14] + " ..."
-        mac = mac_text(found.chassis_mac)
-        lines.append(f"{port.name:<11}{port.if_index:<8}{mac:<22}{found.port_name[:18]:<20}{cut}")
+        for found in heard:
+            name = found.system_name
+            cut = name if len(name) <= 18 else name[:14] + " ..."
+            ids = f"{_upper_mac(found.chassis):<22}{_upper_mac(found.port)[:18]:<20}"
+            lines.append(f"{port.name:<11}{found.number:<8}{ids}{cut}")
     return lines
+
+
+def _upper_mac(name: str) -> str:
+    return name.upper() if _MAC.fullmatch(name) else name
 
 
 def users(known: Iterable[User]) -> list[str]:
