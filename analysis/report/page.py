@@ -39,6 +39,8 @@ SECTIONS: Final[Sequence[Callable[[ReportData], Section | Missing]]] = (
 )
 """Every section that a report may have, in the order of the page; doubts and what is missing come before the last."""
 
+_LAST: Final = "measured"
+
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -91,6 +93,11 @@ class _Link:
 
 def page(data: ReportData, report: Report) -> str:
     """The whole page as HTML, without external references."""
+    return render(report, _title(data), _made(data), _LAST)
+
+
+def render(report: Report, title: str, made: str, last: str) -> str:
+    """A report as HTML, whatever it is about; `last` names the section that comes after doubts and what is missing."""
     jinja = Environment(
         loader=PackageLoader("analysis.report", "."),
         autoescape=True,
@@ -100,12 +107,12 @@ def page(data: ReportData, report: Report) -> str:
     )
     numbers = {drawing.name: number for number, drawing in enumerate(report.drawings, start=1)}
     return jinja.get_template("page.html.j2").render(
-        title=_title(data),
-        made=_made(data),
+        title=title,
+        made=made,
         report=report,
         findings=[(one, _link(one, report, numbers)) for one in report.findings],
-        body=[section for section in report.sections if section.name != "measured"],
-        provenance=[section for section in report.sections if section.name == "measured"],
+        body=[section for section in report.sections if section.name != last],
+        provenance=[section for section in report.sections if section.name == last],
         doubt_counts={one.section: len(one.sentences) for one in report.doubts},
         numbers=numbers,
     )
@@ -141,6 +148,10 @@ def _title(data: ReportData) -> str:
 def _made(data: ReportData) -> str:
     count = len(data.runs)
     runs = data.runs[0].name if count == 1 else f"{count} runs"
-    calibration = f", with {data.calibration_file}" if data.calibration_file else ""
+    return made_from(f"{runs}, with {data.calibration_file}" if data.calibration_file else runs)
+
+
+def made_from(what: str) -> str:
+    """When and by which version a page was made, from what."""
     now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return f"Made {now} by eee-testbed {metadata.version('eee-testbed')} from {runs}{calibration}."
+    return f"Made {now} by eee-testbed {metadata.version('eee-testbed')} from {what}."
