@@ -95,6 +95,7 @@ def measure(folder: str, words: list[str]) -> dict[str, Any]:
     return {
         "echoes": len(errors),
         "median_error_us": float(np.median(errors)),
+        "error_percentiles_us": {at: round(float(np.percentile(errors, at)), 3) for at in (0, 1, 10, 25, 50, 75, 90)},
         "median_absolute_us": float(np.median(np.abs(errors))),
         "median_absolute_95_percent_us": [low, high],
         "p90_absolute_us": float(np.percentile(np.abs(errors), 90)),
