@@ -70,6 +70,7 @@ fn stages_follow_the_load_up_and_down() {
     engine
         .set_stages(Stages {
             cycles_per_link: 10,
+            off_after: 2_000,
             ..Stages::default()
         })
         .unwrap();
@@ -78,7 +79,7 @@ fn stages_follow_the_load_up_and_down() {
     assert!((busy - 0.6).abs() < 0.05, "{busy}");
     assert!(engine.stages() > Some(2));
     engine.stop_traffic();
-    engine.advance(2_000);
+    engine.advance(10_000);
     assert_eq!(engine.stages(), Some(1));
     let counts = engine.consolidation();
     assert_eq!(counts.activations, counts.deactivations);
@@ -94,6 +95,7 @@ fn adversarial_traffic_gets_no_detours() {
     engine
         .set_stages(Stages {
             cycles_per_link: 10,
+            off_after: 2_000,
             ..Stages::default()
         })
         .unwrap();
@@ -110,14 +112,14 @@ proptest! {
     fn nothing_is_lost_while_stages_come_and_go(
         sizes in (2..6u32, 2..6u32),
         (concentration, latency, flits) in (1..4u32, 1..8u32, 1..5u32),
-        (cycles_per_link, high, low) in (0..20u64, 0.1..0.8f64, 0.0..0.1f64),
+        (cycles_per_link, off_after, high, low) in (0..20u64, 0..200u64, 0.1..0.8f64, 0.0..0.1f64),
         load in 0.0..1.0f64,
         seed in any::<u64>(),
     ) {
         let network = flat(&[sizes.0, sizes.1], concentration, 1).with_link_latency(latency).unwrap();
         let parameters = RouterParameters { packet_flits: flits, buffer_flits: 6, vcs: 3, ..parameters() };
         let mut engine = engine(&network, &Pattern::Uniform, load, parameters, seed);
-        engine.set_stages(Stages { cycles_per_link, high, low }).unwrap();
+        engine.set_stages(Stages { cycles_per_link, high, low, off_after }).unwrap();
         engine.measure(true);
         for _ in 0..4 {
             engine.advance(400);

@@ -1,6 +1,7 @@
 //! `NetworkSimulation` in Python.
 
 use interconnect::flit::consolidation::{Consolidation, ConsolidationCounts};
+use interconnect::flit::stages::Stages;
 use interconnect::link::{LinkLedger, LinkPolicy, Mode, Timing};
 use interconnect::measure::{Histogram, Interval};
 use interconnect::network::{Peer, PortId};
@@ -118,6 +119,18 @@ fn pattern(traffic: &Bound<'_, PyDict>) -> PyResult<Pattern> {
     })
 }
 
+/// A job's share of the load by job, and its number of packets; `None` if all jobs have the load and no end.
+fn batches(traffic: &Bound<'_, PyDict>) -> PyResult<Option<(Vec<f64>, Vec<u64>)>> {
+    let Some(shares) = traffic.get_item("shares")? else {
+        return Ok(None);
+    };
+    let packets = match traffic.get_item("packets")? {
+        Some(packets) => packets.extract()?,
+        None => Vec::new(),
+    };
+    Ok(Some((shares.extract()?, packets)))
+}
+
 /// [`RouterParameters`] as Python writes them.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -218,6 +231,16 @@ pub struct Tcep {
     begins_with_root: bool,
 }
 
+/// [`Stages`] as Python writes it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct Slac {
+    cycles_per_link: u64,
+    high: f64,
+    low: f64,
+    off_after: u64,
+}
+
 /// Either engine.
 enum Engine {
     Flit(Box<FlitEngine>),
@@ -243,7 +266,7 @@ pub struct NetworkSimulation {
 #[pymethods]
 impl NetworkSimulation {
     #[new]
-    #[pyo3(signature = (*, topology, routing, parameters, traffic, load, seed, engine, link, consolidation = None))]
+    #[pyo3(signature = (*, topology, routing, parameters, traffic, load, seed, engine, link, consolidation = None, stages = None))]
     #[expect(clippy::too_many_arguments, reason = "keywords in Python")]
     fn new(
         topology: &Bound<'_, PyDict>,
@@ -255,6 +278,7 @@ impl NetworkSimulation {
         engine: &str,
         link: Policy,
         consolidation: Option<Tcep>,
+        stages: Option<Slac>,
     ) -> PyResult<Self> {
         let network = network(topology)?;
         let parameters = RouterParameters::from(parameters);
@@ -283,11 +307,26 @@ impl NetworkSimulation {
                         })
                         .map_err(refused)?;
                 }
+                if let Some(slac) = stages {
+                    engine
+                        .set_stages(Stages {
+                            cycles_per_link: slac.cycles_per_link,
+                            high: slac.high,
+                            low: slac.low,
+                            off_after: slac.off_after,
+                        })
+                        .map_err(refused)?;
+                }
+                if let Some((shares, packets)) = batches(traffic)? {
+                    engine.set_jobs(&shares, &packets).map_err(refused)?;
+                }
                 Engine::Flit(Box::new(engine))
             }
-            "packet" if consolidation.is_some() => {
+            "packet"
+                if consolidation.is_some() || stages.is_some() || batches(traffic)?.is_some() =>
+            {
                 return Err(SimulationError::new_err(
-                    "parameter: TCEP is for the flit engine",
+                    "parameter: TCEP, SLaC, and jobs with loads of their own are for the flit engine",
                 ));
             }
             "packet" => {
@@ -349,6 +388,15 @@ impl NetworkSimulation {
         either!(&*self.engine.lock(), own => own.backlog())
     }
 
+    /// Packets of batches that have not been made.
+    #[getter]
+    fn batch_left(&self) -> u64 {
+        match &*self.engine.lock() {
+            Engine::Flit(engine) => engine.batch_left(),
+            Engine::Packet(_) => 0,
+        }
+    }
+
     fn doubts(&self) -> Vec<String> {
         match &*self.engine.lock() {
             Engine::Flit(_) => Vec::new(),
@@ -374,7 +422,7 @@ impl NetworkSimulation {
         Ok(out)
     }
 
-    /// What TCEP did so far; zeros without it.
+    /// What TCEP or SLaC did so far; zeros without them.
     fn consolidation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counts = match &*self.engine.lock() {
             Engine::Flit(engine) => engine.consolidation(),
@@ -382,6 +430,8 @@ impl NetworkSimulation {
         };
         let out = PyDict::new(py);
         out.set_item("control_packets", counts.control_packets)?;
+        out.set_item("control_arrived", counts.control_arrived)?;
+        out.set_item("control_latency_cycles", counts.control_latency)?;
         out.set_item("activations", counts.activations)?;
         out.set_item("deactivations", counts.deactivations)?;
         out.set_item("reactivations", counts.reactivations)?;

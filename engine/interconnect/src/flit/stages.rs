@@ -3,11 +3,14 @@
 //!
 //! Stage i of a flattened butterfly of two dimensions is all links of row i and the column links from row i to higher rows.
 //! The first stage is always on. A router in which an input buffer fills beyond a high threshold triggers the next
-//! stage; when all buffers of the router that triggered the last stage are below a low threshold, that stage is turned
+//! stage; when all buffers of the router that triggered the last stage stay below a low threshold, that stage is turned
 //! off. Packets take the direct way where its links are on, else a column link to the row of the destination if
 //! that is on, else one to the first row: there is no balancing of loads.
 //!
 //! What the paper leaves open, and how it is filled here:
+//! - The buffers of the router must be below the low threshold for a time. Where stages were turned off as soon as
+//!   they are, they would be off a moment after they have come on, and on again: queues are short in a network that has
+//!   enough links.
 //! - An input buffer is that of a port, over all its virtual channels, those of the nodes' ports included.
 //! - A stage that is to be turned off is used by the packets that were routed before, and is off when the last of them
 //!   has arrived; that this is known everywhere costs nothing. Meanwhile it can be used again without delay.
@@ -29,15 +32,19 @@ pub struct Stages {
     pub high: f64,
     /// Share of a buffer below which the last stage is turned off.
     pub low: f64,
+    /// Cycles for which the buffers are below that before.
+    pub off_after: u64,
 }
 
 impl Default for Stages {
-    /// As in TCEP's section V.
+    /// As in TCEP's section V, which does not say after what time a stage is turned off: about as long as turning all
+    /// stages of its network on takes.
     fn default() -> Self {
         Self {
             cycles_per_link: 100,
             high: 0.75,
             low: 0.25,
+            off_after: 50_000,
         }
     }
 }
@@ -73,6 +80,8 @@ pub(super) struct Slac {
     stored: Vec<u32>,
     high: u32,
     low: u32,
+    /// The router that triggered the last stage has had low buffers from here on.
+    low_since: u64,
     /// A router in which a buffer is above the high threshold.
     pressed: Option<RouterId>,
     counts: ConsolidationCounts,
@@ -131,6 +140,7 @@ impl Slac {
             stored: vec![0; network.ports().len()],
             high: (high * f64::from(capacity)) as u32,
             low: (low * f64::from(capacity)).ceil() as u32,
+            low_since: now,
             pressed: None,
             counts: ConsolidationCounts::default(),
         })
@@ -218,6 +228,7 @@ impl Slac {
         if self.waking.is_some_and(|at| at <= now) {
             self.waking = None;
             self.on = self.lit;
+            self.low_since = now;
         }
         let pressed = self.pressed.take();
         if self.waking.is_some() {
@@ -238,6 +249,7 @@ impl Slac {
             stage.trigger = router;
             if self.lit > self.on {
                 self.on += 1;
+                self.low_since = now;
                 self.counts.reactivations += stage.links;
                 return;
             }
@@ -245,11 +257,14 @@ impl Slac {
             self.counts.activations += stage.links;
             self.waking = Some(now + stage.links * self.parameters.cycles_per_link);
             self.lit += 1;
-        } else if top > 1 && pressed.is_none() {
+        } else if top > 1 {
             let trigger = self.stages[top - 1].trigger as usize;
             let ports = self.first_port[trigger] as usize..self.first_port[trigger + 1] as usize;
-            if self.stored[ports].iter().all(|&stored| stored < self.low) {
+            if self.stored[ports].iter().any(|&stored| stored >= self.low) {
+                self.low_since = now;
+            } else if now - self.low_since >= self.parameters.off_after {
                 self.on -= 1;
+                self.low_since = now;
             }
         }
     }
