@@ -24,6 +24,14 @@ def trunk_named(lab: Lab, name: str) -> Link:
     return link
 
 
+def trunk_or_member_named(lab: Lab, name: str) -> Link:
+    """As `trunk_named`, but a LAG's cable that is named by its number or its own ends is that cable, not the LAG."""
+    trunk = trunk_named(lab, name)
+    if lab.cables_of(trunk) == (trunk,) or name in {trunk.name, f"{trunk.b}--{trunk.a}", str(trunk.a), str(trunk.b)}:
+        return trunk
+    return lab.find_link(name)
+
+
 def links_named(lab: Lab, names: Sequence[str], *, every: bool) -> tuple[Link, ...]:
     """The cables of those names, or all of the lab's; LabError unless it is one of the two."""
     if every == bool(names):

@@ -17,6 +17,9 @@ class Topology:
     cables: Mapping[int, tuple[Link, ...]]
     """Of each trunk the cables that it consists of: itself, or the members of a LAG."""
 
+    lags: Mapping[int, int]
+    """Of each trunk that is a LAG the LAG's number."""
+
     hosts: Mapping[str, Host]
     homes: Mapping[str, End]
     residents: Mapping[str, tuple[str, ...]]
@@ -41,6 +44,7 @@ class Topology:
             switches=names,
             trunks=trunks,
             cables={number: lab.cables_of(link) for number, link in trunks.items()},
+            lags={lag.link.number: lag.number for lag in lab.lags},
             hosts={name: host for name, host in hosts.items() if name in homes},
             homes=homes,
             residents={name: tuple(found) for name, found in residents.items()},

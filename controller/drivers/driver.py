@@ -23,7 +23,16 @@ ASPECTS: tuple[Aspect, ...] = ("link", "vlan", "statics", "stp", "energy")
 
 ASPECT_FIELDS: Mapping[Aspect, tuple[str, ...]] = {
     "link": ("admin_up", "speed_mbps", "flow_control"),
-    "vlan": ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering", "lag", "found_mode"),
+    "vlan": (
+        "untagged_vids",
+        "tagged_vids",
+        "pvid",
+        "acceptance",
+        "ingress_filtering",
+        "lag",
+        "lag_mode",
+        "found_mode",
+    ),
     "stp": ("stp",),
     "energy": ("eee", "hold_us"),
 }

@@ -36,3 +36,9 @@ class Capabilities:
 
     hold_least_us: int = 0
     """Shortest hold time that can be set, microseconds."""
+
+    lag_members_settable: bool = True
+    """A port can be taken out of a LAG that exists, and put back."""
+
+    lag_members_match: bool = False
+    """A port keeps the LAG's VLANs when it leaves, and must have them before it joins."""

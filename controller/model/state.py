@@ -31,8 +31,9 @@ class FoundMode:
 class PortState:
     """The settings of one port. `speed_mbps` None: negotiated; `hold_us` None: the device's own, or not settable.
 
-    `lag` is the number of the LAG that the port is a member of. It is observed only: no plan changes it. A LAG is a
-    port of its own by the name `lagN`, with the memberships; those of its member ports are as from the factory.
+    `lag` is the number of the LAG that the port is a member of, `lag_mode` the family's word for how, empty for its
+    static kind. A LAG is a port of its own by the name `lagN`, with the memberships; those of its member ports are as
+    from the factory.
     `found_mode` is None on ports in a mode that plans set, and on those whose memberships are others than it goes with.
     """
 
@@ -48,6 +49,7 @@ class PortState:
     stp: bool = True
     flow_control: bool = False
     lag: int | None = None
+    lag_mode: str = ""
     found_mode: FoundMode | None = None
 
     def __post_init__(self) -> None:

@@ -7,9 +7,9 @@ Two views of a cable, each of which errs on the safe side only.
   frames of any VLAN; a VLAN that a switch lacks counts as if it were there; ends at different speeds count as up.
 * `carries`: VLANs that surely pass in both directions under the same number, for finding cuts.
 
-A LAG counts as one cable, which is up if one of its cables is. Simplification: it carries frames as soon as one of them
-does. In reality a switch loses frames that it sends on a member whose other end is not a member;
-`controller.planning.lags` refuses such a mismatch.
+A LAG counts as one cable, which is up if one of its cables is: up at both ends, and a member of the LAG at both. A
+cable that is not a member at both ends has to be shut (`loose_cables`): it would be a path of its own beside the LAG,
+or swallow what the end that is a member sends on it.
 
 A spanning-tree protocol runs on a cable if both ends and both switches have it on. It breaks every physical loop of
 such cables at an unknown place.
@@ -28,16 +28,41 @@ Pair = tuple[int, int]
 
 
 def ends_of(topology: Topology, draft: Draft, number: int, *, surely: bool = False) -> tuple[PortState, PortState]:
-    """The settings of a trunk's two ends; those of a LAG are down unless one of its cables is up at both ends.
+    """The settings of a trunk's two ends; those of a LAG are down unless one of its members is up at both ends.
 
     `surely`: nor is one that joins ports set to different speeds.
     """
     link = topology.trunks[number]
     a, b = (draft.ports[end.device][end.port] for end in (link.a, link.b))
-    cables = topology.cables[number]
-    if cables != (link,) and not any(_is_up(draft, cable, surely=surely) for cable in cables):
+    if number in topology.lags and not working_members(topology, draft, number, surely=surely):
         a, b = replace(a, admin_up=False), replace(b, admin_up=False)
     return a, b
+
+
+def working_members(topology: Topology, draft: Draft, number: int, *, surely: bool = False) -> tuple[Link, ...]:
+    """The cables over which a trunk that is a LAG sends: members at both ends, and up."""
+    return tuple(
+        cable
+        for cable in topology.cables[number]
+        if is_member(topology, draft, number, cable) and _is_up(draft, cable, surely=surely)
+    )
+
+
+def is_member(topology: Topology, draft: Draft, number: int, cable: Link) -> bool:
+    """Whether a cable is a member of its LAG at both ends; one that is a trunk by itself always is."""
+    lag = topology.lags.get(number)
+    return all(draft.ports[end.device][end.port].lag == lag for end in (cable.a, cable.b))
+
+
+def loose_cables(topology: Topology, draft: Draft, number: int) -> tuple[Link, ...]:
+    """Cables of a trunk that is a LAG which are up, and not members of it at both ends."""
+    return tuple(
+        cable
+        for cable in topology.cables[number]
+        if number in topology.lags
+        and _is_up(draft, cable, surely=False)
+        and not is_member(topology, draft, number, cable)
+    )
 
 
 def is_up(topology: Topology, draft: Draft, number: int) -> bool:

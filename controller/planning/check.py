@@ -27,6 +27,7 @@ from controller.planning.broadcast import (
     find_loop,
     heard,
     is_up,
+    loose_cables,
     passes,
     reach,
 )
@@ -93,6 +94,7 @@ class Watch:
         self._senders: defaultdict[int, set[str]] = defaultdict(set)
         self._mute: set[str] = set()
         self._loops: dict[int, Fault] = {}
+        self._loose: dict[int, Fault] = {}  # by trunk: cables that are up outside its LAG
         self._cuts: dict[int, Fault] = {}
         self._reached: dict[int, set[str]] = {}
         self._vids: set[int] = set()
@@ -104,8 +106,8 @@ class Watch:
         self._judge_all()
 
     def apply(self, change: Change) -> None:
-        """Apply a change and judge again what it touches; PlanError if it changes the members of a LAG."""
-        if isinstance(change, PortChange) and change.before.lag != change.after.lag:
+        """Apply a change and judge again what it touches; PlanError for a LAG that is not the inventory's."""
+        if isinstance(change, PortChange) and change.before.lag != change.after.lag and not self._is_own(change):
             raise PlanError(
                 f"{change.switch}:{change.port} would have to join or leave a LAG, which a person has to do: set it up "
                 "as in cables.csv first."
@@ -127,6 +129,7 @@ class Watch:
         """All faults of the present state; loops first."""
         mute = tuple(Fault("leave a host without a VLAN to send into", (host,)) for host in sorted(self._mute))
         loops = tuple(self._loops[vid] for vid in sorted(self._loops))
+        loops += tuple(self._loose[number] for number in sorted(self._loose))
         return loops + mute + tuple(self._cuts[vid] for vid in sorted(self._cuts))
 
     def _port_changed(self, change: PortChange) -> None:
@@ -134,7 +137,7 @@ class Watch:
         if key in self._at:
             entangled = bool(self._spanning.blockable or self._mixing)
             touched = self._refresh_trunk(self._at[key])
-            if change.before.admin_up != change.after.admin_up or change.before.stp != change.after.stp:
+            if any(getattr(change.before, key) != getattr(change.after, key) for key in ("admin_up", "stp", "lag")):
                 self._refresh_spanning()
             if entangled or self._spanning.blockable or self._mixing:
                 self._judge_all()
@@ -153,8 +156,17 @@ class Watch:
         up = [link for number, link in self._topology.trunks.items() if is_up(self._topology, self.draft, number)]
         self._spanning = SpanningTree.of(self.draft, up)
 
+    def _is_own(self, change: PortChange) -> bool:
+        """Whether a port leaves or joins the LAG that the inventory has it in."""
+        lag = self._topology.lags.get(self._at.get((change.switch, change.port), 0))
+        return lag is not None and {change.before.lag, change.after.lag} == {None, lag}
+
     def _refresh_trunk(self, number: int) -> set[int]:
         """Read a trunk again; return the VLANs for which it has changed."""
+        loose = loose_cables(self._topology, self.draft, number)
+        self._loose.pop(number, None)
+        if loose:
+            self._loose[number] = Fault(f"{_LOOP} beside LAG {self._topology.lags[number]}", (loose[0].name,))
         pairs = passes(*ends_of(self._topology, self.draft, number))
         vids = carries(*ends_of(self._topology, self.draft, number, surely=True))
         (self._mixing.add if any(one != other for one, other in pairs) else self._mixing.discard)(number)

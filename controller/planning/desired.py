@@ -61,7 +61,7 @@ def desired_state(
         woken = True if inside else False if number in off else None
         was_up = all(ports[end.device][end.port].admin_up for end in (link.a, link.b))
         if woken is not None:
-            _set_cables(ports, link, topology.cables[number], up=woken)
+            _set_cables(ports, link, topology.cables[number], topology.lags.get(number), up=woken)
         for end in (link.a, link.b):
             old = ports[end.device][end.port]
             up = old.admin_up if woken is None else woken
@@ -104,13 +104,13 @@ def _allow(link: Link, is_up: bool, up: bool) -> None:  # noqa: FBT001 - two sta
         )
 
 
-def _set_cables(ports: Ports, link: Link, cables: Collection[Link], *, up: bool) -> None:
-    """Shut all cables of a LAG, or enable all if none is up; the cables of a LAG that works stay as they are."""
+def _set_cables(ports: Ports, link: Link, cables: Collection[Link], lag: int | None, *, up: bool) -> None:
+    """Shut all cables of a LAG, or enable all members if none is up; those of a LAG that works stay as they are."""
 
     def at(end: End) -> PortState:
         return ports[end.device][end.port]
 
-    members = [cable for cable in cables if cable != link]
+    members = [cable for cable in cables if cable != link and (not up or at(cable.a).lag == at(cable.b).lag == lag)]
     if up and any(at(cable.a).admin_up and at(cable.b).admin_up for cable in members):
         return
     for cable in members:

@@ -1,6 +1,7 @@
 """How a change disrupts the hosts that use the network. Pure.
 
 `hitless`: no frame of a host is lost. `flap`: a link that hosts use goes down and comes back, for the seconds given.
+`loss`: a LAG that hosts use goes on, but frames on one of its cables are lost for at most the seconds given.
 `interruption`: hosts cannot reach each other for at most the seconds given.
 
 The seconds are set, not measured: Koibuchi (2011, IV.D) says "a few seconds" for a change of speed; a spanning tree
@@ -12,18 +13,24 @@ from dataclasses import dataclass
 from typing import Literal
 
 from controller.model.state import Change, Draft, PortChange, StpChange
-from controller.planning.broadcast import ends_of
+from controller.planning.broadcast import ends_of, working_members
 from lab.topology import Topology
 
 RENEGOTIATION_S = 3.0
 SPANNING_TREE_S = 30.0
+MEMBER_S = 0.75
+"""What an end of a LAG may send on a cable whose other end has gone, or has not come yet, is lost.
+
+Static LAGs have no message by which an end could ask the other to stop first. A 1000BASE-T port may take as long as its
+maxwait_timer to see that its link is gone (802.3, 40.4.5.2) [M].
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Disruption:
     """Kind and length of the disruption that hosts notice."""
 
-    kind: Literal["hitless", "flap", "interruption"]
+    kind: Literal["hitless", "flap", "loss", "interruption"]
     length_s: float = 0.0
 
     def __str__(self) -> str:
@@ -42,7 +49,20 @@ def disruption_of(topology: Topology, draft: Draft, change: Change) -> Disruptio
         cost = _restart(change, guarded=change.before.stp and draft.stp[change.switch])
         if cost != HITLESS and not _in_use(topology, draft, change):
             cost = HITLESS
+        elif not change.after.admin_up and _can_be_spared(topology, draft, change):
+            cost = Disruption("loss", MEMBER_S)
+    elif isinstance(change, PortChange) and change.after.admin_up and _can_be_spared(topology, draft, change):
+        cost = Disruption("loss", MEMBER_S) if _in_use(topology, draft, change) else HITLESS
     return cost
+
+
+def _can_be_spared(topology: Topology, draft: Draft, change: PortChange) -> bool:
+    """Whether the port's cable is one of a LAG that works without it."""
+    for number in topology.lags:
+        for cable in topology.cables[number]:
+            if (change.switch, change.port) in {(end.device, end.port) for end in (cable.a, cable.b)}:
+                return any(other != cable for other in working_members(topology, draft, number))
+    return False
 
 
 def _restart(change: PortChange, *, guarded: bool) -> Disruption:

@@ -96,6 +96,8 @@ def _lacking(change: PortChange, can: Capabilities, rate_mbps: int | None, host:
             f"more than one untagged VLAN on port {port}, and {host.name} does not accept frames with other tags "
             "(set `pops_tags` in the inventory if it does)"
         )
+    if after.lag != before.lag and not can.lag_members_settable:
+        yield f"taking port {port} into a LAG or out of it"
     if after.eee != before.eee and not can.eee_settable:
         yield f"switching EEE, as on port {port}"
     yield from _hold_lacking(change, can)

@@ -152,6 +152,9 @@ def _quiet_ports(writer: _Writer) -> set[Place]:
     for number, link in writer.topology.trunks.items():
         if not is_up(writer.topology, writer.draft, number):
             quiet |= {(end.device, end.port) for end in (link.a, link.b)}
+        for cable in writer.topology.cables[number]:
+            places = {(end.device, end.port) for end in (cable.a, cable.b)}
+            quiet |= places if places & quiet else set()
     return quiet
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from controller.model.state import Draft, PortChange, State
 from controller.model.vlans import Route, Tree, VlanPlan
 from controller.planning.assignment import Statics, assign_vlans
-from controller.planning.broadcast import is_up
+from controller.planning.broadcast import is_member, is_up
 from controller.planning.check import Management
 from controller.planning.desired import desired_state, live_trees
 from controller.planning.flow_control import require_no_circle
@@ -96,8 +96,7 @@ def link_on(
     keep = _kept_vids(management)
     off = trunks_off(lab, state) - {link.number}
     _, after = multi_tree(lab, state, policy, off=off, keep=keep, abilities=abilities)
-    woken = {*cables_with(lab, link), *((end.device, end.port) for end in (link.a, link.b))}
-    after = set_ports(after, {place: {"admin_up": True} for place in woken})
+    after = set_ports(after, {place: {"admin_up": True} for place in places_to_wake(lab, state, link)})
     require_no_circle(lab, after)
     return make_plan(lab, state, after, management, abilities)
 
@@ -348,6 +347,13 @@ def cables_with(lab: Lab, link: Link) -> tuple[Place, ...]:
     switches = {switch.name for switch in lab.switches}
     ends = (end for cable in lab.cables_of(link) for end in (cable.a, cable.b))
     return tuple((end.device, end.port) for end in ends if end.device in switches)
+
+
+def places_to_wake(lab: Lab, state: State, link: Link) -> tuple[Place, ...]:
+    """The ports that a trunk needs: its ends, and of a LAG all cables that are members of it at both ends."""
+    topology, draft = Topology.of(lab), Draft(state)
+    cables = [cable for cable in lab.cables_of(link) if is_member(topology, draft, link.number, cable)]
+    return tuple(dict.fromkeys((end.device, end.port) for one in (*cables, link) for end in (one.a, one.b)))
 
 
 def set_ports(state: State, settings: Settings) -> State:

@@ -267,29 +267,28 @@ def _table_toward(aim: StaticsChange, now: StaticTable) -> tuple[Change, ...]:
     return _chain(aim, [now, common, aim.after] if common != now else [now, aim.after])
 
 
-def _port_toward(aim: PortChange, now: PortState, abilities: Abilities) -> tuple[Change, ...]:
-    after = aim.after
+def _port_toward(goal: PortChange, now: PortState, abilities: Abilities) -> tuple[Change, ...]:
+    after = goal.after
     if now == after:
         return ()
-    if untags_one(abilities, aim.switch) or aim.before == now:
-        return (replace(aim, before=now),)
+    if untags_one(abilities, goal.switch) or goal.before == now:
+        return (replace(goal, before=now),)
     calm = replace(now, admin_up=now.admin_up and after.admin_up)
     more = replace(
         calm,
         untagged_vids=calm.untagged_vids | (after.untagged_vids - calm.tagged_vids),
         tagged_vids=calm.tagged_vids | (after.tagged_vids - calm.untagged_vids),
     )
-    other = replace(
-        after, admin_up=more.admin_up, untagged_vids=more.untagged_vids, tagged_vids=more.tagged_vids, lag=now.lag
-    )
+    still = replace(after, lag=now.lag, lag_mode=now.lag_mode)
+    other = replace(still, admin_up=more.admin_up, untagged_vids=more.untagged_vids, tagged_vids=more.tagged_vids)
     fewer = replace(
         other,
         untagged_vids=other.untagged_vids & after.untagged_vids,
         tagged_vids=other.tagged_vids & after.tagged_vids,
     )
-    ready = replace(after, admin_up=fewer.admin_up, lag=now.lag)
-    between = [as_held(abilities, aim.switch, port) for port in (calm, more, other, fewer, ready)]
-    return _chain(aim, [now, *between, after])
+    ready = replace(still, admin_up=fewer.admin_up)
+    between = [as_held(abilities, goal.switch, port) for port in (calm, more, other, fewer, ready)]
+    return _chain(goal, [now, *between, after])
 
 
 def _chain(aim: PortChange | StaticsChange, values: Sequence[object]) -> tuple[Change, ...]:

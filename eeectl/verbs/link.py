@@ -9,20 +9,23 @@ from controller.applying.work import Work
 from controller.model.state import State
 from controller.planning.check import Management
 from controller.planning.limits import Abilities
+from controller.planning.members import lag_with, member_off, member_on
 from controller.planning.proof import ProvedPlan
 from controller.planning.regulate import flow_control, link_off, link_on, link_speed
 from controller.planning.routing_options import management_of
 from eeectl.apply_options import ApplyOptions
 from eeectl.interactive import plan_and_apply
 from eeectl.lab_name import LabName
+from lab.errors import PlanError
 from lab.model import Lab, Link
-from lab.named_links import links_named, trunk_named
+from lab.named_links import links_named, trunk_named, trunk_or_member_named
 
 link_app = App(
     name="link", help="Turn links between switches off and on, set their speed and flow control; traffic moves first."
 )
 
 _Regulate = Callable[[Lab, State, Link, Management | None, Abilities], ProvedPlan]
+_Flag = Annotated[bool, Parameter(negative="")]
 
 
 @link_app.command
@@ -31,24 +34,42 @@ def off(
     /,
     *,
     lab: LabName = "",
+    leave: _Flag = False,
+    may_lose: _Flag = False,
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:
     """Move traffic off a link between switches, then shut it at both ends.
 
+    Of a LAG either the whole, named as sw1:lag1, or one of its cables, while the others go on.
+
     Parameters
     ----------
     link
-        Its number in cables.csv, or an end such as sw1:gi1/0/11.
+        Its number in cables.csv, or an end such as sw1:gi1/0/11 or sw1:lag1.
     lab
         Name of a lab, or a folder.
+    leave
+        Take the ports of a LAG's cable out of the LAG, too.
+    may_lose
+        Let frames on a LAG's cable be lost, for the time that its steps show, if the LAG's traffic has no other path.
     apply_options
         How it is applied.
     management
         In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
 
     """
-    return _regulate(lab, f"link off {link}", link, link_off, apply_options, management)
+
+    def regulate(known: Lab, state: State, one: Link, in_band: Management | None, abilities: Abilities) -> ProvedPlan:
+        if lag_with(known, one) is not None:
+            return member_off(
+                known, state, one, leave=leave, may_lose=may_lose, management=in_band, abilities=abilities
+            )
+        if leave:
+            raise PlanError(f"{one.name} is no cable of a LAG: leave --leave out, or name one by its own port.")
+        return link_off(known, state, one, in_band, abilities)
+
+    return _regulate(lab, f"link off {link}", link, regulate, apply_options, management, trunk_or_member_named)
 
 
 @link_app.command
@@ -57,17 +78,22 @@ def on(
     /,
     *,
     lab: LabName = "",
+    may_lose: _Flag = False,
     apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
     management: str | None = None,
 ) -> int:
     """Wake a link between switches, and give it to hosts that are nearer to each other over it.
 
+    Of a LAG either the whole, named as sw1:lag1, or one of its cables, which is put back into the LAG if it is out.
+
     Parameters
     ----------
     link
-        Its number in cables.csv, or an end such as sw1:gi1/0/11.
+        Its number in cables.csv, or an end such as sw1:gi1/0/11 or sw1:lag1.
     lab
         Name of a lab, or a folder.
+    may_lose
+        Let frames on a LAG's cable be lost, for the time that its steps show, if the LAG's traffic has no other path.
     apply_options
         How it is applied.
     management
@@ -75,10 +101,12 @@ def on(
 
     """
 
-    def regulate(known: Lab, state: State, trunk: Link, in_band: Management | None, abilities: Abilities) -> ProvedPlan:
-        return link_on(known, state, trunk, management=in_band, abilities=abilities)
+    def regulate(known: Lab, state: State, one: Link, in_band: Management | None, abilities: Abilities) -> ProvedPlan:
+        if lag_with(known, one) is not None:
+            return member_on(known, state, one, may_lose=may_lose, management=in_band, abilities=abilities)
+        return link_on(known, state, one, management=in_band, abilities=abilities)
 
-    return _regulate(lab, f"link on {link}", link, regulate, apply_options, management)
+    return _regulate(lab, f"link on {link}", link, regulate, apply_options, management, trunk_or_member_named)
 
 
 @link_app.command
@@ -167,10 +195,16 @@ def flow_control_command(
 
 
 def _regulate(
-    lab: str, command: str, link: str, regulate: _Regulate, apply_options: ApplyOptions, management: str | None
+    lab: str,
+    command: str,
+    link: str,
+    regulate: _Regulate,
+    apply_options: ApplyOptions,
+    management: str | None,
+    named: Callable[[Lab, str], Link] = trunk_named,
 ) -> int:
     def planner(work: Work) -> Callable[[State], ProvedPlan]:
-        trunk, in_band = trunk_named(work.lab, link), management_of(work.lab, management)
-        return lambda state: regulate(work.lab, state, trunk, in_band, work.backend.abilities)
+        one, in_band = named(work.lab, link), management_of(work.lab, management)
+        return lambda state: regulate(work.lab, state, one, in_band, work.backend.abilities)
 
     return plan_and_apply(lab, planner, command, apply_options)

@@ -52,7 +52,7 @@ _QUERIES: Mapping[Aspect, tuple[Query, ...]] = {
     "stp": (RUNNING,),
     "energy": (RUNNING,),
 }
-_CHANNEL = re.compile(r"channel-group (\d+) mode \S+")
+_CHANNEL = re.compile(r"channel-group (\d+) mode (\S+)")
 _NO_SHOW = re.compile(r"^% ?(Invalid|Incomplete|Ambiguous|Unrecognized|Unknown|Authorization|Command)", re.IGNORECASE)
 _HARMLESS = re.compile(r"% Access VLAN does not exist|%[A-Z0-9_]+-\d-[A-Z0-9_]+:|% ?Warning", re.IGNORECASE)
 _REFUSED = re.compile(r"^\s*%|^Command rejected|^ERROR|not allowed when|^\s*\^\s*$|^Bad |^Invalid ", re.IGNORECASE)
@@ -89,6 +89,7 @@ class CiscoIos:
             eee_restarts_link=False,  # the change itself restarts the link [M]
             reserved_vids=UNUSABLE_VIDS,
             speeds_mbps=(10, 100, 1000),
+            lag_members_match=True,  # Catalyst guides: ports of a channel have the same VLANs, or are suspended
         )
 
     def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
@@ -114,7 +115,7 @@ class CiscoIos:
             lacking = ", ".join(missing) or "a port of the inventory"
             raise Unreadable(switch.name, RUNNING.command, f"interface {lacking} is missing")
         members = _members(configured, names)
-        names |= {key: name for key, name in lags.items() if int(key[1]) in members.values()}
+        names |= {key: name for key, name in lags.items() if int(key[1]) in {number for number, _ in members.values()}}
         reading = _Reading(switch, configured, names, members)
         state = base or SwitchState({name: PortState() for name in names.values()})
         ports = {name: state.ports.get(name, PortState()) for name in names.values()}
@@ -206,12 +207,12 @@ class CiscoIos:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """One reading of a switch: `names` of the lab's ports by interface, and the LAG that each member is in."""
+    """One reading of a switch: `names` of the lab's ports by interface, and each member's LAG and mode."""
 
     switch: Switch
     configured: Configured
     names: Mapping[Key, str]
-    members: Mapping[Key, int]
+    members: Mapping[Key, tuple[int, str]]
 
     def port(self, port: PortState, key: Key, aspects: frozenset[Aspect]) -> PortState:
         lines = self.configured.interfaces[key]
@@ -231,7 +232,8 @@ class _Reading:
         for key, name in self.names.items():
             plain = PortState()
             if key in self.members:
-                held = replace(plain, lag=self.members[key])
+                number, mode = self.members[key]
+                held = replace(plain, lag=number, lag_mode=mode)
             elif key not in switchports:
                 raise Unreadable(self.switch.name, SWITCHPORTS.command, f"{name} is not there as a port that switches")
             else:
@@ -244,6 +246,7 @@ class _Reading:
                 acceptance=held.acceptance,
                 ingress_filtering=held.ingress_filtering,
                 lag=held.lag,
+                lag_mode=held.lag_mode,
                 found_mode=held.found_mode,
             )
         return made
@@ -270,13 +273,13 @@ def _form_of(port: Switchport) -> PortState:
     return one_untagged(PortState(untagged_vids=frozenset(), tagged_vids=port.allowed_vids, pvid=port.native_vid))
 
 
-def _members(configured: Configured, names: Mapping[Key, str]) -> dict[Key, int]:
+def _members(configured: Configured, names: Mapping[Key, str]) -> dict[Key, tuple[int, str]]:
     found = {}
     for key in names:
         for line in configured.interfaces[key]:
             channel = _CHANNEL.fullmatch(line)
             if channel:
-                found[key] = int(channel[1])
+                found[key] = int(channel[1]), channel[2].removeprefix("on")
     return found
 
 
@@ -327,6 +330,7 @@ FAMILY = Family(
     "switch",
     from_memory=(
         "layout of `show eee`; that a change of EEE restarts the link by itself; `spanning-tree bpdufilter` as a port "
-        "without spanning tree; that PAUSE is received only; length of a list of VLANs in a line"
+        "without spanning tree; that a port that leaves a channel keeps its VLANs; that PAUSE is received only; length "
+        "of a list of VLANs in a line"
     ),
 )

@@ -4,7 +4,8 @@ A port is in access mode if it is an untagged member of its PVID's VLAN and of n
 native VLAN is the PVID. Lines of the mode that a port is not in are stored and have no effect, so the lines of the mode
 to come are typed first, and the mode last: what frames see is one end or the other. A trunk that surely is one already
 is changed by what is added and removed. A port that was found in a mode that negotiates gets that mode back with the
-lines that it had then.
+lines that it had then. A port that leaves a LAG keeps the LAG's lines, and one that joins has to have them, so no line
+of VLANs is typed with either (`Capabilities.lag_members_match`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,13 +65,14 @@ def _lines(switch: Switch, change: Change) -> Iterator[Line]:
 
 def _port(switch: Switch, change: PortChange) -> Iterator[str]:
     before, after = change.before, change.after
-    if before.lag != after.lag:
-        raise NotExpressible(switch.name, switch.family, f"taking {change.port} into a LAG or out of it by a plan")
+    same_lag = (before.lag, before.lag_mode) == (after.lag, after.lag_mode)
+    if not same_lag and before.admin_up and after.admin_up:
+        raise NotExpressible(switch.name, switch.family, f"a change of {change.port}'s LAG while it is in use")
     if before.hold_us != after.hold_us:
         raise NotExpressible(switch.name, switch.family, f"a hold time that is set, as port {change.port} needs it")
     if not after.admin_up and before.admin_up:
         yield "shutdown"
-    yield from _membership(switch, change)
+    yield from _membership(switch, change) if same_lag else _lag(after)
     if before.speed_mbps != after.speed_mbps:
         yield f"speed {after.speed_mbps or 'auto'}"
     if before.flow_control != after.flow_control:
@@ -83,6 +85,10 @@ def _port(switch: Switch, change: PortChange) -> Iterator[str]:
         yield f"{'no ' if after.stp else ''}spanning-tree bpdufilter{'' if after.stp else ' enable'}"
     if after.admin_up and not before.admin_up:
         yield "no shutdown"
+
+
+def _lag(after: PortState) -> Iterator[str]:
+    yield "no channel-group" if after.lag is None else f"channel-group {after.lag} mode {after.lag_mode or 'on'}"
 
 
 def _membership(switch: Switch, change: PortChange) -> Iterator[str]:

@@ -46,6 +46,7 @@ class PortLines:
     eee: bool = False
     hold_us: int | None = None
     lag: int | None = None
+    lag_mode: str = ""
     member_vids: frozenset[int] = frozenset({1})  # of general mode
     allowed_vids: frozenset[int] = EVERY_VID  # of trunk mode
     description: str = ""  # the whole line
@@ -246,6 +247,10 @@ def _speed(port: PortLines, found: "re.Match[str]") -> PortLines:
     return replace(port, speed_mbps=rates[0] if len(rates) == 1 else None)
 
 
+def _channel_group(port: PortLines, found: "re.Match[str]") -> PortLines:
+    return replace(port, lag=int(found[1]), lag_mode="" if found[2] == "on" else found[2])
+
+
 def _lock(port: PortLines, found: "re.Match[str]") -> PortLines:
     return replace(port, locked_macs=port.locked_macs | {(int(found[2]), _mac(found[1]))})
 
@@ -265,7 +270,7 @@ _PORT_LINES: tuple[tuple[str, _Handler], ...] = (
     (r"switchport mode (access|general|trunk)", _mode),
     (r"description .+", lambda port, found: replace(port, description=found[0])),
     (r"addport (?:lag |\d+/)(\d+)", lambda port, found: replace(port, lag=int(found[1]))),
-    (r"channel-group (\d+) mode \w+", lambda port, found: replace(port, lag=int(found[1]))),
+    (r"channel-group (\d+) mode (\w+)", _channel_group),
     (r"(no )?shutdown", lambda port, found: replace(port, shut=not found[1])),
     (r"speed (.+)", _speed),
     (r"(no )?auto-negotiate", lambda port, found: replace(port, negotiates=not found[1])),

@@ -78,6 +78,12 @@ class Dialect:
     eee: Pair | None
     hold: Pair | None
 
+    # -- LAGs
+    join_lag: str
+    """`{lag}` is the number, `{mode}` the mode where the family has one."""
+
+    leave_lag: str
+
     # -- the rest
     statics: Literal["port-security", "interface-vlan", "table"]
     save: str
@@ -135,6 +141,8 @@ M4300 = Dialect(
     stp_port=("spanning-tree port mode", "no spanning-tree port mode"),
     eee=("green-mode eee", "no green-mode eee"),
     hold=("green-mode eee tx-idle-time {us}", "no green-mode eee tx-idle-time"),
+    join_lag="addport lag {lag}",
+    leave_lag="deleteport lag {lag}",
     statics="port-security",
     save="write memory",
     identity="version",
@@ -195,6 +203,8 @@ POWERCONNECT_62XX = Dialect(
     stp_port=("no spanning-tree disable", "spanning-tree disable"),
     eee=None,
     hold=None,
+    join_lag="channel-group {lag} mode {mode}",
+    leave_lag="no channel-group",
     statics="interface-vlan",
     save="copy running-config startup-config",
     identity="config",
@@ -241,6 +251,8 @@ N_SERIES = Dialect(
     stp_port=("no spanning-tree disable", "spanning-tree disable"),
     eee=("green-mode eee", "no green-mode eee"),  # [M]
     hold=None,
+    join_lag="channel-group {lag} mode {mode}",
+    leave_lag="no channel-group",
     statics="table",
     save="copy running-config startup-config",
     identity="config",

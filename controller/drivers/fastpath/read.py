@@ -117,6 +117,7 @@ def _vlans(view: _View, ports: Mapping[str, PortState], table: bridge_mib.VlanTa
             acceptance=works.acceptance if general and not in_lag else "all",
             ingress_filtering=works.ingress_filtering if general and not in_lag else True,
             lag=lines.lag,
+            lag_mode=lines.lag_mode,
         )
         if not in_lag and not general:
             _require_path_to_general(view, name, lines, found[name], table.vids, shut=not admin[name])

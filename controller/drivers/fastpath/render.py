@@ -28,6 +28,7 @@ from lab.model import Switch
 LIST_MAX_CHARACTERS = 60
 """Of one list of VLANs in a line; how long a line FASTPATH takes is not documented."""
 
+_MEMBERSHIP = ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering")
 _LAG = re.compile(r"lag([1-9]\d*)")
 
 
@@ -168,9 +169,9 @@ def _runs(names: Sequence[str]) -> list[str]:
 def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: PortChange) -> None:
     before, after = change.before, change.after
     aspects = aspects_of(change)
-    if before.lag != after.lag or (after.lag is not None and "vlan" in aspects):
-        raise NotExpressible(switch.name, dialect.family, f"a change of {change.port}, which is in a LAG, by itself")
-    settle = after.admin_up and not before.admin_up and not dialect.lines_wait and not surely_general(before)
+    _require_lag_change(dialect, switch, change)
+    wakes = after.admin_up and not before.admin_up
+    settle = wakes and after.lag is None and not dialect.lines_wait and not surely_general(before)
     only_admin = aspects == {"link"} and _same(before, after, "speed_mbps", "flow_control") and not settle
     if only_admin and sets_admin(switch) and not _LAG.fullmatch(change.port):
         script.at()
@@ -178,7 +179,7 @@ def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: Port
         return
     lines = [
         *_link_lines(dialect, switch, change),
-        *_membership_lines(dialect, before, after, settle=settle),
+        *_lag_lines(dialect, before, after, settle=settle),
     ]
     if before.stp != after.stp:
         lines.append(_pick(dialect.stp_port, yes=after.stp))
@@ -187,6 +188,27 @@ def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: Port
     if lines:
         script.at(_config(dialect), _interface(dialect, change.port))
         script.type(*lines)
+
+
+def _require_lag_change(dialect: Dialect, switch: Switch, change: PortChange) -> None:
+    before, after = change.before, change.after
+    same = (before.lag, before.lag_mode) == (after.lag, after.lag_mode)
+    if same and after.lag is not None and not _same(before, after, *_MEMBERSHIP):
+        raise NotExpressible(switch.name, dialect.family, f"VLANs of {change.port}, which is in a LAG, by itself")
+    if not same and before.admin_up and after.admin_up:
+        raise NotExpressible(switch.name, dialect.family, f"a change of {change.port}'s LAG while it is in use")
+
+
+def _lag_lines(dialect: Dialect, before: PortState, after: PortState, *, settle: bool) -> list[str]:
+    """Memberships, and the LAG: left before the port gets memberships of its own, joined after.
+
+    What a port that leaves was before it joined comes back with it, so all of its memberships are written.
+    """
+    same = (before.lag, before.lag_mode) == (after.lag, after.lag_mode)
+    leaves, joins = (not same and lag is not None for lag in (before.lag, after.lag))
+    lines = [dialect.leave_lag.format(lag=before.lag)] if leaves else []
+    lines += _membership_lines(dialect, before, after, settle=settle or (leaves and after.lag is None))
+    return lines + ([dialect.join_lag.format(lag=after.lag, mode=after.lag_mode or "on")] if joins else [])
 
 
 def sets_admin(switch: Switch) -> bool:
@@ -241,8 +263,7 @@ def _membership_lines(dialect: Dialect, before: PortState, after: PortState, *, 
 
     `settle`: the port is about to be woken, after which it cannot enter general mode: lines also without a change.
     """
-    fields = ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering")
-    if _same(before, after, *fields) and not settle:
+    if _same(before, after, *_MEMBERSHIP) and not settle:
         return []
     sure = surely_general(before)
     tagged = after.tagged_vids | (before.tagged_vids - after.vids)

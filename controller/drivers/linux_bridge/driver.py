@@ -9,7 +9,8 @@ whether it was taken. How the kernel's bridge is a `State`:
   PVID untagged frames are dropped. Such a port is PVID 1 and acceptance "tagged" here
   (`controller.model.port_forms.without_bare_pvid`); a port with a PVID accepts "all".
 - Ingress filtering comes with VLAN filtering and is always on. Spanning tree is of the whole bridge: ports have it on.
-- `lagN` is the bond `bondN`; who is in it is set up by hand.
+- `lagN` is the bond `bondN`, which is set up by hand. A port that leaves it becomes a port of the bridge in VLAN 1 [M].
+  A bond takes an interface in only while that is down, and brings it up.
 - A device's own hold time cannot be distinguished from one that was set: they are shown and set only on a switch
   whose inventory has the quirk `hold: true`, and then are never None on a port with EEE.
 - The kernel adds and deletes a static entry only while its port is a member of the VLAN. One whose port has left it
@@ -262,8 +263,8 @@ def _require_expressible(switch: Switch, change: PortChange) -> None:
         lacking = f"a PVID that lets nothing in, or no ingress filtering, on port {port}"
     elif before.stp != after.stp:
         lacking = f"spanning tree of port {port} alone"
-    elif before.lag != after.lag:
-        lacking = f"a LAG that port {port} joins or leaves (set the bond up by hand)"
+    elif before.lag != after.lag and before.admin_up and after.admin_up:
+        lacking = f"a change of port {port}'s LAG while it is in use"
     elif before.hold_us != after.hold_us and not _has_hold(switch):
         lacking = f"a hold time on port {port} (the quirk `hold: true` says that its driver takes one)"
     elif _LAG.fullmatch(port) and any(getattr(before, field) != getattr(after, field) for field in link):
@@ -277,11 +278,25 @@ def _port_commands(bridge: str, change: PortChange) -> Iterator[str]:
     device = shlex.quote(_device(change.port))
     if before.admin_up and not after.admin_up:
         yield f"ip link set dev {device} down"
-    if before.lag is None:
+    if before.lag != after.lag:
+        yield from _lag_commands(bridge, device, after)
+    elif before.lag is None:
         yield from _member_commands(bridge, device, before, after)
     yield from ethtool.set_commands(_device(change.port), before, after)
     if after.admin_up and not before.admin_up:
         yield f"ip link set dev {device} up"
+
+
+def _lag_commands(bridge: str, device: str, after: PortState) -> Iterator[str]:
+    """Leave the bridge or the bond, and join the other one; the port is shut, and stays so."""
+    yield f"ip link set dev {device} nomaster"
+    if after.lag is not None:
+        yield f"ip link set dev {device} master bond{after.lag}"
+        yield f"ip link set dev {device} down"
+        return
+    yield f"ip link set dev {device} master {bridge}"
+    yield f"bridge vlan del dev {device} vid 1-4094"
+    yield from _member_commands(bridge, device, PortState(untagged_vids=frozenset()), after)
 
 
 def _flags(port: PortState, vid: int) -> str:
@@ -356,7 +371,7 @@ FAMILY = Family(
         "be tried on its virtual NICs and were tried on a simulated switch only"
     ),
     from_memory=(
-        "what ethtool prints and accepts for EEE, fixed speeds and flow control; that bonds behave like other ports; "
-        "what an offloading switch chip refuses"
+        "what ethtool prints and accepts for EEE, fixed speeds and flow control; that bonds behave like other ports, "
+        "and how ports join and leave them; what an offloading switch chip refuses"
     ),
 )

@@ -18,6 +18,15 @@ CONFIG, INTERFACE, VLAN_DATABASE = r"\(config\)#", r"\(config-if\)#", r"\(config
 PRIVILEGED = r"^[^()]*#"
 FLAP_QUIRK = "link_flap_prevention"
 
+_AS_NEW = (
+    "switchport general allowed vlan add 1 untagged",
+    "switchport general pvid 1",
+    "no switchport general ingress-filtering disable",
+    "switchport general acceptable-frame-type all",
+    "switchport mode general",
+)
+"""General mode with what a new port has: untagged in VLAN 1, filtered."""
+
 _VLAN_FIELDS = ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering")
 
 
@@ -73,7 +82,7 @@ def _goes_by_snmp(switch: Switch, port: str) -> bool:
 
 def _is_admin_only(change: PortChange) -> bool:
     before, after = change.before, change.after
-    others = ("speed_mbps", "flow_control", "eee", "hold_us", "stp", *_VLAN_FIELDS)
+    others = ("speed_mbps", "flow_control", "eee", "hold_us", "stp", "lag", "lag_mode", *_VLAN_FIELDS)
     return before.admin_up != after.admin_up and all(getattr(before, f) == getattr(after, f) for f in others)
 
 
@@ -136,7 +145,7 @@ def _port_lines(switch: Switch, change: PortChange) -> Iterator[Line]:
     """Shut first, wake last; in between nothing counts on the link being up."""
     before, after = change.before, change.after
     _check(switch, change)
-    inner = (*_link_lines(before, after), *vlan_lines(before, after))
+    inner = (*_link_lines(before, after), *_lag_lines(before, after))
     if before.stp != after.stp:
         inner = (*inner, "no spanning-tree disable" if after.stp else "spanning-tree disable")
     bounce = before.eee != after.eee and before.admin_up and after.admin_up
@@ -156,13 +165,28 @@ def _port_lines(switch: Switch, change: PortChange) -> Iterator[Line]:
 
 def _check(switch: Switch, change: PortChange) -> None:
     before, after = change.before, change.after
-    if before.lag != after.lag:
+    if before.lag != after.lag and before.admin_up and after.admin_up:
         raise NotExpressible(switch.name, switch.family, f"a change of {change.port}'s LAG while it is in use")
     if before.hold_us != after.hold_us:
         raise NotExpressible(switch.name, switch.family, "an EEE hold time by command")
     of_cables = (before.eee, before.speed_mbps) != (after.eee, after.speed_mbps)
     if lag_number(change.port) is not None and of_cables:
         raise NotExpressible(switch.name, switch.family, f"EEE or speed of {change.port} as one: set its member ports")
+
+
+def _lag_lines(before: PortState, after: PortState) -> Iterator[str]:
+    """VLANs, and the LAG: left before the port gets VLANs of its own, joined after.
+
+    A port that leaves has the settings that it had before it joined, whatever they were: they are written anew. One
+    that joins may be in no VLAN but VLAN 1 (administration guide of the Cisco 300 series).
+    """
+    same_lag = (before.lag, before.lag_mode) == (after.lag, after.lag_mode)
+    if not same_lag and before.lag is not None:
+        yield "no channel-group"
+        yield from _AS_NEW
+    yield from vlan_lines(before, after)
+    if not same_lag and after.lag is not None:
+        yield f"channel-group {after.lag} mode {after.lag_mode or 'on'}"
 
 
 def _link_lines(before: PortState, after: PortState) -> Iterator[str]:

@@ -273,7 +273,7 @@ class _Reading:
                     "give it switchport mode general, or remove the line"
                 )
                 raise Unreadable(self.switch.name, RUNNING.command, said)
-            self._set(name, **dict(_vlan_fields(table.ports[name], None if lines is None else lines.lag)))
+            self._set(name, **dict(_vlan_fields(table.ports[name], lines)))
         return table.vids
 
     def spanning_tree(self) -> bool:
@@ -308,11 +308,13 @@ class _Reading:
 _NEW = PortState()
 
 
-def _vlan_fields(found: mib.Membership, lag: int | None) -> Iterator[tuple[str, object]]:
+def _vlan_fields(found: mib.Membership, lines: text.PortLines | None) -> Iterator[tuple[str, object]]:
+    lag = None if lines is None else lines.lag
     source: mib.Membership | PortState = found if lag is None else _NEW
     for field in ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering"):
         yield field, getattr(source, field)
     yield "lag", lag
+    yield "lag_mode", "" if lines is None else lines.lag_mode
 
 
 DELL_55XX_DRIVER = RosDriver(DELL_POWERCONNECT_55XX)
@@ -323,7 +325,8 @@ DELL_55XX_FAMILY = Family(
     verified="the twin's PowerConnect 5524: every kind of change from every mode, checked after each line by the "
     "switch's output and by forwarded frames; published transcripts of related models; no real 55xx",
     from_memory="`speed`, `negotiation`, `flowcontrol`, `mac address-table static`, `no spanning-tree`, most words of "
-    "`show eee`; that lines of general mode are kept in other modes, where a new port's are untagged VLAN 1",
+    "`show eee`; that lines of general mode are kept in other modes, where a new port's are untagged VLAN 1; "
+    "`channel-group` and `no channel-group` on a port that is shut, and that a port in VLAN 1 alone may join",
 )
 CISCO_SG_FAMILY = Family(
     title="Cisco SG, SF, CBS (ROS)",

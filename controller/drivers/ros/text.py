@@ -7,7 +7,7 @@ the switch's own, in the middle of everything.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from controller.model.state import StaticTable
 from lab.errors import Unreadable
@@ -218,6 +218,9 @@ class PortLines:
     description: str = ""
     """The line of the port's description."""
 
+    lag_mode: str = ""
+    """As in `PortState`: empty for `on`."""
+
 
 _NO_LINES = PortLines("", None, ())
 
@@ -254,13 +257,12 @@ def _interfaces(switch: Switch, command: str, text: str) -> frozenset[str]:
 
 
 def _with(lines: PortLines, words: str) -> PortLines:
-    mode, lag, general, description = lines.mode, lines.lag, lines.general, lines.description
     if shape := re.fullmatch(r"switchport mode (\S+)", words):
-        mode = shape[1].lower()
-    elif shape := re.match(r"channel-group (\d+)\b", words):
-        lag = int(shape[1])
-    elif re.match(r"(?:no )?switchport general\b", words):
-        general = (*general, words)
-    elif words.startswith("description "):
-        description = words
-    return PortLines(mode, lag, general, description)
+        return replace(lines, mode=shape[1].lower())
+    if shape := re.match(r"channel-group (\d+)\b(?: mode (\S+))?", words):
+        return replace(lines, lag=int(shape[1]), lag_mode=(shape[2] or "on").lower().removeprefix("on"))
+    if re.match(r"(?:no )?switchport general\b", words):
+        return replace(lines, general=(*lines.general, words))
+    if words.startswith("description "):
+        return replace(lines, description=words)
+    return lines

@@ -122,7 +122,7 @@ def test_a_plan_requires_a_missing_lag_and_never_sets_it_up() -> None:
     bare = State({**start.switches, "sw1": replace(start.switches["sw1"], ports=ports)})
     with pytest.raises(PlanError, match=r"sw1: t2 should be members of LAG 1.*set up the static LAG 1 of t1, t2"):
         multi_tree(TRIANGLE, bare, shortest_routes)
-    with pytest.raises(PlanError, match="set it up"):
+    with pytest.raises(PlanError, match="close a loop beside LAG 1: sw1:t2--sw2:t2"):
         make_plan(TRIANGLE, bare, start)
     ports = dict(start.switches["sw1"].ports)
     ports["h1"] = PortState(lag=4)

@@ -4,7 +4,7 @@ Shares nothing with `controller.planning.broadcast`. Spanning tree is not modell
 """
 
 from controller.model.state import State
-from lab.model import End, Lab, Link
+from lab.model import End, Lab, Lag, Link
 
 
 def _accepts(state: State, end: End, tag: int | None) -> int | None:
@@ -18,13 +18,16 @@ def _accepts(state: State, end: End, tag: int | None) -> int | None:
     return vid
 
 
+def _in_lag(state: State, lag: Lag, cable: Link) -> int | None:
+    """At how many ends a cable that is up is a member; None if it is shut."""
+    ends = [state.port(end.device, end.port) for end in (cable.a, cable.b)]
+    return sum(end.lag == lag.number for end in ends) if all(end.admin_up for end in ends) else None
+
+
 def _working_lags(lab: Lab, state: State) -> list[Link]:
-    """LAGs with a cable that is up at both ends."""
-    return [
-        lag.link
-        for lag in lab.lags
-        if any(all(state.port(e.device, e.port).admin_up for e in (cable.a, cable.b)) for cable in lag.members)
-    ]
+    """LAGs with a cable that is up, and a member at both ends; and cables that are up and none at either."""
+    found = [lag.link for lag in lab.lags if any(_in_lag(state, lag, cable) == 2 for cable in lag.members)]
+    return found + [cable for lag in lab.lags for cable in lag.members if _in_lag(state, lag, cable) == 0]
 
 
 def flood(lab: Lab, state: State, host: str, target: str | None = None) -> tuple[set[str], bool]:
@@ -64,8 +67,11 @@ def flood(lab: Lab, state: State, host: str, target: str | None = None) -> tuple
 
 
 def harms(lab: Lab, state: State) -> set[str]:
-    """`loop` if any host's broadcast circles, `cut` if some host does not reach another, by broadcast or by unicast."""
-    found = set()
+    """`loop` if any host's broadcast circles, `cut` if some host does not reach another, by broadcast or by unicast.
+
+    `swallow` if a cable is up that is a member of its LAG at one end only: what that end sends on it is lost.
+    """
+    found = {"swallow" for lag in lab.lags for cable in lag.members if _in_lag(state, lag, cable) == 1}
     names = [host.name for host in lab.hosts]
     for name in names:
         got, circles = flood(lab, state, name)

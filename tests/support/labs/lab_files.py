@@ -27,7 +27,8 @@ NETGEAR: Final = Model("netgear_m4300", "M4300-28G", '{"1/0/[1:24]": 1000, "1/0/
 class SmallLab:
     """A lab in 198.18.`number`.0/24: switches with their start-up configurations, hosts n01 ... and cables.
 
-    `cables` are rows of cables.csv, `strips` lines of hosts.yml below the strips, `outlets` rows of outlets.csv.
+    `cables` are rows of cables.csv, with a LAG's number at the end if `has_lags`; `strips` lines of hosts.yml below the
+    strips, `outlets` rows of outlets.csv.
     """
 
     number: int
@@ -37,13 +38,14 @@ class SmallLab:
     startup: Mapping[str, str]
     strips: Sequence[str] = ()
     outlets: Sequence[str] = ()
+    has_lags: bool = False
 
     def write(self, parent: Path, name: str, truth: str, state_root: Path = STATE_ROOT) -> Path:
         """Write the folder and return it."""
         folder = parent / name
         (folder / "twin" / "startup").mkdir(parents=True)
         (folder / "hosts.yml").write_text(self._hosts(state_root / name), encoding="utf-8")
-        head = "end_a,end_b,rate_mbps,kind,switchable"
+        head = "end_a,end_b,rate_mbps,kind,switchable" + ",lag" * self.has_lags
         (folder / "cables.csv").write_text("\n".join([head, *self.cables, ""]), encoding="utf-8")
         if self.outlets:
             (folder / "outlets.csv").write_text("\n".join(["strip,outlet,feeds", *self.outlets, ""]), encoding="utf-8")

@@ -24,10 +24,10 @@ def write_lab(parent: Path, number: int) -> Path:
         switch: f'configure\nhostname "{switch}"\nexit\n' if model is NETGEAR else f"hostname {switch}\n"
         for switch, model in _SWITCHES.items()
     }
-    return SmallLab(number, _SWITCHES, 6, rows, startup).write(parent, f"apply{number}", _hasty_truth())
+    return SmallLab(number, _SWITCHES, 6, rows, startup).write(parent, f"apply{number}", hasty_truth())
 
 
-def _hasty_truth() -> str:
+def hasty_truth() -> str:
     """The virtual lab's truth, with switches that boot, and links that come up, as fast as a test would like."""
     hasty = re.sub(r"boot_s: [\d.]+", "boot_s: 2.0", virtual_truth())
     hasty = re.sub(r"interruption_s: \{.*\}", "interruption_s: {10: 0.3, 100: 0.3, 1000: 0.4, 10000: 0.4}", hasty)

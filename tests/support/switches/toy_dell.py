@@ -49,6 +49,7 @@ class ToyPort:
     stp: bool = True
     eee: bool = False
     lag: int = 0
+    lag_mode: str = "on"
 
     def works(self, vids: set[int]) -> dict[str, Any]:
         """The port's forwarding settings as a `PortState`."""
@@ -91,6 +92,7 @@ class ToyDell:
         ports = tuple(Port("sw1", name, n, 1000) for n, name in enumerate(self.names, start=1))
         self.switch = Switch("sw1", self.family, "", "", 22, 161, "", "", "community", ports)  # type: ignore[arg-type]
         self.ports = {name: ToyPort() for name in self.names}
+        self.aggregate = ToyPort()  # LAG 1, at bridge port 8
         self.vids = {1}
         self.statics: dict[tuple[int, bytes], str] = {}
         self.stp, self.saved = True, ""
@@ -218,6 +220,10 @@ class ToyDell:
             port.speed = text.removeprefix("speed ")
         elif self.old and re.fullmatch(r"duplex (auto|full)", text):
             port.duplex = text.removeprefix("duplex ")
+        elif found := re.fullmatch(r"channel-group 1 mode (on|active)", text):
+            port.lag, port.lag_mode = 1, found[1]
+        elif text == "no channel-group" and port.lag:
+            port.lag = 0
         else:
             return INVALID
         return ""
@@ -280,7 +286,7 @@ class ToyDell:
         bare = {vid for vid, tagged in port.general.items() if not tagged} - {1}
         tagged = {vid for vid, tagged in port.general.items() if tagged}
         lines = {
-            f"channel-group {port.lag} mode on": port.lag,
+            f"channel-group {port.lag} mode {port.lag_mode}": port.lag,
             "shutdown": port.shut,
             f"speed {port.speed}": port.speed != "auto",
             "spanning-tree disable": not port.stp,
@@ -298,7 +304,11 @@ class ToyDell:
         return [line for line, there in lines.items() if there]
 
     def _table(self, walk: Walk) -> dict[str, int | bytes]:
-        works = {n: port.works(self.vids) for n, port in enumerate(self.ports.values(), start=1)}
+        ports = dict(enumerate(self.ports.values(), start=1))
+        names = dict(enumerate(self.names, start=1))
+        if any(port.lag for port in ports.values()):
+            ports[8], names[8] = self.aggregate, "ch1" if self.old else "Po1"
+        works = {n: port.works(self.vids) for n, port in ports.items()}
 
         def members(*fields: str) -> dict[str, int | bytes]:
             found: dict[str, int | bytes] = {}
@@ -308,18 +318,18 @@ class ToyDell:
             return found
 
         tables: dict[str, dict[str, int | bytes]] = {
-            "31.1.1.1.1": {str(n): name.encode() for n, name in enumerate(self.names, start=1)},
+            "31.1.1.1.1": {str(n): name.encode() for n, name in names.items()},
             "2.2.1.2": {str(n): b"Unit: 1 Slot: 0 Port: %d Gigabit - Level" % n for n in works},
             "31.1.1.1.18": {str(n): b"" for n in works},
             "17.1.4.1.2": {str(n): n for n in works},
-            "2.2.1.7": {str(n): 2 if port.shut else 1 for n, port in enumerate(self.ports.values(), start=1)},
+            "2.2.1.7": {str(n): 2 if port.shut else 1 for n, port in ports.items()},
             "17.7.1.4.3.1.5": {str(vid): 1 for vid in self.vids},
             "17.7.1.4.3.1.2": members("untagged_vids", "tagged_vids"),
             "17.7.1.4.3.1.4": members("untagged_vids"),
             "17.7.1.4.5.1.1": {str(n): port["pvid"] for n, port in works.items()},
             "17.7.1.4.5.1.2": {
                 str(n): 2 if works[n]["acceptance"] == "tagged" or port.mode == "trunk" else 1
-                for n, port in enumerate(self.ports.values(), start=1)
+                for n, port in ports.items()
             },
             "17.7.1.4.5.1.3": {str(n): 1 if port["ingress_filtering"] else 2 for n, port in works.items()},
         }

@@ -26,12 +26,17 @@ class ToyPort:
     native: int = 1
     allowed: set[int] = field(default_factory=lambda: set(EVERY))
     channel: int | None = None
+    channel_mode: str = "on"
     nonegotiate: bool = False
     description: str = ""
 
     @property
     def short(self) -> str:
         return self.name.replace("GigabitEthernet", "Gi").replace("Port-channel", "Po")
+
+    def like(self) -> tuple[object, ...]:
+        """What the members of a channel have in common with it."""
+        return self.mode, self.access, self.native, self.allowed, self.nonegotiate, self.encapsulation
 
     def members(self) -> tuple[set[int], int]:
         """VLANs that it carries, and the one of untagged frames."""
@@ -146,11 +151,27 @@ class ToyIos:
         int(text.replace(".", ""), 16)
         return text
 
-    def _interface(self, words: list[str]) -> str:  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case a command
+    def _interface(self, words: list[str]) -> str:
+        said = self._set_port(words)
+        for port in self.ports.values():
+            if self.port.name == f"Port-channel{port.channel}" and "switchport" in words:
+                one = self.port
+                port.mode, port.access, port.native, port.allowed = one.mode, one.access, one.native, set(one.allowed)
+                port.nonegotiate, port.encapsulation = one.nonegotiate, one.encapsulation
+        return said
+
+    def _set_port(self, words: list[str]) -> str:  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case a command
         port = self.port
         if words[0] == "switchport" and port.channel is not None:
             return "Command rejected: the port is a member of a port-channel\n"
         match words:
+            case ["channel-group", number, "mode", "on" | "active" as mode]:
+                aggregate = self.ports[f"Port-channel{number}"]
+                if port.like() != aggregate.like():
+                    return f"Command rejected ({aggregate.short}, {port.short}): the port is not compatible\n"
+                port.channel, port.channel_mode = int(number), mode
+            case ["no", "channel-group"]:
+                port.channel = None
             case ["description", *text]:
                 port.description = " ".join(text)
             case ["no", "description"]:
@@ -254,7 +275,7 @@ class ToyIos:
         lines += [f"speed {port.speed}"] if port.speed != "auto" else []
         lines += [f"flowcontrol receive {port.receive}"] if port.receive != "off" else []
         lines += ["power efficient-ethernet auto"] if port.eee else []
-        lines += [f"channel-group {port.channel} mode on"] if port.channel is not None else []
+        lines += [f"channel-group {port.channel} mode {port.channel_mode}"] if port.channel is not None else []
         lines += ["spanning-tree bpdufilter enable"] if port.deaf else []
         return lines
 

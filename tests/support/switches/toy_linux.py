@@ -83,6 +83,13 @@ class ToyLinux:
 
     def _change(self, words: list[str]) -> None:
         match words:
+            case ["ip", "link", "set", "dev", name, "nomaster"]:
+                nic = self.nics[name]
+                nic.up = nic.up and not nic.master.startswith("bond")  # a bond closes what it lets go
+                nic.master = ""
+                nic.vlans.clear()
+            case ["ip", "link", "set", "dev", name, "master", master]:
+                self._enslave(self.nics[name], master)
             case ["ip", "link", "set", "dev", name, "up" | "down" as way]:
                 self.nics[name].up = way == "up"
             case ["ip", "link", "set", "dev", "br0", "type", "bridge", "stp_state", "0" | "1" as on]:
@@ -93,6 +100,14 @@ class ToyLinux:
                 self._fdb(verb, rest)
             case _:
                 raise AssertionError(f"the toy does not know: {words}")
+
+    def _enslave(self, nic: Nic, master: str) -> None:
+        if nic.up or nic.master:
+            raise Failed("Error: Device can not be enslaved while up.")
+        nic.master = master
+        nic.up = master.startswith("bond")
+        if master == "br0":
+            nic.vlans[1] = {"PVID", "Egress Untagged"}  # vlan_default_pvid
 
     # -- VLANs and entries
 

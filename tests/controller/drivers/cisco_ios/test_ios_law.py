@@ -191,6 +191,33 @@ def test_lags_are_ports_and_their_members_keep_out_of_it(one: SwitchState, two: 
     assert "interface Port-channel7" in toy.running()
 
 
+def test_a_port_leaves_its_lag_with_its_vlans_and_joins_with_them_only() -> None:
+    """What `controller.planning.members` does where `lag_members_match`; another order the switch refuses."""
+    toy = ToyIos(FULL, channels={FULL[0]: 7, FULL[1]: 7})
+    toy.ports[FULL[1]].channel_mode = "active"
+    tagged = frozenset({11, 12})
+    _lead(toy, SWITCH, replace(observe(toy), vids=frozenset({1, 11, 12})))
+    start = observe(toy)
+    trunk = one_untagged(PortState(untagged_vids=frozenset(), tagged_vids=tagged, pvid=1))
+    _lead(toy, SWITCH, replace(start, ports={**start.ports, "lag7": trunk}))
+    start, name = observe(toy), NAMES[1]
+    up = start.ports[name]
+    assert up == PortState(lag=7, lag_mode="active")
+    shut = replace(up, admin_up=False)
+    out = replace(trunk, admin_up=False)
+    bare = replace(PortState(), admin_up=False)
+    for port in (shut, out, bare, out, shut, up):
+        now = observe(toy)
+        execute(toy, DRIVER.render(SWITCH, (PortChange("sw1", name, now.ports[name], port),)))
+        assert observe(toy) == replace(now, ports={**now.ports, name: port})
+    execute(toy, DRIVER.render(SWITCH, [PortChange("sw1", name, *pair) for pair in ((up, out), (out, bare))]))
+    (enter, interface, join, *_) = DRIVER.render(SWITCH, [PortChange("sw1", name, bare, shut)])
+    for order in (enter, interface):
+        type_line(toy, order)
+    assert isinstance(join, Line)
+    assert "not compatible" in DRIVER.refusal(join, toy.type(join.text))
+
+
 @settings(max_examples=60, deadline=None)
 @given(port_states(), port_states())
 def test_frames_see_nothing_but_the_two_ends_and_what_lies_between(one: PortState, two: PortState) -> None:

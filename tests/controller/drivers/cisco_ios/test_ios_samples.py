@@ -179,7 +179,7 @@ def test_samples_are_read() -> None:
         stp=False,
         flow_control=True,
     )
-    assert state.ports["gi0/1/3"] == PortState(lag=1)
+    assert state.ports["gi0/1/3"] == PortState(lag=1, lag_mode="active")
     bundle = state.ports["lag1"]
     assert (bundle.untagged_vids, bundle.tagged_vids, bundle.acceptance) == (set(), set(range(11, 17)), "tagged")
     assert state.vids == {1, 12, 41, 60}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -100,6 +101,22 @@ def test_trunks_that_join_every_vlan(driver: Driver, old: bool) -> None:  # noqa
     else:
         with pytest.raises(Unreadable, match="would join every new VLAN"):
             read(toy)
+
+
+def test_a_port_leaves_its_lag_and_joins_it_as_it_was(driver: Driver, old: bool) -> None:  # noqa: FBT001
+    toy = ToyDell(driver, old=old)
+    for port in (toy.ports[name] for name in toy.names[1:3]):
+        port.lag, port.lag_mode = 1, "active"
+    start = read(toy)
+    name = toy.names[2]
+    up = start.ports[name]
+    assert up == PortState(lag=1, lag_mode="active", flow_control=True)
+    shut = replace(up, admin_up=False)
+    out = replace(shut, lag=None, lag_mode="")
+    for port in (shut, out, shut, up, out, up):
+        now = read(toy)
+        toy.execute(driver.render(toy.switch, (PortChange("sw1", name, now.ports[name], port),)))
+        assert read(toy) == replace(now, ports={**now.ports, name: port})
 
 
 def test_what_the_dells_cannot_say(driver: Driver, old: bool) -> None:  # noqa: FBT001

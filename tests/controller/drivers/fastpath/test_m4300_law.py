@@ -5,6 +5,7 @@ The starting states are typed as lines: any mode, with lines of other modes that
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -186,6 +187,35 @@ def test_a_lag_that_would_join_new_vlans_is_refused(face: Face) -> None:
         read(face)
     face.setup("configure", "interface lag 1", "switchport trunk allowed vlan 1")
     assert read(face).ports["1/0/5"].lag == 1
+
+
+@pytest.mark.parametrize(
+    "before_it_joined", [(), ("switchport mode trunk",), ("vlan participation include 11", "vlan tagging 11")]
+)
+def test_a_port_leaves_its_lag_and_joins_it_as_it_was(face: Face, before_it_joined: tuple[str, ...]) -> None:
+    """Whatever the port was before it joined comes back with it, and is written anew while it is shut."""
+    face.setup(
+        *("vlan database", "vlan 11", "exit", "configure", "interface 1/0/5", "addport lag 1", "exit"),
+        *("interface 1/0/6", *before_it_joined, "addport lag 1", "exit"),
+        *("interface lag 1", "port-channel static", "vlan participation include 11", "vlan tagging 11"),
+    )
+    start = read(face)
+    assert start.ports["1/0/6"] == PortState(lag=1)
+    shut = replace(start.ports["1/0/6"], admin_up=False)
+    out = replace(shut, lag=None)
+    for ports in ((shut, out, shut, start.ports["1/0/6"]), (out, start.ports["1/0/6"])):
+        for port in ports:
+            now = read(face)
+            face.execute(DRIVER.render(SWITCH, (PortChange("sw5", "1/0/6", now.ports["1/0/6"], port),)))
+            if before_it_joined == ("vlan participation include 11", "vlan tagging 11") and port.lag is None:
+                # What nobody can see of a member cannot be taken away: it is read back, and the plan stops.
+                assert read(face).ports["1/0/6"] == replace(port, tagged_vids=frozenset({11}))
+                return
+            assert read(face) == replace(now, ports={**now.ports, "1/0/6": port})
+            numbers = [n for n, held in face.device.personality.config.ports.items() if held.lag == 1]
+            assert numbers == ([5, 6] if port.lag else [5])
+    assert read(face) == start
+    assert {"deleteport lag 1", "addport lag 1"} <= {*face.typed}
 
 
 def test_entries_that_wait_are_refused(face: Face) -> None:

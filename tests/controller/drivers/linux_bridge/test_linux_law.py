@@ -182,7 +182,7 @@ def test_entries_of_a_port_that_has_left_are_flushed() -> None:
         (PortChange("sw1", "swp1", PortState(), PortState(pvid=5)), "PVID that lets nothing in"),
         (PortChange("sw1", "swp1", PortState(), PortState(ingress_filtering=False)), "no ingress filtering"),
         (PortChange("sw1", "swp1", PortState(), PortState(stp=False)), "spanning tree of port swp1"),
-        (PortChange("sw1", "swp1", PortState(), PortState(lag=2)), "a LAG that port swp1 joins"),
+        (PortChange("sw1", "swp1", PortState(), PortState(lag=2)), "change of port swp1's LAG while it is in use"),
         (PortChange("sw1", "swp1", PortState(eee=True), PortState(eee=True, hold_us=60)), "hold time"),
         (PortChange("sw1", "lag7", PortState(), PortState(eee=True)), "EEE of lag7 as a whole"),
         (VlanChange("sw1", 1, before=True, after=False), "VLAN 1"),
@@ -191,6 +191,23 @@ def test_entries_of_a_port_that_has_left_are_flushed() -> None:
 def test_what_the_kernel_cannot_hold_is_not_expressible(change: PortChange | VlanChange, feature: str) -> None:
     with pytest.raises(NotExpressible, match=feature):
         DRIVER.render(a_switch(), [change])
+
+
+def test_a_port_leaves_its_bond_for_the_bridge_and_joins_it_again() -> None:
+    toy, switch = a_toy(lag=True), a_switch()
+    toy.nics["bond7"].vlans[5] = set()
+    start = read(toy, switch)
+    up = start.ports["swp4"]
+    assert up == PortState(lag=7)
+    shut = replace(up, admin_up=False)
+    out = replace(shut, lag=None)
+    for port in (shut, out, shut, up, out, up):
+        now = read(toy, switch)
+        for order in DRIVER.render(switch, [PortChange("sw1", "swp4", now.ports["swp4"], port)]):
+            assert isinstance(order, Line)
+            toy.run(order.text)
+        assert read(toy, switch) == replace(now, ports={**now.ports, "swp4": port})
+        assert toy.nics["swp4"].master == ("bond7" if port.lag else "br0")
 
 
 def test_virtual_nics_have_neither_eee_nor_speed() -> None:

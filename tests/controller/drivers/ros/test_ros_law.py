@@ -27,7 +27,7 @@ from controller.model.state import (
     replay,
 )
 from lab.errors import NotExpressible
-from tests.support.switches.ros_face import NUMBERS, SWITCH, RosFace
+from tests.support.switches.ros_face import LAG_1, NUMBERS, SWITCH, RosFace
 
 ALL = frozenset(ASPECTS)
 LAW = settings(
@@ -264,6 +264,37 @@ def test_vlans_go_in_ranges() -> None:
     lines = [order.text for order in DRIVER.render(SWITCH, odd) if isinstance(order, Line)]
     assert max(map(len, lines)) <= 110
     assert ",".join(line.removeprefix("vlan ") for line in lines[2:-2]) == listed(range(1001, 1201, 2))
+
+
+@pytest.mark.parametrize(
+    "before_it_joined",
+    [
+        (),
+        ("switchport access vlan 11",),
+        ("switchport mode trunk", "switchport trunk allowed vlan add 11", "switchport trunk native vlan none"),
+    ],
+)
+def test_a_port_leaves_its_lag_and_joins_it_as_it_was(face: RosFace, before_it_joined: tuple[str, ...]) -> None:
+    """Whatever the port was before it joined comes back with it, and is written anew while it is shut."""
+    face.setup(
+        *("vlan database", "vlan 11", "interface gi1/0/5", "channel-group 1 mode auto"),
+        *("interface gi1/0/6", *before_it_joined, "channel-group 1 mode auto"),
+        *("interface port-channel 1", "switchport mode general", "switchport general allowed vlan add 11 tagged"),
+    )
+    start = read(face)
+    assert start.ports["gi1/0/6"] == PortState(eee=True, lag=1, lag_mode="auto")
+    shut = replace(start.ports["gi1/0/6"], admin_up=False)
+    out = replace(shut, lag=None, lag_mode="")
+    for ports in ((shut, out, shut, start.ports["gi1/0/6"]), (out, start.ports["gi1/0/6"])):
+        for port in ports:
+            now = read(face)
+            face.execute(DRIVER.render(SWITCH, (PortChange("sw1", "gi1/0/6", now.ports["gi1/0/6"], port),)))
+            assert read(face) == replace(now, ports={**now.ports, "gi1/0/6": port})
+            members = (NUMBERS["gi1/0/5"], *((NUMBERS["gi1/0/6"],) if port.lag else ()))
+            assert face.device.effect.lags[LAG_1] == members
+            assert face.wire("gi1/0/6")["admin_up"] == port.admin_up
+    assert read(face) == start
+    assert {"no channel-group", "channel-group 1 mode auto"} <= {*face.typed}
 
 
 def test_eee_is_changed_while_the_link_is_down(face: RosFace) -> None:

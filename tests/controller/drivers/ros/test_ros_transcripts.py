@@ -176,7 +176,7 @@ def test_configuration_of_an_sg500() -> None:
     )
     assert (found["gi1/11"].mode, found["gi1/11"].lag, found["gi1/11"].general) == ("access", None, ())
     assert found["gi1/23"].mode == "general"
-    assert found["gi1/49"] == text.PortLines("", 1, (), 'description "Po1 to sw-ab-cdef-1"')
+    assert found["gi1/49"] == text.PortLines("", 1, (), 'description "Po1 to sw-ab-cdef-1"', "auto")
     assert found["lag1"] == text.PortLines("", None, (), 'description "Trunk sw-ab-cdef-1"')
     assert found.keys() == {"gi1/1", "gi1/11", "gi1/23", "gi1/49", "lag1"}
 

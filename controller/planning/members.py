@@ -1,0 +1,155 @@
+"""Members of a LAG: take one cable of it out of use and put it back, while the others go on. Pure.
+
+No order of the two ends keeps every frame by itself. A static LAG has no message by which an end could ask the other to
+stop sending on a cable first: whichever end is shut, or leaves, first, what the other still sends on that cable is lost
+until it has followed. So the LAG's traffic moves to another path first, as for a change of speed, and comes back last;
+then nothing is lost, whatever the family. Where hosts have no other path, the cable goes or comes under traffic only if
+that is allowed, and the steps tell what it may cost.
+
+A cable leaves the LAG while it is shut at both ends, and is woken after both ends have joined: a cable that is up with
+only one end in the LAG swallows frames, and one with no end in it is a loop beside it (`broadcast.loose_cables`).
+Flows are hashed over the cables that are up, so those of the others may move, too.
+"""
+
+from collections.abc import Mapping
+
+from controller.model.state import Draft, PortState, State
+from controller.planning.broadcast import is_up, working_members
+from controller.planning.check import Management
+from controller.planning.lags import require_lags
+from controller.planning.limits import UNLIMITED, Abilities
+from controller.planning.plan import Place, make_plan
+from controller.planning.proof import ProvedPlan, join_proved
+from controller.planning.regulate import Settings, in_use, set_aside, set_ports
+from lab.errors import PlanError
+from lab.model import Lab, Lag, Link
+from lab.topology import Topology
+
+_VLAN_FIELDS = ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering", "found_mode")
+
+
+def lag_with(lab: Lab, cable: Link) -> Lag | None:
+    """The LAG that a cable is part of by the inventory; None if it is in none."""
+    return next((lag for lag in lab.lags if cable in lag.members), None)
+
+
+def member_off(
+    lab: Lab,
+    state: State,
+    cable: Link,
+    *,
+    leave: bool = False,
+    may_lose: bool = False,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> ProvedPlan:
+    """Shut one cable of a LAG at both ends; `leave`: then take its ports out of the LAG, too.
+
+    PlanError if it is the last one that works, if it may not be shut, or if hosts have no other path than the LAG and
+    `may_lose` does not let frames be lost.
+    """
+    lag = _regulable(lab, state, cable)
+    if all(other == cable for other in working_members(Topology.of(lab), Draft(state), lag.link.number)):
+        raise PlanError(
+            f"{cable.name} is the last cable of {lag.link.name} that is up: name the LAG ({lag.link.a}) to switch it "
+            "off as a whole."
+        )
+    shut: Settings = {place: {"admin_up": False} for place in _places(cable)}
+    down = _while_idle(lab, state, lag, shut, may_lose=may_lose, management=management, abilities=abilities)
+    if not leave:
+        return down
+    places = [place for place in _places(cable) if state.port(*place).lag is not None]
+    out, bare = (
+        {place: _outside(down.end, lag, place, abilities, bare=bare) for place in places} for bare in (False, True)
+    )
+    return _through(lab, [down], [out, bare], management, abilities)
+
+
+def member_on(
+    lab: Lab,
+    state: State,
+    cable: Link,
+    *,
+    may_lose: bool = False,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> ProvedPlan:
+    """Wake one cable of a LAG that works, its ports put back into the LAG first if they are out of it.
+
+    PlanError if the LAG is off as a whole, if the cable may not be switched, or if hosts have no other path than the
+    LAG and `may_lose` does not let frames be lost.
+    """
+    lag = _regulable(lab, state, cable)
+    if not is_up(Topology.of(lab), Draft(state), lag.link.number):
+        raise PlanError(f"{lag.link.name} is off as a whole: `eeectl link on {lag.link.a}` wakes it first.")
+    places = [place for place in _places(cable) if state.port(*place).lag is None]
+    ready = {place: _outside(state, lag, place, abilities, bare=False) for place in places}
+    inside = {place: _inside(state, lag, place) for place in places}
+    start = make_plan(lab, state, state, management, abilities)
+    joined = _through(lab, [start], [ready, inside], management, abilities)
+    woken: Settings = {place: {"admin_up": True} for place in _places(cable)}
+    up = _while_idle(lab, joined.end, lag, woken, may_lose=may_lose, management=management, abilities=abilities)
+    return join_proved([joined, up])
+
+
+def _regulable(lab: Lab, state: State, cable: Link) -> Lag:
+    lag = lag_with(lab, cable)
+    if lag is None:
+        raise PlanError(f"{cable.name} is in no LAG of cables.csv: name a cable of one.")
+    if not cable.switchable:
+        raise PlanError(f"{cable.name} is not switchable: allow it in cables.csv, or choose another link.")
+    require_lags(lab, state)
+    return lag
+
+
+def _places(cable: Link) -> tuple[Place, Place]:
+    return (cable.a.device, cable.a.port), (cable.b.device, cable.b.port)
+
+
+def _outside(state: State, lag: Lag, place: Place, abilities: Abilities, *, bare: bool) -> Mapping[str, object]:
+    """What a port is outside of its LAG: as from the factory, or, until it is `bare`, with the LAG's VLANs."""
+    can = abilities.get(place[0])
+    keeps = can is not None and can.lag_members_match and not bare
+    held = state.port(place[0], lag.port) if keeps else PortState()
+    return {"lag": None, "lag_mode": "", **{field: getattr(held, field) for field in _VLAN_FIELDS}}
+
+
+def _inside(state: State, lag: Lag, place: Place) -> Mapping[str, object]:
+    """What a port is as a member: in the same way as another one there."""
+    modes = [held.lag_mode for port in lag.ports_at(place[0]) if (held := state.port(place[0], port)).lag == lag.number]
+    plain = PortState()
+    return {"lag": lag.number, "lag_mode": modes[0], **{field: getattr(plain, field) for field in _VLAN_FIELDS}}
+
+
+def _through(
+    lab: Lab, plans: list[ProvedPlan], settings: list[Settings], management: Management | None, abilities: Abilities
+) -> ProvedPlan:
+    """Plans, and on through states with these settings of ports that are shut."""
+    for own in settings:
+        here = plans[-1].end
+        plans.append(make_plan(lab, here, set_ports(here, own), management, abilities))
+    return join_proved(plans)
+
+
+def _while_idle(
+    lab: Lab,
+    state: State,
+    lag: Lag,
+    settings: Settings,
+    *,
+    may_lose: bool,
+    management: Management | None,
+    abilities: Abilities,
+) -> ProvedPlan:
+    """Set ports of a LAG with its traffic moved away, or under traffic if there is no other path and frames may go."""
+    number = lag.link.number
+    if number in in_use(lab, state) and set_ports(state, settings) != state:
+        try:
+            return set_aside(lab, state, (number,), settings, management, abilities)
+        except PlanError as error:
+            if not may_lose:
+                raise PlanError(
+                    f"the traffic of {lag.link.name} cannot move away: {str(error).rstrip('.')}; give --may-lose to "
+                    "let frames on that cable be lost."
+                ) from error
+    return make_plan(lab, state, set_ports(state, settings), management, abilities)

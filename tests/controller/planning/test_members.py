@@ -1,0 +1,238 @@
+"""One cable of a LAG goes off and comes back, in the LAG or out of it, as frames walk it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from controller.model.state import Draft, PortChange, State, factory_state, replay
+from controller.planning.check import check
+from controller.planning.lags import require_lags
+from controller.planning.members import member_off, member_on
+from controller.planning.plan import invert, make_plan
+from controller.planning.regulate import eee, flow_control, link_off, link_on, link_speed, multi_tree, trunks_off
+from controller.planning.steps import Plan
+from controller.planning.trees import one_tree, shortest_routes
+from lab.errors import NotExpressible, NoTree, PlanError, UnsafePlan
+from lab.model import Lab
+from lab.named_links import trunk_or_member_named
+from tests.support.graph_lab import graph_lab
+from tests.support.labs.frame_walk import harms
+from tests.support.labs.starts import CAN
+from tests.support.plain_check import check_plainly
+
+if TYPE_CHECKING:
+    from controller.planning.limits import Abilities
+    from controller.planning.steps import Plan
+    from lab.model import Lab
+
+TRIANGLE = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={0: 3})
+LAG = TRIANGLE.lags[0]
+PAIR = graph_lab(2, [(0, 1)], [1, 1], lag_cables={0: 2})
+
+
+def _routed(lab: Lab) -> State:
+    start = factory_state(lab)
+    return make_plan(lab, start, multi_tree(lab, start, shortest_routes)[1]).end
+
+
+def _walk(lab: Lab, state: State, plan: Plan) -> State:
+    draft = Draft(state)
+    for step in plan.steps:
+        draft.apply(step.change)
+        assert not harms(lab, draft.freeze()), step
+    return draft.freeze()
+
+
+def _at(state: State, field: str, switch: str = "sw1") -> list[object]:
+    return [getattr(state.port(switch, port), field) for port in LAG.ports_at(switch)]
+
+
+def _lossless(plan: Plan) -> bool:
+    return all(step.disruption.kind == "hitless" for step in plan.steps)
+
+
+def test_a_cable_is_named_by_its_number_or_its_ports_and_the_lag_by_its_own() -> None:
+    assert [trunk_or_member_named(TRIANGLE, name) for name in ("4", "5", "sw2:t3")] == list(LAG.members)
+    for name in ("sw1:lag1", "sw2:lag1", LAG.link.name):
+        assert trunk_or_member_named(TRIANGLE, name) == LAG.link
+    plain = TRIANGLE.find_link("sw3:t1")
+    assert trunk_or_member_named(TRIANGLE, str(plain.number)) == plain
+    with pytest.raises(PlanError, match="host's only link"):
+        trunk_or_member_named(TRIANGLE, "n01")
+
+
+def test_one_cable_goes_off_and_comes_back_while_the_lag_goes_on() -> None:
+    state = _routed(TRIANGLE)
+    plan = member_off(TRIANGLE, state, LAG.members[1])
+    assert _lossless(plan)
+    off = _walk(TRIANGLE, state, plan)
+    assert _at(off, "admin_up") == [True, False, True]
+    assert _at(off, "lag") == [1, 1, 1]
+    assert not trunks_off(TRIANGLE, off)
+    assert {(name, port) for name, switch in off.switches.items() for port, held in switch.ports.items()
+            if held != state.port(name, port)} == {("sw1", "t2"), ("sw2", "t2")}  # fmt: skip
+    assert member_off(TRIANGLE, off, LAG.members[1]).end == off
+    on = member_on(TRIANGLE, off, LAG.members[1])
+    assert _lossless(on)
+    assert _walk(TRIANGLE, off, on) == state
+    assert replay(invert(TRIANGLE, state, plan).changes, off) == state
+
+
+def test_a_cable_leaves_while_it_is_shut_and_joins_before_it_is_woken() -> None:
+    state = _routed(TRIANGLE)
+    plan = member_off(TRIANGLE, state, LAG.members[2], leave=True)
+    assert _lossless(plan)
+    out = _walk(TRIANGLE, state, plan)
+    assert _at(out, "lag") == [1, 1, None]
+    assert _at(out, "admin_up") == [True, True, False]
+    require_lags(TRIANGLE, out)
+    for kind, other in (("lag", "admin_up"), ("admin_up", "lag")):
+        for change in (step.change for step in plan.steps):
+            if isinstance(change, PortChange) and getattr(change.before, kind) != getattr(change.after, kind):
+                assert getattr(change.before, other) == getattr(change.after, other)
+    on = member_on(TRIANGLE, out, LAG.members[2])
+    assert _walk(TRIANGLE, out, on) == state
+    # Other plans leave it out: trees, speeds, the whole LAG off and on.
+    assert not make_plan(TRIANGLE, out, multi_tree(TRIANGLE, out, shortest_routes)[1]).steps
+    whole = _walk(TRIANGLE, out, link_off(TRIANGLE, out, LAG.link))
+    with pytest.raises(PlanError, match=r"is off as a whole: `eeectl link on sw1:lag1`"):
+        member_on(TRIANGLE, whole, LAG.members[2])
+    again = _walk(TRIANGLE, whole, link_on(TRIANGLE, whole, LAG.link))
+    assert (_at(again, "lag"), _at(again, "admin_up")) == ([1, 1, None], [True, True, False])
+
+
+def test_the_last_cable_is_left_and_hosts_links_are_refused() -> None:
+    state = _routed(TRIANGLE)
+    for cable in LAG.members[:2]:
+        state = member_off(TRIANGLE, state, cable).end
+    with pytest.raises(PlanError, match=r"last cable of sw1:lag1--sw2:lag1 that is up: name the LAG \(sw1:lag1\)"):
+        member_off(TRIANGLE, state, LAG.members[2])
+    with pytest.raises(PlanError, match="in no LAG"):
+        member_off(TRIANGLE, state, TRIANGLE.find_link("sw3:t1"))
+    fixed = graph_lab(2, [(0, 1)], [1, 1], lag_cables={0: 2}, switchable=False)
+    with pytest.raises(PlanError, match="not switchable"):
+        member_off(fixed, _routed(fixed), fixed.lags[0].members[0])
+
+
+def test_without_another_path_frames_are_lost_only_if_they_may_and_the_steps_say_how_long() -> None:
+    state = _routed(PAIR)
+    cable = PAIR.lags[0].members[0]
+    with pytest.raises(PlanError, match=r"traffic of sw1:lag1--sw2:lag1 cannot move away: .*; give --may-lose"):
+        member_off(PAIR, state, cable)
+    plan = member_off(PAIR, state, cable, may_lose=True)
+    assert [str(step.disruption) for step in plan.steps] == ["loss ≤ 0.75 s"] * 2
+    assert [step.round for step in plan.steps] == [0, 0]
+    off = _walk(PAIR, state, plan)
+    with pytest.raises(PlanError, match="give --may-lose"):
+        member_on(PAIR, off, cable)
+    on = member_on(PAIR, off, cable, may_lose=True)
+    assert {str(step.disruption) for step in on.steps} >= {"loss ≤ 0.75 s"}
+    assert _walk(PAIR, off, on) == state
+
+
+def test_a_cable_that_is_up_outside_its_lag_is_no_step_of_a_plan() -> None:
+    state = _routed(TRIANGLE)
+
+    def out(switch: str, here: State) -> PortChange:
+        was = here.port(switch, "t1")
+        return PortChange(switch, "t1", was, replace(was, lag=None))
+
+    one = out("sw1", state)
+    half = replay([one], state)
+    assert "swallow" in harms(TRIANGLE, half)
+    both = out("sw2", half)
+    for judge in (check, check_plainly):
+        with pytest.raises(UnsafePlan, match="step 1 would close a loop beside LAG 1: sw1:t1--sw2:t1"):
+            judge(TRIANGLE, state, [one, both])
+    was = state.port("sw1", "t1")
+    with pytest.raises(PlanError, match="set it up"):
+        check(TRIANGLE, state, [PortChange("sw1", "t1", was, replace(was, lag=7))])
+    with pytest.raises(PlanError, match="should be members of LAG 1"):
+        require_lags(TRIANGLE, half)
+
+
+def test_a_family_that_cannot_change_members_can_still_shut_them() -> None:
+    state = _routed(TRIANGLE)
+    able: Abilities = {switch.name: replace(CAN, lag_members_settable=False) for switch in TRIANGLE.switches}
+    assert member_off(TRIANGLE, state, LAG.members[0], abilities=able).steps
+    with pytest.raises(NotExpressible, match="taking port t1 into a LAG or out of it"):
+        member_off(TRIANGLE, state, LAG.members[0], leave=True, abilities=able)
+
+
+def test_where_members_must_match_they_get_the_lags_vlans_before_they_join() -> None:
+    """And they are those that the LAG has by then."""
+    able: Abilities = {switch.name: replace(CAN, lag_members_match=True) for switch in TRIANGLE.switches}
+    state = _routed(TRIANGLE)
+    out = _walk(TRIANGLE, state, member_off(TRIANGLE, state, LAG.members[0], leave=True, abilities=able))
+    assert out.port("sw1", "t1").vids == {1}
+    other = make_plan(TRIANGLE, out, multi_tree(TRIANGLE, out, one_tree)[1], abilities=able).end
+    plan = member_on(TRIANGLE, other, LAG.members[0], abilities=able)
+    joins = [
+        step.change
+        for step in plan.steps
+        if isinstance(step.change, PortChange) and step.change.before.lag != step.change.after.lag
+    ]
+    assert [change.before.form for change in joins] == [other.port(sw, "lag1").form for sw in ("sw1", "sw2")]
+    assert _walk(TRIANGLE, other, plan).port("sw1", "t1") == state.port("sw1", "t1")
+
+
+def test_a_member_comes_back_as_its_fellows_are() -> None:
+    state = _routed(TRIANGLE)
+    ports = {
+        name: {port: replace(held, lag_mode="auto" if held.lag else "") for port, held in switch.ports.items()}
+        for name, switch in state.switches.items()
+    }
+    state = State({name: replace(switch, ports=ports[name]) for name, switch in state.switches.items()})
+    out = member_off(TRIANGLE, state, LAG.members[0], leave=True).end
+    assert _at(out, "lag_mode") == ["", "auto", "auto"]
+    assert member_on(TRIANGLE, out, LAG.members[0]).end == state
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_any_sequence_over_cables_and_lags_neither_cuts_nor_loops_nor_loses(data: st.DataObject) -> None:
+    count = data.draw(st.integers(2, 4))
+    edges = [(data.draw(st.integers(0, n - 1)), n) for n in range(1, count)]
+    place = st.integers(0, count - 1)
+    edges += [e for e in data.draw(st.lists(st.tuples(place, place), max_size=4)) if e[0] != e[1]]
+    lags = data.draw(st.dictionaries(st.integers(0, len(edges) - 1), st.integers(2, 3), min_size=1))
+    lab = graph_lab(count, edges, [1] * count, lag_cables=lags)
+    match = data.draw(st.booleans())
+    able: Abilities = {switch.name: replace(CAN, lag_members_match=match) for switch in lab.switches}
+    state = _routed(lab)
+    for _ in range(data.draw(st.integers(1, 5))):
+        may_lose = data.draw(st.booleans())
+        trunk = data.draw(st.sampled_from(sorted(lab.trunks(), key=lambda link: link.number)))
+        cable = data.draw(st.sampled_from([cable for lag in lab.lags for cable in lag.members]))
+        action = data.draw(st.sampled_from(["off", "leave", "on", "on", "trunk", "speed", "eee", "flow"]))
+        try:
+            if action in {"off", "leave"}:
+                plan = member_off(lab, state, cable, leave=action == "leave", may_lose=may_lose, abilities=able)
+            elif action == "on":
+                plan = member_on(lab, state, cable, may_lose=may_lose, abilities=able)
+            elif action == "trunk":
+                turn = link_on if trunk.number in trunks_off(lab, state) else link_off
+                plan = turn(lab, state, trunk, abilities=able)
+            elif action == "speed":
+                plan = link_speed(lab, state, trunk, data.draw(st.sampled_from([100, None])), abilities=able)
+            elif action == "eee":
+                plan = eee(lab, state, [trunk], on=data.draw(st.booleans()), abilities=able)
+            else:
+                plan = flow_control(lab, state, [cable], on=data.draw(st.booleans()), abilities=able)
+        except NoTree:
+            continue
+        except PlanError as refusal:
+            known = ("--may-lose", "last cable", "off as a whole", "wait for each other", "--may-flap")
+            assert any(words in str(refusal) for words in known), refusal  # noqa: PT017 - which refusals may come
+            continue
+        kinds = {step.disruption.kind for step in plan.steps}
+        assert kinds <= ({"hitless", "loss"} if may_lose and action in {"off", "leave", "on"} else {"hitless"})
+        check_plainly(lab, state, plan.changes)
+        before, state = state, _walk(lab, state, plan)
+        require_lags(lab, state)
+        assert replay(invert(lab, before, plan).changes, state) == before

@@ -1,0 +1,37 @@
+"""A lab of two switches of two families: a LAG of two cables and one more cable between them, two hosts at each."""
+
+from pathlib import Path
+
+from tests.support.labs.lab_files import DELL, NETGEAR, SmallLab
+from tests.support.labs.triangle import hasty_truth
+
+FIRST, SECOND = "sw1:gi1/0/5", "sw1:gi1/0/6"
+"""The LAG's cables."""
+
+OTHER = "sw1:gi1/0/7"
+"""The cable beside it."""
+
+
+def write_lagged(parent: Path, number: int, state_root: Path) -> Path:
+    """Write the folder of a lab in 198.18.`number`.0/24 whose switches have the LAG, and no spanning tree."""
+    rows = [
+        "sw1:gi1/0/1,n01:eth0,1000,copper,no,",
+        "sw1:gi1/0/2,n02:eth0,1000,copper,no,",
+        "sw2:1/0/1,n03:eth0,1000,copper,no,",
+        "sw2:1/0/2,n04:eth0,1000,copper,no,",
+        "sw1:gi1/0/5,sw2:1/0/5,1000,copper,yes,1",
+        "sw1:gi1/0/6,sw2:1/0/6,1000,copper,yes,1",
+        "sw1:gi1/0/7,sw2:1/0/7,1000,copper,yes,",
+    ]
+    dell = [line for port in (5, 6) for line in (f"interface gi1/0/{port}", "channel-group 1 mode on", "exit")]
+    netgear = [line for port in (5, 6) for line in (f"interface 1/0/{port}", "addport lag 1", "exit")]
+    startup = {
+        "sw1": ["hostname sw1", "no spanning-tree", *dell, "interface gi1/0/7", "shutdown", "exit"],
+        "sw2": [
+            *("configure", 'hostname "sw2"', "no spanning-tree", *netgear, "interface lag 1", "port-channel static"),
+            *("exit", "interface 1/0/7", "shutdown", "exit", "exit"),
+        ],
+    }
+    texts = {name: "\n".join([*lines, ""]) for name, lines in startup.items()}
+    lab = SmallLab(number, {"sw1": DELL, "sw2": NETGEAR}, 4, rows, texts, has_lags=True)
+    return lab.write(parent, f"lag{number}", hasty_truth(), state_root)
