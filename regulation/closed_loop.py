@@ -280,6 +280,7 @@ class _Epoch:
         self._last = dict(state.last_activated)
         self._quiet_until, self._quiet_epochs = state.quiet_until, state.quiet_epochs
         self._switched: set[str] = set()
+        self._relieved: set[str] = set()
         nothing = Used()
         self._links = {
             number: replace(
@@ -304,6 +305,7 @@ class _Epoch:
             late = memory.state == "waking" and self._now - memory.since > self._settings.deactivation_epochs
             if memory.state in ("waking", "down") and number in up:
                 self._set(number, "active", "it is up")
+                self._relieved.update(self._fabric.ends(number))
                 self._last |= dict.fromkeys(self._fabric.ends(number), number)
             elif (memory.state in ("active", "shadow") or late) and number not in up:
                 self._set(number, "down", "it is down though it should be up")
@@ -343,10 +345,13 @@ class _Epoch:
         for number in sorted(self._having("shadow")):
             ends = self._fabric.ends(number)
             if any(self._use(other).total > mark for end in ends for other in self._at(end, "active")):
-                self._set(number, "active", f"links beside it are above {mark:.0%}")
+                self._set(number, "active", f"links beside it are above {mark * 100:g}%")
 
     def activate(self) -> None:
-        """Links that a switch needs, the highest virtual utilization first (IV-B and IV-C)."""
+        """Links that a switch needs, the highest virtual utilization first (IV-B and IV-C).
+
+        None where one is on its way or has just come: what that will carry was not counted yet.
+        """
         mark = self._settings.high_water_mark
         wanted: set[int] = set()
         for switch in self._fabric.network.switches:
@@ -356,12 +361,12 @@ class _Epoch:
                 if self._use(number).total > mark and self._use(number).detour > self._use(number).minimal
             ]
             candidates = self._at(switch, "off")
-            if crowded and candidates:
+            if crowded and candidates and not self._at(switch, "waking") and switch not in self._relieved:
                 # With no virtual utilization at all, the link to the innermost switch offers another detour.
                 best = max(candidates, key=lambda number: self._use(number).virtual)
                 wanted.add(best)
         for number in self._by_virtual(wanted):
-            self._wake(number, f"links beside it are above {mark:.0%}, mostly by detours")
+            self._wake(number, f"links beside it are above {mark * 100:g}%, mostly by detours")
 
     def switch_off(self) -> None:
         """A shadow link goes off after a deactivation epoch in which it was not needed."""

@@ -107,6 +107,20 @@ def test_links_come_back_with_the_load() -> None:
     assert max(one.total for one in loop.used(streams).values()) <= loop.settings.high_water_mark
 
 
+def test_no_link_is_switched_on_beside_one_that_has_not_carried_anything_yet() -> None:
+    """Two links of s1 are off and its link to the hub is crowded by detours: they come on one after the other."""
+    network = complete(4)
+    fabric = Fabric.of(network)
+    state = LoopState.begin(fabric, off=(4, 5, 6))
+    crowded = {1: Used(0.1, 0.8), 4: Used(virtual=0.5), 5: Used(virtual=0.3)}
+    told = []
+    for _ in range(4):
+        decision = decide(fabric, state, crowded, up=set(network.trunks) - state.having("off"))
+        state = decision.state
+        told.append([(one.link, one.after) for one in decision.changes])
+    assert told == [[(4, "waking")], [(4, "active")], [(5, "waking")], [(5, "active")]]
+
+
 def test_a_link_is_a_shadow_for_a_deactivation_epoch_before_it_goes_off() -> None:
     loop = Loop(complete(4), lambda _: {}).epochs(100)
     began: dict[int, int] = {}

@@ -37,6 +37,8 @@ _ANNOTATED: Final = frozenset(
         EventKind.RUN_RESUMED,
         EventKind.SWITCH_RESTARTED,
         EventKind.SOURCE_FAILED,
+        EventKind.LOOP_DECIDED,
+        EventKind.LOOP_UNDECIDED,
     }
 )
 """Events that InfluxDB gets, for annotations in Grafana."""

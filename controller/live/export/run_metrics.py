@@ -1,9 +1,9 @@
 """A run for Prometheus: its state and trials, changes of links, round trips of its probe, its cables.
 
 `eee_actuation_timestamp_seconds` is the time of the last change of a link, a series for each link and kind of change:
-Grafana draws annotations from it. Simplification: of two equal changes of one link between two scrapes Prometheus
-misses the first; the run's events have both. The levels of a trial are one label, so that all experiments have the same
-metrics.
+Grafana draws annotations from it. What a closed loop decides about a link is one of them, of kind `loop`.
+Simplification: of two equal changes of one link between two scrapes Prometheus misses the first; the run's events have
+both. The levels of a trial are one label, so that all experiments have the same metrics.
 """
 
 import threading
@@ -42,6 +42,8 @@ class RunMetrics(Collector):
         self._counts = [0] * (len(BUCKETS_US) + 1)
         self._sum_s = 0.0
         self._lost = 0
+        self._loop: Event | None = None
+        self._undecided = 0
 
     def take_update(self, update: Update, facts: Mapping[str, Any]) -> None:
         """Take what is new, and the run's facts; empty facts: there is no run."""
@@ -60,6 +62,7 @@ class RunMetrics(Collector):
             if self._facts:
                 yield from self._run()
                 yield from self._probe()
+                yield from self._closed_loop()
 
     def _take_event(self, event: Event) -> None:
         match event["kind"]:
@@ -77,6 +80,13 @@ class RunMetrics(Collector):
             case EventKind.ACTUATION:
                 change = str(event.get("what", "")), str(event.get("link", "")), str(event.get("after", ""))
                 self._changed_s[change] = event["time_ns"] / 1e9
+            case EventKind.LOOP_EPOCH:
+                self._loop = event
+            case EventKind.LOOP_DECIDED:
+                change = "loop", str(event["link"]), str(event["after"])
+                self._changed_s[change] = event["time_ns"] / 1e9
+            case EventKind.LOOP_UNDECIDED:
+                self._undecided += 1
 
     def _take_echo(self, echo: Echo) -> None:
         if echo.rtt_ns is None:
@@ -131,6 +141,29 @@ class RunMetrics(Collector):
         for (figure, unit, levels), value in self._figures.items():
             figures.add_metric([self._lab.name, name, figure, unit, levels], value)
         yield from (info, planned, done, running, figures)
+
+    def _closed_loop(self) -> Iterator[Metric]:
+        """Metrics of a closed loop of link regulation, if the run has one."""
+        epoch = self._loop
+        if epoch is None:
+            return
+        labels, values = ["lab", "run"], [self._lab.name, str(self._facts["name"])]
+        of_links = [*labels, "state"]
+        links = GaugeMetricFamily("eee_loop_links", "Trunks by what the loop does with them.", labels=of_links)
+        links.add_metric([*values, "active"], int(epoch["active"]))
+        for state, names in epoch["links"].items():
+            links.add_metric([*values, str(state)], len(names))
+        epochs = CounterMetricFamily("eee_loop_epochs", "Epochs of the loop.", labels=labels)
+        epochs.add_metric(values, int(epoch["epoch"]))
+        undecided = CounterMetricFamily("eee_loop_undecided_epochs", "Epochs without a decision.", labels=labels)
+        undecided.add_metric(values, self._undecided)
+        yield from (links, epochs, undecided)
+        busiest = GaugeMetricFamily("eee_loop_busiest_ratio", "Time in use of the busiest trunk.", labels=labels)
+        slowdown = GaugeMetricFamily("eee_loop_slowdown_ratio", "How much slower the program is.", labels=labels)
+        for gauge, share in ((busiest, epoch["busiest_share"]), (slowdown, epoch["slowdown"])):
+            if share is not None:
+                gauge.add_metric(values, float(share))
+            yield gauge
 
     def _probe(self) -> Iterator[Metric]:
         labels = ["lab", "run"]

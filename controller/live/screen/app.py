@@ -19,7 +19,7 @@ from lab.errors import LabError
 
 _POLL_S: Final = 1.0
 _WIDE: Final = 140
-_MOST_LINES: Final = {"topology": 16, "power": 8, "devices": 9, "progress": 8, "alarms": 6, "events": 8}
+_MOST_LINES: Final = {"topology": 16, "power": 8, "devices": 9, "progress": 8, "loop": 8, "alarms": 6, "events": 8}
 """Largest heights of panels whose height depends on their content."""
 
 _RIGHT: Final = frozenset({"speed", "a→b", "b→a", "LPI"})
@@ -50,11 +50,13 @@ class WatchApp(App[str]):
     DataTable { scrollbar-size-vertical: 1; scrollbar-size-horizontal: 0; scrollbar-color: $primary-darken-2;
                 scrollbar-background: $background; }
     .-no-run #progress { display: none; }
+    .-no-loop #loop { display: none; }
 
     .-narrow #body { layout: vertical; }
     .-narrow #right { height: auto; }
     .-narrow #devices, .-narrow #events, .-narrow #topology { display: none; }
     .-narrow #power, .-narrow #progress { height: 4; }
+    .-narrow #loop { height: 5; }
     .-narrow #alarms { height: 3; }
     .-narrow.-show-topology #topology { display: block; height: 1fr; }
     .-narrow.-show-topology #links, .-narrow.-show-events #links { display: none; }
@@ -90,17 +92,19 @@ class WatchApp(App[str]):
                 yield Static(id="power", classes="panel")
                 yield Static(id="devices", classes="panel")
                 yield Static(id="progress", classes="panel")
+                yield Static(id="loop", classes="panel")
                 yield Static(id="alarms", classes="panel")
                 yield Static(id="events", classes="panel")
         yield Footer()
 
     def on_mount(self) -> None:
         """Titles, columns, and the first drawing."""
-        for name in ("topology", "power", "devices", "progress", "alarms", "events"):
+        for name in ("topology", "power", "devices", "progress", "loop", "alarms", "events"):
             self.query_one(f"#{name}").border_title = {
                 "devices": "power by device",
                 "power": "power of the lab",
                 "progress": "trials",
+                "loop": "closed loop",
             }.get(name, name)
         table = self.query_one(DataTable)
         for name, meaning in COLUMNS.items():
@@ -132,11 +136,13 @@ class WatchApp(App[str]):
         view = self._view
         self.query_one("#head", Static).update(panels.head(view, self.size.width))
         self.screen.set_class(view.run is None, "-no-run")
+        self.screen.set_class(view.loop is None, "-no-loop")
         for name, draw in (
             ("topology", topology),
             ("power", panels.power),
             ("devices", panels.devices),
             ("progress", panels.progress),
+            ("loop", panels.loop),
             ("alarms", panels.alarms),
             ("events", panels.events),
         ):

@@ -28,6 +28,7 @@ def as_text(view: LabView, width: int) -> RenderableType:
         *_titled("power of the lab", panels.power(view, width, _CHART)),
         *_titled("power by device", panels.devices(view, width, _MOST)),
         *_titled("trials", panels.progress(view, width, 12)),
+        *(_titled("closed loop", panels.loop(view, width, 12)) if view.loop is not None else ()),
         *_titled("alarms", panels.alarms(view, width, 20)),
         *_titled("topology", topology(view, width, _MOST)),
         *_titled(title(rows, "all links", "trunks first"), links),

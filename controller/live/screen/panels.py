@@ -186,6 +186,27 @@ def _wrapped(text: str, first: int, others: int) -> tuple[str, list[str]]:
     return head, wrap(text[len(head) :].strip(), max(_LEAST, others))
 
 
+def loop(view: LabView, width: int, height: int) -> Text:
+    """A closed loop: its last epoch, the links that are not active, and its last decisions with their reasons."""
+    shown = view.loop
+    if shown is None:
+        return _line((" no closed loop", "dim"))
+    counts = [f"{len(names)} {state}" for state, names in shown.links.items() if names]
+    parts = [f" epoch {shown.epoch}: {shown.active_count} links active", *counts]
+    if shown.busiest_share is not None:
+        parts.append(f"busiest {shown.busiest_share:.1%}")
+    if shown.slowdown_share is not None:
+        parts.append(f"program {shown.slowdown_share:+.1%}")
+    lines = [_line(", ".join(parts), ("   backs off", "yellow") if shown.backs_off else "")]
+    if shown.undecided:
+        lines.append(_line((f" no decision: {shown.undecided}", "yellow")))
+    for one in shown.decisions:
+        text = f"{one.link} {one.after}: {one.why}"
+        first, rest = _wrapped(text, width - _INDENT, width - _INDENT)
+        lines += [_line((f" {_clock(one.time_ns)} ", "dim"), first), *(_line(" " * _INDENT, line) for line in rest)]
+    return _NEWLINE.join(lines[:height])
+
+
 def alarms(view: LabView, width: int, height: int) -> Text:
     """Alarms, the bad ones first; where room is short, equal ones of many links are merged, else long ones wrap."""
     ordered = sorted(view.alarms, key=lambda one: one.severity != "bad")

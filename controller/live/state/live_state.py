@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
+from controller.live.state.loop_history import LoopHistory
 from controller.live.state.port_history import PortHistory
 from controller.live.state.power_history import PowerHistory
 from controller.live.state.source_state import SourceStates
@@ -21,7 +22,7 @@ _ACTUATION_NS: Final = 20_000_000_000
 """A link that goes down this close to an actuation of it raises no alarm."""
 
 _MOST_ALARMS: Final = 50
-_HIDDEN: Final = frozenset({EventKind.TRIAL_BEGUN, EventKind.PORTS_SET})
+_HIDDEN: Final = frozenset({EventKind.TRIAL_BEGUN, EventKind.PORTS_SET, EventKind.LOOP_EPOCH})
 _NOTHING = PortView(None, 0, None, None, None, None)
 
 
@@ -33,6 +34,7 @@ class LiveState:
         self._ports = PortHistory()
         self._power = PowerHistory(strip.name for strip in lab.strips)
         self._trials = TrialHistory()
+        self._loop = LoopHistory()
         self._events: deque[EventView] = deque(maxlen=_EVENTS)
         self._eee: dict[str, bool] = {}
         self._actuations_ns: dict[str, list[int]] = {}
@@ -51,6 +53,7 @@ class LiveState:
     def take_event(self, event: Event) -> None:
         """An event."""
         self._trials.take_event(event)
+        self._loop.take_event(event)
         self.last_ns = max(self.last_ns, event["time_ns"])
         if event["kind"] == EventKind.ACTUATION:
             self._take_actuation(event)
@@ -90,6 +93,7 @@ class LiveState:
             alarms=tuple(alarms[:_MOST_ALARMS]),
             events=tuple(reversed(self._events)),
             answering=(sum(state.outcome == "ok" for state in states), len(states)),
+            loop=self._loop.view(),
         )
 
     def _run(self, facts: Mapping[str, Any] | None, now_ns: int) -> RunView | None:

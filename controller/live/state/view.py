@@ -1,5 +1,6 @@
 """What a live view shows at one moment: frozen values that the histories make and the panels draw."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -125,6 +126,36 @@ class RunView:
 
 
 @dataclass(frozen=True, slots=True)
+class DecisionView:
+    """What a closed loop did with a link, and why."""
+
+    time_ns: int
+    link: str
+    after: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoopView:
+    """A closed loop of link regulation after its last epoch.
+
+    `links`: names by state, of those that are not active. `busiest_share`: of time, of the busiest trunk. Values that
+    are not known are None; `undecided` says why there was no decision.
+    """
+
+    epoch: int
+    active_count: int
+    links: Mapping[str, tuple[str, ...]]
+    busiest_share: float | None
+    slowdown_share: float | None
+    backs_off: bool
+    undecided: str
+    undecided_count: int
+    decisions: tuple[DecisionView, ...]
+    """The newest first."""
+
+
+@dataclass(frozen=True, slots=True)
 class Alarm:
     """Something that a person should check."""
 
@@ -157,3 +188,5 @@ class LabView:
 
     answering: tuple[int, int] = (0, 0)
     """How many sources answered their last poll, of how many."""
+
+    loop: LoopView | None = None

@@ -91,6 +91,18 @@ def ended(second: float, trial: int, state: str = "valid", why: str = "", took_s
     return event(second, "trial_ended", **own, begun_ns=end_ns - round(took_s * SECOND), ended_ns=end_ns)
 
 
+def loop_epoch(second: float, epoch: int, **facts: Any) -> dict[str, Any]:
+    """An epoch of a closed loop in which one of the two trunks is off."""
+    links = {"shadow": [], "off": ["sw1:p3--sw2:p3"], "waking": [], "down": []}
+    own = {"epoch": epoch, "active": 1, "links": links, "busiest_share": 0.25, "slowdown": 0.031, "backs_off": False}
+    return event(second, "loop_epoch", **{**own, "undecided": "", **facts})
+
+
+def loop_decided(second: float, after: str, why: str) -> dict[str, Any]:
+    """What the loop does with that trunk."""
+    return event(second, "loop_decided", epoch=1, link="sw1:p3--sw2:p3", before="active", after=after, why=why)
+
+
 FACTS = {
     "name": "alltoall-eee",
     "state": "running",

@@ -21,8 +21,11 @@ from controller.collecting.collect import SourceState
 from controller.live.export.influx import InfluxTarget, InfluxWriter, line_of, lines_of
 from controller.live.export.latest import Latest
 from controller.live.export.prometheus import LabMetrics, PrometheusExporter
+from controller.live.export.run_metrics import RunMetrics
 from lab.errors import LabError
+from record.run_tail import Update
 from record.sample_tables import PORTS, Batch
+from tests.support.labs.toy_view import LAB, T0, event, loop_decided, loop_epoch
 
 _NAMES = [name for name in PORTS.names if name.endswith(("_byte", "_frame"))]
 
@@ -99,6 +102,33 @@ def test_metrics_have_base_units_and_no_value_that_is_missing_or_stale() -> None
     assert not [labels for _, labels in names if ("outlet", "0") in labels]  # the strip itself
     other = (("direction", "receive"), ("port", "gi1/0/2"), ("switch", "sw1"))
     assert ("eee_port_bytes_total", other) not in shown  # null
+
+
+def test_a_closed_loop_is_exported_with_its_decisions_as_annotations() -> None:
+    metrics = RunMetrics(LAB)
+    events = (
+        loop_decided(1.0, "off", "it was not needed"),
+        event(2.0, "loop_undecided", epoch=2, why="sw2: does not answer."),
+        loop_epoch(2.0, 2, busiest_share=None),
+    )
+    metrics.take_update(Update(events=events), {"name": "auto", "state": "running"})
+    shown = {
+        (sample.name, sample.labels.get("state") or sample.labels.get("after", "")): sample.value
+        for metric in metrics.collect()
+        for sample in metric.samples
+        if sample.name.startswith(("eee_loop", "eee_actuation"))
+    }
+    assert shown == {
+        ("eee_actuation_timestamp_seconds", "off"): T0 / 1e9 + 1,
+        ("eee_loop_links", "active"): 1,
+        ("eee_loop_links", "shadow"): 0,
+        ("eee_loop_links", "off"): 1,
+        ("eee_loop_links", "waking"): 0,
+        ("eee_loop_links", "down"): 0,
+        ("eee_loop_epochs_total", ""): 2,
+        ("eee_loop_undecided_epochs_total", ""): 1,
+        ("eee_loop_slowdown_ratio", ""): 0.031,
+    }
 
 
 def test_old_samples_are_not_exported() -> None:

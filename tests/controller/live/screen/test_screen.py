@@ -19,7 +19,21 @@ from controller.live.state.live_state import LiveState
 from controller.live.state.view import Alarm, DevicePower, EventView, LabView, PowerView
 from lab.errors import LabError
 from record.run_tail import Echo, Update
-from tests.support.labs.toy_view import FACTS, LAB, SECOND, T0, begun, ended, event, lpi, poll, ports, watts
+from tests.support.labs.toy_view import (
+    FACTS,
+    LAB,
+    SECOND,
+    T0,
+    begun,
+    ended,
+    event,
+    loop_decided,
+    loop_epoch,
+    lpi,
+    poll,
+    ports,
+    watts,
+)
 
 
 def _busy(second: int = 30) -> LabView:
@@ -103,6 +117,24 @@ def test_an_empty_view_can_be_drawn() -> None:
     assert "no watts yet" in shown
     assert "live, nothing is kept" in shown
     assert "trials" not in shown
+
+
+def test_a_closed_loop_has_a_panel_with_its_decisions_and_their_reasons() -> None:
+    live_state = LiveState(LAB)
+    live_state.take_event(loop_decided(1.0, "off", "it was not needed as a shadow link"))
+    live_state.take_event(loop_epoch(2.0, 7, undecided="sw2: does not answer.", backs_off=True))
+    view = live_state.view(T0 + 2 * SECOND, FACTS)
+    for size in ((80, 24), (160, 50)):
+        _, shown = _drive(_Toy(view), size)
+        assert "closed loop" in shown
+        assert "epoch 7: 1 links active, 1 off, busiest 25.0%, program +3.1%   backs off" in shown
+        assert "no decision: sw2: does not answer." in shown
+        assert "sw1:p3--sw2:p3 off: it was not needed" in shown
+    assert "closed loop" not in _drive(_Toy(_busy()), (160, 50))[1]
+    console = Console(width=100, color_system=None, force_terminal=False)
+    with console.capture() as captured:
+        console.print(as_text(view, 100))
+    assert "epoch 7: 1 links active" in captured.get()
 
 
 def test_filters_and_orders_step_on_and_cells_follow_the_feed() -> None:

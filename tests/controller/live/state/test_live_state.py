@@ -6,7 +6,22 @@ from controller.live.state.live_state import LiveState
 from controller.live.state.view import LinkView
 from record.run_tail import Echo, Update
 from record.sample_tables import Batch
-from tests.support.labs.toy_view import FACTS, LAB, SECOND, T0, begun, ended, event, lpi, poll, ports, times, watts
+from tests.support.labs.toy_view import (
+    FACTS,
+    LAB,
+    SECOND,
+    T0,
+    begun,
+    ended,
+    event,
+    loop_decided,
+    loop_epoch,
+    lpi,
+    poll,
+    ports,
+    times,
+    watts,
+)
 
 
 def _link(live_state: LiveState, name: str, second: float = 1.0) -> LinkView:
@@ -174,3 +189,21 @@ def test_an_unknown_event_is_shown_with_its_facts() -> None:
     live_state.take_event(event(1.0, "actuation"))
     live_state.take(Batch("weather", 1, times(0.0)))
     assert [one.text for one in live_state.view(T0).events] == ["actuation", "moon rose: phase full"]
+
+
+def test_a_closed_loop_is_shown_by_its_last_epoch_and_its_decisions() -> None:
+    live_state = LiveState(LAB)
+    assert live_state.view(T0).loop is None
+    for one in (loop_epoch(0.0, 1), loop_decided(1.0, "shadow", "not needed"), loop_decided(2.0, "off", "not needed")):
+        live_state.take_event(one)
+    live_state.take_event(event(3.0, "loop_undecided", epoch=2, why="sw2: does not answer."))
+    live_state.take_event(loop_epoch(3.0, 2, undecided="sw2: does not answer.", busiest_share=None))
+    view = live_state.view(T0 + 4 * SECOND)
+    loop = view.loop
+    assert loop is not None
+    assert (loop.epoch, loop.active_count, loop.links["off"]) == (2, 1, ("sw1:p3--sw2:p3",))
+    assert (loop.busiest_share, loop.slowdown_share, loop.undecided_count) == (None, 0.031, 1)
+    assert [one.after for one in loop.decisions] == ["off", "shadow"]
+    texts = [one.text for one in view.events]
+    assert texts[0] == "no decision in epoch 2: sw2: does not answer."
+    assert not [text for text in texts if "links are active" in text], "one event an epoch would hide all others"
