@@ -179,7 +179,7 @@ impl FlitEngine {
             network.nodes(),
             parameters.vcs,
             parameters.buffer_flits,
-            vec![load / f64::from(parameters.packet_flits); network.nodes() as usize],
+            &vec![load / f64::from(parameters.packet_flits); network.nodes() as usize],
             &mut rng,
         );
         Ok(Self {
@@ -311,7 +311,7 @@ impl FlitEngine {
             self.network.nodes(),
             self.parameters.vcs,
             self.parameters.buffer_flits,
-            probabilities,
+            &probabilities,
             &mut self.rng,
         );
         Ok(())

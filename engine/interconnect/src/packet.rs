@@ -22,7 +22,7 @@ use crate::link::{LinkLedger, LinkPolicy, LinkTx, Ready};
 use crate::measure::{Interval, Measurement};
 use crate::network::{Network, NodeId, Peer, PortId};
 use crate::parameters::{RouterParameters, Switching};
-use crate::rng::Rng;
+use crate::rng::{Rng, Trials};
 use crate::routing::{Choice, Congestion, Header, Request, Routing};
 use crate::slots::Slots;
 use crate::traffic::Destinations;
@@ -82,6 +82,17 @@ impl Congestion for Queued<'_> {
     }
 }
 
+/// A quotient; the usual divisors are known to the compiler, which then does not divide.
+const fn divided(value: u64, by: u64) -> u64 {
+    match by {
+        1 => value,
+        2 => value / 2,
+        3 => value / 3,
+        4 => value / 4,
+        _ => value / by,
+    }
+}
+
 /// A network under simulation.
 #[derive(Clone, Debug)]
 pub struct PacketEngine {
@@ -103,7 +114,7 @@ pub struct PacketEngine {
     requests: Vec<Request>,
     /// When each node's next packet is due.
     due: Vec<u64>,
-    probability: f64,
+    trials: Trials,
     measurement: Measurement,
     made: u64,
     done: u64,
@@ -177,7 +188,7 @@ impl PacketEngine {
             packets: Slots::new(),
             requests: Vec::new(),
             due: vec![0; network.nodes() as usize],
-            probability: load / f64::from(parameters.packet_flits),
+            trials: Trials::new(load / f64::from(parameters.packet_flits)),
             measurement: Measurement::default(),
             made: 0,
             done: 0,
@@ -189,7 +200,7 @@ impl PacketEngine {
             destinations,
         };
         for node in 0..engine.network.nodes() {
-            let due = engine.rng.geometric(engine.probability).saturating_sub(1);
+            let due = engine.rng.trials(&engine.trials).saturating_sub(1);
             engine.due[node as usize] = due;
             engine.put(due, Event::Make { node });
         }
@@ -330,7 +341,7 @@ impl PacketEngine {
 
     /// No packet is made from now on.
     pub fn stop_traffic(&mut self) {
-        self.probability = 0.0;
+        self.trials = Trials::new(0.0);
         self.due.fill(u64::MAX);
     }
 
@@ -398,7 +409,7 @@ impl PacketEngine {
         if created == u64::MAX {
             return;
         }
-        let gap = self.rng.geometric(self.probability);
+        let gap = self.rng.trials(&self.trials);
         self.due[node as usize] = created.saturating_add(gap);
         let dest = self.destinations.draw(node, &mut self.rng);
         let packet = self.make_packet(node, dest, created);
@@ -459,15 +470,23 @@ impl PacketEngine {
     /// Take a virtual channel with room, or wait for one.
     fn ask(&mut self, output: u32, packet: u32, request: Request) {
         let base = output as usize * usize::from(self.parameters.vcs);
-        let most = (request.first_vc..=request.last_vc)
-            .max_by_key(|&vc| (self.room[base + usize::from(vc)], u8::MAX - vc));
-        match most {
-            Some(vc) if self.room[base + usize::from(vc)] > 0 => {
-                self.grant(output, packet, request, vc);
+        // The one with the most room, the lowest among equals.
+        let (first, last) = (usize::from(request.first_vc), usize::from(request.last_vc));
+        let (mut most, mut vc) = (0, request.first_vc);
+        for (&room, own) in self.room[base + first..=base + last]
+            .iter()
+            .zip(request.first_vc..)
+        {
+            if room > most {
+                (most, vc) = (room, own);
             }
-            _ => self.outputs[output as usize]
+        }
+        if most > 0 {
+            self.grant(output, packet, request, vc);
+        } else {
+            self.outputs[output as usize]
                 .waiting
-                .push_back((packet, request)),
+                .push_back((packet, request));
         }
     }
 
@@ -528,7 +547,7 @@ impl PacketEngine {
         let arrived = self.packets[packet].arrived;
         let last = (step + flits - 1).max((arrived + flits - 1) * steps);
         output.next_step = last + 1;
-        let ready = (step + 1) / steps;
+        let ready = divided(step + 1, steps);
         let mut start = ready.max(output.free);
         if let Some(links) = &mut self.links {
             let link = &mut links[port as usize];
@@ -550,7 +569,7 @@ impl PacketEngine {
             0
         };
         self.put(
-            last / steps + 1 + latency + delay,
+            divided(last, steps) + 1 + latency + delay,
             Event::Credit { output: from, vc },
         );
         start

@@ -2,6 +2,31 @@
 //!
 //! Written here so that the same seed gives the same bytes whatever a library's next version does.
 
+/// Trials with a probability of success.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Trials {
+    p: f64,
+    /// Logarithm of the probability of a failure.
+    log_failure: f64,
+}
+
+impl Trials {
+    /// Trials that succeed with probability `p`.
+    #[must_use]
+    pub fn new(p: f64) -> Self {
+        Self {
+            p,
+            log_failure: (-p).ln_1p(),
+        }
+    }
+
+    /// The probability of success.
+    #[must_use]
+    pub const fn probability(&self) -> f64 {
+        self.p
+    }
+}
+
 /// Random numbers. Equal seeds give equal sequences.
 #[derive(Clone, Debug)]
 pub struct Rng {
@@ -51,13 +76,18 @@ impl Rng {
     /// Number of trials up to and including the first success, each with probability `p`: at least 1.
     /// `u64::MAX` for `p` = 0.
     pub fn geometric(&mut self, p: f64) -> u64 {
-        if p >= 1.0 {
+        self.trials(&Trials::new(p))
+    }
+
+    /// The same, for a probability of which much is drawn.
+    pub fn trials(&mut self, trials: &Trials) -> u64 {
+        if trials.p >= 1.0 {
             return 1;
         }
-        if p <= 0.0 {
+        if trials.p <= 0.0 {
             return u64::MAX;
         }
-        let failures = (1.0 - self.uniform()).ln() / (-p).ln_1p();
+        let failures = (1.0 - self.uniform()).ln() / trials.log_failure;
         (failures as u64).saturating_add(1)
     }
 

@@ -1,7 +1,7 @@
 //! Nodes: when they make packets, and how they send them.
 
 use crate::network::NodeId;
-use crate::rng::Rng;
+use crate::rng::{Rng, Trials};
 use crate::wheel::Wheel;
 
 /// Cycles that a node's next packet may lie ahead before the node is looked at again.
@@ -30,7 +30,7 @@ pub(super) struct Nodes {
     credits: Vec<u16>,
     vcs: u8,
     /// Probability of a packet in a cycle, by node.
-    probabilities: Vec<f64>,
+    trials: Vec<Trials>,
     /// Nodes that have something to send.
     busy: Vec<NodeId>,
     /// Nodes whose next packet is due at a cycle, or that are looked at again then.
@@ -42,15 +42,14 @@ impl Nodes {
         nodes: u32,
         vcs: u8,
         buffer: u16,
-        probabilities: Vec<f64>,
+        probabilities: &[f64],
         rng: &mut Rng,
     ) -> Self {
+        let trials: Vec<Trials> = probabilities.iter().map(|&p| Trials::new(p)).collect();
         let mut resting = Wheel::new(AHEAD);
         let nodes: Vec<Node> = (0..nodes)
             .map(|node| {
-                let next = rng
-                    .geometric(probabilities[node as usize])
-                    .saturating_sub(1);
+                let next = rng.trials(&trials[node as usize]).saturating_sub(1);
                 resting.put(next.min(AHEAD), node);
                 Node {
                     next,
@@ -66,7 +65,7 @@ impl Nodes {
             credits: vec![buffer; nodes.len() * usize::from(vcs)],
             nodes,
             vcs,
-            probabilities,
+            trials,
             busy: Vec::new(),
             resting,
         }
@@ -126,10 +125,10 @@ impl Nodes {
     }
 
     pub(super) fn begin(&mut self, node: NodeId, packet: u32, rng: &mut Rng) {
-        let probability = self.probabilities[node as usize];
+        let trials = self.trials[node as usize];
         let node = &mut self.nodes[node as usize];
         node.packet = Some((packet, 0));
-        node.next = node.next.saturating_add(rng.geometric(probability));
+        node.next = node.next.saturating_add(rng.trials(&trials));
     }
 
     /// Send the next flit, if there is one and a credit for it: its packet, its number in the packet, and the VC.
@@ -187,7 +186,10 @@ impl Nodes {
 
     /// The largest of all nodes' probabilities of a packet in a cycle.
     pub(super) fn probability(&self) -> f64 {
-        self.probabilities.iter().copied().fold(0.0, f64::max)
+        self.trials
+            .iter()
+            .map(Trials::probability)
+            .fold(0.0, f64::max)
     }
 
     /// A node makes no packet any more.
@@ -196,7 +198,7 @@ impl Nodes {
     }
 
     pub(super) fn stop(&mut self) {
-        self.probabilities.fill(0.0);
+        self.trials.fill(Trials::new(0.0));
         for node in &mut self.nodes {
             node.next = u64::MAX;
         }
