@@ -158,6 +158,19 @@ def _run() -> dashboard.Dashboard:
             (f"max by (what, levels) (eee_run_trial_info{{{_RUN}}})", "{{what}} {{levels}}"),
             {"1": ("runs", "blue")},
         ),
+        lines(
+            "Closed loop",
+            "Trunks by what the closed loop does with them; its decisions are annotations.",
+            "short",
+            (f"sum by (state) (eee_loop_links{{{_RUN}}})", "{{state}}"),
+        ),
+        lines(
+            "Closed loop: load and slowdown",
+            "Time in use of the busiest trunk; how much slower the program is than with all links on.",
+            "percentunit",
+            (f"eee_loop_busiest_ratio{{{_RUN}}}", "busiest trunk"),
+            (f"eee_loop_slowdown_ratio{{{_RUN}}}", "slowdown"),
+        ),
         *_power(_LAB),
         lines(
             "Round trips of the probe",

@@ -147,6 +147,8 @@ def _recorded(lab: Lab, folder: Path) -> Iterator[Run]:
         run.event(EventKind.TRIAL_ENDED, **ended.plain())
         link = lab.find_link("sw1:gi1/0/11").name
         run.event(EventKind.ACTUATION, what="eee", link=link, after="on", begun_ns=now_ns, ended_ns=now_ns)
+        loop = {"active": 8, "links": {"off": [link]}, "busiest_share": 0.1, "slowdown": 0.01}
+        run.event(EventKind.LOOP_EPOCH, epoch=1, **loop, backs_off=False, undecided="")
         run.event(EventKind.TRIAL_BEGUN, **TrialBegun(2, 2, 1, 0, {"eee": "on"}, "probe").plain())
         trial_folder(run.folder, 2).mkdir(parents=True)
 
