@@ -123,7 +123,7 @@ VERBS: Final = (
         "report",
         "eeectl.verbs.report:report_app",
         "analyse",
-        "Make a report of runs: an HTML file that opens offline, and figures as SVG and PDF beside it.",
+        "Make a report of runs, or of simulations: an HTML file that opens offline, and figures beside it.",
     ),
     Verb(
         "rollback",

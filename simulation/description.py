@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt, m
 
 from lab.folder import find_lab, load_lab
 from lab.topology import Topology as LabTopology
+from simulation.calibration_use import CalibrationUse
 
 NonNegative = Annotated[int, Field(ge=0)]
 Load = Annotated[float, Field(gt=0, le=1)]
@@ -305,6 +306,7 @@ class Description(_Part):
     links: Links = Links()
     consolidation: Consolidation | None = None
     energy: Energy = Energy()
+    calibration: CalibrationUse | None = None
     loads: list[Load] | None = None
     """Flits a node and cycle."""
 
@@ -366,9 +368,12 @@ _LEAST_EPOCHS: Final = 20
 
 
 def relative_to(description: Description, folder: Path) -> Description:
-    """The description with a lab's folder seen from the file's folder, if it is there."""
-    network = description.network
+    """The description with a lab's folder and a calibration's file seen from the file's folder, if they are there."""
+    network, use = description.network, description.calibration
     if isinstance(network, OfLab) and (folder / network.lab).is_dir():
         moved = network.model_copy(update={"lab": str((folder / network.lab).resolve())})
-        return description.model_copy(update={"network": moved})
+        description = description.model_copy(update={"network": moved})
+    if use is not None and (folder / use.file).is_file():
+        found = use.model_copy(update={"file": str((folder / use.file).resolve())})
+        description = description.model_copy(update={"calibration": found})
     return description

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal
 from eee_engine import NetworkSimulation, SimulationError, network_facts
 
 from lab.errors import LabError
-from simulation.description import Description
-from simulation.energy import energy_use
+from simulation.description import Description, Links
+from simulation.energy import StateShares, energy_use, shares_between
 from simulation.steadiness import MeanInterval, batch_means, mser
 
 if TYPE_CHECKING:
@@ -20,6 +20,9 @@ _FIRST_LOOK: Final = 40
 """Batches before the first look whether the series is steady, and between looks."""
 
 _SETTLED_EPOCHS: Final = 3
+
+_PAUSES: Final = 4
+"""Times that a link could fall asleep and wake, at least, while it is measured."""
 
 _SHORTFALL: Final = 0.98
 """A network that accepts less than this share of the load, beyond what chance does, is saturated."""
@@ -59,11 +62,22 @@ class Point:
 
     warm_up_cycles: int
     cycles: int
-    low_power_share: float
-    """Of the time of all channels between routers."""
+    transmit_share: float
+    """Of the time of all channels between routers, as all shares; these eight add up to 1."""
 
+    idle_share: float
+    """At full power, sending nothing."""
+
+    sleep_share: float
+    wake_share: float
+    quiet_share: float
+    refresh_share: float
+    fast_share: float
     off_share: float
-    """Of the time of all channels between routers: turned off by TCEP."""
+    """Turned off by TCEP."""
+
+    low_power_share: float
+    """Quiet, refresh and fast wake's low power together."""
 
     control_share: float | None
     """TCEP's control packets to packets that arrived."""
@@ -74,6 +88,23 @@ class Point:
 
     doubts: str
     """Sentences of the packet engine about its assumptions."""
+
+    draw: int = 0
+    """Of the links' times: 0 for their values, else the number of the draw from a calibration's intervals."""
+
+    @property
+    def shares(self) -> StateShares:
+        """Of the time of all channels between routers."""
+        return StateShares(
+            self.transmit_share,
+            self.idle_share,
+            self.sleep_share,
+            self.wake_share,
+            self.quiet_share,
+            self.refresh_share,
+            self.fast_share,
+            self.off_share,
+        )
 
 
 def simulate_point(description: Description, load: float, seed: int) -> Point:
@@ -99,8 +130,11 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
         raise BrokenSimulation(f"{description.name}: {error}; change the simulation's file.") from error
     precision = description.precision
     tcep = description.consolidation
-    least = 2 * tcep.deactivation_cycles if tcep else 0
+    pause = _pause(description.links)
+    least = max(2 * tcep.deactivation_cycles if tcep else 0, _PAUSES * pause)
     settled = tcep is None or _settle(simulation, tcep.deactivation_cycles, precision.most_cycles // 2)
+    if pause:
+        simulation.advance(min(pause, precision.most_cycles // 4))
     warm_up, found = _warm_up(simulation, precision.batch_cycles, simulation.now_cycles + precision.most_cycles // 4)
     before, control = simulation.channels(), simulation.consolidation()["control_packets"]
     begun = simulation.now_cycles
@@ -121,7 +155,7 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
     flits, arrived = sum(one["flits"] for one in batches), sum(one["packets"] for one in batches)
     accepted = flits / (network_facts(description.network.form())["nodes"] * cycles)
     chance = 4 / sqrt(max(arrived, 1))
-    use = energy_use(description.energy, before, after)
+    use, shares = energy_use(description.energy, before, after), shares_between(before, after)
     return Point(
         load=load,
         seed=seed,
@@ -129,6 +163,7 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
         saturated=accepted < load * (_SHORTFALL - chance) or simulation.outstanding > 0,
         steady=settled
         and found
+        and cycles >= least
         and accepted <= load * (2 - _SHORTFALL + chance)
         and interval is not None
         and interval.percent <= precision.within_percent,
@@ -142,13 +177,32 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
         accepted=accepted,
         warm_up_cycles=warm_up,
         cycles=cycles,
-        low_power_share=use.low_power_share,
-        off_share=use.off_share,
+        transmit_share=shares.transmit,
+        idle_share=shares.idle,
+        sleep_share=shares.sleep,
+        wake_share=shares.wake,
+        quiet_share=shares.quiet,
+        refresh_share=shares.refresh,
+        fast_share=shares.fast,
+        off_share=shares.off,
+        low_power_share=shares.low_power,
         control_share=(later - control) / arrived if arrived else None,
         energy_pj_per_flit=use.picojoule / flits if flits else None,
         energy_ratio=use.ratio,
         doubts=" ".join(f"{doubt}." for doubt in simulation.doubts()),
     )
+
+
+def needed_cycles(links: Links) -> int:
+    """The `most_cycles` that links need to be seen falling asleep and waking as often as wanted."""
+    return 2 * _PAUSES * _pause(links)
+
+
+def _pause(links: Links) -> int:
+    """Cycles of the longest way to sleep and back: a shorter measurement would not see that links sleep."""
+    if links.mode == "off":
+        return 0
+    return links.hold + links.deep_after + links.sleep + max(links.wake, links.fast_wake)
 
 
 def _settle(simulation: NetworkSimulation, epoch: int, most: int) -> bool:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, fields
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 from types import NoneType, UnionType
@@ -10,13 +11,15 @@ from typing import Any, Final, get_args
 
 import polars as pl
 
+from analysis.calibration import Calibration, save_calibration
 from lab import durable
 from lab.errors import LabError
 from simulation.description import Description
 from simulation.point import Point
 
-_POINTS: Final = "points.parquet"
-_DESCRIPTION: Final = "description.json"
+POINTS: Final = "points.parquet"
+DESCRIPTION: Final = "description.json"
+CALIBRATION: Final = "calibration.yaml"
 _TYPES: Final = {float: pl.Float64, int: pl.Int64, bool: pl.Boolean, str: pl.String}
 
 
@@ -35,32 +38,38 @@ SCHEMA: Final = {field.name: _column(field.type) for field in fields(Point)}
 
 
 class Results:
-    """Points of one description. Opening the folder again continues it."""
+    """Points of one description. Opening the folder again continues it.
 
-    def __init__(self, folder: Path, description: Description) -> None:
+    With a calibration, which is copied beside the points, the description is that of the links' fitted values.
+    """
+
+    def __init__(self, folder: Path, description: Description, calibration: Calibration | None = None) -> None:
         self._folder = folder
-        text = json.dumps(_identity(description), indent=1, sort_keys=True) + "\n"
+        text = json.dumps(_identity(description, calibration), indent=1, sort_keys=True) + "\n"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            written = folder / _DESCRIPTION
+            written = folder / DESCRIPTION
             if not written.exists():
+                if calibration is not None:
+                    save_calibration(folder / CALIBRATION, calibration)
                 durable.replace(written, text)
             elif written.read_text(encoding="utf-8") != text:
                 raise WrongFolder(
                     f"{folder} holds points of another simulation: name another folder with --output, or remove it."
                 )
-            self._points = _read(folder / _POINTS)
+            self._points = read_points(folder / POINTS)
         except OSError as error:
             raise WrongFolder(f"{folder}: {error.strerror}; name another folder with --output.") from error
 
     @property
     def points(self) -> tuple[Point, ...]:
-        """All points so far, by load and seed."""
-        return tuple(sorted(self._points, key=lambda point: (point.load, point.seed)))
+        """All points so far, by load, seed and draw."""
+        return tuple(sorted(self._points, key=lambda point: (point.load, point.seed, point.draw)))
 
-    def find(self, load: float, seed: int) -> Point | None:
+    def find(self, load: float, seed: int, draw: int = 0) -> Point | None:
         """A point that is there already."""
-        return next((point for point in self._points if (point.load, point.seed) == (load, seed)), None)
+        wanted = load, seed, draw
+        return next((point for point in self._points if (point.load, point.seed, point.draw) == wanted), None)
 
     def add(self, point: Point) -> None:
         """Keep a point; it is on the disk when this returns."""
@@ -68,7 +77,7 @@ class Results:
         out = BytesIO()
         frame_of(self.points).write_parquet(out)
         try:
-            durable.replace(self._folder / _POINTS, out.getvalue())
+            durable.replace(self._folder / POINTS, out.getvalue())
         except OSError as error:
             raise WrongFolder(
                 f"{self._folder}: {error.strerror}; make room, and run the same command again."
@@ -80,7 +89,13 @@ def frame_of(points: Sequence[Point]) -> pl.DataFrame:
     return pl.DataFrame([asdict(point) for point in points], schema=SCHEMA)
 
 
-def _read(path: Path) -> list[Point]:
+def is_simulation(folder: Path) -> bool:
+    """Whether a folder is one of `eeectl simulate`."""
+    return (folder / DESCRIPTION).is_file()
+
+
+def read_points(path: Path) -> list[Point]:
+    """The points of a file, none if there is no file; WrongFolder if it is something else."""
     if not path.exists():
         return []
     try:
@@ -89,7 +104,11 @@ def _read(path: Path) -> list[Point]:
         raise WrongFolder(f"{path} is not a file of points: remove it, and the points are simulated again.") from error
 
 
-def _identity(description: Description) -> dict[str, Any]:
-    """What a point depends on: everything but which loads and seeds are asked for."""
-    plain = description.model_dump(exclude={"loads", "curve", "seeds"})
-    return plain | {"network": description.network.form()}
+def _identity(description: Description, calibration: Calibration | None) -> dict[str, Any]:
+    """What a point depends on: everything but which loads, seeds and draws are asked for."""
+    plain = description.model_dump(exclude={"loads", "curve", "seeds", "calibration"})
+    plain["network"] = description.network.form()
+    if calibration is not None and description.calibration is not None:
+        digest = sha256(calibration.model_dump_json().encode()).hexdigest()
+        plain["calibration"] = description.calibration.model_dump(exclude={"file", "draws"}) | {"digest": digest}
+    return plain

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
+from dataclasses import replace
 from statistics import fmean
+from typing import NamedTuple
 
 from simulation.curve import CurvePoint, next_loads
 from simulation.description import Description
@@ -10,18 +12,35 @@ from simulation.pool import HerePool, Pool
 from simulation.results import Results
 from simulation.worker import Simulated
 
+
+class _Asked(NamedTuple):
+    load: float
+    seed: int
+    draw: int
+
+
 Done = Callable[[Simulated], None]
 """Called with each point when it is on the disk."""
 
 
-def simulate(description: Description, results: Results, pool: Pool, done: Done) -> None:
+def simulate(
+    description: Description, results: Results, pool: Pool, done: Done, draws: Sequence[Description] = ()
+) -> None:
     """Simulate the points that `results` lacks; each is kept as soon as it is known.
 
-    The points do not depend on the pool. A curve chooses loads after all seeds of the loads before are known.
+    `draws` are the same description with other times of its links; each load and seed is simulated with all of them.
+    The points do not depend on the pool. A curve chooses loads after all points of the loads before are known.
     """
+    every = (description, *draws)
     for loads in _rounds(description, results):
-        asked = [(load, seed) for load in loads for seed in description.seeds if results.find(load, seed) is None]
-        for simulated in _points(description, asked, pool):
+        asked = [
+            _Asked(load, seed, draw)
+            for load in loads
+            for seed in description.seeds
+            for draw in range(len(every))
+            if results.find(load, seed, draw) is None
+        ]
+        for simulated in _points(every, asked, pool):
             results.add(simulated.point)
             done(simulated)
 
@@ -43,16 +62,20 @@ def _curve_point(results: Results, load: float) -> CurvePoint:
     return CurvePoint(load, fmean(latencies) if latencies else None, any(point.saturated for point in points))
 
 
-def _points(description: Description, asked: Sequence[tuple[float, int]], pool: Pool) -> Iterator[Simulated]:
+def _points(every: Sequence[Description], asked: Sequence[_Asked], pool: Pool) -> Iterator[Simulated]:
     if isinstance(pool, HerePool):
-        for load, seed in asked:
-            yield pool.submit(description, load, seed).result()
+        for one in asked:
+            yield _drawn(pool.submit(every[one.draw], one.load, one.seed).result(), one)
         return
     # The longest first, so that the processes end together.
-    running = [pool.submit(description, load, seed) for load, seed in sorted(asked, reverse=True)]
+    running = {pool.submit(every[one.draw], one.load, one.seed): one for one in sorted(asked, reverse=True)}
     try:
         for future in as_completed(running):
-            yield future.result()
+            yield _drawn(future.result(), running[future])
     finally:
         for future in running:
             future.cancel()
+
+
+def _drawn(simulated: Simulated, asked: _Asked) -> Simulated:
+    return replace(simulated, point=replace(simulated.point, draw=asked.draw))

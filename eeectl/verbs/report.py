@@ -1,8 +1,9 @@
 """`eeectl report RUN...`: one page that opens offline, and its figures as SVG and PDF."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
@@ -10,6 +11,10 @@ from analysis.calibration import load_calibration
 from analysis.run_lab import run_folder
 from lab import durable
 from lab.errors import LabError
+from simulation.results import is_simulation
+
+if TYPE_CHECKING:
+    from analysis.report.page import Report
 
 report_app = App(name="report")
 
@@ -20,34 +25,74 @@ def report(
     calibration: Path | None = None,
     output: Annotated[Path | None, Parameter(name=("--output", "-o"))] = None,
 ) -> int:
-    """Make a report of runs: an HTML file that opens offline; figures as SVG and PDF, and their data as CSV.
+    """Make a report of runs, or of simulations: an HTML file that opens offline, and figures beside it.
 
-    The page leads with findings. Figures and data go into `figures` beside the page.
+    The page leads with findings. Figures (SVG and PDF) and their data (CSV) go into `figures` beside the page.
 
     Parameters
     ----------
     runs
-        Folders of runs, or their names below runs/. The page lists sections without data, with the commands that
-        measure them.
+        Folders of runs, or their names below runs/; or folders of simulations, or their names below simulations/, which
+        the page compares. The page lists sections without data, with the commands that measure them.
     calibration
-        Fitted parameters: a file of `eeectl fit`. It adds curves, estimates and predictions.
+        Fitted parameters: a file of `eeectl fit`. It adds curves, estimates and predictions. Simulations
+        have their own.
     output
-        File of the page. Default: report.html in the first run's folder.
+        File of the page. Default: report.html in the first folder.
 
     """
-    from analysis.report.page import page, report_of, save_figures  # noqa: PLC0415
+    if not runs:
+        raise LabError("name at least one run or simulation: eeectl report runs/NAME, or simulations/NAME.")
+    names = list(dict.fromkeys(runs))
+    simulations = [simulation_folder(name) for name in names]
+    if all(simulations):
+        if calibration is not None:
+            raise LabError("a simulation has its calibration from its file: leave --calibration out.")
+        return report_simulations([one for one in simulations if one is not None], output)
+    if any(simulations):
+        raise LabError("runs and simulations have reports of their own: name either.")
+
+    from analysis.report.page import page, report_of  # noqa: PLC0415
     from analysis.report.report_data import read_report_data  # noqa: PLC0415 - drawing takes a second to load
 
-    if not runs:
-        raise LabError("name at least one run: eeectl report runs/NAME.")
-    folders = [run_folder(name) for name in dict.fromkeys(runs)]
+    folders = [run_folder(name) for name in names]
     known = load_calibration(calibration) if calibration is not None else None
-    where = output if output is not None else folders[0] / "report.html"
-    if where.is_dir():
-        raise LabError(f"{where} is a folder: name a file for the page, such as {where / 'report.html'}.")
+    where = page_file(output, folders[0])
     data = read_report_data(folders, known, calibration.name if calibration is not None else "")
     found = report_of(data)
-    text = page(data, found)
+    write_page(where, page(data, found), found)
+    return 0
+
+
+def simulation_folder(name: str) -> Path | None:
+    """The folder of a simulation: the path as it stands, else a name below simulations/; None if it is neither."""
+    return next((one for one in (Path(name), Path("simulations") / name) if is_simulation(one)), None)
+
+
+def report_simulations(folders: Sequence[Path], output: Path | None) -> int:
+    """Make the page of simulations."""
+    from simulation.report.data import read_simulation  # noqa: PLC0415
+    from simulation.report.page import page, report_of  # noqa: PLC0415 - drawing takes a second to load
+
+    where = page_file(output, folders[0])
+    every = [read_simulation(folder) for folder in folders]
+    found = report_of(every)
+    write_page(where, page(every, found), found)
+    return 0
+
+
+def page_file(output: Path | None, folder: Path) -> Path:
+    """Where the page goes; LabError if that is a folder."""
+    where = output if output is not None else folder / "report.html"
+    if where.is_dir():
+        raise LabError(f"{where} is a folder: name a file for the page, such as {where / 'report.html'}.")
+    return where
+
+
+def write_page(where: Path, text: str, found: "Report") -> None:
+    """Write the page and its figures, and say what is in it."""
+    from analysis.report.page import save_figures  # noqa: PLC0415 - drawing takes a second to load
+
     try:
         durable.replace(where, text)
     except OSError as error:
@@ -62,4 +107,3 @@ def report(
     missing = len(found.missing)
     words = f"; {missing} {'section is' if missing == 1 else 'sections are'} missing, and the page says how to measure"
     print(f"{summary}{f'{words} them' if missing else ''}", file=sys.stderr)
-    return 0

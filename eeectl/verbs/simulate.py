@@ -14,10 +14,12 @@ from rich.console import Console
 from rich.table import Table
 
 from eeectl.exit_status import DONE, INTERRUPTED
+from eeectl.verbs.report import report_simulations
 from lab.errors import LabError
+from simulation.calibrated import Calibrated
 from simulation.description import Description, EngineName
 from simulation.description_file import read_description
-from simulation.point import BrokenSimulation, Point
+from simulation.point import BrokenSimulation, Point, needed_cycles
 from simulation.pool import Pool, first_of_mpi, local_pool, mpi_pool, mpi_processes
 from simulation.results import Results
 from simulation.sweep import simulate as simulate_all
@@ -43,6 +45,7 @@ def simulate(
     jobs: Annotated[int, Parameter(validator=Number(gte=1, lte=256))] = 1,
     mpi: Annotated[bool, Parameter(negative="")] = False,
     engine: EngineName | Literal["auto"] | None = None,
+    report: Annotated[bool, Parameter(negative="")] = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
 ) -> int:
     """Simulate an interconnect packet by packet: latency, accepted traffic and energy by load, with 95 % intervals.
@@ -59,6 +62,8 @@ def simulate(
         Simulate on the processes of an MPI job: mpirun -n 16 eeectl simulate FILE --mpi. The first hands points out.
     engine
         Engine instead of the file's; `auto` says which it takes, and why.
+    report
+        Make a page of the results, too, as `eeectl report FOLDER` does.
     as_json
         Print JSON.
 
@@ -75,12 +80,16 @@ def simulate(
         description = read_description(file)
         if engine is not None:
             description = description.model_copy(update={"engine": engine})
-        return _simulate(description, output or Path(_FOLDER) / description.name, pool, as_json=as_json)
+        folder = output or Path(_FOLDER) / description.name
+        status = _simulate(description, folder, pool, as_json=as_json)
+    return report_simulations([folder], None) if report and status == DONE else status
 
 
 def _simulate(description: Description, folder: Path, pool: Pool, *, as_json: bool) -> int:
-    remarks = _check(description)
-    results = Results(folder, description)
+    known = Calibrated.of(description)
+    fitted, *draws = known.variants() if known is not None else (description,)
+    remarks = [*_check(fitted), *(known.remarks() if known is not None else [])]
+    results = Results(folder, fitted, known.calibration if known is not None else None)
     console = Console(stderr=True)
     for remark in remarks:
         console.print(remark, highlight=False)
@@ -89,7 +98,7 @@ def _simulate(description: Description, folder: Path, pool: Pool, *, as_json: bo
         console.print(_line(simulated), highlight=False)
 
     try:
-        simulate_all(description, results, pool, done)
+        simulate_all(fitted, results, pool, done, draws)
     except KeyboardInterrupt:
         kept = len(results.points)
         words = "1 point is" if kept == 1 else f"{kept} points are"
@@ -113,8 +122,9 @@ def _check(description: Description) -> list[str]:
             f"{facts['nodes']} nodes, {facts['routers']} routers, {facts['links']} links, "
             f"diameter {facts['diameter']}; {engine} engine ({why})"
         )
+        remarks = [words, *_too_short(description)]
         if facts["nodes"] > _PROVED_NODES:
-            return [words, f"More than {_PROVED_NODES} nodes: whether packets can deadlock is not checked."]
+            return [*remarks, f"More than {_PROVED_NODES} nodes: whether packets can deadlock is not checked."]
         cycle = prove_deadlock_free(form, description.routing, description.router.vcs)
     except SimulationError as error:
         raise BrokenSimulation(f"{description.name}: {error}; change the simulation's file.") from error
@@ -124,19 +134,41 @@ def _check(description: Description) -> list[str]:
             f"{description.name}: with {description.routing} and {description.router.vcs} virtual channels packets can "
             f"wait for each other in a circle ({around}): use more virtual channels or another routing."
         )
-    return [words, "No packets can wait for each other in a circle."]
+    return [*remarks, "No packets can wait for each other in a circle."]
+
+
+def _too_short(description: Description) -> list[str]:
+    """Whether links could hardly fall asleep while a point is measured."""
+    needed = needed_cycles(description.links)
+    if needed <= description.precision.most_cycles:
+        return []
+    words = "Links are idle for long before they sleep, so that a point may end before they do (~)"
+    return [f"{words}: write precision: {{most_cycles: {needed}}}."]
 
 
 def _line(simulated: Simulated) -> str:
     point = simulated.point
     latency = "saturated" if point.saturated else f"{point.latency:.2f} ± {point.latency_half_width or 0:.2f} cycles"
+    draw = f" draw {point.draw}" if point.draw else ""
     again = f" (simulated again: its process was lost, {simulated.lost} times)" if simulated.lost else ""
-    return f"load {point.load:g} seed {point.seed}: {latency}{again}"
+    return f"load {point.load:g} seed {point.seed}{draw}: {latency}{again}"
 
 
 def _print(description: Description, points: tuple[Point, ...]) -> None:
     table = Table(title=description.name, caption=_CAPTION, box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("load", "seed", "latency", "p99", "hops", "accepted", "low", "off", "energy"):
+    drawn = any(point.draw for point in points)
+    for name in (
+        "load",
+        "seed",
+        *(("draw",) if drawn else ()),
+        "latency",
+        "p99",
+        "hops",
+        "accepted",
+        "low",
+        "off",
+        "energy",
+    ):
         table.add_column(name, justify="right", no_wrap=True)
     for point in points:
         if point.saturated or point.latency is None:
@@ -147,6 +179,7 @@ def _print(description: Description, points: tuple[Point, ...]) -> None:
         table.add_row(
             f"{point.load:g}",
             str(point.seed),
+            *((str(point.draw),) if drawn else ()),
             latency,
             p99,
             "-" if point.hops is None else f"{point.hops:.2f}",

@@ -1,0 +1,111 @@
+"""The data of a report of simulations: each folder's description, points and calibration, read once."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from eee_engine import SimulationError, network_facts, zero_load_cycles
+from pydantic import ValidationError
+
+from analysis.calibration import Calibration, load_calibration
+from analysis.predict.other_networks import PAPER_POWER
+from simulation.description import Energy, Router
+from simulation.energy import StateShares
+from simulation.point import Point
+from simulation.power_models import Carried, ModelPower, andujar, by_bits, fitted, georgakoudis
+from simulation.results import CALIBRATION, DESCRIPTION, POINTS, WrongFolder, read_points
+from simulation.summaries import LoadSummary, summaries
+
+if TYPE_CHECKING:
+    from eee_engine import NetworkFacts
+
+_CLOSED_NODES: Final = 2048
+"""The closed form walks over all pairs of nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationData:
+    """One folder. `described`: its description as written there; `empty_cycles`: the latency without traffic."""
+
+    folder: Path
+    described: dict[str, Any]
+    points: tuple[Point, ...]
+    loads: tuple[LoadSummary, ...]
+    facts: "NetworkFacts"
+    empty_cycles: float | None
+    energy: Energy
+    router: Router
+    calibration: Calibration | None
+
+    @property
+    def name(self) -> str:
+        """The simulation's."""
+        return str(self.described["name"])
+
+    @property
+    def saturated_from(self) -> float | None:
+        """The lowest load that is not accepted."""
+        return next((one.load for one in self.loads if one.saturated), None)
+
+    def powers(self, load: LoadSummary) -> dict[str, ModelPower]:
+        """By model, under a load; `fitted` with a calibration that has a switch's power."""
+        carried = self._carried(load, load.shares)
+        ports = PAPER_POWER if self.calibration is None else self.calibration.power.andujar or PAPER_POWER
+        found = [by_bits(self.energy, load.shares), georgakoudis(load.shares), andujar(carried, ports)]
+        use = self.described.get("calibration")
+        if self.calibration is not None and use is not None:
+            switches = self.calibration.power.switches
+            switch = switches[use["switch"]] if use["switch"] else next(iter(switches.values()), None)
+            if switch is not None:
+                every = [carried, *(self._carried(load, shares) for shares in load.drawn_shares)]
+                found.append(fitted(every, switch, use["mbps"], self.router.packet_flits * self.energy.flit_bits))
+        return {one.model: one for one in found}
+
+    def _carried(self, load: LoadSummary, shares: StateShares) -> Carried:
+        facts, passed = self.facts, (load.hops or 0.0) + 1
+        return Carried(facts["routers"], facts["nodes"], facts["links"], shares, load.accepted, passed)
+
+
+def read_simulation(folder: Path) -> SimulationData:
+    """Read a folder; WrongFolder if it has no points, or is of another version."""
+    points = read_points(folder / POINTS)
+    if not points:
+        raise WrongFolder(f"{folder} has no points yet: run eeectl simulate with its file again.")
+    try:
+        described = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        network, router = described["network"], Router.model_validate(described["router"])
+        energy, facts = Energy.model_validate(described["energy"]), network_facts(network)
+    except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
+        raise WrongFolder(
+            f"{folder / DESCRIPTION} is not a description of this version: simulate again into another folder."
+        ) from error
+    calibration = load_calibration(folder / CALIBRATION) if (folder / CALIBRATION).is_file() else None
+    return SimulationData(
+        folder=folder,
+        described=described,
+        points=tuple(sorted(points, key=lambda one: (one.load, one.seed, one.draw))),
+        loads=summaries(points),
+        facts=facts,
+        empty_cycles=_empty_cycles(network, facts, str(described["routing"]), router),
+        energy=energy,
+        router=router,
+        calibration=calibration,
+    )
+
+
+def _empty_cycles(network: dict[str, Any], facts: "NetworkFacts", routing: str, router: Router) -> float | None:
+    """None where the closed form does not cover the routing, or the network is large."""
+    if facts["nodes"] > _CLOSED_NODES:
+        return None
+    try:
+        return zero_load_cycles(network, routing, router.form())
+    except SimulationError:
+        return None
+
+
+def shared_loads(every: Sequence[SimulationData]) -> list[float]:
+    """Loads that all simulations have, none of them saturated."""
+    found = [{one.load for one in data.loads if one.latency is not None} for data in every]
+    return sorted(set.intersection(*found)) if found else []

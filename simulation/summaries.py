@@ -1,0 +1,85 @@
+"""Points of one load together: means over seeds, with intervals of both the simulation and the calibration."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from math import sqrt
+from statistics import fmean, stdev
+
+from scipy.special import stdtrit
+
+from analysis.interval import Interval
+from simulation.energy import StateShares
+from simulation.point import Point
+
+_FEWEST_DRAWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class LoadSummary:
+    """All points of a load. Latencies are in cycles; None where it is saturated."""
+
+    load: float
+    saturated: bool
+    steady: bool
+    latency: Interval | None
+    p99: float | None
+    hops: float | None
+    accepted: float
+    shares: StateShares
+    drawn_shares: tuple[StateShares, ...]
+    """Of each draw of the links' times."""
+
+    count: int
+
+
+def summaries(points: Iterable[Point]) -> tuple[LoadSummary, ...]:
+    """By load, in order."""
+    by_load: dict[float, list[Point]] = {}
+    for point in points:
+        by_load.setdefault(point.load, []).append(point)
+    return tuple(_summary(load, by_load[load]) for load in sorted(by_load))
+
+
+def _summary(load: float, points: Sequence[Point]) -> LoadSummary:
+    drawn: dict[int, list[Point]] = {}
+    for point in points:
+        drawn.setdefault(point.draw, []).append(point)
+    middle = drawn.get(0, list(points))
+    saturated = any(point.saturated for point in points)
+    hops = [point.hops for point in middle if point.hops is not None]
+    p99 = [point.p99 for point in middle if point.p99 is not None]
+    return LoadSummary(
+        load=load,
+        saturated=saturated,
+        steady=all(point.steady for point in points),
+        latency=None if saturated else _latency(middle, [drawn[draw] for draw in drawn if draw]),
+        p99=None if saturated or not p99 else fmean(p99),
+        hops=fmean(hops) if hops else None,
+        accepted=fmean(point.accepted for point in middle),
+        shares=_mean_shares(middle),
+        drawn_shares=tuple(_mean_shares(drawn[draw]) for draw in sorted(drawn) if draw),
+        count=len(points),
+    )
+
+
+def _latency(middle: Sequence[Point], drawn: Sequence[Sequence[Point]]) -> Interval | None:
+    """Mean over seeds; half of the 95 % interval is the root of the squares of both parts.
+
+    The simulation's part is that of a mean of independent runs, each with its own interval; the calibration's is the
+    spread of the draws' means (their own simulation's part included, so that it is rather too wide), by Student's t.
+    """
+    found = [(one.latency, one.latency_half_width or 0.0) for one in middle if one.latency is not None]
+    if not found:
+        return None
+    value = fmean(latency for latency, _ in found)
+    half = sqrt(sum(width**2 for _, width in found)) / len(found)
+    latencies = [[point.latency for point in one if point.latency is not None] for one in drawn]
+    means = [fmean(one) for one in latencies if one]
+    if len(means) >= _FEWEST_DRAWS:
+        half = sqrt(half**2 + (float(stdtrit(len(means) - 1, 0.975)) * stdev(means)) ** 2)
+    return Interval.plus_minus(value, half)
+
+
+def _mean_shares(points: Sequence[Point]) -> StateShares:
+    names = [field.name for field in fields(StateShares)]
+    return StateShares(**{name: fmean(getattr(point.shares, name) for point in points) for name in names})
