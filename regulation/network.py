@@ -51,7 +51,12 @@ class Network:
         """Of a lab, without the trunks in `off`. A cable from a switch to itself is left out."""
         trunks = {
             number: Trunk(
-                number, link.a.device, link.b.device, link.rate_mbps, len(topology.cables[number]), link.switchable
+                number,
+                link.a.device,
+                link.b.device,
+                topology.cables[number][0].rate_mbps,
+                len(topology.cables[number]),
+                link.switchable,
             )
             for number, link in topology.trunks.items()
             if number not in off and link.a.device != link.b.device

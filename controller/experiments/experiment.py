@@ -70,7 +70,7 @@ class TreeLevel(_Part):
 class RegulationLevel(_Part):
     """A level of a factor of kind `regulation`, as `eeectl regulate` writes it. Trunks by their numbers in cables.csv.
 
-    `on` and `off` are switched; `speed_mbps` null: negotiated.
+    `on` and `off` are switched; `speed_mbps` null: negotiated; `cables`: of a LAG, how many of its cables are on.
     """
 
     trees: tuple[TreeLevel, ...] = Field(min_length=1)
@@ -78,6 +78,7 @@ class RegulationLevel(_Part):
     off: tuple[int, ...] = ()
     speed_mbps: dict[int, int | None] = {}
     eee: dict[int, bool] = {}
+    cables: dict[int, int] = {}
 
 
 class Factor(_Part):

@@ -55,7 +55,7 @@ def plan_of(
 def regulation_at(level: RegulationLevel) -> Regulation:
     """What a level of a regulation sets."""
     routes = tuple((tree.hosts, frozenset(tree.links)) for tree in level.trees)
-    return Regulation(routes, frozenset(level.on), frozenset(level.off), level.speed_mbps, level.eee)
+    return Regulation(routes, frozenset(level.on), frozenset(level.off), level.speed_mbps, level.eee, level.cables)
 
 
 def level_of(regulation: Regulation) -> RegulationLevel:
@@ -63,7 +63,12 @@ def level_of(regulation: Regulation) -> RegulationLevel:
     trees = tuple(TreeLevel(hosts=hosts, links=tuple(sorted(links))) for hosts, links in regulation.routes)
     on, off = (tuple(sorted(numbers)) for numbers in (regulation.on, regulation.off))
     return RegulationLevel(
-        trees=trees, on=on, off=off, speed_mbps=dict(regulation.speed_mbps), eee=dict(regulation.eee)
+        trees=trees,
+        on=on,
+        off=off,
+        speed_mbps=dict(regulation.speed_mbps),
+        eee=dict(regulation.eee),
+        cables=dict(regulation.cables),
     )
 
 

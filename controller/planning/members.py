@@ -14,7 +14,7 @@ Flows are hashed over the cables that are up, so those of the others may move, t
 from collections.abc import Mapping
 
 from controller.model.state import Draft, PortState, State
-from controller.planning.broadcast import is_up, working_members
+from controller.planning.broadcast import is_member, is_up, working_members
 from controller.planning.check import Management
 from controller.planning.lags import require_lags
 from controller.planning.limits import UNLIMITED, Abilities
@@ -90,6 +90,28 @@ def member_on(
     woken: Settings = {place: {"admin_up": True} for place in _places(cable)}
     up = _while_idle(lab, joined.end, lag, woken, may_lose=may_lose, management=management, abilities=abilities)
     return join_proved([joined, up])
+
+
+def members_on(
+    lab: Lab,
+    state: State,
+    lag: Lag,
+    count: int,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> ProvedPlan:
+    """So many cables of a LAG on, those first that are, and its other members off; frames may be lost, as steps say.
+
+    PlanError if that is none, or more than it has as members.
+    """
+    topology, draft, number = Topology.of(lab), Draft(state), lag.link.number
+    working = working_members(topology, draft, number)
+    members = [cable for cable in lag.members if is_member(topology, draft, number, cable)]
+    if not 0 < count <= len(members):
+        raise PlanError(f"{lag.link.name} has {len(members)} cables: {count} of them cannot be on.")
+    kept = sorted(members, key=lambda cable: cable not in working)[:count]
+    settings: Settings = {place: {"admin_up": cable in kept} for cable in members for place in _places(cable)}
+    return _while_idle(lab, state, lag, settings, may_lose=True, management=management, abilities=abilities)
 
 
 def _regulable(lab: Lab, state: State, cable: Link) -> Lag:

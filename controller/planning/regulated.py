@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 
 from controller.model.state import Draft, State
 from controller.model.vlans import Route, Tree
-from controller.planning.broadcast import is_up
+from controller.planning.broadcast import is_up, working_members
 from controller.planning.check import Management
 from controller.planning.desired import live_trees
 from controller.planning.flow_control import require_no_circle
 from controller.planning.limits import UNLIMITED, Abilities
+from controller.planning.members import members_on
 from controller.planning.plan import Place, make_plan
 from controller.planning.proof import ProvedPlan, join_proved
-from controller.planning.regulate import cables_with, eee, link_speed, multi_tree, set_ports
+from controller.planning.regulate import cables_with, eee, link_speed, multi_tree, places_to_wake, set_ports
 from lab.errors import PlanError
 from lab.model import Lab
 from lab.topology import Topology
@@ -29,6 +30,7 @@ class Regulation:
     """What links and hosts are set to. Trunks by number; those that are not named stay as they are.
 
     `routes`: hosts of one switch, and the trunks of the tree that they send over. `speed_mbps` None: negotiated.
+    `cables`: of a LAG that is on, how many of its cables are.
     """
 
     routes: tuple[tuple[tuple[str, ...], frozenset[int]], ...]
@@ -36,6 +38,7 @@ class Regulation:
     off: frozenset[int] = frozenset()
     speed_mbps: Mapping[int, int | None] = field(default_factory=dict)
     eee: Mapping[int, bool] = field(default_factory=dict)
+    cables: Mapping[int, int] = field(default_factory=dict)
 
 
 def trunks_on(lab: Lab, state: State) -> frozenset[int]:
@@ -45,9 +48,12 @@ def trunks_on(lab: Lab, state: State) -> frozenset[int]:
 
 
 def regulable_network(lab: Lab, state: State, management: Management | None) -> Network:
-    """The trunks that are on. Those that carry in-band management count as not switchable."""
-    topology = Topology.of(lab)
+    """The trunks that are on, LAGs with their cables that are. Those with in-band management are not switchable."""
+    topology, draft = Topology.of(lab), Draft(state)
     network = Network.of(topology, off=frozenset(topology.trunks) - trunks_on(lab, state))
+    widths = {number: len(working_members(topology, draft, number)) for number in topology.lags}
+    trunks = {n: replace(one, width=widths[n]) if n in widths else one for n, one in network.trunks.items()}
+    network = replace(network, trunks=trunks)
     if management is None:
         return network
     carrying = frozenset(
@@ -90,23 +96,25 @@ def baseline_of(senders: Sequence[Senders], on: frozenset[int]) -> Regulation:
 
 
 def regulation_of(senders: Sequence[Senders], choice: Choice) -> Regulation:
-    """What a choice sets. PlanError if an aggregate would lose some of its cables: they go off as a whole only."""
+    """What a choice sets."""
     speeds: dict[int, int | None] = {}
     sleeping: dict[int, bool] = {}
+    cables: dict[int, int] = {}
     for number, level in choice.levels.items():
         if level.name.endswith("Mb/s"):
             speeds[number] = level.rate_mbps
         sleeping[number] = level.eee
         if " of " in level.name:
-            raise PlanError(f"trunk {number} would keep {level.name} of its cables: an aggregate goes off as a whole.")
+            cables[number] = level.cables
     routes = tuple((group.hosts, links_of(ways)) for group, ways in zip(senders, choice.trees, strict=True))
     on = frozenset(choice.levels) - choice.off
-    return Regulation(routes, on, choice.off, speeds, sleeping if any(sleeping.values()) else {})
+    return Regulation(routes, on, choice.off, speeds, sleeping if any(sleeping.values()) else {}, cables)
 
 
 def covering(regulations: Mapping[str, Regulation], found: State, lab: Lab) -> dict[str, Regulation]:
-    """The same, each naming every speed and EEE setting that another one changes, as the lab was found."""
-    topology = Topology.of(lab)
+    """The same, each naming every speed, EEE setting and width that another one changes, as the lab was found."""
+    topology, draft = Topology.of(lab), Draft(found)
+    lags = {number for one in regulations.values() for number in (*one.cables, *(one.off & topology.lags.keys()))}
     speeds = {number for one in regulations.values() for number in one.speed_mbps}
     sleepers = {number for one in regulations.values() for number, on in one.eee.items() if on}
 
@@ -121,6 +129,10 @@ def covering(regulations: Mapping[str, Regulation], found: State, lab: Lab) -> d
             one.off,
             {number: one.speed_mbps.get(number, at(number)[0][0]) for number in sorted(speeds)},
             {number: one.eee.get(number, all(eee for _, eee in at(number))) for number in sorted(sleepers)},
+            {
+                number: one.cables.get(number, len(working_members(topology, draft, number)))
+                for number in sorted(lags & one.on)
+            },
         )
         for name, one in regulations.items()
     }
@@ -145,11 +157,17 @@ def regulated(
         lab, state, lambda _t, _l: routes, off=regulation.off, keep=keep, abilities=abilities, spared=spared
     )
     woken: dict[Place, Mapping[str, object]] = {}
+    aim = Draft(after)
     for number in sorted(regulation.on):
         link = topology.trunks[number]
-        ends = {*cables_with(lab, link), *((end.device, end.port) for end in (link.a, link.b))}
-        woken |= {place: {"admin_up": True} for place in sorted(ends)}
+        works = bool(working_members(topology, aim, number))  # a LAG's cables that are off may be meant to be
+        ends = ((end.device, end.port) for end in (link.a, link.b))
+        woken |= {place: {"admin_up": True} for place in (ends if works else places_to_wake(lab, after, link))}
     plans = [make_plan(lab, state, set_ports(after, woken), management, abilities)]
+    for number, count in regulation.cables.items():
+        if number not in regulation.off:
+            lag = next(lag for lag in lab.lags if lag.link.number == number)
+            plans.append(members_on(lab, plans[-1].end, lag, count, management, abilities))
     for number, mbps in regulation.speed_mbps.items():
         plans.append(link_speed(lab, plans[-1].end, topology.trunks[number], mbps, management, abilities))
     for on in (False, True):

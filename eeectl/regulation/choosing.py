@@ -157,7 +157,7 @@ def choose(
     found: list[Option] = []
     apart: dict[str, int] = {}
     for peak in peaks:
-        levels = levels_of(network, knob, peak.byte_by_trunk, watts)
+        levels = levels_of(network, knob, peak.byte_by_trunk, watts, members=True)
         own = []
         if method != "least":
             own.append(

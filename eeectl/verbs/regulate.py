@@ -216,10 +216,12 @@ def _show(
         table.add_column(head, justify="left" if not place else "right")
     for row in rows:
         levels = row.option.choice.levels
-        slower = sum(level.rate_mbps < sent.network.trunks[number].rate_mbps for number, level in levels.items())
+        trunks = sent.network.trunks
+        fewer = sum(trunks[number].width - level.cables for number, level in levels.items() if not level.is_off)
+        slower = sum(level.rate_mbps < trunks[number].rate_mbps for number, level in levels.items())
         table.add_row(
             row.option.name,
-            str(len(row.option.choice.off)),
+            str(len(row.option.choice.off)) + (f" + {fewer} cables" if fewer else ""),
             str(slower),
             str(sum(level.eee for level in levels.values())),
             f"{row.option.choice.watt:.4g}",

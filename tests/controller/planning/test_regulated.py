@@ -5,13 +5,16 @@ from itertools import combinations
 
 import pytest
 
+from controller.experiments.level_plans import level_of, regulation_at
 from controller.model.state import State, factory_state
 from controller.planning.flow_control import require_no_circle, waiting_circle
+from controller.planning.members import member_off
 from controller.planning.plan import make_plan
 from controller.planning.regulate import link_on, multi_tree
 from controller.planning.regulated import (
     baseline_of,
     covering,
+    regulable_network,
     regulated,
     regulation_of,
     senders_of,
@@ -24,9 +27,10 @@ from lab.topology import Topology
 from regulation.choice import Choice
 from regulation.koibuchi import koibuchi
 from regulation.levels import Knob, assumed_watts, levels_of
-from regulation.network import Network, tree_ways
+from regulation.network import tree_ways
 from regulation.traffic import Senders, streams_of
 from tests.support.graph_lab import graph_lab
+from tests.support.plain_check import check_plainly
 
 
 def _routed(lab: Lab) -> State:
@@ -39,13 +43,13 @@ def _choose(
     lab: Lab, state: State, peak: float, knob: Knob = "off", size: int = 10
 ) -> tuple[tuple[Senders, ...], Choice]:
     topology = Topology.of(lab)
-    network = Network.of(topology)
+    network = regulable_network(lab, state, None)
     senders = senders_of(lab, state)
     homes = {host: end.device for host, end in topology.homes.items()}
     sizes = {(a, b): size for a in homes for b in homes if a != b}
     streams = streams_of(senders, homes, sizes)
     trees = [tree_ways(network, group.root, group.links) for group in senders]
-    levels = levels_of(network, knob, dict.fromkeys(network.trunks, peak), assumed_watts)
+    levels = levels_of(network, knob, dict.fromkeys(network.trunks, peak), assumed_watts, members=True)
     return senders, koibuchi(network, streams, trees, levels)
 
 
@@ -66,6 +70,49 @@ def test_a_choice_is_planned_and_taken_back() -> None:
     back = regulated(lab, plan.end, baseline_of(senders, trunks_on(lab, state)))
     assert trunks_on(lab, back.end) == trunks_on(lab, state)
     assert [group.links for group in senders_of(lab, back.end)] == [group.links for group in senders]
+
+
+def _widths(lab: Lab, state: State) -> dict[int, int]:
+    return {number: trunk.width for number, trunk in regulable_network(lab, state, None).trunks.items()}
+
+
+def test_cables_of_lags_go_off_one_by_one_and_come_back() -> None:
+    """Koibuchi's network is made of aggregates: each keeps as many cables as its traffic needs."""
+    lab = graph_lab(4, [*combinations(range(4), 2)], [2] * 4, lag_cables=dict.fromkeys(range(6), 4))
+    state = _routed(lab)
+    lag = lab.lags[0]
+    assert {(trunk.rate_mbps, trunk.width) for trunk in regulable_network(lab, state, None).trunks.values()} == {
+        (1000, 4)
+    }
+    found = member_off(lab, state, lag.members[1]).end
+    assert _widths(lab, found)[lag.link.number] == 3
+    senders, choice = _choose(lab, found, 30)
+    assert {level.name for level in choice.levels.values()} >= {"2 of 4"}
+    chosen = covering(
+        {"baseline": baseline_of(senders, trunks_on(lab, found)), "less": regulation_of(senders, choice)}, found, lab
+    )
+    less = regulated(lab, found, chosen["less"])
+    check_plainly(lab, found, less.changes)
+    assert _widths(lab, less.end) == {number: level.cables for number, level in choice.levels.items() if level.cables}
+    again = level_of(chosen["less"])
+    assert regulation_at(again) == chosen["less"]
+    assert dict(again.cables) == dict(chosen["less"].cables)
+    back = regulated(lab, less.end, chosen["baseline"])
+    assert _widths(lab, back.end) == _widths(lab, found)
+    assert {step.disruption.kind for step in (*less.steps, *back.steps)} == {"hitless"}
+    many = replace(chosen["less"], cables={lag.link.number: 5})
+    with pytest.raises(PlanError, match="has 4 cables: 5 of them cannot be on"):
+        regulated(lab, state, many)
+
+
+def test_a_lag_without_another_path_loses_cables_and_frames_as_its_steps_say() -> None:
+    lab = graph_lab(2, [(0, 1)], [2, 2], lag_cables={0: 3})
+    state = _routed(lab)
+    senders, choice = _choose(lab, state, 41)
+    assert [level.name for level in choice.levels.values()] == ["1 of 3"]
+    plan = regulated(lab, state, regulation_of(senders, choice))
+    assert {str(step.disruption) for step in plan.steps} == {"loss ≤ 0.75 s"}
+    assert _widths(lab, plan.end) == dict.fromkeys(choice.levels, 1)
 
 
 def test_the_baseline_of_a_lab_that_has_it_changes_nothing() -> None:
