@@ -181,10 +181,23 @@ class Traffic(_Part):
     within: Literal["uniform", "permutation"] | None = None
     """Jobs: traffic within each."""
 
+    shares: list[Annotated[float, Field(ge=0)]] | None = None
+    """Jobs: load of each, as a share of the point's load; else all have that load."""
+
+    packets: list[NonNegative] | None = None
+    """Jobs, with shares: packets that the nodes of each send together, after which the point ends (batch mode)."""
+
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> "Traffic":
         needed = {"tornado": {"base", "digits"}, "jobs": {"sizes", "within"}}.get(self.kind, set())
         given = {name for name in ("base", "digits", "sizes", "within") if getattr(self, name) is not None}
+        if self.kind != "jobs" and (self.shares is not None or self.packets is not None):
+            raise ValueError(f"traffic {self.kind} has neither shares nor packets: write kind: jobs")
+        if self.packets is not None and self.shares is None:
+            raise ValueError("packets of jobs need their shares of the load: write shares: [0.2, 1.0]")
+        for name, found in (("shares", self.shares), ("packets", self.packets)):
+            if found is not None and self.sizes is not None and len(found) != len(self.sizes):
+                raise ValueError(f"{len(self.sizes)} jobs need as many {name}: {len(found)} are given")
         if needed != given:
             wanted = " and ".join(sorted(needed)) or "nothing else"
             raise ValueError(f"traffic {self.kind} needs {wanted}: {', '.join(sorted(given)) or 'nothing'} is given")
@@ -247,6 +260,42 @@ class Consolidation(_Part):
         return self.epoch * self.deactivation_epochs
 
 
+class Stages(_Part):
+    """SLaC (Demir, Hardavellas 2016, as Kim et al. 2018 describe it): links are turned off and on row by row."""
+
+    cycles_per_link: NonNegative = 100
+    """Cycles that turning a stage on takes for each of its links."""
+
+    high: Annotated[float, Field(gt=0, le=1)] = 0.75
+    """Share of an input buffer above which the next stage is turned on."""
+
+    low: Annotated[float, Field(ge=0, lt=1)] = 0.25
+    """Share below which the last stage is turned off again."""
+
+    off_after: PositiveInt = 50_000
+    """Cycles for which the buffers are below that before."""
+
+    def form(self) -> Form:
+        """For the engine."""
+        return self.model_dump()
+
+
+class Rates(_Part):
+    """Channels at the lowest of three rates that carries their traffic, after the fact (Kim et al. 2018, section V).
+
+    Powers are shares of that at full rate. Abts et al. (2010) measure 42 % at a sixteenth of the rate; the defaults lie
+    on a straight line from there to full rate.
+    """
+
+    quarter_power: Annotated[float, Field(gt=0, le=1)] = 0.54
+    half_power: Annotated[float, Field(gt=0, le=1)] = 0.69
+
+    @property
+    def steps(self) -> tuple[tuple[float, float], ...]:
+        """Rate and power, as shares of the full ones, slowest first."""
+        return (0.25, self.quarter_power), (0.5, self.half_power), (1.0, 1.0)
+
+
 class Energy(_Part):
     """Energy of a channel by bits (TCEP section V: 31.25 and 23.44 pJ/bit, 48-bit flits)."""
 
@@ -289,6 +338,7 @@ Routing = Literal[
     "ugal",
     "ugal_p",
     "pal",
+    "slac",
     "shortest",
     "up_down",
 ]
@@ -305,6 +355,8 @@ class Description(_Part):
     traffic: Traffic = Traffic()
     links: Links = Links()
     consolidation: Consolidation | None = None
+    stages: Stages | None = None
+    rates: Rates | None = None
     energy: Energy = Energy()
     calibration: CalibrationUse | None = None
     loads: list[Load] | None = None
@@ -321,12 +373,30 @@ class Description(_Part):
         return self
 
     @model_validator(mode="after")
+    def _parts_agree(self) -> "Description":
+        if self.consolidation and self.stages:
+            raise ValueError("links are turned off by TCEP or by SLaC: write consolidation or stages")
+        if self.curve is not None and self.traffic.packets is not None:
+            raise ValueError("batches have no curve: write loads: [0.5], and drop curve")
+        return self
+
+    @model_validator(mode="after")
     def _has_time_to_consolidate(self) -> "Description":
         tcep = self.consolidation
         if tcep and self.precision.most_cycles < _LEAST_EPOCHS * tcep.deactivation_cycles:
             least = _LEAST_EPOCHS * tcep.deactivation_cycles
             raise ValueError(
                 f"links are turned off one by one: write precision: {{most_cycles: {least}}} or more, or shorter epochs"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _has_time_for_stages(self) -> "Description":
+        slac = self.stages
+        if slac and self.traffic.packets is None and self.precision.most_cycles < _LEAST_PAUSES * slac.off_after:
+            least = _LEAST_PAUSES * slac.off_after
+            raise ValueError(
+                f"stages go one by one: write precision: {{most_cycles: {least}}} or more, or a shorter off_after"
             )
         return self
 
@@ -352,7 +422,8 @@ class Description(_Part):
                 (router.traversal_delay != 1, "traversal_delay is not 1"),
                 (router.buffer_flits < least, f"buffers have less than {_ENOUGH_PACKETS} packets ({least} flits)"),
                 (self.links.needs_flits, "links coalesce or are slower"),
-                (self.consolidation is not None, "links are turned off"),
+                (self.consolidation is not None or self.stages is not None, "links are turned off"),
+                (self.traffic.shares is not None, "jobs have loads of their own"),
                 (self.routing == "min_adaptive", "min_adaptive asks for several ports"),
             )
             if differs
@@ -363,6 +434,9 @@ class Description(_Part):
 
 
 _ENOUGH_PACKETS: Final = 8
+_LEAST_PAUSES: Final = 10
+"""Times after which a stage goes, for SLaC to settle and to be measured."""
+
 _LEAST_EPOCHS: Final = 20
 """Deactivation epochs for TCEP to settle and to be measured: a router turns one link off in each."""
 

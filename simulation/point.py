@@ -8,8 +8,9 @@ from eee_engine import NetworkSimulation, SimulationError, network_facts
 
 from lab.errors import LabError
 from simulation.description import Description, Links
-from simulation.energy import StateShares, energy_use, shares_between
+from simulation.energy import StateShares
 from simulation.steadiness import MeanInterval, batch_means, mser
+from simulation.window import Counters, Window, window_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,9 @@ _SETTLED_EPOCHS: Final = 3
 
 _PAUSES: Final = 4
 """Times that a link could fall asleep and wake, at least, while it is measured."""
+
+_BATCH_STEP: Final = 10
+"""Cycles between looks whether batches are done."""
 
 _SHORTFALL: Final = 0.98
 """A network that accepts less than this share of the load, beyond what chance does, is saturated."""
@@ -74,7 +78,7 @@ class Point:
     refresh_share: float
     fast_share: float
     off_share: float
-    """Turned off by TCEP."""
+    """Turned off by TCEP or SLaC."""
 
     low_power_share: float
     """Quiet, refresh and fast wake's low power together."""
@@ -82,9 +86,15 @@ class Point:
     control_share: float | None
     """TCEP's control packets to packets that arrived."""
 
+    control_latency: float | None
+    """Mean cycles from a control packet's making to its arrival; None without any."""
+
     energy_pj_per_flit: float | None
     energy_ratio: float
     """To links that never sleep."""
+
+    scaled_ratio: float | None
+    """The same if each channel had run at the lowest of three rates that carries its traffic; None unless asked."""
 
     doubts: str
     """Sentences of the packet engine about its assumptions."""
@@ -108,7 +118,7 @@ class Point:
 
 
 def simulate_point(description: Description, load: float, seed: int) -> Point:
-    """Simulate until the mean latency is known as well as asked, or the most cycles are over.
+    """Simulate until the mean latency is known as well as asked, the most cycles are over, or batches are done.
 
     The warm-up ends when the series of batches has a steady part by MSER; only packets made after that count.
     BrokenSimulation if the description's parts do not fit together.
@@ -125,58 +135,112 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
             engine=engine,
             link=description.links.form(),
             consolidation=description.consolidation.form() if description.consolidation else None,
+            stages=description.stages.form() if description.stages else None,
         )
     except SimulationError as error:
         raise BrokenSimulation(f"{description.name}: {error}; change the simulation's file.") from error
-    precision = description.precision
-    tcep = description.consolidation
+    if description.traffic.packets is None:
+        return _steady_point(description, simulation, load, seed)
+    return _batch_point(description, simulation, load, seed)
+
+
+def _steady_point(description: Description, simulation: NetworkSimulation, load: float, seed: int) -> Point:
+    precision, tcep, slac = description.precision, description.consolidation, description.stages
     pause = _pause(description.links)
     least = max(2 * tcep.deactivation_cycles if tcep else 0, _PAUSES * pause)
-    settled = tcep is None or _settle(simulation, tcep.deactivation_cycles, precision.most_cycles // 2)
+    change = tcep.deactivation_cycles if tcep else slac.off_after if slac else 0
+    settled = change == 0 or _settle(simulation, change, precision.most_cycles // 2)
     if pause:
         simulation.advance(min(pause, precision.most_cycles // 4))
     warm_up, found = _warm_up(simulation, precision.batch_cycles, simulation.now_cycles + precision.most_cycles // 4)
-    before, control = simulation.channels(), simulation.consolidation()["control_packets"]
-    begun = simulation.now_cycles
+    before = Counters.of(simulation)
     simulation.measure(True)
     batches: list[SimulatedInterval] = []
     interval = None
     while simulation.now_cycles < precision.most_cycles:
         batches += [simulation.advance(precision.batch_cycles) for _ in range(_FIRST_LOOK)]
         interval = _latency(batches)
-        enough = simulation.now_cycles - begun >= least
-        if enough and interval and interval.percent <= precision.within_percent:
+        if simulation.now_cycles - warm_up >= least and interval and interval.percent <= precision.within_percent:
             break
-    cycles = simulation.now_cycles - begun
-    after, later = simulation.channels(), simulation.consolidation()["control_packets"]
+    window = window_of(description, warm_up, batches, before, Counters.of(simulation))
     simulation.measure(False)
     _drain(simulation, precision.batch_cycles, precision.most_cycles)
-    latencies = simulation.latencies()
-    flits, arrived = sum(one["flits"] for one in batches), sum(one["packets"] for one in batches)
-    accepted = flits / (network_facts(description.network.form())["nodes"] * cycles)
-    chance = 4 / sqrt(max(arrived, 1))
-    use, shares = energy_use(description.energy, before, after), shares_between(before, after)
+    accepted = _accepted(description, window)
+    chance = 4 / sqrt(max(window.packets, 1))
+    wanted = load * _mean_share(description)
+    return _point(
+        description,
+        simulation,
+        window,
+        load=load,
+        seed=seed,
+        half_width=interval.half_width if interval else None,
+        saturated=accepted < wanted * (_SHORTFALL - chance) or simulation.outstanding > 0,
+        steady=settled
+        and found
+        and window.cycles >= least
+        and accepted <= wanted * (2 - _SHORTFALL + chance)
+        and interval is not None
+        and interval.percent <= precision.within_percent,
+    )
+
+
+def _batch_point(description: Description, simulation: NetworkSimulation, load: float, seed: int) -> Point:
+    """All packets of all batches count; the cycles are those until the last has arrived."""
+    precision = description.precision
+    before = Counters.of(simulation)
+    simulation.measure(True)
+    batches: list[SimulatedInterval] = []
+    while (simulation.batch_left or simulation.outstanding) and simulation.now_cycles < precision.most_cycles:
+        batches.append(simulation.advance(_BATCH_STEP))
+    done = not (simulation.batch_left or simulation.outstanding)
+    window = window_of(description, 0, batches, before, Counters.of(simulation))
+    return _point(
+        description, simulation, window, load=load, seed=seed, half_width=None, saturated=not done, steady=done
+    )
+
+
+def _accepted(description: Description, window: Window) -> float:
+    nodes = network_facts(description.network.form())["nodes"]
+    return window.flits / (nodes * window.cycles) if window.cycles else 0.0
+
+
+def _mean_share(description: Description) -> float:
+    """Of the load, over all nodes."""
+    traffic = description.traffic
+    if traffic.shares is None or not traffic.sizes:
+        return 1.0
+    return sum(share * size for share, size in zip(traffic.shares, traffic.sizes, strict=True)) / sum(traffic.sizes)
+
+
+def _point(
+    description: Description,
+    simulation: NetworkSimulation,
+    window: Window,
+    *,
+    load: float,
+    seed: int,
+    half_width: float | None,
+    saturated: bool,
+    steady: bool,
+) -> Point:
+    latencies, use, shares, arrived = simulation.latencies(), window.use, window.shares, window.packets
     return Point(
         load=load,
         seed=seed,
-        engine=engine,
-        saturated=accepted < load * (_SHORTFALL - chance) or simulation.outstanding > 0,
-        steady=settled
-        and found
-        and cycles >= least
-        and accepted <= load * (2 - _SHORTFALL + chance)
-        and interval is not None
-        and interval.percent <= precision.within_percent,
+        engine=description.chosen_engine,
+        saturated=saturated,
+        steady=steady,
         latency=latencies["mean_cycles"],
-        latency_half_width=interval.half_width if interval else None,
+        latency_half_width=half_width,
         p50=latencies["p50_cycles"],
         p99=latencies["p99_cycles"],
         largest=latencies["largest_cycles"],
         packets=latencies["packets"],
-        hops=sum(one["hops"] for one in batches) / arrived if arrived else None,
-        accepted=accepted,
-        warm_up_cycles=warm_up,
-        cycles=cycles,
+        hops=window.hops / arrived if arrived else None,
+        accepted=_accepted(description, window),
+        warm_up_cycles=window.warm_up,
+        cycles=window.cycles,
         transmit_share=shares.transmit,
         idle_share=shares.idle,
         sleep_share=shares.sleep,
@@ -186,9 +250,11 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
         fast_share=shares.fast,
         off_share=shares.off,
         low_power_share=shares.low_power,
-        control_share=(later - control) / arrived if arrived else None,
-        energy_pj_per_flit=use.picojoule / flits if flits else None,
+        control_share=window.control_share,
+        control_latency=window.control_latency,
+        energy_pj_per_flit=use.picojoule / window.flits if window.flits else None,
         energy_ratio=use.ratio,
+        scaled_ratio=window.scaled,
         doubts=" ".join(f"{doubt}." for doubt in simulation.doubts()),
     )
 
@@ -206,9 +272,9 @@ def _pause(links: Links) -> int:
 
 
 def _settle(simulation: NetworkSimulation, epoch: int, most: int) -> bool:
-    """Go on until TCEP turns hardly a link off or on any more; whether it came to that.
+    """Go on until hardly a link is turned off or on any more; whether it came to that.
 
-    Hardly means one link in a hundred over three deactivation epochs.
+    Hardly means one link in a hundred over three of TCEP's deactivation epochs, or of SLaC's times before a stage goes.
     """
     few = len(simulation.channels()) / 2 / 100
     changes = [0]

@@ -75,6 +75,24 @@ def test_latency_without_traffic_is_tceps(tmp_path: Path) -> None:
         ("loads: [0.1, 0.2]", "loads: [0.1]\nspeed: 3", ("file.yaml:5", "speed", "unknown here")),
         ("loads: [0.1, 0.2]", "loads: [0.1]\ntraffic: {kind: tornado}", ("file.yaml:5", "traffic", "base and digits")),
         ("loads: [0.1, 0.2]", "loads: [0.1]\nconsolidation: {epoch: 10000}", ("one by one", "most_cycles: 2000000")),
+        ("loads: [0.1, 0.2]", "loads: [0.1]\nconsolidation: {}\nstages: {}", ("by TCEP or by SLaC",)),
+        ("loads: [0.1, 0.2]", "loads: [0.1]\nstages: {}", ("one by one", "most_cycles: 500000")),
+        ("loads: [0.1, 0.2]", "loads: [0.1]\ntraffic: {shares: [1]}", ("file.yaml:5", "neither shares nor packets")),
+        (
+            "loads: [0.1, 0.2]",
+            "loads: [0.1]\ntraffic: {kind: jobs, sizes: [8, 8], within: uniform, packets: [1, 1]}",
+            ("write shares",),
+        ),
+        (
+            "loads: [0.1, 0.2]",
+            "loads: [0.1]\ntraffic: {kind: jobs, sizes: [8, 8], within: uniform, shares: [1]}",
+            ("2 jobs need as many shares; 1",),
+        ),
+        (
+            "loads: [0.1, 0.2]",
+            "curve: {}\ntraffic: {kind: jobs, sizes: [8, 8], within: uniform, shares: [1, 1], packets: [1, 1]}",
+            ("batches have no curve",),
+        ),
         ("kind: torus, ", "", ("file.yaml:2", "network", "kind")),
         ("name: small", "name: [", ("not YAML",)),
     ],
@@ -97,6 +115,7 @@ def test_a_missing_file_is_one_sentence(tmp_path: Path) -> None:
         ("router: {switching: cut_through, packet_flits: 8}", "flit", "less than 8 packets (64 flits)"),
         ("router: {switching: cut_through}\nlinks: {mode: deep, coalesce: 10}", "flit", "links coalesce"),
         ("router: {switching: cut_through, packet_flits: 8}\nengine: packet", "packet", "as asked"),
+        ("router: {switching: cut_through}\nstages: {off_after: 9}", "flit", "links are turned off"),
     ],
 )
 def test_auto_picks_the_engine_and_says_why(tmp_path: Path, addition: str, engine: str, why: str) -> None:

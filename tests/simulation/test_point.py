@@ -91,9 +91,67 @@ def test_tcep_turns_links_off_and_leaves_the_root_network() -> None:
     assert (always_on.off_share, always_on.control_share) == (0.0, 0.0)
 
 
+def test_tceps_control_packets_take_time_and_are_counted() -> None:
+    # From all links on to the root network: links go one by one, each with requests, answers and news.
+    quick = {"epoch": 100, "wake": 100, "deactivation_epochs": 2}
+    description = _description(
+        routing="pal",
+        consolidation=quick,
+        traffic={"kind": "jobs", "sizes": [32, 32], "within": "uniform", "shares": [1, 1], "packets": [4000, 4000]},
+    )
+    point = simulate_point(description, 0.05, 1)
+    assert point.steady
+    assert point.packets == 8000
+    assert point.off_share > 0.1
+    assert 0 < (point.control_share or 0) < 0.5
+    # A channel of five cycles and its end, or the hub and as much again.
+    assert 6 <= (point.control_latency or 0) < 20
+
+
+def test_slac_leaves_its_first_stage_on() -> None:
+    slac = _description(routing="slac", stages={"cycles_per_link": 10, "off_after": 500})
+    point = simulate_point(slac, 0.01, 1)
+    # 6 links of the first row and 4 columns of 3 links to it, of 48.
+    assert point.off_share == pytest.approx(1 - 18 / 48, abs=0.01)
+    assert point.steady
+    assert (point.control_share, point.control_latency) == (0.0, None)
+
+
+def test_a_batch_is_sent_and_no_more() -> None:
+    jobs = {"kind": "jobs", "sizes": [32, 32], "within": "permutation", "shares": [0.2, 1], "packets": [1000, 5000]}
+    point = simulate_point(_description(routing="ugal_p", traffic=jobs), 0.5, 1)
+    assert (point.packets, point.warm_up_cycles, point.saturated, point.steady) == (6000, 0, False, True)
+    # 1,000 packets over 32 nodes at 0.1 a cycle.
+    assert 300 <= point.cycles < 500
+    unfinished = _description(routing="ugal_p", traffic=jobs, precision={"most_cycles": 100})
+    cut = simulate_point(unfinished, 0.5, 1)
+    assert cut.saturated
+    assert not cut.steady
+
+
+def test_jobs_without_batches_have_their_own_loads() -> None:
+    jobs = {"kind": "jobs", "sizes": [48, 16], "within": "uniform", "shares": [0.5, 1]}
+    point = simulate_point(_description(routing="ugal_p", traffic=jobs), 0.4, 1)
+    assert point.accepted == pytest.approx(0.4 * (0.5 * 48 + 16) / 64, rel=0.03)
+    assert point.steady
+    assert not point.saturated
+
+
+def test_channels_at_the_lowest_rate_that_carries_their_traffic() -> None:
+    rates = {"quarter_power": 0.5, "half_power": 0.7}
+    idle = simulate_point(_description(rates=rates), 0.01, 1)
+    # All channels run at a quarter of the rate.
+    assert idle.scaled_ratio == pytest.approx(0.5, abs=0.01)
+    busy = simulate_point(_description(rates=rates), 0.9, 1)
+    assert busy.scaled_ratio == pytest.approx(1.0)
+    assert simulate_point(_description(), 0.01, 1).scaled_ratio is None
+
+
 def test_parts_that_do_not_fit_are_one_sentence() -> None:
     with pytest.raises(BrokenSimulation, match="TCEP needs the routing pal"):
         simulate_point(_description(consolidation={"epoch": 100}), 0.1, 1)
+    with pytest.raises(BrokenSimulation, match="SLaC needs the routing slac"):
+        simulate_point(_description(stages={"off_after": 100}), 0.1, 1)
     with pytest.raises(BrokenSimulation, match="does not work on a hyperx"):
         simulate_point(_description(routing="tree_random"), 0.1, 1)
     three = _description(network={"kind": "hyperx", "sizes": [3], "concentration": 1}, traffic={"kind": "bit_reversal"})
