@@ -15,10 +15,9 @@ from controller.planning.lags import require_lags
 from controller.planning.members import member_off, member_on
 from controller.planning.plan import invert, make_plan
 from controller.planning.regulate import eee, flow_control, link_off, link_on, link_speed, multi_tree, trunks_off
-from controller.planning.steps import Plan
+from controller.planning.rollback import position, rollback_plan
 from controller.planning.trees import one_tree, shortest_routes
 from lab.errors import NotExpressible, NoTree, PlanError, UnsafePlan
-from lab.model import Lab
 from lab.named_links import trunk_or_member_named
 from tests.support.graph_lab import graph_lab
 from tests.support.labs.frame_walk import harms
@@ -236,3 +235,34 @@ def test_any_sequence_over_cables_and_lags_neither_cuts_nor_loops_nor_loses(data
         before, state = state, _walk(lab, state, plan)
         require_lags(lab, state)
         assert replay(invert(lab, before, plan).changes, state) == before
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_a_change_of_members_is_rolled_back_from_wherever_it_stopped(data: st.DataObject) -> None:
+    """In the middle of any round, with any part of its changes made; and after a switch lost its settings."""
+    match = data.draw(st.booleans())
+    able: Abilities = {switch.name: replace(CAN, lag_members_match=match) for switch in TRIANGLE.switches}
+    start = _routed(TRIANGLE)
+    if data.draw(st.booleans()):
+        start = member_off(TRIANGLE, start, LAG.members[0], leave=True, abilities=able).end
+        plan = member_on(TRIANGLE, start, LAG.members[0], abilities=able)
+    else:
+        plan = member_off(TRIANGLE, start, LAG.members[0], leave=True, abilities=able)
+    sent = data.draw(st.integers(0, plan.steps[-1].round))
+    own = [step.change for step in plan.steps if step.round == sent]
+    made = {name for name in ("sw1", "sw2", "sw3") if data.draw(st.booleans())}
+    before = replay((step.change for step in plan.steps if step.round < sent), start)
+    found = replay((change for change in own if change.switch in made), before)
+    if data.draw(st.booleans()):
+        lost = data.draw(st.sampled_from(sorted(found.switches)))
+        boots_into = data.draw(st.sampled_from([start, _routed(TRIANGLE), factory_state(TRIANGLE)]))
+        found = State({**found.switches, lost: boots_into.switches[lost]})
+    place = position(TRIANGLE, start, plan.steps, sent, sent - 1, backward=True)
+    back = rollback_plan(TRIANGLE, found, place, start, None, able)
+    harmed = harms(TRIANGLE, found)
+    draft = Draft(found)
+    for step in back.steps:
+        draft.apply(step.change)
+        assert harms(TRIANGLE, draft.freeze()) <= harmed | ({"cut"} if harmed else set()), step
+    assert draft.freeze() == start
