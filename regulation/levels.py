@@ -12,8 +12,9 @@ from typing import Literal
 from lab.errors import LabError
 from regulation.network import Network, Trunk
 
-Knob = Literal["off", "speed", "eee"]
-"""What is done with a link that is not needed: switch it off, slow it down, or let it sleep."""
+Knob = Literal["off", "speed", "eee", "hold"]
+"""What is done with a link that is not needed: switch it off, slow it down, or let it sleep; `hold` also lets it sleep,
+with a hold time that is set (TCEP's and Miwa's PDT: how long a transmitter stays awake after its last frame)."""
 
 
 @dataclass(frozen=True, slots=True)

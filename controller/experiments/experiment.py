@@ -71,6 +71,7 @@ class RegulationLevel(_Part):
     """A level of a factor of kind `regulation`, as `eeectl regulate` writes it. Trunks by their numbers in cables.csv.
 
     `on` and `off` are switched; `speed_mbps` null: negotiated; `cables`: of a LAG, how many of its cables are on.
+    `hold_us`: the hold time of links whose EEE is switched on, microseconds.
     """
 
     trees: tuple[TreeLevel, ...] = Field(min_length=1)
@@ -79,6 +80,7 @@ class RegulationLevel(_Part):
     speed_mbps: dict[int, int | None] = {}
     eee: dict[int, bool] = {}
     cables: dict[int, int] = {}
+    hold_us: int | None = Field(default=None, ge=0)
 
 
 class Factor(_Part):

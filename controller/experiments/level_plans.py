@@ -55,7 +55,15 @@ def plan_of(
 def regulation_at(level: RegulationLevel) -> Regulation:
     """What a level of a regulation sets."""
     routes = tuple((tree.hosts, frozenset(tree.links)) for tree in level.trees)
-    return Regulation(routes, frozenset(level.on), frozenset(level.off), level.speed_mbps, level.eee, level.cables)
+    return Regulation(
+        routes,
+        frozenset(level.on),
+        frozenset(level.off),
+        level.speed_mbps,
+        level.eee,
+        level.cables,
+        hold_us=level.hold_us,
+    )
 
 
 def level_of(regulation: Regulation) -> RegulationLevel:
@@ -63,6 +71,7 @@ def level_of(regulation: Regulation) -> RegulationLevel:
     trees = tuple(TreeLevel(hosts=hosts, links=tuple(sorted(links))) for hosts, links in regulation.routes)
     on, off = (tuple(sorted(numbers)) for numbers in (regulation.on, regulation.off))
     return RegulationLevel(
+        hold_us=regulation.hold_us,
         trees=trees,
         on=on,
         off=off,

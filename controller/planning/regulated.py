@@ -30,6 +30,7 @@ class Regulation:
     """What links and hosts are set to. Trunks by number; those that are not named stay as they are.
 
     `routes`: hosts of one switch, and the trunks of the tree that they send over. `speed_mbps` None: negotiated.
+    `hold_us`: the hold time of links whose EEE is switched on, where an end can set it; None: as it is.
     `cables`: of a LAG that is on, how many of its cables are.
     """
 
@@ -39,6 +40,7 @@ class Regulation:
     speed_mbps: Mapping[int, int | None] = field(default_factory=dict)
     eee: Mapping[int, bool] = field(default_factory=dict)
     cables: Mapping[int, int] = field(default_factory=dict)
+    hold_us: int | None = None
 
 
 def trunks_on(lab: Lab, state: State) -> frozenset[int]:
@@ -172,6 +174,17 @@ def regulated(
         plans.append(link_speed(lab, plans[-1].end, topology.trunks[number], mbps, management, abilities))
     for on in (False, True):
         links = [topology.trunks[number] for number, sleeps in regulation.eee.items() if sleeps is on]
-        plans.append(eee(lab, plans[-1].end, links, on=on, may_flap=True, management=management, abilities=abilities))
+        plans.append(
+            eee(
+                lab,
+                plans[-1].end,
+                links,
+                on=on,
+                hold_us=regulation.hold_us if on else None,
+                may_flap=True,
+                management=management,
+                abilities=abilities,
+            )
+        )
     require_no_circle(lab, plans[-1].end)
     return join_proved(plans)

@@ -9,6 +9,7 @@ import numpy as np
 
 from controller.model.state import State
 from controller.planning.limits import Abilities
+from controller.planning.regulate import cables_with
 from controller.planning.regulated import (
     Regulation,
     baseline_of,
@@ -148,9 +149,15 @@ def choose(
     *,
     time_limit_s: float = 10.0,
     seed: int = 1,
+    hold_us: int | None = None,
 ) -> Options:
-    """Choices under each peak, and each proved to be reachable from the lab as it is; PlanError or LabError if not."""
+    """Choices under each peak, and each proved to be reachable from the lab as it is; PlanError or LabError if not.
+
+    `hold_us` goes with the knob `hold`.
+    """
     network = traffic.network
+    if knob == "hold":
+        network = fixed(network, _without_hold(traffic, abilities))
     if knob != "off":
         # A trunk without another path around it cannot have its traffic moved away while it restarts.
         network = fixed(network, traffic.bridges())
@@ -178,7 +185,8 @@ def choose(
     chosen |= {option.name: regulation_of(traffic.senders, option.choice) for option in found}
     same: dict[str, str] = {}
     kept: dict[str, Regulation] = {}
-    for name, one in covering(chosen, traffic.state, traffic.lab).items():
+    covered = covering(chosen, traffic.state, traffic.lab)
+    for name, one in {name: replace(one, hold_us=hold_us) for name, one in covered.items()}.items():
         other = next((other for other, known in kept.items() if known == one), None)
         if other is None:
             kept[name] = one
@@ -188,3 +196,27 @@ def choose(
     for one in kept.values():
         regulated(traffic.lab, traffic.state, one, management, abilities)
     return Options(tuple(found), baseline, kept, same, apart)
+
+
+def _without_hold(traffic: Traffic, abilities: Abilities) -> frozenset[int]:
+    """Trunks whose hold time cannot be set at either end; LabError if that is all of them, or if EEE is on already."""
+    lab, network = traffic.lab, traffic.network
+    trunks = {number: Topology.of(lab).trunks[number] for number in network.trunks}
+    for number, link in trunks.items():
+        if (
+            any(traffic.state.port(*place).eee for place in cables_with(lab, link))
+            and network.trunks[number].switchable
+        ):
+            raise LabError(
+                f"EEE is on at {link.name} already, with a hold time of its own: switch it off with `eeectl eee off`, "
+                "or use --knob off."
+            )
+    able = {switch.name for switch in lab.switches if switch.name in abilities and abilities[switch.name].hold_settable}
+    without = frozenset(number for number, link in trunks.items() if able.isdisjoint((link.a.device, link.b.device)))
+    if without == trunks.keys():
+        families = sorted({switch.family for switch in lab.switches})
+        raise LabError(
+            f"no switch of lab {lab.name} can set a hold time ({', '.join(families)}): use --knob eee, which leaves it "
+            "to the switches."
+        )
+    return without

@@ -18,6 +18,7 @@ from controller.experiments.experiment_file import experiment_of
 from controller.experiments.level_plans import level_of
 from controller.experiments.session import RunOptions, RunResult, run_new
 from controller.planning.limits import abilities_of
+from controller.planning.regulate import require_hold
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
 from eeectl.lab_name import lab_in_reach
 from eeectl.program_options import ProgramOptions
@@ -49,6 +50,7 @@ def regulate(
     peak: _Words = (),
     sweep: int = 0,
     knob: Knob = "off",
+    hold_us: int | None = None,
     method: Method = "both",
     traffic: Source = "messages",
     pre_run: Path | None = None,
@@ -86,7 +88,10 @@ def regulate(
     sweep
         Instead of peaks: so many of them, from the busiest channel's amount up to more than the program sends.
     knob
-        What is done with links that are not needed: `off`; `speed`, lower; `eee`, low-power idle.
+        What is done with links that are not needed: `off`; `speed`, lower; `eee`, low-power idle; `hold`, the
+        same with the hold time of --hold-us, on links with an end whose family can set it.
+    hold_us
+        With --knob hold: how long a transmitter waits after its last frame before it sleeps, microseconds.
     method
         `koibuchi`, `least` or both.
     traffic
@@ -118,6 +123,9 @@ def regulate(
 
     """
     choosing = bool(peak or sweep or plan or pre_run is not None or knob != "off")
+    if (knob == "hold") != (hold_us is not None):
+        raise LabError("--knob hold and --hold-us go together: give both, such as --knob hold --hold-us 500.")
+    require_hold(hold_us)
     _require_sense(program, auto=auto, choosing=choosing, bounds=bool(peak) + bool(sweep))
     parameters = {name: value(text) for name, text in pairs(values, "--set count=100")}
     if auto:
@@ -138,7 +146,7 @@ def regulate(
     )
     watts = assumed_watts if power is None else power.of_trunk
     abilities = abilities_of(lab, capabilities_of)
-    chosen = choose(sent, peaks, knob, method, watts, abilities, time_limit_s=time_limit_s, seed=seed)
+    chosen = choose(sent, peaks, knob, method, watts, abilities, time_limit_s=time_limit_s, seed=seed, hold_us=hold_us)
     if plan:
         _show(rows_of(None, lab, chosen, power), chosen, counted, sent, power, folder=None, as_json=as_json)
         return DONE

@@ -5,15 +5,18 @@ from itertools import combinations
 
 import pytest
 
+from controller.experiments.level_plans import level_of, regulation_at
 from controller.model.state import State, factory_state
-from controller.planning.limits import UNLIMITED
+from controller.planning.limits import UNLIMITED, Abilities
 from controller.planning.plan import make_plan
-from controller.planning.regulate import multi_tree
+from controller.planning.regulate import eee, multi_tree
+from controller.planning.regulated import regulated
 from controller.planning.trees import shortest_routes
 from eeectl.regulation.choosing import BASELINE, Traffic, byte_text, choose, peak_named, swept
 from lab.errors import LabError
 from regulation.levels import assumed_watts
 from tests.support.graph_lab import graph_lab
+from tests.support.labs.toy_lab import ToyDriver
 
 LAB = graph_lab(4, [pair for pair in combinations(range(4), 2) for _ in range(2)], [2] * 4)
 
@@ -65,6 +68,54 @@ def test_other_knobs_leave_every_trunk_on(knob: str) -> None:
     chosen = choose(traffic, swept(traffic, 3), knob, "koibuchi", assumed_watts, UNLIMITED)  # type: ignore[arg-type]
     assert not any(option.choice.off for option in chosen.options)
     assert any(option.choice.watt < sum(level.watt for level in chosen.baseline.values()) for option in chosen.options)
+
+
+def _holding(*able: str) -> Abilities:
+    """Capabilities of switches that can do everything, of which only some can set a hold time."""
+    return {switch.name: replace(ToyDriver.capabilities, hold_settable=switch.name in able) for switch in LAB.switches}
+
+
+def test_a_hold_time_is_set_where_an_end_can_and_other_links_stay_as_they_are() -> None:
+    traffic = _traffic()
+    (peak,) = [peak_named("1GB", traffic.network, 1.0)]
+    able = LAB.switches[0].name
+    chosen = choose(traffic, [peak], "hold", "koibuchi", assumed_watts, _holding(able), hold_us=500)
+    (option,) = chosen.options
+    sleeping = {number for number, level in option.choice.levels.items() if level.eee}
+    trunks = traffic.network.trunks
+    assert sleeping == {number for number, trunk in trunks.items() if able in (trunk.a, trunk.b)}
+    regulation = chosen.regulations[option.name]
+    assert regulation.hold_us == 500
+    after = regulated(LAB, traffic.state, regulation, None, _holding(able)).end
+    for link in LAB.trunks():
+        for end in (link.a, link.b):
+            port = after.port(end.device, end.port)
+            assert port.eee is (link.number in sleeping)
+            assert port.hold_us == (500 if end.device == able else None)
+    assert regulation_at(level_of(regulation)) == regulation
+
+
+def test_a_hold_time_that_no_switch_can_set_is_refused_with_the_families() -> None:
+    traffic = _traffic()
+    peak = peak_named("1GB", traffic.network, 1.0)
+    with pytest.raises(LabError, match=f"no switch of lab {LAB.name} can set a hold time .{LAB.switches[0].family}"):
+        choose(traffic, [peak], "hold", "koibuchi", assumed_watts, _holding(), hold_us=500)
+
+
+def test_a_hold_time_is_refused_where_eee_is_on_already() -> None:
+    traffic = _traffic()
+    link = next(iter(LAB.trunks()))
+    on = eee(LAB, traffic.state, [link], on=True).end
+    with pytest.raises(LabError, match="EEE is on at"):
+        choose(
+            replace(traffic, state=on),
+            [peak_named("1GB", traffic.network, 1.0)],
+            "hold",
+            "koibuchi",
+            assumed_watts,
+            _holding(LAB.switches[0].name),
+            hold_us=500,
+        )
 
 
 def test_bridges_are_not_slowed_down() -> None:
