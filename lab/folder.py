@@ -37,8 +37,9 @@ _AnyVars = TypeVar("_AnyVars", bound=BaseModel)
 
 
 class _Loader:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, cabled: bool) -> None:
         self.folder = folder
+        self.cabled = cabled
         self.hosts_file = str(folder / "hosts.yml")
         self.problems: list[Problem] = []
         self.said: dict[tuple[int, str], str] = {}
@@ -258,12 +259,12 @@ class _Loader:
                 self.complain(
                     self.hosts_file, line, "way_in", sentence, "name the switch where this machine is plugged in"
                 )
-        cables = read_cables(self.folder / "cables.csv", self.problems)
+        cables = read_cables(self.folder / "cables.csv", self.problems) if self.cabled else []
         outlets = read_outlets(self.folder / "outlets.csv", self.problems, needed=bool(strip_entries))
         devices_broken = bool(self.problems)
         if devices_broken or lab_vars is None:  # cables and outlets of devices that could not be read would mislead
             raise InventoryError(self.problems)
-        links = self.links(cables, switches, hosts)
+        links = self.links(cables, switches, hosts) if self.cabled else ()
         lags = self.lags(cables, links, hosts)
         fed = self.outlets(outlets, strips, {switch.name for switch in switches} | {host.name for host in hosts})
         if self.problems:
@@ -365,9 +366,12 @@ def _way_in(text: str | None) -> tuple[str, int] | None:
     return switch, int(vid)
 
 
-def load_lab(folder: Path) -> Lab:
-    """Read and check a lab's folder; InventoryError holds all problems found."""
-    return _Loader(folder.resolve()).load()
+def load_lab(folder: Path, *, cabled: bool = True) -> Lab:
+    """Read and check a lab's folder; InventoryError holds all problems found.
+
+    Not `cabled`: cables.csv is not read, as it may still be missing, and the lab has no links.
+    """
+    return _Loader(folder.resolve(), cabled=cabled).load()
 
 
 def inventories() -> tuple[Path, ...]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from controller.checking.neighbours import Directory, Sight, as_text
 from controller.drivers.driver import Answers, SnmpValue, Walk
 from controller.drivers.interface_names import interface_key
 from controller.drivers.lldp_shows import Neighbour
@@ -34,22 +35,6 @@ _UP, _LEARNED = 1, 3
 
 Witness = Literal["lldp", "address", "link", ""]
 Finding = Literal["confirmed", "wrong", "unseen"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sight:
-    """What one switch sees. Ports by the inventory's names; `link` only of ports that are not shut."""
-
-    link: Mapping[str, bool]
-    learned: Mapping[bytes, frozenset[str]]
-    """MAC address to the ports where it was learned, in any VLAN."""
-
-    neighbours: Mapping[str, Neighbour]
-    chassis: bytes
-    """Its own chassis ID, as its neighbours receive it; empty if it does not speak LLDP."""
-
-    port_ids: Mapping[bytes, str]
-    """Its ports by the port IDs that its neighbours receive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +87,8 @@ def _named(ports: Iterable[str], shown: Mapping[str, Neighbour]) -> dict[str, Ne
 def compare(lab: Lab, sights: Mapping[str, Sight]) -> tuple[Verdict, ...]:
     """A verdict on each cable, in the order of cables.csv. Switches that could not be queried are not in `sights`."""
     cables = {end: link for link in lab.links for end in (link.a, link.b)}
-    return tuple(_verdict(lab, link, sights, cables) for link in lab.links)
+    directory = Directory(lab.hosts, sights)
+    return tuple(_verdict(lab, link, sights, cables, directory) for link in lab.links)
 
 
 def unlisted(lab: Lab, sights: Mapping[str, Sight]) -> tuple[End, ...]:
@@ -118,9 +104,11 @@ def without_link(lab: Lab, sights: Mapping[str, Sight]) -> tuple[End, ...]:
     return tuple(end for end in ends if end.device in sights and sights[end.device].link.get(end.port) is False)
 
 
-def _verdict(lab: Lab, link: Link, sights: Mapping[str, Sight], cables: Mapping[End, Link]) -> Verdict:
+def _verdict(
+    lab: Lab, link: Link, sights: Mapping[str, Sight], cables: Mapping[End, Link], directory: Directory
+) -> Verdict:
     for end, other in ((link.a, link.b), (link.b, link.a)):
-        found = _by_lldp(link, end, other, sights)
+        found = _by_lldp(link, end, other, sights, directory)
         if found:
             return found
     for end, other in ((link.a, link.b), (link.b, link.a)):
@@ -133,35 +121,18 @@ def _verdict(lab: Lab, link: Link, sights: Mapping[str, Sight], cables: Mapping[
     return Verdict(link, "unseen", "")
 
 
-def _by_lldp(link: Link, end: End, other: End, sights: Mapping[str, Sight]) -> Verdict | None:
+def _by_lldp(link: Link, end: End, other: End, sights: Mapping[str, Sight], directory: Directory) -> Verdict | None:
     if end.device not in sights or end.port not in sights[end.device].neighbours:
         return None
     heard = sights[end.device].neighbours[end.port]
-    by_chassis = {sight.chassis: name for name, sight in sights.items() if sight.chassis}
-    device = by_chassis.get(heard.chassis) or _whole_name(heard.name, sights)
-    port = _port_of(sights[device], heard.port) if device in sights else ""
-    if device == other.device and port in ("", other.port):
+    there = directory.who(heard)
+    if there is not None and there.device == other.device and there.port in ("", other.port):
         return Verdict(link, "confirmed", "lldp")
-    if device not in sights and other.device not in sights:
+    if there is None and other.device not in sights:
         return None  # a node that speaks LLDP, under a name of its own choice
-    where = f"{device or heard.chassis.hex(':')}:{port or heard.port.decode('utf-8', 'replace')}"
+    device, port = (there.device, there.port) if there is not None else (heard.name or as_text(heard.chassis), "")
+    where = f"{device}:{port or as_text(heard.port)}"
     return Verdict(link, "wrong", "lldp", f"{end} is plugged into {where} (LLDP), not into {other}")
-
-
-def _port_of(sight: Sight, port_id: bytes) -> str:
-    """The port that a neighbour's port ID means, in whichever spelling; empty if it is none of the inventory's."""
-    if port_id in sight.port_ids:
-        return sight.port_ids[port_id]
-    key = interface_key(port_id.decode("utf-8", "replace"))
-    spelled = {interface_key(known.decode("utf-8", "replace")): port for known, port in sight.port_ids.items()}
-    return spelled.get(key, "") if key is not None else ""
-
-
-def _whole_name(name: str, sights: Mapping[str, Sight]) -> str:
-    """The switch of that name, or with that beginning if the name was cut; else the name itself."""
-    start = name.removesuffix(" ...")
-    whole = [switch for switch in sights if switch == name or (start != name and switch.startswith(start))]
-    return whole[0] if len(whole) == 1 else name
 
 
 def _by_address(
@@ -205,13 +176,17 @@ def _lldp_ports(at: tuple[Place, ...], own: Mapping[str, bytes], names: Mapping[
 
 
 def _neighbours(answers: Answers, local: Mapping[str, str]) -> Iterator[tuple[str, Neighbour]]:
-    """Index: TimeMark, local port number, neighbour's number."""
-    ports, names = _column(answers, LLDP_PORT), _column(answers, LLDP_NAME)
-    for index, chassis in _column(answers, LLDP_CHASSIS).items():
-        parts = index.split(".")
-        if len(parts) == 3 and parts[1] in local:
-            name = _octets(names.get(index, b"")).decode("utf-8", "replace")
-            yield local[parts[1]], Neighbour(_octets(chassis), _octets(ports.get(index, b"")), name)
+    """By local port. A TimeMark may change between the walks of two columns."""
+    ports, names = _by_neighbour(answers, LLDP_PORT), _by_neighbour(answers, LLDP_NAME)
+    for at, chassis in _by_neighbour(answers, LLDP_CHASSIS).items():
+        if at[0] in local:
+            yield local[at[0]], Neighbour(chassis, ports.get(at, b""), names.get(at, b"").decode("utf-8", "replace"))
+
+
+def _by_neighbour(answers: Answers, walk: Walk) -> dict[tuple[str, str], bytes]:
+    """A column of lldpRemTable (index: TimeMark, local port number, neighbour's number) by the last two."""
+    rows = ((index.split("."), value) for index, value in _column(answers, walk).items())
+    return {(parts[1], parts[2]): _octets(value) for parts, value in rows if len(parts) == 3}
 
 
 def _column(answers: Answers, walk: Walk) -> Mapping[str, SnmpValue]:

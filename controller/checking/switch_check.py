@@ -10,8 +10,9 @@ from typing import TypeVar
 
 from controller.applying.port_proof import PortProofs, prove_ports
 from controller.applying.statefolder import StateFolder
-from controller.checking.cabling import QUERIES, Sight, read_sight, shown_sight
+from controller.checking.cabling import QUERIES, read_sight, shown_sight
 from controller.checking.capabilities import Abilities, Trial, probe_switch, read_abilities, spare_port
+from controller.checking.neighbours import Sight
 from controller.drivers import lldp_shows, mac_shows
 from controller.drivers.driver import ASPECTS, Answers, Query, Show, Walk
 from controller.drivers.makers import SYSTEM, said_of, wrong_maker

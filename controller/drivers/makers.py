@@ -6,7 +6,7 @@ names, if it names one of theirs.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from controller.drivers.driver import Answers, Walk
@@ -15,6 +15,7 @@ from lab.model import Switch, SwitchFamily
 
 SYSTEM: Final = Walk("1.3.6.1.2.1.1", "system")
 _ENTERPRISES: Final = "1.3.6.1.4.1."
+_MODEL_CHARACTERS: Final = 40
 _BRANCHES: Final[Mapping[SwitchFamily, tuple[str, ...]]] = {
     "dell_powerconnect_55xx": ("674", "89"),  # Dell, Radlan
     "cisco_sg": ("9.6.1", "3955", "89"),  # Cisco small business, Linksys, Radlan
@@ -38,13 +39,35 @@ def said_of(answers: Answers) -> tuple[str, str]:
     return text_of(rows.get("2.0", "")).strip("."), " ".join(text_of(rows.get("1.0", "")).split())
 
 
+def families_of(object_id: str, description: str) -> tuple[SwitchFamily, ...]:
+    """The families that a switch may be of, likeliest first: by the model that it names, else by its maker."""
+    number = object_id.removeprefix(_ENTERPRISES)
+    made = [family for family, branches in _BRANCHES.items() if _below(number, branches)] if object_id else []
+    named = [family for family in made if family in _MODELS and _MODELS[family].search(description)]
+    return tuple(named or made)
+
+
+def model_of(description: str) -> str:
+    """What a switch's sysDescr calls its model: the words that a family knows, else its beginning."""
+    for models in _MODELS.values():
+        found = models.search(description)
+        if found is not None:
+            rest = re.match(r"[^\s,]*", description[found.end() :])
+            return found[0] + (rest[0] if rest is not None else "")
+    return description.partition(",")[0][:_MODEL_CHARACTERS].strip()
+
+
+def _below(number: str, branches: Iterable[str]) -> bool:
+    return any(f"{number}.".startswith(f"{branch}.") for branch in branches)
+
+
 def wrong_maker(switch: Switch, object_id: str, description: str) -> str:
     """What is wrong, as a sentence; empty if the switch fits its family, or if it does not say."""
     known = _BRANCHES.get(switch.family)
     number = object_id.removeprefix(_ENTERPRISES)
     if known is None or not object_id:
         return ""
-    right_maker = any(f"{number}.".startswith(f"{branch}.") for branch in known)
+    right_maker = _below(number, known)
     named = [family for family, models in _MODELS.items() if models.search(description)]
     if right_maker and (not named or switch.family in named):
         return ""

@@ -3,15 +3,19 @@
 import json
 from collections import Counter
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Console
 from rich.table import Table
 
+from controller.checking.cable_proposal import Proposal, cables_csv, propose
 from controller.checking.lab_check import LabReport, check_lab
 from controller.checking.switch_check import SwitchReport
 from eeectl.lab_name import LabName, lab_operand, require_up
+from lab import durable
+from lab.errors import LabError
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
 from twin.lab.lifecycle import check_files
@@ -25,6 +29,8 @@ def check(
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     files_only: Annotated[bool, Parameter(negative="")] = False,
     probe: Annotated[bool, Parameter(negative="")] = False,
+    write_cables: Annotated[bool, Parameter(negative="")] = False,
+    force: Annotated[bool, Parameter(negative="")] = False,
 ) -> int:
     """Validate an inventory, real or virtual, reach every device in it, and compare both.
 
@@ -42,8 +48,19 @@ def check(
     probe
         Also try, on a port without cable and link, which settings the model really accepts, and undo them. This writes
         to the switches; without it nothing is written.
+    write_cables
+        Propose the lab's cables from LLDP, learned addresses and link states, without reading those of cables.csv: the
+        file that is written is the folder's cables.csv if it has none, else cables.seen.csv beside it.
+    force
+        With --write-cables: replace a cables.seen.csv that is there already.
 
     """
+    if write_cables:
+        if probe or files_only:
+            raise LabError("--write-cables goes with neither --probe nor --files-only: leave them out.")
+        return _write_cables(load_lab(find_lab(lab_operand(lab)), cabled=False), as_json=as_json, force=force)
+    if force:
+        raise LabError("--force belongs to --write-cables: add that, or leave it out.")
     known = _validated(lab)
     if not files_only:
         require_up(known)
@@ -58,6 +75,48 @@ def check(
         if report is not None:
             _print(report)
     return 1 if report is not None and report.problems else 0
+
+
+def _write_cables(lab: Lab, *, as_json: bool, force: bool) -> int:
+    """See what is plugged in where, and write it; 1 if a device did not answer as the inventory says."""
+    require_up(lab)
+    folder = Path(lab.folder)
+    file = folder / ("cables.seen.csv" if (folder / "cables.csv").exists() else "cables.csv")
+    if file.exists() and not force:
+        raise LabError(f"{file} exists already: look at it, then remove it or add --force.")
+    report = check_lab(lab)
+    sights = {name: found.sight for name, found in report.switches.items() if found.sight is not None}
+    proposal = propose(lab, sights)
+    _write(file, cables_csv(lab, proposal))
+    if as_json:
+        print(json.dumps(_proposal_json(lab, file, proposal, report), indent=1))
+    else:
+        for problem in report.problems:
+            print(problem)
+        for remark in proposal.remarks:
+            print(f"? {remark.where} {remark.sentence}.")
+        print(f"{file}: {len(proposal.cables)} cables were seen, {len(proposal.remarks)} lines have a question mark.")
+    return 1 if report.problems else 0
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        durable.replace(file, text)
+    except OSError as error:
+        raise LabError(f"{file} cannot be written ({error.strerror}): free the place, or the folder.") from error
+
+
+def _proposal_json(lab: Lab, file: Path, proposal: Proposal, report: LabReport) -> dict[str, Any]:
+    return {
+        "lab": lab.name,
+        "file": str(file),
+        "cables": [
+            {"a": str(cable.a), "b": str(cable.b), "rate_mbps": cable.rate_mbps, "seen_by": cable.source}
+            for cable in proposal.cables
+        ],
+        "remarks": [asdict(remark) for remark in proposal.remarks],
+        "problems": list(report.problems),
+    }
 
 
 def _validated(name: str) -> Lab:

@@ -30,6 +30,7 @@ lab_app = App(name="lab", help="Virtual labs: software switches, hosts and power
 lab_app.command(fault_app)
 for _name, _place, _help in (
     ("check", "check:check", "Validate an inventory, reach every device in it, and compare both."),
+    ("discover", "discover:discover", "Ask a network's switches and strips who they are; write a first inventory."),
     ("first-hour", "first_hour:first_hour_command", "Read a switch of a new model: what is proven, refused, unknown."),
     ("replay", "replay:replay", "Hold the readers of switches and strips against recordings of devices."),
 ):

@@ -127,6 +127,7 @@ pub struct SwitchCopier {
     switch: SwitchId,
     places: Vec<PortPlace>,
     last_counters: Vec<LastCounters>,
+    time_marks: BTreeMap<(PortId, u32, Ps), u32>,
     copy: SwitchCopy,
 }
 
@@ -160,6 +161,7 @@ impl SwitchCopier {
             switch,
             places,
             last_counters,
+            time_marks: BTreeMap::new(),
             copy,
         };
         copier.renew_ports(fabric, now, 0)?;
@@ -174,6 +176,7 @@ impl SwitchCopier {
     /// The device has booted: its counters and sysUpTime start at zero.
     pub fn booted(&mut self) {
         self.last_counters.fill(LastCounters::default());
+        self.time_marks.clear();
     }
 
     /// Copy ports and counters. `up` is sysUpTime at `now`.
@@ -216,19 +219,27 @@ impl SwitchCopier {
         self.copy.vlans = fabric.vlans(self.switch)?;
         self.copy.fdb = fabric.fdb(now, self.switch)?;
         self.copy.lldp.clear();
+        let before = std::mem::take(&mut self.time_marks);
         for place in self.places.iter().filter(|place| !place.is_lag) {
             let Some(setting) = fabric.lldp_setting(place.id)? else {
                 continue;
             };
-            let heard = fabric.lldp_heard(now, place.id)?.into_iter().map(|heard| {
-                let since_ticks = ticks(up.saturating_sub(now.saturating_sub(heard.since)));
-                (heard, since_ticks)
-            });
-            self.copy.lldp.push(LldpCopy {
+            let mut port = LldpCopy {
                 if_index: place.if_index,
                 setting,
-                heard: heard.collect(),
-            });
+                heard: Vec::new(),
+            };
+            for heard in fabric.lldp_heard(now, place.id)? {
+                // Part of an index: two clocks are read, so computed anew it would not be the same each time.
+                let key = (place.id, heard.index, heard.since);
+                let mark = before
+                    .get(&key)
+                    .copied()
+                    .unwrap_or_else(|| ticks(up.saturating_sub(now.saturating_sub(heard.since))));
+                self.time_marks.insert(key, mark);
+                port.heard.push((heard, mark));
+            }
+            self.copy.lldp.push(port);
         }
         Ok(())
     }

@@ -12,12 +12,12 @@ from controller.checking.cabling import (
     LLDP_OWN_CHASSIS,
     LLDP_OWN_PORT,
     LLDP_PORT,
-    Sight,
     compare,
     read_sight,
     unlisted,
     without_link,
 )
+from controller.checking.neighbours import Sight
 from controller.drivers.driver import Answers, SnmpValue
 from controller.drivers.lldp_shows import Neighbour
 from controller.drivers.places import BASE_PORT_IF_INDEX, IF_ADMIN_STATUS, IF_ALIAS, IF_DESCR, IF_NAME, IF_OPER_STATUS
@@ -151,6 +151,17 @@ def test_lldp_names_the_port_that_a_cable_is_in(neighbour: tuple[bytes, bytes, b
 def test_lldp_by_system_name_is_enough_where_the_chassis_is_unknown() -> None:
     s1 = _answers(neighbours={"p3": (b"\7", b"Ethernet 3", b"s2")}, chassis=b"\1\1")
     assert _found(_sights(s1, _answers()))[2] == ("confirmed", "lldp", "")
+
+
+@pytest.mark.parametrize(
+    "neighbour",
+    [(_MACS["n1"], b"eth0", b""), (b"\7", b"02:ee:00:00:00:01", b"localhost"), (b"\7", b"eth0", b"n1.example.org")],
+)
+def test_a_node_is_known_by_its_address_or_its_name(neighbour: tuple[bytes, bytes, bytes]) -> None:
+    hears = _answers(neighbours={"p1": neighbour}, chassis=b"\1\1")
+    assert _found(_sights(hears, _answers()))[0] == ("confirmed", "lldp", "")
+    found = _found(_sights(_answers(), hears))[1]
+    assert found == ("wrong", "lldp", "s2:p1 is plugged into n1:eth0 (LLDP), not into n2:eth0")
 
 
 def test_a_node_that_speaks_lldp_under_a_name_of_its_own_says_nothing_about_its_cable() -> None:

@@ -181,8 +181,59 @@ def test_a_lab_as_its_inventory_says_passes_and_is_left_as_it_was(eeectl: Any, l
         worked = {trial["what"] for trial in found["trials"] if trial["worked"]}
         assert {"multi_untagged", "static_entries", "eee_settable", "flow_control_settable"} <= worked
     by = {found["cable"]: (found["finding"], found["witness"]) for found in told["cables"]}
-    assert [by[link.name] for link in lab.links if link.b.device.startswith("n")] == [("confirmed", "address")] * 4
+    assert [by[link.name] for link in lab.links if link.b.device.startswith("n")] == [("confirmed", "lldp")] * 4
     assert by["sw1:gi1/0/11--sw2:1/0/11"] == ("confirmed", "lldp")
+
+
+def test_cables_written_from_nothing_are_those_of_the_lab_but_for_a_shut_one(
+    eeectl: Any, lab: Lab, tmp_path: Path
+) -> None:
+    """Neighbours announce themselves when their link comes up, so there is nothing to wait for."""
+    folder = tmp_path / lab.name
+    shutil.copytree(lab.folder, folder)
+    (folder / "cables.csv").unlink()
+    done = eeectl("lab", "check", str(folder), "--write-cables", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout)
+    true = {(frozenset((link.a, link.b)), link.rate_mbps, link.kind, link.switchable) for link in lab.links[:-1]}
+    written = load_lab(folder)
+    assert {(frozenset((one.a, one.b)), one.rate_mbps, one.kind, one.switchable) for one in written.links} == true
+    assert [remark["where"] for remark in told["remarks"]] == ["sw1", "sw2"]
+    assert "# ? sw1 nothing can be seen of shut ports: gi1/0/12\n" in (folder / "cables.csv").read_text("utf-8")
+    assert eeectl("lab", "check", str(folder), "--write-cables").returncode == 0
+    assert (folder / "cables.seen.csv").read_text("utf-8") == (folder / "cables.csv").read_text("utf-8")
+    again = eeectl("lab", "check", str(folder), "--write-cables")
+    assert "cables.seen.csv exists already: look at it, then remove it or add --force" in again.stderr
+
+
+def test_an_inventory_discovered_on_the_management_network_is_one_that_loads(
+    eeectl: Any, lab: Lab, running_lab: tuple[Path, Path], tmp_path: Path
+) -> None:
+    number = lab.management_network.split(".")[2]
+    secret = str(running_lab[1] / "secrets" / "snmp_read_community")
+    folder = tmp_path / "found"
+    words = ("lab", "discover", f"127.{number}.0.0/22", str(folder), "--community-file", secret, "--per-second", "200")
+    done = eeectl(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [(one["kind"], one["name"]) for one in told["devices"]] == [
+        ("switch", "sw1"),
+        ("switch", "sw2"),
+        ("strip", "pdu1"),
+    ]
+    found = load_lab(folder)
+    for switch in found.switches:
+        true = lab.switch(switch.name)
+        assert (switch.family, switch.model, switch.address) == (true.family, true.model, true.address)
+        assert [port.name for port in switch.ports] == [port.name for port in true.ports]
+    assert [(strip.family, strip.outlet_count) for strip in found.strips] == [("gude", 12)]
+    assert [link.name for link in found.links] == ["sw1:gi1/0/11--sw2:1/0/11"]
+    assert {(one["name"], bytes.fromhex(one["mac"].replace(":", ""))) for one in told["hosts"]} == {
+        (host.name, host.mac) for host in lab.hosts
+    }
+    cables = {frozenset((cable["a"], cable["b"])) for cable in told["cables"]}
+    assert cables == {frozenset((str(link.a), str(link.b))) for link in lab.links[:-1]}
+    assert "found holds hosts.yml, cables.csv, outlets.csv already" in eeectl(*words).stderr
 
 
 def test_a_cable_that_is_elsewhere_and_a_device_that_is_away_are_said(eeectl: Any, lab: Lab, tmp_path: Path) -> None:
