@@ -6,14 +6,17 @@ The program is assumed to run on every node as on the measured ones: same run ti
 same gaps on each node's link. A communication passes as many links as the network's mean path has, and waits at each
 that sleeps. All ports are in low power as long as the nodes' links are.
 
-Simplifications, all of which a simulation of the network could check: no contention, so topologies differ only in hops
-and port counts, not in throughput; a larger machine changes neither gaps nor run time; no frames of other nodes keep
-inner links awake or wake them more often; all links of a path sleep at the same time.
+With a simulation of the network (`NetworkModel`), the links between switches are its: what they add to a message, and
+their time in low power. The nodes' own links stay those of the program's gaps.
+
+Simplifications without one: no contention, so topologies differ only in hops and port counts, not in throughput; no
+frames of other nodes keep inner links awake or wake them more often; all links of a path sleep at the same time. With
+and without one, a larger machine changes neither gaps nor run time.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -27,6 +30,7 @@ from analysis.predict.sampling import DRAWS, Sampler
 from analysis.predict.topologies import Topology
 from analysis.predict.what_if import WhatIf
 from analysis.programs.profile import Profile
+from lab.errors import LabError
 
 
 def _exactly(value: float) -> Estimate:
@@ -44,6 +48,37 @@ PAPER_POWER: Final = AndujarPower(
 
 PAPER_LINK: Final = "andujar-10G"
 """Ts and Tw of its section 3.1."""
+
+
+_NODE_LINKS: Final = 2
+"""Of a path: that of the sender and that of the receiver."""
+
+_IGNORED: Final = (
+    "these networks were not measured: contention and effects of a larger machine on the program are ignored."
+)
+_SIMULATED: Final = (
+    "these networks were not measured: messages between switches are simulated, at random times and to random nodes; "
+    "effects of a larger machine on the program are ignored."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class InnerLinks:
+    """Links between switches, as simulated: what they add to a message by sleeping, shares of low power; draws."""
+
+    wait_us: Floats
+    deep: Floats
+    fast: Floats
+
+
+class NetworkModel(Protocol):
+    """A simulation of networks."""
+
+    def __call__(
+        self, where: Topology, profile: Profile, asked: WhatIf, mode: AskedMode, draws: int
+    ) -> InnerLinks | None:
+        """Links between switches while the program runs; None if the network is saturated by its traffic."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,38 +109,74 @@ def predict_topologies(
     topologies: Sequence[Topology],
     what_ifs: Sequence[WhatIf],
     draws: int = DRAWS,
+    simulated: NetworkModel | None = None,
 ) -> tuple[Prediction, ...]:
-    """Answer every question on every network; savings are against the same network with EEE off."""
-    return tuple(_predict(profile, calibration, one, asked, draws) for one in topologies for asked in what_ifs)
+    """Answer every question on every network; savings are against the same network with EEE off.
+
+    LabError if a network is saturated whose links on a path are not known either.
+    """
+    return tuple(
+        _predict(profile, calibration, one, asked, draws, simulated) for one in topologies for asked in what_ifs
+    )
 
 
-def _rest(
-    gaps: GapTable, mode: AskedMode, time_s: Floats, power: AndujarPower, watts: Sampler
-) -> tuple[Floats, Floats]:
-    """Share of the time in low power, and the share of deep sleep that saves as much, as the model has no fast wake."""
-    found = rest_of(gaps, mode, time_s)
+def _saved_share(deep: Floats, fast: Floats, mode: AskedMode, power: AndujarPower, watts: Sampler) -> Floats:
+    """The share of deep sleep that saves as much as both kinds, as the model has no fast wake."""
     if mode.fast_fraction is None:
-        return found.share, found.share
+        return deep + fast
     sleeping = watts.of("sleeping", power.sleeping_port_fraction)
-    return found.share, found.deep + found.fast * (1 - mode.fast_fraction[:, 0]) / (1 - sleeping)
+    found: Floats = deep + fast * (1 - mode.fast_fraction[:, 0]) / (1 - sleeping)
+    return found
 
 
-def _predict(profile: Profile, calibration: Calibration, where: Topology, asked: WhatIf, draws: int) -> Prediction:
-    warnings = [
-        "these networks were not measured: contention and effects of a larger machine on the program are ignored."
-    ]
+def _power(calibration: Calibration, warnings: list[str]) -> AndujarPower:
+    power = calibration.power.andujar
+    if power is None:
+        warnings.append(
+            "no power of ports and nodes was fitted for this model: the paper's, without errors, is assumed."
+        )
+        return PAPER_POWER
+    if calibration.power.note:
+        warnings.append(calibration.power.note)
+    return power
+
+
+def _saturated(where: Topology, inner: InnerLinks | None) -> Sequence[str]:
+    if inner is not None:
+        return ()
+    if not np.isfinite(where.mean_links):
+        raise LabError(f"the program's traffic saturates {where.name}: choose a network with more or faster links.")
+    return (f"its traffic saturates {where.name} as simulated: hops times wake are assumed.",)
+
+
+def _extra_s(
+    where: Topology, gaps: GapTable, mode: AskedMode, inner: InnerLinks | None, warnings: list[str], draws: int
+) -> Floats:
+    """What sleeping links add to the run time: each round waits at every link of its path."""
+    if not gaps.rounds:
+        return np.zeros(draws)
+    if gaps.assumed:
+        warnings.append("no gaps were recorded: all are assumed to be the mean gap.")
+    seen_us, _ = seen_of_rounds(gaps, mode, ("transmit",), np.ones(draws), np.zeros(draws))
+    path_us = where.mean_links * seen_us if inner is None else _NODE_LINKS * seen_us + inner.wait_us
+    found: Floats = gaps.rounds * path_us * 1e-6
+    return found
+
+
+def _predict(
+    profile: Profile,
+    calibration: Calibration,
+    where: Topology,
+    asked: WhatIf,
+    draws: int,
+    simulated: NetworkModel | None,
+) -> Prediction:
+    warnings = [_IGNORED if simulated is None else _SIMULATED]
     if asked.off_links or asked.speed_mbps:
         warnings.append(
             "links off or slower are not predicted on other networks: all are assumed to be up, at full speed."
         )
-    power = calibration.power.andujar
-    if power is not None and calibration.power.note:
-        warnings.append(calibration.power.note)
-    if power is None:
-        power = PAPER_POWER
-        warnings.append(
-            "no power of ports and nodes was fitted for this model: the paper's, without errors, is assumed."
-        )
+    power = _power(calibration, warnings)
     if not asked.phy and asked.mode != "off":
         warnings.append(f"links are assumed to behave as this lab's do; phy={PAPER_LINK} gives the paper's.")
     times, watts = Sampler(draws), Sampler(draws)
@@ -114,17 +185,21 @@ def _predict(profile: Profile, calibration: Calibration, where: Topology, asked:
     warnings += mode.warnings
     gaps = GapTable.of(profile)
     base_s = times.of("base_s", profile.base_s)
-    extra_s: Floats = np.zeros(draws)
-    if asked.saves and gaps.rounds:
-        if gaps.assumed:
-            warnings.append("no gaps were recorded: all are assumed to be the mean gap.")
-        seen_us, _ = seen_of_rounds(gaps, mode, ("transmit",), np.ones(draws), np.zeros(draws))
-        extra_s = gaps.rounds * where.mean_links * seen_us * 1e-6
-    time_s = base_s + extra_s
+    time_s = base_s
     rested: Floats = np.zeros(draws)
     saved_share: Floats = np.zeros(draws)
     if asked.saves:
-        rested, saved_share = _rest(gaps, mode, time_s, power, watts)
+        inner = None
+        if simulated is not None:
+            inner = simulated(where, profile, asked, mode, draws)
+            warnings += _saturated(where, inner)
+        time_s = base_s + _extra_s(where, gaps, mode, inner, warnings, draws)
+        found = rest_of(gaps, mode, time_s)
+        rested, saved_share = found.share, _saved_share(found.deep, found.fast, mode, power, watts)
+        if inner is not None:
+            between = 1 - where.nodes / where.network_ports
+            inner_share = _saved_share(inner.deep, inner.fast, mode, power, watts)
+            saved_share = (1 - between) * saved_share + between * inner_share
     now = cluster_power(where, power, 1 - saved_share, 1.0, watts)
     before = cluster_power(where, power, np.ones(draws), 1.0, watts)
     open_time = bool(times.unbounded)

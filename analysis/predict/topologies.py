@@ -22,12 +22,14 @@ from typing import Final, Literal
 
 from lab.errors import LabError
 
-Family = Literal["torus", "fat tree", "dragonfly"]
+Family = Literal["torus", "fat tree", "dragonfly", "other"]
 
 
 @dataclass(frozen=True, slots=True)
 class Topology:
     """A network of equal switches: numbers of nodes, switches and ports of a switch; all ports are cabled.
+
+    One of other switches has its cabled ports in `ports`.
 
     `mean_links` is the mean number of links between two different nodes, those of the nodes included. `label` is the
     paper's base name; empty for a network that is not in its tables.
@@ -40,11 +42,12 @@ class Topology:
     ports_per_switch: int
     mean_links: float
     label: str = ""
+    ports: int = 0
 
     @property
     def network_ports(self) -> int:
         """Ports of all switches, those towards nodes included."""
-        return self.switches * self.ports_per_switch
+        return self.ports or self.switches * self.ports_per_switch
 
 
 def torus(dimensions: Iterable[int], trunk: int = 1, label: str = "") -> Topology:

@@ -10,10 +10,10 @@ from cyclopts import App, Parameter
 
 from analysis.calibration import load_calibration
 from analysis.predict.best_hold import BestHold, best_hold
-from analysis.predict.other_networks import PAPER_LINK, predict_topologies
+from analysis.predict.other_networks import PAPER_LINK, NetworkModel, predict_topologies
 from analysis.predict.prediction import Prediction, Predictor
 from analysis.predict.site import Site
-from analysis.predict.topologies import topologies_named
+from analysis.predict.topologies import Topology, topologies_named
 from analysis.predict.what_if import WhatIf, parse_what_if
 from analysis.programs.profile import Profile, load_profile, save_profile
 from analysis.programs.profile_reading import profiles_of
@@ -24,6 +24,7 @@ from lab.errors import LabError
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
 from record.store import read_facts
+from simulation.predicted import Simulator, network_named
 
 predict_app = App(name="predict")
 
@@ -42,6 +43,7 @@ def predict(
     at: _Words = (),
     lab: str = "",
     topology: _Words = (),
+    simulated: Annotated[bool, Parameter(negative="")] = False,
     bound_slowdown: str = "",
     save: Path | None = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
@@ -63,7 +65,10 @@ def predict(
     lab
         Lab whose switches draw power. Default: the lab where the program ran.
     topology
-        Other networks to predict for: names such as torus-4x4x4, table-3, table-4, all.
+        Other networks to predict for: names such as torus-4x4x4, table-3, table-4, all; the network of a lab, as
+        lab:NAME, or of a simulation's file, as FILE.yaml, which are always simulated.
+    simulated
+        Simulate the links between switches of these networks, instead of hops times wake.
     bound_slowdown
         Find the hold that saves most within this slowdown, such as 1%.
     save
@@ -81,13 +86,14 @@ def predict(
         if len(profiles) > 1:
             raise LabError(f"{profile} has {len(profiles)} configurations: choose one with --at, {_choices(profiles)}.")
         save_profile(save, profiles[0])
+    networks, model = _networks(topology, simulated=simulated)
     answered: list[Answers] = []
     for one in profiles:
         if topology:
             if bound_percent is not None:
                 raise LabError("--bound-slowdown searches a hold in a lab: leave --topology out.")
-            networks = [each for name in topology for each in topologies_named(name)]
-            answers = predict_topologies(one, known, networks, asked or [parse_what_if(text) for text in _ELSEWHERE])
+            elsewhere = asked or [parse_what_if(text) for text in _ELSEWHERE]
+            answers = predict_topologies(one, known, networks, elsewhere, simulated=model)
             answered.append(Answers(one, answers, None))
         else:
             predictor = Predictor(one, known, _site(lab, home))
@@ -102,6 +108,16 @@ def predict(
     else:
         print(predictions_text(answered, known, text_width()))
     return 0
+
+
+def _networks(names: Sequence[str], *, simulated: bool) -> tuple[list[Topology], NetworkModel | None]:
+    """Networks by name, and their simulation where it was asked for, or nothing else is known of one."""
+    if simulated and not names:
+        raise LabError("--simulated is for other networks: name one, as in --topology torus-4x4x4 or lab:NAME.")
+    if not (simulated or any(name.startswith("lab:") or name.endswith((".yaml", ".yml")) for name in names)):
+        return [each for name in names for each in topologies_named(name)], None
+    found = [each for name in names for each in network_named(name)]
+    return [each.topology for each in found], Simulator(found)
 
 
 def _profiles(name: str) -> tuple[tuple[Profile, ...], Lab | None]:
