@@ -85,7 +85,16 @@ class LoopedNetwork:
         off, active = state.having("off"), state.having("active")
         links = active if self.network.connects(active) else now
         routes = tuple((group.hosts, group.links) for group in self.senders_over(links))
-        return Regulation(routes, frozenset(self.network.trunks) - off, off)
+        on = frozenset(self.network.trunks) - off
+        return Regulation(
+            routes, on, off, cables={number: self.network.trunks[number].width for number in self._partly & on}
+        )
+
+    @property
+    def _partly(self) -> frozenset[int]:
+        """LAGs that were found with some of their cables off, which stay off."""
+        trunks = self.network.trunks.items()
+        return frozenset(number for number, trunk in trunks if trunk.width < len(self.topology.cables[number]))
 
     def traffic(self, counts: EpochCounts, links: frozenset[int], epoch_s: float) -> EpochTraffic:
         """What was used in an epoch of `epoch_s` seconds in which the trees ran over `links`.
