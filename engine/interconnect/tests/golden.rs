@@ -2,6 +2,8 @@
 
 mod networks;
 
+use interconnect::flit::consolidation::Consolidation;
+use interconnect::flit::stages::Stages;
 use interconnect::link::{LinkPolicy, Mode, Timing};
 use interconnect::rng::Rng;
 use interconnect::routing::Algorithm;
@@ -64,6 +66,57 @@ fn by_packet(network: &Network, algorithm: Algorithm, pattern: &Pattern) -> Foun
     let found = engine.advance(3000);
     let low = (0..network.ports().len() as u32).map(|port| engine.link(port).unwrap().low_power());
     (found.packets, found.latency, found.hops, low.sum())
+}
+
+/// Packets, sum of latencies, cycles in which links were off, and control packets.
+fn with_links_off(algorithm: Algorithm, pattern: &Pattern, flits: u32) -> Found {
+    let network = flat(&[4, 4], 4, 1).with_link_latency(5).unwrap();
+    let parameters = RouterParameters {
+        packet_flits: flits,
+        history_window: 16,
+        ..RouterParameters::default()
+    };
+    let mut engine = flit_engine(&network, algorithm, pattern, parameters, 0.2, 7);
+    if algorithm == Algorithm::Staged {
+        let quick = Stages {
+            cycles_per_link: 10,
+            off_after: 200,
+            ..Stages::default()
+        };
+        engine.set_stages(quick).unwrap();
+    } else {
+        let quick = Consolidation {
+            epoch: 100,
+            wake: 100,
+            deactivation_epochs: 3,
+            ..Consolidation::default()
+        };
+        engine.set_consolidation(quick).unwrap();
+    }
+    let found = engine.advance(6000);
+    let off = (0..network.ports().len() as u32).map(|port| engine.off_cycles(port));
+    let control = engine.consolidation().control_packets;
+    (found.packets, found.latency, off.sum(), control)
+}
+
+#[test]
+fn equal_links_are_off_in_every_version() {
+    let tornado = Pattern::Tornado { base: 4, digits: 3 };
+    let found = [
+        with_links_off(Algorithm::PowerAware, &Pattern::Uniform, 1),
+        with_links_off(Algorithm::PowerAware, &tornado, 6),
+        with_links_off(Algorithm::Staged, &Pattern::Uniform, 1),
+        with_links_off(Algorithm::Staged, &tornado, 6),
+    ];
+    assert_eq!(
+        found,
+        [
+            (76350, 1494400, 161124, 424),
+            (12650, 442084, 15576, 270),
+            (76578, 1776250, 360000, 0),
+            (12542, 7009894, 52060, 0)
+        ]
+    );
 }
 
 #[test]

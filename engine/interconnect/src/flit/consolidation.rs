@@ -378,19 +378,21 @@ impl Tcep {
         }
         let state = self.seen(router, direct);
         let table = &self.known(router, direct.dimension).table;
-        let detours: Vec<usize> = (1..hops.len())
-            .filter(|&index| {
-                self.ends[hops[index].port as usize].is_some_and(|end| {
-                    table.is_active(end.own, end.other)
-                        && table.is_active(end.other, direct.other)
-                        && self.is_on(end.link)
-                })
+        let leads = |index: &usize| {
+            self.ends[hops[*index].port as usize].is_some_and(|end| {
+                table.is_active(end.own, end.other)
+                    && table.is_active(end.other, direct.other)
+                    && self.is_on(end.link)
             })
-            .collect();
-        if detours.is_empty() {
+        };
+        let detours = (1..hops.len()).filter(leads).count() as u32;
+        if detours == 0 {
             return 0; // the hub's own links, and links to it, are always active
         }
-        let detour = detours[rng.below(detours.len() as u32) as usize];
+        let drawn = rng.below(detours) as usize;
+        let Some(detour) = (1..hops.len()).filter(leads).nth(drawn) else {
+            return 0;
+        };
         let chosen = match way(state, room(&hops[detour])) {
             Way::Reactivate => {
                 self.reactivate(router, direct.link);
