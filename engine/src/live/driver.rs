@@ -29,6 +29,7 @@ use fabric::{Alarm, CableId, Delivery, Frame, PortId, Ps, Tapped};
 
 use crate::live::control::{Command, Control};
 use crate::live::pace::{Pace, Wait};
+use crate::os::sched::RunDelay;
 use crate::wire::capture::Capture;
 use crate::wire::tap::{READ_BYTE, Read, Tap};
 
@@ -52,6 +53,8 @@ const NO_HOST: u32 = u32::MAX;
 const DELIVERIES_A_TURN: usize = 16_384;
 /// A stall or a delivery later than this (lab time) raises an alarm, at most one per second.
 const LATE: Ps = 10 * PS_PER_MS;
+/// A turn of a spinning thread that took longer than this may have lost its processor meanwhile.
+const STALL: Ps = 20 * PS_PER_US;
 
 struct Host {
     nic: PortId,
@@ -86,6 +89,11 @@ pub(crate) struct Driver {
     next: Option<Ps>,
     woken: bool,
     last_turn: Ps,
+    last_wait: Ps,
+    /// None where the kernel does not tell.
+    run_delay: Option<RunDelay>,
+    /// How long the thread had to wait for a processor before this turn.
+    waited: Ps,
     last_alarm: Option<Ps>,
     scratch: Vec<u8>,
 }
@@ -122,6 +130,9 @@ impl Driver {
             next: None,
             woken: true,
             last_turn: now,
+            last_wait: now,
+            run_delay: RunDelay::of_this_thread().ok(),
+            waited: 0,
             last_alarm: None,
             scratch: vec![0; READ_BYTE],
             control,
@@ -252,10 +263,18 @@ impl Driver {
         // SAFETY: an event is plain data, for which zero is valid.
         let mut events: [libc::epoll_event; EVENTS_A_TURN] = unsafe { std::mem::zeroed() };
         let count = wait_for_events(&self.epoll, &mut events, wait_limit);
+        let stalled = now.saturating_sub(self.last_wait) > self.pace.on_clock(STALL);
+        self.last_wait = now;
+        self.waited = 0;
+        if wait_limit != Wait::Spin || stalled {
+            let waited_ns = self.run_delay.as_mut().map_or(0, RunDelay::since_last_ns);
+            self.waited = self.pace.on_clock(waited_ns * PS_PER_NS);
+        }
         if wait_limit != Wait::Spin {
             let now = self.now();
             self.pace.slept_until(now);
             self.last_turn = now;
+            self.last_wait = now;
         }
         for event in &events[..count] {
             if event.u64 == WAKE_EVENT {
@@ -293,6 +312,7 @@ impl Driver {
                 Read::Packet => {
                     self.pace.frame_at(stamp);
                     self.arrived.push((number, stamp));
+                    self.came_late(number);
                     if self.hot.first() != Some(&number) {
                         self.hot.retain(|other| *other != number);
                         self.hot.insert(0, number);
@@ -302,6 +322,20 @@ impl Driver {
                 }
                 Read::Empty | Read::Down => host.readable = false,
             }
+        }
+    }
+
+    /// Count the frames just read from a host as late if the thread had no processor when they came: their stamps hide
+    /// it. An upper bound, as they may have come while it waited.
+    fn came_late(&mut self, number: u32) {
+        if self.waited == 0 {
+            return;
+        }
+        let came = self.hosts[number as usize].pending.iter();
+        let traffic = came.filter(|frame| !is_reserved(frame.destination()));
+        let mut lateness = self.control.lateness.lock();
+        for _ in traffic {
+            lateness.record(self.waited);
         }
     }
 

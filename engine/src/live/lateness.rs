@@ -1,4 +1,5 @@
-//! Lateness of deliveries: wall clock minus model time, as a histogram.
+//! Lateness of deliveries, wall clock minus model time, as a histogram. A frame that could not be read in time because the
+//! live thread had to wait for a processor counts with that wait, beside its delivery.
 
 use fabric::Ps;
 use fabric::time::PS_PER_NS;

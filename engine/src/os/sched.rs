@@ -1,4 +1,9 @@
-//! Scheduling attributes of threads: sched_getattr(2) and sched_setattr(2), which the libc crate lacks.
+//! Scheduling of threads: their attributes (sched_getattr(2) and sched_setattr(2), which the libc crate lacks), and how
+//! long they wait for a processor.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 
 /// `struct sched_attr`, first version.
 #[repr(C)]
@@ -44,5 +49,85 @@ impl SchedAttr {
         self.size = size_of::<Self>() as u32;
         // SAFETY: the attributes are read only and say their own size.
         unsafe { libc::syscall(libc::SYS_sched_setattr, thread, &raw const self, 0) == 0 }
+    }
+}
+
+/// How long a thread has waited for a processor while it could have run: `/proc/[pid]/schedstat`, second number.
+#[derive(Debug)]
+pub struct RunDelay {
+    file: File,
+    seen_ns: u64,
+}
+
+impl RunDelay {
+    /// Of the calling thread, from now on.
+    ///
+    /// # Errors
+    /// The kernel keeps no such statistics.
+    pub fn of_this_thread() -> io::Result<Self> {
+        let mut delay = Self {
+            file: File::open("/proc/thread-self/schedstat")?,
+            seen_ns: 0,
+        };
+        delay.since_last_ns();
+        Ok(delay)
+    }
+
+    /// Nanoseconds waited since the last call.
+    pub fn since_last_ns(&mut self) -> u64 {
+        let mut text = [0; 64];
+        let length = self.file.read_at(&mut text, 0).unwrap_or(0);
+        let waited_ns = std::str::from_utf8(&text[..length])
+            .ok()
+            .and_then(|text| text.split_ascii_whitespace().nth(1)?.parse().ok())
+            .unwrap_or(self.seen_ns);
+        let since_ns = waited_ns.saturating_sub(self.seen_ns);
+        self.seen_ns = waited_ns;
+        since_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    fn stay_on(cpu: usize) {
+        // SAFETY: a set of processors is plain data, for which zero is valid; the calling thread exists.
+        unsafe {
+            let mut set: libc::cpu_set_t = std::mem::zeroed();
+            libc::CPU_SET(cpu, &mut set);
+            assert_eq!(
+                libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const set),
+                0
+            );
+        }
+    }
+
+    #[test]
+    fn a_thread_that_shares_its_processor_waits() {
+        // SAFETY: no arguments.
+        let cpu = usize::try_from(unsafe { libc::sched_getcpu() }).unwrap();
+        let over = Arc::new(AtomicBool::new(false));
+        let other = std::thread::spawn({
+            let over = Arc::clone(&over);
+            move || {
+                stay_on(cpu);
+                while !over.load(Ordering::Relaxed) {}
+            }
+        });
+        let waiter = std::thread::spawn(move || {
+            stay_on(cpu);
+            let mut delay = RunDelay::of_this_thread().unwrap();
+            let mut waited_ns = 0;
+            while waited_ns < 1_000_000 {
+                waited_ns += delay.since_last_ns();
+            }
+            waited_ns
+        });
+        assert!(waiter.join().unwrap() >= 1_000_000);
+        over.store(true, Ordering::Relaxed);
+        other.join().unwrap();
     }
 }
