@@ -144,5 +144,11 @@ def _exactly(value: float) -> Interval:
     return Interval(value, value, value)
 
 
-MODELS: Final = ("TCEP", "Georgakoudis", "Andujar", "calibration")
+def three_rates(ratio: float) -> ModelPower:
+    """A point's `scaled_ratio` (`simulation.rates`): TCEP's comparison with voltage and frequency scaling."""
+    return ModelPower(RATES, _exactly(ratio))
+
+
+RATES: Final = "three rates"
+MODELS: Final = ("TCEP", RATES, "Georgakoudis", "Andujar", "calibration")
 """In the order of tables and figures."""

@@ -1,8 +1,10 @@
 """The folder of a simulation: its description and a Parquet file with one row a point, which grows point by point."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
+from fcntl import LOCK_EX, LOCK_NB, flock
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -20,6 +22,7 @@ from simulation.point import Point
 POINTS: Final = "points.parquet"
 DESCRIPTION: Final = "description.json"
 CALIBRATION: Final = "calibration.yaml"
+_LOCK: Final = ".lock"
 _TYPES: Final = {float: pl.Float64, int: pl.Int64, bool: pl.Boolean, str: pl.String}
 
 
@@ -70,6 +73,18 @@ class Results:
         """A point that is there already."""
         wanted = load, seed, draw
         return next((point for point in self._points if (point.load, point.seed, point.draw) == wanted), None)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Nobody else adds points meanwhile; WrongFolder if somebody does already. It ends with the process, too."""
+        try:
+            with (self._folder / _LOCK).open("w", encoding="utf-8") as lock:
+                flock(lock, LOCK_EX | LOCK_NB)
+                yield
+        except BlockingIOError as error:
+            raise WrongFolder(
+                f"another eeectl simulate adds points to {self._folder}: wait for it, or name another --output."
+            ) from error
 
     def add(self, point: Point) -> None:
         """Keep a point; it is on the disk when this returns."""

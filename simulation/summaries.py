@@ -30,6 +30,8 @@ class LoadSummary:
     """Of each draw of the links' times."""
 
     count: int
+    scaled_ratio: float | None = None
+    """Of energy, if channels ran at the lowest of three rates; None unless asked."""
 
 
 def summaries(points: Iterable[Point]) -> tuple[LoadSummary, ...]:
@@ -47,6 +49,7 @@ def _summary(load: float, points: Sequence[Point]) -> LoadSummary:
     middle = drawn.get(0, list(points))
     saturated = any(point.saturated for point in points)
     hops = [point.hops for point in middle if point.hops is not None]
+    scaled = [point.scaled_ratio for point in middle if point.scaled_ratio is not None]
     p99 = [point.p99 for point in middle if point.p99 is not None]
     return LoadSummary(
         load=load,
@@ -59,6 +62,7 @@ def _summary(load: float, points: Sequence[Point]) -> LoadSummary:
         shares=_mean_shares(middle),
         drawn_shares=tuple(_mean_shares(drawn[draw]) for draw in sorted(drawn) if draw),
         count=len(points),
+        scaled_ratio=fmean(scaled) if scaled else None,
     )
 
 

@@ -48,7 +48,8 @@ def report(
     if all(simulations):
         if calibration is not None:
             raise LabError("a simulation has its calibration from its file: leave --calibration out.")
-        return report_simulations([one for one in simulations if one is not None], output)
+        print(report_simulations([one for one in simulations if one is not None], output))
+        return 0
     if any(simulations):
         raise LabError("runs and simulations have reports of their own: name either.")
 
@@ -61,6 +62,7 @@ def report(
     data = read_report_data(folders, known, calibration.name if calibration is not None else "")
     found = report_of(data)
     write_page(where, page(data, found), found)
+    print(where)
     return 0
 
 
@@ -69,8 +71,8 @@ def simulation_folder(name: str) -> Path | None:
     return next((one for one in (Path(name), Path("simulations") / name) if is_simulation(one)), None)
 
 
-def report_simulations(folders: Sequence[Path], output: Path | None) -> int:
-    """Make the page of simulations."""
+def report_simulations(folders: Sequence[Path], output: Path | None) -> Path:
+    """Make the page of simulations; where it is."""
     from simulation.report.data import read_simulation  # noqa: PLC0415
     from simulation.report.page import page, report_of  # noqa: PLC0415 - drawing takes a second to load
 
@@ -78,7 +80,7 @@ def report_simulations(folders: Sequence[Path], output: Path | None) -> int:
     every = [read_simulation(folder) for folder in folders]
     found = report_of(every)
     write_page(where, page(every, found), found)
-    return 0
+    return where
 
 
 def page_file(output: Path | None, folder: Path) -> Path:
@@ -90,7 +92,7 @@ def page_file(output: Path | None, folder: Path) -> Path:
 
 
 def write_page(where: Path, text: str, found: "Report") -> None:
-    """Write the page and its figures, and say what is in it."""
+    """Write the page and its figures, and say on standard error what is in it."""
     from analysis.report.page import save_figures  # noqa: PLC0415 - drawing takes a second to load
 
     try:
@@ -99,7 +101,6 @@ def write_page(where: Path, text: str, found: "Report") -> None:
         raise LabError(f"{where} cannot be written ({error.strerror}): choose another place with -o.") from error
     figures = where.parent / "figures"
     drawn = save_figures(found, figures)
-    print(where)
     for finding in found.findings:
         if not finding.command:
             print(f"{finding.topic}: {finding.sentence}", file=sys.stderr)

@@ -81,11 +81,10 @@ def simulate(
         if engine is not None:
             description = description.model_copy(update={"engine": engine})
         folder = output or Path(_FOLDER) / description.name
-        status = _simulate(description, folder, pool, as_json=as_json)
-    return report_simulations([folder], None) if report and status == DONE else status
+        return _simulate(description, folder, pool, report=report, as_json=as_json)
 
 
-def _simulate(description: Description, folder: Path, pool: Pool, *, as_json: bool) -> int:
+def _simulate(description: Description, folder: Path, pool: Pool, *, report: bool, as_json: bool) -> int:
     known = Calibrated.of(description)
     fitted, *draws = known.variants() if known is not None else (description,)
     remarks = [*_check(fitted), *(known.remarks() if known is not None else [])]
@@ -94,22 +93,37 @@ def _simulate(description: Description, folder: Path, pool: Pool, *, as_json: bo
     for remark in remarks:
         console.print(remark, highlight=False)
 
+    most = _most_points(description, 1 + len(draws))
+
     def done(simulated: Simulated) -> None:
-        console.print(_line(simulated), highlight=False)
+        console.print(f"{_line(simulated)} [{len(results.points)} of {most}]", highlight=False, markup=False)
 
     try:
-        simulate_all(fitted, results, pool, done, draws)
+        with results.alone():
+            simulate_all(fitted, results, pool, done, draws)
     except KeyboardInterrupt:
         kept = len(results.points)
         words = "1 point is" if kept == 1 else f"{kept} points are"
         print(f"eeectl: interrupted; {words} kept in {folder}: the same command goes on.", file=sys.stderr)
         return INTERRUPTED
+    page = report_simulations([folder], None) if report else None
     if as_json:
-        print(json.dumps({"folder": str(folder), "points": [asdict(point) for point in results.points]}, indent=1))
+        found = {"folder": str(folder), "points": [asdict(point) for point in results.points]}
+        print(json.dumps(found | ({"report": str(page)} if page else {}), indent=1))
     else:
         _print(description, results.points)
         print(f"points: {folder / 'points.parquet'}")
+        if page is not None:
+            print(f"report: {page}")
     return DONE
+
+
+def _most_points(description: Description, draws: int) -> str:
+    """How many points there will be, in words; a curve may need fewer than it may have."""
+    each = len(description.seeds) * draws
+    if description.loads is not None:
+        return str(len(set(description.loads)) * each)
+    return f"at most {description.curve.points * each}" if description.curve is not None else "?"
 
 
 def _check(description: Description) -> list[str]:

@@ -14,7 +14,7 @@ from analysis.predict.other_networks import PAPER_POWER
 from simulation.description import Energy, Router
 from simulation.energy import StateShares
 from simulation.point import Point
-from simulation.power_models import Carried, ModelPower, andujar, by_bits, fitted, georgakoudis
+from simulation.power_models import Carried, ModelPower, andujar, by_bits, fitted, georgakoudis, three_rates
 from simulation.results import CALIBRATION, DESCRIPTION, POINTS, WrongFolder, read_points
 from simulation.summaries import LoadSummary, summaries
 
@@ -54,6 +54,8 @@ class SimulationData:
         carried = self._carried(load, load.shares)
         ports = PAPER_POWER if self.calibration is None else self.calibration.power.andujar or PAPER_POWER
         found = [by_bits(self.energy, load.shares), georgakoudis(load.shares), andujar(carried, ports)]
+        if load.scaled_ratio is not None:
+            found.append(three_rates(load.scaled_ratio))
         use = self.described.get("calibration")
         if self.calibration is not None and use is not None:
             switches = self.calibration.power.switches

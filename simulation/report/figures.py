@@ -7,10 +7,17 @@ from matplotlib.figure import Figure
 
 from analysis.interval import Interval
 from analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
-from simulation.power_models import MODELS
+from simulation.power_models import MODELS, RATES
 from simulation.report.data import SimulationData
 
 _TALL = 8.0
+_WORDS = {
+    "TCEP": "TCEP's model",
+    "Georgakoudis": "Georgakoudis' model",
+    "Andujar": "Andujar's model",
+    "calibration": "as calibrated",
+    RATES: "each channel at the lowest of three rates (TCEP's comparison)",
+}
 _LOAD = "Load (flits a node and cycle)"
 
 
@@ -53,10 +60,10 @@ def power_drawings(every: Sequence[SimulationData]) -> tuple[Drawing, ...]:
         return (_power_drawing("power", "Power by load", only, "Power by each model."),)
     return tuple(
         _power_drawing(
-            f"power-{model.lower()}",
-            f"Power by load, {model}'s model" if model != "calibration" else "Power by load, as calibrated",
+            f"power-{model.lower().replace(' ', '-')}",
+            f"Power by load: {_WORDS.get(model, model)}",
             {name: found[model] for name, found in ratios.items() if model in found},
-            f"Power by {model}'s model." if model != "calibration" else "Power as calibrated.",
+            f"Power, {_WORDS.get(model, model)}.",
         )
         for model in MODELS
         if any(model in found for found in ratios.values())

@@ -128,10 +128,11 @@ def _power(every: Sequence[SimulationData]) -> Section:
             rows.append((data.name, one.load, 100 * shares.low_power, 100 * shares.off, *percents, *watts))
     text = (
         "Power of the network to that of the same network with links always on, under the same traffic. TCEP: bits "
-        "and idle patterns of links between routers (Kim et al. 2018, section V). Georgakoudis: mean over these "
-        "links, deep sleep at 0.1 and fast wake at 0.6 of active (2019, IV.B). Andujar: all ports and the logic of "
-        "switches (2023, Eq. 1 to 3; a calibration's parameters if it has them, else the paper's); ports of nodes "
-        "never sleep. Calibration: every router is the fitted switch, over draws of its parameters."
+        "and idle patterns of links between routers (Kim et al. 2018, section V); three rates: the same if each "
+        "channel ran at the lowest rate that carries its traffic. Georgakoudis: mean over these links, deep sleep at "
+        "0.1 and fast wake at 0.6 of active (2019, IV.B). Andujar: all ports and the logic of switches (2023, Eq. 1 "
+        "to 3; a calibration's parameters if it has them, else the paper's); ports of nodes never sleep. Calibration: "
+        "every router is the fitted switch, over draws of its parameters."
     )
     table = Table("power-data", "Power by load", columns, tuple(rows), behind_figure=True)
     return Section(

@@ -86,3 +86,12 @@ def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:
     pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "points.parquet")
     with pytest.raises(WrongFolder, match=r"points\.parquet is not a file of points"):
         Results(tmp_path, _description())
+
+
+def test_one_command_at_a_time(tmp_path: Path) -> None:
+    with Results(tmp_path, _description()).alone():
+        other = Results(tmp_path, _description())
+        with pytest.raises(WrongFolder, match="another eeectl simulate adds points"), other.alone():
+            pass
+    with other.alone():
+        pass

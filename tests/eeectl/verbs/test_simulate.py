@@ -36,6 +36,7 @@ def test_points_are_printed_and_kept(file: Path, capsys: pytest.CaptureFixture[s
     assert "4 nodes, 4 routers, 4 links, diameter 2; flit engine" in " ".join(err.split())
     assert "(the packet engine cannot: switching is not cut_through)" in " ".join(err.split())
     assert "No packets can wait for each other in a circle." in err
+    assert "[2 of 2]" in err
     # Again: nothing is simulated, and the table is printed.
     assert eeectl(["simulate", str(file)]) == 0
     out, err = capsys.readouterr()
@@ -97,3 +98,10 @@ def test_ctrl_c_keeps_points(file: Path, capsys: pytest.CaptureFixture[str], mon
     monkeypatch.setattr(simulate, "_line", interrupt)
     assert eeectl(["simulate", str(file)]) == 130
     assert "interrupted; 1 point is kept in simulations/ring: the same command goes on." in capsys.readouterr().err
+
+
+def test_a_report_leaves_json_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert eeectl(["simulate", str(file), "--json", "--report"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["report"] == "simulations/ring/report.html"
+    assert Path(found["report"]).is_file()

@@ -16,6 +16,7 @@ network: {kind: torus, radix: [4]}
 routing: dor
 router: {vcs: 2}
 links: {mode: MODE, hold: 10, sleep: 5, wake: 8, wake_during_sleep: 8}
+rates: {}
 loads: [0.02, 0.2, 1.0]
 seeds: [1, 2]
 precision: {within_percent: 5, batch_cycles: 50, most_cycles: 20000}
@@ -86,7 +87,7 @@ def test_findings_and_figures_with_their_data(folder: Path) -> None:
     assert "the latency, to that of ring-awake, is: ring-asleep" in text
     assert "MSER" in text
     figures = folder / "figures"
-    for name in ("latency-by-load", "power-tcep", "power-andujar", "power-georgakoudis"):
+    for name in ("latency-by-load", "power-tcep", "power-andujar", "power-georgakoudis", "power-three-rates"):
         assert (figures / f"{name}.svg").is_file()
         assert (figures / f"{name}.pdf").read_bytes().startswith(b"%PDF")
     rows = (figures / "latency-by-load-data.csv").read_text(encoding="utf-8").splitlines()
@@ -99,7 +100,7 @@ def test_one_simulation_has_its_models_in_one_figure(
 ) -> None:
     monkeypatch.chdir(folder)
     assert eeectl(["simulate", "asleep.yaml", "--report"]) == 0
-    assert "simulations/ring-asleep/report.html" in capsys.readouterr().out
+    assert "report: simulations/ring-asleep/report.html" in capsys.readouterr().out
     figures = {path.name for path in Path("simulations/ring-asleep/figures").glob("*.svg")}
     assert figures == {"latency-by-load.svg", "power.svg"}
 
