@@ -91,6 +91,7 @@ class ClosedLoop:
     def run(self) -> None:
         """Epoch after epoch, until the lab controller's `stop` is asked; what ended it early is in `failure`."""
         stop, clock = self.lab_controller.stop, self.lab_controller.run.clock
+        orderly = True
         try:
             self.counters.begin(clock.now_ns())
             while not stop.wait(1, self.epoch_s):
@@ -102,7 +103,12 @@ class ClosedLoop:
             pass
         except LabError as error:
             self.failure = error
+        except BaseException:
+            orderly = False
+            raise
         finally:
+            if not orderly:
+                self.failure = LabError("the loop ended with a bug in this program: report the trace above.")
             self.ended.set()
 
     def step(self, counts: EpochCounts | str, restarted: Sequence[str] = ()) -> None:

@@ -43,6 +43,7 @@ _NS: Final = 1_000_000_000
 _TIMES: Final = ("time_steady", "time", "elapsed")
 _SAMPLES_AN_EPOCH: Final = 4
 _LEAST_EPOCH_S: Final = 1.0
+_MOST_EPOCH_S: Final = 600.0  # the lab's lock is renewed once an epoch
 _FAILURES_IN_A_ROW: Final = 3
 
 
@@ -62,10 +63,10 @@ class LoopOptions:
 
     def __post_init__(self) -> None:
         """Refuse what is out of range."""
-        if self.epoch_s < _LEAST_EPOCH_S or self.baseline_runs < 1:
+        if not _LEAST_EPOCH_S <= self.epoch_s <= _MOST_EPOCH_S or self.baseline_runs < 1:
             raise LabError(
-                f"the loop needs epochs of {_LEAST_EPOCH_S:g} s or more, as counters are read {_SAMPLES_AN_EPOCH} "
-                "times in each, and a baseline of 1 run or more: correct it."
+                f"the loop needs epochs of {_LEAST_EPOCH_S:g} s, as counters are read {_SAMPLES_AN_EPOCH} times in "
+                f"each, to {_MOST_EPOCH_S:g} s, and a baseline of 1 run or more: correct it."
             )
 
 
@@ -134,7 +135,9 @@ def run_loop(experiment: Experiment, source: YamlSource, options: LoopOptions, r
         controller = LabController(lab, experiment, run, backend, lock, progress, in_loop=True)
         try:
             with SignalHandling() as signals:
-                result = _Session(lab, experiment, run, controller, progress, signals, options, run_options).execute()
+                result = LoopSession(
+                    lab, experiment, run, controller, progress, signals, options, run_options
+                ).execute()
             run.close("interrupted" if result.interrupted or result.cause else "finished")
         finally:
             if controller.restored:
@@ -145,7 +148,7 @@ def run_loop(experiment: Experiment, source: YamlSource, options: LoopOptions, r
 
 
 @dataclass
-class _Session:
+class LoopSession:
     """One loop in progress, in the main thread."""
 
     lab: Lab
@@ -157,6 +160,7 @@ class _Session:
     options: LoopOptions
     run_options: RunOptions
     loop: ClosedLoop | None = None
+    thread: threading.Thread | None = None
     interrupted: bool = False
     cause: LabError | None = None
 
@@ -179,7 +183,10 @@ class _Session:
             self.cause = self.cause or self.loop.failure
         if self.cause is not None:
             self.progress.say(str(self.cause))
-        if not isinstance(self.cause, RollbackFailed):
+        if self.thread is not None and self.thread.is_alive():
+            self.cause = LabError("stopped in the middle of a change.")
+            restored = f"the lab was NOT restored: run `eeectl run {self.run.folder} --put-back` to restore it."
+        elif not isinstance(self.cause, RollbackFailed):
             restored = self._restore()
         times = self.times
         return LoopResult(
@@ -220,10 +227,10 @@ class _Session:
             note_clocks(self.run, hosts)
             loop = ClosedLoop(network, self.controller, counters, options.settings, options.epoch_s, collector.check)
             self.loop = loop
-            thread = threading.Thread(target=loop.run, name="closed loop")
+            self.thread = thread = threading.Thread(target=loop.run, name="closed loop")
             thread.start()
             try:
-                self._beside(loop)
+                self.beside(loop)
             finally:
                 with self.signals.asking(self.controller.stop):
                     self.controller.stop.ask()
@@ -231,7 +238,7 @@ class _Session:
 
     # -- beside the loop
 
-    def _beside(self, loop: ClosedLoop) -> None:
+    def beside(self, loop: ClosedLoop) -> None:
         """Run the program again and again, or wait, until the time is over or the loop has ended."""
         clock, for_s = self.run.clock, self.options.for_s
         end_ns = None if for_s is None else clock.now_ns() + round(for_s * _NS)

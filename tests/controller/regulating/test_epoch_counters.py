@@ -128,6 +128,7 @@ def test_a_switch_without_an_agent_is_refused_by_name(tmp_path: Any) -> None:
         require_counters(network, {"sw1", "sw3"})
 
 
-def test_epochs_that_are_too_short_are_refused() -> None:
-    with pytest.raises(LabError, match="epochs of 1 s or more"):
-        LoopOptions(epoch_s=0.5)
+@pytest.mark.parametrize("epoch_s", [0.5, 3600.0])
+def test_epochs_that_are_too_short_or_too_long_are_refused(epoch_s: float) -> None:
+    with pytest.raises(LabError, match=r"epochs of 1 s, .* to 600 s"):
+        LoopOptions(epoch_s=epoch_s)
