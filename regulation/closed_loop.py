@@ -331,6 +331,8 @@ class _Epoch:
             self._quiet_until = max(self._quiet_until, self._now + self._quiet_epochs)
         if self._now < self._quiet_until:
             self.activate_all("the program was slower than the bound")
+            if self._having("waking") or not all(self._barred(number) for number in self._having("off")):
+                self._quiet_until = max(self._quiet_until, self._now + 2)  # at least until all are active
 
     def activate_all(self, reason: str) -> None:
         """Take shadow links back, and switch links on, one at each switch."""

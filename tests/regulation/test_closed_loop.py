@@ -232,6 +232,22 @@ def test_a_program_that_is_too_slow_gets_all_links_and_longer_each_time() -> Non
     assert all(later == 2 * one for one, later in pairwise(rests))
 
 
+def test_all_links_come_back_however_short_the_quiet_time_is() -> None:
+    """One a switch and epoch takes longer than two deactivation epochs of one epoch each."""
+    network = complete(6)
+    loop = Loop(network, lambda _: {}, Settings(deactivation_epochs=1)).epochs(300)
+    assert loop.state.having("active") == loop.fabric.root
+    loop.slowdown = lambda _: 0.06
+    loop.epochs(1)
+    loop.slowdown = lambda _: 0.0
+    seen = 0
+    while loop.state.having("active") != set(network.trunks):
+        loop.epochs(1)
+        seen += 1
+        assert not loop.state.having("shadow")
+        assert seen < 20
+
+
 def test_a_cut_root_link_is_replaced_and_comes_back() -> None:
     network = complete(4)
     loop = Loop(network, lambda _: {}).epochs(300)
