@@ -9,6 +9,7 @@ import pytest
 from eee_engine import VirtualEngine
 
 from twin.switch.device import SwitchDevice
+from twin.switch.lldp import host_announcement
 
 MS_PS = 1_000_000_000
 S_PS = 1000 * MS_PS
@@ -178,6 +179,31 @@ def test_traffic_counters_are_cleared_apart(
     assert figure(enabled.do("show interface ethernet 1/0/2"), "Unicast Packets Transmitted") == 0
     assert figure(enabled.do("show interface ethernet 1/0/1"), "Unicast Packets Received") == 20
     assert engine.counters(device.engine_port[2])["out_ucast"] == 20
+
+
+def test_a_port_hears_and_announces_as_it_is_told(
+    device: SwitchDevice, engine: VirtualEngine, enabled: Any, linked: list[tuple[int, bytes]]
+) -> None:
+    host, mac = linked[0]
+    engine.set_lldp(host, host_announcement("n1", mac, "eth0"), receive=False)
+    settle(engine)
+    assert "1/0/1      1       02:00:00:00:00:01     02:00:00:00:00:01   n1" in enabled.do(
+        "show lldp remote-device all"
+    )
+    enabled.do("configure", "interface 1/0/1", "no lldp receive", "no lldp transmit")
+    assert "no lldp transmit\nno lldp receive\n" in device.personality.render()
+    settle(engine, 1)  # for the frame that takes the announcement back
+    sent = engine.counters(device.engine_port[1])["out_mcast"]
+    settle(engine, 100)
+    assert engine.counters(device.engine_port[1])["out_mcast"] == sent
+    enabled.do("exit", "exit")
+    silent = enabled.do("show lldp remote-device all")
+    assert "LLDP Remote Device Summary" in silent
+    assert "n1" not in silent
+    enabled.do("configure", "interface 1/0/1", "lldp receive", "lldp transmit", "exit", "exit")
+    settle(engine, 35)
+    assert "n1" in enabled.do("show lldp remote-device all")
+    assert engine.counters(device.engine_port[1])["out_mcast"] > sent
 
 
 def test_addresses_are_shown_and_forgotten(

@@ -62,6 +62,8 @@ def port_configs(draw: Any, vids: Any, *, lag: Any) -> Any:
         native_vid=draw(st.integers(1, 30)),
         allowed=allowed,
         eee=False if lag else draw(st.booleans()),
+        lldp_transmit=lag or draw(st.booleans()),
+        lldp_receive=lag or draw(st.booleans()),
         tx_idle_us=draw(times),
         tx_wake_us=draw(times),
         energy_detect=False if lag else draw(st.booleans()),
