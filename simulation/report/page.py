@@ -33,16 +33,16 @@ def page(every: Sequence[SimulationData], report: Report) -> str:
 def _findings(every: Sequence[SimulationData]) -> tuple[Finding, ...]:
     found = []
     for data in every:
-        topic = data.name if len(every) > 1 else "Latency"
+        latency, saturation, power = (data.name,) * 3 if len(every) > 1 else ("Latency", "Saturation", "Power")
         works = [one for one in data.loads if one.latency is not None]
         if works and works[0].latency is not None:
             words = f"a packet takes {with_unit(works[0].latency, 'cycles')} at a load of {works[0].load:g}"
             if data.empty_cycles is not None:
                 words += f"; alone, with links awake, it would take {data.empty_cycles:.2f} (closed form)"
-            found.append(Finding(topic, f"{words}.", ("latency-by-load",)))
-        found.append(Finding(topic, _saturation(data), ("latency-by-load",)))
+            found.append(Finding(latency, f"{words}.", ("latency-by-load",)))
+        found.append(Finding(saturation, _saturation(data), ("latency-by-load",)))
         if works and (works[0].shares.low_power or works[0].shares.off):
-            found.append(Finding(topic, _saving(data), ("power", "power-tcep")))
+            found.append(Finding(power, _saving(data), ("power", "power-tcep")))
     loads = shared_loads(every)
     if len(every) > 1 and loads:
         found.append(Finding("Compared", _compared(every, loads[0]), ("latency-by-load",)))
