@@ -311,12 +311,12 @@ class _Epoch:
                 self._set(number, "down", "it is down though it should be up")
 
     def join_hosts(self) -> None:
-        """If active links do not join all hosts, first take shadow links back, then switch links on."""
+        """If active links do not join all hosts, take shadow links back, then switch links on, barred ones last."""
         if self._joined(self._having("active")):
             return
         for number in sorted(self._having("shadow")):
             self._set(number, "active", "hosts are apart without it")
-        for number in sorted(self._having("off")):
+        for number in sorted(self._having("off"), key=lambda number: (self._barred(number), number)):
             if self._joined(self._having("active", "waking")):
                 return
             self._wake(number, "hosts are apart", even_barred=True)

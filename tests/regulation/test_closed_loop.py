@@ -340,6 +340,20 @@ def test_that_a_link_went_down_stays_known_though_the_change_was_refused() -> No
     assert again.state.having("waking"), "hosts are apart, so it is tried again at once"
 
 
+def test_another_link_joins_hosts_if_the_first_one_cannot_be_switched_on() -> None:
+    network = complete(4)
+    fabric, state = _idle(network, 300)
+    up = state.having("active") - {min(fabric.root)}
+    tried = []
+    for _ in range(2):
+        decision = decide(fabric, state, {}, up=up)
+        tried.append([one.link for one in decision.changes if one.after == "waking"])
+        state = refused(state, decision)
+    assert tried[0]
+    assert tried[1]
+    assert set(tried[0]).isdisjoint(tried[1])
+
+
 def test_after_the_lab_was_restored_all_links_are_active_for_a_while() -> None:
     network = complete(4)
     fabric, state = _idle(network, 300)
