@@ -41,7 +41,7 @@ class RoutingOptions:
     trees
         YAML file of hand-written trees.
     off
-        Links to keep out of all trees and shut, by number or end (sw1:gi1/0/11).
+        Links to keep out of all trees and shut, by number or end (sw1:gi1/0/11); a LAG as a whole.
     statics
         Static entries: those `needed` against endless flooding, `all` hosts in each VLAN, or `none`.
     management

@@ -64,10 +64,12 @@ def _programs() -> list[str]:
 
 
 def _ends(lab: Lab) -> Iterator[str]:
-    """Ends of cables at switches, then hosts, whose name stands for their cable."""
+    """Ends of cables and LAGs at switches, then hosts, whose name stands for their cable."""
     switches = {switch.name for switch in lab.switches}
     for link in lab.links:
         yield from (str(end) for end in (link.a, link.b) if end.device in switches)
+    for lag in lab.lags:
+        yield from (str(lag.link.a), str(lag.link.b))
     yield from (host.name for host in lab.hosts)
 
 

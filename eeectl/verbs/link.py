@@ -121,6 +121,8 @@ def speed(
 ) -> int:
     """Move traffic off a link between switches, set both ends to a speed, and move the traffic back.
 
+    Of a LAG every cable gets the speed, whichever of them is named.
+
     Parameters
     ----------
     link
