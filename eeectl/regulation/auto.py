@@ -8,6 +8,7 @@ from cyclopts import Parameter
 
 from controller.experiments.experiment_file import experiment_of
 from controller.experiments.session import RunOptions, validated_lab
+from controller.live.export.attach import ViewOptions
 from controller.regulating.session import LoopOptions, LoopResult, run_loop
 from eeectl.apply_options import seconds_of
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
@@ -65,7 +66,13 @@ class AutoOptions:
 
 
 def regulate_auto(
-    program: str, parameters: dict[str, Any], auto: AutoOptions, options: ProgramOptions, *, as_json: bool
+    program: str,
+    parameters: dict[str, Any],
+    auto: AutoOptions,
+    options: ProgramOptions,
+    views: ViewOptions,
+    *,
+    as_json: bool,
 ) -> int:
     """Run the closed loop, beside a program or alone, and print how it ended; the exit status."""
     loop_options = auto.options()
@@ -75,7 +82,7 @@ def regulate_auto(
     source = YamlSource("the command line", content | {"blocks": 1})
     experiment = experiment_of(source)
     require_up(validated_lab(experiment, source))
-    result = run_loop(experiment, source, loop_options, RunOptions(options.runs, quiet=as_json))
+    result = run_loop(experiment, source, loop_options, RunOptions(options.runs, quiet=as_json, views=views))
     if as_json:
         print(json.dumps(_plain(result), indent=1))
     else:

@@ -17,6 +17,7 @@ from controller.drivers.table import capabilities_of
 from controller.experiments.experiment_file import experiment_of
 from controller.experiments.level_plans import level_of
 from controller.experiments.session import RunOptions, RunResult, run_new
+from controller.live.export.attach import ViewOptions
 from controller.planning.limits import abilities_of
 from controller.planning.regulate import require_hold
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
@@ -65,6 +66,7 @@ def regulate(
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     loop: Annotated[AutoOptions, Parameter(name="*")] = AutoOptions(),  # noqa: B008 - frozen
     options: Annotated[ProgramOptions, Parameter(name="*")] = ProgramOptions(),  # noqa: B008 - frozen
+    views: Annotated[ViewOptions, Parameter(name="*")] = ViewOptions(),  # noqa: B008 - frozen
 ) -> int:
     """Choose the links that a program needs, run it without the others beside the baseline, and restore the lab.
 
@@ -120,6 +122,8 @@ def regulate(
         How the closed loop regulates.
     options
         Where the program runs, and what is recorded of it.
+    views
+        Where live data of the run are exported.
 
     """
     choosing = bool(peak or sweep or plan or pre_run is not None or knob != "off")
@@ -129,7 +133,7 @@ def regulate(
     _require_sense(program, auto=auto, choosing=choosing, bounds=bool(peak) + bool(sweep))
     parameters = {name: value(text) for name, text in pairs(values, "--set count=100")}
     if auto:
-        return regulate_auto(program, parameters, loop, options, as_json=as_json)
+        return regulate_auto(program, parameters, loop, options, views, as_json=as_json)
     lab = lab_in_reach(options.lab)
     power = None if calibration is None else NetworkWatts(lab, load_calibration(calibration))
     if pre_run is None:
@@ -156,7 +160,7 @@ def regulate(
     choices = {name: level_of(one).model_dump(mode="json") for name, one in chosen.regulations.items()}
     factor = {"kind": "regulation", "levels": list(choices), "choices": choices}
     source = YamlSource("the command line", content | {"factors": {FACTOR: factor}, "blocks": blocks, "seed": seed})
-    result = run_new(experiment_of(source), source, RunOptions(options.runs, quiet=as_json), Lateness.of)
+    result = run_new(experiment_of(source), source, RunOptions(options.runs, quiet=as_json, views=views), Lateness.of)
     if result.outcome.cause is not None:
         raise result.outcome.cause
     if result.outcome.missing:
