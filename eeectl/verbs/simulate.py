@@ -4,7 +4,7 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from cyclopts import App, Parameter
 from cyclopts.validators import Number
@@ -13,6 +13,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
+from analysis.interval import Interval
+from analysis.report.findings.finding import with_unit
 from eeectl.exit_status import DONE, INTERRUPTED
 from eeectl.verbs.report import report_simulations
 from lab.errors import LabError
@@ -24,6 +26,9 @@ from simulation.pool import Pool, first_of_mpi, local_pool, mpi_pool, mpi_proces
 from simulation.results import Results
 from simulation.sweep import simulate as simulate_all
 from simulation.worker import Simulated
+
+if TYPE_CHECKING:
+    from simulation.report.data import SimulationData
 
 simulate_app = App(name="simulate")
 
@@ -107,15 +112,43 @@ def _simulate(description: Description, folder: Path, pool: Pool, *, report: boo
         print(f"eeectl: interrupted; {words} kept in {folder}: the same command goes on.", file=sys.stderr)
         return INTERRUPTED
     page = report_simulations([folder], None) if report else None
+    from simulation.report.data import read_simulation  # noqa: PLC0415 - models of power take a second to load
+
+    data = read_simulation(folder)
     if as_json:
-        found = {"folder": str(folder), "points": [asdict(point) for point in results.points]}
+        found = {"folder": str(folder), "points": [asdict(point) for point in results.points], "power": _powers(data)}
         print(json.dumps(found | ({"report": str(page)} if page else {}), indent=1))
     else:
         _print(description, results.points)
+        _print_watts(data)
         print(f"points: {folder / 'points.parquet'}")
         if page is not None:
             print(f"report: {page}")
     return DONE
+
+
+def _powers(data: "SimulationData") -> list[dict[str, Any]]:
+    """By load and model: power to that with links always on, and watts where the model has them."""
+    return [
+        {"load": one.load, **asdict(power)}
+        for one in data.loads
+        if not one.saturated
+        for power in data.powers(one).values()
+    ]
+
+
+def _print_watts(data: "SimulationData") -> None:
+    """What a calibration says; the report has all models."""
+    found = [(one.load, data.powers(one).get("calibration")) for one in data.loads if not one.saturated]
+    table = Table(title="power of the network, as calibrated", box=SIMPLE_HEAD, pad_edge=False)
+    for name in ("load", "power", "to links always on"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for load, power in found:
+        if power is not None and power.watt is not None:
+            ratio = Interval(100 * power.ratio.value, 100 * power.ratio.low, 100 * power.ratio.high)
+            table.add_row(f"{load:g}", with_unit(power.watt, "W"), with_unit(ratio, "%"))
+    if table.row_count:
+        Console().print(table)
 
 
 def _most_points(description: Description, draws: int) -> str:
@@ -177,7 +210,7 @@ def _print(description: Description, points: tuple[Point, ...]) -> None:
         *(("draw",) if drawn else ()),
         "latency",
         "p99",
-        "hops",
+        *(() if drawn else ("hops",)),
         "accepted",
         "low",
         "off",
@@ -196,7 +229,7 @@ def _print(description: Description, points: tuple[Point, ...]) -> None:
             *((str(point.draw),) if drawn else ()),
             latency,
             p99,
-            "-" if point.hops is None else f"{point.hops:.2f}",
+            *(() if drawn else ("-" if point.hops is None else f"{point.hops:.2f}",)),
             f"{point.accepted:.4f}",
             f"{100 * point.low_power_share:.0f} %",
             f"{100 * point.off_share:.0f} %",

@@ -88,7 +88,10 @@ def test_points_watts_and_intervals(file: Path, capsys: pytest.CaptureFixture[st
     assert 4 * 40 < power.watt.low < power.watt.value < power.watt.high < 4 * 44
     # The same command has nothing to do; another calibration is another simulation.
     assert eeectl(["simulate", str(file)]) == 0
-    assert "load 0.001 seed 1" not in capsys.readouterr().err
+    out, err = capsys.readouterr()
+    assert "load 0.001 seed 1" not in err
+    assert "power of the network, as calibrated" in out
+    assert " W (" in out
     save_calibration(file.parent / "calibration.yaml", _calibration(run_time={}))
     assert eeectl(["simulate", str(file)]) == 1
     assert "another simulation" in capsys.readouterr().err

@@ -32,6 +32,10 @@ def test_points_are_printed_and_kept(file: Path, capsys: pytest.CaptureFixture[s
     found = json.loads(out)
     assert [point["load"] for point in found["points"]] == [0.1, 0.2]
     assert found["folder"] == "simulations/ring"
+    assert [(one["load"], one["model"]) for one in found["power"]] == [
+        (load, model) for load in (0.1, 0.2) for model in ("TCEP", "Georgakoudis", "Andujar")
+    ]
+    assert all(one["ratio"] == {"value": 1.0, "low": 1.0, "high": 1.0} for one in found["power"])
     assert Path("simulations/ring/points.parquet").is_file()
     assert "4 nodes, 4 routers, 4 links, diameter 2; flit engine" in " ".join(err.split())
     assert "(the packet engine cannot: switching is not cut_through)" in " ".join(err.split())
