@@ -69,19 +69,30 @@ def _summary(load: float, points: Sequence[Point]) -> LoadSummary:
 def _latency(middle: Sequence[Point], drawn: Sequence[Sequence[Point]]) -> Interval | None:
     """Mean over seeds; half of the 95 % interval is the root of the squares of both parts.
 
-    The simulation's part is that of a mean of independent runs, each with its own interval; the calibration's is the
+    The simulation's part is that of a mean of independent runs, each with its own interval (of batches, which have none,
+    by the spread of the seeds; of a single one it is not known, and the interval has no width). The calibration's is the
     spread of the draws' means (their own simulation's part included, so that it is rather too wide), by Student's t.
     """
-    found = [(one.latency, one.latency_half_width or 0.0) for one in middle if one.latency is not None]
+    seeds = [one for one in middle if one.latency is not None]
+    found = [one.latency for one in seeds if one.latency is not None]
     if not found:
         return None
-    value = fmean(latency for latency, _ in found)
-    half = sqrt(sum(width**2 for _, width in found)) / len(found)
+    value = fmean(found)
+    widths = [one.latency_half_width for one in seeds if one.latency_half_width is not None]
+    if len(widths) == len(found):
+        half = sqrt(sum(width**2 for width in widths)) / len(found)
+    else:
+        half = _t(len(found)) * stdev(found) / sqrt(len(found)) if len(found) > 1 else 0.0
     latencies = [[point.latency for point in one if point.latency is not None] for one in drawn]
     means = [fmean(one) for one in latencies if one]
     if len(means) >= _FEWEST_DRAWS:
-        half = sqrt(half**2 + (float(stdtrit(len(means) - 1, 0.975)) * stdev(means)) ** 2)
+        half = sqrt(half**2 + (_t(len(means)) * stdev(means)) ** 2)
     return Interval.plus_minus(value, half)
+
+
+def _t(count: int) -> float:
+    """Student's t of a 95 % interval."""
+    return float(stdtrit(count - 1, 0.975))
 
 
 def _mean_shares(points: Sequence[Point]) -> StateShares:

@@ -35,6 +35,16 @@ def test_seeds_narrow_the_interval(point: Point) -> None:
     assert one.count == 4
 
 
+def test_runs_without_intervals_have_that_of_their_spread(point: Point) -> None:
+    seeds = [_with(point, seed=seed, latency=20.0 + seed, latency_half_width=None) for seed in range(3)]
+    (one,) = summaries(seeds)
+    assert one.latency is not None
+    assert (one.latency.value, one.latency.half_width) == (21.0, pytest.approx(4.303 / 3**0.5, rel=1e-3))
+    (alone,) = summaries(seeds[:1])
+    assert alone.latency is not None
+    assert alone.latency.half_width == 0.0
+
+
 def test_draws_widen_it_by_their_spread(point: Point) -> None:
     middle = _with(point, latency=20.0, latency_half_width=0.3)
     draws = [_with(middle, draw=draw, latency=20.0 + offset) for draw, offset in enumerate((-1.0, 0.0, 1.0), start=1)]
