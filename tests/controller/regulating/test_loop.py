@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from controller.applying.rounds import Stopped
+from controller.experiments.lab_controller import LabController
 from controller.experiments.restore_journal import RestoreJournal
 from lab.errors import RollbackFailed
 from record.event_kinds import EventKind
@@ -75,11 +77,27 @@ def test_the_way_back_stays_short_whatever_the_loop_did(looped: LoopedToy) -> No
 def test_a_killed_loop_leaves_what_restores_the_lab(looped: LoopedToy) -> None:
     """Nothing of the loop but its folder is left; a controller that opens it finds the way home."""
     looped.until(lambda: shut(looped.lab, looped.toys.state))
-    found = type(looped.controller)(
+    found = LabController(
         looped.lab, looped.controller.experiment, looped.run, looped.toys.backend(), looped.lock, looped.progress
     )
     found.open()
     assert "restored" in found.restore()
+    assert looped.toys.state == looped.home
+
+
+def test_a_loop_that_ended_in_the_middle_of_a_change_leaves_what_restores_the_lab(looped: LoopedToy) -> None:
+    """Somebody stops it twice, so that neither the change nor its rollback is finished."""
+    looped.controller.stop = looped.toys.stop
+    looped.until(lambda: looped.loop.state.having("shadow"))
+    looped.toys.troubles[looped.toys.orders] = "Ctrl-C twice"
+    with pytest.raises(Stopped):
+        looped.epochs(10)
+    assert looped.toys.state != looped.home
+    found = LabController(
+        looped.lab, looped.controller.experiment, looped.run, looped.toys.backend(), looped.lock, looped.progress
+    )
+    found.open()
+    found.restore()
     assert looped.toys.state == looped.home
 
 
