@@ -185,8 +185,13 @@ def cables_csv(lab: Lab, proposal: Proposal) -> str:
         lines.append(f"{cable.a},{cable.b},{cable.rate_mbps},copper,{switchable}")
         if cable.source != "both ends" and not (cable.source == "one end" and switchable == "no"):
             lines.append(f"# ? the line above is known from {_KNOWN_FROM[cable.source]} only")
-    lines += (f"# ? {remark.where} {remark.sentence}" for remark in proposal.remarks)
+    lines += (question(f"{remark.where} {remark.sentence}") for remark in proposal.remarks)
     return "\n".join([*lines, ""])
+
+
+def question(text: str) -> str:
+    """A comment of a table with a question mark; without double quotes, which a reader of CSV would obey."""
+    return "# ? " + one_line(text).replace('"', "'")
 
 
 _KNOWN_FROM: Final[Mapping[Source, str]] = {

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
-from controller.checking.cable_proposal import Proposal, cables_csv, propose
+from controller.checking.cable_proposal import Proposal, cables_csv, propose, question
 from controller.checking.discovery.asking import Credentials, as_switch, host_name
 from controller.checking.discovery.found import Device, FoundOther, FoundPort, FoundStrip, FoundSwitch, Station
 from controller.checking.neighbours import one_line
@@ -204,7 +204,7 @@ def _nodes(stations: Sequence[Station]) -> Iterator[str]:
 def _cables(lab: Lab, proposal: Proposal) -> str:
     lines = cables_csv(lab, proposal).splitlines()
     hosts = tuple(f",{host.name}:{host.interface}," for host in lab.hosts)
-    return "\n".join([*(f"# ? {line}" if any(host in line for host in hosts) else line for line in lines), ""])
+    return "\n".join([*(question(line) if any(host in line for host in hosts) else line for line in lines), ""])
 
 
 def _outlets(
@@ -218,9 +218,9 @@ def _outlets(
             if name in ready:
                 yield f"{strip.name},{number},{name}"
             elif name in later:
-                yield f"# ? {strip.name},{number},{name}"
+                yield question(f"{strip.name},{number},{name}")
             else:
-                yield f"# ? {strip.name},{number},?{f'  the strip calls it {one_line(called)}' if called else ''}"
+                yield question(f"{strip.name},{number},?{f'  the strip calls it {called}' if called else ''}")
 
 
 def _key(name: str) -> str:
