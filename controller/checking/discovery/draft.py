@@ -220,7 +220,7 @@ def _outlets(
             elif name in later:
                 yield question(f"{strip.name},{number},{name}")
             else:
-                yield question(f"{strip.name},{number},?{f'  the strip calls it {called}' if called else ''}")
+                yield question(f"{strip.name},{number},?{f' the strip calls it {called}' if called else ''}")
 
 
 def _key(name: str) -> str:
