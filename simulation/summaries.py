@@ -69,9 +69,9 @@ def _summary(load: float, points: Sequence[Point]) -> LoadSummary:
 def _latency(middle: Sequence[Point], drawn: Sequence[Sequence[Point]]) -> Interval | None:
     """Mean over seeds; half of the 95 % interval is the root of the squares of both parts.
 
-    The simulation's part is that of a mean of independent runs, each with its own interval (of batches, which have none,
-    by the spread of the seeds; of a single one it is not known, and the interval has no width). The calibration's is the
-    spread of the draws' means (their own simulation's part included, so that it is rather too wide), by Student's t.
+    The simulation's part is that of a mean of independent runs, each with its own interval. Batches have none: it is
+    the spread of the seeds; of a single one it is not known, and the interval has no width. The calibration's part is
+    the spread of the draws' means, by Student's t. It holds their own simulation's part, so that it is rather too wide.
     """
     seeds = [one for one in middle if one.latency is not None]
     found = [one.latency for one in seeds if one.latency is not None]
