@@ -29,7 +29,7 @@ from playbooks.monitoring.panels import (
     stretches,
 )
 
-FOLDER: Final = Path(__file__).parent / "files" / "grafana" / "dashboards"
+FOLDER: Final = Path(__file__).parents[1] / "roles" / "monitoring" / "files" / "grafana" / "dashboards"
 
 _LAB: Final = 'lab="$lab"'
 _RUN: Final = 'lab="$lab",run="$run"'

@@ -1,68 +1,128 @@
-"""Playbooks: syntax, the files they install, idempotence, and the set-up of nodes of a live lab."""
+"""Playbooks: syntax, refusals, the files they install, idempotence, and the collection that is built of them."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
-from dataclasses import replace
+import tarfile
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from ruamel.yaml import YAML
 
-from controller.experiments.experiment import ProbeRun
-from controller.experiments.probing import probe
-from controller.transports.hosts import ssh_command
-from lab.folder import load_lab
-from lab.model import SwitchFamily
-from record.run_clock import RunClock
-from tests.support import ROOT
+from lab.model import StripFamily, SwitchFamily
+from tests.support.ansible_play import ANSIBLE, EXAMPLE, PLAYBOOKS, play, recap
 
-_PLAYBOOKS = ROOT / "playbooks"
-_ANSIBLE = Path(sys.executable).with_name("ansible-playbook")
-_EXAMPLE = ROOT / "inventory" / "example" / "hosts.yml"
+_NAMES = (
+    *("benchmarks.yml", "experiment.yml", "monitoring.yml", "nodes.yml", "site.yml", "strips.yml", "switches.yml"),
+    *("teardown.yml", "verify.yml"),
+)
+_ROLES = PLAYBOOKS / "roles"
 
-pytestmark = pytest.mark.skipif(not _ANSIBLE.exists(), reason="ansible-core is not installed")
+pytestmark = pytest.mark.skipif(not ANSIBLE.exists(), reason="ansible-core is not installed")
 
 
-def _play(*words: str, **environment: str) -> "subprocess.CompletedProcess[str]":
-    """Run ansible-playbook where its ansible.cfg is."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
-    return subprocess.run(
-        [_ANSIBLE, *words],
-        cwd=_PLAYBOOKS,
-        env={**clean, "LC_ALL": "C.UTF-8", "ANSIBLE_NOCOLOR": "1", **environment},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
-def _recap(done: "subprocess.CompletedProcess[str]") -> dict[str, dict[str, int]]:
-    """Counts of each host."""
-    assert done.returncode == 0, done.stdout + done.stderr
-    lines = re.findall(r"^(\S+) +: (ok=.*)$", done.stdout, re.MULTILINE)
-    return {host: {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", counts)} for host, counts in lines}
+def _yaml(path: Path) -> dict[str, object]:
+    return dict(YAML(typ="safe").load(path.read_text(encoding="utf-8")))
 
 
 def test_syntax_with_the_example_inventory() -> None:
-    names = sorted(path.name for path in _PLAYBOOKS.glob("*.yml"))
-    assert names == ["monitoring.yml", "nodes.yml", "switches.yml"]
-    done = _play("--syntax-check", "-i", str(_EXAMPLE), *names)
+    names = [name for name in _NAMES if (PLAYBOOKS / name).is_file()]
+    assert names == list(_NAMES)
+    done = play("--syntax-check", "-i", str(EXAMPLE), *names)
     assert done.returncode == 0, done.stderr
 
 
+def test_a_role_reads_no_variable_of_another_role_but_those_that_it_is_given() -> None:
+    """Names begin with their role's name, so that roles cannot set each other's variables by chance."""
+    for role in sorted(path.name for path in _ROLES.iterdir()):
+        for file in (_ROLES / role).glob("*/*.yml"):
+            if file.parent.name in {"defaults", "vars"}:
+                assert all(name.startswith(f"{role}_") for name in _yaml(file)), file
+
+
+def test_ansible_lint_finds_nothing() -> None:
+    linter = shutil.which("ansible-lint")
+    if linter is None:
+        pytest.skip("ansible-lint is not installed: `uvx ansible-lint --profile production` in playbooks runs it")
+    done = play("--offline", "--profile", "production", tool=linter)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_collection_holds_roles_and_playbooks_and_nothing_else(tmp_path: Path) -> None:
+    done = play("collection", "build", "--output-path", str(tmp_path), tool="ansible-galaxy")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (archive,) = tmp_path.glob("eee-testbed-*.tar.gz")
+    with tarfile.open(archive) as opened:
+        names = set(opened.getnames())
+    tops = {name.split("/")[0] for name in names}
+    assert tops - set(_NAMES) == {
+        *("ansible.cfg", "CHANGELOG.md", "FILES.json", "MANIFEST.json", "README.md", "meta", "playbooks", "roles")
+    }
+    assert {f"playbooks/{name}" for name in _NAMES} <= names
+    assert {f"roles/{path.name}" for path in _ROLES.iterdir()} <= names
+    # Installed, its playbooks are found by their names, and they find their roles.
+    done = play(
+        "collection", "install", str(archive), "-p", str(tmp_path / "found"), tool="ansible-galaxy", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    words = ("--syntax-check", "-i", str(EXAMPLE), "eee.testbed.site", "eee.testbed.teardown")
+    done = play(*words, cwd=tmp_path, ANSIBLE_COLLECTIONS_PATH=str(tmp_path / "found"))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_an_unknown_system_and_a_missing_variable_are_refused_before_anything_is_touched(tmp_path: Path) -> None:
+    (tmp_path / "hosts.yml").write_text(
+        "all: {vars: {ansible_user: root, ansible_connection: local},"
+        " children: {nodes: {hosts: {n01: {ansible_host: 127.0.0.1}}}}}"
+    )
+    words = ("-i", str(tmp_path / "hosts.yml"), "nodes.yml", "--check", "-e")
+    done = play(*words, json.dumps({"system_distribution": "Fedora", "system_version": "40"}))
+    assert done.returncode == 2
+    assert "n01 runs Fedora 40, and this role sets up Debian 12, Ubuntu 24.04, Rocky Linux 9: install" in done.stdout
+    done = play(*words, json.dumps({"system_distribution": "Rocky", "system_version": "9.4"}))
+    assert done.returncode == 2
+    assert "n01 lacks data_address, mac in " in done.stdout
+    assert "changed=0" in done.stdout
+    given = {"data_address": "192.0.2.1", "mac": "00:00:5e:00:53:01", "nodes_eee": True}
+    (tmp_path / "host_vars").mkdir()
+    (tmp_path / "host_vars" / "n01.yml").write_text(json.dumps(given))
+    done = play(*words, json.dumps({"system_distribution": "Rocky", "system_version": "9.4"}))
+    assert 'nodes_eee and nodes_turbo are \\"on\\", \\"off\\" or \\"\\", in quotes' in done.stdout
+    done = play("-i", str(tmp_path / "hosts.yml"), "benchmarks.yml", "--check")
+    assert "Nothing can be built: give benchmarks_npb_archive and" in done.stdout
+    done = play("-i", str(tmp_path / "hosts.yml"), "experiment.yml", "--check")
+    assert "No experiment is named" in done.stdout
+
+
+def test_every_known_system_has_its_names() -> None:
+    known = _yaml(_ROLES / "system" / "defaults" / "main.yml")["system_known"]
+    assert isinstance(known, dict)
+    for role in ("nodes", "benchmarks"):
+        kinds = [set(_yaml(_ROLES / role / "vars" / f"{system}.yml")) for system in known]
+        assert kinds[0]
+        assert all(kind == kinds[0] for kind in kinds)
+
+
 def test_every_family_has_console_lines_with_their_source() -> None:
-    lines = YAML(typ="safe").load((_PLAYBOOKS / "switches" / "console_lines.yml").read_text())["console_lines"]
+    lines = _yaml(_ROLES / "switches" / "vars" / "console_lines.yml")["switches_console_lines"]
+    assert isinstance(lines, dict)
     assert set(lines) == set(get_args(SwitchFamily))
     for family, known in lines.items():
-        assert set(known) == {"source", "ssh", "snmp", "end"}, family
+        assert set(known) == {"source", "ssh", "snmp", "snmp_v3", "lldp", "end"}, family
         assert known["source"]
         assert known["ssh"]
+        assert known["lldp"]
+
+
+def test_every_family_of_strips_has_a_place_for_its_snmp_user() -> None:
+    known = _yaml(_ROLES / "strips" / "vars" / "main.yml")
+    objects, places = known["strips_name_objects"], known["strips_first_contact"]
+    assert isinstance(objects, dict)
+    assert isinstance(places, dict)
+    assert set(places) == set(get_args(StripFamily))
+    assert set(places) - set(objects) == {"cyberpower_epdu2"}  # named by hand, as the role says
+    assert all(oid.endswith("{n}") for oid in objects.values())
 
 
 def test_an_unreachable_switch_gets_its_console_lines_and_the_others_none(tmp_path: Path) -> None:
@@ -72,16 +132,18 @@ def test_an_unreachable_switch_gets_its_console_lines_and_the_others_none(tmp_pa
         for n in range(1, 5)
         for service in ("ssh", "snmp")
     ]
-    (tmp_path / "check.json").write_text(json.dumps({"devices": rows}))
+    (tmp_path / "check.json").write_text(json.dumps({"devices": rows, "changes": []}))
     stub = tmp_path / "eeectl"
-    stub.write_text(f"#!/bin/sh\ncat {tmp_path}/check.json\nexit 1\n")
+    stub.write_text(f"#!/bin/sh\ncat {tmp_path}/check.json\n[ $1 = history ]\n")
     stub.chmod(0o755)
-    done = _play("-i", str(_EXAMPLE), "switches.yml", "-e", f"eeectl={stub}")
+    words = ("-i", str(EXAMPLE), "switches.yml", "--tags", "access", "-e", f"switches_eeectl={stub}")
+    done = play(*words, "-e", f"switches_record_folder={tmp_path}")
     assert done.returncode == 2
     messages = dict(re.findall(r'fatal: \[(sw\d)\]: FAILED! => \{.*"msg": "(.*)"\}', done.stdout))
     assert set(messages) == {"sw1", "sw3"}
     assert "does not answer SNMP" in messages["sw1"]
     assert "snmp-server community COMMUNITY rw" in messages["sw1"]
+    assert "lldp run" in messages["sw1"]
     assert "crypto key" not in messages["sw1"]
     assert "ip ssh server" in messages["sw3"]
     assert "copy running-config startup-config" in messages["sw3"]
@@ -90,59 +152,24 @@ def test_an_unreachable_switch_gets_its_console_lines_and_the_others_none(tmp_pa
 def test_monitoring_installs_files_that_prometheus_accepts_and_is_idempotent(tmp_path: Path) -> None:
     if shutil.which("promtool") is None:
         pytest.skip("promtool is not installed")
-    words = ("-i", str(_EXAMPLE), "monitoring.yml", "--tags", "files", "-e", "monitoring_become=false")
-    words = (*words, "-e", f"root={tmp_path}")
-    assert _recap(_play(*words))["localhost"]["changed"] == 6
-    assert _recap(_play(*words))["localhost"]["changed"] == 0
+    words = ("-i", str(EXAMPLE), "monitoring.yml", "--tags", "files", "-e", "monitoring_become=false")
+    words = (*words, "-e", f"monitoring_root={tmp_path}")
+    foretold = recap(play(*words, "--check"))["localhost"]["changed"]
+    assert not list(tmp_path.iterdir())
+    assert recap(play(*words))["localhost"]["changed"] == foretold == 9
+    assert recap(play(*words))["localhost"]["changed"] == 0
     dashboards = tmp_path / "var/lib/grafana/dashboards/eee-testbed"
     assert {path.name for path in dashboards.iterdir()} == {"lab.json", "run.json", "link.json"}
     provider = YAML(typ="safe").load((tmp_path / "etc/grafana/provisioning/dashboards/eee.yml").read_text())
     assert f"{tmp_path}{provider['providers'][0]['options']['path']}" == str(dashboards)
+    sources = YAML(typ="safe").load((tmp_path / "etc/grafana/provisioning/datasources/eee.yml").read_text())
+    assert {one["uid"]: one["url"] for one in sources["datasources"]} == {
+        "eee-prometheus": "http://127.0.0.1:9090",
+        "eee-victoria": "http://127.0.0.1:8428",
+    }
     config = YAML(typ="safe").load((tmp_path / "etc/prometheus/prometheus.yml").read_text())
     targets = [one["targets"][0] for job in config["scrape_configs"] for one in job["static_configs"]]
     assert targets[:2] == ["127.0.0.1:9464", "192.0.2.101:9105"]
     assert len(targets) == 17
-
-
-@pytest.mark.lab
-def test_nodes_of_a_lab_are_set_up_and_a_second_run_changes_nothing(
-    running_lab: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, state = running_lab
-    monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
-    lab = load_lab(folder)
-    key = tmp_path / "key.pub"
-    key.write_text("ssh-ed25519 AAAATEST somebody@controller\n")
-    given = {
-        "ansible_user": "root",
-        "eee_user": "lab",
-        "ansible_ssh_common_args": lab.host("n01").ssh_arguments,
-        "controller_key_file": str(key),
-    }
-    words = ("-i", str(folder / "hosts.yml"), "nodes.yml", "--skip-tags", "packages", "--limit", "n01,n02")
-    words = (*words, "-e", json.dumps(given))
-    first, second = _recap(_play(*words)), _recap(_play(*words))
-    assert set(first) == {"n01", "n02"}
-    assert all(counts["changed"] >= 8 for counts in first.values())
-    assert all(counts["changed"] == counts["failed"] == 0 for counts in second.values())
-
-    def on_n01(command: str) -> str:
-        argv = ssh_command(lab.host("n01"), ["sh", "-c", command])
-        return subprocess.run(argv, check=True, capture_output=True, text=True, timeout=30).stdout
-
-    names = f"n02 {lab.host('n02').data_address} {lab.host('n02').management_address}"
-    names_found = on_n01(
-        f"for name in {names}; do ssh -o BatchMode=yes -o StrictHostKeyChecking=yes $name hostname; done"
-    )
-    assert names_found.split() == ["n02"] * 3
-    assert "somebody@controller" in on_n01("cat ~/.ssh/authorized_keys")
-    python = "/usr/local/libexec/eee-testbed/python3"
-    assert (
-        on_n01(f"{python} -c 'print(open(\"/proc/self/status\").read())' | grep CapEff").split()[1] == f"{1 << 13:016x}"
-    )
-    assert "CapEff:\t0000000000000000" in on_n01("cat /proc/self/status")  # other programs gained no privilege
-    unprivileged = replace(lab.host("n01"), agent_python=python)
-    probe_run = ProbeRun(source="n01", target="n03", count=30, gap_us=(2_000.0, 4_000.0))
-    probed = probe(unprivileged, lab.host("n03"), probe_run, tmp_path, seed=1, now=RunClock().now_ns)
-    assert len(probed.rtts_us) == 30
-    assert all(gap is not None for gap in probed.recording.column("idle_receive_ns")[1:])  # it captured frames
+    (rules,) = config["rule_files"]
+    assert (tmp_path / rules.lstrip("/")).is_file()

@@ -35,6 +35,7 @@ from record.store import Run
 from record.trial_events import TrialBegun, TrialEnded, trial_folder
 
 _FILES = FOLDER.parents[1]
+_RULES = _FILES / "prometheus" / "eee-testbed.rules.yml"
 _NAMES = ("lab.json", "run.json", "link.json")
 _SPAN_S = 8
 
@@ -79,7 +80,7 @@ def test_panels_have_a_title_and_a_description_and_do_not_overlap() -> None:
 
 def test_provisioning_names_the_data_source_of_the_dashboards() -> None:
     yaml = YAML(typ="safe")
-    source = yaml.load((_FILES / "grafana/provisioning/datasources/eee.yml").read_text())["datasources"][0]
+    source = yaml.load((_FILES.parent / "templates" / "datasources.yml.j2").read_text())["datasources"][0]
     used = set(re.findall(r'"uid": "(eee-prometheus|[^"]*)"', "".join((FOLDER / name).read_text() for name in _NAMES)))
     assert used - {"eee-lab", "eee-run", "eee-link"} == {source["uid"]}
     assert yaml.load((_FILES / "grafana/provisioning/dashboards/eee.yml").read_text())["providers"][0]["type"] == "file"
@@ -100,7 +101,8 @@ class _Prometheus:
     def __init__(self, folder: Path, target: str) -> None:
         self.base = f"http://127.0.0.1:{_free_port()}/api/v1"
         scrape = [{"job_name": "eee", "static_configs": [{"targets": [target]}]}]
-        settings = {"global": {"scrape_interval": "500ms"}, "scrape_configs": scrape}
+        often = {"scrape_interval": "500ms", "evaluation_interval": "500ms"}
+        settings = {"global": often, "scrape_configs": scrape, "rule_files": [str(_RULES)]}
         (folder / "prometheus.yml").write_text(json.dumps(settings))
         listen = self.base.removeprefix("http://").removesuffix("/api/v1")
         argv = [f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/tsdb"]
@@ -195,7 +197,10 @@ def test_no_query_of_any_panel_is_empty(
             for title, expression, instant in _queries(server, _read(name), lab)
             if not _has_data(server, expression, instant=instant)
         ]
+        rules = [rule for group in server.ask("rules")["groups"] for rule in group["rules"]]
     assert not empty, "\n".join(empty)
+    assert rules
+    assert not [rule["name"] for rule in rules if rule["health"] != "ok"]
 
 
 def _queries(server: _Prometheus, plain: Mapping[str, Any], lab: Lab) -> Iterator[tuple[str, str, bool]]:
