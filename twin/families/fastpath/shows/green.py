@@ -109,8 +109,8 @@ def green_summary(views: Sequence[GreenView]) -> list[str]:
 def green_port(view: GreenView) -> list[str]:
     """``show green-mode 1/0/1``.
 
-    Tw fields hold the local and, with a partner up, the remote values; the twin's ports announce Tw by LLDP and resolve it
-    without, so echoes equal their originals and the DLL is not ready.
+    Tw fields hold the local and, with a partner up, the remote values; the twin's ports announce Tw by LLDP and
+    resolve it without, so echoes equal their originals and the DLL is not ready.
     """
     if not view.config.energy_detect:
         reason = "Admin Mode Disabled"
