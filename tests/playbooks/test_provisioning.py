@@ -1,0 +1,222 @@
+"""From bare hosts of a live lab to a measuring lab and back: packages really installed, twice the same site."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from controller.experiments.experiment import ProbeRun
+from controller.experiments.probing import probe
+from controller.transports.hosts import ssh_command
+from lab.folder import load_lab
+from lab.model import Host, Lab
+from record.run_clock import RunClock
+from tests.support.ansible_play import ANSIBLE, play, recap
+from tests.support.apt_repository import make_repository
+
+_NODES: Final = ("n01", "n02")
+_USER: Final = "bench"
+_PACKAGES: Final = ("chrony", "lldpd")
+"""Those of the role that a machine of the project lacks; it has the others."""
+
+_OFFLINE = """
+rm -rf /etc/apt/sources.list.d/* /var/lib/apt/lists/*
+echo 'deb [trusted=yes] file:/shared/repository ./' > /etc/apt/sources.list
+"""
+
+_STATE = """
+import hashlib, json, os, subprocess
+kept = {}
+for top in ("/etc", "/usr/local", "/usr/sbin", "/home", "/opt", "/usr/lib/systemd"):
+    for folder, folders, files in os.walk(top):
+        for name in folders + files:
+            path = os.path.join(folder, name)
+            found = os.lstat(path)
+            text = b""
+            if os.path.islink(path):
+                text = os.readlink(path).encode()
+            elif os.path.isfile(path):
+                text = open(path, "rb").read()
+            kept[path] = [found.st_mode, found.st_uid, found.st_gid, hashlib.sha256(text).hexdigest()[:12]]
+words = ["dpkg-query", "-W", "-f", "${Package} ${Version} ${Status}\\n"]
+packages = subprocess.run(words, capture_output=True, text=True).stdout.splitlines()
+ranges = open("/proc/sys/net/ipv4/ping_group_range").read()
+print(json.dumps({"files": kept, "packages": sorted(packages), "ping": ranges}))
+"""
+
+_REMAINS = (
+    "/etc/.pwd.lock",
+    "/etc/passwd-",
+    "/etc/group-",
+    "/etc/shadow-",
+    "/etc/gshadow-",
+    "/etc/subuid-",
+    "/etc/subgid-",
+)
+"""Locks and backups of the tools that change accounts."""
+
+_TOY_MAKEFILE = """\
+include ../config/make.def
+CLASS=U
+NPROCS=1
+$(BINDIR)/PROGRAM.$(CLASS).$(NPROCS): PROGRAM.f
+\t$(MPIF77) $(FFLAGS) -o $@ PROGRAM.f
+"""
+_TOY_FORTRAN = """\
+      program toy
+      integer mask
+      mask = '7f'x
+      call once(1.0)
+      call once(2)
+      print *, mask
+      end
+      subroutine once(x)
+      real x
+      end
+"""
+"""A hexadecimal constant and mismatched arguments, as NPB 3.3 has them."""
+
+pytestmark = [pytest.mark.lab, pytest.mark.skipif(not ANSIBLE.exists(), reason="ansible-core is not installed")]
+
+
+def _on(host: Host, command: str) -> str:
+    done = subprocess.run(
+        ssh_command(host, ["sh", "-c", command]), capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _state(host: Host) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_on(host, f"python3 - <<'END'\n{_STATE}\nEND\n"))
+    for path in _REMAINS:
+        found["files"].pop(path, None)
+    return found
+
+
+def _toy_npb(folder: Path) -> tuple[Path, str]:
+    """An archive of NPB's layout, with programs of a few lines: (file, its SHA-256)."""
+    top = folder / "NPB3.3.9" / "NPB3.3-MPI"
+    for program in ("cg", "bt"):
+        (top / program.upper()).mkdir(parents=True)
+        (top / program.upper() / "Makefile").write_text(_TOY_MAKEFILE.replace("PROGRAM", program))
+        (top / program.upper() / f"{program}.f").write_text(_TOY_FORTRAN)
+    (top / "config").mkdir()
+    rule = "{0}:\n\tcd {1} && $(MAKE) CLASS=$(CLASS) NPROCS=$(NPROCS)\n"
+    (top / "Makefile").write_text(".PHONY: cg bt\n" + "".join(rule.format(one, one.upper()) for one in ("cg", "bt")))
+    archive = folder / "npb.tar.gz"
+    with tarfile.open(archive, "w:gz") as opened:
+        opened.add(folder / "NPB3.3.9", "NPB3.3.9")
+    return archive, hashlib.sha256(archive.read_bytes()).hexdigest()
+
+
+class Site:
+    """A lab whose hosts can install from a repository in the lab, and the playbooks for it."""
+
+    def __init__(self, lab: Lab, folder: Path, state: Path, work: Path) -> None:
+        self.lab = lab
+        self.nodes = {name: replace(lab.host(name), user="root") for name in _NODES}
+        self.new, self.displaced = make_repository(state / "shared" / "repository", _PACKAGES)
+        for node in self.nodes.values():
+            _on(node, _OFFLINE)
+        key = work / "key.pub"
+        key.write_text("ssh-ed25519 AAAATEST somebody@controller\n")
+        self._given = {
+            "login_user": "root",
+            "nodes_user": _USER,
+            "nodes_controller_key_file": str(key),
+            "ansible_ssh_common_args": lab.host("n01").ssh_arguments,
+            "community_file": str(state / "secrets" / "snmp_write_community"),
+            "switches_eee": "off",
+        }
+        self._environment = {
+            "EEE_STATE_DIR": str(state.parent),
+            "EEE_CONTROLLER_DIR": str(work / "controller"),
+            "XDG_STATE_HOME": str(work / "state"),
+        }
+        self._inventory = str(folder / "hosts.yml")
+
+    def counts(self, playbook: str, *words: str, **more: Any) -> Mapping[str, Mapping[str, int]]:
+        limit = ",".join((*_NODES, "switches", "strips"))
+        given = json.dumps({**self._given, **more})
+        words = ("-i", self._inventory, playbook, "--limit", limit, "-e", given, *words)
+        return recap(play(*words, **self._environment))
+
+
+def test_a_site_is_set_up_stays_the_same_and_is_put_back(
+    running_lab: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, state = running_lab
+    monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
+    site = Site(load_lab(folder), folder, state, tmp_path)
+    found = {name: _state(node) for name, node in site.nodes.items()}
+
+    first = site.counts("site.yml", "--skip-tags", "verify")
+    assert set(first) == {*_NODES, "sw1", "sw2", "pdu1"}
+    assert all(first[name]["changed"] >= 10 for name in _NODES)
+    # Where the machine is busy, a guard finds the twin late and the first probe invalid; one without guards is below.
+    second = site.counts("site.yml", "--skip-tags", "first_probe")
+    assert all(counts["changed"] == counts["failed"] == 0 for counts in second.values()), second
+
+    _nodes_work_together(site, tmp_path)
+    if shutil.which("mpif77") and shutil.which("gfortran"):
+        _npb_is_built(site, tmp_path)
+
+    site.counts("teardown.yml")
+    for name, node in site.nodes.items():
+        now = _state(node)
+        assert now["packages"] == found[name]["packages"]
+        assert now["ping"] == found[name]["ping"]
+        changed = {
+            path for path in now["files"].keys() | found[name]["files"].keys()
+            if now["files"].get(path) != found[name]["files"].get(path)
+        }  # fmt: skip
+        assert not changed
+    again = site.counts("teardown.yml")
+    assert all(counts["changed"] == 0 for counts in again.values()), again
+
+
+def _nodes_work_together(site: Site, work: Path) -> None:
+    lab = site.lab
+    n01 = site.nodes["n01"]
+    installed = set(_on(n01, "dpkg-query -W -f '${db:Status-Abbrev}${Package}\\n' | sed -n 's/^ii *//p'").split())
+    assert site.new <= installed
+    assert not site.displaced & installed
+    names = f"n02 {lab.host('n02').data_address} {lab.host('n02').management_address}"
+    asked = f"for name in {names}; do ssh -o BatchMode=yes -o StrictHostKeyChecking=yes $name hostname; done"
+    assert _on(n01, f"runuser -u {_USER} -- sh -c '{asked}'").split() == ["n02"] * 3
+    bench = replace(n01, user=_USER)
+    assert "somebody@controller" in _on(bench, "cat ~/.ssh/authorized_keys")
+    python = "/usr/local/libexec/eee-testbed/python3"
+    status = 'open("/proc/self/status").read()'
+    rights = _on(bench, f"{python} -c 'print({status})' | grep CapEff").split()
+    assert rights[1] == f"{1 << 13:016x}"
+    assert "CapEff:\t0000000000000000" in _on(bench, "cat /proc/self/status")  # other programs gained no privilege
+    ask = ProbeRun(source="n01", target="n03", count=30, gap_us=(2_000.0, 4_000.0))
+    unprivileged = replace(bench, agent_python=python)
+    probed = probe(unprivileged, lab.host("n03"), ask, work, seed=1, now=RunClock().now_ns)
+    assert len(probed.rtts_us) == 30
+    assert all(gap is not None for gap in probed.recording.column("idle_receive_ns")[1:])  # it captured frames
+
+
+def _npb_is_built(site: Site, work: Path) -> None:
+    archive, checksum = _toy_npb(work)
+    given = {
+        "benchmarks_npb_archive": str(archive),
+        "benchmarks_npb_programs": ["bt", "cg"],
+        "benchmarks_npb_classes": ["S"],
+        "benchmarks_npb_ranks": [2, 4],
+    }
+    words = ("--skip-tags", "packages")
+    with pytest.raises(AssertionError, match=f"has SHA-256 {checksum}, not 00"):
+        site.counts("benchmarks.yml", *words, **given, benchmarks_npb_sha256="00")
+    site.counts("benchmarks.yml", *words, **given, benchmarks_npb_sha256=checksum)
+    built = _on(site.nodes["n02"], "cd /opt/eee-testbed/npb/bin && ls && ./cg.S.4").split()
+    assert built == ["bt.S.4", "cg.S.2", "cg.S.4", "127"]  # bt takes a square number of ranks
