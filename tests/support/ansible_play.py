@@ -22,7 +22,7 @@ def play(*words: str, tool: str = "ansible-playbook", cwd: Path = PLAYBOOKS, **e
     clean = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
     found = {"PATH": f"{ANSIBLE.parent}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", "ANSIBLE_NOCOLOR": "1"}
     return subprocess.run(
-        [ANSIBLE.with_name(tool), *words], cwd=cwd, env={**clean, **found, **environment}, capture_output=True,
+        [ANSIBLE.parent / tool, *words], cwd=cwd, env={**clean, **found, **environment}, capture_output=True,
         text=True, timeout=600, check=False,
     )  # fmt: skip
 
