@@ -2,7 +2,7 @@
 
 ``python -m tests.accuracy.tcep_figures [--keep FILE] [--jobs N] [PART ...]`` simulates what the parts need and prints
 Markdown: paper, ours with its interval, and why where they differ. Finished runs are kept in FILE, and a second call
-goes on. All parts take about a quarter of an hour of processor time. The paper's 100 mappings of Fig. 15 are 6 here,
+goes on. All parts take about half an hour of processor time. The paper's 100 mappings of Fig. 15 are 6 here,
 and 2 for the long batches. Its traces (Figs. 13, 14) are not public, so what it says of them has a stand-in or none.
 
 The network is the paper's: 512 nodes, routers of one cycle, links of 10, six virtual channels of 32 flits. A run has a
@@ -87,8 +87,8 @@ def burst(policy: str, load: float, **tcep: float) -> Run:
 
 
 def bound(load: float) -> Run:
-    """A point of Fig. 12: twenty-five deactivation epochs until hardly a link changes."""
-    return Run("TCEP", "UR", load, 250_000, 20_000, network="complete", tcep={"high_water_mark": 0.99})
+    """A point of Fig. 12: fifty deactivation epochs until hardly a link changes (after 25, half of the links are on still)."""
+    return Run("TCEP", "UR", load, 500_000, 20_000, network="complete", tcep={"high_water_mark": 0.99})
 
 
 def batch(policy: str, traffic: str, mapping: int, size: int, load: float = 0.5) -> Run:
