@@ -78,9 +78,9 @@ def test_watts_rise_while_a_host_works(lab: LabClient) -> None:
     def watt() -> int:
         return int(lab.get("pdu2", f"{APC_WATT}.5"))
 
-    eventually("n05 idles", lambda: 40 <= watt() <= 70)
-    with busy(lab, "n05"):
-        eventually("n05 takes at least 15 W more", lambda: watt() >= 85)
+    eventually("n05 idles", lambda: 40 <= watt() <= 60)
+    with busy(lab, "n05"):  # which gets a part of a core only, beside other labs
+        eventually("n05 takes more", lambda: watt() >= 68)
 
 
 def test_a_port_that_is_shut_saves_power(lab: LabClient) -> None:
