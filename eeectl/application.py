@@ -1,7 +1,9 @@
 """The command line as cyclopts parses it: every verb of the table, and errors as one sentence."""
 
+import signal
 import sys
 import traceback
+from importlib import metadata
 from typing import Final
 
 from cyclopts import App
@@ -11,7 +13,7 @@ from eeectl.exit_status import DONE, INTERRUPTED, REFUSED, WRONG_USE
 from eeectl.verb_table import ABOUT, VERBS
 from lab.errors import LabError
 
-app: Final = App(name="eeectl", help=ABOUT, result_action="return_value", suppress_keyboard_interrupt=False)
+app: Final = App(name="eeectl", help=ABOUT, version=lambda: f"eeectl {metadata.version('eee-testbed')}")
 for _verb in VERBS:
     app.command(_verb.place, name=_verb.name, help=_verb.help)
 
@@ -22,7 +24,9 @@ def execute(tokens: list[str]) -> int:
     if debug:
         tokens.remove("--debug")
     try:
-        result = app(tokens, exit_on_error=False, print_error=True)
+        command, bound, _ = app.parse_args(tokens, exit_on_error=False, print_error=True)
+        signal.siginterrupt(signal.SIGINT, True)  # polars, which verbs import, lets a wait go on after Ctrl-C
+        result = command(*bound.args, **bound.kwargs)
     except CycloptsError:
         return WRONG_USE
     except BrokenPipeError:

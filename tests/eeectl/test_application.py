@@ -1,9 +1,14 @@
 """Errors become one sentence and a documented exit status."""
 
+import signal
+import subprocess
+import sys
+from importlib import metadata
+
 import pytest
 
-from eeectl.application import _told
-from eeectl.exit_status import INTERRUPTED, REFUSED
+from eeectl.application import _told, execute
+from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
 from lab.errors import LabError
 
 
@@ -19,3 +24,39 @@ from lab.errors import LabError
 )
 def test_an_error_is_told_in_one_sentence(error: BaseException, status: int, sentence: str) -> None:
     assert _told(error) == (status, sentence)
+
+
+def test_the_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["--version"]) == DONE
+    assert capsys.readouterr().out == f"eeectl {metadata.version('eee-testbed')}\n"
+
+
+_WAITING = """
+import sys
+import threading
+import polars
+from eeectl.application import app, execute
+
+@app.command
+def wait_long() -> int:
+    print("waiting", flush=True)
+    threading.Event().wait()
+    return 0
+
+sys.exit(execute(["wait-long"]))
+"""
+
+
+def test_ctrl_c_ends_a_wait_although_polars_is_imported() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", _WAITING], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as waiting:
+        assert waiting.stdout is not None
+        assert waiting.stdout.readline() == "waiting\n"
+        waiting.send_signal(signal.SIGINT)
+        try:
+            _, said = waiting.communicate(timeout=60)
+        finally:
+            waiting.kill()
+    assert waiting.returncode == INTERRUPTED
+    assert said == "eeectl: interrupted; what was begun has been undone.\n"
