@@ -1,9 +1,11 @@
 """Errors of the probe's round trips, compared with the engine's capture of the same frames on the cable.
 
-``python -m tests.speed.probe_truth [LAB]`` (root) brings a lab up (miwa if none is named), captures the cable of
-its first host, whose time stamps are the engine's model times, probes the second host from the first, and compares each
-round trip by the kernel's time stamps with that on the cable. The difference is the time that the twin adds between the
-host's kernel and the model: its lateness in accepting the frame and delivering the answer. Prints one JSON object.
+``python -m tests.speed.probe_truth [LAB]`` (root) brings a lab up (miwa if none is named), captures the cable of its first
+host, whose time stamps are the engine's model times, probes the second host from the first, and compares each round
+trip by the kernel's time stamps with that on the cable. The cable stamps frames when they begin, and the kernel has an
+answer once it is whole: its time on the wire is part of the true round trip. The rest is the time between the host's
+kernel and the model: what the kernel does after its stamp, and the twin's lateness in accepting the frame and in
+delivering the answer. Prints one JSON object.
 """
 
 import argparse
@@ -30,6 +32,8 @@ from tests.speed.running_lab import eeectl
 _EEECTL = (sys.executable, "-m", "eeectl.cli")
 _NANOSECOND_PCAP = 0xA1B23C4D
 _IPV4, _VLAN, _ICMP = b"\x08\x00", b"\x81\x00", 1
+_ASKED, _ANSWER = 8, 0
+_PREAMBLE_BYTE, _LEAST_BYTE, _FCS_BYTE = 8, 60, 4
 
 
 def packets(pcap: bytes) -> Iterator[tuple[int, bytes]]:
@@ -49,20 +53,25 @@ def echo_of(frame: bytes) -> tuple[int, int] | None:
     if frame[at : at + 2] != _IPV4 or frame[at + 11] != _ICMP:
         return None
     icmp = frame[at + 2 + (frame[at + 2] & 15) * 4 :]
-    return (icmp[0], int.from_bytes(icmp[6:8], "big")) if icmp[0] in {0, 8} else None
+    return (icmp[0], int.from_bytes(icmp[6:8], "big")) if icmp[0] in {_ANSWER, _ASKED} else None
 
 
-def errors_us(recording: Recording, pcap: bytes) -> np.ndarray[Any, np.dtype[np.float64]]:
+def wire_ns(frame: bytes, rate_mbps: int) -> int:
+    """Time of a captured frame on the wire, with preamble and checksum."""
+    return round((_PREAMBLE_BYTE + max(len(frame), _LEAST_BYTE) + _FCS_BYTE) * 8_000 / rate_mbps)
+
+
+def errors_us(recording: Recording, pcap: bytes, rate_mbps: int) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Probed minus true round trip of each echo that is in both, microseconds; fewer than 65,536 echoes."""
     seen: dict[tuple[int, int], int] = {}
     for at_ns, frame in packets(pcap):
         echo = echo_of(frame)
         if echo is not None:
-            seen[echo] = at_ns
+            seen[echo] = at_ns + (wire_ns(frame, rate_mbps) if echo[0] == _ANSWER else 0)
     found = [
-        rtt - (seen[0, number] - seen[8, number])
+        rtt - (seen[_ANSWER, number] - seen[_ASKED, number])
         for number, rtt in zip(recording.column("number"), recording.column("rtt_ns"), strict=True)
-        if rtt is not None and (0, number) in seen and (8, number) in seen
+        if rtt is not None and (_ANSWER, number) in seen and (_ASKED, number) in seen
     ]
     return np.asarray(found, dtype=float) / 1e3
 
@@ -89,7 +98,7 @@ def measure(folder: str, words: list[str]) -> dict[str, Any]:
             capture.wait()
         file.seek(0)
         recording = read_stream(done.stdout)
-        errors = errors_us(recording, file.read())
+        errors = errors_us(recording, file.read(), link.rate_mbps)
     late = json.loads(eeectl("lab", "truth", lab.name, "--json"))["engine"]["lateness"]
     low, high = interval(np.abs(errors).tolist())
     return {
