@@ -40,11 +40,11 @@ class Directory:
 
     def who(self, heard: Neighbour) -> End | None:
         """The neighbour's end of the cable, its port empty where a switch's cannot be told; None for a stranger."""
-        switch = self._chassis.get(heard.chassis) or _whole_name(heard.name, self._sights)
+        switch = self._chassis.get(heard.chassis) or whole_name(heard.name, self._sights)
         if switch is not None:
             return End(switch, _port_of(self._sights[switch], heard.port))
         host = self._macs.get(as_mac(heard.port)) or self._macs.get(as_mac(heard.chassis))
-        host = host or self._hosts.get(_whole_name(heard.name, self._hosts) or "")
+        host = host or self._hosts.get(whole_name(heard.name, self._hosts) or "")
         return None if host is None else End(host.name, host.interface)
 
 
@@ -74,7 +74,7 @@ def _port_of(sight: Sight, port_id: bytes) -> str:
     return spelled.get(key, "") if key is not None else ""
 
 
-def _whole_name(name: str, known: Iterable[str]) -> str | None:
+def whole_name(name: str, known: Iterable[str]) -> str | None:
     """The device of that name, also one with a domain behind it, or with that beginning if the name was cut."""
     start = name.removesuffix(" ...")
     cut = start != name

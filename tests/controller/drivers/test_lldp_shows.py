@@ -1,6 +1,5 @@
 """Tables of LLDP neighbours; the first is cut from a recording of an ICOS switch in ntc-templates (Apache-2.0)."""
 
-from controller.checking.cabling import _whole_name
 from controller.drivers.lldp_shows import Neighbour, query, read
 
 _ICOS = """
@@ -98,10 +97,3 @@ def test_details_of_an_ios_switch() -> None:
 def test_text_without_a_table_has_no_neighbours() -> None:
     assert read("cisco_sg", "LLDP is disabled.\n") == {}
     assert query("linux_bridge") is None
-
-
-def test_a_name_that_was_cut_is_the_only_one_that_begins_so() -> None:
-    sights = dict.fromkeys(("switch-in-rack-1", "switch-in-rack-2", "sw1", "sw10"))
-    assert _whole_name("sw1", sights) == "sw1"  # type: ignore[arg-type]
-    assert _whole_name("switch-in-rac ...", sights) == "switch-in-rac ..."  # type: ignore[arg-type]
-    assert _whole_name("switch-in-rack-2 ...", sights) == "switch-in-rack-2"  # type: ignore[arg-type]
