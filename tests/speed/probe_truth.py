@@ -2,10 +2,10 @@
 
 ``python -m tests.speed.probe_truth [LAB]`` (root) brings a lab up (miwa if none is named), captures the cable of its
 first host, whose time stamps are the engine's model times, probes the second host from the first, and compares each
-round trip by the kernel's time stamps with that on the cable. The cable stamps frames when they begin, and the kernel has an
-answer once it is whole: its time on the wire is part of the true round trip. The rest is the time between the host's
-kernel and the model: what the kernel does after its stamp, and the twin's lateness in accepting the frame and in
-delivering the answer. Prints one JSON object.
+round trip by the kernel's time stamps with that on the cable. The cable stamps frames when they begin, and the kernel
+has an answer once it is whole: its time on the wire is part of the true round trip. The rest is the time between the
+host's kernel and the model: what the kernel does after its stamp, and the twin's lateness in accepting the frame and
+in delivering the answer. Prints one JSON object.
 """
 
 import argparse
