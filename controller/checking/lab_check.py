@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from controller.applying.observe import ask_switches
+from controller.applying.port_proof import PortProofs
+from controller.applying.statefolder import StateFolder
 from controller.checking.cabling import Verdict, compare, unlisted, without_link
 from controller.checking.switch_check import Contact, SwitchReport, check_switch
 from controller.power.outlet_names import wrong_names
@@ -71,7 +73,8 @@ class LabReport:
 def check_lab(lab: Lab, *, probe: bool = False, connect: Connect = open_session) -> LabReport:
     """Reach every device. With `probe`, switches are also written to, as `controller.checking.capabilities` says."""
     node_contacts, node_problems = _check_nodes(lab)  # first, so that the switches learn the nodes' addresses
-    asked = ask_switches(lab, lambda switch, session: check_switch(lab, switch, session, probe=probe), connect)
+    proofs = _proofs_of(lab) if probe else None
+    asked = ask_switches(lab, lambda switch, session: check_switch(lab, switch, session, probe=proofs), connect)
     switches = {name: report for name, report in asked.items() if isinstance(report, SwitchReport)}
     for switch in lab.switches:
         failed = asked[switch.name]
@@ -93,6 +96,13 @@ def check_lab(lab: Lab, *, probe: bool = False, connect: Connect = open_session)
         node_problems=node_problems,
         strip_problems=strip_problems,
     )
+
+
+def _proofs_of(lab: Lab) -> PortProofs:
+    """The one object that writes the lab's proofs: the threads of all switches share it."""
+    folder = StateFolder.of(lab)
+    folder.make()
+    return PortProofs(folder.port_proofs)
 
 
 def _check_nodes(lab: Lab) -> tuple[tuple[Contact, ...], tuple[str, ...]]:

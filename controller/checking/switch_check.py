@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from controller.applying.port_proof import PortProofs, prove_ports
-from controller.applying.statefolder import StateFolder
 from controller.checking.cabling import QUERIES, read_sight, shown_sight
 from controller.checking.capabilities import Abilities, Trial, probe_switch, read_abilities, spare_port
 from controller.checking.neighbours import Sight
@@ -55,15 +54,15 @@ def _contact(device: str, service: str, address: str, port: int, attempt: Callab
     return Contact(device, service, f"{address}:{port}")
 
 
-def check_switch(lab: Lab, switch: Switch, session: Session, *, probe: bool) -> SwitchReport:
-    """Query what answers. With `probe` a switch that answers everywhere is also written to."""
+def check_switch(lab: Lab, switch: Switch, session: Session, *, probe: PortProofs | None) -> SwitchReport:
+    """Query what answers. With `probe`, the lab's proofs of ports, a switch that answers everywhere is written to."""
     reading = _Reading(lab, switch, session)
     contacts = reading.contacts()
     sight = reading.attempt(reading.sight)
     abilities = reading.attempt(reading.abilities)
     trials: tuple[Trial, ...] = ()
-    if probe and not reading.problems and reading.whole:
-        trials = reading.attempt(lambda: _probed(lab, switch, sight, session)) or ()
+    if probe is not None and not reading.problems and reading.whole:
+        trials = reading.attempt(lambda: _probed(lab, switch, sight, session, probe)) or ()
     maker = wrong_maker(switch, reading.object_id, reading.description)
     return SwitchReport(
         contacts, abilities, sight, trials, (*((f"{switch.name}: {maker}",) if maker else ()), *reading.problems)
@@ -159,11 +158,9 @@ class _Reading:
         return self._session.ask([query for query in queries if type(query) in self._up])
 
 
-def _probed(lab: Lab, switch: Switch, sight: Sight | None, session: Session) -> tuple[Trial, ...]:
+def _probed(lab: Lab, switch: Switch, sight: Sight | None, session: Session, proofs: PortProofs) -> tuple[Trial, ...]:
     port = spare_port(lab, switch, sight.link if sight else {})
     if port is None:
         return ()
-    folder = StateFolder.of(lab)
-    folder.make()
-    prove_ports(switch, session, PortProofs(folder.port_proofs))
+    prove_ports(switch, session, proofs)
     return probe_switch(switch, port, session)

@@ -47,7 +47,7 @@ class Session:
 
 def check(face: Face, switch: Switch, silent: Literal["ssh", "snmp", ""] = "") -> SwitchReport:
     lab = Lab("one", "/", "192.0.2.0/24", "198.51.100.0/24", (switch,), (), (), (), ())
-    return check_switch(lab, switch, Session(face, switch, silent), probe=False)
+    return check_switch(lab, switch, Session(face, switch, silent), probe=None)
 
 
 def test_everything_is_read_where_both_answer(scene: tuple[Face, Switch]) -> None:
