@@ -517,7 +517,20 @@ fn wait_for_events(epoll: &OwnedFd, events: &mut [libc::epoll_event], wait_limit
     // SAFETY: the kernel writes at most `most` events; `time` is read only. An interrupted call returns no event.
     let count = unsafe {
         match wait_limit {
-            Wait::Spin => libc::epoll_wait(fd, events.as_mut_ptr(), most, 0),
+            // Not by the library: a lab's preloaded clock takes a thread that polls again and again for an idle rank,
+            // and lets it sleep.
+            Wait::Spin => {
+                let found = lab_clock::raw::call(
+                    libc::SYS_epoll_pwait,
+                    fd as usize,
+                    events.as_mut_ptr() as usize,
+                    most as usize,
+                    0,
+                    0,
+                    0,
+                );
+                found as libc::c_int
+            }
             Wait::Forever => libc::epoll_wait(fd, events.as_mut_ptr(), most, -1),
             // By number: glibc has the function since 2.35.
             Wait::For(_) => libc::syscall(
