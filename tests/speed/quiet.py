@@ -1,15 +1,18 @@
 """Speed is measured on a quiet machine: every benchmark waits for one, or refuses.
 
 A benchmark's `main` adds `--force` with `add_argument` and calls `require` with what was given. The state of the
-machine is printed on standard error before anything is measured.
+machine is printed on standard error before anything is measured. From then on a signal that ends the benchmark ends it
+as Ctrl-C does, so that it takes its lab down.
 """
 
 import argparse
+import signal
 import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from types import FrameType
+from typing import Final, NoReturn
 
 _WINDOW_S: Final = 2.0
 _PATIENCE_S: Final = 120.0
@@ -74,3 +77,9 @@ def require(given: argparse.Namespace) -> None:
     if not (state.quiet or given.force):
         print("this machine is busy: end what runs on it, or measure all the same with --force.", file=sys.stderr)
         raise SystemExit(2)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+
+
+def _leave(number: int, _: FrameType | None) -> NoReturn:
+    raise SystemExit(128 + number)
