@@ -20,6 +20,7 @@ use crate::live::lateness::Lateness;
 use crate::live::room::threads_in;
 use crate::os::clock::process_cpu_ns;
 use crate::os::quota::Quotas;
+use crate::os::sched::waits_of;
 
 static TICK: libc::timespec = libc::timespec {
     tv_sec: 0,
@@ -272,9 +273,7 @@ fn terminal_is_open(groups: &Path) -> bool {
 fn waits(groups: &Path) -> HashMap<i32, Wait> {
     let read = |thread: i32| {
         let text = fs::read_to_string(format!("/proc/{thread}/schedstat")).ok()?;
-        let mut fields = text.split_ascii_whitespace().skip(1);
-        let ns = fields.next()?.parse().ok()?;
-        let turns = fields.next()?.parse().ok()?;
+        let (ns, turns) = waits_of(&text)?;
         Some((thread, Wait { ns, turns }))
     };
     threads_in(groups).into_iter().filter_map(read).collect()

@@ -89,7 +89,6 @@ pub(crate) struct Driver {
     next: Option<Ps>,
     woken: bool,
     last_turn: Ps,
-    last_wait: Ps,
     /// None where the kernel does not tell.
     run_delay: Option<RunDelay>,
     /// How long the thread had to wait for a processor before this turn.
@@ -130,7 +129,6 @@ impl Driver {
             next: None,
             woken: true,
             last_turn: now,
-            last_wait: now,
             run_delay: RunDelay::of_this_thread().ok(),
             waited: 0,
             last_alarm: None,
@@ -254,7 +252,7 @@ impl Driver {
     fn wait(&mut self) {
         let now = self.now();
         self.pace.set_rate(self.control.rate());
-        self.check_stall(now);
+        let stalled = self.turn_took(now) > self.pace.on_clock(STALL);
         self.pace.rest(now);
         self.control.claimed_core.claim(self.pace.own_core());
         let wait_limit = self
@@ -263,8 +261,6 @@ impl Driver {
         // SAFETY: an event is plain data, for which zero is valid.
         let mut events: [libc::epoll_event; EVENTS_A_TURN] = unsafe { std::mem::zeroed() };
         let count = wait_for_events(&self.epoll, &mut events, wait_limit);
-        let stalled = now.saturating_sub(self.last_wait) > self.pace.on_clock(STALL);
-        self.last_wait = now;
         self.waited = 0;
         if wait_limit != Wait::Spin || stalled {
             let waited_ns = self.run_delay.as_mut().map_or(0, RunDelay::since_last_ns);
@@ -274,7 +270,6 @@ impl Driver {
             let now = self.now();
             self.pace.slept_until(now);
             self.last_turn = now;
-            self.last_wait = now;
         }
         for event in &events[..count] {
             if event.u64 == WAKE_EVENT {
@@ -469,8 +464,8 @@ impl Driver {
         }
     }
 
-    /// Raise an alarm if the last turn was too long ago.
-    fn check_stall(&mut self, now: Ps) {
+    /// The time since the last turn; an alarm if it is too long.
+    fn turn_took(&mut self, now: Ps) -> Ps {
         let gap = now.saturating_sub(self.last_turn);
         self.last_turn = now;
         if gap > LATE {
@@ -480,6 +475,7 @@ impl Driver {
                 format!("the live thread stalled for {gap_ms} ms: other programs used its core"),
             );
         }
+        gap
     }
 
     fn alarm_late(&mut self, now: Ps, text: String) {

@@ -52,6 +52,13 @@ impl SchedAttr {
     }
 }
 
+/// From a thread's `schedstat`: nanoseconds waited for a processor, and the number of turns on one.
+#[must_use]
+pub fn waits_of(schedstat: &str) -> Option<(u64, u64)> {
+    let mut fields = schedstat.split_ascii_whitespace().skip(1);
+    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+}
+
 /// How long a thread has waited for a processor while it could have run: `/proc/[pid]/schedstat`, second number.
 #[derive(Debug)]
 pub struct RunDelay {
@@ -79,8 +86,8 @@ impl RunDelay {
         let length = self.file.read_at(&mut text, 0).unwrap_or(0);
         let waited_ns = std::str::from_utf8(&text[..length])
             .ok()
-            .and_then(|text| text.split_ascii_whitespace().nth(1)?.parse().ok())
-            .unwrap_or(self.seen_ns);
+            .and_then(waits_of)
+            .map_or(self.seen_ns, |(ns, _)| ns);
         let since_ns = waited_ns.saturating_sub(self.seen_ns);
         self.seen_ns = waited_ns;
         since_ns
