@@ -7,7 +7,6 @@ job; the points that were finished are on the disk, and the same command goes on
 """
 
 import os
-import signal
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -98,8 +97,6 @@ def local_pool(jobs: int) -> Iterator[Pool]:
         yield HerePool()
         return
     pool = _LocalPool(jobs)
-    # Importing polars makes SIGINT restart system calls, so that Ctrl-C would not end the wait for a point.
-    signal.siginterrupt(signal.SIGINT, True)
     try:
         yield pool
     finally:
