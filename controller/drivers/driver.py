@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
+from controller.drivers.login import Login
 from controller.model.capabilities import Capabilities
 from controller.model.state import Change, PortChange, StaticsChange, StpChange, SwitchState, VlanChange
 from lab.model import Switch
@@ -156,8 +157,8 @@ class Driver(Protocol):
     """One family. Every method is pure; `Unreadable` is raised for an answer that cannot be understood."""
 
     @property
-    def netmiko_type(self) -> str:
-        """The device type that netmiko logs in with; empty: a Linux machine, one command an exec channel."""
+    def login(self) -> Login | None:
+        """How a terminal session begins; None: a Linux machine, one command an exec channel."""
 
     @property
     def capabilities(self) -> Capabilities:

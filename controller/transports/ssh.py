@@ -1,22 +1,22 @@
-"""Command lines over SSH: switches log in the way netmiko knows for their family, Linux machines run commands.
+"""Command lines over SSH: switches are logged in to as `controller.drivers.login` says, Linux machines run commands.
 
-netmiko is used for its knowledge of logins only: how each family authenticates (some by the SSH method *none*) and
-which Enter key it wants. Reading and writing is our own (`controller.transports.terminal`), as netmiko waits by
-sleeping and guesses from silence that a command has ended. Passwords are read at the moment of use and appear neither
-in logs nor in arguments of programs. Opening a connection is retried; nothing else is.
+Reading and writing is our own (`controller.transports.terminal`), as libraries for command lines wait by sleeping and
+guess from silence that a command has ended. Passwords are read at the moment of use and appear neither in logs nor in
+arguments of programs. Opening a connection is retried; nothing else is.
 """
 
 import logging
 import socket
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-import netmiko
 import paramiko
-from netmiko.exceptions import NetmikoAuthenticationException, NetmikoBaseException
+from paramiko.auth_strategy import AuthFailure, AuthSource, AuthStrategy
 
 from controller.drivers.driver import Driver, Line
+from controller.drivers.login import Login
 from controller.transports.command_line import CommandLine
 from controller.transports.host_keys import Trusted, changed, trusted
 from controller.transports.terminal import PATIENCE_S, Terminal
@@ -27,17 +27,12 @@ from lab.model import Switch
 _ATTEMPTS: Final = 3
 _CONNECT_S: Final = 5.0
 _PAUSE_S: Final = 0.3  # between attempts: a switch that has just dropped a session needs a moment to free it
-_COLUMNS: Final = 511  # wide enough that no switch breaks the line's echo; netmiko's own choice
-_NUDGE_S: Final = 2.0  # some switches say nothing before a key is pressed
+_COLUMNS: Final = 511  # wide enough that no switch breaks the line's echo; netmiko's choice
+_ROWS: Final = 1000  # ditto
+_ASKING: Final = frozenset({"password", "keyboard-interactive"})
+"""Methods by which a server asks for a password before the session begins."""
 
-_PAGING_OFF: Final = {
-    "dell_powerconnect": ("terminal datadump", "terminal length 0"),
-    "dell_os6": ("terminal length 0",),
-    "netgear_prosafe": ("terminal length 0",),
-    "cisco_s300": ("terminal datadump", "terminal width 511"),
-    "cisco_ios": ("terminal length 0", "terminal width 511"),
-}
-"""By netmiko's device type, after its classes' session preparation. A family knows one of its two lines."""
+_NUDGE_S: Final = 2.0  # some switches say nothing before a key is pressed
 
 _USER, _PASSWORD, _READY = r"(user ?name|user|login)\s*:\s*$", r"password\s*:\s*\**$", r"[>#]\s*$"
 
@@ -145,9 +140,9 @@ def open_line(switch: Switch, driver: Driver, patience_s: float = PATIENCE_S) ->
     with trusted(switch) as known:
         for attempt in range(_ATTEMPTS):
             try:
-                if driver.netmiko_type:
-                    return _open_terminal(switch, driver, known, patience_s)
-                return ExecLine(switch, driver, _open_linux(switch, known), patience_s)
+                if driver.login:
+                    return _open_terminal(switch, driver.login, driver, known, patience_s)
+                return ExecLine(switch, driver, _connect(switch, known, patience_s), patience_s)
             except DeviceError as error:
                 if type(error) is not Unreachable or attempt == _ATTEMPTS - 1:
                     raise
@@ -173,15 +168,12 @@ def _denied(switch: Switch, why: object) -> AccessDenied:
 
 
 def _translated(switch: Switch, error: BaseException) -> DeviceError:
-    """Our error for one of netmiko's or paramiko's; netmiko wraps paramiko's, which stays in the context."""
-    inner = error
-    while inner.__cause__ or inner.__context__:
-        inner = inner.__cause__ or inner.__context__ or inner
-    if isinstance(inner, paramiko.BadHostKeyException):
-        return changed(switch, inner)
-    if isinstance(inner, paramiko.AuthenticationException):
-        return _denied(switch, inner)
-    said = " ".join(str(inner).split()) or type(inner).__name__
+    """Our error for one of paramiko's."""
+    if isinstance(error, paramiko.BadHostKeyException):
+        return changed(switch, error)
+    if isinstance(error, paramiko.AuthenticationException):
+        return _denied(switch, error)
+    said = " ".join(str(error).split()) or type(error).__name__
     return Unreachable(switch.name, f"the SSH login failed ({said}): check its SSH server and sessions.")
 
 
@@ -195,82 +187,81 @@ def _key_file(switch: Switch) -> str | None:
     return switch.key_file or None
 
 
-def _open_linux(switch: Switch, known: Trusted) -> paramiko.SSHClient:
+class _NoneFirst(AuthSource):
+    """The method *none*; a server that is set to ask before the session begins is given the password."""
+
+    def __init__(self, user: str, password: str | None) -> None:
+        super().__init__(user)
+        self._password = password
+
+    def authenticate(self, transport: paramiko.Transport) -> list[str]:
+        """Authenticate; AuthenticationException if neither way is open."""
+        try:
+            return transport.auth_none(self.username)
+        except paramiko.BadAuthenticationType as refused:
+            if self._password is None or _ASKING.isdisjoint(refused.allowed_types):
+                raise
+            return transport.auth_password(self.username, self._password)
+
+
+class _AsksInside(AuthStrategy):
+    """For servers that ask for name and password inside the session."""
+
+    def __init__(self, user: str, password: str | None) -> None:
+        super().__init__(paramiko.SSHConfig())
+        self._source = _NoneFirst(user, password)
+
+    def get_sources(self) -> Iterator[AuthSource]:
+        """The one way in."""
+        yield self._source
+
+
+def _connect(switch: Switch, known: Trusted, patience_s: float, *, asks_inside: bool = False) -> paramiko.SSHClient:
+    """Connect and authenticate as far as SSH itself asks for it."""
+    password, key_file = _password(switch), _key_file(switch)
+    strategy = _AsksInside(switch.user, password) if asks_inside and not key_file and not switch.ssh_agent else None
     client = paramiko.SSHClient()
     client.load_host_keys(known.file)
     client.set_missing_host_key_policy(paramiko.RejectPolicy())
     try:
         client.connect(
-            known.name,
+            known.name,  # at port 22 in the file of known hosts; the socket is connected already
             username=switch.user,
-            password=_password(switch),
-            key_filename=_key_file(switch),
+            password=password,
+            key_filename=key_file,
             allow_agent=switch.ssh_agent,
             look_for_keys=False,
             sock=_connected(switch),
+            banner_timeout=patience_s,
+            auth_timeout=patience_s,
+            auth_strategy=strategy,
         )
+    except AuthFailure as failure:
+        client.close()
+        why = failure.result[-1].result
+        raise _translated(switch, why if isinstance(why, BaseException) else failure) from failure
     except (paramiko.SSHException, OSError, EOFError) as error:
         client.close()
         raise _translated(switch, error) from error
     return client
 
 
-def _open_terminal(switch: Switch, driver: Driver, known: Trusted, patience_s: float) -> TerminalLine:
-    password = _password(switch)
-    client, terminal = _dial(switch, driver, known, password, patience_s, none_first=not switch.key_file)
+def _open_terminal(switch: Switch, login: Login, driver: Driver, known: Trusted, patience_s: float) -> TerminalLine:
+    client = _connect(switch, known, patience_s, asks_inside=login.asks_inside)
     try:
-        _log_in(switch, terminal, password)
+        channel = client.invoke_shell(term="vt100", width=_COLUMNS, height=_ROWS)
+        terminal = Terminal(switch.name, channel, enter=login.enter, patience_s=patience_s)
+        _log_in(switch, terminal, _password(switch))
         _become_privileged(switch, terminal)
-        for command in _PAGING_OFF.get(driver.netmiko_type, ()):
+        for command in login.paging_off:
             terminal.type_line(command)
+    except (paramiko.SSHException, OSError, EOFError) as error:
+        client.close()
+        raise _translated(switch, error) from error
     except DeviceError:
         client.close()
         raise
     return TerminalLine(switch, driver, terminal, client)
-
-
-def _dial(
-    switch: Switch, driver: Driver, known: Trusted, password: str | None, patience_s: float, *, none_first: bool
-) -> tuple[paramiko.SSHClient, Terminal]:
-    """Connect and authenticate as far as SSH itself asks for it."""
-    line = netmiko.ConnectHandler(
-        device_type=driver.netmiko_type,
-        host=known.name,
-        port=22,  # of the name in known_hosts; the socket is connected already
-        sock=_connected(switch),
-        username=switch.user,
-        password=password,
-        use_keys=bool(switch.key_file),
-        key_file=_key_file(switch),
-        allow_agent=switch.ssh_agent or not none_first,
-        ssh_strict=True,
-        alt_host_keys=True,
-        alt_key_file=known.file,
-        banner_timeout=patience_s,
-        auth_timeout=patience_s,
-        auto_connect=False,
-    )
-    line.special_login_handler = _nothing  # type: ignore[method-assign]  # `_log_in` waits for events instead
-    try:
-        line.establish_connection(width=_COLUMNS)
-    except NetmikoAuthenticationException as error:
-        refused = error.__context__
-        offers = refused.allowed_types if isinstance(refused, paramiko.BadAuthenticationType) else []
-        if none_first and "password" in offers and password is not None:
-            # The family's usual server asks inside the session; this one is set to ask before.
-            return _dial(switch, driver, known, password, patience_s, none_first=False)
-        raise _translated(switch, error) from error
-    except (NetmikoBaseException, paramiko.SSHException, OSError, EOFError) as error:
-        line.paramiko_cleanup()
-        raise _translated(switch, error) from error
-    client, channel = line.remote_conn_pre, line.remote_conn
-    if client is None or not isinstance(channel, paramiko.Channel):
-        raise Unreachable(switch.name, "no terminal session was opened: try again.")
-    return client, Terminal(switch.name, channel, enter=line.RETURN, patience_s=patience_s)
-
-
-def _nothing(delay_factor: float = 1.0) -> None:
-    """Do nothing; netmiko's handlers of a login inside the session sleep."""
 
 
 def _log_in(switch: Switch, terminal: Terminal, password: str | None) -> None:

@@ -20,8 +20,11 @@ def main() -> None:
     lab = load_lab(find_lab(sys.argv[1]))
     for name, sets in json.loads(Path(sys.argv[2]).read_text(encoding="utf-8")).items():
         switch = lab.switch(name)
+        login = driver_of(switch).login
+        if login is None:
+            sys.exit(f"{name} has no terminal for netmiko: use a lab of switches that have one.")
         connection = netmiko.ConnectHandler(
-            device_type=driver_of(switch).netmiko_type,
+            device_type=login.netmiko_type,
             host=switch.address,
             port=switch.ssh_port,
             username=switch.user,

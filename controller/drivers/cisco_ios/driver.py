@@ -34,6 +34,7 @@ from controller.drivers.cisco_ios.read import (
 )
 from controller.drivers.cisco_ios.render import COPY_REPLY, EXEC, describe, render
 from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
+from controller.drivers.login import CISCO_IOS, Login
 from controller.model.capabilities import Capabilities
 from controller.model.port_forms import one_untagged
 from controller.model.state import Change, FoundMode, PortState, SwitchState
@@ -71,9 +72,9 @@ class CiscoIos:
     description_query: ClassVar[Show] = RUNNING
 
     @property
-    def netmiko_type(self) -> str:
-        """The device type that netmiko logs in with."""
-        return "cisco_ios"
+    def login(self) -> Login:
+        """How a terminal session begins."""
+        return CISCO_IOS
 
     @property
     def capabilities(self) -> Capabilities:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from controller.drivers.login import DELL_OS6, DELL_POWERCONNECT, NETGEAR_PROSAFE, Login
 from controller.model.capabilities import Capabilities
 
 Pair = tuple[str, str]
@@ -23,7 +24,7 @@ class Dialect:
     """One family. `{vids}`, `{vid}`, `{mbps}`, `{us}`, `{name}`, `{mac}` and `{port}` are filled in."""
 
     family: str
-    netmiko_type: str
+    login: Login
     capabilities: Capabilities
 
     # -- modes: what enters them, and the prompt that shows that they were entered
@@ -101,7 +102,7 @@ RATE_WORDS = {10: "10", 100: "100", 1000: "1000", 2500: "2.5G", 5000: "5G", 10_0
 
 M4300 = Dialect(
     family="netgear_m4300",
-    netmiko_type="netgear_prosafe",
+    login=NETGEAR_PROSAFE,
     capabilities=Capabilities(
         multi_untagged=True,
         eee_settable=True,
@@ -164,7 +165,7 @@ _DELL_INTERFACE = r"(?i).*\(config-if-{name}\)#\s*$"
 
 POWERCONNECT_62XX = Dialect(
     family="dell_powerconnect_62xx",
-    netmiko_type="dell_powerconnect",
+    login=DELL_POWERCONNECT,
     capabilities=Capabilities(
         multi_untagged=True,
         eee_settable=False,  # older than IEEE 802.3az
@@ -212,7 +213,7 @@ POWERCONNECT_62XX = Dialect(
 
 N_SERIES = Dialect(
     family="dell_n_series",
-    netmiko_type="dell_os6",
+    login=DELL_OS6,
     capabilities=Capabilities(
         multi_untagged=True,
         eee_settable=True,  # [M]

@@ -21,6 +21,7 @@ from controller.drivers.fastpath import shows as fastpath_shows
 from controller.drivers.fastpath.config import RUNNING, read_config
 from controller.drivers.fastpath.dialect import EXEC_PROMPT, M4300, N_SERIES, POWERCONNECT_62XX, Dialect
 from controller.drivers.fastpath.render import describe, render
+from controller.drivers.login import Login
 from controller.model.capabilities import Capabilities
 from controller.model.state import Change, SwitchState
 from lab.model import Switch
@@ -34,9 +35,9 @@ class FastpathDriver:
     description_query: ClassVar[Show] = Show(RUNNING)
 
     @property
-    def netmiko_type(self) -> str:
-        """The device type that netmiko logs in with."""
-        return self.dialect.netmiko_type
+    def login(self) -> Login:
+        """How a terminal session begins."""
+        return self.dialect.login
 
     @property
     def capabilities(self) -> Capabilities:

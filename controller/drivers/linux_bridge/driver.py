@@ -90,7 +90,7 @@ _CAPABILITIES = Capabilities(
 class LinuxBridge:
     """The family's driver; it has no state of its own."""
 
-    netmiko_type: str = ""
+    login: None = None
     capabilities: Capabilities = _CAPABILITIES
 
     def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:

@@ -106,7 +106,7 @@ def set_up(switch: Switch) -> tuple[Line, ...]:
 class OpenVSwitch:
     """The driver."""
 
-    netmiko_type: str = ""
+    login: None = None
     capabilities: Capabilities = _CAPABILITIES
 
     def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:

@@ -6,12 +6,14 @@ command lines differ in little. What rests on memory alone is marked [M], here a
 
 from dataclasses import dataclass
 
+from controller.drivers.login import CISCO_S300, DELL_POWERCONNECT, Login
+
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
     """`eee_tree` is the OID of rlEee (CISCOSB-EEE-MIB); `flap_guard` turns link-flap prevention off, empty: none."""
 
-    netmiko_type: str
+    login: Login
     eee_tree: str
     speeds_mbps: tuple[int, ...]
     static_entries: int | None
@@ -20,14 +22,14 @@ class Dialect:
 
 
 DELL_POWERCONNECT_55XX = Dialect(
-    netmiko_type="dell_powerconnect",
+    login=DELL_POWERCONNECT,
     eee_tree="1.3.6.1.4.1.89.149",  # derived from Cisco's numbers, not seen on a device [M]
     speeds_mbps=(10, 100, 1000, 10_000),
     static_entries=None,
     vlans=4094,
 )
 CISCO_SG = Dialect(
-    netmiko_type="cisco_s300",
+    login=CISCO_S300,
     eee_tree="1.3.6.1.4.1.9.6.1.101.149",
     speeds_mbps=(10, 100, 1000, 2500, 5000, 10_000),
     static_entries=None,

@@ -30,6 +30,7 @@ from controller.drivers.driver import (
     Show,
     Walk,
 )
+from controller.drivers.login import Login
 from controller.drivers.mib_rows import rows_of, text_of
 from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, Place, places
 from controller.drivers.ros import text
@@ -75,9 +76,9 @@ class RosDriver:
     description_query: ClassVar[Show] = RUNNING
 
     @property
-    def netmiko_type(self) -> str:
-        """The device type that netmiko logs in with."""
-        return self.dialect.netmiko_type
+    def login(self) -> Login:
+        """How a terminal session begins."""
+        return self.dialect.login
 
     @property
     def capabilities(self) -> Capabilities:

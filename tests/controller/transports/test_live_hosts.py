@@ -118,7 +118,7 @@ def test_ctrl_c_ends_what_was_started(lab: Lab) -> None:
 
 
 class _Linux:
-    netmiko_type = ""
+    login = None
 
     def refusal(self, line: Line, output: str) -> str:
         del line

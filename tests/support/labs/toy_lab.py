@@ -112,7 +112,7 @@ def trees_state(lab: Lab) -> State:
 class ToyDriver:
     """Orders in JSON, each of which changes one thing."""
 
-    netmiko_type = ""
+    login = None
     capabilities = Capabilities(
         multi_untagged=True,
         eee_settable=True,
