@@ -1,6 +1,7 @@
 """`eeectl`: the command line. Exit status: 0 done, 1 refused or failed, 2 wrong use, 3 changes or trials pending."""
 
 import contextlib
+import gc
 import os
 import shutil
 import sys
@@ -12,6 +13,7 @@ from eeectl.lab_time import join_lab
 from eeectl.verb_table import overview
 
 _OVERVIEW: Final[tuple[list[str], ...]] = ([], ["--help"], ["-h"])
+_GARBAGE_AFTER: Final = 50_000  # new objects; what is imported stays, and looking for garbage in it costs start-up time
 
 
 def run(tokens: list[str]) -> int:
@@ -27,6 +29,7 @@ def run(tokens: list[str]) -> int:
 
 def main() -> None:
     """Entry point of the command `eeectl`."""
+    gc.set_threshold(_GARBAGE_AFTER)
     join_lab(sys.argv[1:])
     status = run(sys.argv[1:])
     try:

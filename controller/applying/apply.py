@@ -1,9 +1,10 @@
 """Apply a plan to a lab step by step, or leave the lab as it was.
 
-Observe, plan, show, ask; observe again, in case somebody else changed a setting meanwhile; then send round after round,
-and read back the whole lab at the end. Whatever fails, and a Ctrl-C, rolls everything back.
+Observe, plan, show, ask; if that took a while, observe again, in case somebody else changed a setting meanwhile; then
+send round after round, and read back the whole lab at the end. Whatever fails, and a Ctrl-C, rolls everything back.
 """
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -70,6 +71,7 @@ def apply(work: Work, planner: Planner, ask: Ask, options: Options) -> Result:
     """Plan, ask and execute; the lab is then fully applied or fully rolled back, or RollbackFailed is raised."""
     require_rest(work)
     found = work.executor.observe()
+    found_s = time.monotonic()
     plan = planner(found)
     require_start(plan, found, work.backend.abilities)
     if not plan.steps:
@@ -77,7 +79,8 @@ def apply(work: Work, planner: Planner, ask: Ask, options: Options) -> Result:
     if not ask(plan):
         return Result("declined", "nothing was sent.")
     _prove_ports(work, {step.change.switch for step in plan.steps})
-    _require_unchanged(work, plan.start, work.executor.observe())
+    if time.monotonic() - found_s > work.backend.fresh_s:
+        _require_unchanged(work, plan.start, work.executor.observe())
     return _begin(work, plan, options)
 
 

@@ -41,6 +41,12 @@ class Backend:
     pauses_s: tuple[float, ...] = (0.2, 0.5, 1.0, 2.0, 4.0)
     """Pauses between attempts to reach it; the last one is repeated."""
 
+    fresh_s: float = 0.5
+    """A state that was read less than so long ago is not read again before the first order.
+
+    A reading of a lab takes about as long, so another one would show nothing newer.
+    """
+
 
 @dataclass(frozen=True, slots=True)
 class Work:

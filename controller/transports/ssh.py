@@ -12,13 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-import paramiko
-from paramiko.auth_strategy import AuthFailure, AuthSource, AuthStrategy
-
 from controller.drivers.driver import Driver, Line
 from controller.drivers.login import Login
 from controller.transports.command_line import CommandLine
 from controller.transports.host_keys import Trusted, changed, trusted
+from controller.transports.light_paramiko import paramiko
 from controller.transports.terminal import PATIENCE_S, Terminal
 from lab.credentials import check_private, read_secret
 from lab.errors import AccessDenied, DeviceError, Rejected, Unreachable
@@ -187,7 +185,7 @@ def _key_file(switch: Switch) -> str | None:
     return switch.key_file or None
 
 
-class _NoneFirst(AuthSource):
+class _NoneFirst(paramiko.auth_strategy.AuthSource):
     """The method *none*; a server that is set to ask before the session begins is given the password."""
 
     def __init__(self, user: str, password: str | None) -> None:
@@ -204,14 +202,14 @@ class _NoneFirst(AuthSource):
             return transport.auth_password(self.username, self._password)
 
 
-class _AsksInside(AuthStrategy):
+class _AsksInside(paramiko.auth_strategy.AuthStrategy):
     """For servers that ask for name and password inside the session."""
 
     def __init__(self, user: str, password: str | None) -> None:
         super().__init__(paramiko.SSHConfig())
         self._source = _NoneFirst(user, password)
 
-    def get_sources(self) -> Iterator[AuthSource]:
+    def get_sources(self) -> Iterator[_NoneFirst]:
         """The one way in."""
         yield self._source
 
@@ -236,7 +234,7 @@ def _connect(switch: Switch, known: Trusted, patience_s: float, *, asks_inside: 
             auth_timeout=patience_s,
             auth_strategy=strategy,
         )
-    except AuthFailure as failure:
+    except paramiko.auth_strategy.AuthFailure as failure:
         client.close()
         why = failure.result[-1].result
         raise _translated(switch, why if isinstance(why, BaseException) else failure) from failure

@@ -195,6 +195,19 @@ def test_another_persons_change_between_plan_and_apply_is_refused(lab: Lab) -> N
     assert read_journal(StateFolder(lab.name).journal) is None
 
 
+def test_a_change_just_after_a_fresh_reading_is_found_by_the_reading_back(lab: Lab) -> None:
+    toys = ToyLab(lab, factory_state(lab))
+    with at_work(lab, toys.backend(fresh_s=3600.0), "apply", Quiet(), toys.stop) as work:
+
+        def ask(_: object) -> bool:
+            toys.meddle("sw2")
+            return True
+
+        result = apply(work, plan_trees(lab, toys), ask, Options("apply"))
+    assert isinstance(result.cause, Drift), result
+    assert toys.orders
+
+
 def test_a_failed_check_between_hosts_rolls_everything_back(lab: Lab) -> None:
     def cut(_: Lab, __: State) -> None:
         raise LabError("n1 does not reach n2")

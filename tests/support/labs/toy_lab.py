@@ -291,7 +291,10 @@ class ToyLab:
 
     def backend(self, **others: Any) -> Backend:
         return Backend(
-            self.connect, lambda _: ToyDriver(), self.abilities, **{"patience_s": 20.0, "pauses_s": (0.001,), **others}
+            self.connect,
+            lambda _: ToyDriver(),
+            self.abilities,
+            **{"patience_s": 20.0, "pauses_s": (0.001,), "fresh_s": 0.0, **others},
         )
 
     @property
