@@ -55,29 +55,6 @@ def trusted(switch: Switch) -> Iterator[Trusted]:
     raise HostKeyChanged(switch.name, f"its SSH host key is not confirmed in {file} yet: {_add(switch)}")
 
 
-def kept_keys(switch: Switch) -> tuple[paramiko.PKey, ...]:
-    """The keys that are trusted for a switch; none if the file cannot be read, which a login would say."""
-    try:
-        with trusted(switch) as known:
-            return tuple((HostKeys(known.file).lookup(known.name) or {}).values())
-    except HostKeyChanged:
-        return ()
-
-
-def keep_key(switch: Switch, key: paramiko.PKey) -> None:
-    """Trust a key that a person confirmed, under the switch's name and address; LabError if the file is not writable."""
-    file = known_hosts_of(switch)
-    address = switch.address if switch.ssh_port == 22 else f"[{switch.address}]:{switch.ssh_port}"
-    line = f"{switch.name},{address} {key.get_name()} {key.get_base64()}\n"
-    try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        before = file.read_text(encoding="utf-8") if file.exists() else ""
-        with file.open("a", encoding="utf-8") as opened:
-            opened.write(line if before.endswith("\n") or not before else f"\n{line}")
-    except (OSError, UnicodeDecodeError) as error:
-        raise LabError(f"{file} cannot be written ({error}): correct known_hosts_file of {switch.name}.") from error
-
-
 @contextmanager
 def _written(text: str) -> Iterator[str]:
     """A file of ours with this text, for as long as the context."""
