@@ -5,7 +5,7 @@ it draws what was seen of shut ports, else what its cable draws. Traffic and the
 out: EEE is counted as low power all the time, which is the most that it can save.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,6 +38,13 @@ class NetworkWatts:
     def ratio(self, levels: Mapping[int, Level], baseline: Mapping[int, Level]) -> Interval:
         """Network power at some levels of trunks, relative to that at other levels, with its interval."""
         return of_samples(self._network(levels) / self._network(baseline))
+
+    def mean_ratio(
+        self, phases: Sequence[tuple[float, Mapping[int, Level]]], baseline: Mapping[int, Level]
+    ) -> Interval:
+        """Mean network power over phases, each a share of the time and its levels, relative to that at other levels."""
+        total = sum((share * self._network(levels) for share, levels in phases), np.zeros(self._sampler.count))
+        return of_samples(total / self._network(baseline))
 
     def watt(self, levels: Mapping[int, Level]) -> Interval:
         """Network power at some levels of trunks; those that are not named have no power here."""

@@ -53,6 +53,9 @@ _LEVELS: Final[dict[str, tuple[Level, ...]]] = {
 
 _SECOND_WITHOUT_LPI_S: Final = 1.0  # after a link comes up (IEEE 802.3, clause 78)
 
+LOOP_SAMPLES: Final = 4
+"""So often counters have to be read in an epoch of a closed loop."""
+
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 
 
@@ -67,20 +70,46 @@ class TreeLevel(_Part):
     links: tuple[int, ...]
 
 
+class LoopLevel(_Part):
+    """A closed loop that regulates links during a trial, as `eeectl regulate --auto` does. Times in seconds.
+
+    The loop begins with the lab as it was before the run. First the program runs `baseline_runs` times with all links
+    on, to compare with, then again and again until the loop has changed nothing for two deactivation epochs, or for
+    `settle_s`; none of these runs is recorded. Then the trial is measured, and the loop goes on meanwhile.
+    """
+
+    epoch_s: float = Field(default=5.0, ge=1, le=600)
+    high_water_mark: float = Field(default=0.75, gt=0, lt=1)
+    deactivation_epochs: int = Field(default=10, ge=1)
+    max_slowdown: float = Field(default=0.05, ge=0)
+    baseline_runs: int = Field(default=3, ge=1)
+    hub: str = ""
+    settle_s: Seconds = 900.0
+
+
 class RegulationLevel(_Part):
     """A level of a factor of kind `regulation`, as `eeectl regulate` writes it. Trunks by their numbers in cables.csv.
 
     `on` and `off` are switched; `speed_mbps` null: negotiated; `cables`: of a LAG, how many of its cables are on.
-    `hold_us`: the hold time of links whose EEE is switched on, microseconds.
+    `hold_us`: the hold time of links whose EEE is switched on, microseconds. With `loop` a closed loop decides
+    instead, and nothing else is given.
     """
 
-    trees: tuple[TreeLevel, ...] = Field(min_length=1)
-    on: tuple[int, ...]
+    trees: tuple[TreeLevel, ...] = ()
+    on: tuple[int, ...] = ()
     off: tuple[int, ...] = ()
     speed_mbps: dict[int, int | None] = {}
     eee: dict[int, bool] = {}
     cables: dict[int, int] = {}
     hold_us: int | None = Field(default=None, ge=0)
+    loop: LoopLevel | None = None
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        given = (self.trees, self.on, self.off, self.speed_mbps, self.eee, self.cables, self.hold_us is not None)
+        if any(given) if self.loop is not None else not self.trees:
+            raise ValueError("a level of a regulation has either `trees`, or `loop` and nothing else: remove one")
+        return self
 
 
 class Factor(_Part):
@@ -317,12 +346,26 @@ class Experiment(_Part):
             raise ValueError(
                 "a factor of kind load_mbps needs a window (idle or power) with at least two hosts: add `hosts` to it"
             )
+        self._require_loops_fit()
         power = self.measure.power
         if power is not None and power.window_s < 2 * self.sampling.period_s:
             raise ValueError(
                 "a power window must hold at least two samples: increase window_s or reduce sampling.period_s"
             )
         return self
+
+    def _require_loops_fit(self) -> None:
+        loops = [
+            one.loop for factor in self.factors.values() for one in factor.choices.values() if one.loop is not None
+        ]
+        if loops and (self.measure.program is None or len(self.of_kind(*OF_LAB)) > 1):
+            raise ValueError(
+                "a closed loop needs a program, and no other factor may change the lab: remove the loop, or the factor"
+            )
+        if any(loop.epoch_s < LOOP_SAMPLES * self.sampling.period_s for loop in loops):
+            raise ValueError(
+                f"a closed loop needs {LOOP_SAMPLES} samples an epoch: reduce sampling.period_s, or increase epoch_s"
+            )
 
     def of_kind(self, *kinds: Kind) -> dict[str, Factor]:
         """The factors of these kinds."""

@@ -22,7 +22,7 @@ from controller.applying.work import Backend, Work
 from controller.drivers.driver import aspects_of
 from controller.experiments.blocks import Levels
 from controller.experiments.experiment import OF_LAB, Experiment
-from controller.experiments.level_plans import ORDER, half_open, plan_of, set_with
+from controller.experiments.level_plans import ORDER, half_open, loop_at, plan_of, set_with
 from controller.experiments.restore_journal import RestoreJournal
 from controller.experiments.validation import links_of
 from controller.model.state import Change, PortChange, State, diff
@@ -69,6 +69,7 @@ class LabController:
 
     _levels: dict[str, Level] = field(default_factory=dict)
     _restore: RestoreJournal | None = None
+    _handed_over: bool = False
 
     @property
     def changes_lab(self) -> bool:
@@ -120,18 +121,29 @@ class LabController:
         """Whether the lab is at these levels already."""
         return self._wanted(levels) == self._levels
 
+    def hand_over(self) -> None:
+        """A closed loop changes the lab from now on, by `change`, until levels are set again."""
+        self._levels, self._handed_over = {}, True
+
     def set_levels(self, levels: Levels) -> bool:
-        """Set the lab to levels; returns whether anything was sent. LabError if that fails: it is then rolled back."""
+        """Set the lab to levels; returns whether anything was sent. LabError if that fails: it is then rolled back.
+
+        The level of a closed loop is the state before the run, where it begins.
+        """
         wanted, journal = self._wanted(levels), self._opened()
         before, self._levels = self._levels, {}
-        index = journal.index_of(wanted)
+        changed: list[Change] = []
         began_ns = self.run.clock.now_ns()
         with self._work() as work:
+            if self._handed_over:
+                changed += self._return_home(work)
+                self._handed_over = False
+            index = 0 if loop_at(self.experiment, wanted) is not None else journal.index_of(wanted)
             if index is not None:
-                changed = self._go_back(work, index, "back to earlier levels")
+                changed += self._go_back(work, index, "back to earlier levels")
                 self._record_actuation(self._differing(before, wanted), wanted, began_ns)
             else:
-                changed = self._go_forward(work, before, wanted)
+                changed += self._go_forward(work, before, wanted)
         journal.settle(journal.state(journal.length), wanted)
         self._levels = wanted
         if changed:
@@ -190,14 +202,10 @@ class LabController:
         if self._restore is None:
             return ""
         with self._work() as work:
-            _recover(work)
-            found = work.executor.observe()
-            if not diff(found, self._restore.home):
-                self.restored = True
-                return "the lab is as it was before the run."
-            self._restore.settle(found)
-            count = len(self._go_back(work, 0, "restore"))
+            count = len(self._return_home(work))
         self.restored = True
+        if not count:
+            return "the lab is as it was before the run."
         return f"the lab was restored to its state before the run: {count} settings."
 
     # -- changing the lab
@@ -232,6 +240,16 @@ class LabController:
     def _planner(self, work: Work, name: str, wanted: Levels) -> Callable[[State], ProvedPlan]:
         management, abilities = management_of(self.lab, None), work.backend.abilities
         return lambda state: plan_of(self.experiment, name, wanted, self.lab, state, management, abilities)
+
+    def _return_home(self, work: Work) -> Sequence[Change]:
+        """Go back to the state before the run from whatever is found, a change that was interrupted included."""
+        journal = self._opened()
+        _recover(work)
+        found = work.executor.observe()
+        if not diff(found, journal.home):
+            return ()
+        journal.settle(found)
+        return self._go_back(work, 0, "restore")
 
     def _go_back(self, work: Work, index: int, why: str) -> Sequence[Change]:
         """Go back to a state of the restore journal."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Final
 
 from controller.experiments.blocks import Levels
-from controller.experiments.experiment import Experiment, Factor, Kind, RegulationLevel, TreeLevel
+from controller.experiments.experiment import Experiment, Factor, Kind, LoopLevel, RegulationLevel, TreeLevel
 from controller.experiments.validation import links_of
 from controller.model.state import State, diff
 from controller.planning.check import Management
@@ -50,6 +50,12 @@ def plan_of(
         else:
             plans += _link_state(lab, plans[-1].end, link, str(level), management, abilities)
     return join_proved(plans)
+
+
+def loop_at(experiment: Experiment, levels: Levels) -> LoopLevel | None:
+    """The closed loop that one of the levels is; None if they set the lab to something."""
+    factors = experiment.of_kind("regulation").items()
+    return next((factor.choices[str(levels[name])].loop for name, factor in factors if name in levels), None)
 
 
 def regulation_at(level: RegulationLevel) -> Regulation:

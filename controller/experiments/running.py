@@ -5,18 +5,20 @@ are on disk before the next trial begins. So a run that was killed can be resume
 was in progress. However the run ends, the lab is restored.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from analysis.links.probed_path import probed_path
 from controller.applying.rounds import Stop, Stopped
 from controller.collecting.collect import Collector
 from controller.experiments.blocks import Slot, SlotQueue
-from controller.experiments.experiment import Experiment, Guards
+from controller.experiments.experiment import Experiment, Guards, LoopLevel
 from controller.experiments.guards import GuardSink, LatenessMonitor, TrialMonitor, contamination, why_invalid
 from controller.experiments.lab_controller import LabController
+from controller.experiments.level_plans import loop_at
 from controller.experiments.measuring import Measured, await_reach, begun_of, hosts_of, measure
 from controller.experiments.probing import eee_sentence, note_eee
 from controller.experiments.run_progress import RunProgress
@@ -25,6 +27,7 @@ from controller.experiments.validation import order_for
 from lab.errors import JournalFailed, LabError, RollbackFailed, RunFolderFailed
 from lab.model import Lab
 from record.event_kinds import EventKind
+from record.sample_tables import Batch
 from record.store import Run, read_events
 from record.trial_events import TrialEnded, TrialState, trial_folder
 
@@ -50,6 +53,27 @@ class Outcome:
         return not self.interrupted and self.cause is None
 
 
+class TrialLoops(Protocol):
+    """Closed loops beside trials: a sink of the run's collector. `controller.regulating.in_trial` has it."""
+
+    def take(self, batch: Batch) -> None:
+        """Receive samples."""
+
+    def beside(
+        self,
+        level: LoopLevel,
+        controller: LabController,
+        collector: Collector,
+        signals: SignalHandling,
+        run_once: Callable[[int], Measured],
+    ) -> AbstractContextManager[str]:
+        """A loop that regulates within the context; entered when it is steady.
+
+        `run_once` runs the program, given how often it ran before. Yields a sentence if the loop was not steady in
+        time, else "". LabError if the loop failed.
+        """
+
+
 @dataclass
 class Runner:
     """One run in progress, in the main thread. The caller holds the lab's lock, and closes the run."""
@@ -63,6 +87,9 @@ class Runner:
     progress: RunProgress
     signals: SignalHandling
     lateness_monitor: LatenessMonitor | None = None
+    loops: TrialLoops | None = None
+    """Needed if a level is a closed loop."""
+
     _ended: dict[int, tuple[Slot, TrialEnded]] = field(default_factory=dict)
     _queue: SlotQueue = field(init=False)
     _number: int = 0
@@ -161,12 +188,16 @@ class Runner:
     def _attempt(self, slot: Slot, number: int, from_ns: int) -> TrialEnded:
         try:
             self._set_levels(slot)
-            lateness = self.lateness_monitor if self.experiment.measure.window is None else None  # no effect on meters
-            monitor = TrialMonitor(self.experiment.guards, self.run.clock, lateness)
-            folder = trial_folder(self.run.folder, number)
-            if self.experiment.measure.probe is not None:
-                self._note_eee(slot, folder)
-            done = measure(self.experiment, self.lab, slot, folder, self.run.clock)
+            with self._looped(slot, number) as unsteady:
+                lateness = (
+                    self.lateness_monitor if self.experiment.measure.window is None else None
+                )  # meters do not mind
+                monitor = TrialMonitor(self.experiment.guards, self.run.clock, lateness)
+                folder = trial_folder(self.run.folder, number)
+                if self.experiment.measure.probe is not None:
+                    self._note_eee(slot, folder)
+                done = measure(self.experiment, self.lab, slot, folder, self.run.clock)
+                violation = monitor.violation()
         except (Stopped, RollbackFailed, JournalFailed, RunFolderFailed):
             raise
         except (LabError, OSError) as error:
@@ -176,12 +207,35 @@ class Runner:
                 else f"its files could not be written: {error.strerror or error}."
             )
             return TrialEnded(number, "failed", why, from_ns, self.run.clock.now_ns())
-        for note in (*done.notes, *self._changed_pace(), *self._shared_processors(done)):
+        for note in (*unsteady, *done.notes, *self._changed_pace(), *self._shared_processors(done)):
             self.run.event(EventKind.TRIAL_NOTE, trial=number, note=note)
-        why = done.why or monitor.violation() or self._why_invalid(done)
+        why = done.why or violation or self._why_invalid(done)
         state: TrialState = "invalid" if why else "valid"
         answer = done.answer_right, done.figures, done.loop_ns
         return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *answer)
+
+    @contextmanager
+    def _looped(self, slot: Slot, number: int) -> Iterator[tuple[str, ...]]:
+        """A context in which a closed loop regulates the lab, if the slot has one; yields notes on it."""
+        level = loop_at(self.experiment, slot.levels)
+        if level is None:
+            yield ()
+            return
+        if self.loops is None:
+            raise AssertionError("a level is a closed loop, and nothing was given that runs it")
+        self.guard_sink.lab_changing()
+        self.lab_controller.hand_over()
+        self._settled = False
+        folder = self.run.folder / "settling" / f"{number:04d}"
+
+        def run_once(count: int) -> Measured:
+            return measure(self.experiment, self.lab, slot, folder / f"{count:04d}", self.run.clock)
+
+        try:
+            with self.loops.beside(level, self.lab_controller, self.collector, self.signals, run_once) as unsteady:
+                yield (unsteady,) if unsteady else ()
+        finally:
+            self.lab_controller.stop = Stop()
 
     def _note_eee(self, slot: Slot, folder: Path) -> None:
         """Record, and say, whether EEE is in force on the path of a probe: without it, nothing on it can sleep."""

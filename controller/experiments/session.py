@@ -16,7 +16,7 @@ from controller.experiments.guards import GuardSink, LatenessMonitor
 from controller.experiments.lab_controller import Agree, LabController
 from controller.experiments.recordings import require_rights
 from controller.experiments.run_progress import RunProgress
-from controller.experiments.running import Outcome, Runner
+from controller.experiments.running import Outcome, Runner, TrialLoops
 from controller.experiments.signal_handling import SignalHandling
 from controller.experiments.validation import order_for, validate_experiment
 from controller.live.export.attach import ViewOptions, attach
@@ -44,7 +44,8 @@ LatenessMonitorOf = Callable[[str], LatenessMonitor | None]
 class RunOptions:
     """How to run. `root`: folder of runs; `anyway`: run even if the preflight fails; `views`: exports of live data.
 
-    `agree` is asked when somebody changed the lab's settings while the run was stopped.
+    `agree` is asked when somebody changed the lab's settings while the run was stopped. `loops` makes what runs closed
+    loops beside trials, for experiments with such a level.
     """
 
     root: Path = ROOT
@@ -52,6 +53,7 @@ class RunOptions:
     quiet: bool = False
     views: ViewOptions = ViewOptions()  # noqa: RUF009 - frozen
     agree: Agree = lambda _: False
+    loops: Callable[[], TrialLoops] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,7 @@ def run_new(
 ) -> RunResult:
     """Run an experiment in a new run folder. LabError if it could not begin."""
     lab = validated_lab(experiment, source)
+    _require_loops(experiment, options)
     total = len(order_for(experiment))
     facts = {
         "what": "experiment",
@@ -103,6 +106,7 @@ def resume_run(folder: Path, options: RunOptions, lateness_monitor_of: LatenessM
         )
     if blocks and blocks < experiment.blocks:
         raise LabError(f"{folder} has {experiment.blocks} blocks already: give --blocks that or more.")
+    _require_loops(experiment, options)
     longer = experiment.model_copy(update={"blocks": blocks}) if blocks > experiment.blocks else None
     experiment = longer or experiment
     total = len(order_for(experiment))
@@ -188,6 +192,7 @@ def _run(
     lateness_monitor_of: LatenessMonitorOf,
 ) -> RunResult:
     guard_sink = GuardSink(lab.links)
+    loops = options.loops() if options.loops is not None and _has_loop(experiment) else None
     hosts = [lab.host(name) for name in experiment.measure.hosts]
     sampling = experiment.sampling
     sources = sources_of(lab, period_s=sampling.period_s, lpi_period_s=sampling.lpi_period_s)
@@ -203,7 +208,7 @@ def _run(
         with (
             SignalHandling() as signals,
             attach(run.folder, lab, options.views),
-            Collector(sources, run, (guard_sink,)) as collector,
+            Collector(sources, run, (guard_sink, *([loops] if loops is not None else []))) as collector,
         ):
             note_clocks(run, hosts)
             _require_resolvable(experiment, run, collector, progress, options)
@@ -217,6 +222,7 @@ def _run(
                 progress,
                 signals,
                 lateness_monitor_of(lab.name),
+                loops,
             )
             outcomes.append(runner.execute())
             if outcomes[0].complete:
@@ -232,6 +238,16 @@ def _run(
         with suppress(RunFolderFailed):  # already reported, or less important than the error that is being raised
             run.close("interrupted")
     return RunResult(run.folder, outcomes[0])
+
+
+def _require_loops(experiment: Experiment, options: RunOptions) -> None:
+    if _has_loop(experiment) and options.loops is None:
+        raise LabError("a level of this experiment is a closed loop: run it with `eeectl run`.")
+
+
+def _has_loop(experiment: Experiment) -> bool:
+    factors = experiment.of_kind("regulation").values()
+    return any(choice.loop is not None for factor in factors for choice in factor.choices.values())
 
 
 def warn_of_another(state_folder: StateFolder, run: Run, progress: RunProgress) -> None:

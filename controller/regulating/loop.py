@@ -65,6 +65,9 @@ class ClosedLoop:
     changes: Counter[LinkState] = field(default_factory=Counter)
     """How many links got each state so far."""
 
+    steady_epochs: int = 0
+    """How many epochs in a row were decided, and nothing was changed."""
+
     _links: frozenset[int] = field(init=False)
     """The links that the trees may run over now: those that were active when the lab was set last."""
 
@@ -142,6 +145,7 @@ class ClosedLoop:
             settings=self.settings,
         )
         self._carry_out(decision, busiest_share=traffic.busiest_share)
+        self.steady_epochs = 0 if decision.changes else self.steady_epochs + 1
 
     def _carry_out(self, decision: Decision, why: str = "", busiest_share: float | None = None) -> None:
         before, self.state = self.state, decision.state
@@ -199,6 +203,7 @@ class ClosedLoop:
             self._note_epoch(None, f"{why}, and the lab could not be restored yet: {error}")
             return
         self._lost = ""
+        self.steady_epochs = 0
         self._set, self._links = self._home, frozenset(self.network.network.trunks)
         self._sent.clear()
         self.state = all_on(no_decision(self.network.fabric, self.state, self.settings).state, self.settings)

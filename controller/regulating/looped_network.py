@@ -5,7 +5,7 @@ in use send over it, others over a shortest-path tree of the links in use. So wh
 is as it was found.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,7 @@ from controller.planning.check import Management
 from controller.planning.plan import Place
 from controller.planning.regulated import Regulation, regulable_network, senders_of
 from controller.regulating.epoch_counters import EpochCounts
+from lab.errors import LabError
 from lab.model import Lab
 from lab.topology import Topology
 from regulation.closed_loop import Fabric, LoopState, Predict
@@ -68,6 +69,15 @@ class LoopedNetwork:
         cables = [cable for number in self.network.trunks for cable in self.topology.cables[number]]
         ends = [*hosts, *(end for cable in cables for end in (cable.a, cable.b))]
         return tuple(dict.fromkeys((end.device, end.port) for end in ends))
+
+    def require_counters(self, sampled: Collection[str]) -> None:
+        """LabError if a switch of the network is not among the sources that are sampled: it has no SNMP agent."""
+        missing = sorted({switch for switch, _ in self.places()}.difference(sampled))
+        if missing:
+            raise LabError(
+                f"{', '.join(missing)} cannot be read by SNMP, and the loop needs the counters of every switch: set up "
+                "its agent, or regulate by a pre-run, without --auto."
+            )
 
     def senders_over(self, links: frozenset[int]) -> tuple[Senders, ...]:
         """The hosts' trees if some trunks are in use; PlanError if those do not reach all switches with hosts."""

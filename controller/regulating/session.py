@@ -8,7 +8,7 @@ import statistics
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +19,7 @@ from controller.applying.statefolder import StateFolder, digest_of
 from controller.collecting.collect import Collector
 from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.experiments.blocks import Slot
-from controller.experiments.experiment import Experiment
+from controller.experiments.experiment import LOOP_SAMPLES, Experiment
 from controller.experiments.lab_controller import LabController
 from controller.experiments.measuring import await_reach, begun_of, hosts_of, measure
 from controller.experiments.recordings import require_rights
@@ -31,6 +31,7 @@ from controller.planning.routing_options import management_of
 from controller.regulating.epoch_counters import EpochCounters
 from controller.regulating.loop import ClosedLoop
 from controller.regulating.looped_network import LoopedNetwork
+from controller.regulating.slowdown import RunTimes, time_of
 from lab.errors import LabError, RollbackFailed, RunFolderFailed
 from lab.model import Lab
 from lab.yaml_source import YamlSource
@@ -40,8 +41,6 @@ from record.trial_events import TrialEnded, TrialState, trial_folder
 from regulation.closed_loop import LinkState, Settings
 
 _NS: Final = 1_000_000_000
-_TIMES: Final = ("time_steady", "time", "elapsed")
-_SAMPLES_AN_EPOCH: Final = 4
 _LEAST_EPOCH_S: Final = 1.0
 _MOST_EPOCH_S: Final = 600.0  # the lab's lock is renewed once an epoch
 _FAILURES_IN_A_ROW: Final = 3
@@ -65,7 +64,7 @@ class LoopOptions:
         """Refuse what is out of range."""
         if not _LEAST_EPOCH_S <= self.epoch_s <= _MOST_EPOCH_S or self.baseline_runs < 1:
             raise LabError(
-                f"the loop needs epochs of {_LEAST_EPOCH_S:g} s, as counters are read {_SAMPLES_AN_EPOCH} times in "
+                f"the loop needs epochs of {_LEAST_EPOCH_S:g} s, as counters are read {LOOP_SAMPLES} times in "
                 f"each, to {_MOST_EPOCH_S:g} s, and a baseline of 1 run or more: correct it."
             )
 
@@ -83,30 +82,6 @@ class LoopResult:
     restored: str
     interrupted: bool
     cause: LabError | None = None
-
-
-@dataclass
-class _Times:
-    """Run times of a program: those of the baseline, and those under the loop."""
-
-    baseline_runs: int
-    baseline_s: list[float] = field(default_factory=list)
-    looped_s: list[float] = field(default_factory=list)
-
-    def add(self, time_s: float) -> float | None:
-        """Take one; the slowdown as a share, of the median of the last ones, if it is one under the loop."""
-        if not self.has_baseline:
-            self.baseline_s.append(time_s)
-            return None
-        self.looped_s.append(time_s)
-        return self.last_s() / statistics.median(self.baseline_s) - 1
-
-    @property
-    def has_baseline(self) -> bool:
-        return len(self.baseline_s) >= self.baseline_runs
-
-    def last_s(self) -> float:
-        return statistics.median(self.looped_s[-self.baseline_runs :])
 
 
 def run_loop(experiment: Experiment, source: YamlSource, options: LoopOptions, run_options: RunOptions) -> LoopResult:
@@ -165,7 +140,7 @@ class LoopSession:
     cause: LabError | None = None
 
     def __post_init__(self) -> None:
-        self.times = _Times(self.options.baseline_runs)
+        self.times = RunTimes(self.options.baseline_runs)
 
     def execute(self) -> LoopResult:
         """Regulate, then restore the lab; errors that end the loop are in the result."""
@@ -216,9 +191,9 @@ class LoopSession:
         network = LoopedNetwork.of(lab, self.controller.home, management_of(lab, None), options.hub)
         counters = EpochCounters(network.places())
         sampling = self.experiment.sampling
-        period_s = min(sampling.period_s, options.epoch_s / _SAMPLES_AN_EPOCH)
+        period_s = min(sampling.period_s, options.epoch_s / LOOP_SAMPLES)
         sources = sources_of(lab, period_s=period_s, lpi_period_s=sampling.lpi_period_s)
-        require_counters(network, {timed.source.name for timed in sources})
+        network.require_counters({timed.source.name for timed in sources})
         with (
             attach(self.run.folder, lab, self.run_options.views),
             Collector(sources, self.run, (counters,)) as collector,
@@ -259,8 +234,7 @@ class LoopSession:
 
     def _judge(self, loop: ClosedLoop, ended: TrialEnded) -> None:
         """Tell the loop how slow the program is; it begins when the baseline is measured."""
-        figures = {name: value for name, value, _ in ended.figures}
-        time_s = next((figures[name] for name in _TIMES if name in figures), None)
+        time_s = time_of({name: value for name, value, _ in ended.figures})
         if ended.state != "valid" or time_s is None:
             return
         slowdown = self.times.add(time_s)
@@ -286,13 +260,3 @@ class LoopSession:
         finally:
             self.run.event(EventKind.TRIAL_ENDED, **ended.plain())
         return ended
-
-
-def require_counters(network: LoopedNetwork, sampled: set[str]) -> None:
-    """LabError if a switch of the network has no SNMP agent: its ports cannot be counted."""
-    missing = sorted({switch for switch, _ in network.places()} - sampled)
-    if missing:
-        raise LabError(
-            f"{', '.join(missing)} cannot be read by SNMP, and the loop needs the counters of every switch: set up its "
-            "agent, or regulate by a pre-run, without --auto."
-        )

@@ -75,7 +75,8 @@ def _quirks() -> str:
 def _experiments() -> str:
     about = prose(inspect.getdoc(experiment) or "")
     models: Models = [
-        experiment.Experiment, experiment.Factor, experiment.RegulationLevel, experiment.TreeLevel, experiment.Measure,
+        experiment.Experiment, experiment.Factor, experiment.RegulationLevel, experiment.TreeLevel,
+        experiment.LoopLevel, experiment.Measure,
         experiment.ProgramRun, experiment.ProbeRun, experiment.Window, experiment.Recordings, experiment.Guards,
         experiment.Effect, experiment.Sampling,
     ]  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final
 
 from cyclopts import Parameter
 
+from controller.experiments.experiment import LoopLevel
 from controller.experiments.experiment_file import experiment_of
 from controller.experiments.session import RunOptions, validated_lab
 from controller.live.export.attach import ViewOptions
@@ -15,6 +16,7 @@ from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
 from eeectl.lab_name import require_up
 from eeectl.program_options import ProgramOptions
 from eeectl.set_options import share_of
+from lab.errors import LabError
 from lab.yaml_source import YamlSource
 from regulation.closed_loop import Settings
 
@@ -29,7 +31,8 @@ class AutoOptions:
     Parameters
     ----------
     epoch
-        With --auto: the time between two decisions. A link needs ten epochs without need before it goes off.
+        With --auto or --compare: the time between two decisions. A link needs ten epochs without need before it goes
+        off.
     for_time
         With --auto: how long; without it, until Ctrl-C.
     high_water_mark
@@ -40,6 +43,9 @@ class AutoOptions:
         With --auto: links are deactivated every so many epochs; activated, every epoch.
     baseline_runs
         With --auto and a program: so many runs with all links on come first, to compare with.
+    settle_within
+        With --compare: a trial of the closed loop begins when nothing was changed for two deactivation epochs, or after
+        this time.
     hub
         With --auto: the switch from which the root network leads, which is never switched off. Default: the one with
         most neighbours.
@@ -52,6 +58,7 @@ class AutoOptions:
     slowdown_bound: str = "5%"
     deactivation_epochs: int = 10
     baseline_runs: int = 3
+    settle_within: str = "15m"
     hub: str = ""
 
     def options(self) -> LoopOptions:
@@ -63,6 +70,21 @@ class AutoOptions:
         )
         epoch_s = seconds_of(self.epoch) or 0.0
         return LoopOptions(settings, epoch_s, seconds_of(self.for_time), self.baseline_runs, self.hub)
+
+    def level(self) -> LoopLevel:
+        """The same as a level of a regulation, beside which trials are measured; LabError for what is out of range."""
+        if self.for_time is not None:
+            raise LabError("--compare measures --blocks trials: leave out --for.")
+        options, settle_s = self.options(), seconds_of(self.settle_within)
+        return LoopLevel(
+            epoch_s=options.epoch_s,
+            high_water_mark=options.settings.high_water_mark,
+            deactivation_epochs=options.settings.deactivation_epochs,
+            max_slowdown=options.settings.max_slowdown,
+            baseline_runs=options.baseline_runs,
+            hub=options.hub,
+            settle_s=settle_s or 0.0,
+        )
 
 
 def regulate_auto(

@@ -1,5 +1,6 @@
 """What regulated links cost and save: run time and network power relative to the baseline, from a run. By block."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,8 +11,16 @@ from analysis.predict.regulated_watts import NetworkWatts
 from eeectl.regulation.choosing import BASELINE, Option, Options
 from lab.errors import LabError
 from lab.model import Lab
+from record.event_kinds import EventKind
+from record.store import read_events
+from record.trials import read_trials, valid_trials
+from regulation.choice import Choice
+from regulation.levels import Level
 
 FACTOR: Final = "regulation"
+CLOSED_LOOP: Final = "closed loop"
+"""How a closed loop's row was chosen (`Choice.how`)."""
+
 _TIMES: Final = ("time_steady", "time")
 
 
@@ -20,7 +29,8 @@ class Row:
     """An option relative to the baseline, each with its 95 % interval; None: not measured, or not known.
 
     `performance` is the figure of the baseline by that of the option if less is better, else the reverse. `metered` and
-    `modelled` are the network's power by the baseline's. `apart`: meters and model contradict each other.
+    `modelled` are the network's power by the baseline's. `apart`: meters and model contradict each other. `links_off`:
+    how many trunks were off, for a closed loop the mean over the time of its trials.
     """
 
     option: Option
@@ -30,6 +40,25 @@ class Row:
     metered: Interval | None
     modelled: Interval | None
     weak: bool
+    links_off: float
+
+    @property
+    def slowdown(self) -> Interval | None:
+        """How much longer the program takes than at the baseline, as a share of it."""
+        if self.performance is None:
+            return None
+        ratio = _inverse(self.performance)
+        return Interval(ratio.value - 1, ratio.low - 1, ratio.high - 1)
+
+    @property
+    def saving_metered(self) -> Interval | None:
+        """The share of the baseline's network power that is saved, by the meters."""
+        return None if self.metered is None else _saving(self.metered)
+
+    @property
+    def saving_modelled(self) -> Interval | None:
+        """The same by the calibrated model."""
+        return None if self.modelled is None else _saving(self.modelled)
 
     @property
     def apart(self) -> bool:
@@ -57,8 +86,58 @@ def rows_of(
         name, weak = figure, False
         if folder is not None and level != BASELINE:
             name, performance, metered, weak = _measured(folder, lab, level, figure)
-        rows.append(Row(option, level, name, performance, metered, modelled, weak))
+        rows.append(Row(option, level, name, performance, metered, modelled, weak, len(option.choice.off)))
     return tuple(rows)
+
+
+def looped_row(folder: Path, lab: Lab, level: str, options: Options, watts: NetworkWatts | None, figure: str) -> Row:
+    """The row of a closed loop that regulated during the trials of a level. Its option has the longest phase's levels.
+
+    LabError if the run has no valid trial of it.
+    """
+    phases = loop_phases(folder, level)
+    if not phases:
+        raise LabError(f"{folder} has no valid trial of the closed loop: see `eeectl report {folder}` for the reasons.")
+    by_name = {link.name: link.number for link in lab.trunks()}
+    known = [(share, levels_without(options, [by_name[name] for name in names])) for names, share in phases.items()]
+    _, longest = max(known, key=lambda phase: phase[0])
+    watt = sum(share * sum(one.watt for one in levels.values()) for share, levels in known)
+    option = Option(level, "", options.options[0].levels, Choice(CLOSED_LOOP, longest, (), {}, watt))
+    modelled = None if watts is None else watts.mean_ratio(known, options.baseline)
+    name, performance, metered, weak = _measured(folder, lab, level, figure)
+    links_off = sum(share * len(names) for names, share in phases.items())
+    return Row(option, level, name, performance, metered, modelled, weak, links_off)
+
+
+def loop_phases(folder: Path, level: str) -> dict[frozenset[str], float]:
+    """Names of trunks that a closed loop had off in the valid trials of a level, with the share of their time."""
+    epochs = [(event["time_ns"], event) for event in read_events(folder) if event["kind"] == EventKind.LOOP_EPOCH]
+    spans: dict[frozenset[str], int] = {}
+    for trial in valid_trials(read_trials(folder), **{FACTOR: level}):
+        before = [off for time_ns, off in epochs if time_ns <= trial.begun_ns]
+        inside = [(time_ns, event) for time_ns, event in epochs if trial.begun_ns < time_ns < trial.ended_ns]
+        phases = [(trial.begun_ns, before[-1]), *inside] if before else inside
+        ends = [time_ns for time_ns, _ in phases[1:]] + [trial.ended_ns]
+        for (from_ns, event), to_ns in zip(phases, ends, strict=True):
+            off = frozenset(event["links"].get("off", ()))
+            spans[off] = spans.get(off, 0) + to_ns - from_ns
+    total = sum(spans.values())
+    return {off: span / total for off, span in spans.items()} if total else {}
+
+
+def levels_without(options: Options, off: Collection[int]) -> dict[int, Level]:
+    """The baseline's levels, but some trunks off; choices that switch links off know what those draw then."""
+    known = options.options[0].levels
+    shut = {number: next(one for one in known[number] if one.is_off) for number in off}
+    return {number: shut.get(number, level) for number, level in options.baseline.items()}
+
+
+def _saving(ratio: Interval) -> Interval:
+    return Interval(1 - ratio.value, 1 - ratio.high, 1 - ratio.low)
+
+
+def _inverse(ratio: Interval) -> Interval:
+    return Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
 
 
 def _measured(folder: Path, lab: Lab, level: str, figure: str) -> tuple[str, Interval | None, Interval | None, bool]:
@@ -76,7 +155,7 @@ def _measured(folder: Path, lab: Lab, level: str, figure: str) -> tuple[str, Int
         raise LabError(f"{folder} has no figure {' or '.join(names)}: name one of {', '.join(found)} with --figure.")
     ratio = chosen.ratio
     if chosen.unit in ("s", "us"):
-        ratio = Interval(1 / ratio.value, 1 / ratio.high, 1 / ratio.low)
+        ratio = _inverse(ratio)
     power = found.get("power")
     metered = power.ratio if devices and power is not None else None
     return chosen.figure, ratio, metered, chosen.weak

@@ -1,43 +1,41 @@
 """`eeectl regulate`: switch off or slow down the links that a program does not need, and measure what it costs."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Final
 
 from cyclopts import App, Parameter
-from rich.console import Console
-from rich.table import Table
 
 from analysis.calibration import load_calibration
-from analysis.interval import Interval
 from analysis.predict.regulated_watts import NetworkWatts
-from analysis.report.table import cell_text
 from controller.applying.observe import observe_lab
 from controller.drivers.table import capabilities_of
+from controller.experiments.experiment import LOOP_SAMPLES, RegulationLevel
 from controller.experiments.experiment_file import experiment_of
 from controller.experiments.level_plans import level_of
 from controller.experiments.session import RunOptions, RunResult, run_new
 from controller.live.export.attach import ViewOptions
 from controller.planning.limits import abilities_of
 from controller.planning.regulate import require_hold
+from controller.regulating.in_trial import LoopsInTrials
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
 from eeectl.lab_name import lab_in_reach
 from eeectl.program_options import ProgramOptions
 from eeectl.regulation.auto import AutoOptions, regulate_auto
-from eeectl.regulation.choosing import Method, Options, Peak, Traffic, byte_text, choose, peak_named, swept
-from eeectl.regulation.outcome import FACTOR, Row, rows_of
-from eeectl.regulation.pre_run import PreRun, Source, traffic_in
+from eeectl.regulation.choosing import Method, Options, Peak, Traffic, choose, peak_named, swept
+from eeectl.regulation.outcome import FACTOR, looped_row, rows_of
+from eeectl.regulation.outcome_text import show
+from eeectl.regulation.pre_run import Source, traffic_in
 from eeectl.run_output import print_result
 from eeectl.set_options import pairs, value
 from lab.errors import LabError
-from lab.model import Lab
 from lab.yaml_source import YamlSource
 from regulation.levels import Knob, assumed_watts
 from twin.lab.lateness import Lateness
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _Words = Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)]
-_HEADS: Final = ("CHOICE", "OFF", "SLOWER", "EEE", "TRUNKS, W", "PERFORMANCE", "NETWORK POWER, METER", "MODEL")
+LOOPED: Final = "auto"
+"""The closed loop's level in a comparison."""
 
 regulate_app = App(name="regulate")
 
@@ -48,6 +46,7 @@ def regulate(
     /,
     *,
     auto: _Flag = False,
+    compare: _Flag = False,
     peak: _Words = (),
     sweep: int = 0,
     knob: Knob = "off",
@@ -76,7 +75,7 @@ def regulate(
 
     With --auto there is no pre-run: a closed loop reads the switches' counters epoch after epoch, switches links off
     and on by itself, and restores the lab at its end or after Ctrl-C. A program, if one is named, runs meanwhile again
-    and again.
+    and again. With --compare the loop is one more choice beside those of the pre-run.
 
     Parameters
     ----------
@@ -84,6 +83,8 @@ def regulate(
         Its name in the table of programs; `eeectl bench --list` shows them. With --auto it may be left out.
     auto
         Regulate by a closed loop.
+    compare
+        Measure the closed loop too, in blocks with the choices under each peak and the baseline, and print one table.
     peak
         What a channel may carry in the pre-run, such as 12MB, or 40% of what a cable can carry in its time. Several may
         be given.
@@ -131,6 +132,7 @@ def regulate(
         raise LabError("--knob hold and --hold-us go together: give both, such as --knob hold --hold-us 500.")
     require_hold(hold_us)
     _require_sense(program, auto=auto, choosing=choosing, bounds=bool(peak) + bool(sweep))
+    level = _loop_level(loop, alone=not (auto or plan or knob != "off" or method != "both")) if compare else None
     parameters = {name: value(text) for name, text in pairs(values, "--set count=100")}
     if auto:
         return regulate_auto(program, parameters, loop, options, views, as_json=as_json)
@@ -152,21 +154,21 @@ def regulate(
     abilities = abilities_of(lab, capabilities_of)
     chosen = choose(sent, peaks, knob, method, watts, abilities, time_limit_s=time_limit_s, seed=seed, hold_us=hold_us)
     if plan:
-        _show(rows_of(None, lab, chosen, power), chosen, counted, sent, power, folder=None, as_json=as_json)
+        show(rows_of(None, lab, chosen, power), chosen, counted, sent, power, folder=None, as_json=as_json)
         return DONE
-    if len(chosen.regulations) == 1:
+    if len(chosen.regulations) == 1 and level is None:
         raise LabError("no link can go under these peaks, so there is nothing to measure: give a larger --peak.")
-    content = options.content(program, parameters, f"regulate-{program}")
-    choices = {name: level_of(one).model_dump(mode="json") for name, one in chosen.regulations.items()}
-    factor = {"kind": "regulation", "levels": list(choices), "choices": choices}
-    source = YamlSource("the command line", content | {"factors": {FACTOR: factor}, "blocks": blocks, "seed": seed})
-    result = run_new(experiment_of(source), source, RunOptions(options.runs, quiet=as_json, views=views), Lateness.of)
+    content = options.content(program, parameters, f"regulate-{program}") | _factor(chosen, level)
+    source = YamlSource("the command line", content | {"blocks": blocks, "seed": seed})
+    run_options = RunOptions(options.runs, quiet=as_json, views=views, loops=LoopsInTrials)
+    result = run_new(experiment_of(source), source, run_options, Lateness.of)
     if result.outcome.cause is not None:
         raise result.outcome.cause
     if result.outcome.missing:
         return print_result(result, as_json=as_json)
     rows = rows_of(result.folder, lab, chosen, power, figure)
-    _show(rows, chosen, counted, sent, power, folder=result.folder, as_json=as_json)
+    rows += (looped_row(result.folder, lab, LOOPED, chosen, power, figure),) if compare else ()
+    show(rows, chosen, counted, sent, power, folder=result.folder, as_json=as_json)
     if result.outcome.interrupted:
         return INTERRUPTED
     return DONE if result.outcome.valid else REFUSED
@@ -182,6 +184,27 @@ def _require_sense(program: str, *, auto: bool, choosing: bool, bounds: int) -> 
         raise LabError("how much may a channel carry? Give --peak once or more, such as --peak 40%, or --sweep 4.")
 
 
+def _loop_level(loop: AutoOptions, *, alone: bool) -> RegulationLevel:
+    """The closed loop as a choice; LabError if it is not `alone`: options say otherwise what is to be compared."""
+    if not alone:
+        raise LabError(
+            "--compare measures both methods and the loop, which all switch links off: leave out --auto, --plan, "
+            "--knob and --method."
+        )
+    return RegulationLevel(loop=loop.level())
+
+
+def _factor(chosen: Options, level: RegulationLevel | None) -> dict[str, Any]:
+    """The choices as a factor of an experiment; with a closed loop, counters are sampled often enough for it."""
+    levels = {name: level_of(one) for name, one in chosen.regulations.items()}
+    content: dict[str, Any] = {}
+    if level is not None and level.loop is not None:
+        levels[LOOPED] = level
+        content["sampling"] = {"period_s": min(1.0, level.loop.epoch_s / LOOP_SAMPLES)}
+    choices = {name: one.model_dump(mode="json") for name, one in levels.items()}
+    return content | {"factors": {FACTOR: {"kind": "regulation", "levels": list(choices), "choices": choices}}}
+
+
 def _pre_run(
     program: str, parameters: dict[str, Any], traffic: Source, options: ProgramOptions, *, quiet: bool
 ) -> RunResult:
@@ -191,90 +214,3 @@ def _pre_run(
     content["recordings"] = content["recordings"] | {"traffic": traffic == "messages"}
     source = YamlSource("the command line", content)
     return run_new(experiment_of(source), source, RunOptions(options.runs, quiet=quiet), Lateness.of)
-
-
-# -- results
-
-
-def _show(
-    rows: tuple[Row, ...],
-    chosen: Options,
-    counted: PreRun,
-    sent: Traffic,
-    power: NetworkWatts | None,
-    *,
-    folder: Path | None,
-    as_json: bool,
-) -> None:
-    notes = _notes(rows, chosen, power, sent.lab)
-    if as_json:
-        plain = {
-            "run": None if folder is None else str(folder),
-            "traffic": counted.note,
-            "busiest_channel_byte": sent.busiest_byte,
-            "pre_run_s": counted.time_s,
-            "choices": [_plain(row) for row in rows],
-            "notes": notes,
-        }
-        print(json.dumps(plain, indent=1))
-        return
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=160)
-    print(f"traffic: {counted.note}; {byte_text(sum(counted.byte_by_pair.values()))} between hosts,")
-    print(f"on the busiest channel {byte_text(sent.busiest_byte)} with all links on")
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for place, head in enumerate(_HEADS):
-        table.add_column(head, justify="left" if not place else "right")
-    for row in rows:
-        levels = row.option.choice.levels
-        trunks = sent.network.trunks
-        fewer = sum(trunks[number].width - level.cables for number, level in levels.items() if not level.is_off)
-        slower = sum(level.rate_mbps < trunks[number].rate_mbps for number, level in levels.items())
-        table.add_row(
-            row.option.name,
-            str(len(row.option.choice.off)) + (f" + {fewer} cables" if fewer else ""),
-            str(slower),
-            str(sum(level.eee for level in levels.values())),
-            f"{row.option.choice.watt:.4g}",
-            *(cell_text(one) for one in (row.performance, row.metered, row.modelled)),
-        )
-    console.print(table)
-    for note in notes:
-        console.print(note, markup=False, soft_wrap=True)
-    print("nothing was changed" if folder is None else f"{folder}: the lab is restored")
-
-
-def _notes(rows: tuple[Row, ...], chosen: Options, power: NetworkWatts | None, lab: Lab) -> list[str]:
-    notes = ["performance and power are relative to the baseline, with 95 % intervals"]
-    for option in chosen.options:
-        if option.name.startswith("least") and option.choice.gap > 0:
-            gap = f"{option.choice.gap:.0%}"
-            notes.append(f"{option.name} ({option.choice.how}): up to {gap} less is not ruled out")
-    by_name = {option.name: option.choice.watt for option in chosen.options}
-    for peak, count in chosen.trees_apart.items():
-        more = by_name[f"peak {peak}"] / by_name[f"least {peak}"] - 1 if by_name[f"least {peak}"] else 0.0
-        notes.append(f"{peak}: trunks draw {more:.0%} more by Koibuchi's selection, and {count} trees differ")
-    notes += [f"{name} sets the same as {other}" for name, other in chosen.same.items()]
-    notes += [f"{row.option.name}: meters and model contradict each other" for row in rows if row.apart]
-    weak = [row.option.name for row in rows if row.weak]
-    if weak:
-        notes.append(f"{', '.join(weak)}: few blocks, so the intervals are too narrow")
-    if power is None:
-        notes.append("without --calibration watts are in units of a cable's two ports, and assumed")
-    else:
-        notes += [f"warning: {sentence}" for sentence in power.warnings]
-    return [*notes, lab.watts_note] if lab.watts_note else notes
-
-
-def _plain(row: Row) -> dict[str, Any]:
-    choice = row.option.choice
-    plain: dict[str, Any] = {"name": row.option.name, "level": row.as_level, "peak": row.option.peak}
-    plain |= {"off": sorted(choice.off), "trunk_watt": choice.watt, "gap": choice.gap, "how": choice.how}
-    plain["levels"] = {number: level.name for number, level in choice.levels.items()}
-    plain |= {"figure": row.figure, "performance": _interval(row.performance), "weak": row.weak}
-    return plain | {"metered": _interval(row.metered), "modelled": _interval(row.modelled), "apart": row.apart}
-
-
-def _interval(found: Interval | None) -> dict[str, float] | None:
-    return None if found is None else {"value": found.value, "low": found.low, "high": found.high}

@@ -18,6 +18,7 @@ from controller.experiments.session import (
     validated_lab,
 )
 from controller.live.export.attach import ViewOptions
+from controller.regulating.in_trial import LoopsInTrials
 from eeectl.lab_name import LabName, lab_operand, require_up
 from eeectl.run_output import agreement, print_order, print_result
 from lab.errors import LabError
@@ -84,7 +85,7 @@ def run(
     if put_back:
         print(restore_lab(file, agreement(yes=yes)) or "the run had changed nothing: the lab is in its original state.")
         return 0
-    options = RunOptions(runs, anyway, views=views, agree=agreement(yes=yes))
+    options = RunOptions(runs, anyway, views=views, agree=agreement(yes=yes), loops=LoopsInTrials)
     if resume:
         return print_result(resume_run(file, options, Lateness.of, blocks), as_json=as_json)
     if blocks:

@@ -61,6 +61,8 @@ def test_the_network_is_bases_and_all_cabled_ports() -> None:
     one_off = baseline | {4: levels[4][1]}
     assert watts.watt(one_off).value == pytest.approx(69.0 - 1.8)
     assert watts.ratio(one_off, baseline).value == pytest.approx(67.2 / 69.0)
+    phases = [(0.25, one_off), (0.75, baseline)]
+    assert watts.mean_ratio(phases, baseline).value == pytest.approx((69.0 - 0.25 * 1.8) / 69.0)
 
 
 def test_what_was_not_measured_is_said() -> None:

@@ -7,7 +7,7 @@ import pytest
 from controller.collecting.port_source import PortSource
 from controller.regulating.epoch_counters import EpochCounters, EpochCounts
 from controller.regulating.looped_network import LoopedNetwork
-from controller.regulating.session import LoopOptions, require_counters
+from controller.regulating.session import LoopOptions
 from lab.errors import LabError
 from record.run_clock import RunClock
 from record.sample_tables import Batch
@@ -123,9 +123,9 @@ def test_the_collectors_own_reader_marks_a_reset_so_that_it_has_no_count() -> No
 def test_a_switch_without_an_agent_is_refused_by_name(tmp_path: Any) -> None:
     lab = small_lab(tmp_path / "toy")
     network = LoopedNetwork.of(lab, trees_state(lab))
-    require_counters(network, {"sw1", "sw2", "sw3"})
+    network.require_counters({"sw1", "sw2", "sw3"})
     with pytest.raises(LabError, match="sw2 cannot be read by SNMP"):
-        require_counters(network, {"sw1", "sw3"})
+        network.require_counters({"sw1", "sw3"})
 
 
 @pytest.mark.parametrize("epoch_s", [0.5, 3600.0])

@@ -10,16 +10,22 @@ PROGRAM = ("--set", "array_byte=4096", "--set", "iterations=100")
 
 
 def test_links_go_off_for_a_program_and_come_back(engineer: Engineer, tmp_path: Path) -> None:
+    """By both methods and by the closed loop, in one run. Pauses make most of the program's time."""
     assert engineer.apply("--trees-per-switch", "2").returncode == 0
     before = engineer.read()
     here = ("--lab", engineer.folder, "--runs", str(tmp_path))
-    done = engineer.words("regulate", "alltoall", *here, "--sweep", "2", *PROGRAM, "--blocks", "1", "--json")
+    choices = ("--sweep", "2", "--blocks", "1", "--set", "sleep_us=5000", *PROGRAM)
+    loop = ("--epoch", "1s", "--deactivation-epochs", "1", "--baseline-runs", "1", "--slowdown-bound", "99%")
+    done = engineer.words("regulate", "alltoall", *here, *choices, "--compare", *loop, "--json")
     assert done.returncode == 0, done.stderr
     assert engineer.read() == before
     told = json.loads(done.stdout)
     by_name = {one["name"]: one for one in told["choices"]}
-    assert len(by_name) == 4
-    largest = [one for one in told["choices"] if len(one["off"]) == 4]
+    assert len(by_name) == 5
+    looped = by_name.pop("auto")
+    assert 0 < looped["links_off"] <= 4, "all but two at most, which are the root network"
+    assert looped["slowdown"]["value"] > -1
+    largest = [one for one in by_name.values() if len(one["off"]) == 4]
     assert {one["how"] for one in largest} == {"Koibuchi 2011, V.B.3", "heuristic"}
     assert all(one["performance"]["value"] > 0 for one in largest)
     trials = read_trials(Path(told["run"]))

@@ -8,16 +8,19 @@ from typing import Any
 
 import pytest
 
+from analysis.report.table import cell_text
 from controller.model.state import State, factory_state
 from controller.planning.limits import UNLIMITED
 from controller.planning.plan import make_plan
 from controller.planning.regulate import multi_tree
 from controller.planning.trees import shortest_routes
 from eeectl.regulation.choosing import BASELINE, Options, Traffic, choose, peak_named
-from eeectl.regulation.outcome import rows_of
+from eeectl.regulation.outcome import loop_phases, looped_row, rows_of
+from eeectl.regulation.outcome_text import percent
 from eeectl.regulation.pre_run import traffic_in
 from lab.errors import LabError
 from lab.model import Outlet
+from record.event_kinds import EventKind
 from record.sample_tables import Batch
 from regulation.levels import assumed_watts
 from tests.support.graph_lab import graph_lab
@@ -62,6 +65,67 @@ def test_performance_and_power_are_relative_to_the_baseline(tmp_path: Path) -> N
     (row,) = rows_of(folder, METERED, _options(), None, "rate")
     assert row.performance is not None
     assert row.performance.value == pytest.approx(0.8)
+
+
+def test_slowdown_and_saving_are_shares_of_the_baseline(tmp_path: Path) -> None:
+    (row,) = rows_of(write_run(tmp_path, _trials), METERED, _options(), None)
+    assert row.slowdown is not None
+    assert row.saving_metered is not None
+    assert row.slowdown.value == pytest.approx(0.25)
+    assert row.slowdown.low <= row.slowdown.value <= row.slowdown.high
+    assert row.saving_metered.value == pytest.approx(0.1, abs=0.002)
+    assert row.saving_metered.low <= row.saving_metered.value <= row.saving_metered.high
+    assert row.saving_modelled is None
+    assert percent(row.slowdown).startswith("+25.0% (")
+    assert percent(None) == cell_text(None)
+
+
+NAMES = {link.number: link.name for link in LAB.trunks()}
+
+
+def _looped_trials(writer: Writer) -> None:
+    """One link is off when a trial of 20 s begins; from half of the last trial on two are."""
+    first, second = sorted(NAMES)[:2]
+    for block in range(6):
+        for level, time_s in ((BASELINE, 10.0), ("auto", 20.0)):
+            begun_ns = writer.now_ns + SECOND_NS
+            if level == "auto":
+                _epoch(writer, begun_ns - SECOND_NS, {"off": [NAMES[first]], "shadow": [NAMES[second]]})
+            if level == "auto" and block == 5:
+                _epoch(writer, begun_ns + 10 * SECOND_NS, {"off": [NAMES[first], NAMES[second]], "shadow": []})
+            levels = {"regulation": level}
+            figures = [("time", time_s, "s")]
+            writer.write(levels, time_s, figures=figures, block=block, program="x", hosts=HOSTS, ranks_per_host=1)
+            _epoch(writer, writer.now_ns + SECOND_NS // 2, {"off": [], "shadow": []})
+
+
+def _epoch(writer: Writer, time_ns: int, links: dict[str, list[str]]) -> None:
+    facts = {"epoch": 1, "active": 1, "links": links, "busiest_share": 0.0}
+    writer.run.event(EventKind.LOOP_EPOCH, time_ns=time_ns, **facts, slowdown=None, backs_off=False, undecided="")
+
+
+def test_a_loop_is_counted_by_the_time_for_which_links_were_off(tmp_path: Path) -> None:
+    folder = write_run(tmp_path, _looped_trials)
+    first, second = sorted(NAMES)[:2]
+    phases = loop_phases(folder, "auto")
+    assert phases == {
+        frozenset({NAMES[first]}): pytest.approx(110 / 120),
+        frozenset({NAMES[first], NAMES[second]}): pytest.approx(10 / 120),
+    }
+    options = _options()
+    row = looped_row(folder, LAB, "auto", options, None, "")
+    assert row.links_off == pytest.approx(1 + 10 / 120)
+    assert row.option.choice.off == {first}, "most of the time"
+    baseline_watt = sum(level.watt for level in options.baseline.values())
+    each = options.baseline[first].watt
+    assert row.option.choice.watt == pytest.approx(baseline_watt - each * (1 + 10 / 120))
+    assert row.slowdown is not None
+    assert row.slowdown.value == pytest.approx(1.0)
+
+
+def test_a_run_in_which_the_loop_was_never_measured_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="no valid trial of the closed loop"):
+        looped_row(write_run(tmp_path, _trials), LAB, "auto", _options(), None, "")
 
 
 def test_a_lab_without_meters_has_no_metered_power(tmp_path: Path) -> None:

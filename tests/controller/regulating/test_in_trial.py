@@ -1,0 +1,154 @@
+"""A closed loop beside a trial: it has settled when the trial begins, its end is awaited, its failures are told."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from controller.applying.rounds import Stop
+from controller.experiments.experiment import LoopLevel
+from controller.experiments.measuring import Measured
+from controller.experiments.signal_handling import SignalHandling
+from controller.regulating import in_trial
+from controller.regulating.epoch_counters import EpochCounters, EpochCounts
+from controller.regulating.in_trial import LoopsInTrials
+from lab.errors import LabError
+from record.event_kinds import EventKind
+from record.sample_tables import Batch
+from tests.support.labs.toy_lab import ToyLab, small_lab, trees_state
+from tests.support.regulation.looped_toy import LoopedToy, shut
+
+LEVEL = LoopLevel(deactivation_epochs=1, baseline_runs=2).model_copy(update={"epoch_s": 0.01})
+PATIENCE_S = 60.0
+
+
+class _Sampled:
+    """A collector that samples all switches, and never fails."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self.states = tuple(type("State", (), {"name": name}) for name in names)
+
+    def check(self) -> None:
+        return None
+
+
+@pytest.fixture
+def looped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopedToy]:
+    """A toy lab whose counters are those of its trees, without load, whenever an epoch ends."""
+    lab = small_lab(tmp_path / "toy")
+    with LoopedToy(lab, ToyLab(lab, trees_state(lab)), tmp_path / "runs") as made:
+
+        class Counters(EpochCounters):
+            def counts(self) -> EpochCounts | str:
+                return made.counts({})
+
+        monkeypatch.setattr(in_trial, "EpochCounters", Counters)
+        yield made
+
+
+def _taking(time_s: float = 1.0, why: str = "") -> Measured:
+    return Measured(0, 1, answer_right=not why, why=why, figures=(("time", time_s, "s"),))
+
+
+def _after_an_epoch(looped: LoopedToy) -> Callable[[int], Measured]:
+    """A program that runs for an epoch or more: until the loop has recorded another one."""
+
+    def run_once(_number: int) -> Measured:
+        known, patience = len(looped.events(EventKind.LOOP_EPOCH)), threading.Event()
+        for _ in range(round(PATIENCE_S / 0.01)):
+            if len(looped.events(EventKind.LOOP_EPOCH)) > known:
+                return _taking()
+            patience.wait(0.01)
+        raise AssertionError(f"no epoch in {PATIENCE_S} s")
+
+    return run_once
+
+
+@contextmanager
+def _beside(
+    looped: LoopedToy,
+    run_once: Callable[[int], Measured],
+    level: LoopLevel = LEVEL,
+    loops: LoopsInTrials | None = None,
+) -> Iterator[str]:
+    sampled: Any = _Sampled(tuple(switch.name for switch in looped.lab.switches))
+    looped.controller.hand_over()
+    with (
+        SignalHandling() as signals,
+        (loops or LoopsInTrials()).beside(level, looped.controller, sampled, signals, run_once) as unsteady,
+    ):
+        yield unsteady
+
+
+def test_the_trial_begins_with_the_links_that_the_loop_has_left(looped: LoopedToy) -> None:
+    with _beside(looped, _after_an_epoch(looped)) as unsteady:
+        assert unsteady == ""
+        assert len(shut(looped.lab, looped.toys.state)) == 4, "all but two of six, which are the root network"
+        assert any(thread.name == "closed loop" for thread in threading.enumerate())
+    assert not any(thread.name == "closed loop" for thread in threading.enumerate())
+    assert looped.toys.harms == []
+    epochs = looped.events(EventKind.LOOP_EPOCH)
+    assert [one["active"] for one in epochs[:2]] == [6, 6], "the baseline is measured with all links on"
+    assert epochs[-1]["slowdown"] == 0.0
+
+
+def test_levels_that_follow_a_loop_begin_from_the_lab_before_the_run(looped: LoopedToy) -> None:
+    with _beside(looped, _after_an_epoch(looped)):
+        pass
+    looped.controller.stop = Stop()
+    assert looped.toys.state != looped.home
+    assert looped.controller.set_levels({})
+    assert looped.toys.state == looped.home
+
+
+def test_a_loop_that_does_not_settle_in_time_is_measured_with_a_note(looped: LoopedToy) -> None:
+    runs: list[int] = []
+
+    def run_once(number: int) -> Measured:
+        runs.append(number)
+        return _taking()
+
+    level = LEVEL.model_copy(update={"settle_s": 1e-9})
+    with _beside(looped, run_once, level) as unsteady:
+        assert "the loop was not steady after 1e-09 s" in unsteady
+    assert runs == []
+
+
+def test_a_program_that_fails_while_the_loop_settles_ends_the_trial(looped: LoopedToy) -> None:
+    with (
+        pytest.raises(LabError, match="failed 3 times in a row while the loop settled: wrong"),
+        _beside(looped, lambda _number: _taking(why="wrong")),
+    ):
+        raise AssertionError("the trial began")
+    assert looped.controller.stop.asked()
+
+
+def test_what_ends_the_loop_ends_the_trial(looped: LoopedToy, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> None:
+        raise LabError("the disk is full.")
+
+    monkeypatch.setattr(_Sampled, "check", fail)
+    ended = threading.Event()
+
+    def run_once(_number: int) -> Measured:
+        ended.wait(0.01)
+        return _taking()
+
+    with pytest.raises(LabError, match="the disk is full"), _beside(looped, run_once):
+        raise AssertionError("the trial began")
+
+
+def test_samples_go_to_the_loop_that_is_running(looped: LoopedToy, monkeypatch: pytest.MonkeyPatch) -> None:
+    early, now, late = (Batch("ports", 0, {"when": when}) for when in ("early", "now", "late"))
+    taken: list[Batch] = []
+    monkeypatch.setattr(EpochCounters, "take", lambda _, batch: taken.append(batch))
+    loops = LoopsInTrials()
+    loops.take(early)
+    level = LEVEL.model_copy(update={"settle_s": 1e-9})
+    with _beside(looped, lambda _: _taking(), level, loops):
+        loops.take(now)
+    loops.take(late)
+    assert taken == [now]
