@@ -10,7 +10,8 @@ A link that goes down and up between two samples of its switch is visible only i
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from types import TracebackType
+from typing import Final, Protocol, Self
 
 from controller.experiments.experiment import Guards
 from lab.errors import LabError, TwinLate
@@ -58,8 +59,11 @@ class _PortSample:
 class LatenessMonitor(Protocol):
     """Reports how late a virtual lab delivers frames; a real lab has none."""
 
-    def begin(self) -> None:
-        """Start observing: a trial begins."""
+    def begin(self, *, timed: bool) -> None:
+        """A trial begins: start observing. While it times frames or ranks, lab time must run at one rate."""
+
+    def end(self) -> None:
+        """The trial has ended."""
 
     def pace(self) -> str:
         """How fast the lab's time runs now, such as "1/10 of the wall's"; empty at the wall's pace."""
@@ -204,22 +208,37 @@ def contamination(guards: Guards, figures: Iterable[tuple[str, float, str]]) -> 
 
 
 class TrialMonitor:
-    """Observes one trial: jumps of the system clock, and lateness of a virtual lab."""
+    """Observes one trial, within its context: jumps of the system clock, and lateness of a virtual lab.
 
-    def __init__(self, guards: Guards, clock: RunClock, lateness_monitor: LatenessMonitor | None) -> None:
+    `timed`: the trial times frames or ranks, so that lateness spoils it; meters do not mind.
+    """
+
+    def __init__(
+        self, guards: Guards, clock: RunClock, lateness_monitor: LatenessMonitor | None, *, timed: bool = True
+    ) -> None:
+        self._timed = timed
         self._guards = guards
         self._clock = clock
         self._lateness_monitor = lateness_monitor
         self._ahead_ns = clock.system_ahead_ns()
-        if lateness_monitor is not None:
-            lateness_monitor.begin()
+
+    def __enter__(self) -> Self:
+        if self._lateness_monitor is not None:
+            self._lateness_monitor.begin(timed=self._timed)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._lateness_monitor is not None:
+            self._lateness_monitor.end()
 
     def violation(self) -> str:
         """What made the trial invalid so far, in one sentence; empty if nothing did."""
         jump_s = (self._clock.system_ahead_ns() - self._ahead_ns) / _NS
         if abs(jump_s) > self._guards.clock_jump_s:
             return f"the system clock jumped by {jump_s:+.3f} s: let chrony slew it, not step it."
-        if self._lateness_monitor is None:
+        if self._lateness_monitor is None or not self._timed:
             return ""
         try:
             late_us = self._lateness_monitor.late_us(self._guards.twin_late_us, self._guards.twin_late_share)

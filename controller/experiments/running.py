@@ -189,15 +189,10 @@ class Runner:
         try:
             self._set_levels(slot)
             with self._looped(slot, number) as unsteady:
-                lateness = (
-                    self.lateness_monitor if self.experiment.measure.window is None else None
-                )  # meters do not mind
-                monitor = TrialMonitor(self.experiment.guards, self.run.clock, lateness)
                 folder = trial_folder(self.run.folder, number)
                 if self.experiment.measure.probe is not None:
                     self._note_eee(slot, folder)
-                done = measure(self.experiment, self.lab, slot, folder, self.run.clock)
-                violation = monitor.violation()
+                done, violation, pace_notes = self._monitored(slot, folder)
         except (Stopped, RollbackFailed, JournalFailed, RunFolderFailed):
             raise
         except (LabError, OSError) as error:
@@ -207,12 +202,19 @@ class Runner:
                 else f"its files could not be written: {error.strerror or error}."
             )
             return TrialEnded(number, "failed", why, from_ns, self.run.clock.now_ns())
-        for note in (*unsteady, *done.notes, *self._changed_pace(), *self._shared_processors(done)):
+        for note in (*unsteady, *done.notes, *pace_notes, *self._shared_processors(done)):
             self.run.event(EventKind.TRIAL_NOTE, trial=number, note=note)
         why = done.why or violation or self._why_invalid(done)
         state: TrialState = "invalid" if why else "valid"
         answer = done.answer_right, done.figures, done.loop_ns
         return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *answer)
+
+    def _monitored(self, slot: Slot, folder: Path) -> tuple[Measured, str, tuple[str, ...]]:
+        """What a trial measured, what made it invalid meanwhile, and notes on the pace of the lab's time."""
+        timed = self.experiment.measure.window is None
+        with TrialMonitor(self.experiment.guards, self.run.clock, self.lateness_monitor, timed=timed) as monitor:
+            done = measure(self.experiment, self.lab, slot, folder, self.run.clock)
+            return done, monitor.violation(), tuple(self._changed_pace())
 
     @contextmanager
     def _looped(self, slot: Slot, number: int) -> Iterator[tuple[str, ...]]:
@@ -254,8 +256,8 @@ class Runner:
             yield f"from this trial on, lab time runs at {shown} pace."
 
     def _on_shared_processors(self) -> bool:
-        """A virtual lab at the wall's pace: its ranks share this machine's processors in every trial."""
-        return self.lateness_monitor is not None and not self.lateness_monitor.pace()
+        """The last trial was in a virtual lab at the wall's pace: ranks share this machine's processors there."""
+        return self.lateness_monitor is not None and not self._pace
 
     def _guards(self) -> Guards:
         """Those in force. Hosts of a virtual lab share processors at every pace: ranks that spin wait for each other.

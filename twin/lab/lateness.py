@@ -1,5 +1,7 @@
 """How late a virtual lab delivered frames between two moments: a late lab can spoil a measurement."""
 
+import contextlib
+import os
 from fractions import Fraction
 from typing import Any, Final
 
@@ -28,10 +30,20 @@ class Lateness:
         except LabError:
             return None
 
-    def begin(self) -> None:
-        """Count from now on."""
+    def begin(self, *, timed: bool) -> None:
+        """Count from now on. For a timed trial a lab that sets its own rate holds it until `end`.
+
+        A process that ends lets go of it.
+        """
+        if timed:
+            labs.order(self._lab, "hold_rate", process=os.getpid())
         self._before = self._counts()
         self._times_ns = self._clock()[1:]
+
+    def end(self) -> None:
+        """The trial has ended: the lab's rate is free again."""
+        with contextlib.suppress(LabError):  # a lab that has gone holds nothing
+            labs.order(self._lab, "hold_rate")
 
     def pace(self) -> str:
         """The rate of the lab's clock, such as "1/10 of the wall's"; empty at the wall's pace.

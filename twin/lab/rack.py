@@ -208,6 +208,7 @@ class Rack:
                 "capture": self._capture,
                 "stop_capture": self._stop_capture,
                 "rate": self._set_rate,
+                "hold_rate": self._hold_rate,
                 "reset_lateness": lambda _request, _fd: self.engine.reset_lateness(),
             },
         )
@@ -227,6 +228,15 @@ class Rack:
         except OSError as error:
             raise LabError(f"cpu_ratio of twin/truth.yaml cannot be kept: {error}.") from error
         return self.clock_keeper.rate()
+
+    def _hold_rate(self, request: Mapping[str, Any], _descriptor: int) -> None:
+        """Hold an automatic rate for a trial of a process, or release it; a rate that was set stays anyway."""
+        if self.clock_keeper is None:
+            return
+        if process := int(request.get("process", 0)):
+            self.clock_keeper.hold(process)
+        else:
+            self.clock_keeper.release()
 
     def _start_agents(self) -> None:
         try:

@@ -5,6 +5,9 @@
 //! it doubles again and again, up to the wall's pace while somebody attends, up to 10 while a collector asks devices, else up to
 //! [`Rate::FASTEST`]; the next frame, or a busy process, ends that.
 //!
+//! While a trial measures, the rate is held: echoes and run times that are compared must meet one rate, as what the host
+//! machine adds to them is the slower the faster in lab time. It is [`FIRST_BUSY`], or slower if trials before were late.
+//!
 //! Simplification: the first frames after a silence meet the rate of the last busy stretch, or [`FIRST_BUSY`], before
 //! anything is known of them; the lateness histogram of a program's first milliseconds shows whether that was too fast.
 
@@ -12,7 +15,7 @@ use crate::timeline::Rate;
 
 /// The lateness that is kept, in lab time: of 99 % of the frames, and of a mean wait for a processor.
 pub const LATE_NS: u64 = 20_000;
-/// The rate at which the first busy stretch begins.
+/// The rate at which the first busy stretch begins, and the fastest at which a trial is held.
 pub const FIRST_BUSY: f64 = 0.1;
 /// Lateness is judged over this many frames, or this long (wall).
 const ENOUGH_FRAMES: u64 = 200;
@@ -63,6 +66,9 @@ pub struct WindowLateness {
 pub struct Regulator {
     rate: f64,
     busy_rate: f64,
+    trial_rate: f64,
+    held: bool,
+    worst_of_trial_ns: u64,
     window_ns: i64,
     window_frames: u64,
     busy: bool,
@@ -78,6 +84,9 @@ impl Regulator {
         Regulator {
             rate: rate.factor(),
             busy_rate: FIRST_BUSY,
+            trial_rate: FIRST_BUSY,
+            held: false,
+            worst_of_trial_ns: 0,
             window_ns: 0,
             window_frames: 0,
             busy: false,
@@ -99,6 +108,23 @@ impl Regulator {
         self.busy
     }
 
+    /// A trial begins, or has ended. Trials that were on time let the next one be faster, up to [`FIRST_BUSY`].
+    pub fn hold(&mut self, held: bool) {
+        if held == self.held {
+            return;
+        }
+        self.held = held;
+        if held {
+            self.rate = self.trial_rate;
+            self.busy = true;
+            self.worst_of_trial_ns = 0;
+            self.restart_window();
+        } else if self.worst_of_trial_ns < LATE_NS / 3 {
+            self.trial_rate = (self.trial_rate * 1.5).min(FIRST_BUSY);
+        }
+        self.hush();
+    }
+
     /// Take an observation; true if the lateness of the window is to be judged now ([`Regulator::judge`]).
     pub fn observe(&mut self, seen: &Observation) -> bool {
         self.unasked_ns = if seen.asked {
@@ -106,6 +132,11 @@ impl Regulator {
         } else {
             self.unasked_ns.saturating_add(seen.wall_ns)
         };
+        if self.held {
+            self.window_ns += seen.wall_ns;
+            self.window_frames += seen.frames;
+            return self.window_ns >= WINDOW_NS && self.window_frames >= FEW_FRAMES;
+        }
         if self.rate > 1.0 && seen.frames == 0 && seen.cores > MOST_CORES {
             self.rate = (self.rate * BUSY_CORES / seen.cores).max(1.0);
             self.hush();
@@ -158,6 +189,10 @@ impl Regulator {
     pub fn judge(&mut self, late: &WindowLateness) -> bool {
         let waited_ns = (late.waited_ns as f64 * self.rate) as u64;
         let worst_ns = late.frames_ns.max(waited_ns);
+        if self.held {
+            self.judge_trial(worst_ns);
+            return true;
+        }
         let over = self.window_ns >= WINDOW_NS;
         if !over && self.window_frames < ENOUGH_FRAMES && worst_ns < FAR * LATE_NS {
             return false;
@@ -178,6 +213,16 @@ impl Regulator {
             self.restart_window();
         }
         ends
+    }
+
+    /// A trial's rate stays; one that is late makes the next trial slower.
+    fn judge_trial(&mut self, worst_ns: u64) {
+        self.worst_of_trial_ns = self.worst_of_trial_ns.max(worst_ns);
+        if worst_ns > LATE_NS {
+            let fitting = self.rate * (0.7 * LATE_NS as f64 / worst_ns as f64).max(0.25);
+            self.trial_rate = self.trial_rate.min(fitting).max(Rate::SLOWEST.factor());
+        }
+        self.restart_window();
     }
 
     fn restart_window(&mut self) {
@@ -239,6 +284,59 @@ mod tests {
                 prop_assert!(!attended || rate <= 1.0, "attended, and {rate}");
             }
         }
+    }
+
+    proptest! {
+        #[test]
+        fn a_trial_meets_one_rate_and_late_ones_make_the_next_slower(
+            late_wall_us in prop::collection::vec(1.0f64..5_000.0, 1..60), frames in 1u64..3000,
+        ) {
+            let mut regulator = Regulator::new(Rate::FASTEST);
+            regulator.hold(true);
+            prop_assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
+            let mut worst_ns = 0.0f64;
+            for late_us in &late_wall_us {
+                for _ in 0..30 {
+                    if regulator.observe(&tick(frames, 1.0, true)) {
+                        let late_ns = late_us * 1e3 * regulator.rate().factor();
+                        worst_ns = worst_ns.max(late_ns);
+                        regulator.judge(&WindowLateness { frames_ns: late_ns as u64, waited_ns: 0 });
+                    }
+                    prop_assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
+                }
+            }
+            regulator.hold(false);
+            regulator.hold(true);
+            let next = regulator.rate().factor();
+            prop_assert!(next <= FIRST_BUSY);
+            prop_assert_eq!(next < FIRST_BUSY, worst_ns > LATE_NS as f64, "{} {}", next, worst_ns);
+        }
+    }
+
+    #[test]
+    fn after_a_trial_a_silent_lab_hurries_again_and_trials_on_time_get_their_rate_back() {
+        let mut regulator = Regulator::new(Rate::WALL);
+        regulator.hold(true);
+        for _ in 0..20 {
+            if regulator.observe(&tick(100, 1.0, false)) {
+                regulator.judge(&WindowLateness {
+                    frames_ns: 40 * LATE_NS,
+                    waited_ns: 0,
+                });
+            }
+        }
+        regulator.hold(false);
+        for _ in 0..400 {
+            regulator.observe(&tick(0, 0.01, false));
+        }
+        assert_eq!(regulator.rate(), Rate::FASTEST);
+        regulator.hold(true);
+        assert_eq!(regulator.rate(), Rate::new(1, 40).unwrap());
+        for _ in 0..4 {
+            regulator.hold(false);
+            regulator.hold(true);
+        }
+        assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
     }
 
     #[test]

@@ -363,6 +363,10 @@ class LabClock:
         """(lab time, the wall's time), both monotonic, s."""
     def automatic(self) -> bool:
         """Whether what happens in the lab sets the rate."""
+    def hold(self, process: int) -> None:
+        """Under "auto", hold the rate for a trial of this process until `release`, or until the process has ended."""
+    def release(self) -> None:
+        """The trial has ended."""
     def attended(self) -> None:
         """Somebody types at a terminal now: for 10 s, "auto" makes lab time no faster than the wall's."""
     def close(self) -> None:

@@ -7,12 +7,13 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
 use std::thread::JoinHandle;
 
 use lab_clock::regulator::{Observation, Regulator, WindowLateness};
 use lab_clock::writer::now_ns;
 use lab_clock::{Keeper, Rate, raw};
+use parking_lot::Mutex;
 
 use crate::agent::server::requests;
 use crate::live::control::Control;
@@ -26,7 +27,7 @@ static TICK: libc::timespec = libc::timespec {
     tv_sec: 0,
     tv_nsec: 10_000_000,
 };
-/// Terminals of hosts are looked for that often.
+/// Terminals of hosts, and the process that holds the rate, are looked for that often.
 const TICKS_A_LOOK: u32 = 100;
 /// Whoever typed so long ago (wall) still attends.
 const ATTENDS_NS: i64 = 10_000_000_000;
@@ -89,9 +90,57 @@ impl Clockwork {
     }
 }
 
+/// What the thread shares with those who hold the rate.
+struct Shared {
+    clockwork: Arc<Clockwork>,
+    control: Arc<Control>,
+    regulator: Mutex<Regulator>,
+    /// The process in whose trial the rate is held; 0: it is not. Written with the regulator locked.
+    holder: AtomicI32,
+    ends: AtomicBool,
+}
+
+impl Shared {
+    /// Change the state of the regulator; the rate that it then wants is in force on return.
+    fn regulate<T>(&self, change: impl FnOnce(&mut Regulator) -> T) -> T {
+        let mut regulator = self.regulator.lock();
+        let changed = change(&mut regulator);
+        if regulator.rate() != self.clockwork.keeper().rate()
+            && let Err(error) = self.clockwork.set(regulator.rate())
+        {
+            self.control.alarm(
+                self.control.core.clock().now(),
+                format!("a host's share of processors could not be set: {error}"),
+            );
+        }
+        changed
+    }
+
+    fn hold(&self, process: i32) {
+        self.regulate(|regulator| {
+            self.holder.store(process, Ordering::Relaxed);
+            regulator.hold(process != 0);
+        });
+    }
+
+    /// Release a rate whose holder has ended.
+    fn release_orphan(&self) {
+        let process = self.holder.load(Ordering::Relaxed);
+        if process == 0 || Path::new("/proc").join(process.to_string()).exists() {
+            return;
+        }
+        self.regulate(|regulator| {
+            if self.holder.load(Ordering::Relaxed) == process {
+                self.holder.store(0, Ordering::Relaxed);
+                regulator.hold(false);
+            }
+        });
+    }
+}
+
 /// A thread that sets the rate until it is dropped; the rate then stays.
 pub struct Auto {
-    ends: Arc<AtomicBool>,
+    shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -106,39 +155,44 @@ impl Auto {
         groups: PathBuf,
         attention: Arc<Attention>,
     ) -> std::io::Result<Auto> {
-        let ends = Arc::new(AtomicBool::new(false));
-        let own = Arc::clone(&ends);
+        let shared = Arc::new(Shared {
+            regulator: Mutex::new(Regulator::new(clockwork.keeper().rate())),
+            clockwork,
+            control,
+            holder: AtomicI32::new(0),
+            ends: AtomicBool::new(false),
+        });
+        let own = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("lab-clock-auto".into())
-            .spawn(move || regulate(&clockwork, &control, &groups, &attention, &own))?;
+            .spawn(move || regulate(&own, &groups, &attention))?;
         Ok(Auto {
-            ends,
+            shared,
             thread: Some(thread),
         })
+    }
+
+    /// Hold the rate for a trial of a process, until it is released (0) or the process has ended.
+    pub fn hold(&self, process: i32) {
+        self.shared.hold(process);
     }
 }
 
 impl Drop for Auto {
     fn drop(&mut self) {
-        self.ends.store(true, Ordering::Release);
+        self.shared.ends.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 }
 
-fn regulate(
-    clockwork: &Clockwork,
-    control: &Control,
-    groups: &Path,
-    attention: &Attention,
-    ends: &AtomicBool,
-) {
-    let mut regulator = Regulator::new(clockwork.keeper().rate());
+fn regulate(shared: &Shared, groups: &Path, attention: &Attention) {
+    let control = &shared.control;
     let mut window = Window::begin(control, groups);
     let mut before = Counts::read(control, groups);
     let mut ticks = 0u32;
-    while !ends.load(Ordering::Acquire) {
+    while !shared.ends.load(Ordering::Acquire) {
         // SAFETY: a constant time, and no address to write to.
         unsafe {
             let clock = libc::CLOCK_MONOTONIC as usize;
@@ -153,27 +207,26 @@ fn regulate(
             );
         }
         ticks += 1;
-        if ticks % TICKS_A_LOOK == 0 && terminal_is_open(groups) {
-            attention.now();
+        if ticks % TICKS_A_LOOK == 0 {
+            shared.release_orphan();
+            if terminal_is_open(groups) {
+                attention.now();
+            }
         }
         let now = Counts::read(control, groups);
-        let was_busy = regulator.busy();
-        if regulator.observe(&now.since(&before, attention.given())) {
-            if regulator.judge(&window.lateness(control, groups)) {
-                window = Window::begin(control, groups);
+        let seen = now.since(&before, attention.given());
+        let window_ended = shared.regulate(|regulator| {
+            let was_busy = regulator.busy();
+            if regulator.observe(&seen) {
+                regulator.judge(&window.lateness(control, groups))
+            } else {
+                regulator.busy() != was_busy
             }
-        } else if regulator.busy() != was_busy {
+        });
+        if window_ended {
             window = Window::begin(control, groups);
         }
         before = now;
-        if regulator.rate() != clockwork.keeper().rate()
-            && let Err(error) = clockwork.set(regulator.rate())
-        {
-            control.alarm(
-                control.core.clock().now(),
-                format!("a host's share of processors could not be set: {error}"),
-            );
-        }
     }
 }
 

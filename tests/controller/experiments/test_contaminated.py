@@ -19,7 +19,8 @@ def _runner(guards: Guards, pace: str | None = None) -> Any:
         "experiment": SimpleNamespace(guards=guards, measure=SimpleNamespace(what="program")),
         "guard_sink": GuardSink(),
         "lab": SimpleNamespace(strips=()),
-        "lateness_monitor": None if pace is None else SimpleNamespace(pace=lambda: pace),
+        "lateness_monitor": None if pace is None else SimpleNamespace(),
+        "_pace": pace or "",
     }
     for name, value in fields.items():
         setattr(runner, name, value)

@@ -6,6 +6,7 @@ import pytest
 
 from controller.experiments.experiment import Guards
 from controller.experiments.guards import GuardSink, TrialMonitor, contamination, why_invalid
+from lab.errors import LabError
 from lab.model import End, Link
 from record.run_clock import RunClock
 from record.sample_tables import Batch
@@ -129,11 +130,14 @@ class _Jumping:
 
 class _Late:
     def __init__(self, late_us: float | None) -> None:
-        self.begun = 0
+        self.seen: list[str] = []
         self._late_us = late_us
 
-    def begin(self) -> None:
-        self.begun += 1
+    def begin(self, *, timed: bool) -> None:
+        self.seen.append("timed" if timed else "begun")
+
+    def end(self) -> None:
+        self.seen.append("ended")
 
     def pace(self) -> str:
         return ""
@@ -151,9 +155,20 @@ def test_a_clock_that_is_stepped_and_a_twin_that_was_late_are_reported() -> None
     clock.ahead_ns = -70_000_000
     assert monitor.violation() == "the system clock jumped by -0.070 s: let chrony slew it, not step it."
     quiet, late = _Late(None), _Late(812.0)
-    assert TrialMonitor(_ALL, RunClock(_Jumping()), quiet).violation() == ""
-    assert "the twin was 812 us late" in TrialMonitor(_ALL, RunClock(_Jumping()), late).violation()
-    assert (quiet.begun, late.begun) == (1, 1)
+    with TrialMonitor(_ALL, RunClock(_Jumping()), quiet) as watched:
+        assert watched.violation() == ""
+    with TrialMonitor(_ALL, RunClock(_Jumping()), late) as watched:
+        assert "the twin was 812 us late" in watched.violation()
+    assert quiet.seen == late.seen == ["timed", "ended"]
+
+
+def test_a_trial_of_meters_minds_no_lateness_and_one_that_fails_ends_too() -> None:
+    late = _Late(812.0)
+    with TrialMonitor(_ALL, RunClock(_Jumping()), late, timed=False) as monitor:
+        assert monitor.violation() == ""
+    with pytest.raises(LabError), TrialMonitor(_ALL, RunClock(_Jumping()), late):
+        raise LabError("the program failed")
+    assert late.seen == ["begun", "ended", "timed", "ended"]
 
 
 def _figures(**changed: float) -> list[tuple[str, float, str]]:

@@ -46,7 +46,8 @@ def _runner(monitor: _Monitor | None) -> Runner:
     """A runner of an experiment with the usual guards, none of which was violated."""
     sink = SimpleNamespace(violations=list)
     experiment = SimpleNamespace(guards=Guards(meters=False), measure=SimpleNamespace(what="program"))
-    runner: Any = SimpleNamespace(lateness_monitor=monitor, experiment=experiment, guard_sink=sink)
+    pace = monitor.pace() if monitor is not None else ""
+    runner: Any = SimpleNamespace(lateness_monitor=monitor, experiment=experiment, guard_sink=sink, _pace=pace)
     runner._guards = lambda: Runner._guards(runner)
     runner._on_shared_processors = lambda: Runner._on_shared_processors(runner)
     runner._why_invalid = lambda done: Runner._why_invalid(runner, done)

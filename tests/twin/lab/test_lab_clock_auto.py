@@ -16,6 +16,8 @@ from ruamel.yaml import YAML
 from lab.errors import LabError
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.two_switches import Eeectl, write_two_switches
+from twin.lab import lifecycle
+from twin.lab.lateness import Lateness
 from twin.machine.cgroups import find_cpu_hierarchy
 
 pytestmark = [pytest.mark.lab, pytest.mark.alone]  # beside other labs the rate would be far lower
@@ -35,6 +37,7 @@ print((time.process_time() - cpu) / (time.monotonic() - began))
 class _Lab:
     def __init__(self, folder: Path, eeectl: Eeectl, environment: dict[str, str]) -> None:
         self._environment = environment
+        self.state_root = environment["EEE_STATE_DIR"]
         self.folder = folder
         self.name = folder.name
         self._eeectl = eeectl
@@ -130,6 +133,31 @@ def test_frames_are_late_by_less_than_the_bound(lab: _Lab) -> None:
     uppers_us = [*after["bucket_upper_us"], float("inf")]
     late = sum(count for count, upper_us in zip(counts, uppers_us, strict=True) if upper_us > 2 * _BOUND_US)
     assert late <= 0.05 * sum(counts), (late, counts)
+
+
+def test_a_trial_meets_one_rate_and_a_trial_that_dies_lets_go(lab: _Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EEE_STATE_DIR", lab.state_root)
+    while lab.clock() < (1.5, True):
+        pass
+    monitor = Lateness(lab.name)
+    monitor.begin(timed=True)
+    held, _ = lab.clock()
+    assert held <= 0.1
+    with lab.start("n02", "ping", "-q", "-i", "0.002", lab.address(3)) as busy:
+        try:
+            assert {lab.clock() for _ in range(5)} == {(held, True)}
+        finally:
+            busy.send_signal(signal.SIGINT)
+    assert monitor.pace().startswith(f"1/{round(1 / held)} ")
+    monitor.end()
+    while lab.clock()[0] < 1.5:
+        pass
+    with subprocess.Popen(["sleep", "600"]) as dies:
+        lifecycle.order(lab.name, "hold_rate", process=dies.pid)
+        assert lab.clock()[0] <= 0.1
+        dies.kill()
+    while lab.clock()[0] < 1.5:
+        pass
 
 
 def _delivered(before: dict[str, Any], after: dict[str, Any]) -> list[int]:

@@ -32,7 +32,7 @@ def clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Clock:
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "clock").touch()
     counts: dict[str, Any] = {"engine": {"lateness": {"bucket_count": [0, 0], "bucket_upper_us": [1.0]}}}
-    monkeypatch.setattr(lateness.labs, "order", lambda *_: counts)
+    monkeypatch.setattr(lateness.labs, "order", lambda *_, **__: counts)
     clock = _Clock()
     monkeypatch.setattr(lateness, "read_lab_clock", clock.read)
     return clock
@@ -42,7 +42,7 @@ def test_a_constant_rate_is_named_and_the_walls_is_not(clock: _Clock) -> None:
     monitor = Lateness("lab")
     clock.go_on(3.0, "1", 1.0)
     assert monitor.pace() == ""
-    monitor.begin()
+    monitor.begin(timed=False)
     clock.go_on(3.0, "1/10", 0.1)
     assert monitor.pace() == "1/10 of the wall's"
 
