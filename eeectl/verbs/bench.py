@@ -79,7 +79,7 @@ def bench(
     trials, notes = read_trials(result.folder), _notes(result.folder)
     energies = Energies(RunSamples(result.folder))
     metered = {trial.number: found for trial in trials if trial.valid and (found := energies.of(trial)) is not None}
-    report = _Report(program, result.folder, trials, measured["parameters"], placement, notes, metered)
+    report = BenchReport(program, result.folder, trials, measured["parameters"], placement, notes, metered)
     print(json.dumps(report.plain(), indent=1) if as_json else report.text())
     if result.outcome.cause is not None:
         raise result.outcome.cause
@@ -108,7 +108,9 @@ def _notes(folder: Path) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Report:
+class BenchReport:
+    """What is said of a bench: `text` for people, `plain` for --json."""
+
     program: str
     folder: Path
     trials: Sequence[Trial]

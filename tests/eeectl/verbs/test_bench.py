@@ -2,12 +2,17 @@
 
 import json
 import shlex
+from pathlib import Path
 
 import pytest
 
+from analysis.compare import Metered
+from benchmarks.program import Placement
 from benchmarks.table import PROGRAMS
 from eeectl.cli import run
 from eeectl.program_list import plain_program, print_programs
+from eeectl.verbs.bench import BenchReport
+from record.trials import Trial, TrialFigure
 
 
 def test_the_list_names_every_program_and_parameter(capsys: pytest.CaptureFixture[str]) -> None:
@@ -71,3 +76,48 @@ def test_a_mistake_is_reported_in_one_sentence(words: str, sentence: str, capsys
 def test_a_program_is_required(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["bench"]) == 2
     assert "--list" in capsys.readouterr().err
+
+
+def _trial(number: int, time_s: float, folder: Path) -> Trial:
+    return Trial(
+        number,
+        slot=number,
+        block=1,
+        repetition=number,
+        levels={},
+        what="program",
+        program="alltoall",
+        parameters={},
+        hosts=("n01", "n02"),
+        ranks_per_host=1,
+        state="valid",
+        why="",
+        answer_right=True,
+        begun_ns=0,
+        ended_ns=round(time_s * 1e9),
+        figures={"time": TrialFigure(time_s, "s")},
+        folder=folder,
+    )
+
+
+def _report(folder: Path, metered: dict[int, Metered]) -> BenchReport:
+    trials = [_trial(number, time_s, folder) for number, time_s in ((1, 2.0), (2, 4.0), (3, 2.5))]
+    return BenchReport("alltoall", folder, trials, {}, Placement(("n01", "n02"), 1), (), metered)
+
+
+def test_watts_and_joules_of_what_ran_are_shown(tmp_path: Path) -> None:
+    metered = {1: Metered(200.0, 1.0, 2.0), 2: Metered(440.0, 1.0, 4.0), 3: Metered(255.0, 1.0, 2.5)}
+    report = _report(tmp_path, metered)
+    lines = {line[:24].strip(): " ".join(line[24:].split()) for line in report.text().splitlines()}
+    assert lines["energy, all meters"] == "255 J [200, 440] in 3 repetitions"
+    assert lines["power, all meters"] == "102 W [100, 110] in 3 repetitions"
+    plain = report.plain()["repetitions"]
+    assert [(one["energy_joule"], one["power_watt"]) for one in plain] == [(200, 100), (440, 110), (255, 102)]
+
+
+def test_without_a_meter_no_energy_is_claimed(tmp_path: Path) -> None:
+    report = _report(tmp_path, {})
+    assert "meters" not in report.text()
+    assert not any("energy_joule" in one for one in report.plain()["repetitions"])
+    one_of_three = _report(tmp_path, {2: Metered(440.0, 1.0, 4.0)})
+    assert "energy, all meters       440 J\n" in one_of_three.text() + "\n"

@@ -1,0 +1,65 @@
+"""Recorders that lack a right are found before a run begins, and none is left behind."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from controller.experiments import recordings
+from controller.experiments.experiment import Recordings
+from controller.experiments.recordings import require_rights
+from lab.errors import DeviceError, Rejected
+from lab.model import Host
+
+_HOSTS = [
+    Host(name, "lab", "127.0.0.1", 22, f"198.18.0.{number}", bytes(6), "eth0", 1000, 1500)
+    for number, name in enumerate(("n01", "n02"), 1)
+]
+
+
+class _Stream:
+    """An agent that says why it cannot begin, if its host is one of `refusing`."""
+
+    refusing: tuple[str, ...] = ()
+    running: list[str]
+    users: list[str]
+
+    def __init__(
+        self, host: Host, agent: str, words: Sequence[str], take: Callable[[bytes], None], user: str = ""
+    ) -> None:
+        del words, take
+        self.host, self.agent = host, agent
+        self.users.append(user)
+
+    def begin(self) -> None:
+        self.running.append(self.host.name)
+
+    def await_first(self) -> None:
+        if self.host.name in self.refusing:
+            raise Rejected(self.host.name, self.agent, "Operation not permitted")
+
+    def end(self) -> None:
+        self.running.remove(self.host.name)
+
+
+@pytest.fixture
+def streams(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_Stream]]:
+    stream = type("Stream", (_Stream,), {"running": [], "users": []})
+    monkeypatch.setattr(recordings, "AgentStream", stream)
+    yield stream
+    assert stream.running == []
+
+
+def test_a_missing_right_is_named_with_the_option_that_gives_it(streams: type[_Stream]) -> None:
+    streams.refusing = ("n02",)
+    with pytest.raises(DeviceError, match="n02: idle_gaps needs CAP_NET_RAW there: give --agent-user root"):
+        require_rights(_HOSTS, Recordings(gaps=True))
+
+
+def test_recorders_that_may_are_started_once_and_ended(streams: type[_Stream]) -> None:
+    require_rights(_HOSTS, Recordings(gaps=True, nodes=True, user="root"))
+    assert streams.users == ["root"] * 4
+
+
+def test_without_recorders_no_host_is_asked(streams: type[_Stream]) -> None:
+    require_rights(_HOSTS, Recordings(traffic=True))
+    assert streams.users == []
