@@ -98,8 +98,9 @@ class Terminal:
         try:
             self._channel.settimeout(self._patience_s)
             self._channel.sendall(data)
-        except OSError as error:
-            raise self._fail(f"the session broke while {doing} ({error}): read the switch's state again.") from error
+        except (OSError, EOFError) as error:  # EOFError: paramiko's, of a connection that ends at that moment
+            said = str(error) or "it was closed"
+            raise self._fail(f"the session broke while {doing} ({said}): read the switch's state again.") from error
 
     def _receive(self, timeout_s: float, doing: str) -> bool:
         """Read what comes next; False if nothing did in time."""

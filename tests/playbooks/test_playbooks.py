@@ -4,13 +4,14 @@ import json
 import re
 import shutil
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from ruamel.yaml import YAML
 
-from lab.model import StripFamily, SwitchFamily
+from lab.model import StripFamily
 from tests.support.ansible_play import ANSIBLE, EXAMPLE, PLAYBOOKS, play, recap
 
 _NAMES = (
@@ -104,17 +105,6 @@ def test_every_known_system_has_its_names() -> None:
         assert all(kind == kinds[0] for kind in kinds)
 
 
-def test_every_family_has_console_lines_with_their_source() -> None:
-    lines = _yaml(_ROLES / "switches" / "vars" / "console_lines.yml")["switches_console_lines"]
-    assert isinstance(lines, dict)
-    assert set(lines) == set(get_args(SwitchFamily))
-    for family, known in lines.items():
-        assert set(known) == {"source", "ssh", "snmp", "snmp_v3", "lldp", "end"}, family
-        assert known["source"]
-        assert known["ssh"]
-        assert known["lldp"]
-
-
 def test_every_family_of_strips_has_a_place_for_its_snmp_user() -> None:
     known = _yaml(_ROLES / "strips" / "vars" / "main.yml")
     objects, places = known["strips_name_objects"], known["strips_first_contact"]
@@ -125,19 +115,36 @@ def test_every_family_of_strips_has_a_place_for_its_snmp_user() -> None:
     assert all(oid.endswith("{n}") for oid in objects.values())
 
 
-def test_an_unreachable_switch_gets_its_console_lines_and_the_others_none(tmp_path: Path) -> None:
-    problems = {("sw1", "snmp"): "sw1 does not answer SNMP: check it.", ("sw3", "ssh"): "sw3 is not there: check it."}
+def _checked(folder: Path, problems: Mapping[tuple[str, str], str]) -> Path:
+    """What `eeectl lab check` says of the example's switches: a file."""
     rows = [
         {"device": f"sw{n}", "service": service, "problem": problems.get((f"sw{n}", service), "")}
         for n in range(1, 5)
         for service in ("ssh", "snmp")
     ]
-    (tmp_path / "check.json").write_text(json.dumps({"devices": rows, "changes": []}))
-    stub = tmp_path / "eeectl"
-    stub.write_text(f"#!/bin/sh\ncat {tmp_path}/check.json\n[ $1 = history ]\n")
+    file = folder / "check.json"
+    file.write_text(json.dumps({"devices": rows, "changes": []}))
+    return file
+
+
+def _stub(folder: Path, first_contact: str) -> tuple[str, ...]:
+    """Words for a program in eeectl's place that has the check in a file; `first_contact` are lines of shell."""
+    stub = folder / "eeectl"
+    stub.write_text(
+        f"#!/bin/sh\n[ $1 = history ] && exec cat {folder}/check.json\n"
+        f"if [ $2 = first-contact ]; then\n{first_contact}\nfi\ncat {folder}/check.json\nexit 1\n"
+    )
     stub.chmod(0o755)
     words = ("-i", str(EXAMPLE), "switches.yml", "--tags", "access", "-e", f"switches_eeectl={stub}")
-    done = play(*words, "-e", f"switches_record_folder={tmp_path}")
+    return (*words, "-e", f"switches_record_folder={folder}")
+
+
+def test_an_unreachable_switch_gets_its_console_lines_and_the_others_none(tmp_path: Path) -> None:
+    _checked(
+        tmp_path,
+        {("sw1", "snmp"): "sw1 does not answer SNMP: check it.", ("sw3", "ssh"): "sw3 is not there: check it."},
+    )
+    done = play(*_stub(tmp_path, f'exec {ANSIBLE.with_name("eeectl")} "$@"'))
     assert done.returncode == 2
     messages = dict(re.findall(r'fatal: \[(sw\d)\]: FAILED! => \{.*"msg": "(.*)"\}', done.stdout))
     assert set(messages) == {"sw1", "sw3"}
@@ -146,7 +153,28 @@ def test_an_unreachable_switch_gets_its_console_lines_and_the_others_none(tmp_pa
     assert "lldp run" in messages["sw1"]
     assert "crypto key" not in messages["sw1"]
     assert "ip ssh server" in messages["sw3"]
+    assert "ip address 192.0.2.13 255.255.255.0" in messages["sw3"]
     assert "copy running-config startup-config" in messages["sw3"]
+
+
+def test_a_switch_from_its_box_is_set_up_where_the_inventory_says_how_it_is_reached(tmp_path: Path) -> None:
+    file = _checked(tmp_path, {("sw2", "ssh"): "sw2 is not there: check it."})
+    (tmp_path / "good").mkdir()
+    good = _checked(tmp_path / "good", {})
+    words = _stub(tmp_path, f'echo "$@" >> {tmp_path}/calls; cp {good} {file}; exit 0')
+    given = {"switches_factory_address": "192.0.2.250", "switches_factory_telnet": True, "switches_factory_user": "me"}
+    done = play(*words, "-e", json.dumps(given), "--check")
+    assert done.returncode == 2  # a dry run sends nothing
+    assert "--print" in (tmp_path / "calls").read_text()
+    (tmp_path / "calls").unlink()
+    _checked(tmp_path, {("sw2", "ssh"): "sw2 is not there: check it."})
+    counts = recap(play(*words, "-e", json.dumps(given)))
+    assert [counts[name]["changed"] for name in ("sw2", "sw3", "sw4")] == [1, 0, 0]  # sw1 writes the record
+    expected = f"lab first-contact {EXAMPLE.parent} sw2 --yes --from=192.0.2.250 --telnet --user=me\n"
+    assert (tmp_path / "calls").read_text() == expected
+    assert all(row["changed"] == 0 for row in recap(play(*words, "-e", json.dumps(given))).values())
+    both = {**given, "switches_factory_serial": "/dev/ttyUSB0"}
+    assert "has switches_factory_address and switches_factory_serial" in play(*words, "-e", json.dumps(both)).stdout
 
 
 def test_monitoring_installs_files_that_prometheus_accepts_and_is_idempotent(tmp_path: Path) -> None:

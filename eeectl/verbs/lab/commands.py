@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from controller.applying.lock import Holder, holder_of
+from controller.applying.lock import holder_of
 from controller.applying.statefolder import StateFolder
 from eeectl import lab_text as show
 from eeectl.exit_status import REFUSED
@@ -31,6 +32,11 @@ lab_app.command(fault_app)
 for _name, _place, _help in (
     ("check", "check:check", "Validate an inventory, reach every device in it, and compare both."),
     ("discover", "discover:discover", "Ask a network's switches and strips who they are; write a first inventory."),
+    (
+        "first-contact",
+        "first_contact:first_contact",
+        "Set up a switch from its box: address, account, SSH, SNMP, LLDP.",
+    ),
     ("first-hour", "first_hour:first_hour_command", "Read a switch of a new model: what is proven, refused, unknown."),
     ("replay", "replay:replay", "Hold the readers of switches and strips against recordings of devices."),
 ):
@@ -146,20 +152,27 @@ def down(lab: LabName = "", *, yes: Annotated[bool, Parameter(negative="")] = Fa
     """
     labs.require_root_for_down()
     name = chosen(lab)
-    holder = _holder(name)
-    if holder is not None and not yes:
-        print(f"lab {name} is held by {holder}", file=sys.stderr)
-        if not ask_person("take it down all the same?"):
-            return REFUSED
+    working = () if yes else tuple(_working(name))
+    for sentence in working:
+        print(sentence, file=sys.stderr)
+    if working and not ask_person("take it down all the same?"):
+        return REFUSED
     existed = labs.down(name)
     print(f"lab {name} is down." if existed else f"lab {name} was not up: nothing to do.")
     return 0
 
 
-def _holder(name: str) -> Holder | None:
-    """Who works in a lab that is up; the files of the lab need not be readable."""
+def _working(name: str) -> Iterator[str]:
+    """Who works in a lab that is up, in sentences; the files of the lab need not be readable."""
     journal = labs.journal_of(name)
-    return None if journal is None else holder_of(StateFolder(journal.lab, journal.folder))
+    if journal is None:
+        return
+    holder = holder_of(StateFolder(journal.lab, journal.folder))
+    if holder is not None:
+        yield f"lab {name} is held by {holder}"
+    for host, programs in labs.at_terminals(journal).items():
+        shown = ", ".join(f"{program} (process {number})" for number, program in programs.items())
+        yield f"somebody has a terminal open on {host}: {shown}"
 
 
 @lab_app.command(name="list")

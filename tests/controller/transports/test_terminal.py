@@ -145,6 +145,18 @@ def test_a_session_that_ends_says_in_which_line(half: bytes) -> None:
     assert toy.lines == ["vlan 11"]
 
 
+@pytest.mark.parametrize("error", [OSError("Socket is closed"), EOFError()])
+def test_a_session_that_ends_before_a_line_is_sent_is_lost(error: Exception) -> None:
+    terminal, toy = _logged_in()
+
+    def end(_: bytes) -> None:
+        raise error
+
+    toy.sendall = end  # type: ignore[method-assign]
+    with pytest.raises(Unreachable, match=r"the session broke while it was executing 'vlan 11' \([^)]+ closed\)"):
+        terminal.type_line("vlan 11")
+
+
 def test_a_line_whose_echo_was_mangled_counts_when_the_switch_is_quiet_at_its_prompt() -> None:
     terminal, toy = _logged_in()
     toy.sendall = lambda s: toy.say(b"$tchport general allowed vlan add 11-16\r\nsw1# ")  # type: ignore[method-assign]  # noqa: ARG005

@@ -140,6 +140,16 @@ def _erase_startup(session: Session, match: Match[Any]) -> Reply:
     return Ask("\nAre you sure you want to clear the startup-config? (y/n) ", erased)
 
 
+def _make_key(_session: Session, match: Match[Any]) -> Reply:
+    """Keys are there from the first start, and the switch asks [M]. Simplification: the twin keeps its host key."""
+    kind = match.keywords[-1].upper()
+
+    def answered(answer: str) -> Reply:
+        return f"\n{kind} key generation started, this may take a few minutes...\n" if _yes(answer) else ""
+
+    return Ask(f"\nDo you want to overwrite the existing {kind} keys? (y/n): ", answered)
+
+
 _EXEC = frozenset({"exec"})
 _USER = frozenset({"user"})
 _ALL = frozenset({"user", "exec"})
@@ -160,6 +170,7 @@ COMMANDS: tuple[Command[Handler], ...] = (
     ),
     Command("clear config", _clear_config, _EXEC, "Clear the configuration."),
     Command("erase startup-config", _erase_startup, _EXEC, "Erase the startup configuration."),
+    Command("crypto key generate (rsa|dsa)", _make_key, frozenset({"config"}), "Generate SSH host keys."),
     Command("reload", _reload, _EXEC, "Reset the switch."),
     Command("logout", _logout, _ALL, "Exit this session. Any unsaved changes are lost."),
     Command("quit", _logout, _ALL, "Exit this session. Any unsaved changes are lost."),

@@ -30,6 +30,7 @@ _SINGLE = (
     "snmp-server contact",
     "serviceport protocol",
     "serviceport ip",
+    "network parms",
     "ip management",
     "ip default-gateway",
     "ip ssh",
@@ -158,5 +159,7 @@ COMMANDS: tuple[Command[Handler], ...] = (
     ),
     Command("[no] set prompt <rest>", Configure(_global_line), _CONFIG),
     Command("serviceport (protocol|ip) <rest>", Configure(_exec_line), _EXEC, "Configure service port parameters."),
+    Command("[no] ip ssh <rest>", Configure(_exec_line), _EXEC, "Configure the SSH server."),
+    Command("network parms <rest>", Configure(_exec_line), _EXEC, "Configure network parameters of the switch."),
     Command("no serviceport (protocol|ip) [<rest>]", Configure(_exec_line), _EXEC),
 )

@@ -95,6 +95,16 @@ def _delete(session: Session, _match: Match[Any]) -> Reply:
     return Ask("\nDelete startup-config [y/n]? ", answered)
 
 
+def _make_key(_session: Session, match: Match[Any]) -> Reply:
+    """A switch has keys from its first start, and asks [M]. Simplification: the twin keeps its host key."""
+    kind = match.keywords[-1].upper()
+
+    def answered(key: str) -> Reply:
+        return f"The SSH service is generating a private {kind} key.\n" if key in {"y", "Y"} else ""
+
+    return Ask(f"Replace Existing {kind} Key [y/n]? ", answered)
+
+
 def _unsaved(device: SwitchDevice) -> bool:
     return device.startup != device.personality.render()
 
@@ -154,6 +164,7 @@ COMMANDS = (
     _row("write [memory]", _copy, EXEC, "Save the configuration"),
     _row("delete startup-config", _delete, EXEC, "Erase the startup configuration"),
     _row("reload", _reload, EXEC, "Restart"),
+    _row("crypto key generate (rsa|dsa)", _make_key, frozenset({"config"}), "SSH host keys"),
     _row("clear counters [<ports>]", _clear_counters, EXEC, "Interface counters"),
     _row("clear mac address-table dynamic [interface <port>] [vlan <vid>]", _clear_macs, EXEC, "Learned addresses"),
     _row("show running-config [interface <ports>]", show_system.running_config, EXEC, "Running configuration"),
