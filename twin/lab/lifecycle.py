@@ -23,6 +23,7 @@ from twin.machine.foreground import run_in_foreground
 from twin.machine.lab_clock import make_page, rate_of
 from twin.machine.neighbours import raise_limits, restore_limits
 from twin.machine.statedir import CLOCK, Journal, State, StateDir, hidden_labs, running_labs, state_of
+from twin.machine.terminals import program_at_terminal
 from twin.truth.truth import TruthError, load_truth
 
 Progress = Callable[[str, int, int], None]
@@ -286,6 +287,19 @@ def clock_page(name: str) -> Path:
             f"`eeectl lab up {journal.lab} --rate 1/10`."
         )
     return page
+
+
+def at_terminals(journal: Journal) -> dict[str, dict[int, str]]:
+    """Programs on hosts of a lab that somebody runs at a terminal: names by process number, by host."""
+    found = {}
+    for host in journal.hosts:
+        try:
+            members = (Path(journal.cgroups) / host / "cgroup.procs").read_text(encoding="ascii").split()
+        except OSError:
+            continue  # the host has ended
+        if attended := {number: name for number in map(int, members) if (name := program_at_terminal(number))}:
+            found[host] = attended
+    return found
 
 
 def outside_lab_time(name: str) -> dict[str, dict[int, str]]:

@@ -127,6 +127,19 @@ def test_a_lab_in_which_somebody_works_keeps_its_power_and_stays_up(engineer: En
     engineer.require_after()
 
 
+def test_a_lab_with_a_shell_open_on_a_host_stays_up(engineer: Engineer) -> None:
+    shell = pexpect.spawn("ssh", ["-F", str(engineer.lab.config), "-tt", "n01"], timeout=60)
+    shell.sendline("echo he''re")
+    shell.expect("here")
+    refused = engineer.eeectl("lab down")
+    assert refused.returncode == 1
+    assert "somebody has a terminal open on n01: " in refused.stderr
+    assert "give --yes" in refused.stderr
+    shell.sendline("exit")
+    shell.expect(pexpect.EOF)
+    shell.close()
+
+
 @pytest.fixture
 def killed_run(engineer: Engineer, tmp_path: Path) -> Path:
     """The folder of a run that was killed while the lab was at other levels than before."""
