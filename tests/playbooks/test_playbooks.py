@@ -42,14 +42,6 @@ def test_a_role_reads_no_variable_of_another_role_but_those_that_it_is_given() -
                 assert all(name.startswith(f"{role}_") for name in _yaml(file)), file
 
 
-def test_ansible_lint_finds_nothing() -> None:
-    linter = shutil.which("ansible-lint")
-    if linter is None:
-        pytest.skip("ansible-lint is not installed: `uvx ansible-lint --profile production` in playbooks runs it")
-    done = play("--offline", "--profile", "production", tool=linter)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_the_collection_holds_roles_and_playbooks_and_nothing_else(tmp_path: Path) -> None:
     done = play("collection", "build", "--output-path", str(tmp_path), tool="ansible-galaxy")
     assert done.returncode == 0, done.stdout + done.stderr
