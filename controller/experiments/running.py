@@ -202,6 +202,8 @@ class Runner:
                 else f"its files could not be written: {error.strerror or error}."
             )
             return TrialEnded(number, "failed", why, from_ns, self.run.clock.now_ns())
+        for note in pace_notes:
+            self.progress.say(note)
         for note in (*unsteady, *done.notes, *pace_notes, *self._shared_processors(done)):
             self.run.event(EventKind.TRIAL_NOTE, trial=number, note=note)
         why = done.why or violation or self._why_invalid(done)

@@ -46,7 +46,7 @@ Commands = Callable[..., int]
 
 @dataclass
 class Measuring:
-    """One study in progress. `clock`: seconds that only grow; in a lab with a clock of its own, the lab's."""
+    """One study in progress. `clock`: seconds of the wall that only grow."""
 
     lab: Lab
     folder: StudyFolder

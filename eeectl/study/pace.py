@@ -1,9 +1,11 @@
-"""A virtual lab with a slow clock goes at the wall's pace while a study that was interrupted restores it.
+"""A person waits by the wall's clock, also for a virtual lab with a clock of its own.
 
-What is being measured is lost anyway, and a person waits: at 1/250 of the wall's pace a restore of a few lab seconds
-would take minutes. A rack, and a lab without a clock of its own, are left alone.
+A study's budget is the wall's time. While a study that was interrupted restores a slow lab, that goes at the wall's
+pace: what is being measured is lost anyway, and at 1/250 a restore of a few lab seconds would take minutes. A rack, and
+a lab without a clock of its own, are left alone.
 """
 
+import time
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -19,6 +21,13 @@ class Pace:
 
     lab: str
     _before: str = field(default="", init=False)
+
+    def wall_s(self) -> float:
+        """The wall's monotonic time, s."""
+        try:
+            return read_lab_clock(labs.clock_page(self.lab))[2] / 1e9
+        except (LabError, OSError):
+            return time.monotonic()  # no virtual lab, or none with a clock
 
     def hurry(self) -> None:
         """Go at the wall's pace if the lab is slower."""

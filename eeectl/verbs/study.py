@@ -2,7 +2,6 @@
 
 import re
 import shlex
-import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -61,7 +60,7 @@ def study(
     precision
         Half width of the intervals that are wanted, of each value. Default: 2%.
     budget
-        Time that it may take, such as 90s, 40m or 2h, of the lab's clock; with --resume, from now on. The pilot is
+        Time that it may take, such as 90s, 40m or 2h, by the wall's clock; with --resume, from now on. The pilot is
         finished in any case. Default: 40m.
     quick
         The same as --budget 5m.
@@ -100,7 +99,7 @@ def study(
     pace = Pace(known.name)
     commands = partial(run_eeectl, on_interrupt=pace.hurry)
     try:
-        status = _execute(folder, console, Measuring(known, folder, commands, time.monotonic, console), yes=yes)
+        status = _execute(folder, console, Measuring(known, folder, commands, pace.wall_s, console), yes=yes)
     except KeyboardInterrupt:
         status = INTERRUPTED
     finally:
