@@ -48,6 +48,38 @@ impl LinkPolicy {
         }
         Ok(())
     }
+
+    /// When LPI is asserted on a link that is idle from `idle_from` on.
+    pub(crate) const fn asleep_from(&self, idle_from: u64) -> u64 {
+        match self.mode {
+            Mode::Off => u64::MAX,
+            _ => idle_from.saturating_add(self.timing.hold),
+        }
+    }
+
+    /// Account for the time from `idle_from` to the end of a wake that was requested at `at`, in LPI. When the wake
+    /// begins, and when it ends.
+    pub(crate) fn wake(&self, idle_from: u64, at: u64, ledger: &mut LinkLedger) -> (u64, u64) {
+        let low = self.asleep_from(idle_from);
+        ledger.idle += low - idle_from;
+        let (from, length) = low_power(self.mode, &self.timing, low, at, ledger);
+        ledger.sleeps += 1;
+        ledger.wakes += 1;
+        ledger.wake += length;
+        (from, from.saturating_add(length))
+    }
+
+    /// Account for the time from `idle_from` to `now`, in which nothing was asked for.
+    pub(crate) fn rest(&self, idle_from: u64, now: u64, ledger: &mut LinkLedger) {
+        let low = self.asleep_from(idle_from);
+        ledger.idle += now.min(low) - idle_from;
+        if now > low {
+            ledger.sleeps += 1;
+            let (reached, _) = low_power(self.mode, &self.timing, low, now, ledger);
+            // Ts is not over.
+            ledger.sleep -= reached - now;
+        }
+    }
 }
 
 /// When a link can take a flit.
@@ -152,10 +184,7 @@ impl LinkTx {
 
     /// When LPI is asserted if no flit comes.
     fn asleep_from(&self) -> u64 {
-        if self.policy.mode == Mode::Off {
-            return u64::MAX;
-        }
-        self.idle_from.saturating_add(self.policy.timing.hold)
+        self.policy.asleep_from(self.idle_from)
     }
 
     /// `queued` flits wait. Asking again changes nothing, unless more wait. Ask before every [`Self::send`].
@@ -196,18 +225,11 @@ impl LinkTx {
         }
     }
 
-    /// Account for the time from `idle_from` to the end of a wake that was requested at `at`, in LPI.
+    /// Wake, asked for at `at`, in LPI.
     fn wake(&mut self, at: u64) {
-        let low = self.asleep_from();
-        let timing = self.policy.timing;
-        let ledger = &mut self.ledger;
-        ledger.idle += low - self.idle_from;
-        let (from, length) = low_power(self.policy.mode, &timing, low, at, ledger);
-        ledger.sleeps += 1;
-        ledger.wakes += 1;
-        ledger.wake += length;
+        let (from, ready) = self.policy.wake(self.idle_from, at, &mut self.ledger);
         self.busy = Busy::Waking { from };
-        self.idle_from = from.saturating_add(length);
+        self.idle_from = ready;
         self.waiting_since = None;
         self.wake_at = u64::MAX;
     }
@@ -250,20 +272,7 @@ impl LinkTx {
             }
             return ledger;
         }
-        let low = machine.asleep_from();
-        ledger.idle += now.min(low) - machine.idle_from;
-        if now > low {
-            ledger.sleeps += 1;
-            let (reached, _) = low_power(
-                machine.policy.mode,
-                &machine.policy.timing,
-                low,
-                now,
-                &mut ledger,
-            );
-            // Ts is not over.
-            ledger.sleep -= reached - now;
-        }
+        machine.policy.rest(machine.idle_from, now, &mut ledger);
         ledger
     }
 }

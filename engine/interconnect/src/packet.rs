@@ -12,75 +12,35 @@
 //! - An input's switch port never is the bottleneck.
 //! - Packets whose outputs are full are served first come, first served, where routers use round-robin arbiters.
 //!
+//! A packet is in no table: it travels from one cycle's list to the next ([`agenda`]), and is put away only while it waits.
+//! Of an output, a hop touches 32 bytes, and one counter of room for each virtual channel.
+//!
 //! [`PacketEngine::new`] refuses what it cannot simulate, and [`PacketEngine::doubts`] says where its results differ from
 //! the flit engine's. Compare the two before trusting it on a new kind of network.
 
-use std::collections::VecDeque;
+mod agenda;
+mod state;
+mod waiting;
 
 use crate::error::SimulationError;
-use crate::link::{LinkLedger, LinkPolicy, LinkTx, Ready};
+use crate::link::{LinkLedger, LinkPolicy, Mode};
 use crate::measure::{Interval, Measurement};
-use crate::network::{Network, NodeId, Peer, PortId};
+use crate::network::{Network, NodeId, Peer, Port, PortId, RouterId};
 use crate::parameters::{RouterParameters, Switching};
+use crate::prefetch::prefetch;
 use crate::rng::{Rng, Trials};
-use crate::routing::{Choice, Congestion, Header, Request, Routing};
-use crate::slots::Slots;
+use crate::routing::{Choice, Header, Request, Routing};
 use crate::traffic::Destinations;
 
-/// Cycles that the wheel holds; what is due later waits in a list.
-const WHEEL: u64 = 128;
+use agenda::{Agenda, Bucket, Event};
+use state::{Links, MEASURED, Output, Packet, Queued, Reached, Slept, Way, outputs};
+use waiting::{Queues, Waiting};
 
-#[derive(Copy, Clone, Debug)]
-enum Event {
-    /// The head of a packet reaches a router.
-    Arrive { port: PortId, packet: u32 },
-    /// Room for a packet behind an output.
-    Credit { output: u32, vc: u8 },
-    /// A node makes its next packet.
-    Make { node: NodeId },
-    /// The tail of a packet has reached its node.
-    Done { packet: u32 },
-    /// A packet was sent a history window ago.
-    Forget { port: PortId },
-}
+/// A network of more outputs than this does not fit into a core's own cache.
+const LARGE: usize = 1 << 14;
 
-/// A packet in the network.
-#[derive(Copy, Clone, Debug)]
-struct Packet {
-    header: Header,
-    created: u64,
-    /// The input buffer that it is in: the output that sent it, and the virtual channel.
-    from: u32,
-    vc: u8,
-    hops: u16,
-    measured: bool,
-    /// When its head came to the router.
-    arrived: u64,
-}
-
-/// An output: that of a port, or behind all ports that of a node.
-#[derive(Clone, Debug)]
-struct Output {
-    /// The link is free from here on.
-    free: u64,
-    /// The switch takes the next flit at this internal step.
-    next_step: u64,
-    latency: u32,
-    /// Packets that wait for room, and what they ask for.
-    waiting: VecDeque<(u32, Request)>,
-}
-
-/// Flits behind each output, as UGAL counts them.
-struct Queued<'a> {
-    used: &'a [u32],
-    recent: &'a [u32],
-}
-
-impl Congestion for Queued<'_> {
-    fn queued(&self, port: PortId) -> u32 {
-        self.used[port as usize].saturating_sub(self.recent[port as usize])
-    }
-}
+/// Events that are looked at together before they take place.
+const AHEAD: usize = 6;
 
 /// A quotient; the usual divisors are known to the compiler, which then does not divide.
 const fn divided(value: u64, by: u64) -> u64 {
@@ -102,18 +62,19 @@ pub struct PacketEngine {
     destinations: Destinations,
     rng: Rng,
     now: u64,
-    wheel: Vec<Vec<Event>>,
-    later: Vec<(u64, Event)>,
+    agenda: Agenda,
     outputs: Vec<Output>,
     /// Packets that fit, by output and virtual channel.
     room: Vec<u16>,
-    used: Vec<u32>,
+    /// Flits sent within the history window, by port; none without a window.
     recent: Vec<u32>,
-    links: Option<Vec<LinkTx>>,
-    packets: Slots<Packet>,
+    queues: Queues,
+    /// Idle cycles after which a link between routers sleeps.
+    hold: u64,
+    links: Option<Links>,
+    /// By port, up to when the link was free last; none if links never sleep.
+    slept: Vec<Slept>,
     requests: Vec<Request>,
-    /// When each node's next packet is due.
-    due: Vec<u64>,
     trials: Trials,
     measurement: Measurement,
     made: u64,
@@ -164,30 +125,33 @@ impl PacketEngine {
             ));
         }
         let ports = network.ports().len();
-        let outputs = ports + network.nodes() as usize;
+        let nodes = network.nodes() as usize;
+        let vcs = usize::from(parameters.vcs);
+        if (ports + nodes) * vcs > agenda::LARGEST as usize {
+            return SimulationError::parameter(format!(
+                "the packet engine numbers up to {} buffers, and this network has {}; take fewer virtual channels",
+                agenda::LARGEST,
+                (ports + nodes) * vcs
+            ));
+        }
         let fits = (u32::from(parameters.buffer_flits) / parameters.packet_flits) as u16;
-        let latencies =
-            network.ports().iter().map(|port| port.latency).chain(
-                (0..network.nodes()).map(|node| network.port(network.node_port(node)).latency),
-            );
         let mut engine = Self {
-            wheel: vec![Vec::new(); WHEEL as usize],
-            later: Vec::new(),
-            outputs: latencies
-                .map(|latency| Output {
-                    free: 0,
-                    next_step: 0,
-                    latency,
-                    waiting: VecDeque::new(),
-                })
-                .collect(),
-            room: vec![fits; outputs * usize::from(parameters.vcs)],
-            used: vec![0; outputs],
-            recent: vec![0; outputs],
+            agenda: Agenda::new(),
+            outputs: outputs(&network),
+            room: vec![fits; (ports + nodes) * vcs],
+            recent: vec![
+                0;
+                if parameters.history_window > 0 {
+                    ports
+                } else {
+                    0
+                }
+            ],
+            queues: Queues::new(ports + nodes),
+            hold: u64::MAX,
             links: None,
-            packets: Slots::new(),
+            slept: Vec::new(),
             requests: Vec::new(),
-            due: vec![0; network.nodes() as usize],
             trials: Trials::new(load / f64::from(parameters.packet_flits)),
             measurement: Measurement::default(),
             made: 0,
@@ -201,8 +165,9 @@ impl PacketEngine {
         };
         for node in 0..engine.network.nodes() {
             let due = engine.rng.trials(&engine.trials).saturating_sub(1);
-            engine.due[node as usize] = due;
-            engine.put(due, Event::Make { node });
+            let output = engine.node_output(node) as usize;
+            engine.outputs[output].next = due;
+            engine.agenda.put(0, due, Event::Make { node });
         }
         Ok(engine)
     }
@@ -254,12 +219,18 @@ impl PacketEngine {
                 "the packet engine neither coalesces nor slows links down; choose the flit engine",
             );
         }
-        let now = self.now;
-        let links = self.network.ports().iter().map(|port| match port.peer {
-            Peer::Port(_) => LinkTx::new(now, policy),
-            Peer::Node(_) => LinkTx::new(now, LinkPolicy::default()),
+        for output in &mut self.outputs {
+            output.free = output.free.max(self.now);
+            output.sent = 0;
+        }
+        let sleeps = policy.mode != Mode::Off;
+        let ports = self.network.ports().len();
+        self.hold = if sleeps { policy.timing.hold } else { u64::MAX };
+        self.links = Some(Links {
+            policy,
+            since: self.now,
         });
-        self.links = Some(links.collect());
+        self.slept = vec![Slept::default(); if sleeps { ports } else { 0 }];
         Ok(())
     }
 
@@ -267,8 +238,19 @@ impl PacketEngine {
     /// policy.
     #[must_use]
     pub fn link(&self, port: PortId) -> Option<LinkLedger> {
-        let link = self.links.as_ref()?.get(port as usize)?;
-        Some(link.ledger(self.now.max(link.idle_from())))
+        let links = self.links.as_ref()?;
+        let index = port as usize;
+        let policy = match self.network.ports().get(index)?.peer {
+            Peer::Port(_) => links.policy,
+            Peer::Node(_) => LinkPolicy::default(),
+        };
+        let Output { free, sent, .. } = self.outputs[index];
+        let slept = self.slept.get(index).copied().unwrap_or_default();
+        let mut ledger = slept.ledger();
+        ledger.transmit = sent * u64::from(self.parameters.packet_flits);
+        ledger.idle = free - links.since - ledger.total();
+        policy.rest(free, self.now.max(free), &mut ledger);
+        Some(ledger)
     }
 
     /// The present cycle.
@@ -303,33 +285,22 @@ impl PacketEngine {
     /// Packets in buffers and on links, counted one by one.
     #[must_use]
     pub fn in_flight(&self) -> u64 {
-        let flying = self
-            .wheel
-            .iter()
-            .flatten()
-            .chain(self.later.iter().map(|(_, event)| event))
-            .filter(|event| matches!(event, Event::Arrive { .. } | Event::Done { .. }))
-            .count();
-        let waiting: usize = self.outputs.iter().map(|output| output.waiting.len()).sum();
-        (flying + waiting) as u64
+        (self.agenda.packets() + self.queues.count()) as u64
     }
 
     /// Whether every buffer is empty and every credit back.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         let fits = (u32::from(self.parameters.buffer_flits) / self.parameters.packet_flits) as u16;
-        self.room.iter().all(|&room| room == fits)
-            && self
-                .used
-                .iter()
-                .chain(&self.recent)
-                .all(|&flits| flits == 0)
+        self.room.iter().all(|&room| room == fits) && self.recent.iter().all(|&flits| flits == 0)
     }
 
     /// How long the oldest waiting node lags behind its packets' times, in cycles: grows without bound past saturation.
     #[must_use]
     pub fn backlog(&self) -> u64 {
-        let oldest = self.due.iter().copied().min().unwrap_or(self.now);
+        let nodes = &self.outputs[self.network.ports().len()..];
+        let oldest = nodes.iter().map(|node| node.next).min();
+        let oldest = oldest.unwrap_or(self.now);
         self.now.saturating_sub(oldest)
     }
 
@@ -342,7 +313,9 @@ impl PacketEngine {
     /// No packet is made from now on.
     pub fn stop_traffic(&mut self) {
         self.trials = Trials::new(0.0);
-        self.due.fill(u64::MAX);
+        for node in &mut self.outputs[self.network.ports().len()..] {
+            node.next = u64::MAX;
+        }
     }
 
     /// Simulate so many cycles; what happened in them.
@@ -355,47 +328,112 @@ impl PacketEngine {
         std::mem::take(&mut self.measurement.interval)
     }
 
-    fn put(&mut self, at: u64, event: Event) {
-        debug_assert!(at >= self.now);
-        if at - self.now < WHEEL {
-            self.wheel[(at % WHEEL) as usize].push(event);
-        } else if at != u64::MAX {
-            self.later.push((at, event));
-        }
-    }
-
     fn cycle(&mut self) {
-        if self.now % WHEEL == 0 && !self.later.is_empty() {
-            let (now, wheel) = (self.now, &mut self.wheel);
-            self.later.retain(|&(at, event)| {
-                let near = at - now < WHEEL;
-                if near {
-                    wheel[(at % WHEEL) as usize].push(event);
-                }
-                !near
-            });
+        let bucket = self.agenda.take(self.now);
+        if self.outputs.len() > LARGE {
+            self.execute_ahead(&bucket);
+        } else {
+            self.execute(&bucket.words, &bucket.packets, None);
         }
-        let slot = (self.now % WHEEL) as usize;
-        // An event may bring forth another of the same cycle.
-        let mut list = std::mem::take(&mut self.wheel[slot]);
-        while !list.is_empty() {
-            for &event in &list {
-                self.execute(event);
-            }
-            list.clear();
-            std::mem::swap(&mut list, &mut self.wheel[slot]);
-        }
-        self.wheel[slot] = list;
+        self.finish(&bucket);
+        self.agenda.give_back(bucket);
         self.now += 1;
     }
 
-    fn execute(&mut self, event: Event) {
-        match event {
-            Event::Arrive { port, packet } => self.arrive(port, packet),
-            Event::Credit { output, vc } => self.credit(output, vc),
-            Event::Make { node } => self.make(node),
-            Event::Done { packet } => self.finish(packet),
-            Event::Forget { port } => self.recent[port as usize] -= self.parameters.packet_flits,
+    /// Let events take place, a few at a time, while what the next few need comes into the cache.
+    fn execute_ahead(&mut self, bucket: &Bucket) {
+        let [mut packets, mut packets_ahead] = [bucket.packets.as_slice(); 2];
+        let mut ways = [[Way::Open; AHEAD]; 2];
+        let mut chunks = bucket.words.chunks(AHEAD);
+        let mut words = chunks.next().unwrap_or_default();
+        packets_ahead = self.look_ahead(words, packets_ahead, &mut ways[0]);
+        while !words.is_empty() {
+            let coming = chunks.next().unwrap_or_default();
+            packets_ahead = self.look_ahead(coming, packets_ahead, &mut ways[1]);
+            packets = self.execute(words, packets, Some(&ways[0]));
+            words = coming;
+            ways.swap(0, 1);
+        }
+    }
+
+    /// Let events take place, with the ways of their packets if these are known; the packets behind theirs.
+    #[inline(always)]
+    fn execute<'a>(
+        &mut self,
+        words: &[u32],
+        mut packets: &'a [Packet],
+        ways: Option<&[Way; AHEAD]>,
+    ) -> &'a [Packet] {
+        let mut known = 0;
+        for &word in words {
+            match Event::of(word) {
+                Event::Arrive { from } => {
+                    let Some((packet, rest)) = packets.split_first() else {
+                        continue;
+                    };
+                    packets = rest;
+                    let way = ways.map_or_else(|| self.way(packet), |ways| ways[known]);
+                    known += 1;
+                    self.arrive(from, packet, way);
+                }
+                Event::Credit { buffer } => self.credit(buffer),
+                Event::Make { node } => self.make(node),
+                Event::Forget { port } => {
+                    self.recent[port as usize] -= self.parameters.packet_flits;
+                }
+            }
+        }
+        packets
+    }
+
+    /// Find the ways of the packets that these events are about, as far as they do not depend on what happens before, and
+    /// have what the events will change brought into the cache: in a large network none of it is there. The packets behind.
+    #[inline(always)]
+    fn look_ahead<'a>(
+        &self,
+        words: &[u32],
+        mut packets: &'a [Packet],
+        ways: &mut [Way; AHEAD],
+    ) -> &'a [Packet] {
+        let vcs = usize::from(self.parameters.vcs);
+        let mut ways = ways.iter_mut();
+        for &word in words {
+            match Event::of(word) {
+                Event::Arrive { .. } => {
+                    let (Some((packet, rest)), Some(way)) = (packets.split_first(), ways.next())
+                    else {
+                        continue;
+                    };
+                    packets = rest;
+                    *way = self.way(packet);
+                    match way {
+                        Way::Node(port) => prefetch(&self.outputs, *port as usize),
+                        Way::Hop(request) => {
+                            let port = request.port as usize;
+                            prefetch(&self.outputs, port);
+                            prefetch(&self.room, port * vcs);
+                            prefetch(&self.slept, port);
+                        }
+                        Way::Open => {}
+                    }
+                }
+                Event::Credit { buffer } => prefetch(&self.room, buffer as usize),
+                Event::Make { node } => {
+                    prefetch(&self.outputs, self.node_output(node) as usize);
+                }
+                Event::Forget { .. } => {}
+            }
+        }
+        packets
+    }
+
+    fn way(&self, packet: &Packet) -> Way {
+        if packet.router == packet.target {
+            return Way::Node(self.routing.node_port(packet.dest));
+        }
+        match self.routing.only(packet.router, &packet.header()) {
+            Some(request) => Way::Hop(request),
+            None => Way::Open,
         }
     }
 
@@ -405,211 +443,277 @@ impl PacketEngine {
     }
 
     fn make(&mut self, node: NodeId) {
-        let created = self.due[node as usize];
+        let output = self.node_output(node) as usize;
+        let created = self.outputs[output].next;
         if created == u64::MAX {
             return;
         }
         let gap = self.rng.trials(&self.trials);
-        self.due[node as usize] = created.saturating_add(gap);
+        self.outputs[output].next = created.saturating_add(gap);
         let dest = self.destinations.draw(node, &mut self.rng);
         let packet = self.make_packet(node, dest, created);
         self.launch(node, packet);
     }
 
-    fn make_packet(&mut self, source: NodeId, dest: NodeId, created: u64) -> u32 {
+    fn make_packet(&mut self, source: NodeId, dest: NodeId, created: u64) -> Packet {
         self.made += 1;
-        let packet = Packet {
-            header: self.routing.header(source, dest),
-            created,
-            from: self.node_output(source),
-            vc: 0,
+        let header = self.routing.header(source, dest);
+        Packet {
+            dest,
+            target: header.target,
+            via: header.via,
+            created: created as u32,
+            router: RouterId::MAX,
+            back: 0,
             hops: 0,
-            measured: self.measurement.made(),
-            arrived: self.now,
-        };
-        self.packets.put(packet)
+            phase: header.phase,
+            tag: if self.measurement.made() { MEASURED } else { 0 },
+        }
     }
 
     /// A packet asks for its node's channel.
-    fn launch(&mut self, node: NodeId, packet: u32) {
-        let output = self.node_output(node);
-        let header = self.packets[packet].header;
+    fn launch(&mut self, node: NodeId, packet: Packet) {
         let any = Request {
-            port: output,
+            port: self.node_output(node),
             first_vc: 0,
             last_vc: self.parameters.vcs - 1,
             priority: 0,
-            phase: header.phase,
-            via: header.via,
+            phase: packet.phase,
+            via: packet.via,
         };
-        self.ask(output, packet, any);
+        match self.roomiest(any) {
+            Some(vc) => self.leave_node(node, packet, vc),
+            None => self.queues.push(packet, u32::MAX, self.now, any),
+        }
     }
 
-    fn arrive(&mut self, port: PortId, packet: u32) {
-        let router = self.network.port(port).router;
-        self.packets[packet].arrived = self.now;
+    #[inline(always)]
+    fn arrive(&mut self, from: u32, packet: &Packet, way: Way) {
+        let request = match way {
+            Way::Node(node) => {
+                self.deliver(from, packet, node);
+                return;
+            }
+            Way::Hop(request) => request,
+            Way::Open => self.choose(from, packet),
+        };
+        match self.roomiest(request) {
+            Some(vc) => self.grant(from, packet, self.now, request, vc),
+            None => self.queues.push(*packet, from, self.now, request),
+        }
+    }
+
+    fn choose(&mut self, from: u32, packet: &Packet) -> Request {
+        let in_port = match self.network.ports().get(from as usize) {
+            Some(Port {
+                peer: Peer::Port(peer),
+                ..
+            }) => *peer,
+            _ => self
+                .network
+                .node_port(from - self.network.ports().len() as u32),
+        };
         let queued = Queued {
-            used: &self.used,
+            room: &self.room,
             recent: &self.recent,
+            vcs: usize::from(self.parameters.vcs),
+            fits: self.fits(),
+            flits: self.parameters.packet_flits,
         };
         self.routing.choose(
-            (router, port),
-            &self.packets[packet].header,
+            (packet.router, in_port),
+            &packet.header(),
             &queued,
             self.parameters.threshold,
             &mut self.rng,
             &mut self.requests,
         );
-        let request = self.requests[0];
-        match self.network.port(request.port).peer {
-            Peer::Node(_) => self.deliver(request.port, packet),
-            Peer::Port(_) => self.ask(request.port, packet, request),
-        }
+        self.requests[0]
     }
 
-    /// Take a virtual channel with room, or wait for one.
-    fn ask(&mut self, output: u32, packet: u32, request: Request) {
-        let base = output as usize * usize::from(self.parameters.vcs);
-        // The one with the most room, the lowest among equals.
+    /// Packets that fit behind an output, on all virtual channels.
+    fn fits(&self) -> u32 {
+        u32::from(self.parameters.buffer_flits) / self.parameters.packet_flits
+            * u32::from(self.parameters.vcs)
+    }
+
+    /// The virtual channel with the most room, the lowest among equals; none if all are full.
+    fn roomiest(&self, request: Request) -> Option<u8> {
+        let base = request.port as usize * usize::from(self.parameters.vcs);
         let (first, last) = (usize::from(request.first_vc), usize::from(request.last_vc));
-        let (mut most, mut vc) = (0, request.first_vc);
-        for (&room, own) in self.room[base + first..=base + last]
+        // Room above, how low the channel is below.
+        let most = self.room[base + first..=base + last]
             .iter()
             .zip(request.first_vc..)
-        {
-            if room > most {
-                (most, vc) = (room, own);
-            }
-        }
-        if most > 0 {
-            self.grant(output, packet, request, vc);
-        } else {
-            self.outputs[output as usize]
-                .waiting
-                .push_back((packet, request));
+            .map(|(&room, vc)| u32::from(room) << 8 | u32::from(u8::MAX - vc))
+            .max()?;
+        (most >> 8 > 0).then_some(u8::MAX - most as u8)
+    }
+
+    fn credit(&mut self, buffer: u32) {
+        let room = &mut self.room[buffer as usize];
+        *room += 1;
+        // Packets wait only for channels without room.
+        if *room == 1 {
+            self.serve(buffer);
         }
     }
 
-    fn credit(&mut self, output: u32, vc: u8) {
-        self.room[output as usize * usize::from(self.parameters.vcs) + usize::from(vc)] += 1;
-        self.used[output as usize] -= self.parameters.packet_flits;
-        let waiting = &mut self.outputs[output as usize].waiting;
-        let next = waiting
-            .iter()
-            .position(|(_, request)| (request.first_vc..=request.last_vc).contains(&vc));
-        if let Some((packet, request)) = next.and_then(|index| waiting.remove(index)) {
-            self.grant(output, packet, request, vc);
-        }
-    }
-
-    /// A packet has its virtual channel: it goes through the switch, if it is in a router, and over the link.
-    fn grant(&mut self, output: u32, packet: u32, request: Request, vc: u8) {
-        self.room[output as usize * usize::from(self.parameters.vcs) + usize::from(vc)] -= 1;
-        self.used[output as usize] += self.parameters.packet_flits;
-        let ports = self.network.ports().len() as u32;
-        let start = if output >= ports {
-            self.leave_node(output - ports, packet)
-        } else {
-            let start = self.cross(output, packet);
-            if self.parameters.history_window > 0 {
-                self.recent[output as usize] += self.parameters.packet_flits;
-                let at = self.now + u64::from(self.parameters.history_window);
-                self.put(at, Event::Forget { port: output });
-            }
-            let moving = &mut self.packets[packet];
-            moving.header.phase = request.phase;
-            moving.header.via = request.via;
-            moving.hops += 1;
-            start
+    /// The first packet that waits for a virtual channel that now has room takes it.
+    #[inline(never)]
+    fn serve(&mut self, buffer: u32) {
+        let vcs = u32::from(self.parameters.vcs);
+        let (output, vc) = (buffer / vcs, (buffer % vcs) as u8);
+        let Some(Waiting {
+            packet,
+            from,
+            arrived,
+            request,
+            ..
+        }) = self.queues.take(output, vc)
+        else {
+            return;
         };
-        let moving = &mut self.packets[packet];
-        (moving.from, moving.vc) = (output, vc);
-        let port = if output >= ports {
-            self.network.node_port(output - ports)
-        } else {
-            match self.network.port(output).peer {
-                Peer::Port(peer) => peer,
-                Peer::Node(_) => unreachable!("ejection takes no credit"),
-            }
-        };
-        let at = start + 1 + u64::from(self.outputs[output as usize].latency);
-        self.put(at, Event::Arrive { port, packet });
+        match output.checked_sub(self.network.ports().len() as u32) {
+            Some(node) => self.leave_node(node, packet, vc),
+            None => self.grant(from, &packet, arrived, request, vc),
+        }
     }
 
-    /// Through the switch to an output; when the head leaves over the link. The buffer that the packet leaves is free for
-    /// another when its tail is in the switch.
-    fn cross(&mut self, port: PortId, packet: u32) -> u64 {
+    /// A packet in a router has its virtual channel: it goes through the switch and over the link.
+    #[inline(always)]
+    fn grant(&mut self, from: u32, packet: &Packet, arrived: u64, request: Request, vc: u8) {
+        let port = request.port;
+        self.room[port as usize * usize::from(self.parameters.vcs) + usize::from(vc)] -= 1;
+        let start = self.cross(from, packet, port, arrived, self.hold);
+        if self.parameters.history_window > 0 {
+            self.recent[port as usize] += self.parameters.packet_flits;
+            let at = self.now + u64::from(self.parameters.history_window);
+            self.agenda.put(self.now, at, Event::Forget { port });
+        }
+        let Output {
+            router, latency, ..
+        } = self.outputs[port as usize];
+        let next = Packet {
+            via: request.via,
+            phase: request.phase,
+            hops: packet.hops + 1,
+            router,
+            back: latency + u32::from(self.parameters.credit_delay),
+            tag: packet.tag & MEASURED | vc,
+            ..*packet
+        };
+        let at = start + 1 + u64::from(latency);
+        self.agenda.put_packet(self.now, at, port, next);
+    }
+
+    /// Through the switch from an input buffer to an output, whose link sleeps if it has been idle for longer than `hold`;
+    /// when the head leaves over the link. The buffer is free for another packet when the tail is in the switch.
+    #[inline(always)]
+    fn cross(&mut self, from: u32, packet: &Packet, port: PortId, arrived: u64, hold: u64) -> u64 {
         let steps = u64::from(self.parameters.speedup);
         let flits = u64::from(self.parameters.packet_flits);
-        let output = &mut self.outputs[port as usize];
-        let step = output.next_step.max(self.now * steps + 1);
+        let Output { free, next, .. } = self.outputs[port as usize];
+        let step = next.max(self.now * steps + 1);
         // Flits come in one a cycle, and each goes through at the first step that it can.
-        let arrived = self.packets[packet].arrived;
         let last = (step + flits - 1).max((arrived + flits - 1) * steps);
-        output.next_step = last + 1;
-        let ready = divided(step + 1, steps);
-        let mut start = ready.max(output.free);
-        if let Some(links) = &mut self.links {
-            let link = &mut links[port as usize];
-            // A wake may have been the last thing that the link did.
-            while let Ready::At(at) = link.request(start, 1) {
-                if at == start {
-                    break;
-                }
-                start = at;
-            }
-            link.send_packet(start, self.parameters.packet_flits);
+        let mut start = divided(step + 1, steps).max(free);
+        if start > free.saturating_add(hold) {
+            start = self.wake(port, free, start);
         }
-        self.outputs[port as usize].free = start + flits;
-        let Packet { from, vc, .. } = self.packets[packet];
-        let latency = u64::from(self.outputs[from as usize].latency);
-        let delay = if from < self.network.ports().len() as u32 {
-            u64::from(self.parameters.credit_delay)
-        } else {
-            0
-        };
-        self.put(
-            divided(last, steps) + 1 + latency + delay,
-            Event::Credit { output: from, vc },
+        let output = &mut self.outputs[port as usize];
+        output.next = last + 1;
+        output.free = start + flits;
+        output.sent += 1;
+        let buffer = from * u32::from(self.parameters.vcs) + u32::from(packet.vc());
+        self.agenda.put(
+            self.now,
+            divided(last, steps) + 1 + u64::from(packet.back),
+            Event::Credit { buffer },
         );
         start
     }
 
-    fn leave_node(&mut self, node: NodeId, packet: u32) -> u64 {
-        let output = self.node_output(node);
-        let start = self.now.max(self.outputs[output as usize].free);
-        let end = start + u64::from(self.parameters.packet_flits);
-        self.outputs[output as usize].free = end;
-        let queued = Queued {
-            used: &self.used,
-            recent: &self.recent,
+    /// A link that sleeps, and is free from `free` on, is asked for at `at`; when it is awake.
+    #[cold]
+    fn wake(&mut self, port: PortId, free: u64, at: u64) -> u64 {
+        let Some(links) = &self.links else {
+            return at;
         };
-        let header = self.packets[packet].header;
-        self.packets[packet].header =
+        let mut ledger = LinkLedger::default();
+        let (_, awake) = links.policy.wake(free, at, &mut ledger);
+        self.slept[port as usize].add(&ledger);
+        awake
+    }
+
+    /// A packet has the virtual channel of its node's channel.
+    fn leave_node(&mut self, node: NodeId, packet: Packet, vc: u8) {
+        let output = self.node_output(node);
+        self.room[output as usize * usize::from(self.parameters.vcs) + usize::from(vc)] -= 1;
+        let queued = Queued {
+            room: &self.room,
+            recent: &self.recent,
+            vcs: usize::from(self.parameters.vcs),
+            fits: self.fits(),
+            flits: self.parameters.packet_flits,
+        };
+        let header = Header {
+            source: node,
+            ..packet.header()
+        };
+        let Header { phase, via, .. } =
             self.routing
                 .start(header, &queued, self.parameters.threshold, &mut self.rng);
-        let next = self.due[node as usize];
+        let Output {
+            free,
+            next,
+            router,
+            latency,
+            ..
+        } = self.outputs[output as usize];
+        let start = self.now.max(free);
+        let end = start + u64::from(self.parameters.packet_flits);
+        self.outputs[output as usize].free = end;
         if next != u64::MAX {
-            self.put(next.max(end), Event::Make { node });
+            self.agenda
+                .put(self.now, next.max(end), Event::Make { node });
         }
-        start
+        let moving = Packet {
+            phase,
+            via,
+            router,
+            back: latency,
+            tag: packet.tag & MEASURED | vc,
+            ..packet
+        };
+        let at = start + 1 + u64::from(latency);
+        self.agenda.put_packet(self.now, at, output, moving);
     }
 
     /// The last hop: a node takes whatever comes.
-    fn deliver(&mut self, port: PortId, packet: u32) {
-        let start = self.cross(port, packet);
+    fn deliver(&mut self, from: u32, packet: &Packet, port: PortId) {
+        let start = self.cross(from, packet, port, self.now, u64::MAX);
         let latency = u64::from(self.outputs[port as usize].latency);
-        let tail = start + u64::from(self.parameters.packet_flits) - 1;
-        self.put(tail + 1 + latency, Event::Done { packet });
+        let tail = start + u64::from(self.parameters.packet_flits) + latency;
+        let reached = Reached {
+            latency: (tail as u32).wrapping_sub(packet.created),
+            hops: packet.hops,
+            measured: packet.tag & MEASURED != 0,
+        };
+        self.agenda.put_reached(self.now, tail, reached);
     }
 
-    fn finish(&mut self, index: u32) {
-        let packet = self.packets[index];
-        let latency = self.now - packet.created;
-        self.done += 1;
-        self.measurement.interval.flits += u64::from(self.parameters.packet_flits);
-        self.measurement
-            .arrived(latency, u64::from(packet.hops), packet.measured);
-        self.packets.free(index);
+    /// Tails have reached their nodes.
+    fn finish(&mut self, bucket: &Bucket) {
+        let packets = bucket.reached.len() as u64;
+        self.done += packets;
+        self.measurement.interval.flits += packets * u64::from(self.parameters.packet_flits);
+        for reached in &bucket.reached {
+            self.measurement.arrived(
+                reached.latency.into(),
+                reached.hops.into(),
+                reached.measured,
+            );
+        }
     }
 }

@@ -106,7 +106,7 @@ impl Algorithm {
 /// What a packet carries for its routing.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Header {
-    /// Where it comes from.
+    /// Where it comes from; asked for only there.
     pub source: NodeId,
     /// Where it goes.
     pub dest: NodeId,
@@ -326,6 +326,21 @@ impl Routing {
             Relation::Upward(upward) => upward.requests(router, header, out),
             Relation::Group(group) => group.requests(router, header, out),
             Relation::Table(table) => table.requests(router, header, out),
+        }
+    }
+
+    /// The port of a node.
+    pub(crate) fn node_port(&self, node: NodeId) -> PortId {
+        self.node_ports[node as usize]
+    }
+
+    /// The request of a packet that is not at its target, where that is the only one whatever the queues are: what
+    /// [`Self::choose`] would find, without a random number. `None` if there are several, or to leave it to that.
+    pub(crate) fn only(&self, router: RouterId, header: &Header) -> Option<Request> {
+        match &self.relation {
+            Relation::Flat(flat) => flat.only(router, header),
+            Relation::Upward(upward) => upward.only(router, header),
+            _ => None,
         }
     }
 

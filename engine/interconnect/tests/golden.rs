@@ -4,10 +4,10 @@ mod networks;
 
 use interconnect::flit::consolidation::Consolidation;
 use interconnect::flit::stages::Stages;
-use interconnect::link::{LinkPolicy, Mode, Timing};
+use interconnect::link::{LinkLedger, LinkPolicy, Mode, Timing};
 use interconnect::rng::Rng;
 use interconnect::routing::Algorithm;
-use interconnect::topology::Tree;
+use interconnect::topology::{Dragonfly, Tree};
 use interconnect::traffic::{Destinations, Pattern};
 use interconnect::{Network, PacketEngine, RouterParameters, Switching};
 use networks::{flat, flit_engine, routing, torus};
@@ -51,21 +51,220 @@ fn by_flit(
 }
 
 fn by_packet(network: &Network, algorithm: Algorithm, pattern: &Pattern) -> Found {
-    let destinations = Destinations::new(pattern, network.nodes(), &mut Rng::new(7)).unwrap();
-    let routing = routing(network, algorithm, cut_through().vcs);
-    let mut engine = PacketEngine::new(
-        network.clone(),
-        routing,
-        cut_through(),
-        destinations,
-        0.4,
-        7,
+    let at = (cut_through(), 0.4, sleepy());
+    let (found, ledgers) = packets_at(network, algorithm, pattern, at);
+    (
+        found.0,
+        found.1,
+        found.2,
+        ledgers.iter().map(LinkLedger::low_power).sum(),
     )
-    .unwrap();
-    engine.set_links(sleepy()).unwrap();
+}
+
+/// Packets, sum of latencies, sum of hops, and 99th percentile of the latency; and all links' ledgers.
+fn packets_at(
+    network: &Network,
+    algorithm: Algorithm,
+    pattern: &Pattern,
+    (parameters, load, policy): (RouterParameters, f64, LinkPolicy),
+) -> (Found, Vec<LinkLedger>) {
+    let destinations = Destinations::new(pattern, network.nodes(), &mut Rng::new(7)).unwrap();
+    let routing = routing(network, algorithm, parameters.vcs);
+    let mut engine =
+        PacketEngine::new(network.clone(), routing, parameters, destinations, load, 7).unwrap();
+    engine.set_links(policy).unwrap();
+    engine.measure(true);
     let found = engine.advance(3000);
-    let low = (0..network.ports().len() as u32).map(|port| engine.link(port).unwrap().low_power());
-    (found.packets, found.latency, found.hops, low.sum())
+    let late = engine.measurement().latencies().quantile(0.99).unwrap();
+    let ledgers = (0..network.ports().len() as u32).map(|port| engine.link(port).unwrap());
+    (
+        (found.packets, found.latency, found.hops, late),
+        ledgers.collect(),
+    )
+}
+
+/// Packets that wait, a history window, channels longer than the agenda, every low-power mode.
+#[test]
+fn equal_packets_in_every_version() {
+    let butterfly = flat(&[4, 4], 4, 1).with_link_latency(5).unwrap();
+    let trunked = flat(&[3, 4, 2], 2, 2);
+    let cube = torus(&[4, 4], true);
+    let far = torus(&[4, 3], false).with_link_latency(300).unwrap();
+    let dragonfly = Dragonfly::balanced(2).build().unwrap();
+    let tornado = Pattern::Tornado { base: 4, digits: 3 };
+    let tight = RouterParameters {
+        buffer_flits: 5,
+        packet_flits: 4,
+        vcs: 3,
+        speedup: 1,
+        ..cut_through()
+    };
+    let window = RouterParameters {
+        history_window: 15,
+        packet_flits: 1,
+        speedup: 3,
+        ..cut_through()
+    };
+    let single = RouterParameters {
+        packet_flits: 1,
+        ..cut_through()
+    };
+    let mode = |mode: Mode| LinkPolicy {
+        mode,
+        timing: Timing {
+            hold: 2,
+            sleep: 4,
+            quiet: 9,
+            refresh: 2,
+            wake: 7,
+            wake_during_sleep: 5,
+            fast_wake: 3,
+            deep_after: 6,
+            ..Timing::default()
+        },
+        flit_cycles: 1,
+    };
+    let uniform = &Pattern::Uniform;
+    let found = [
+        (
+            &butterfly,
+            Algorithm::DimensionOrder,
+            uniform,
+            tight,
+            0.8,
+            Mode::Deep,
+        ),
+        (
+            &butterfly,
+            Algorithm::Ugal,
+            &tornado,
+            window,
+            0.45,
+            Mode::Hybrid,
+        ),
+        (
+            &butterfly,
+            Algorithm::Progressive,
+            &tornado,
+            window,
+            0.45,
+            Mode::Fast,
+        ),
+        (
+            &trunked,
+            Algorithm::DimensionOrder,
+            uniform,
+            single,
+            0.5,
+            Mode::Deep,
+        ),
+        (
+            &cube,
+            Algorithm::DimensionOrder,
+            uniform,
+            tight,
+            0.6,
+            Mode::Hybrid,
+        ),
+        (
+            &far,
+            Algorithm::Shortest,
+            uniform,
+            RouterParameters { vcs: 6, ..single },
+            0.01,
+            Mode::Deep,
+        ),
+        (
+            &dragonfly,
+            Algorithm::DragonflyMinimal,
+            uniform,
+            single,
+            0.3,
+            Mode::Deep,
+        ),
+        (
+            &dragonfly,
+            Algorithm::UpDown,
+            &Pattern::UniformOthers,
+            tight,
+            0.3,
+            Mode::Off,
+        ),
+    ]
+    .map(|(network, algorithm, pattern, parameters, load, modes)| {
+        let at = (parameters, load, mode(modes));
+        let (found, ledgers) = packets_at(network, algorithm, pattern, at);
+        let sum = |of: fn(&LinkLedger) -> u64| ledgers.iter().map(of).sum::<u64>();
+        let wakes = (
+            sum(|own| own.wakes),
+            sum(|own| own.wake),
+            sum(|own| own.sleeps),
+        );
+        let low = (
+            sum(|own| own.sleep),
+            sum(|own| own.refresh),
+            sum(|own| own.fast),
+        );
+        (
+            found,
+            (sum(|own| own.transmit), sum(|own| own.idle)),
+            wakes,
+            low,
+        )
+    });
+    assert_eq!(
+        found,
+        [
+            (
+                (15698, 14191390, 23293, 1815),
+                (157156, 150366),
+                (10098, 69052, 10122),
+                (40470, 5504, 0)
+            ),
+            (
+                (77689, 12651300, 225358, 536),
+                (312031, 146355),
+                (4357, 13469, 4361),
+                (492, 122, 8670)
+            ),
+            (
+                (85031, 4147747, 250430, 81),
+                (338391, 118683),
+                (2984, 8952, 2990),
+                (0, 0, 14768)
+            ),
+            (
+                (71445, 1414731, 136930, 36),
+                (209162, 182972),
+                (43555, 272749, 43653),
+                (174551, 14083, 0)
+            ),
+            (
+                (4571, 2048256, 9173, 1784),
+                (55324, 44109),
+                (6865, 32901, 6902),
+                (13765, 8578, 35823)
+            ),
+            (
+                (293, 181788, 584, 1543),
+                (1035, 37176),
+                (696, 4842, 726),
+                (2904, 16164, 0)
+            ),
+            (
+                (64248, 1361579, 147862, 36),
+                (212994, 231677),
+                (27076, 161440, 27108),
+                (108382, 1457, 0)
+            ),
+            (
+                (16010, 374124, 40240, 45),
+                (226056, 530283),
+                (0, 0, 0),
+                (0, 0, 0)
+            )
+        ]
+    );
 }
 
 /// Packets, sum of latencies, cycles in which links were off, and control packets.

@@ -159,6 +159,35 @@ impl Flat {
         }
     }
 
+    /// The request of a packet that is not at its target, where the relation has one only.
+    pub(super) fn only(&self, router: RouterId, header: &Header) -> Option<Request> {
+        if self.shape.trunk != 1 {
+            return None;
+        }
+        let (goal, (first_vc, last_vc), phase) = match self.algorithm {
+            Algorithm::DimensionOrder => (header.target, (0, self.vcs - 1), header.phase),
+            Algorithm::Ugal => self.leg(router, header),
+            _ => return None,
+        };
+        self.difference(router, goal).map(|d| Request {
+            port: self.port(router, d, self.coordinate(goal, d)),
+            first_vc,
+            last_vc,
+            priority: 0,
+            phase,
+            via: header.via,
+        })
+    }
+
+    /// UGAL: where a packet at a router goes, on which virtual channels, in which phase.
+    fn leg(&self, router: RouterId, header: &Header) -> (RouterId, (u8, u8), u8) {
+        if header.phase == OUTBOUND && router != header.via {
+            (header.via, self.halves[0], OUTBOUND)
+        } else {
+            (header.target, self.halves[1], INBOUND)
+        }
+    }
+
     pub(super) fn requests(
         &self,
         router: RouterId,
@@ -213,14 +242,15 @@ impl Flat {
                 }
             }
             Algorithm::Ugal => {
-                let arrived = header.phase == OUTBOUND && router == header.via;
-                let (goal, half, phase) = if header.phase == OUTBOUND && !arrived {
-                    (header.via, 0, OUTBOUND)
-                } else {
-                    (header.target, 1, INBOUND)
-                };
+                let (goal, (first_vc, last_vc), phase) = self.leg(router, header);
                 if let Some(d) = self.difference(router, goal) {
-                    hop(d, self.coordinate(goal, d), within(half, phase));
+                    let request = Request {
+                        first_vc,
+                        last_vc,
+                        phase,
+                        ..plain
+                    };
+                    hop(d, self.coordinate(goal, d), request);
                 }
             }
             Algorithm::Progressive | Algorithm::PowerAware => {

@@ -61,29 +61,46 @@ impl Upward {
         }
     }
 
+    /// The request of a packet that is not at its target, where there is one only.
+    pub(super) fn only(&self, router: RouterId, header: &Header) -> Option<Request> {
+        let place = self.places[router as usize];
+        let level = self.levels[place.level];
+        let digit = header.dest / level.child % level.children;
+        if header.dest / level.nodes == place.branch {
+            Some(self.hop(place, digit, header))
+        } else if self.algorithm == Algorithm::TreeRandom {
+            None
+        } else {
+            let parent = level.children + digit % level.parents;
+            Some(self.hop(place, parent, header))
+        }
+    }
+
     pub(super) fn requests(&self, router: RouterId, header: &Header, out: &mut Vec<Request>) {
+        if let Some(only) = self.only(router, header) {
+            out.push(only);
+            return;
+        }
+        let place = self.places[router as usize];
+        let Level {
+            children, parents, ..
+        } = self.levels[place.level];
+        out.extend((children..children + parents).map(|port| self.hop(place, port, header)));
+    }
+
+    fn hop(&self, place: Place, local: u32, header: &Header) -> Request {
         let own_vc = (header.dest % u32::from(self.vcs)) as u8;
         let (first_vc, last_vc) = match self.algorithm {
             Algorithm::Dbbm => (own_vc, own_vc),
             _ => (0, self.vcs - 1),
         };
-        let place = self.places[router as usize];
-        let level = self.levels[place.level];
-        let hop = |local: u32| Request {
+        Request {
             port: place.first_port + local,
             first_vc,
             last_vc,
             priority: 0,
             phase: 0,
             via: header.via,
-        };
-        let digit = header.dest / level.child % level.children;
-        if header.dest / level.nodes == place.branch {
-            out.push(hop(digit));
-        } else if self.algorithm == Algorithm::TreeRandom {
-            out.extend((level.children..level.children + level.parents).map(hop));
-        } else {
-            out.push(hop(level.children + digit % level.parents));
         }
     }
 }

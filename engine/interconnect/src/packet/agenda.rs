@@ -1,0 +1,255 @@
+//! What is due when: a bucket for each of the next cycles, and a list for what lies farther ahead.
+//!
+//! A bucket is three streams. *Words* of 4 bytes say what happens, in the order in which it was entered; a word "a packet
+//! arrives" stands for the next of the *packets*, which travel in the bucket themselves and are stored nowhere else. What
+//! has reached its node only counts, in whatever order. A bucket that has been taken gives its memory to the next one that
+//! needs some: as many are in use, and in the cache, as cycles are ahead.
+
+use super::{Packet, Reached};
+
+/// Cycles that have a bucket; what is due later waits in a list.
+const SPAN: u64 = 128;
+
+/// Bits of a word that say what it is about; the kind is above them.
+const NUMBER: u32 = (1 << 30) - 1;
+const ARRIVE: u32 = 0;
+const CREDIT: u32 = 1;
+const MAKE: u32 = 2;
+const FORGET: u32 = 3;
+
+/// The largest number of an output, node or buffer.
+pub(super) const LARGEST: u32 = NUMBER;
+
+/// What a word says.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// The head of the next packet, sent by this output, reaches a router.
+    Arrive { from: u32 },
+    /// Room for a packet in a buffer.
+    Credit { buffer: u32 },
+    /// A node makes its next packet.
+    Make { node: u32 },
+    /// A packet was sent to this port a history window ago.
+    Forget { port: u32 },
+}
+
+impl Event {
+    const fn word(self) -> u32 {
+        match self {
+            Self::Arrive { from } => ARRIVE << 30 | from,
+            Self::Credit { buffer } => CREDIT << 30 | buffer,
+            Self::Make { node } => MAKE << 30 | node,
+            Self::Forget { port } => FORGET << 30 | port,
+        }
+    }
+
+    /// What a word says.
+    pub(super) const fn of(word: u32) -> Self {
+        let number = word & NUMBER;
+        match word >> 30 {
+            ARRIVE => Self::Arrive { from: number },
+            CREDIT => Self::Credit { buffer: number },
+            MAKE => Self::Make { node: number },
+            _ => Self::Forget { port: number },
+        }
+    }
+}
+
+/// What is due in a cycle.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bucket {
+    /// [`Event`]s, in order.
+    pub(super) words: Vec<u32>,
+    /// Those of [`Event::Arrive`], in order.
+    pub(super) packets: Vec<Packet>,
+    /// Tails that reach their nodes.
+    pub(super) reached: Vec<Reached>,
+}
+
+/// What is due beyond the buckets.
+#[derive(Copy, Clone, Debug)]
+enum Later {
+    Event(Event),
+    Packet(u32, Packet),
+    Reached(Reached),
+}
+
+/// All that is due.
+#[derive(Clone, Debug)]
+pub(super) struct Agenda {
+    buckets: Box<[Bucket; SPAN as usize]>,
+    later: Vec<(u64, Later)>,
+    /// Emptied lists, each with its memory.
+    words: Vec<Vec<u32>>,
+    packets: Vec<Vec<Packet>>,
+    reached: Vec<Vec<Reached>>,
+}
+
+/// Append; a list without memory takes an emptied one's.
+fn push<T>(list: &mut Vec<T>, emptied: &mut Vec<Vec<T>>, item: T) {
+    if list.len() == list.capacity() {
+        renew(list, emptied);
+    }
+    list.push(item);
+}
+
+#[cold]
+#[inline(never)]
+fn renew<T>(list: &mut Vec<T>, emptied: &mut Vec<Vec<T>>) {
+    if list.capacity() == 0 {
+        *list = emptied.pop().unwrap_or_default();
+    }
+    list.reserve(1);
+}
+
+impl Agenda {
+    /// Nothing is due.
+    pub(super) fn new() -> Self {
+        Self {
+            buckets: Box::new(std::array::from_fn(|_| Bucket::default())),
+            later: Vec::new(),
+            words: Vec::new(),
+            packets: Vec::new(),
+            reached: Vec::new(),
+        }
+    }
+
+    /// Enter an event, at `now` or later. Packets have [`Self::put_packet`].
+    #[inline]
+    pub(super) fn put(&mut self, now: u64, at: u64, event: Event) {
+        debug_assert!(at >= now);
+        if at - now < SPAN {
+            let bucket = &mut self.buckets[(at % SPAN) as usize];
+            push(&mut bucket.words, &mut self.words, event.word());
+        } else if at != u64::MAX {
+            self.later.push((at, Later::Event(event)));
+        }
+    }
+
+    /// The head of a packet, sent by this output, reaches a router, at `now` or later.
+    #[inline]
+    pub(super) fn put_packet(&mut self, now: u64, at: u64, from: u32, packet: Packet) {
+        debug_assert!(at >= now);
+        if at - now < SPAN {
+            let bucket = &mut self.buckets[(at % SPAN) as usize];
+            let word = Event::Arrive { from }.word();
+            push(&mut bucket.words, &mut self.words, word);
+            push(&mut bucket.packets, &mut self.packets, packet);
+        } else {
+            self.later.push((at, Later::Packet(from, packet)));
+        }
+    }
+
+    /// A packet's tail reaches its node, at `now` or later.
+    #[inline]
+    pub(super) fn put_reached(&mut self, now: u64, at: u64, reached: Reached) {
+        debug_assert!(at >= now);
+        if at - now < SPAN {
+            let bucket = &mut self.buckets[(at % SPAN) as usize];
+            push(&mut bucket.reached, &mut self.reached, reached);
+        } else {
+            self.later.push((at, Later::Reached(reached)));
+        }
+    }
+
+    /// What is due in this cycle; to be given back with [`Self::give_back`]. Nothing more may be entered for it.
+    pub(super) fn take(&mut self, now: u64) -> Bucket {
+        if now % SPAN == 0 && !self.later.is_empty() {
+            self.bring_near(now);
+        }
+        std::mem::take(&mut self.buckets[(now % SPAN) as usize])
+    }
+
+    /// Enter into the buckets what they now reach.
+    fn bring_near(&mut self, now: u64) {
+        let mut later = std::mem::take(&mut self.later);
+        later.retain(|&(at, due)| {
+            let near = at - now < SPAN;
+            if near {
+                match due {
+                    Later::Event(event) => self.put(now, at, event),
+                    Later::Packet(from, packet) => self.put_packet(now, at, from, packet),
+                    Later::Reached(reached) => self.put_reached(now, at, reached),
+                }
+            }
+            !near
+        });
+        self.later = later;
+    }
+
+    /// Keep a bucket's memory.
+    pub(super) fn give_back(&mut self, bucket: Bucket) {
+        fn keep<T>(mut list: Vec<T>, emptied: &mut Vec<Vec<T>>) {
+            if list.capacity() > 0 {
+                list.clear();
+                emptied.push(list);
+            }
+        }
+        keep(bucket.words, &mut self.words);
+        keep(bucket.packets, &mut self.packets);
+        keep(bucket.reached, &mut self.reached);
+    }
+
+    /// Packets on links, the last ones included.
+    pub(super) fn packets(&self) -> usize {
+        let near = self.buckets.iter();
+        let near: usize = near
+            .map(|bucket| bucket.packets.len() + bucket.reached.len())
+            .sum();
+        let later = self.later.iter();
+        near + later
+            .filter(|(_, due)| matches!(due, Later::Packet(..) | Later::Reached(_)))
+            .count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_come_back_from_their_words() {
+        for number in [0, 1, 77, LARGEST] {
+            for event in [
+                Event::Arrive { from: number },
+                Event::Credit { buffer: number },
+                Event::Make { node: number },
+                Event::Forget { port: number },
+            ] {
+                assert_eq!(Event::of(event.word()), event);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_due_comes_in_its_cycle_in_the_order_of_entry() {
+        let mut agenda = Agenda::new();
+        let due = [5, 127, 5, 128, 700, 5, 255, 256];
+        for (node, at) in (0..).zip(due) {
+            agenda.put(0, at, Event::Make { node });
+        }
+        agenda.put(0, u64::MAX, Event::Make { node: 99 });
+        let mut found = Vec::new();
+        for now in 0..1000 {
+            let bucket = agenda.take(now);
+            for &word in &bucket.words {
+                match Event::of(word) {
+                    Event::Make { node } => found.push((now, node)),
+                    other => panic!("{other:?}"),
+                }
+            }
+            agenda.give_back(bucket);
+        }
+        let wanted = [
+            (5, 0),
+            (5, 2),
+            (5, 5),
+            (127, 1),
+            (128, 3),
+            (255, 6),
+            (256, 7),
+            (700, 4),
+        ];
+        assert_eq!(found, wanted);
+    }
+}

@@ -1,0 +1,166 @@
+//! What the packet engine keeps of packets, outputs and links.
+
+use crate::link::{LinkLedger, LinkPolicy};
+use crate::network::{Network, NodeId, Peer, Port, PortId, RouterId};
+use crate::routing::{Congestion, Header, Request};
+
+/// A packet in the network.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Packet {
+    pub(super) dest: NodeId,
+    pub(super) target: RouterId,
+    pub(super) via: RouterId,
+    /// The cycle, modulo 2^32: a packet is in the network for less than that.
+    pub(super) created: u32,
+    /// The router that it is in or under way to.
+    pub(super) router: RouterId,
+    /// Cycles after which the output that sent it can use its credit.
+    pub(super) back: u32,
+    pub(super) hops: u16,
+    pub(super) phase: u8,
+    /// The virtual channel of the buffer that it is in or under way to, and above it whether it is measured.
+    pub(super) tag: u8,
+}
+
+/// The bit of [`Packet::tag`] that says that it is measured; there are at most 64 virtual channels.
+pub(super) const MEASURED: u8 = 0x80;
+
+impl Packet {
+    pub(super) const fn header(&self) -> Header {
+        Header {
+            source: NodeId::MAX,
+            dest: self.dest,
+            target: self.target,
+            phase: self.phase,
+            via: self.via,
+        }
+    }
+
+    pub(super) const fn vc(&self) -> u8 {
+        self.tag & !MEASURED
+    }
+}
+
+/// A packet whose tail is on its way to its node.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Reached {
+    pub(super) latency: u32,
+    pub(super) hops: u16,
+    pub(super) measured: bool,
+}
+
+/// Where a packet goes from the router that it reaches.
+#[derive(Copy, Clone, Debug)]
+pub(super) enum Way {
+    /// To its node, over this port.
+    Node(PortId),
+    /// Here, whatever happens before.
+    Hop(Request),
+    /// To be chosen when it arrives.
+    Open,
+}
+
+/// An output: that of a port, or behind all ports that of a node.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Output {
+    /// The link is free from here on.
+    pub(super) free: u64,
+    /// Of a port: the switch takes the next flit at this internal step. Of a node: when its next packet is due.
+    pub(super) next: u64,
+    /// Packets that it has sent, since links have a policy.
+    pub(super) sent: u64,
+    /// The router at the other end; at a port to a node its own.
+    pub(super) router: RouterId,
+    pub(super) latency: u32,
+}
+
+/// Flits behind each output, as UGAL counts them.
+pub(super) struct Queued<'a> {
+    pub(super) room: &'a [u16],
+    pub(super) recent: &'a [u32],
+    pub(super) vcs: usize,
+    /// Packets that fit behind an output, on all virtual channels.
+    pub(super) fits: u32,
+    pub(super) flits: u32,
+}
+
+impl Congestion for Queued<'_> {
+    fn queued(&self, port: PortId) -> u32 {
+        let first = port as usize * self.vcs;
+        let room: u32 = self.room[first..first + self.vcs]
+            .iter()
+            .map(|&room| u32::from(room))
+            .sum();
+        let recent = self.recent.get(port as usize).copied().unwrap_or(0);
+        ((self.fits - room) * self.flits).saturating_sub(recent)
+    }
+}
+
+/// Links between routers that follow a policy.
+#[derive(Clone, Debug)]
+pub(super) struct Links {
+    pub(super) policy: LinkPolicy,
+    /// Since when.
+    pub(super) since: u64,
+}
+
+/// Time in low power and in wakes. A line of the cache each.
+#[derive(Copy, Clone, Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Slept {
+    pub(super) sleep: u64,
+    pub(super) quiet: u64,
+    pub(super) refresh: u64,
+    pub(super) fast: u64,
+    pub(super) wake: u64,
+    pub(super) wakes: u64,
+}
+
+impl Slept {
+    pub(super) fn add(&mut self, other: &LinkLedger) {
+        self.sleep += other.sleep;
+        self.quiet += other.quiet;
+        self.refresh += other.refresh;
+        self.fast += other.fast;
+        self.wake += other.wake;
+        self.wakes += other.wakes;
+    }
+
+    pub(super) fn ledger(self) -> LinkLedger {
+        LinkLedger {
+            sleep: self.sleep,
+            quiet: self.quiet,
+            refresh: self.refresh,
+            fast: self.fast,
+            wake: self.wake,
+            wakes: self.wakes,
+            sleeps: self.wakes,
+            ..LinkLedger::default()
+        }
+    }
+}
+
+/// Outputs of the ports and of the nodes.
+pub(super) fn outputs(network: &Network) -> Vec<Output> {
+    let output = |router: RouterId, latency: u32| Output {
+        free: 0,
+        next: 0,
+        sent: 0,
+        router,
+        latency,
+    };
+    let of_port = |port: &Port| match port.peer {
+        Peer::Port(peer) => output(network.port(peer).router, port.latency),
+        Peer::Node(_) => output(port.router, port.latency),
+    };
+    let of_node = |node: NodeId| {
+        let port = network.port(network.node_port(node));
+        output(port.router, port.latency)
+    };
+    network
+        .ports()
+        .iter()
+        .map(of_port)
+        .chain((0..network.nodes()).map(of_node))
+        .collect()
+}
