@@ -11,11 +11,12 @@ from pathlib import Path
 from lab.errors import AccessDenied
 from lab.model import Secret
 
+_VAULT = "$ANSIBLE_VAULT;"
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def read_secret(secret: Secret, device: str) -> str:
-    """The secret itself, without the line's end; AccessDenied if it is missing, empty, or open to others."""
+    """The secret itself, without the line's end; AccessDenied if it is missing, empty, encrypted, or open to others."""
     if secret.variable:
         value = os.environ.get(secret.variable, "")
         if not value:
@@ -28,6 +29,12 @@ def read_secret(secret: Secret, device: str) -> str:
         raise AccessDenied(device, f"{secret.file} cannot be read ({error}): correct the inventory.") from error
     if not value:
         raise AccessDenied(device, f"{secret.file} is empty: write the secret into it.")
+    if value.startswith(_VAULT):
+        raise AccessDenied(
+            device,
+            f"{secret.file} is encrypted by ansible-vault, which only Ansible opens: name an environment variable in "
+            f'the inventory, and export it as "$(ansible-vault view {secret.file})".',
+        )
     return value
 
 

@@ -168,6 +168,9 @@ def test_a_secret_is_read_only_where_nobody_else_can(tmp_path: Path, monkeypatch
     file.write_text("\n", encoding="utf-8")
     with pytest.raises(AccessDenied, match="is empty"):
         read_secret(secret, "sw1")
+    file.write_text("$ANSIBLE_VAULT;1.1;AES256\n3733\n", encoding="utf-8")
+    with pytest.raises(AccessDenied, match=r"only Ansible opens: .*ansible-vault view /.*/password\)"):
+        read_secret(secret, "sw1")
     file.write_bytes(b"\xff\xfe")
     with pytest.raises(AccessDenied, match="cannot be read"):
         read_secret(secret, "sw1")

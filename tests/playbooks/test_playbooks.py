@@ -73,6 +73,12 @@ def test_an_unknown_system_and_a_missing_variable_are_refused_before_anything_is
     done = play(*words, json.dumps({"system_distribution": "Fedora", "system_version": "40"}))
     assert done.returncode == 2
     assert "n01 runs Fedora 40, and this role sets up Debian 12, Ubuntu 24.04, Rocky Linux 9: install" in done.stdout
+    for name, known in (("benchmarks.yml", "Rocky Linux 9: install"), ("monitoring.yml", "Ubuntu 24.04: install")):
+        fedora = json.dumps({"system_distribution": "Fedora", "system_version": "40"})
+        done = play("-i", str(tmp_path / "hosts.yml"), name, "--check", "-e", fedora)
+        assert done.returncode == 2
+        assert "runs Fedora 40, and this role sets up Debian 12, Ubuntu 24.04" in done.stdout
+        assert known in done.stdout
     done = play(*words, json.dumps({"system_distribution": "Rocky", "system_version": "9.4"}))
     assert done.returncode == 2
     assert "n01 lacks data_address, mac in " in done.stdout
