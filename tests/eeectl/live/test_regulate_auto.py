@@ -1,4 +1,4 @@
-"""The closed loop on a running lab: links off and on under load, a switch that restarts, a kill, the lab as it was."""
+"""The closed loop on a running lab: links off and on under load, counters reset, a switch that restarts, a kill."""
 
 import json
 import subprocess
@@ -39,10 +39,13 @@ class _Loop:
         if self.running.process.poll() is None:
             self.running.kill()
 
-    def await_event(self, what: str, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """The first such event after the last one that was awaited."""
+    def await_event(
+        self, what: str, wanted: Callable[[dict[str, Any]], bool], provoke: Callable[[], object] = lambda: None
+    ) -> dict[str, Any]:
+        """The first such event after the last one that was awaited. `provoke` is called until it is there."""
 
         def found() -> dict[str, Any] | None:
+            provoke()
             assert self.running.process.poll() is None, self.running.end()
             events = self._events()
             for place, event in enumerate(events[self._seen :], self._seen):
@@ -88,6 +91,12 @@ def test_links_follow_the_load_and_the_lab_is_restored_after_a_restart_and_a_kil
             assert active["link"] == woken["link"]
 
         loop.await_event("a link goes off again", _decided("off"))
+        with engineer.lab.terminal("sw1") as terminal:
+            loop.await_event(
+                "an epoch is not counted, as counters were reset within it",
+                lambda event: event["kind"] == EventKind.LOOP_UNDECIDED and "sw1:gi1/0/" in event["why"],
+                provoke=lambda: terminal.type("clear counters"),
+            )
         engineer.lab.reboot("sw2")
         loop.await_event(
             "the lab is restored, as the switch restarted or its settings are others",
