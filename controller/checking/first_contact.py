@@ -52,8 +52,9 @@ class Contact:
     netmiko_type: str
 
     def hide(self, text: str) -> str:
-        """A text with stars for secrets."""
-        for secret in sorted({*self.secrets.values(), self.login.password} - {""}, key=len, reverse=True):
+        """A text with stars for secrets; the factory's published password is none."""
+        secrets = {*self.secrets.values(), self.login.password} - {"", self.setup.known.password}
+        for secret in sorted(secrets, key=len, reverse=True):
             text = text.replace(secret, "***")
         return text
 
@@ -142,7 +143,8 @@ def _type(contact: Contact, line: FactoryLine, template: str) -> None:
 
 def _move(contact: Contact, line: FactoryLine) -> None:
     """Give the switch its address; a session over the network may end at that line, and at no line before it."""
-    line.hasten(_MOVE_S)
+    if contact.way.kind != "serial":
+        line.hasten(_MOVE_S)
     moved = False
     for template in contact.setup.address:
         moved = moved or "ADDRESS" in template

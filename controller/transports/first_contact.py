@@ -11,6 +11,7 @@ what libraries say is replaced, and secrets in what a switch says are starred ou
 """
 
 import logging
+import os
 import select
 import socket
 import time
@@ -36,6 +37,7 @@ _CONNECT_S: Final = 5.0
 _NUDGE_S: Final = 2.0  # a console says nothing before a key is pressed
 _NUDGES: Final = 5
 _PAUSE_S: Final = 1.0  # between attempts at an address where nothing answers yet
+_LINE_S: Final = 120.0  # an old switch makes its SSH keys for a minute, without a word
 _CTRL_Z: Final = "\x1a"  # back to privileged mode
 _PORTS: Final = {"ssh": 22, "telnet": 23}
 
@@ -99,7 +101,7 @@ class FactoryLine:
         self._line = netmiko_line
         self._channel = channel
         self._hide = hide
-        self._terminal = self._settled(PATIENCE_S)
+        self._terminal = self._settled(_LINE_S)
 
     def _settled(self, patience_s: float) -> Terminal:
         terminal = Terminal(self.device, self._channel, enter=self._line.RETURN, patience_s=patience_s)
@@ -190,7 +192,8 @@ def _made(device: str, netmiko_type: str, way: Way, login: Account, known: str) 
         "auto_connect": False,
     }
     if way.kind == "serial":
-        common["serial_settings"] = {"port": way.where, "baudrate": way.baud}
+        # netmiko takes devices by the names that the system lists, and no links to them.
+        common["serial_settings"] = {"port": os.path.realpath(way.where), "baudrate": way.baud}
     else:
         common |= {"host": way.where, "port": way.tcp_port}
     if way.kind == "ssh":
@@ -267,15 +270,14 @@ def _prepare(device: str, line: Any) -> None:
 
 
 def _close(line: Any, way: Way) -> None:
-    if line.remote_conn is None:
-        return
-    if way.kind == "serial":
-        with suppress(OSError):
-            line.write_channel(f"{_CTRL_Z}logout{line.RETURN}")  # a console would stay where it was left
-        line.remote_conn.close()
-    elif way.kind == "ssh":
-        line.paramiko_cleanup()
-    else:
+    """Close what is open of a line, however far it came."""
+    if way.kind == "ssh":
+        if getattr(line, "remote_conn_pre", None) is not None:
+            line.paramiko_cleanup()
+    elif line.remote_conn is not None:
+        if way.kind == "serial":
+            with suppress(OSError):
+                line.write_channel(f"{_CTRL_Z}logout{line.RETURN}")  # a console would stay where it was left
         line.remote_conn.close()
 
 
