@@ -50,8 +50,9 @@ _QUESTIONS: Final[tuple[tuple[str, Kind], ...]] = (
 
 PATTERNS: Final = tuple(pattern for pattern, _ in _QUESTIONS)
 
-_MOST: Final = {"user": 2, "old password": 1, "new user": 1, "new password": 2}
-"""How often a question may come before its answer counts as refused."""
+_MOST: Final = {"user": 3, "password": 2, "old password": 1, "new user": 1, "new password": 2}
+"""How often a question may come before its answer counts as refused, else three times. A console may stand in the
+middle of a login that somebody began, so a name and a password may be wanted once more."""
 
 
 class Dialogue:
@@ -74,7 +75,9 @@ class Dialogue:
         if kind == "ready":
             return None
         self._asked[kind] += 1
-        if self._asked[kind] > _MOST.get(kind, 1 if kind == "password" else 3):
+        if kind == "user" and not self._login.user:
+            raise AccessDenied(self._device, "it asks for an account: give --user and --password-file.")
+        if self._asked[kind] > _MOST.get(kind, 3):
             raise AccessDenied(self._device, self._refusal(kind, said))
         if kind == "new password":
             return self._renewed()
@@ -103,7 +106,7 @@ class Dialogue:
         rows = " / ".join(row.strip() for row in said.splitlines() if row.strip())[-200:]
         if kind in {"new password", "new user"}:
             return f"it does not take the inventory's user and password as new ones, and says '{rows}': choose others."
-        name = f"'{self._login.user}'" if self._login.user else "without a name"
+        name = f"'{self._login.user}'" if self._login.user else "us"
         return f"it does not let {name} in, and says '{rows}': give --user and --password-file."
 
 

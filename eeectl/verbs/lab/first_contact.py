@@ -173,7 +173,7 @@ def _agreed(contact: Contact, *, yes: bool) -> bool:
     if contact.way.kind == "telnet":
         print("Telnet: passwords and keys travel readable for everybody on that network.")
     if contact.key is not None:
-        print(f"Its SSH host key is {fingerprint(contact.key)}; it is kept in {known_hosts_of(contact.switch)}.")
+        print(f"Its SSH host key is {fingerprint(contact.key)}; {known_hosts_of(contact.switch)} is to trust it.")
     return yes or ask_person(f"is this {contact.switch.name}, and shall it be set up so?")
 
 

@@ -31,6 +31,11 @@ def test_a_plain_login(prompt: str) -> None:
     assert not dialogue.changed
 
 
+def test_a_console_in_the_middle_of_a_login_that_somebody_began() -> None:
+    typed, _ = _typed("Password:", "User Name:", "Password:", "console>")
+    assert typed == ["old-word", "cisco", "old-word"]
+
+
 def test_a_forced_change_with_yes_or_no_old_and_new_password() -> None:
     change = "Do you want to change the password (Y/N)[Y] ?"
     rows = ("User Name:", "Password:", change, "Enter old password  : ", "Enter new password  : ")
@@ -64,10 +69,12 @@ def test_wizards_are_declined() -> None:
 
 def test_a_refused_login_and_a_refused_new_password_are_told_apart() -> None:
     dialogue = Dialogue("sw1", _FACTORY, _WANTED)
-    for row in ("User:", "Password:", "User:"):
+    for row in ("User:", "Password:", "User:", "Password:", "User:"):
         _asked(dialogue, row)
     with pytest.raises(AccessDenied, match=r"does not let 'cisco' in.*give --user"):
         _asked(dialogue, "Password:")
+    with pytest.raises(AccessDenied, match="it asks for an account: give --user"):
+        _asked(Dialogue("sw1", Account("", ""), _WANTED), "User Name:")
     dialogue = Dialogue("sw1", _FACTORY, _WANTED)
     for row in ("New password:", "Confirm new password:"):
         _asked(dialogue, row)
