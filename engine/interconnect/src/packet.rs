@@ -40,7 +40,7 @@ use waiting::{Queues, Waiting};
 const LARGE: usize = 1 << 14;
 
 /// Events that are looked at together before they take place.
-const AHEAD: usize = 6;
+const AHEAD: usize = 10;
 
 /// A quotient; the usual divisors are known to the compiler, which then does not divide.
 const fn divided(value: u64, by: u64) -> u64 {
@@ -419,7 +419,9 @@ impl PacketEngine {
                 }
                 Event::Credit { buffer } => prefetch(&self.room, buffer as usize),
                 Event::Make { node } => {
-                    prefetch(&self.outputs, self.node_output(node) as usize);
+                    let output = self.node_output(node) as usize;
+                    prefetch(&self.outputs, output);
+                    prefetch(&self.room, output * vcs);
                 }
                 Event::Forget { .. } => {}
             }

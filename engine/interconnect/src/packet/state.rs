@@ -60,8 +60,9 @@ pub(super) enum Way {
     Open,
 }
 
-/// An output: that of a port, or behind all ports that of a node.
+/// An output: that of a port, or behind all ports that of a node. Half a line of the cache each.
 #[derive(Copy, Clone, Debug)]
+#[repr(align(32))]
 pub(super) struct Output {
     /// The link is free from here on.
     pub(super) free: u64,
