@@ -220,9 +220,20 @@ class Runner:
 
     @contextmanager
     def _looped(self, slot: Slot, number: int) -> Iterator[tuple[str, ...]]:
-        """A context in which a closed loop regulates the lab, if the slot has one; yields notes on it."""
+        """A context in which a closed loop regulates the lab, if the slot has one; yields notes on it.
+
+        Trials of the loop follow runs in which it settled. So in its experiment the program runs once before any other
+        trial, too, unrecorded: no trial is colder than another.
+        """
+        folder = self.run.folder / "settling" / f"{number:04d}"
+
+        def run_once(count: int) -> Measured:
+            return measure(self.experiment, self.lab, slot, folder / f"{count:04d}", self.run.clock)
+
         level = loop_at(self.experiment, slot.levels)
         if level is None:
+            if self.loops is not None:
+                run_once(0)
             yield ()
             return
         if self.loops is None:
@@ -230,11 +241,6 @@ class Runner:
         self.guard_sink.lab_changing()
         self.lab_controller.hand_over()
         self._settled = False
-        folder = self.run.folder / "settling" / f"{number:04d}"
-
-        def run_once(count: int) -> Measured:
-            return measure(self.experiment, self.lab, slot, folder / f"{count:04d}", self.run.clock)
-
         try:
             with self.loops.beside(level, self.lab_controller, self.collector, self.signals, run_once) as unsteady:
                 yield (unsteady,) if unsteady else ()

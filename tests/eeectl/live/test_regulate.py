@@ -30,6 +30,10 @@ def test_links_go_off_for_a_program_and_come_back(engineer: Engineer, tmp_path: 
     assert all(one["performance"]["value"] > 0 for one in largest)
     trials = read_trials(Path(told["run"]))
     assert {trial.levels["regulation"] for trial in trials} == {"baseline", *(one["level"] for one in told["choices"])}
+    settling = {int(folder.name): len(list(folder.iterdir())) for folder in (Path(told["run"]) / "settling").iterdir()}
+    for trial in trials:
+        runs = settling[trial.number]
+        assert runs > 1 if trial.levels["regulation"] == "auto" else runs == 1
 
 
 def test_counters_of_ports_show_the_same_traffic(engineer: Engineer, tmp_path: Path) -> None:
