@@ -84,7 +84,7 @@ VERBS: Final = (
         "link",
         "eeectl.verbs.link:link_app",
         "change",
-        "Turn links between switches off and on, set their speed and flow control; traffic moves first.",
+        "Turn links between switches off and on, set their speed and flow control, set up LAGs; traffic moves first.",
     ),
     Verb(
         "plan",

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lab.errors import LabError, PlanError
-from lab.model import Lab, Link
+from lab.model import Lab, Lag, Link
 
 
 def link_named(lab: Lab, name: str) -> Link:
@@ -30,6 +30,16 @@ def trunk_or_member_named(lab: Lab, name: str) -> Link:
     if lab.cables_of(trunk) == (trunk,) or name in {trunk.name, f"{trunk.b}--{trunk.a}", str(trunk.a), str(trunk.b)}:
         return trunk
     return lab.find_link(name)
+
+
+def lag_named(lab: Lab, name: str) -> Lag:
+    """The LAG of that name, or of which a cable has it; PlanError if cables.csv has none."""
+    trunk = trunk_named(lab, name)
+    lag = next((lag for lag in lab.lags if lag.link == trunk), None)
+    if lag is None:
+        known = ", ".join(str(lag.link.a) for lag in lab.lags) or "none"
+        raise PlanError(f"{name} is in no LAG of cables.csv, which has {known}: enter it in the column `lag` there.")
+    return lag
 
 
 def links_named(lab: Lab, names: Sequence[str], *, every: bool) -> tuple[Link, ...]:

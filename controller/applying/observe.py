@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 from controller.drivers.driver import ASPECTS, Aspect, EeeStatus
 from controller.drivers.table import driver_of
+from controller.model.lag_ports import with_lag_ports
 from controller.model.state import State, SwitchState
 from controller.transports.session import Connect, Session
 from controller.transports.switches import open_session
@@ -48,7 +49,13 @@ def observe_lab(
     for outcome in found.values():
         if isinstance(outcome, DeviceError):
             raise outcome
-    return State({name: state for name, state in found.items() if isinstance(state, SwitchState)})
+    shown = {name: state for name, state in found.items() if isinstance(state, SwitchState)}
+    return State(
+        {
+            name: with_lag_ports(lab, name, state, driver_of(lab.switch(name)).capabilities)
+            for name, state in shown.items()
+        }
+    )
 
 
 def ask_switches(

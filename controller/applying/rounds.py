@@ -17,6 +17,7 @@ from typing import Protocol
 from controller.applying.journal import AcceptedOrder, Acknowledged, Entry, LinkSeen, Sending, Verified
 from controller.applying.switchboard import Switchboard, require
 from controller.drivers.driver import ASPECTS, Aspect, Command, Driver, Line, aspects_of
+from controller.model.lag_ports import with_lag_ports, without_bare_lags
 from controller.model.state import (
     Change,
     PortChange,
@@ -131,6 +132,7 @@ class Executor:
     """Acts on the switches of one lab through a switchboard."""
 
     def __init__(self, lab: Lab, board: Switchboard, driver_of: Callable[[Switch], Driver]) -> None:
+        self._lab = lab
         self._switches = {switch.name: switch for switch in lab.switches}
         self._board = board
         self._driver_of = driver_of
@@ -235,7 +237,14 @@ class Executor:
     ) -> Callable[[Session], SwitchState]:
         switch = self._switches[name]
         driver = self._driver_of(switch)
-        return lambda line: driver.parse(switch, aspects, line.ask(driver.queries(switch, aspects)), base)
+        if base is not None and "vlan" not in aspects:
+            base = without_bare_lags(self._lab, name, base)
+
+        def read(line: Session) -> SwitchState:
+            shown = driver.parse(switch, aspects, line.ask(driver.queries(switch, aspects)), base)
+            return with_lag_ports(self._lab, name, shown, driver.capabilities)
+
+        return read
 
 
 def _require_links(report: LinkReport, sink: Sink, progress: Progress, *, patient: bool) -> None:

@@ -40,5 +40,11 @@ class Capabilities:
     lag_members_settable: bool = True
     """A port can be taken out of a LAG that exists, and put back."""
 
+    lags_settable: bool = False
+    """A LAG comes to be when ports join it, and ceases to be when the last one leaves."""
+
+    lag_filters: bool = True
+    """A LAG filters what comes in as soon as ports join it (802.1Q, ingress filtering)."""
+
     lag_members_match: bool = False
     """A port keeps the LAG's VLANs when it leaves, and must have them before it joins."""

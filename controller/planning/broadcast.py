@@ -8,8 +8,8 @@ Two views of a cable, each of which errs on the safe side only.
 * `carries`: VLANs that surely pass in both directions under the same number, for finding cuts.
 
 A LAG counts as one cable, which is up if one of its cables is: up at both ends, and a member of the LAG at both. A
-cable that is not a member at both ends has to be shut (`loose_cables`): it would be a path of its own beside the LAG,
-or swallow what the end that is a member sends on it.
+cable that is a member at one end only has to be shut (`half_members`): it would swallow what that end sends on it. One
+that is a member at neither end is a link of its own (`with_loose_cables`).
 
 A spanning-tree protocol runs on a cable if both ends and both switches have it on. It breaks every physical loop of
 such cables at an unknown place.
@@ -34,9 +34,21 @@ def ends_of(topology: Topology, draft: Draft, number: int, *, surely: bool = Fal
     """
     link = topology.trunks[number]
     a, b = (draft.ports[end.device][end.port] for end in (link.a, link.b))
-    if number in topology.lags and not working_members(topology, draft, number, surely=surely):
+    is_part = number < 0 and not a.lag is b.lag is None
+    if is_part or (number in topology.lags and not working_members(topology, draft, number, surely=surely)):
         a, b = replace(a, admin_up=False), replace(b, admin_up=False)
     return a, b
+
+
+def with_loose_cables(topology: Topology) -> Topology:
+    """With each cable of a LAG as a trunk of its own, too, by its negative number: up where no end is in a LAG."""
+    cables = [cable for number in topology.lags for cable in topology.cables[number]]
+    own = {-cable.number: replace(cable, number=-cable.number) for cable in cables}
+    return replace(
+        topology,
+        trunks={**topology.trunks, **own},
+        cables={**topology.cables, **{number: (cable,) for number, cable in own.items()}},
+    )
 
 
 def working_members(topology: Topology, draft: Draft, number: int, *, surely: bool = False) -> tuple[Link, ...]:
@@ -62,6 +74,15 @@ def loose_cables(topology: Topology, draft: Draft, number: int) -> tuple[Link, .
         if number in topology.lags
         and _is_up(draft, cable, surely=False)
         and not is_member(topology, draft, number, cable)
+    )
+
+
+def half_members(topology: Topology, draft: Draft, number: int) -> tuple[Link, ...]:
+    """Cables of a trunk that is a LAG which are up, and members of a LAG at one end only or of different ones."""
+    return tuple(
+        cable
+        for cable in loose_cables(topology, draft, number)
+        if any(draft.ports[end.device][end.port].lag is not None for end in (cable.a, cable.b))
     )
 
 

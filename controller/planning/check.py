@@ -25,11 +25,12 @@ from controller.planning.broadcast import (
     carries,
     ends_of,
     find_loop,
+    half_members,
     heard,
     is_up,
-    loose_cables,
     passes,
     reach,
+    with_loose_cables,
 )
 from lab.errors import PlanError, UnsafePlan
 from lab.model import Lab
@@ -72,15 +73,13 @@ class Watch:
     def __init__(
         self, lab: Lab, state: State, hosts: Iterable[str] | None = None, management: Management | None = None
     ) -> None:
-        self._topology = Topology.of(lab)
+        self._topology = with_loose_cables(Topology.of(lab))
         self._management = management
         self._hosts = sorted(required_hosts(self._topology, state) if hosts is None else hosts)
-        self._at = {
-            (end.device, end.port): number
-            for number, link in self._topology.trunks.items()
-            for cable in (link, *self._topology.cables[number])
-            for end in (cable.a, cable.b)
-        }
+        self._at: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+        for number, link in self._topology.trunks.items():
+            for end in (end for cable in (link, *self._topology.cables[number]) for end in (cable.a, cable.b)):
+                self._at[end.device, end.port].add(number)
         self._host_at = {
             (self._topology.homes[host].device, self._topology.homes[host].port): host for host in self._hosts
         }
@@ -94,7 +93,7 @@ class Watch:
         self._senders: defaultdict[int, set[str]] = defaultdict(set)
         self._mute: set[str] = set()
         self._loops: dict[int, Fault] = {}
-        self._loose: dict[int, Fault] = {}  # by trunk: cables that are up outside its LAG
+        self._half: dict[int, Fault] = {}  # by trunk: cables that are up, and in its LAG at one end
         self._cuts: dict[int, Fault] = {}
         self._reached: dict[int, set[str]] = {}
         self._vids: set[int] = set()
@@ -129,14 +128,14 @@ class Watch:
         """All faults of the present state; loops first."""
         mute = tuple(Fault("leave a host without a VLAN to send into", (host,)) for host in sorted(self._mute))
         loops = tuple(self._loops[vid] for vid in sorted(self._loops))
-        loops += tuple(self._loose[number] for number in sorted(self._loose))
+        loops += tuple(self._half[number] for number in sorted(self._half))
         return loops + mute + tuple(self._cuts[vid] for vid in sorted(self._cuts))
 
     def _port_changed(self, change: PortChange) -> None:
         key = change.switch, change.port
         if key in self._at:
             entangled = bool(self._spanning.blockable or self._mixing)
-            touched = self._refresh_trunk(self._at[key])
+            touched = {vid for number in self._at[key] for vid in self._refresh_trunk(number)}
             if any(getattr(change.before, key) != getattr(change.after, key) for key in ("admin_up", "stp", "lag")):
                 self._refresh_spanning()
             if entangled or self._spanning.blockable or self._mixing:
@@ -158,15 +157,14 @@ class Watch:
 
     def _is_own(self, change: PortChange) -> bool:
         """Whether a port leaves or joins the LAG that the inventory has it in."""
-        lag = self._topology.lags.get(self._at.get((change.switch, change.port), 0))
-        return lag is not None and {change.before.lag, change.after.lag} == {None, lag}
+        lags = {self._topology.lags.get(number) for number in self._at.get((change.switch, change.port), ())} - {None}
+        return bool(lags) and {change.before.lag, change.after.lag} == {None, *lags}
 
     def _refresh_trunk(self, number: int) -> set[int]:
         """Read a trunk again; return the VLANs for which it has changed."""
-        loose = loose_cables(self._topology, self.draft, number)
-        self._loose.pop(number, None)
-        if loose:
-            self._loose[number] = Fault(f"{_LOOP} beside LAG {self._topology.lags[number]}", (loose[0].name,))
+        self._half.pop(number, None)
+        if half := half_members(self._topology, self.draft, number):
+            self._half[number] = Fault(f"{_LOOP} beside LAG {self._topology.lags[number]}", (half[0].name,))
         pairs = passes(*ends_of(self._topology, self.draft, number))
         vids = carries(*ends_of(self._topology, self.draft, number, surely=True))
         (self._mixing.add if any(one != other for one, other in pairs) else self._mixing.discard)(number)

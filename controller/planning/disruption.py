@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from controller.model.state import Change, Draft, PortChange, StpChange
-from controller.planning.broadcast import ends_of, working_members
+from controller.planning.broadcast import ends_of, is_member, with_loose_cables, working_members
 from lab.topology import Topology
 
 RENEGOTIATION_S = 3.0
@@ -61,7 +61,8 @@ def _can_be_spared(topology: Topology, draft: Draft, change: PortChange) -> bool
     for number in topology.lags:
         for cable in topology.cables[number]:
             if (change.switch, change.port) in {(end.device, end.port) for end in (cable.a, cable.b)}:
-                return any(other != cable for other in working_members(topology, draft, number))
+                others = (other for other in working_members(topology, draft, number) if other != cable)
+                return is_member(topology, draft, number, cable) and any(others)
     return False
 
 
@@ -91,9 +92,11 @@ def _in_use(topology: Topology, draft: Draft, change: PortChange) -> bool:
         port = draft.ports[end.device][end.port]
         if port.admin_up:
             pvids.add(port.pvid)
+    topology = with_loose_cables(topology) if topology.lags else topology
     for number, link in topology.trunks.items():
         for cable in (link, *topology.cables[number]):
             if (change.switch, change.port) in {(end.device, end.port) for end in (cable.a, cable.b)}:
                 one, other = ends_of(topology, draft, number)
-                return one.admin_up and other.admin_up and bool(one.vids & other.vids & pvids)
+                if one.admin_up and other.admin_up and one.vids & other.vids & pvids:
+                    return True
     return False

@@ -1,8 +1,8 @@
 """Link aggregation: whether the switches have the LAGs of the inventory. Pure.
 
-LAGs are static (802.1AX without LACP) and set up by a person. The testbed treats each one as a link with the rate of
-all its cables together. Members may be out of it while their cable is shut (`controller.planning.members`); one at
-least stays, as switches forget a LAG without members.
+LAGs are static (802.1AX without LACP); `controller.planning.lag_setup` sets them up. The testbed treats each one as a
+link with the rate of all its cables together. Members may be out of it while their cable is shut
+(`controller.planning.members`); one at least stays, as switches forget a LAG without members.
 """
 
 from controller.model.state import Draft, State
@@ -32,7 +32,8 @@ def require_lags(lab: Lab, state: State) -> None:
             if missing or lag.port not in ports:
                 raise PlanError(
                     f"{switch.name}: {', '.join(missing or members)} should be members of LAG {lag.number}, as "
-                    f"cables.csv has it: set up the static LAG {lag.number} of {', '.join(members)} there first."
+                    f"cables.csv has it: set up the static LAG {lag.number} of {', '.join(members)} first, with "
+                    f"`eeectl link lag set-up {lag.link.a}` or by hand."
                 )
         known = {port: lag.number for lag in lab.lags for port in lag.ports_at(switch.name)}
         for port, held in ports.items():

@@ -7,7 +7,7 @@ then nothing is lost, whatever the family. Where hosts have no other path, the c
 that is allowed, and the steps tell what it may cost.
 
 A cable leaves the LAG while it is shut at both ends, and is woken after both ends have joined: a cable that is up with
-only one end in the LAG swallows frames, and one with no end in it is a loop beside it (`broadcast.loose_cables`).
+only one end in the LAG swallows frames, and one with no end in it is a link of its own beside it.
 Flows are hashed over the cables that are up, so those of the others may move, too.
 """
 

@@ -47,7 +47,8 @@ def _inventory() -> str:
         "remedy of each mistake.\n\n"
         "| file | columns |\n| --- | --- |\n"
         "| `cables.csv` | `end_a`, `end_b` (`DEVICE:PORT`), `rate_mbps`, `kind` of cable, `switchable` (`yes`, `no`: "
-        "whether it may be shut) |\n"
+        "whether it may be shut); if you like `lag`, a number: cables between the same two switches with the same one "
+        "make up one LAG, empty: none |\n"
         "| `outlets.csv` | `strip`, `outlet` (its number), `feeds` (a device) |\n"
     )
     models: Models = [

@@ -1,4 +1,4 @@
-"""`eeectl link off|on|speed|flow-control`: links between switches, without hosts noticing."""
+"""`eeectl link off|on|speed|flow-control|lag`: links between switches, without hosts noticing."""
 
 from collections.abc import Callable
 from typing import Annotated, Literal
@@ -8,6 +8,7 @@ from cyclopts import App, Parameter
 from controller.applying.work import Work
 from controller.model.state import State
 from controller.planning.check import Management
+from controller.planning.lag_setup import set_up_lag, take_down_lag
 from controller.planning.limits import Abilities
 from controller.planning.members import lag_with, member_off, member_on
 from controller.planning.proof import ProvedPlan
@@ -18,10 +19,11 @@ from eeectl.interactive import plan_and_apply
 from eeectl.lab_name import LabName
 from lab.errors import PlanError
 from lab.model import Lab, Link
-from lab.named_links import links_named, trunk_named, trunk_or_member_named
+from lab.named_links import lag_named, links_named, trunk_named, trunk_or_member_named
 
 link_app = App(
-    name="link", help="Turn links between switches off and on, set their speed and flow control; traffic moves first."
+    name="link",
+    help="Turn links between switches off and on, set their speed and flow control, set up LAGs; traffic moves first.",
 )
 
 _Regulate = Callable[[Lab, State, Link, Management | None, Abilities], ProvedPlan]
@@ -143,6 +145,44 @@ def speed(
         return link_speed(known, state, trunk, wanted_mbps, in_band, abilities)
 
     return _regulate(lab, f"link speed {link} {mbps}", link, regulate, apply_options, management)
+
+
+@link_app.command(name="lag")
+def lag_command(
+    action: Literal["set-up", "take-down"],
+    lag: str,
+    /,
+    *,
+    lab: LabName = "",
+    apply_options: ApplyOptions = ApplyOptions(),  # noqa: B008 - frozen
+    management: str | None = None,
+) -> int:
+    """Set up a static LAG of cables.csv at both ends, or take it down.
+
+    Its cables are shut while their ports join or leave. Set up: those that were up are woken then; hosts that need one
+    keep it until the others make the LAG. Taken down: traffic moves to other paths first, and the cables stay shut.
+
+    Parameters
+    ----------
+    action
+        `set-up` or `take-down`.
+    lag
+        An end such as sw1:lag1, or one of its cables.
+    lab
+        Name of a lab, or a folder.
+    apply_options
+        How it is applied.
+    management
+        In-band management as SWITCH:VLAN; left out: the inventory's `way_in`, else out of band.
+
+    """
+    change = set_up_lag if action == "set-up" else take_down_lag
+
+    def planner(work: Work) -> Callable[[State], ProvedPlan]:
+        one, in_band = lag_named(work.lab, lag), management_of(work.lab, management)
+        return lambda found: change(work.lab, found, one, in_band, work.backend.abilities)
+
+    return plan_and_apply(lab, planner, f"link lag {action} {lag}", apply_options)
 
 
 @link_app.command(name="flow-control")

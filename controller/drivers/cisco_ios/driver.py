@@ -90,6 +90,7 @@ class CiscoIos:
             eee_restarts_link=False,  # the change itself restarts the link [M]
             reserved_vids=UNUSABLE_VIDS,
             speeds_mbps=(10, 100, 1000),
+            lags_settable=True,
             lag_members_match=True,  # Catalyst guides: ports of a channel have the same VLANs, or are suspended
         )
 

@@ -47,6 +47,7 @@ class PortLines:
     hold_us: int | None = None
     lag: int | None = None
     lag_mode: str = ""
+    static_lag: bool = False
     member_vids: frozenset[int] = frozenset({1})  # of general mode
     allowed_vids: frozenset[int] = EVERY_VID  # of trunk mode
     description: str = ""  # the whole line
@@ -271,6 +272,7 @@ _PORT_LINES: tuple[tuple[str, _Handler], ...] = (
     (r"description .+", lambda port, found: replace(port, description=found[0])),
     (r"addport (?:lag |\d+/)(\d+)", lambda port, found: replace(port, lag=int(found[1]))),
     (r"channel-group (\d+) mode (\w+)", _channel_group),
+    (r"(no )?port-channel static", lambda port, found: replace(port, static_lag=not found[1])),
     (r"(no )?shutdown", lambda port, found: replace(port, shut=not found[1])),
     (r"speed (.+)", _speed),
     (r"(no )?auto-negotiate", lambda port, found: replace(port, negotiates=not found[1])),

@@ -6,7 +6,7 @@ what the manuals of their kin say. [M] marks words that rest on memory alone.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from controller.drivers.login import DELL_OS6, DELL_POWERCONNECT, NETGEAR_PROSAFE, Login
@@ -84,6 +84,8 @@ class Dialect:
     """`{lag}` is the number, `{mode}` the mode where the family has one."""
 
     leave_lag: str
+    static_lag: str = field(kw_only=True, default="")
+    """What makes a LAG static, typed at the LAG, where it speaks LACP from the factory."""
 
     # -- the rest
     statics: Literal["port-security", "interface-vlan", "table"]
@@ -113,6 +115,8 @@ M4300 = Dialect(
         static_entries_per_port=MAX_STATIC_OF_PORT,
         vlans=VID_MAX,
         eee_restarts_link=False,
+        lags_settable=True,
+        lag_filters=False,
     ),
     config_prompt=r".*\(Config\)#\s*$",
     interface="interface {name}",
@@ -144,6 +148,7 @@ M4300 = Dialect(
     hold=("green-mode eee tx-idle-time {us}", "no green-mode eee tx-idle-time"),
     join_lag="addport lag {lag}",
     leave_lag="deleteport lag {lag}",
+    static_lag="port-channel static",
     statics="port-security",
     save="write memory",
     identity="version",
@@ -175,6 +180,7 @@ POWERCONNECT_62XX = Dialect(
         static_entries_per_port=None,
         vlans=1024,  # Koibuchi (2011) on the PowerConnect 6248
         eee_restarts_link=False,
+        lags_settable=True,
     ),
     config_prompt=_DELL_CONFIG,
     interface="interface ethernet {name}",
@@ -223,6 +229,7 @@ N_SERIES = Dialect(
         static_entries_per_port=None,
         vlans=VID_MAX,
         eee_restarts_link=False,
+        lags_settable=True,
     ),
     config_prompt=_DELL_CONFIG,
     interface="interface {name}",

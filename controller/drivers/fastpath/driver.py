@@ -119,7 +119,7 @@ NETGEAR_M4300_FAMILY = Family(
     verified="the twin's M4300: every kind of change from every mode, checked after each line by the switch's output "
     "and by forwarded frames; published outputs of ICOS and EdgeSwitch switches; no real M4300",
     from_memory="`switchport trunk allowed vlan remove` for future VLANs; that a change of EEE restarts the link by "
-    "itself; that a locked port learns up to 600 addresses",
+    "itself; that a locked port learns up to 600 addresses; that a static LAG shows `port-channel static`",
 )
 DELL_POWERCONNECT_62XX_FAMILY = Family(
     title="Dell PowerConnect 62xx (FASTPATH)",

@@ -19,7 +19,10 @@ from controller.drivers.fastpath.render import vid_lists
 from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, Place, places
 from controller.model.state import PortState, StaticTable, SwitchState
 from lab.errors import PortMismatch, Unreadable
-from lab.model import Switch
+from lab.model import Switch, lag_port
+
+_DYNAMIC = "dynamic"
+"""The mode of members of a LAG that speaks LACP."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +120,16 @@ def _vlans(view: _View, ports: Mapping[str, PortState], table: bridge_mib.VlanTa
             acceptance=works.acceptance if general and not in_lag else "all",
             ingress_filtering=works.ingress_filtering if general and not in_lag else True,
             lag=lines.lag,
-            lag_mode=lines.lag_mode,
+            lag_mode=lines.lag_mode or (_DYNAMIC if in_lag and _speaks_lacp(view, lines) else ""),
         )
         if not in_lag and not general:
             _require_path_to_general(view, name, lines, found[name], table.vids, shut=not admin[name])
     return found
+
+
+def _speaks_lacp(view: _View, lines: PortLines) -> bool:
+    """Whether a member's LAG is as from the factory where that means LACP."""
+    return bool(view.dialect.static_lag) and not view.config.port(lag_port(lines.lag or 0)).static_lag
 
 
 def _require_path_to_general(

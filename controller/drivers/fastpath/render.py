@@ -23,7 +23,7 @@ from controller.drivers.fastpath.dialect import (
 )
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
 from lab.errors import NotExpressible
-from lab.model import Switch
+from lab.model import Switch, lag_port
 
 LIST_MAX_CHARACTERS = 60
 """Of one list of VLANs in a line; how long a line FASTPATH takes is not documented."""
@@ -185,6 +185,9 @@ def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: Port
         lines.append(_pick(dialect.stp_port, yes=after.stp))
     if before.admin_up != after.admin_up:
         lines = [*lines, "no shutdown"] if after.admin_up else ["shutdown", *lines]
+    if dialect.static_lag and after.lag is not None and after.lag != before.lag and not after.lag_mode:
+        script.at(_config(dialect), _interface(dialect, lag_port(after.lag)))
+        script.type(dialect.static_lag)
     if lines:
         script.at(_config(dialect), _interface(dialect, change.port))
         script.type(*lines)

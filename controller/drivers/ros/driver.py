@@ -93,6 +93,7 @@ class RosDriver:
             vlans=self.dialect.vlans,
             eee_restarts_link=True,
             speeds_mbps=self.dialect.speeds_mbps,
+            lags_settable=True,
         )
 
     def render(self, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:

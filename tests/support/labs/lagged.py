@@ -12,8 +12,11 @@ OTHER = "sw1:gi1/0/7"
 """The cable beside it."""
 
 
-def write_lagged(parent: Path, number: int, state_root: Path) -> Path:
-    """Write the folder of a lab in 198.18.`number`.0/24 whose switches have the LAG, and no spanning tree."""
+def write_lagged(parent: Path, number: int, state_root: Path, *, is_set_up: bool = True) -> Path:
+    """Write the folder of a lab in 198.18.`number`.0/24 whose switches have the LAG, and no spanning tree.
+
+    Not `is_set_up`: they have spanning tree, and the LAG's cables are up without it.
+    """
     rows = [
         "sw1:gi1/0/1,n01:eth0,1000,copper,no,",
         "sw1:gi1/0/2,n02:eth0,1000,copper,no,",
@@ -32,6 +35,9 @@ def write_lagged(parent: Path, number: int, state_root: Path) -> Path:
             *("exit", "interface 1/0/7", "shutdown", "exit", "exit"),
         ],
     }
+    if not is_set_up:
+        ours = {"no spanning-tree", "channel-group 1 mode on", "addport lag 1", "port-channel static"}
+        startup = {name: [line for line in lines if line not in ours] for name, lines in startup.items()}
     texts = {name: "\n".join([*lines, ""]) for name, lines in startup.items()}
     lab = SmallLab(number, {"sw1": DELL, "sw2": NETGEAR}, 4, rows, texts, has_lags=True)
     return lab.write(parent, f"lag{number}", hasty_truth(), state_root)

@@ -160,16 +160,26 @@ class ToyIos:
                 port.nonegotiate, port.encapsulation = one.nonegotiate, one.encapsulation
         return said
 
+    def _make_channel(self, name: str, first: ToyPort) -> str:
+        """The interface of a channel that gets its first port: it is as that port, and stays when all have left."""
+        if name in self.ports:
+            return ""
+        vlans = {key: getattr(first, key) for key in ("encapsulation", "mode", "access", "native", "nonegotiate")}
+        self.ports[name] = ToyPort(name, **vlans, allowed=set(first.allowed))
+        return f"Creating a port-channel interface {name}\n"
+
     def _set_port(self, words: list[str]) -> str:  # noqa: C901, PLR0911, PLR0912, PLR0915 - one case a command
         port = self.port
         if words[0] == "switchport" and port.channel is not None:
             return "Command rejected: the port is a member of a port-channel\n"
         match words:
             case ["channel-group", number, "mode", "on" | "active" as mode]:
+                said = self._make_channel(f"Port-channel{number}", port)
                 aggregate = self.ports[f"Port-channel{number}"]
                 if port.like() != aggregate.like():
                     return f"Command rejected ({aggregate.short}, {port.short}): the port is not compatible\n"
                 port.channel, port.channel_mode = int(number), mode
+                return said
             case ["no", "channel-group"]:
                 port.channel = None
             case ["description", *text]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from controller.drivers.cisco_ios.driver import CiscoIos
 from controller.drivers.driver import ASPECTS, Command, Line, Show, aspects_of
+from controller.model.lag_ports import new_lag
 from controller.model.port_forms import one_untagged
 from controller.model.state import (
     Change,
@@ -188,6 +189,22 @@ def test_lags_are_ports_and_their_members_keep_out_of_it(one: SwitchState, two: 
     for aim in (one, two):
         _lead(toy, SWITCH, aim)
         assert observe(toy) == aim
+    assert "interface Port-channel7" in toy.running()
+
+
+def test_a_lag_comes_to_be_with_its_first_port_and_ceases_to_be_with_its_last() -> None:
+    """Its interface stays in the configuration without ports, and is no LAG then."""
+    toy = ToyIos(FULL)
+    start, shut, inside = observe(toy), PortState(admin_up=False), PortState(admin_up=False, lag=7)
+    ports = [(name, start.ports[name]) for name in NAMES[:2]]
+    execute(toy, DRIVER.render(SWITCH, [PortChange("sw1", name, before, shut) for name, before in ports]))
+    apart = observe(toy)
+    assert [apart.ports[name] for name, _ in ports] == [shut, shut]
+    execute(toy, DRIVER.render(SWITCH, [PortChange("sw1", name, shut, inside) for name, _ in ports]))
+    expected = {**apart.ports, **dict.fromkeys(NAMES[:2], inside), "lag7": new_lag(DRIVER.capabilities)}
+    assert observe(toy) == replace(apart, ports=expected)
+    execute(toy, DRIVER.render(SWITCH, [PortChange("sw1", name, inside, shut) for name, _ in ports]))
+    assert observe(toy) == apart
     assert "interface Port-channel7" in toy.running()
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from controller.drivers.driver import ASPECTS, AdminSet, Line
 from controller.drivers.fastpath.driver import NETGEAR_M4300 as DRIVER
+from controller.model.lag_ports import new_lag
 from controller.model.state import (
     Change,
     PortChange,
@@ -187,6 +188,32 @@ def test_a_lag_that_would_join_new_vlans_is_refused(face: Face) -> None:
         read(face)
     face.setup("configure", "interface lag 1", "switchport trunk allowed vlan 1")
     assert read(face).ports["1/0/5"].lag == 1
+
+
+def test_a_lag_comes_to_be_with_its_first_port_and_is_static(face: Face) -> None:
+    """From the factory a LAG speaks LACP, so a line of its own makes it static before the first port joins."""
+    start = read(face)
+    names = ("1/0/5", "1/0/6")
+    shut = {name: replace(start.ports[name], admin_up=False) for name in names}
+    inside = PortState(admin_up=False, lag=1)
+    for before, after in ((start.ports, shut), (shut, dict.fromkeys(names, inside))):
+        face.execute(DRIVER.render(SWITCH, [PortChange("sw5", name, before[name], after[name]) for name in names]))
+    now = read(face)
+    assert [now.ports[name] for name in names] == [inside] * 2
+    assert now.ports["lag1"] == new_lag(DRIVER.capabilities)
+    assert face.typed.index("port-channel static") < face.typed.index("addport lag 1")
+    face.execute(DRIVER.render(SWITCH, [PortChange("sw5", name, inside, shut[name]) for name in names]))
+    assert read(face) == replace(start, ports={**start.ports, **shut})
+
+
+def test_a_lag_that_speaks_lacp_is_told_from_a_static_one_and_stays_so(face: Face) -> None:
+    face.setup("configure", "interface 1/0/5", "addport lag 1", "exit", "interface 1/0/6", "shutdown")
+    before = read(face).ports["1/0/6"]
+    assert read(face).ports["1/0/5"].lag_mode == "dynamic"
+    joined = PortState(admin_up=False, lag=1, lag_mode="dynamic")
+    face.execute(DRIVER.render(SWITCH, [PortChange("sw5", "1/0/6", before, joined)]))
+    assert read(face).ports["1/0/6"] == joined
+    assert "port-channel static" not in face.typed
 
 
 @pytest.mark.parametrize(

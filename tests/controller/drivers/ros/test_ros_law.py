@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from controller.drivers.driver import ASPECTS, AdminSet, Line
 from controller.drivers.ros.driver import DELL_55XX_DRIVER as DRIVER
+from controller.model.lag_ports import new_lag
 from controller.model.state import (
     Change,
     PortChange,
@@ -264,6 +265,19 @@ def test_vlans_go_in_ranges() -> None:
     lines = [order.text for order in DRIVER.render(SWITCH, odd) if isinstance(order, Line)]
     assert max(map(len, lines)) <= 110
     assert ",".join(line.removeprefix("vlan ") for line in lines[2:-2]) == listed(range(1001, 1201, 2))
+
+
+def test_a_lag_comes_to_be_with_its_first_port_and_ceases_to_be_with_its_last(face: RosFace) -> None:
+    start = read(face)
+    shut = {name: replace(start.ports[name], admin_up=False) for name in LAGGED}
+    inside = {name: replace(port, lag=1) for name, port in shut.items()}
+    for before, after in ((start.ports, shut), (shut, inside)):
+        face.execute(DRIVER.render(SWITCH, [PortChange("sw1", name, before[name], after[name]) for name in LAGGED]))
+    now = read(face)
+    assert now == replace(start, ports={**start.ports, **inside, "lag1": new_lag(DRIVER.capabilities)})
+    assert face.device.effect.lags[LAG_1] == tuple(NUMBERS[name] for name in LAGGED)
+    face.execute(DRIVER.render(SWITCH, [PortChange("sw1", name, inside[name], shut[name]) for name in LAGGED]))
+    assert read(face) == replace(start, ports={**start.ports, **shut})
 
 
 @pytest.mark.parametrize(

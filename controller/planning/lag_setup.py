@@ -1,0 +1,153 @@
+"""Set up a LAG, and take it down: both ends in one plan, and every cable is shut while it joins or leaves. Pure.
+
+A cable that is up with one end in the LAG swallows frames, and one that is up beside the LAG may close a loop. So the
+cables are shut first, their ports join at both ends, and then those that were up are woken. Where hosts need one of the
+cables meanwhile, as behind a spanning tree, it stays up until the LAG of the others works, and joins last. Where they
+send over trees of a plan, they move to others meanwhile, and to trees with the LAG at the end.
+
+A LAG is taken down when its traffic has moved to other paths; its cables stay shut, as they would close loops beside
+each other. Both leave the VLANs of a LAG that has no members as from the factory.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields, replace
+from functools import partial
+from typing import Final
+
+from controller.model.lag_ports import new_lag
+from controller.model.state import PortState, State
+from controller.planning.check import Management
+from controller.planning.limits import UNLIMITED, Abilities
+from controller.planning.plan import Place, make_plan
+from controller.planning.proof import ProvedPlan, join_proved
+from controller.planning.regulate import Settings, link_off, link_on, set_ports
+from lab.errors import NotExpressible, NoTree, PlanError
+from lab.model import Lab, Lag, Link
+
+_FACTORY: Final = PortState()
+_SHUT: Final = {"admin_up": False}
+_UP: Final = {"admin_up": True}
+_VLANS: Final = {
+    name: getattr(_FACTORY, name)
+    for name in ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_filtering", "found_mode")
+}
+
+
+def set_up_lag(
+    lab: Lab, state: State, lag: Lag, management: Management | None = None, abilities: Abilities = UNLIMITED
+) -> ProvedPlan:
+    """Make all cables of a LAG members of it at both ends. Those that are shut stay shut.
+
+    PlanError if it is set up already, if a port is in another LAG, or if every order that is known would cut hosts
+    apart or close a loop; UnsafePlan if they are apart already; NotExpressible if a family sets up no LAGs.
+    """
+    _require_able(lab, lag, abilities)
+    held = {place: state.port(*place).lag for cable in lag.members for place in _ends(cable)}
+    other = next((place for place, number in held.items() if number not in (None, lag.number)), None)
+    if other is not None:
+        raise PlanError(f"{other[0]}:{other[1]} is a member of LAG {held[other]}: take it out there first.")
+    cables = [cable for cable in lag.members if any(held[place] is None for place in _ends(cable))]
+    if not cables:
+        raise PlanError(f"{lag.link.name} is set up already: nothing is left to do.")
+    up = [cable for cable in cables if all(state.port(*place).admin_up for place in _ends(cable))]
+    make_plan(lab, state, state, management, abilities)
+    if not up:
+        return _join(lab, state, lag, [cables], up, management, abilities)
+    refused: list[PlanError] = []
+    others = [cable for cable in cables if cable != up[0]]
+    aside = partial(_join_aside, lab, state, lag, management, abilities)
+    in_order = (partial(_join, lab, state, lag, own, up, management, abilities) for own in ([others, up[:1]], [cables]))
+    for way in (aside, *in_order):
+        try:
+            return way()
+        except PlanError as error:
+            refused.append(error)
+    raise PlanError(
+        f"no safe way is known to set up {lag.link.name} from here ({str(refused[-1]).rstrip('.')}): give hosts "
+        "another path first, or shut its cables where hosts need none of them."
+    ) from refused[-1]
+
+
+def take_down_lag(
+    lab: Lab, state: State, lag: Lag, management: Management | None = None, abilities: Abilities = UNLIMITED
+) -> ProvedPlan:
+    """Move a LAG's traffic away, shut its cables and take all of them out of it at both ends.
+
+    PlanError if it is not set up; NoTree or UnsafePlan if hosts have no other path.
+    """
+    _require_able(lab, lag, abilities)
+    places = [place for cable in lag.members for place in _ends(cable) if state.port(*place).lag == lag.number]
+    if not places:
+        raise PlanError(f"{lag.link.name} is not set up: nothing is left to do.")
+    plans = [_idle(lab, state, lag, management, abilities)]
+    bare: dict[Place, Mapping[str, object]] = {}
+    for end in (lag.link.a, lag.link.b):
+        new = new_lag(abilities[end.device]) if end.device in abilities else PortState()
+        bare[end.device, end.port] = {field.name: getattr(new, field.name) for field in fields(PortState)}
+    out: Mapping[str, object] = {"lag": None, "lag_mode": "", **_VLANS}
+    for settings in (bare, dict.fromkeys(places, out)):
+        plans.append(_through(lab, plans[-1].end, settings, management, abilities))
+    return join_proved(plans)
+
+
+def _join(
+    lab: Lab,
+    state: State,
+    lag: Lag,
+    groups: Sequence[Sequence[Link]],
+    up: Collection[Link],
+    management: Management | None,
+    abilities: Abilities,
+) -> ProvedPlan:
+    """Groups of cables join one after the other; those that were up are woken when theirs has joined."""
+    plans = [make_plan(lab, state, state, management, abilities)]
+    for cables in filter(None, groups):
+        places = [place for cable in cables for place in _ends(cable)]
+        out = [place for place in places if state.port(*place).lag is None]
+        woken = [place for cable in cables if cable in up for place in _ends(cable)]
+        inside = {"lag": lag.number, "lag_mode": ""}
+        for some, values in ((places, _SHUT), (out, _VLANS), (out, inside), (woken, _UP)):
+            settings = dict.fromkeys(some, values)
+            plans.append(_through(lab, plans[-1].end, settings, management, abilities))
+    return join_proved(plans)
+
+
+def _join_aside(lab: Lab, state: State, lag: Lag, management: Management | None, abilities: Abilities) -> ProvedPlan:
+    """Move traffic off each cable as off a link of its own; when all have joined, choose trees over the LAG, too."""
+    apart = replace(lab, lags=tuple(other for other in lab.lags if other != lag))
+    plans = [make_plan(apart, state, state, management, abilities)]
+    for cable in lag.members:
+        plans.append(link_off(apart, plans[-1].end, cable, management, abilities))
+    plans.append(_join(lab, plans[-1].end, lag, [lag.members], (), management, abilities))
+    plans.append(link_on(lab, plans[-1].end, lag.link, management=management, abilities=abilities))
+    return join_proved(plans)
+
+
+def _idle(lab: Lab, state: State, lag: Lag, management: Management | None, abilities: Abilities) -> ProvedPlan:
+    """Shut a LAG and its cables. Hosts move to other trees; where they use none, a spanning tree has to have a path."""
+    try:
+        return link_off(lab, state, lag.link, management, abilities)
+    except NoTree:
+        raise
+    except PlanError:  # no trees, or only a part of the LAG is set up
+        shut = {place: _SHUT for cable in lag.members for place in _ends(cable)}
+        return _through(lab, state, shut, management, abilities)
+
+
+def _through(
+    lab: Lab, state: State, settings: Settings, management: Management | None, abilities: Abilities
+) -> ProvedPlan:
+    return make_plan(lab, state, set_ports(state, settings), management, abilities)
+
+
+def _ends(cable: Link) -> tuple[Place, Place]:
+    return (cable.a.device, cable.a.port), (cable.b.device, cable.b.port)
+
+
+def _require_able(lab: Lab, lag: Lag, abilities: Abilities) -> None:
+    for cable in lag.members:
+        if not cable.switchable:
+            raise PlanError(f"{cable.name} is not switchable: allow it in cables.csv, or set the LAG up by hand.")
+    for end in (lag.link.a, lag.link.b):
+        if end.device in abilities and not abilities[end.device].lags_settable:
+            raise NotExpressible(end.device, lab.switch(end.device).family, f"setting up LAGs, as LAG {lag.number}")
