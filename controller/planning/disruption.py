@@ -12,8 +12,9 @@ measurement shows how long a lab's own switches take.
 from dataclasses import dataclass
 from typing import Literal
 
-from controller.model.state import Change, Draft, PortChange, StpChange
-from controller.planning.broadcast import ends_of, is_member, with_loose_cables, working_members
+from controller.model.state import Change, Draft, PortChange, PortState, StpChange
+from controller.planning.broadcast import ends_of, is_member, working_members
+from lab.model import Link
 from lab.topology import Topology
 
 RENEGOTIATION_S = 3.0
@@ -92,11 +93,16 @@ def _in_use(topology: Topology, draft: Draft, change: PortChange) -> bool:
         port = draft.ports[end.device][end.port]
         if port.admin_up:
             pvids.add(port.pvid)
-    topology = with_loose_cables(topology) if topology.lags else topology
     for number, link in topology.trunks.items():
         for cable in (link, *topology.cables[number]):
             if (change.switch, change.port) in {(end.device, end.port) for end in (cable.a, cable.b)}:
-                one, other = ends_of(topology, draft, number)
-                if one.admin_up and other.admin_up and one.vids & other.vids & pvids:
-                    return True
+                one, other = _ends(topology, draft, number, cable)
+                return one.admin_up and other.admin_up and bool(one.vids & other.vids & pvids)
     return False
+
+
+def _ends(topology: Topology, draft: Draft, number: int, cable: Link) -> tuple[PortState, PortState]:
+    """The ends of a trunk, or of a LAG's cable that is a member at neither end and so a link of its own."""
+    one, other = (draft.ports[end.device][end.port] for end in (cable.a, cable.b))
+    is_part = number in topology.lags and cable != topology.trunks[number]
+    return (one, other) if is_part and one.lag is other.lag is None else ends_of(topology, draft, number)

@@ -88,6 +88,10 @@ def test_behind_one_pair_of_cables_hosts_are_never_cut_apart() -> None:
     assert _walk(PAIR, start, plan) == factory_state(PAIR)
     assert {step.change.port for step in plan.steps[:2]} == {"t2"}, "the second cable goes first"  # type: ignore[union-attr]
     assert replay(invert(PAIR, start, plan).changes, plan.end) == start
+    shut = [str(step.disruption) for step in plan.steps if step.reason == "shut a link"]
+    assert shut == ["interruption ≤ 30 s", "hitless"] * 2, (
+        "of each cable the first end, as a spanning tree finds another"
+    )
 
 
 def test_cables_that_are_shut_join_and_stay_shut_until_the_lag_is_switched_on() -> None:
