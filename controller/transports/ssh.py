@@ -185,31 +185,14 @@ def _key_file(switch: Switch) -> str | None:
     return switch.key_file or None
 
 
-class _NoneFirst(paramiko.auth_strategy.AuthSource):
-    """The method *none*; a server that is set to ask before the session begins is given the password."""
-
-    def __init__(self, user: str, password: str | None) -> None:
-        super().__init__(user)
-        self._password = password
-
-    def authenticate(self, transport: paramiko.Transport) -> list[str]:
-        """Authenticate; AuthenticationException if neither way is open."""
-        try:
-            return transport.auth_none(self.username)
-        except paramiko.BadAuthenticationType as refused:
-            if self._password is None or _ASKING.isdisjoint(refused.allowed_types):
-                raise
-            return transport.auth_password(self.username, self._password)
-
-
 class _AsksInside(paramiko.auth_strategy.AuthStrategy):
-    """For servers that ask for name and password inside the session."""
+    """The method *none*, for servers that ask for name and password inside the session."""
 
-    def __init__(self, user: str, password: str | None) -> None:
+    def __init__(self, user: str) -> None:
         super().__init__(paramiko.SSHConfig())
-        self._source = _NoneFirst(user, password)
+        self._source = paramiko.auth_strategy.NoneAuth(user)
 
-    def get_sources(self) -> Iterator[_NoneFirst]:
+    def get_sources(self) -> Iterator[paramiko.auth_strategy.AuthSource]:
         """The one way in."""
         yield self._source
 
@@ -217,7 +200,7 @@ class _AsksInside(paramiko.auth_strategy.AuthStrategy):
 def _connect(switch: Switch, known: Trusted, patience_s: float, *, asks_inside: bool = False) -> paramiko.SSHClient:
     """Connect and authenticate as far as SSH itself asks for it."""
     password, key_file = _password(switch), _key_file(switch)
-    strategy = _AsksInside(switch.user, password) if asks_inside and not key_file and not switch.ssh_agent else None
+    strategy = _AsksInside(switch.user) if asks_inside and not key_file and not switch.ssh_agent else None
     client = paramiko.SSHClient()
     client.load_host_keys(known.file)
     client.set_missing_host_key_policy(paramiko.RejectPolicy())
@@ -237,6 +220,9 @@ def _connect(switch: Switch, known: Trusted, patience_s: float, *, asks_inside: 
     except paramiko.auth_strategy.AuthFailure as failure:
         client.close()
         why = failure.result[-1].result
+        if isinstance(why, paramiko.BadAuthenticationType) and password and not _ASKING.isdisjoint(why.allowed_types):
+            # Some servers refuse a second request for authentication on one connection.
+            return _connect(switch, known, patience_s)
         raise _translated(switch, why if isinstance(why, BaseException) else failure) from failure
     except (paramiko.SSHException, OSError, EOFError) as error:
         client.close()
