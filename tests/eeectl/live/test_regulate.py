@@ -14,7 +14,7 @@ def test_links_go_off_for_a_program_and_come_back(engineer: Engineer, tmp_path: 
     assert engineer.apply("--trees-per-switch", "2").returncode == 0
     before = engineer.read()
     here = ("--lab", engineer.folder, "--runs", str(tmp_path))
-    choices = ("--sweep", "2", "--blocks", "1", "--set", "sleep_us=5000", *PROGRAM)
+    choices = ("--hosts", "n01,n03,n05", "--sweep", "2", "--blocks", "1", "--set", "sleep_us=5000", *PROGRAM)
     loop = ("--epoch", "1s", "--deactivation-epochs", "1", "--baseline-runs", "1", "--slowdown-bound", "99%")
     done = engineer.words("regulate", "alltoall", *here, *choices, "--compare", *loop, "--json")
     assert done.returncode == 0, done.stderr
