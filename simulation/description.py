@@ -185,7 +185,11 @@ class Traffic(_Part):
     """Jobs: load of each, as a share of the point's load; else all have that load."""
 
     packets: list[NonNegative] | None = None
-    """Jobs, with shares: packets that the nodes of each send together, after which the point ends (batch mode)."""
+    """Jobs, with shares: packets to be sent in each, after which the point ends (batch mode)."""
+
+    packets_of: Literal["job", "node"] | None = None
+    """Jobs, with packets: whether the nodes of a job send that many together (else), or each of them does, as in
+    BookSim2's batch mode."""
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> "Traffic":
@@ -195,6 +199,8 @@ class Traffic(_Part):
             raise ValueError(f"traffic {self.kind} has neither shares nor packets: write kind: jobs")
         if self.packets is not None and self.shares is None:
             raise ValueError("packets of jobs need their shares of the load: write shares: [0.2, 1.0]")
+        if self.packets_of is not None and self.packets is None:
+            raise ValueError("packets_of says whose the packets are: write packets: [100000, 500000]")
         for name, found in (("shares", self.shares), ("packets", self.packets)):
             if found is not None and self.sizes is not None and len(found) != len(self.sizes):
                 raise ValueError(f"{len(self.sizes)} jobs need as many {name}: {len(found)} are given")

@@ -2,8 +2,8 @@
 
 ``python -m tests.accuracy.tcep_figures [--keep FILE] [--jobs N] [PART ...]`` simulates what the parts need and prints
 Markdown: paper, ours with its interval, and why where they differ. Finished runs are kept in FILE, and a second call
-goes on. All parts take about half an hour of processor time. The paper's 100 mappings of Fig. 15 are 6 here,
-and 2 for the long batches. Its traces (Figs. 13, 14) are not public, so what it says of them has a stand-in or none.
+goes on. All parts take three quarters of an hour of processor time. The paper's 100 mappings of Fig. 15 are 6 here,
+and fewer for the long batches. Its traces (Figs. 13, 14) are not public: what it says of them has a stand-in or none.
 
 The network is the paper's: 512 nodes, routers of one cycle, links of 10, six virtual channels of 32 flits. A run has a
 warm-up that is long enough for TCEP to turn its links off or on one by one (10 deactivation epochs, or 6 from the root
@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Final
 
-from tests.accuracy.tcep_runs import Measured, Run, carry_out
+from tests.accuracy.tcep_runs import Measured, Run, Whose, carry_out
 
 Found = Mapping[str, Measured]
 Row = tuple[str, str, str, str]
@@ -50,8 +50,13 @@ _BEHIND: Final = 0.01
 
 _BURSTS: Final = (0.01, 0.05, 0.1, 0.3)
 _BOUND: Final = (0.1, 0.41)
-_MAPPINGS: Final = {1: 6, 10: 2}
-"""Fig. 15: multiples of the paper's batches, and how many mappings of each."""
+_MAPPINGS: Final[Mapping[tuple[int, Whose], int]] = {
+    (100_000, "job"): 6,
+    (1_000_000, "job"): 2,
+    (10_000, "node"): 5,
+}
+"""Fig. 15: packets of the first job and whose they are, and how many mappings of each; the second job has five times as
+many. The paper has 100,000, and leaves open whose; BookSim2's batches are each node's."""
 
 
 def least_active_share(load: float, routers: int = 32, nodes: int = 1024) -> float:
@@ -91,10 +96,11 @@ def bound(load: float) -> Run:
     return Run("TCEP", "UR", load, 500_000, 20_000, network="complete", tcep={"high_water_mark": 0.99})
 
 
-def batch(policy: str, traffic: str, mapping: int, size: int, load: float = 0.5) -> Run:
+def batch(policy: str, traffic: str, mapping: int, packets: int, whose: Whose) -> Run:
     """A mapping of Fig. 15. Both begin with the least links that they keep on."""
     tcep = {"begins_with_root": True} if policy == "TCEP" else {}
-    return Run(policy, traffic, load, 0, 0, seed=mapping, packets=(100_000 * size, 500_000 * size), tcep=tcep)
+    sent = (packets, 5 * packets)
+    return Run(policy, traffic, 0.5, 0, 0, seed=mapping, packets=sent, packets_of=whose, tcep=tcep)
 
 
 EPOCHS: Final[Mapping[str, Mapping[str, float]]] = {
@@ -113,7 +119,7 @@ def sensitive(changes: Mapping[str, float]) -> list[Run]:
         own["deactivation_epochs"] = round(10_000 / own["epoch"])
     return [
         *(replace(burst("TCEP", load), tcep=own) for load in (0.05, 0.1)),
-        replace(batch("TCEP", "jobs UR", 1, 10), tcep=own),
+        replace(batch("TCEP", "jobs UR", 1, 1_000_000, "job"), tcep=own),
     ]
 
 
@@ -239,15 +245,15 @@ class Figures:
             "jobs UR": ("up to 1.12", "about the same"),
             "jobs RP": ("up to 3.7", "1.9 to 3.6"),
         }
-        for size, mappings in _MAPPINGS.items():
+        for (packets, whose), mappings in _MAPPINGS.items():
             for traffic, (energy, runtime) in papers.items():
                 pairs = [
-                    [self._of(batch(policy, traffic, mapping, size)) for policy in ("SLaC", "TCEP")]
+                    [self._of(batch(policy, traffic, mapping, packets, whose)) for policy in ("SLaC", "TCEP")]
                     for mapping in range(1, mappings + 1)
                 ]
                 energies = [slac.pj_per_flit / tcep.pj_per_flit for slac, tcep in pairs]
                 times = [slac.cycles / tcep.cycles for slac, tcep in pairs]
-                what = f"{traffic}, {mappings} mappings, batches of {100_000 * size:,} and {500_000 * size:,}"
+                what = f"{traffic}, {mappings} mappings, {packets:,} and {5 * packets:,} packets of each {whose}"
                 for name, paper, values in (("energy", energy, energies), ("run time", runtime, times)):
                     yield (
                         f"15: {name}, SLaC to TCEP; {what}",
@@ -259,7 +265,7 @@ class Figures:
     def control(self) -> Iterator[Row]:
         """Control packets: over all runs of TCEP here in which links come and go or have settled."""
         runs = [point("TCEP", traffic, load) for traffic, loads in LOADS.items() for load in loads]
-        runs += [run for size in _MAPPINGS for run in _batches(size) if run.policy == "TCEP"]
+        runs += [run for run in _batches() if run.policy == "TCEP"]
         shares = [100 * self._of(run).control_share for run in runs]
         waits = [self._of(run).control_latency for run in runs if self._of(run).control_latency]
         yield (
@@ -292,10 +298,11 @@ def _points() -> list[Run]:
     return [point(policy, traffic, load) for traffic, loads in LOADS.items() for load in loads for policy in POLICIES]
 
 
-def _batches(size: int) -> list[Run]:
+def _batches() -> list[Run]:
     return [
-        batch(policy, traffic, mapping, size)
-        for mapping in range(1, _MAPPINGS[size] + 1)
+        batch(policy, traffic, mapping, packets, whose)
+        for (packets, whose), mappings in _MAPPINGS.items()
+        for mapping in range(1, mappings + 1)
         for traffic in ("jobs UR", "jobs RP")
         for policy in ("SLaC", "TCEP")
     ]
@@ -309,14 +316,12 @@ PARTS: Final[Mapping[str, tuple[Callable[[], Iterable[Run]], Callable[[Figures],
         Figures.saturation,
     ),
     "bound": (lambda: [bound(load) for load in _BOUND], Figures.bounds),
-    "mappings": (lambda: [run for size in _MAPPINGS for run in _batches(size)], Figures.mappings),
+    "mappings": (_batches, Figures.mappings),
     "bursts": (lambda: [burst(policy, load) for load in _BURSTS for policy in POLICIES], Figures.bursts),
     "curves": (_points, Figures.curves),
     "energy": (_points, Figures.energies),
     "control": (
-        lambda: [
-            run for run in [*_points(), *(one for size in _MAPPINGS for one in _batches(size))] if run.policy == "TCEP"
-        ],
+        lambda: [run for run in [*_points(), *_batches()] if run.policy == "TCEP"],
         Figures.control,
     ),
     "epochs": (lambda: [run for changes in EPOCHS.values() for run in sensitive(changes)], Figures.epochs),

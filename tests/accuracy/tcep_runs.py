@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from eee_engine import NetworkSimulation, network_facts
 
@@ -25,6 +25,8 @@ TRAFFIC: Final[Mapping[str, Mapping[str, Any]]] = {
     "jobs RP": {"kind": "jobs", "sizes": [256, 256], "within": "permutation", "shares": [0.2, 1.0]},
 }
 
+Whose = Literal["job", "node"]
+
 _ROUTING: Final = {"baseline": "ugal_p", "TCEP": "pal", "SLaC": "slac"}
 _BATCHES: Final = 40
 _STEP: Final = 10
@@ -43,7 +45,10 @@ class Run:
     flits: int = 1
     seed: int = 1
     packets: tuple[int, ...] = ()
-    """Batch mode: of each job; the run ends with the last of them, and `warm` and `cycles` are not used."""
+    """Batch mode: by job; the run ends with the last of them, and `warm` and `cycles` are not used."""
+
+    packets_of: Whose = "job"
+    """Batch mode: whether a job sends that many packets, or each of its nodes."""
 
     tcep: Mapping[str, Any] = field(default_factory=dict)
 
@@ -83,7 +88,10 @@ def carry_out(run: Run) -> Measured:
             "network": BUTTERFLY if run.network == "butterfly" else COMPLETE,
             "routing": _ROUTING[run.policy],
             "router": {"speedup": 3, "history_window": 26, "packet_flits": run.flits},
-            "traffic": {**TRAFFIC[run.traffic], **({"packets": list(run.packets)} if run.packets else {})},
+            "traffic": {
+                **TRAFFIC[run.traffic],
+                **({"packets": list(run.packets), "packets_of": run.packets_of} if run.packets else {}),
+            },
             "loads": [run.load],
         }
     )

@@ -90,6 +90,11 @@ def test_latency_without_traffic_is_tceps(tmp_path: Path) -> None:
         ),
         (
             "loads: [0.1, 0.2]",
+            "loads: [0.1]\ntraffic: {kind: jobs, sizes: [8, 8], within: uniform, shares: [1, 1], packets_of: node}",
+            ("write packets",),
+        ),
+        (
+            "loads: [0.1, 0.2]",
             "curve: {}\ntraffic: {kind: jobs, sizes: [8, 8], within: uniform, shares: [1, 1], packets: [1, 1]}",
             ("batches have no curve",),
         ),

@@ -129,6 +129,12 @@ def test_a_batch_is_sent_and_no_more() -> None:
     assert not cut.steady
 
 
+def test_each_node_of_a_job_sends_its_packets() -> None:
+    jobs = {"kind": "jobs", "sizes": [32, 32], "within": "permutation", "shares": [0.2, 1], "packets": [30, 150]}
+    point = simulate_point(_description(routing="ugal_p", traffic={**jobs, "packets_of": "node"}), 0.5, 1)
+    assert point.packets == 32 * (30 + 150)
+
+
 def test_jobs_without_batches_have_their_own_loads() -> None:
     jobs = {"kind": "jobs", "sizes": [48, 16], "within": "uniform", "shares": [0.5, 1]}
     point = simulate_point(_description(routing="ugal_p", traffic=jobs), 0.4, 1)

@@ -43,6 +43,7 @@ use crate::wheel::Wheel;
 
 use allocation::Allocator;
 use batch::Batches;
+pub use batch::Stock;
 use consolidation::{Consolidation, ConsolidationCounts, Tcep};
 use control::Mail;
 use node::Nodes;
@@ -278,12 +279,17 @@ impl FlitEngine {
     }
 
     /// Give each job its own load, as a share of the engine's, and, if `packets` is not empty, a number of packets to be
-    /// sent by its nodes together, after which they send no more (batch mode).
+    /// sent by its nodes together or by each, after which they send no more (batch mode).
     ///
     /// # Errors
     /// If the traffic has no jobs, or another number of them, a load would exceed a flit a cycle, or packets are under
     /// way.
-    pub fn set_jobs(&mut self, shares: &[f64], packets: &[u64]) -> Result<(), SimulationError> {
+    pub fn set_jobs(
+        &mut self,
+        shares: &[f64],
+        packets: &[u64],
+        stock: Stock,
+    ) -> Result<(), SimulationError> {
         let Some(job_of) = self.destinations.job_of() else {
             return SimulationError::traffic("only jobs have loads and batches of their own");
         };
@@ -305,7 +311,7 @@ impl FlitEngine {
             return SimulationError::traffic("a job's load is from 0 to 1 flits a node and cycle");
         }
         if !packets.is_empty() {
-            self.batches = Some(Batches::new(job_of.to_vec(), packets.to_vec()));
+            self.batches = Some(Batches::new(job_of, packets, stock));
         }
         self.nodes = Nodes::new(
             self.network.nodes(),

@@ -2,6 +2,7 @@
 
 mod networks;
 
+use interconnect::flit::Stock;
 use interconnect::routing::Algorithm;
 use interconnect::traffic::Pattern;
 use interconnect::{FlitEngine, RouterParameters};
@@ -48,7 +49,7 @@ proptest! {
         (flits, seed, permutation) in (1..4u32, any::<u64>(), any::<bool>()),
     ) {
         let mut engine = engine([24, 8], permutation, load, flits, seed);
-        engine.set_jobs(&[share, 1.0], &[one, other]).unwrap();
+        engine.set_jobs(&[share, 1.0], &[one, other], Stock::Job).unwrap();
         engine.measure(true);
         run(&mut engine);
         prop_assert_eq!(engine.measurement().latencies().count(), one + other);
@@ -65,18 +66,35 @@ proptest! {
 #[test]
 fn batches_take_packets_over_load() {
     let mut engine = engine([16, 16], false, 0.5, 1, 3);
-    engine.set_jobs(&[0.2, 1.0], &[3_200, 16_000]).unwrap();
+    engine
+        .set_jobs(&[0.2, 1.0], &[3_200, 16_000], Stock::Job)
+        .unwrap();
     engine.measure(true);
     let end = run(&mut engine);
     // 3,200 packets over 16 nodes at 0.1 a cycle are 2,000 cycles; drawn by chance within some 100.
     assert!((1_900..2_400).contains(&end), "{end}");
 }
 
+/// Every node sends its own number of packets, whether its way is crowded or not: in a permutation the slowest one ends
+/// the batch, later than nodes that draw from one stock.
+#[test]
+fn each_node_sends_its_own_packets() {
+    let ends = [(Stock::Job, [1_600, 8_000]), (Stock::Node, [100, 500])].map(|(stock, packets)| {
+        let mut engine = engine([16, 16], true, 0.9, 1, 3);
+        engine.set_jobs(&[0.2, 1.0], &packets, stock).unwrap();
+        engine.measure(true);
+        let end = run(&mut engine);
+        assert_eq!(engine.measurement().latencies().count(), 9_600);
+        end
+    });
+    assert!(ends[0] < ends[1], "{ends:?}");
+}
+
 /// Without numbers of packets the jobs go on, each at its load.
 #[test]
 fn jobs_have_their_own_loads() {
     let mut engine = engine([16, 16], false, 0.5, 1, 4);
-    engine.set_jobs(&[0.2, 1.0], &[]).unwrap();
+    engine.set_jobs(&[0.2, 1.0], &[], Stock::Job).unwrap();
     let found = engine.advance(20_000);
     let accepted = found.flits as f64 / 20_000.0 / 32.0;
     assert!((accepted - 0.3).abs() < 0.01, "{accepted}");
@@ -86,7 +104,7 @@ fn jobs_have_their_own_loads() {
 fn what_does_not_fit_is_refused() {
     let text = |shares: &[f64], packets: &[u64]| {
         engine([16, 16], false, 0.5, 1, 0)
-            .set_jobs(shares, packets)
+            .set_jobs(shares, packets, Stock::Job)
             .unwrap_err()
             .to_string()
     };
@@ -104,7 +122,7 @@ fn what_does_not_fit_is_refused() {
     );
     assert!(
         plain
-            .set_jobs(&[1.0], &[])
+            .set_jobs(&[1.0], &[], Stock::Job)
             .unwrap_err()
             .to_string()
             .contains("only jobs")

@@ -1,5 +1,6 @@
 //! `NetworkSimulation` in Python.
 
+use interconnect::flit::Stock;
 use interconnect::flit::consolidation::{Consolidation, ConsolidationCounts};
 use interconnect::flit::stages::Stages;
 use interconnect::link::{LinkLedger, LinkPolicy, Mode, Timing};
@@ -119,8 +120,11 @@ fn pattern(traffic: &Bound<'_, PyDict>) -> PyResult<Pattern> {
     })
 }
 
-/// A job's share of the load by job, and its number of packets; `None` if all jobs have the load and no end.
-fn batches(traffic: &Bound<'_, PyDict>) -> PyResult<Option<(Vec<f64>, Vec<u64>)>> {
+/// Shares of the load and numbers of packets by job, and whose these are.
+type Jobs = (Vec<f64>, Vec<u64>, Stock);
+
+/// `None` if all jobs have the load and no end.
+fn batches(traffic: &Bound<'_, PyDict>) -> PyResult<Option<Jobs>> {
     let Some(shares) = traffic.get_item("shares")? else {
         return Ok(None);
     };
@@ -128,7 +132,11 @@ fn batches(traffic: &Bound<'_, PyDict>) -> PyResult<Option<(Vec<f64>, Vec<u64>)>
         Some(packets) => packets.extract()?,
         None => Vec::new(),
     };
-    Ok(Some((shares.extract()?, packets)))
+    let stock = match traffic.get_item("packets_of")? {
+        Some(whose) if whose.extract::<&str>()? == "node" => Stock::Node,
+        _ => Stock::Job,
+    };
+    Ok(Some((shares.extract()?, packets, stock)))
 }
 
 /// [`RouterParameters`] as Python writes them.
@@ -317,8 +325,8 @@ impl NetworkSimulation {
                         })
                         .map_err(refused)?;
                 }
-                if let Some((shares, packets)) = batches(traffic)? {
-                    engine.set_jobs(&shares, &packets).map_err(refused)?;
+                if let Some((shares, packets, stock)) = batches(traffic)? {
+                    engine.set_jobs(&shares, &packets, stock).map_err(refused)?;
                 }
                 Engine::Flit(Box::new(engine))
             }
