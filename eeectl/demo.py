@@ -111,7 +111,7 @@ def main() -> int:
             _compare_with_truth(console, study)
         finally:
             console.rule("lab down")
-            _eeectl("lab", "down", LAB)
+            _eeectl("lab", "down", LAB, "--yes")
     except LabError as error:
         console.print(f"demo: {error}", style="red", markup=False)
         return REFUSED

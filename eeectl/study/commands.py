@@ -19,8 +19,13 @@ def run_eeectl(*arguments: str, on_interrupt: Callable[[], None] | None = None) 
 
 
 def run_command(command: list[str], on_interrupt: Callable[[], None] | None = None) -> int:
-    """Run a command as `run_eeectl` does; INTERRUPTED if a signal ended it. LabError if it cannot be started."""
+    """Run a command as `run_eeectl` does; INTERRUPTED if a signal ended it. LabError if it cannot be started.
+
+    A SIGTERM for this process is sent on, and the subprocess awaited, which restores what it changed: INTERRUPTED.
+    """
     pressed: list[int] = []
+    running: list[subprocess.Popen[bytes]] = []
+    terminated: list[int] = []
 
     def leave_to_subprocess(number: int, _: FrameType | None) -> None:
         """Do not stop here. SIG_IGN would be inherited by the subprocess."""
@@ -28,13 +33,24 @@ def run_command(command: list[str], on_interrupt: Callable[[], None] | None = No
         if on_interrupt is not None and len(pressed) == 1:
             on_interrupt()
 
-    before = signal.signal(signal.SIGINT, leave_to_subprocess)
+    def send_on(number: int, _: FrameType | None) -> None:
+        terminated.append(number)
+        for process in running:
+            process.send_signal(number)
+
+    before = {
+        number: signal.signal(number, handler)
+        for number, handler in ((signal.SIGINT, leave_to_subprocess), (signal.SIGTERM, send_on))
+    }
     try:
-        status = subprocess.run(command, check=False).returncode
+        with subprocess.Popen(command) as process:
+            running.append(process)
+            status = process.wait()
     except OSError as error:
         raise LabError(
             f"eeectl cannot start a subprocess ({error.strerror}): check this machine's memory and process limit."
         ) from error
     finally:
-        signal.signal(signal.SIGINT, before)
-    return INTERRUPTED if status < 0 else status
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return INTERRUPTED if status < 0 or terminated else status

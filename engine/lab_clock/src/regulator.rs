@@ -68,7 +68,6 @@ pub struct Regulator {
     busy_rate: f64,
     trial_rate: f64,
     held: bool,
-    worst_of_trial_ns: u64,
     window_ns: i64,
     window_frames: u64,
     busy: bool,
@@ -86,7 +85,6 @@ impl Regulator {
             busy_rate: FIRST_BUSY,
             trial_rate: FIRST_BUSY,
             held: false,
-            worst_of_trial_ns: 0,
             window_ns: 0,
             window_frames: 0,
             busy: false,
@@ -108,21 +106,34 @@ impl Regulator {
         self.busy
     }
 
-    /// A trial begins, or has ended. Trials that were on time let the next one be faster, up to [`FIRST_BUSY`].
-    pub fn hold(&mut self, held: bool) {
-        if held == self.held {
+    /// A trial begins.
+    pub fn hold(&mut self) {
+        self.held = true;
+        self.rate = self.trial_rate;
+        self.busy = true;
+    }
+
+    /// The trial has ended, with this lateness from its begin on: a late one makes the next one slower, one that was
+    /// far from late lets it be faster, up to [`FIRST_BUSY`].
+    pub fn release(&mut self, late: &WindowLateness) {
+        if !self.held {
             return;
         }
-        self.held = held;
-        if held {
-            self.rate = self.trial_rate;
-            self.busy = true;
-            self.worst_of_trial_ns = 0;
-            self.restart_window();
-        } else if self.worst_of_trial_ns < LATE_NS / 3 {
+        self.held = false;
+        let worst_ns = self.worst_ns(late);
+        if worst_ns > LATE_NS {
+            self.trial_rate = (self.rate * slowing(worst_ns)).max(Rate::SLOWEST.factor());
+        } else if worst_ns < LATE_NS / 3 {
             self.trial_rate = (self.trial_rate * 1.5).min(FIRST_BUSY);
         }
         self.hush();
+        self.restart_window();
+    }
+
+    /// The latest frames and the waits, in lab time.
+    fn worst_ns(&self, late: &WindowLateness) -> u64 {
+        let waited_ns = (late.waited_ns as f64 * self.rate) as u64;
+        late.frames_ns.max(waited_ns)
     }
 
     /// Take an observation; true if the lateness of the window is to be judged now ([`Regulator::judge`]).
@@ -133,9 +144,7 @@ impl Regulator {
             self.unasked_ns.saturating_add(seen.wall_ns)
         };
         if self.held {
-            self.window_ns += seen.wall_ns;
-            self.window_frames += seen.frames;
-            return self.window_ns >= WINDOW_NS && self.window_frames >= FEW_FRAMES;
+            return false;
         }
         if self.rate > 1.0 && seen.frames == 0 && seen.cores > MOST_CORES {
             self.rate = (self.rate * BUSY_CORES / seen.cores).max(1.0);
@@ -187,23 +196,17 @@ impl Regulator {
 
     /// Judge the lateness of the window; true if the window then begins anew.
     pub fn judge(&mut self, late: &WindowLateness) -> bool {
-        let waited_ns = (late.waited_ns as f64 * self.rate) as u64;
-        let worst_ns = late.frames_ns.max(waited_ns);
-        if self.held {
-            self.judge_trial(worst_ns);
-            return true;
-        }
+        let worst_ns = self.worst_ns(late);
         let over = self.window_ns >= WINDOW_NS;
         if !over && self.window_frames < ENOUGH_FRAMES && worst_ns < FAR * LATE_NS {
             return false;
         }
         if worst_ns > LATE_NS {
-            let factor = 0.7 * LATE_NS as f64 / worst_ns as f64;
-            self.rate = (self.rate * factor.max(0.25)).max(Rate::SLOWEST.factor());
+            self.rate = (self.rate * slowing(worst_ns)).max(Rate::SLOWEST.factor());
             self.busy_rate = self.rate;
         } else if over
             && worst_ns < LATE_NS / 3
-            && (self.window_frames >= FEW_FRAMES || waited_ns > 0)
+            && (self.window_frames >= FEW_FRAMES || late.waited_ns > 0)
         {
             self.rate = (self.rate * 1.1).min(self.rate.max(1.0));
             self.busy_rate = self.rate;
@@ -215,20 +218,15 @@ impl Regulator {
         ends
     }
 
-    /// A trial's rate stays; one that is late makes the next trial slower.
-    fn judge_trial(&mut self, worst_ns: u64) {
-        self.worst_of_trial_ns = self.worst_of_trial_ns.max(worst_ns);
-        if worst_ns > LATE_NS {
-            let fitting = self.rate * (0.7 * LATE_NS as f64 / worst_ns as f64).max(0.25);
-            self.trial_rate = self.trial_rate.min(fitting).max(Rate::SLOWEST.factor());
-        }
-        self.restart_window();
-    }
-
     fn restart_window(&mut self) {
         self.window_ns = 0;
         self.window_frames = 0;
     }
+}
+
+/// By how much a rate falls at which the latest frames were so late.
+fn slowing(worst_ns: u64) -> f64 {
+    (0.7 * LATE_NS as f64 / worst_ns as f64).max(0.25)
 }
 
 #[cfg(test)]
@@ -288,53 +286,49 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_trial_meets_one_rate_and_late_ones_make_the_next_slower(
-            late_wall_us in prop::collection::vec(1.0f64..5_000.0, 1..60), frames in 1u64..3000,
+        fn a_trial_meets_one_rate_and_a_late_one_makes_the_next_slower(
+            late_wall_us in prop::collection::vec(1.0f64..5_000.0, 1..30), frames in 1u64..3000,
         ) {
             let mut regulator = Regulator::new(Rate::FASTEST);
-            regulator.hold(true);
-            prop_assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
-            let mut worst_ns = 0.0f64;
-            for late_us in &late_wall_us {
+            for late_us in late_wall_us {
+                regulator.hold();
+                let rate = regulator.rate();
+                prop_assert!(rate.factor() <= FIRST_BUSY);
                 for _ in 0..30 {
-                    if regulator.observe(&tick(frames, 1.0, true)) {
-                        let late_ns = late_us * 1e3 * regulator.rate().factor();
-                        worst_ns = worst_ns.max(late_ns);
-                        regulator.judge(&WindowLateness { frames_ns: late_ns as u64, waited_ns: 0 });
-                    }
-                    prop_assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
+                    prop_assert!(!regulator.observe(&tick(frames, 1.0, true)));
+                    prop_assert_eq!(regulator.rate(), rate);
                 }
+                let late_ns = (late_us * 1e3 * rate.factor()) as u64;
+                regulator.release(&WindowLateness { frames_ns: late_ns, waited_ns: 0 });
+                regulator.hold();
+                let next = regulator.rate();
+                if late_ns > LATE_NS {
+                    prop_assert!(next.factor() < rate.factor() || rate == Rate::SLOWEST);
+                } else {
+                    prop_assert!(next.factor() >= rate.factor());
+                }
+                regulator.release(&WindowLateness { frames_ns: LATE_NS / 2, waited_ns: 0 });
             }
-            regulator.hold(false);
-            regulator.hold(true);
-            let next = regulator.rate().factor();
-            prop_assert!(next <= FIRST_BUSY);
-            prop_assert_eq!(next < FIRST_BUSY, worst_ns > LATE_NS as f64, "{} {}", next, worst_ns);
         }
     }
 
     #[test]
     fn after_a_trial_a_silent_lab_hurries_again_and_trials_on_time_get_their_rate_back() {
         let mut regulator = Regulator::new(Rate::WALL);
-        regulator.hold(true);
-        for _ in 0..20 {
-            if regulator.observe(&tick(100, 1.0, false)) {
-                regulator.judge(&WindowLateness {
-                    frames_ns: 40 * LATE_NS,
-                    waited_ns: 0,
-                });
-            }
-        }
-        regulator.hold(false);
+        regulator.hold();
+        regulator.release(&WindowLateness {
+            frames_ns: 0,
+            waited_ns: 40 * LATE_NS, // the wall's
+        });
         for _ in 0..400 {
             regulator.observe(&tick(0, 0.01, false));
         }
         assert_eq!(regulator.rate(), Rate::FASTEST);
-        regulator.hold(true);
+        regulator.hold();
         assert_eq!(regulator.rate(), Rate::new(1, 40).unwrap());
         for _ in 0..4 {
-            regulator.hold(false);
-            regulator.hold(true);
+            regulator.release(&WindowLateness::default());
+            regulator.hold();
         }
         assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
     }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread::JoinHandle;
 
 use lab_clock::regulator::{Observation, Regulator, WindowLateness};
@@ -27,8 +27,10 @@ static TICK: libc::timespec = libc::timespec {
     tv_sec: 0,
     tv_nsec: 10_000_000,
 };
-/// Terminals of hosts, and the process that holds the rate, are looked for that often.
+/// Terminals of hosts are looked for that often.
 const TICKS_A_LOOK: u32 = 100;
+/// Waits of a trial's processes are looked at that often.
+const TICKS_OF_A_TRIAL: u32 = 10;
 /// Whoever typed so long ago (wall) still attends.
 const ATTENDS_NS: i64 = 10_000_000_000;
 /// The share of frames that must be on time.
@@ -94,19 +96,30 @@ impl Clockwork {
 struct Shared {
     clockwork: Arc<Clockwork>,
     control: Arc<Control>,
-    regulator: Mutex<Regulator>,
-    /// The process in whose trial the rate is held; 0: it is not. Written with the regulator locked.
-    holder: AtomicI32,
+    groups: PathBuf,
+    state: Mutex<State>,
     ends: AtomicBool,
 }
 
+struct State {
+    regulator: Regulator,
+    trial: Option<Trial>,
+}
+
+/// A trial of a process, from its begin on.
+struct Trial {
+    process: i32,
+    window: Window,
+}
+
 impl Shared {
-    /// Change the state of the regulator; the rate that it then wants is in force on return.
-    fn regulate<T>(&self, change: impl FnOnce(&mut Regulator) -> T) -> T {
-        let mut regulator = self.regulator.lock();
-        let changed = change(&mut regulator);
-        if regulator.rate() != self.clockwork.keeper().rate()
-            && let Err(error) = self.clockwork.set(regulator.rate())
+    /// Change the state; the rate that the regulator then wants is in force on return.
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.state.lock();
+        let changed = change(&mut state);
+        let rate = state.regulator.rate();
+        if rate != self.clockwork.keeper().rate()
+            && let Err(error) = self.clockwork.set(rate)
         {
             self.control.alarm(
                 self.control.core.clock().now(),
@@ -117,22 +130,36 @@ impl Shared {
     }
 
     fn hold(&self, process: i32) {
-        self.regulate(|regulator| {
-            self.holder.store(process, Ordering::Relaxed);
-            regulator.hold(process != 0);
+        self.change(|state| {
+            self.end_trial(state);
+            state.regulator.hold();
+            state.trial = Some(Trial {
+                process,
+                window: Window::begin(&self.control, &self.groups),
+            });
         });
     }
 
-    /// Release a rate whose holder has ended.
-    fn release_orphan(&self) {
-        let process = self.holder.load(Ordering::Relaxed);
-        if process == 0 || Path::new("/proc").join(process.to_string()).exists() {
-            return;
+    fn release(&self) {
+        self.change(|state| self.end_trial(state));
+    }
+
+    fn end_trial(&self, state: &mut State) {
+        if let Some(mut trial) = state.trial.take() {
+            let late = trial.window.lateness(&self.control, &self.groups);
+            state.regulator.release(&late);
         }
-        self.regulate(|regulator| {
-            if self.holder.load(Ordering::Relaxed) == process {
-                self.holder.store(0, Ordering::Relaxed);
-                regulator.hold(false);
+    }
+
+    /// Look at a trial, if there is one: at waits of processes that may end before it, and whether its own has ended.
+    fn attend_trial(&self) {
+        self.change(|state| {
+            let Some(trial) = &mut state.trial else {
+                return;
+            };
+            trial.window.look(&self.groups);
+            if !Path::new("/proc").join(trial.process.to_string()).exists() {
+                self.end_trial(state);
             }
         });
     }
@@ -156,25 +183,33 @@ impl Auto {
         attention: Arc<Attention>,
     ) -> std::io::Result<Auto> {
         let shared = Arc::new(Shared {
-            regulator: Mutex::new(Regulator::new(clockwork.keeper().rate())),
+            state: Mutex::new(State {
+                regulator: Regulator::new(clockwork.keeper().rate()),
+                trial: None,
+            }),
             clockwork,
             control,
-            holder: AtomicI32::new(0),
+            groups,
             ends: AtomicBool::new(false),
         });
         let own = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("lab-clock-auto".into())
-            .spawn(move || regulate(&own, &groups, &attention))?;
+            .spawn(move || regulate(&own, &attention))?;
         Ok(Auto {
             shared,
             thread: Some(thread),
         })
     }
 
-    /// Hold the rate for a trial of a process, until it is released (0) or the process has ended.
+    /// Hold the rate for a trial of a process, until it is released or the process has ended.
     pub fn hold(&self, process: i32) {
         self.shared.hold(process);
+    }
+
+    /// The trial has ended.
+    pub fn release(&self) {
+        self.shared.release();
     }
 }
 
@@ -187,8 +222,8 @@ impl Drop for Auto {
     }
 }
 
-fn regulate(shared: &Shared, groups: &Path, attention: &Attention) {
-    let control = &shared.control;
+fn regulate(shared: &Shared, attention: &Attention) {
+    let (control, groups) = (&shared.control, shared.groups.as_path());
     let mut window = Window::begin(control, groups);
     let mut before = Counts::read(control, groups);
     let mut ticks = 0u32;
@@ -207,15 +242,15 @@ fn regulate(shared: &Shared, groups: &Path, attention: &Attention) {
             );
         }
         ticks += 1;
-        if ticks % TICKS_A_LOOK == 0 {
-            shared.release_orphan();
-            if terminal_is_open(groups) {
-                attention.now();
-            }
+        if ticks % TICKS_A_LOOK == 0 && terminal_is_open(groups) {
+            attention.now();
+        }
+        if ticks % TICKS_OF_A_TRIAL == 0 {
+            shared.attend_trial();
         }
         let now = Counts::read(control, groups);
         let seen = now.since(&before, attention.given());
-        let window_ended = shared.regulate(|regulator| {
+        let window_ended = shared.change(|State { regulator, .. }| {
             let was_busy = regulator.busy();
             if regulator.observe(&seen) {
                 regulator.judge(&window.lateness(control, groups))
@@ -275,7 +310,10 @@ fn group_cpu_ns(groups: &Path) -> u64 {
 /// What lateness is counted from.
 struct Window {
     frames: Lateness,
+    /// Of each thread at the last look.
     waits: HashMap<i32, Wait>,
+    /// Of all threads up to the last look.
+    waited: Wait,
 }
 
 #[derive(Copy, Clone, Debug, Default)]
@@ -289,24 +327,31 @@ impl Window {
         Window {
             frames: control.lateness.lock().clone(),
             waits: waits(groups),
+            waited: Wait::default(),
         }
     }
 
-    fn lateness(&self, control: &Control, groups: &Path) -> WindowLateness {
+    /// Add the waits since the last look. Those of a thread that has ended since are not known.
+    fn look(&mut self, groups: &Path) {
+        let now = waits(groups);
+        for (thread, wait) in &now {
+            let before = self.waits.get(thread).copied().unwrap_or_default();
+            self.waited.ns += wait.ns.saturating_sub(before.ns);
+            self.waited.turns += wait.turns.saturating_sub(before.turns);
+        }
+        self.waits = now;
+    }
+
+    fn lateness(&mut self, control: &Control, groups: &Path) -> WindowLateness {
+        self.look(groups);
         let late_us = control
             .lateness
             .lock()
             .clone()
             .quantile_since_us(&self.frames, SHARE);
-        let (mut ns, mut turns) = (0, 0);
-        for (thread, now) in waits(groups) {
-            let before = self.waits.get(&thread).copied().unwrap_or_default();
-            ns += now.ns.saturating_sub(before.ns);
-            turns += now.turns.saturating_sub(before.turns);
-        }
         WindowLateness {
             frames_ns: (late_us * 1e3) as u64,
-            waited_ns: ns.checked_div(turns).unwrap_or(0),
+            waited_ns: self.waited.ns.checked_div(self.waited.turns).unwrap_or(0),
         }
     }
 }

@@ -106,12 +106,20 @@ impl LabClock {
 
     /// Under "auto", hold the rate for a trial of this process until `release`, or until the process has ended.
     fn hold(&self, py: Python<'_>, process: i32) {
-        py.detach(|| self.held_by(process));
+        py.detach(|| {
+            if let Some(auto) = &*self.auto.lock() {
+                auto.hold(process);
+            }
+        });
     }
 
     /// The trial has ended.
     fn release(&self, py: Python<'_>) {
-        py.detach(|| self.held_by(0));
+        py.detach(|| {
+            if let Some(auto) = &*self.auto.lock() {
+                auto.release();
+            }
+        });
     }
 
     /// Lab time runs at the wall's pace from now on.
@@ -124,12 +132,6 @@ impl LabClock {
 }
 
 impl LabClock {
-    fn held_by(&self, process: i32) {
-        if let Some(auto) = &*self.auto.lock() {
-            auto.hold(process);
-        }
-    }
-
     fn set(&self, rate: Option<Rate>) -> PyResult<()> {
         let clockwork = self.clockwork.lock();
         let Some(clockwork) = &*clockwork else {

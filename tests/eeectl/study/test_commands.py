@@ -23,11 +23,11 @@ sys.exit(7)
 """
 
 
-def _press_when(ready: Path) -> threading.Thread:
+def _press_when(ready: Path, number: int = signal.SIGINT) -> threading.Thread:
     def press() -> None:
         while not ready.exists():
             threading.Event().wait(0.01)
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), number)
 
     thread = threading.Thread(target=press)
     thread.start()
@@ -47,6 +47,28 @@ def test_the_command_ends_by_itself_and_is_helped_once(tmp_path: Path) -> None:
     pressing.join()
     assert calls == [1]
     assert signal.getsignal(signal.SIGINT) is before
+
+
+_RESTORES = """
+import pathlib, signal, sys, time
+ready, restored = map(pathlib.Path, sys.argv[1:])
+def restore(*_):
+    restored.touch()
+    sys.exit(0)
+signal.signal(signal.SIGTERM, restore)
+ready.touch()
+time.sleep(600)
+"""
+
+
+def test_a_sigterm_is_sent_on_and_the_command_restores_what_it_changed(tmp_path: Path) -> None:
+    ready, restored = tmp_path / "ready", tmp_path / "restored"
+    ending = _press_when(ready, signal.SIGTERM)
+    before = signal.getsignal(signal.SIGTERM)
+    assert run_command([sys.executable, "-c", _RESTORES, str(ready), str(restored)]) == INTERRUPTED
+    ending.join()
+    assert restored.exists()
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_command_that_a_signal_ends_is_interrupted() -> None:
