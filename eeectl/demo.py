@@ -1,7 +1,5 @@
 """`make demo`: bring a virtual lab up, study it as any other lab, and take it down.
 
-The lab sets the pace of its own time: slow while frames are timed, fast while meters are read.
-
 The study is `eeectl study LAB --quick`: it plans, proves and applies routing, sends echoes after pauses, runs an MPI
 program with EEE on and off, switches links off and on, measures a switch's power in stages, fits models and writes the
 report. It knows the lab by its inventory alone. At the end the fitted values are compared with the twin's truth.
@@ -102,7 +100,7 @@ def main() -> int:
     console = Console()
     begun_s = time.monotonic()
     try:
-        _eeectl("lab", "up", LAB, "--rate", "auto")
+        _eeectl("lab", "up", LAB)
         try:
             before = set(ROOT.glob(f"*Z-{LAB}"))
             words = ("--quick", "--yes", "--agent-user", "root", "--root", str(ROOT))
