@@ -22,6 +22,7 @@ def run_command(command: list[str], on_interrupt: Callable[[], None] | None = No
     """Run a command as `run_eeectl` does; INTERRUPTED if a signal ended it. LabError if it cannot be started.
 
     A SIGTERM for this process is sent on, and the subprocess awaited, which restores what it changed: INTERRUPTED.
+    `on_interrupt` is called then, too.
     """
     pressed: list[int] = []
     running: list[subprocess.Popen[bytes]] = []
@@ -35,6 +36,8 @@ def run_command(command: list[str], on_interrupt: Callable[[], None] | None = No
 
     def send_on(number: int, _: FrameType | None) -> None:
         terminated.append(number)
+        if on_interrupt is not None and len(terminated) == 1:
+            on_interrupt()
         for process in running:
             process.send_signal(number)
 

@@ -65,9 +65,12 @@ def test_a_sigterm_is_sent_on_and_the_command_restores_what_it_changed(tmp_path:
     ready, restored = tmp_path / "ready", tmp_path / "restored"
     ending = _press_when(ready, signal.SIGTERM)
     before = signal.getsignal(signal.SIGTERM)
-    assert run_command([sys.executable, "-c", _RESTORES, str(ready), str(restored)]) == INTERRUPTED
+    calls = list[int]()
+    command = [sys.executable, "-c", _RESTORES, str(ready), str(restored)]
+    assert run_command(command, lambda: calls.append(1)) == INTERRUPTED
     ending.join()
     assert restored.exists()
+    assert calls == [1]
     assert signal.getsignal(signal.SIGTERM) is before
 
 
