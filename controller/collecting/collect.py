@@ -195,6 +195,7 @@ class Collector:
         self.sinks = tuple(sinks)
         self.ending = threading.Event()
         self._begun_ns = run.clock.now_ns()
+        self._ahead_ns = run.clock.system_ahead_ns()
         self._failure: LabError | None = None
         self._samplers = [_Sampler(timed, self) for timed in sources]
         self._clock_watcher = threading.Thread(target=self._watch_clock, name="watch clock")
@@ -217,6 +218,7 @@ class Collector:
         self._begun_ns = self.run.clock.now_ns()
         names = [f"{sampler.state.name} {sampler.state.kind}" for sampler in self._samplers]
         self.run.event(EventKind.SAMPLING_BEGUN, sources=names)
+        self._ahead_ns = self.run.clock.system_ahead_ns()
         for sampler in self._samplers:
             sampler.thread.start()
         self._clock_watcher.start()
@@ -253,14 +255,16 @@ class Collector:
             self.run.event(EventKind.SAMPLING_ENDED)
 
     def _watch_clock(self) -> None:
-        """Record steps of the system clock, which any program may set."""
+        """Record steps of the system clock, which any program may set, from the sampling's begin to its end."""
         clock = self.run.clock
-        ahead_ns, due_ns = clock.system_ahead_ns(), clock.now_ns()
-        while not clock.wait_until(due_ns := due_ns + _CLOCK_CHECK_NS, self.ending):
-            now_ahead_ns = clock.system_ahead_ns()
-            if abs(now_ahead_ns - ahead_ns) > _JUMP_NS:
-                self.run.event(EventKind.CLOCK_JUMP, jump_ns=now_ahead_ns - ahead_ns)
-            ahead_ns = now_ahead_ns
+        due_ns, ended = clock.now_ns(), False
+        while not ended:
+            ended = clock.wait_until(due_ns := due_ns + _CLOCK_CHECK_NS, self.ending)
+            if self._failure is not None:
+                return
+            before_ns, self._ahead_ns = self._ahead_ns, clock.system_ahead_ns()
+            if abs(self._ahead_ns - before_ns) > _JUMP_NS:
+                self.run.event(EventKind.CLOCK_JUMP, jump_ns=self._ahead_ns - before_ns)
 
 
 def check_period(name: str, period_s: float) -> None:

@@ -150,6 +150,19 @@ def test_a_jump_of_the_system_clock_is_an_event_and_leaves_no_jump_in_the_series
     assert RunSamples(run.folder).facts["clock"][0]["system_ahead_at_end_ns"] == 7_200 * NS
 
 
+def test_a_jump_at_the_begin_and_one_just_before_the_end_are_events_too(run: Run) -> None:
+    system = FakeClock()
+    run = Run.create(run.folder.parent / "jumps", "jumps", {}, RunClock(system))
+    source = ToySource("pdu1")
+    with run, Collector([Timed(source, 1.0)], run):
+        system.step(60.0)  # perhaps before any thread runs
+        system.advance(1.0)
+        source.wait_for(1)
+        system.step(-20.0)  # the clock is not looked at again before the end
+    jumps = [event["jump_ns"] for event in RunSamples(run.folder).events if event["kind"] == EventKind.CLOCK_JUMP]
+    assert sum(jumps) == 40 * NS
+
+
 def test_sinks_take_every_batch(run: Run) -> None:
     class Receiver:
         def __init__(self) -> None:
