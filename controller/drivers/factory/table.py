@@ -89,7 +89,8 @@ FACTORY: Final[Mapping[SwitchFamily, FactoryLines]] = {
         user="cisco",
         password="cisco",  # noqa: S106 - the published one
     ),
-    "netgear_m4300": FactoryLines(
+    "netgear_m4300": replace(
+        _POWERCONNECT,
         source="from memory of the M4300's CLI manual",
         account=(
             "configure",
@@ -99,18 +100,9 @@ FACTORY: Final[Mapping[SwitchFamily, FactoryLines]] = {
             "ip ssh server enable",
         ),
         address=("network parms ADDRESS MASK GATEWAY",),
-        community=("configure", "snmp-server community COMMUNITY rw", "exit"),
-        snmp_v3=(
-            "configure",
-            "snmp-server group eee v3 priv read Default write Default",
-            "snmp-server user SNMPUSER eee auth-AUTH AUTHKEY priv-PRIV PRIVKEY",
-            "exit",
-        ),
         lldp=("configure", "interface PORTS", "lldp transmit", "lldp receive", "exit", "exit"),
         save=("write memory",),
         user="admin",
-        replies=((r"\(y/n\)\s*:?\s*$", "y"),),
-        auth={"md5": "md5", "sha": "sha"},
         privacy={"des": "des", "aes": "aes128"},
     ),
     "dell_powerconnect_62xx": _POWERCONNECT,

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import io
 from contextlib import redirect_stderr, redirect_stdout
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from eeectl import cli
-from tests.support.labs.lab_client import LabClient
-from tests.support.labs.lab_numbers import reserve
-from tests.support.labs.lagged import FIRST, OTHER, SECOND, write_lagged
+from tests.support.labs.lagged import FIRST, OTHER, SECOND, lagged_lab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
+    from tests.support.labs.lab_client import LabClient
     from tests.support.labs.two_switches import Eeectl
 
 pytestmark = [pytest.mark.lab, pytest.mark.usefixtures("rights")]
@@ -31,16 +30,9 @@ _LINES = (
 def lab(
     eeectl: Eeectl, eeectl_environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[LabClient]:
-    root = Path(eeectl_environment["EEE_STATE_DIR"])
-    monkeypatch.setenv("EEE_STATE_DIR", str(root))
     monkeypatch.setenv("EEE_CONTROLLER_DIR", str(tmp_path / "kept"))
-    folder = write_lagged(tmp_path, reserve(), root, is_set_up=False)
-    done = eeectl("lab", "up", str(folder))
-    assert done.returncode == 0, done.stderr
-    try:
-        yield LabClient.of(folder, root)
-    finally:
-        eeectl("lab", "down", folder.name)
+    with lagged_lab(eeectl, eeectl_environment, tmp_path, monkeypatch, is_set_up=False) as lab:
+        yield lab
 
 
 def test_a_lag_is_set_up_used_taken_down_and_all_is_rolled_back(lab: LabClient) -> None:

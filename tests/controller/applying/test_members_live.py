@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 from contextlib import redirect_stderr, redirect_stdout
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,11 +12,11 @@ import pytest
 from controller.planning.disruption import MEMBER_S
 from eeectl import cli
 from tests.support.labs.lab_client import IF_OUT_UCAST, LabClient, eventually
-from tests.support.labs.lab_numbers import reserve
-from tests.support.labs.lagged import FIRST, OTHER, SECOND, write_lagged
+from tests.support.labs.lagged import FIRST, OTHER, SECOND, lagged_lab
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.support.labs.two_switches import Eeectl
 
@@ -29,15 +28,8 @@ FLOWS = 60
 def lab(
     eeectl: Eeectl, eeectl_environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[LabClient]:
-    root = Path(eeectl_environment["EEE_STATE_DIR"])
-    monkeypatch.setenv("EEE_STATE_DIR", str(root))
-    folder = write_lagged(tmp_path, reserve(), root)
-    done = eeectl("lab", "up", str(folder))
-    assert done.returncode == 0, done.stderr
-    try:
-        yield LabClient.of(folder, root)
-    finally:
-        eeectl("lab", "down", folder.name)
+    with lagged_lab(eeectl, eeectl_environment, tmp_path, monkeypatch) as lab:
+        yield lab
 
 
 def _sent(lab: LabClient) -> list[int]:

@@ -19,7 +19,7 @@ from controller.planning.rollback import position, rollback_plan
 from controller.planning.trees import shortest_routes
 from lab.errors import NotExpressible, NoTree, PlanError, UnsafePlan
 from tests.support.graph_lab import graph_lab
-from tests.support.labs.frame_walk import harms
+from tests.support.labs.frame_walk import harms, walked
 from tests.support.labs.starts import CAN, tree_state
 from tests.support.plain_check import check_plainly
 
@@ -54,13 +54,7 @@ def _routed(lab: Lab) -> State:
 def _walk(lab: Lab, state: State, plan: ProvedPlan) -> State:
     """Frames walked after each step, which a spanning tree is no part of; and every prefix judged from nothing."""
     check_plainly(lab, state, plan.changes)
-    draft = Draft(state)
-    for step in plan.steps:
-        draft.apply(step.change)
-        now = draft.freeze()
-        if not any(switch.stp for switch in now.switches.values()):
-            assert not harms(lab, now), step
-    return draft.freeze()
+    return walked(lab, state, plan.changes)
 
 
 def _members(state: State, switch: str = "sw1") -> list[tuple[int | None, bool]]:

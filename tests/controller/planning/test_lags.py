@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from controller.model.state import Draft, PortChange, PortState, State, factory_state, replay
+from controller.model.state import PortChange, PortState, State, factory_state, replay
 from controller.planning.check import check
 from controller.planning.plan import invert, make_plan
 from controller.planning.regulate import eee, link_off, link_on, link_speed, multi_tree, trunks_off
@@ -20,7 +20,7 @@ from lab.model import End, Lab
 from lab.topology import Topology
 from tests.support import ROOT
 from tests.support.graph_lab import graph_lab
-from tests.support.labs.frame_walk import harms
+from tests.support.labs.frame_walk import harms, walked
 from tests.support.labs.starts import tree_state
 from tests.support.plain_check import check_plainly, faults_of
 
@@ -30,13 +30,7 @@ LAG = TRIANGLE.lags[0]
 
 
 def _walk(lab: Lab, state: State, plan: Plan) -> State:
-    draft = Draft(state)
-    for step in plan.steps:
-        draft.apply(step.change)
-        now = draft.freeze()
-        if not any(switch.stp for switch in now.switches.values()):
-            assert not harms(lab, now), step
-    return draft.freeze()
+    return walked(lab, state, plan.changes)
 
 
 def _folder(tmp_path: Path, lags: dict[int, str]) -> Path:

@@ -3,7 +3,9 @@
 Shares nothing with `controller.planning.broadcast`. Spanning tree is not modelled: for states without.
 """
 
-from controller.model.state import State
+from collections.abc import Iterable
+
+from controller.model.state import Change, Draft, State
 from lab.model import End, Lab, Lag, Link
 
 
@@ -82,3 +84,14 @@ def harms(lab: Lab, state: State) -> set[str]:
                 if other != name and other not in flood(lab, state, name, other)[0]:
                     found.add("cut")
     return found
+
+
+def walked(lab: Lab, state: State, changes: Iterable[Change]) -> State:
+    """The state after the changes; frames come to no harm after each, unless a spanning tree decides their way."""
+    draft = Draft(state)
+    for change in changes:
+        draft.apply(change)
+        now = draft.freeze()
+        if not any(switch.stp for switch in now.switches.values()):
+            assert not harms(lab, now), change
+    return draft.freeze()

@@ -1,9 +1,16 @@
 """A lab of two switches of two families: a LAG of two cables and one more cable between them, two hosts at each."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
+
+from tests.support.labs.lab_client import LabClient
 from tests.support.labs.lab_files import DELL, NETGEAR, SmallLab
+from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.triangle import hasty_truth
+from tests.support.labs.two_switches import Eeectl
 
 FIRST, SECOND = "sw1:gi1/0/5", "sw1:gi1/0/6"
 """The LAG's cables."""
@@ -41,3 +48,24 @@ def write_lagged(parent: Path, number: int, state_root: Path, *, is_set_up: bool
     texts = {name: "\n".join([*lines, ""]) for name, lines in startup.items()}
     lab = SmallLab(number, {"sw1": DELL, "sw2": NETGEAR}, 4, rows, texts, has_lags=True)
     return lab.write(parent, f"lag{number}", hasty_truth(), state_root)
+
+
+@contextmanager
+def lagged_lab(
+    eeectl: Eeectl,
+    environment: Mapping[str, str],
+    parent: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    is_set_up: bool = True,
+) -> Iterator[LabClient]:
+    """Such a lab, up within the context; commands of this process find it."""
+    root = Path(environment["EEE_STATE_DIR"])
+    monkeypatch.setenv("EEE_STATE_DIR", str(root))
+    folder = write_lagged(parent, reserve(), root, is_set_up=is_set_up)
+    done = eeectl("lab", "up", str(folder))
+    assert done.returncode == 0, done.stderr
+    try:
+        yield LabClient.of(folder, root)
+    finally:
+        eeectl("lab", "down", folder.name)
