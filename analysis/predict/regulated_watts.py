@@ -5,7 +5,7 @@ it draws what was seen of shut ports, else what its cable draws. Traffic and the
 out: EEE is counted as low power all the time, which is the most that it can save.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,10 +22,14 @@ from regulation.network import Trunk
 
 @dataclass
 class NetworkWatts:
-    """Watts of all switches of a lab. `warnings` are sentences about what was not measured."""
+    """Watts of all switches of a lab, or of those that are named.
+
+    `warnings` are sentences about what was not measured.
+    """
 
     lab: Lab
     calibration: Calibration
+    switches: Collection[str] = ()
     warnings: dict[str, None] = field(default_factory=dict)
     _sampler: Sampler = field(default_factory=Sampler)
 
@@ -52,8 +56,8 @@ class NetworkWatts:
 
     def _network(self, levels: Mapping[int, Level]) -> Floats:
         total = np.zeros(self._sampler.count)
-        for switch in self.lab.switches:
-            total = total + self._sampler.of(f"{switch.name} base_watt", self._known(switch.name).base_watt)
+        for name in self._counted():
+            total = total + self._sampler.of(f"{name} base_watt", self._known(name).base_watt)
         trunk_cables = {cable.number for cable in self.lab.trunk_cables()}
         for link in self.lab.links:
             if link.number not in trunk_cables:
@@ -68,12 +72,15 @@ class NetworkWatts:
         return total
 
     def _cable(self, cable: Link, rate_mbps: int, *, eee: bool) -> Floats:
-        switches = {switch.name for switch in self.lab.switches}
-        ends: Iterable[End] = (end for end in (cable.a, cable.b) if end.device in switches)
+        counted = self._counted()
+        ends: Iterable[End] = (end for end in (cable.a, cable.b) if end.device in counted)
         total = np.zeros(self._sampler.count)
         for end in ends:
             total = total + self._port(end, cable, rate_mbps, eee=eee)
         return total
+
+    def _counted(self) -> tuple[str, ...]:
+        return tuple(switch.name for switch in self.lab.switches if not self.switches or switch.name in self.switches)
 
     def _port(self, end: End, cable: Link, rate_mbps: int, *, eee: bool) -> Floats:
         by_mbps = self._known(end.device).ports_of(cable.kind)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +25,7 @@ from lab.folder import find_lab, load_lab
 from lab.model import Lab
 from lab.yaml_source import YamlSource
 from record.event_kinds import EventKind
-from record.store import Run, read_events, read_facts
+from record.store import Facts, Run, read_events, read_facts
 
 if TYPE_CHECKING:
     from analysis.power.preflight import Verdict
@@ -45,7 +45,7 @@ class RunOptions:
     """How to run. `root`: folder of runs; `anyway`: run even if the preflight fails; `views`: exports of live data.
 
     `agree` is asked when somebody changed the lab's settings while the run was stopped. `loops` makes what runs closed
-    loops beside trials, for experiments with such a level.
+    loops beside trials, for experiments with such a level. `facts` go into a new run's `run.yaml`, beside its own.
     """
 
     root: Path = ROOT
@@ -54,6 +54,7 @@ class RunOptions:
     views: ViewOptions = ViewOptions()  # noqa: RUF009 - frozen
     agree: Agree = lambda _: False
     loops: Callable[[], TrialLoops] | None = None
+    facts: Facts = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ def run_new(
         "lab_digest": digest_of(lab),
         "experiment": experiment.model_dump(mode="json", by_alias=True),
         "slot_count": total,
+        **options.facts,
     }
     with RunProgress(total, quiet=options.quiet) as progress, _locked(lab, experiment, progress) as lock:
         require_rights([lab.host(name) for name in experiment.measure.hosts], experiment.recordings)

@@ -5,35 +5,39 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from analysis.calibration import Calibration
 from analysis.compare_runs import Side, compare_sides
 from analysis.interval import Interval
 from analysis.predict.regulated_watts import NetworkWatts
-from eeectl.regulation.choosing import BASELINE, Option, Options
+from eeectl.regulation.choosing import BASELINE
+from eeectl.regulation.comparison import Candidate, Comparison
 from lab.errors import LabError
 from lab.model import Lab
 from record.event_kinds import EventKind
 from record.store import read_events
 from record.trials import read_trials, valid_trials
-from regulation.choice import Choice
 from regulation.levels import Level
 
 FACTOR: Final = "regulation"
+LOOPED: Final = "auto"
+"""The closed loop's level in a comparison."""
+
 CLOSED_LOOP: Final = "closed loop"
-"""How a closed loop's row was chosen (`Choice.how`)."""
+"""How a closed loop's row was chosen (`Candidate.how`)."""
 
 _TIMES: Final = ("time_steady", "time")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An option relative to the baseline, each with its 95 % interval; None: not measured, or not known.
+    """A candidate relative to the baseline, each with its 95 % interval; None: not measured, or not known.
 
-    `performance` is the figure of the baseline by that of the option if less is better, else the reverse. `metered` and
-    `modelled` are the network's power by the baseline's. `apart`: meters and model contradict each other. `links_off`:
-    how many trunks were off, for a closed loop the mean over the time of its trials.
+    `performance` is the figure of the baseline by that of the candidate if less is better, else the reverse. `metered`
+    and `modelled` are the network's power by the baseline's. `apart`: meters and model contradict each other.
+    `links_off`: how many trunks were off, for a closed loop the mean over the time of its trials.
     """
 
-    option: Option
+    candidate: Candidate
     as_level: str
     figure: str
     performance: Interval | None
@@ -74,39 +78,46 @@ def metered_switches(lab: Lab) -> tuple[str, ...]:
     return tuple(switch.name for switch in lab.switches if switch.name in fed)
 
 
+def network_watts(lab: Lab, calibration: Calibration) -> NetworkWatts:
+    """The model of what the meters show: of the switches that have one, or of all if none has."""
+    return NetworkWatts(lab, calibration, metered_switches(lab))
+
+
 def rows_of(
-    folder: Path | None, lab: Lab, options: Options, watts: NetworkWatts | None, figure: str = ""
+    folder: Path | None, lab: Lab, compared: Comparison, watts: NetworkWatts | None, figure: str = ""
 ) -> tuple[Row, ...]:
-    """A row for each option; without a folder, what the model says alone."""
+    """A row for each candidate; without a folder, what the model says alone."""
     rows = []
-    for option in options.options:
-        level = options.same.get(option.name, option.name)
-        modelled = None if watts is None else watts.ratio(option.choice.levels, options.baseline)
+    for candidate in compared.candidates:
+        level = compared.same.get(candidate.name, candidate.name)
+        modelled = None if watts is None else watts.ratio(candidate.levels, compared.baseline)
         performance = metered = None
         name, weak = figure, False
         if folder is not None and level != BASELINE:
             name, performance, metered, weak = _measured(folder, lab, level, figure)
-        rows.append(Row(option, level, name, performance, metered, modelled, weak, len(option.choice.off)))
+        rows.append(Row(candidate, level, name, performance, metered, modelled, weak, len(candidate.off)))
+    if compared.looped and folder is not None:
+        rows.append(_looped_row(folder, lab, compared, watts, figure))
     return tuple(rows)
 
 
-def looped_row(folder: Path, lab: Lab, level: str, options: Options, watts: NetworkWatts | None, figure: str) -> Row:
-    """The row of a closed loop that regulated during the trials of a level. Its option has the longest phase's levels.
+def _looped_row(folder: Path, lab: Lab, compared: Comparison, watts: NetworkWatts | None, figure: str) -> Row:
+    """The row of a closed loop that regulated during its level's trials. Its candidate has the longest phase's levels.
 
     LabError if the run has no valid trial of it.
     """
-    phases = loop_phases(folder, level)
+    phases = loop_phases(folder, LOOPED)
     if not phases:
         raise LabError(f"{folder} has no valid trial of the closed loop: see `eeectl report {folder}` for the reasons.")
     by_name = {link.name: link.number for link in lab.trunks()}
-    known = [(share, levels_without(options, [by_name[name] for name in names])) for names, share in phases.items()]
+    known = [(share, _levels_without(compared, [by_name[name] for name in names])) for names, share in phases.items()]
     _, longest = max(known, key=lambda phase: phase[0])
     watt = sum(share * sum(one.watt for one in levels.values()) for share, levels in known)
-    option = Option(level, "", options.options[0].levels, Choice(CLOSED_LOOP, longest, (), {}, watt))
-    modelled = None if watts is None else watts.mean_ratio(known, options.baseline)
-    name, performance, metered, weak = _measured(folder, lab, level, figure)
+    candidate = Candidate(LOOPED, "", CLOSED_LOOP, longest, watt, 0.0)
+    modelled = None if watts is None else watts.mean_ratio(known, compared.baseline)
+    name, performance, metered, weak = _measured(folder, lab, LOOPED, figure)
     links_off = sum(share * len(names) for names, share in phases.items())
-    return Row(option, level, name, performance, metered, modelled, weak, links_off)
+    return Row(candidate, LOOPED, name, performance, metered, modelled, weak, links_off)
 
 
 def loop_phases(folder: Path, level: str) -> dict[frozenset[str], float]:
@@ -125,11 +136,9 @@ def loop_phases(folder: Path, level: str) -> dict[frozenset[str], float]:
     return {off: span / total for off, span in spans.items()} if total else {}
 
 
-def levels_without(options: Options, off: Collection[int]) -> dict[int, Level]:
-    """The baseline's levels, but some trunks off; choices that switch links off know what those draw then."""
-    known = options.options[0].levels
-    shut = {number: next(one for one in known[number] if one.is_off) for number in off}
-    return {number: shut.get(number, level) for number, level in options.baseline.items()}
+def _levels_without(compared: Comparison, off: Collection[int]) -> dict[int, Level]:
+    """The baseline's levels, but some trunks off."""
+    return {**compared.baseline, **{number: compared.shut[number] for number in off}}
 
 
 def _saving(ratio: Interval) -> Interval:

@@ -10,9 +10,9 @@ from rich.table import Table
 from analysis.interval import Interval
 from analysis.predict.regulated_watts import NetworkWatts
 from analysis.report.table import cell_text
-from eeectl.regulation.choosing import Options, Traffic, byte_text
-from eeectl.regulation.outcome import CLOSED_LOOP, Row
-from eeectl.regulation.pre_run import PreRun
+from eeectl.regulation.choosing import byte_text
+from eeectl.regulation.comparison import Comparison
+from eeectl.regulation.outcome import CLOSED_LOOP, Row, metered_switches
 from lab.model import Lab
 
 _HEADS: Final = ("CHOICE", "OFF", "SLOWER", "EEE", "TRUNKS, W", "SLOWDOWN", "SAVING, METER", "SAVING, MODEL")
@@ -20,22 +20,21 @@ _HEADS: Final = ("CHOICE", "OFF", "SLOWER", "EEE", "TRUNKS, W", "SLOWDOWN", "SAV
 
 def show(
     rows: tuple[Row, ...],
-    chosen: Options,
-    counted: PreRun,
-    sent: Traffic,
+    compared: Comparison,
     power: NetworkWatts | None,
+    lab: Lab,
     *,
     folder: Path | None,
     as_json: bool,
 ) -> None:
     """Print rows; without a folder nothing was measured."""
-    notes = _notes(rows, chosen, power, sent.lab)
+    notes, traffic = notes_of(rows, compared, power, lab), compared.traffic
     if as_json:
         plain = {
             "run": None if folder is None else str(folder),
-            "traffic": counted.note,
-            "busiest_channel_byte": sent.busiest_byte,
-            "pre_run_s": counted.time_s,
+            "traffic": traffic.note,
+            "busiest_channel_byte": traffic.busiest_byte,
+            "pre_run_s": traffic.time_s,
             "choices": [_plain(row) for row in rows],
             "notes": notes,
         }
@@ -44,22 +43,21 @@ def show(
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=160)
-    print(f"traffic: {counted.note}; {byte_text(sum(counted.byte_by_pair.values()))} between hosts,")
-    print(f"on the busiest channel {byte_text(sent.busiest_byte)} with all links on")
+    print(f"traffic: {traffic.note}; {byte_text(traffic.total_byte)} between hosts,")
+    print(f"on the busiest channel {byte_text(traffic.busiest_byte)} with all links on")
     table = Table(box=None, pad_edge=False, header_style="bold")
     for place, head in enumerate(_HEADS):
         table.add_column(head, justify="left" if not place else "right")
     for row in rows:
-        levels = row.option.choice.levels
-        trunks = sent.network.trunks
-        fewer = sum(trunks[number].width - level.cables for number, level in levels.items() if not level.is_off)
-        slower = sum(level.rate_mbps < trunks[number].rate_mbps for number, level in levels.items())
+        levels, full = row.candidate.levels, compared.baseline
+        fewer = sum(full[number].cables - level.cables for number, level in levels.items() if not level.is_off)
+        slower = sum(level.rate_mbps < full[number].rate_mbps for number, level in levels.items())
         table.add_row(
-            row.option.name,
+            row.candidate.name,
             f"{row.links_off:.3g}" + (f" + {fewer} cables" if fewer else ""),
             str(slower),
             str(sum(level.eee for level in levels.values())),
-            f"{row.option.choice.watt:.4g}",
+            f"{row.candidate.watt:.4g}",
             *(percent(one) for one in (row.slowdown, row.saving_metered, row.saving_modelled)),
         )
     console.print(table)
@@ -73,21 +71,24 @@ def percent(share: Interval | None) -> str:
     return cell_text(None) if share is None else f"{share.value:+.1%} ({share.low:+.1%} to {share.high:+.1%})"
 
 
-def _notes(rows: tuple[Row, ...], chosen: Options, power: NetworkWatts | None, lab: Lab) -> list[str]:
+def notes_of(rows: tuple[Row, ...], compared: Comparison, power: NetworkWatts | None, lab: Lab) -> list[str]:
+    """What has to be known beside the table, a sentence each."""
     notes = ["slowdown and saving of network power are relative to the baseline, with 95 % intervals"]
-    looped = [row for row in rows if row.option.choice.how == CLOSED_LOOP]
-    notes += [f"{row.option.name}: links off are the mean over the time of its trials" for row in looped]
-    for option in chosen.options:
-        if option.name.startswith("least") and option.choice.gap > 0:
-            gap = f"{option.choice.gap:.0%}"
-            notes.append(f"{option.name} ({option.choice.how}): up to {gap} less is not ruled out")
-    by_name = {option.name: option.choice.watt for option in chosen.options}
-    for peak, count in chosen.trees_apart.items():
+    metered = metered_switches(lab)
+    if 0 < len(metered) < len(lab.switches):
+        notes.append(f"savings are those of {', '.join(metered)}: the other switches have no meter")
+    looped = [row for row in rows if row.candidate.how == CLOSED_LOOP]
+    notes += [f"{row.candidate.name}: links off are the mean over the time of its trials" for row in looped]
+    for candidate in compared.candidates:
+        if candidate.name.startswith("least") and candidate.gap > 0:
+            notes.append(f"{candidate.name} ({candidate.how}): up to {candidate.gap:.0%} less is not ruled out")
+    by_name = {candidate.name: candidate.watt for candidate in compared.candidates}
+    for peak, count in compared.trees_apart.items():
         more = by_name[f"peak {peak}"] / by_name[f"least {peak}"] - 1 if by_name[f"least {peak}"] else 0.0
         notes.append(f"{peak}: trunks draw {more:.0%} more by Koibuchi's selection, and {count} trees differ")
-    notes += [f"{name} sets the same as {other}" for name, other in chosen.same.items()]
-    notes += [f"{row.option.name}: meters and model contradict each other" for row in rows if row.apart]
-    weak = [row.option.name for row in rows if row.weak]
+    notes += [f"{name} sets the same as {other}" for name, other in compared.same.items()]
+    notes += [_contradiction(row) for row in rows if row.apart]
+    weak = [row.candidate.name for row in rows if row.weak]
     if weak:
         notes.append(f"{', '.join(weak)}: few blocks, so the intervals are too narrow")
     if power is None:
@@ -97,11 +98,19 @@ def _notes(rows: tuple[Row, ...], chosen: Options, power: NetworkWatts | None, l
     return [*notes, lab.watts_note] if lab.watts_note else notes
 
 
+def _contradiction(row: Row) -> str:
+    """Where meters and model disagree: both shares, with their intervals."""
+    return (
+        f"{row.candidate.name}: meters and model contradict each other: {percent(row.saving_metered)} is not "
+        f"{percent(row.saving_modelled)}"
+    )
+
+
 def _plain(row: Row) -> dict[str, Any]:
-    choice = row.option.choice
-    plain: dict[str, Any] = {"name": row.option.name, "level": row.as_level, "peak": row.option.peak}
-    plain |= {"off": sorted(choice.off), "trunk_watt": choice.watt, "gap": choice.gap, "how": choice.how}
-    plain["levels"] = {number: level.name for number, level in choice.levels.items()}
+    candidate = row.candidate
+    plain: dict[str, Any] = {"name": candidate.name, "level": row.as_level, "peak": candidate.peak}
+    plain |= {"off": sorted(candidate.off), "trunk_watt": candidate.watt, "gap": candidate.gap, "how": candidate.how}
+    plain["levels"] = {number: level.name for number, level in candidate.levels.items()}
     plain |= {"figure": row.figure, "weak": row.weak, "links_off": row.links_off, "apart": row.apart}
     names = ("performance", "slowdown", "metered", "modelled", "saving_metered", "saving_modelled")
     return plain | {name: _interval(getattr(row, name)) for name in names}

@@ -1,7 +1,7 @@
 """`eeectl regulate`: switch off or slow down the links that a program does not need, and measure what it costs."""
 
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from cyclopts import App, Parameter
 
@@ -17,15 +17,16 @@ from controller.live.export.attach import ViewOptions
 from controller.planning.limits import abilities_of
 from controller.planning.regulate import require_hold
 from controller.regulating.in_trial import LoopsInTrials
-from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
+from eeectl.exit_status import DONE
 from eeectl.lab_name import lab_in_reach
 from eeectl.program_options import ProgramOptions
 from eeectl.regulation.auto import AutoOptions, regulate_auto
 from eeectl.regulation.choosing import Method, Options, Peak, Traffic, choose, peak_named, swept
-from eeectl.regulation.outcome import FACTOR, looped_row, rows_of
-from eeectl.regulation.outcome_text import show
+from eeectl.regulation.comparison import FACT, Comparison
+from eeectl.regulation.measured import end, resume_regulation, show_table
+from eeectl.regulation.outcome import FACTOR, LOOPED
 from eeectl.regulation.pre_run import Source, traffic_in
-from eeectl.run_output import print_result
+from eeectl.run_output import agreement, print_result
 from eeectl.set_options import pairs, value
 from lab.errors import LabError
 from lab.yaml_source import YamlSource
@@ -34,9 +35,6 @@ from twin.lab.lateness import Lateness
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _Words = Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)]
-LOOPED: Final = "auto"
-"""The closed loop's level in a comparison."""
-
 regulate_app = App(name="regulate")
 
 
@@ -62,6 +60,8 @@ def regulate(
     seed: int = 1,
     time_limit_s: float = 10.0,
     plan: _Flag = False,
+    resume: Path | None = None,
+    yes: _Flag = False,
     as_json: Annotated[bool, Parameter(name="--json", negative="")] = False,
     loop: Annotated[AutoOptions, Parameter(name="*")] = AutoOptions(),  # noqa: B008 - frozen
     options: Annotated[ProgramOptions, Parameter(name="*")] = ProgramOptions(),  # noqa: B008 - frozen
@@ -117,6 +117,11 @@ def regulate(
         Time limit of the search for the least power, for each peak.
     plan
         Only choose and prove; nothing is changed.
+    resume
+        A run of this command that was stopped: run the trials that it misses, with the choices that it began with, and
+        print its table. Of a run that has ended the table is printed again.
+    yes
+        With --resume: do not ask about settings that somebody changed since the run stopped.
     as_json
         Print JSON.
     loop
@@ -128,6 +133,12 @@ def regulate(
 
     """
     choosing = bool(peak or sweep or plan or pre_run is not None or knob != "off")
+    if resume is not None:
+        if program or auto or compare or choosing or values or pre_values or calibration is not None or figure:
+            raise LabError(
+                f"{resume} has its program, choices and options already: give --resume alone, or start a new run."
+            )
+        return resume_regulation(resume, agreement(yes=yes), views, as_json=as_json)
     if (knob == "hold") != (hold_us is not None):
         raise LabError("--knob hold and --hold-us go together: give both, such as --knob hold --hold-us 500.")
     require_hold(hold_us)
@@ -137,7 +148,7 @@ def regulate(
     if auto:
         return regulate_auto(program, parameters, loop, options, views, as_json=as_json)
     lab = lab_in_reach(options.lab)
-    power = None if calibration is None else NetworkWatts(lab, load_calibration(calibration))
+    watts = assumed_watts if calibration is None else NetworkWatts(lab, load_calibration(calibration)).of_trunk
     if pre_run is None:
         smaller = {name: value(text) for name, text in pairs(pre_values, "--pre-set count=10")}
         done = _pre_run(program, {**parameters, **smaller}, traffic, options, quiet=as_json)
@@ -150,28 +161,19 @@ def regulate(
     peaks: tuple[Peak, ...] = (
         swept(sent, sweep) if sweep else tuple(peak_named(text, sent.network, counted.time_s) for text in peak)
     )
-    watts = assumed_watts if power is None else power.of_trunk
     abilities = abilities_of(lab, capabilities_of)
     chosen = choose(sent, peaks, knob, method, watts, abilities, time_limit_s=time_limit_s, seed=seed, hold_us=hold_us)
+    compared = Comparison.of(counted, sent, chosen, looped=compare, figure=figure, calibration=calibration)
     if plan:
-        show(rows_of(None, lab, chosen, power), chosen, counted, sent, power, folder=None, as_json=as_json)
+        show_table(None, lab, compared, as_json=as_json)
         return DONE
     if len(chosen.regulations) == 1 and level is None:
         raise LabError("no link can go under these peaks, so there is nothing to measure: give a larger --peak.")
     content = options.content(program, parameters, f"regulate-{program}") | _factor(chosen, level)
     source = YamlSource("the command line", content | {"blocks": blocks, "seed": seed})
-    run_options = RunOptions(options.runs, quiet=as_json, views=views, loops=LoopsInTrials)
-    result = run_new(experiment_of(source), source, run_options, Lateness.of)
-    if result.outcome.cause is not None:
-        raise result.outcome.cause
-    if result.outcome.missing:
-        return print_result(result, as_json=as_json)
-    rows = rows_of(result.folder, lab, chosen, power, figure)
-    rows += (looped_row(result.folder, lab, LOOPED, chosen, power, figure),) if compare else ()
-    show(rows, chosen, counted, sent, power, folder=result.folder, as_json=as_json)
-    if result.outcome.interrupted:
-        return INTERRUPTED
-    return DONE if result.outcome.valid else REFUSED
+    facts = {FACT: compared.plain()}
+    run_options = RunOptions(options.runs, quiet=as_json, views=views, loops=LoopsInTrials, facts=facts)
+    return end(run_new(experiment_of(source), source, run_options, Lateness.of), lab, compared, as_json=as_json)
 
 
 def _require_sense(program: str, *, auto: bool, choosing: bool, bounds: int) -> None:

@@ -20,6 +20,8 @@ from controller.experiments.session import (
 from controller.live.export.attach import ViewOptions
 from controller.regulating.in_trial import LoopsInTrials
 from eeectl.lab_name import LabName, lab_operand, require_up
+from eeectl.regulation.comparison import compares
+from eeectl.regulation.measured import resume_regulation
 from eeectl.run_output import agreement, print_order, print_result
 from lab.errors import LabError
 from lab.yaml_source import YamlSource
@@ -61,7 +63,7 @@ def run(
     runs
         Folder in which the run gets its own.
     resume
-        Resume a run that was stopped or killed; valid trials are kept.
+        Resume a run that was stopped or killed; valid trials are kept. Of `eeectl regulate` it ends with its table.
     blocks
         With --resume: extend the run to so many blocks; those that it has stay as they are.
     put_back
@@ -80,6 +82,8 @@ def run(
         Where live data are exported.
 
     """
+    if resume and compares(file):
+        return resume_regulation(file, agreement(yes=yes), views, blocks, as_json=as_json)
     if put_back or resume:
         require_up(experiment_in(file)[0])
     if put_back:

@@ -2,41 +2,20 @@
 
 import pytest
 
-from analysis.calibration import Calibration, Estimate, PortPower, PowerPart, SwitchPower
+from analysis.calibration import Calibration
 from analysis.predict.regulated_watts import NetworkWatts
 from lab.errors import LabError
 from lab.topology import Topology
 from regulation.levels import Levels, levels_of
 from regulation.network import Network, Trunk
 from tests.support.graph_lab import graph_lab
+from tests.support.regulation.port_calibration import port_calibration
 
 LAB = graph_lab(3, [(0, 1), (0, 2), (1, 2)], [1, 1, 1])
 
 
-def _exactly(value: float) -> Estimate:
-    return Estimate(value=value, low=value, high=value)
-
-
 def _calibration(residual_watt: float | None = 0.1, *, ports: bool = True) -> Calibration:
-    gigabit = PortPower(
-        cable_watt=_exactly(0.2),
-        enabled_watt=_exactly(0.3),
-        link_watt=_exactly(0.5),
-        lpi_fraction=_exactly(0.25),
-        residual_watt=None if residual_watt is None else _exactly(residual_watt),
-    )
-    power = SwitchPower(
-        base_watt=_exactly(20.0),
-        port_by_mbps={1000: gigabit} if ports else {},
-        drift_watt=0.0,
-        noise_watt=0.0,
-        explained_fraction=1.0,
-        window_count=9,
-    )
-    switches = {switch.name: power for switch in LAB.switches}
-    return Calibration(
-        lab=LAB.name, lab_digest="0" * 64, made="2026-01-01T00:00:00Z", power=PowerPart(switches=switches)
-    )
+    return port_calibration(LAB, residual_watt, ports=ports)
 
 
 def _levels(watts: NetworkWatts, knob: str) -> Levels:

@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from record.trials import read_trials
-from tests.support.labs.engineer import Engineer
+from tests.support.labs.engineer import Engineer, Running
+from tests.support.labs.lab_client import EEECTL, eventually
 
 PROGRAM = ("--set", "array_byte=4096", "--set", "iterations=100")
 
@@ -34,6 +35,40 @@ def test_links_go_off_for_a_program_and_come_back(engineer: Engineer, tmp_path: 
     for trial in trials:
         runs = settling[trial.number]
         assert runs > 1 if trial.levels["regulation"] == "auto" else runs == 1
+
+
+def test_a_run_that_was_stopped_ends_with_the_table_of_one_that_was_not(engineer: Engineer, tmp_path: Path) -> None:
+    """Ctrl-C in the middle of its trials; then the missing ones, and the table, which is printed as often as asked."""
+    assert engineer.apply("--trees-per-switch", "2").returncode == 0
+    before = engineer.read()
+    words = ("regulate", "alltoall", "--lab", engineer.folder, "--runs", str(tmp_path), *PROGRAM)
+    choices = ("--hosts", "n01,n03,n05", "--sweep", "1", "--blocks", "2", "--method", "koibuchi")
+    running = Running([*EEECTL, *words, *choices, "--set", "sleep_us=5000", "--json"], engineer.environment())
+
+    def measured() -> Path | None:
+        folder = next((one for one in tmp_path.glob("*-regulate-alltoall") if not one.name.endswith("pre-run")), None)
+        return folder if folder is not None and any(trial.valid for trial in read_trials(folder)) else None
+
+    folder = eventually("a valid trial", measured)
+    assert folder is not None
+    running.interrupt()
+    stopped = running.end()
+    assert stopped.returncode == 130, stopped.stderr
+    assert engineer.read() == before
+    kept = [trial.number for trial in read_trials(folder) if trial.valid]
+    resumed = engineer.words("regulate", "--resume", str(folder), "--json")
+    assert resumed.returncode == 0, resumed.stderr
+    assert engineer.read() == before
+    table = json.loads(resumed.stdout)
+    trials = read_trials(folder)
+    assert [trial.number for trial in trials if trial.valid][: len(kept)] == kept
+    assert sum(trial.valid for trial in trials) == 4
+    (choice,) = table["choices"]
+    assert choice["slowdown"]["low"] <= choice["slowdown"]["value"] <= choice["slowdown"]["high"]
+    for again in (("regulate", "--resume", str(folder)), ("run", str(folder), "--resume")):
+        done = engineer.words(*again, "--json")
+        assert (done.returncode, json.loads(done.stdout)) == (0, table)
+    assert read_trials(folder) == trials, "nothing was measured again"
 
 
 def test_counters_of_ports_show_the_same_traffic(engineer: Engineer, tmp_path: Path) -> None:

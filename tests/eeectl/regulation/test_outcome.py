@@ -14,17 +14,20 @@ from controller.planning.limits import UNLIMITED
 from controller.planning.plan import make_plan
 from controller.planning.regulate import multi_tree
 from controller.planning.trees import shortest_routes
-from eeectl.regulation.choosing import BASELINE, Options, Traffic, choose, peak_named
-from eeectl.regulation.outcome import loop_phases, looped_row, rows_of
-from eeectl.regulation.outcome_text import percent
-from eeectl.regulation.pre_run import traffic_in
+from eeectl.regulation.choosing import BASELINE, Traffic, choose, peak_named, swept
+from eeectl.regulation.comparison import FACT, Comparison, comparison_in
+from eeectl.regulation.outcome import loop_phases, network_watts, rows_of
+from eeectl.regulation.outcome_text import notes_of, percent, show
+from eeectl.regulation.pre_run import PreRun, traffic_in
 from lab.errors import LabError
 from lab.model import Outlet
 from record.event_kinds import EventKind
 from record.sample_tables import Batch
-from regulation.levels import assumed_watts
+from record.store import Run
+from regulation.levels import Knob, assumed_watts
 from tests.support.graph_lab import graph_lab
 from tests.support.measured.synthetic_run import BASE_NS, Writer, write_run
+from tests.support.regulation.port_calibration import port_calibration
 
 LAB = graph_lab(3, list(combinations(range(3), 2)), [2] * 3)
 METERED = replace(LAB, outlets=(Outlet("pdu1", 1, "sw1"),))
@@ -37,9 +40,12 @@ def _routed() -> State:
     return make_plan(LAB, start, multi_tree(LAB, start, shortest_routes)[1]).end
 
 
-def _options() -> Options:
-    traffic = Traffic.of(LAB, _routed(), {("n01", "n03"): 1000})
-    return choose(traffic, [peak_named("1MB", traffic.network, 1.0)], "off", "koibuchi", assumed_watts, UNLIMITED)
+def _compared(*, looped: bool = False) -> Comparison:
+    counted = PreRun({("n01", "n03"): 1000}, 1.0, "by hand")
+    traffic = Traffic.of(LAB, _routed(), counted.byte_by_pair)
+    peak = peak_named("1MB", traffic.network, counted.time_s)
+    chosen = choose(traffic, [peak], "off", "koibuchi", assumed_watts, UNLIMITED)
+    return Comparison.of(counted, traffic, chosen, looped=looped)
 
 
 def _trials(writer: Writer) -> None:
@@ -56,19 +62,19 @@ def _trials(writer: Writer) -> None:
 
 def test_performance_and_power_are_relative_to_the_baseline(tmp_path: Path) -> None:
     folder = write_run(tmp_path, _trials)
-    (row,) = rows_of(folder, METERED, _options(), None)
+    (row,) = rows_of(folder, METERED, _compared(), None)
     assert row.performance is not None
     assert row.metered is not None
     assert (row.figure, row.as_level, row.weak) == ("time", "peak 1MB", False)
     assert row.performance.value == pytest.approx(0.8)
     assert row.metered.value == pytest.approx(0.9, abs=0.002)
-    (row,) = rows_of(folder, METERED, _options(), None, "rate")
+    (row,) = rows_of(folder, METERED, _compared(), None, "rate")
     assert row.performance is not None
     assert row.performance.value == pytest.approx(0.8)
 
 
 def test_slowdown_and_saving_are_shares_of_the_baseline(tmp_path: Path) -> None:
-    (row,) = rows_of(write_run(tmp_path, _trials), METERED, _options(), None)
+    (row,) = rows_of(write_run(tmp_path, _trials), METERED, _compared(), None)
     assert row.slowdown is not None
     assert row.saving_metered is not None
     assert row.slowdown.value == pytest.approx(0.25)
@@ -112,31 +118,31 @@ def test_a_loop_is_counted_by_the_time_for_which_links_were_off(tmp_path: Path) 
         frozenset({NAMES[first]}): pytest.approx(110 / 120),
         frozenset({NAMES[first], NAMES[second]}): pytest.approx(10 / 120),
     }
-    options = _options()
-    row = looped_row(folder, LAB, "auto", options, None, "")
+    compared = _compared(looped=True)
+    row = next(row for row in rows_of(folder, LAB, replace(compared, candidates=()), None) if row.as_level == "auto")
     assert row.links_off == pytest.approx(1 + 10 / 120)
-    assert row.option.choice.off == {first}, "most of the time"
-    baseline_watt = sum(level.watt for level in options.baseline.values())
-    each = options.baseline[first].watt
-    assert row.option.choice.watt == pytest.approx(baseline_watt - each * (1 + 10 / 120))
+    assert row.candidate.off == {first}, "most of the time"
+    baseline_watt = sum(level.watt for level in compared.baseline.values())
+    each = compared.baseline[first].watt
+    assert row.candidate.watt == pytest.approx(baseline_watt - each * (1 + 10 / 120))
     assert row.slowdown is not None
     assert row.slowdown.value == pytest.approx(1.0)
 
 
 def test_a_run_in_which_the_loop_was_never_measured_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="no valid trial of the closed loop"):
-        looped_row(write_run(tmp_path, _trials), LAB, "auto", _options(), None, "")
+        rows_of(write_run(tmp_path, _trials), LAB, _compared(looped=True), None)
 
 
 def test_a_lab_without_meters_has_no_metered_power(tmp_path: Path) -> None:
-    (row,) = rows_of(write_run(tmp_path, _trials), LAB, _options(), None)
+    (row,) = rows_of(write_run(tmp_path, _trials), LAB, _compared(), None)
     assert row.metered is None
     assert row.performance is not None
 
 
 def test_an_unknown_figure_is_refused_with_those_that_exist(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"no figure speed: name one of time, .*rate"):
-        rows_of(write_run(tmp_path, _trials), METERED, _options(), None, "speed")
+        rows_of(write_run(tmp_path, _trials), METERED, _compared(), None, "speed")
 
 
 def _pre_run(writer: Writer) -> None:
@@ -184,3 +190,65 @@ def test_counters_that_end_with_the_program_are_refused(tmp_path: Path) -> None:
 def test_a_run_without_a_valid_trial_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="no valid trial of a program"):
         traffic_in(write_run(tmp_path), LAB, _routed(), "messages")
+
+
+@pytest.mark.parametrize("knob", ["off", "speed", "eee"])
+def test_what_is_compared_is_read_from_the_run_as_it_was_written(tmp_path: Path, knob: Knob) -> None:
+    """Levels without a limit, too: with the knob `eee` links that stay awake carry any amount."""
+    counted = PreRun({("n01", "n03"): 1000}, 1.0, "by hand")
+    traffic = Traffic.of(LAB, _routed(), counted.byte_by_pair)
+    chosen = choose(traffic, swept(traffic, 2), knob, "both", assumed_watts, UNLIMITED)
+    compared = Comparison.of(counted, traffic, chosen, looped=True, figure="rate", calibration=tmp_path / "power.yaml")
+    with Run.create(tmp_path, "x", {FACT: compared.plain()}) as run:
+        pass
+    assert comparison_in(run.folder) == compared
+
+
+def test_a_run_that_compares_nothing_and_one_that_was_edited_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="is no run of `eeectl regulate` that measured"):
+        comparison_in(write_run(tmp_path / "other"))
+    plain = _compared().plain()
+    with Run.create(tmp_path, "x", {FACT: plain | {"baseline": {"one": {}}}}) as run:
+        pass
+    with pytest.raises(LabError, match=r"run.yaml, regulation.baseline.one"):
+        comparison_in(run.folder)
+
+
+def test_a_table_is_printed_again_from_the_run_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_run(tmp_path, _trials)
+    compared = _compared()
+    show(rows_of(folder, METERED, compared, None), compared, None, METERED, folder=folder, as_json=False)
+    told = capsys.readouterr().out
+    with Run.create(tmp_path / "kept", "x", {FACT: compared.plain()}) as run:
+        pass
+    again = comparison_in(run.folder)
+    show(rows_of(folder, METERED, again, None), again, None, METERED, folder=folder, as_json=False)
+    assert capsys.readouterr().out == told
+    assert "+25.0% (" in told
+    assert "+10.0% (" in told
+
+
+@pytest.mark.parametrize(("watt", "apart"), [(80.0, True), (69.3, False)])
+def test_meters_and_model_that_contradict_each_other_are_named_with_both_shares(
+    tmp_path: Path, *, watt: float, apart: bool
+) -> None:
+    """By the model sw1 draws 24 W, of which one cable that goes off saves 0.9 W: 3.75 %."""
+
+    def trials(writer: Writer) -> None:
+        for block in range(6):
+            for level, metered in ((BASELINE, 72.0), ("peak 1MB", watt)):
+                begun_ns, ended_ns = writer.write(
+                    {"regulation": level}, 20.0, figures=[("time", 20.0, "s")], block=block, program="x", hosts=HOSTS
+                )
+                writer.watts(begun_ns - SECOND_NS, ended_ns + SECOND_NS, metered)
+
+    compared = _compared()
+    power = network_watts(METERED, port_calibration(METERED))
+    (row,) = rows_of(write_run(tmp_path, trials), METERED, compared, power)
+    assert row.saving_modelled is not None
+    assert row.apart is apart
+    notes = notes_of((row,), compared, power, METERED)
+    told = [note for note in notes if "contradict" in note]
+    both = f"{percent(row.saving_metered)} is not {percent(row.saving_modelled)}"
+    assert told == ([f"{row.candidate.name}: meters and model contradict each other: {both}"] if apart else [])
+    assert "savings are those of sw1: the other switches have no meter" in notes

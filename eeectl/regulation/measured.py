@@ -1,0 +1,55 @@
+"""A regulation's run, run through or resumed: both end with the same table."""
+
+from pathlib import Path
+
+from analysis.calibration import load_calibration
+from controller.experiments.lab_controller import Agree
+from controller.experiments.session import RunOptions, RunResult, experiment_in, resume_run
+from controller.live.export.attach import ViewOptions
+from controller.regulating.in_trial import LoopsInTrials
+from eeectl.exit_status import DONE, INTERRUPTED
+from eeectl.lab_name import require_up
+from eeectl.regulation.comparison import Comparison, comparison_in
+from eeectl.regulation.outcome import network_watts, rows_of
+from eeectl.regulation.outcome_text import show
+from eeectl.run_output import print_result
+from lab.model import Lab
+from record.store import read_facts
+from record.trials import read_trials
+from twin.lab.lateness import Lateness
+
+
+def resume_regulation(folder: Path, agree: Agree, views: ViewOptions, blocks: int = 0, *, as_json: bool) -> int:
+    """Run the trials that a regulation's run misses, then print its table; the exit status.
+
+    Of a run that has ended only the table is printed, unless it is extended to `blocks`. LabError if it is no such run.
+    """
+    compared, (lab, _) = comparison_in(folder), experiment_in(folder)
+    if not blocks and _is_whole(folder):
+        show_table(folder, lab, compared, as_json=as_json)
+        return DONE
+    require_up(lab)
+    options = RunOptions(folder.parent, quiet=as_json, views=views, agree=agree, loops=LoopsInTrials)
+    return end(resume_run(folder, options, Lateness.of, blocks), lab, compared, as_json=as_json)
+
+
+def end(result: RunResult, lab: Lab, compared: Comparison, *, as_json: bool) -> int:
+    """Print the table of a run that has all its trials, else how to get them; the exit status."""
+    if result.outcome.missing or result.outcome.cause is not None:
+        return print_result(result, as_json=as_json)
+    show_table(result.folder, lab, compared, as_json=as_json)
+    return INTERRUPTED if result.outcome.interrupted else DONE
+
+
+def show_table(folder: Path | None, lab: Lab, compared: Comparison, *, as_json: bool) -> None:
+    """Print what a run of a regulation measured; without a folder nothing was."""
+    power = network_watts(lab, load_calibration(Path(compared.calibration))) if compared.calibration else None
+    rows = rows_of(folder, lab, compared, power, compared.figure)
+    show(rows, compared, power, lab, folder=folder, as_json=as_json)
+
+
+def _is_whole(folder: Path) -> bool:
+    """Whether a run has ended by itself, with all its trials: its lab is restored."""
+    facts = read_facts(folder)
+    valid = {trial.slot for trial in read_trials(folder) if trial.valid}
+    return facts["state"] == "finished" and len(valid) == int(facts["slot_count"])
