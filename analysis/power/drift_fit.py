@@ -17,7 +17,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import solve_triangular
 
 from analysis.interval import Floats, Interval, NotEnoughData, of_samples
 
@@ -108,7 +108,7 @@ def fit_drifting(readings: Readings, seed: int = 0) -> DriftFit:
     chosen = random.choice(len(cases), size=_DRAWN, p=weights)
     normal = random.standard_normal((_DRAWN, columns))
     draws = np.array([cases[one].mean + cases[one].root @ drawn for one, drawn in zip(chosen, normal, strict=True)])
-    middle = np.median(draws, axis=0)
+    middle = weights @ np.array([case.mean for case in cases])  # medians of nearly equal columns would not fit together
     left = value - design @ middle
     spread = float(((value - value.mean()) ** 2).sum())
     return DriftFit(
@@ -122,11 +122,12 @@ def fit_drifting(readings: Readings, seed: int = 0) -> DriftFit:
 
 def _case(design: Floats, value: Floats, covariance: Floats, drift: float, noise: float) -> _Case:
     """Generalised least squares with a given covariance, and its restricted likelihood."""
-    factor = cho_factor(covariance, lower=True)
-    weighted = cho_solve(factor, design)
-    information = design.T @ weighted
-    mean = np.linalg.solve(information, weighted.T @ value)
-    left = value - design @ mean
-    log_weight = -0.5 * float(left @ cho_solve(factor, left))
-    log_weight -= float(np.log(np.diag(factor[0])).sum()) + 0.5 * float(np.linalg.slogdet(information)[1])
-    return _Case(log_weight, mean, np.linalg.cholesky(np.linalg.inv(information)), drift, noise)
+    lower = np.linalg.cholesky(covariance)
+    # QR of the whitened design: the normal equations would square its condition, which nearly equal columns have
+    orthogonal, upper = np.linalg.qr(solve_triangular(lower, design, lower=True))
+    white = solve_triangular(lower, value, lower=True)
+    projected = orthogonal.T @ white
+    mean = solve_triangular(upper, projected)
+    log_weight = -0.5 * (float(white @ white) - float(projected @ projected))
+    log_weight -= float(np.log(np.diag(lower)).sum()) + float(np.log(np.abs(np.diag(upper))).sum())
+    return _Case(log_weight, mean, solve_triangular(upper, np.eye(len(upper))), drift, noise)

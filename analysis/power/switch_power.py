@@ -105,7 +105,7 @@ def fit_switch_power(
     readings = Readings(
         np.array([window.at_s for window in windows]),
         np.array([window.power_watt for window in windows]),
-        np.array([window.noise_watt for window in windows]),
+        np.array([max(window.noise_watt, own_watt) for window in windows]),  # few readings may be equal by chance
         _rounding_sigma(windows, step_watt),
         columns.states,
         columns.matrix,

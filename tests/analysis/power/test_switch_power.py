@@ -433,3 +433,31 @@ def test_a_power_whose_interval_is_wider_than_what_the_ports_could_draw_is_refus
 
 def test_same_windows_same_answer() -> None:
     assert _fit(seed=3) == _fit(seed=3)
+
+
+def test_columns_that_are_nearly_equal_leave_the_others_alone() -> None:
+    """Bits, packets and senders of nearly one load: each is lost, but neither the fit nor the other powers."""
+    held = []
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        loaded = np.tile([0.0, 0.0, 1.0], 6)
+        ports = np.tile([12.0, 11.0, 12.0], 6)
+        bits = 3e8 * loaded * (1 + 1e-3 * random.standard_normal(18))
+        packets = bits / 12_000 * (1 + 1e-6 * random.standard_normal(18))
+        design = np.column_stack([np.ones(18), ports, bits, packets, 4.0 * loaded])
+        value = 20.0 + 0.6 * ports + 0.1 * loaded + 0.02 * random.standard_normal(18)
+        state = np.tile([0, 1, 2], 6)
+        fit = fit_drifting(Readings(np.arange(18) * 10.0, value, np.full(18, 0.02), 0.0, state, design))
+        held.append(fit.interval(0).holds(20.0) and fit.interval(1).holds(0.6))
+        assert fit.interval(1).half_width < 0.1
+        assert fit.explained > 0.9
+        assert fit.interval(3).half_width * packets.max() > 1.0
+    assert sum(held) >= 8
+
+
+def test_a_window_whose_few_readings_are_equal_is_not_trusted_more_than_others() -> None:
+    windows = measure(TRUTH, FAMILIES["fine"], np.random.default_rng(5))
+    lucky = [replace(windows[0], noise_watt=0.0), *windows[1:]]
+    usual = [replace(windows[0], noise_watt=float(np.median([one.noise_watt for one in windows]))), *windows[1:]]
+    kept = fit_switch_power(lucky, step_watt=FAMILIES["fine"].step)
+    assert kept.base_watt == fit_switch_power(usual, step_watt=FAMILIES["fine"].step).base_watt
