@@ -100,7 +100,7 @@ def main() -> int:
     console = Console()
     begun_s = time.monotonic()
     try:
-        _eeectl("lab", "up", LAB)
+        _eeectl("lab", "up", LAB, "--rate", "auto")
         try:
             before = set(ROOT.glob(f"*Z-{LAB}"))
             words = ("--quick", "--yes", "--agent-user", "root", "--root", str(ROOT))

@@ -208,9 +208,10 @@ def contamination(guards: Guards, figures: Iterable[tuple[str, float, str]]) -> 
 
 
 class TrialMonitor:
-    """Observes one trial, within its context: jumps of the system clock, and lateness of a virtual lab.
+    """Observes the timed part of one trial, within its context: jumps of the clock, lateness of a virtual lab.
 
-    `timed`: the trial times frames or ranks, so that lateness spoils it; meters do not mind.
+    `timed`: the trial times frames or ranks, so that lateness spoils it; meters do not mind. At the end of the context
+    `violation` says in one sentence what made the trial invalid, or is empty, and `pace` how fast the lab's time ran.
     """
 
     def __init__(
@@ -221,6 +222,8 @@ class TrialMonitor:
         self._clock = clock
         self._lateness_monitor = lateness_monitor
         self._ahead_ns = clock.system_ahead_ns()
+        self.violation = ""
+        self.pace = ""
 
     def __enter__(self) -> Self:
         if self._lateness_monitor is not None:
@@ -231,10 +234,15 @@ class TrialMonitor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._lateness_monitor is not None:
-            self._lateness_monitor.end()
+            try:
+                if error is None:
+                    self.pace = self._lateness_monitor.pace()
+            finally:
+                self._lateness_monitor.end()
+        if error is None:
+            self.violation = self._violation()
 
-    def violation(self) -> str:
-        """What made the trial invalid so far, in one sentence; empty if nothing did."""
+    def _violation(self) -> str:
         jump_s = (self._clock.system_ahead_ns() - self._ahead_ns) / _NS
         if abs(jump_s) > self._guards.clock_jump_s:
             return f"the system clock jumped by {jump_s:+.3f} s: let chrony slew it, not step it."

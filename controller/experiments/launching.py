@@ -116,6 +116,7 @@ class _Job:
     errors: _OutputFile
     traffic: bool
     now: Now
+    timed: contextlib.AbstractContextManager[object]
     name: str = field(default_factory=lambda: secrets.token_hex(8))
 
 
@@ -129,9 +130,11 @@ def launch(
     folder: Path,
     traffic: bool = False,
     now: Now = time.time_ns,
+    timed: contextlib.AbstractContextManager[object] | None = None,
 ) -> Launched:
     """Run a program on nodes of the lab; its output goes to `folder`, which is created if missing.
 
+    `timed` is entered when all nodes are ready, and left when `mpirun` has ended, before the nodes are cleared up.
     Output of an earlier program in `folder` is replaced. Output is buffered while the disk is full; RunFolderFailed at
     the end if it still is. Returns when the program ended by itself with status 0; its answer may still be wrong.
     Raises LabError otherwise: unknown host, program missing on a node, node unreachable or lost during the run, rank
@@ -145,9 +148,9 @@ def launch(
     except Unfit as error:
         raise LabError(f"{program.name}: {error}") from error
     output, errors = _OutputFile(folder / _OUTPUT), _OutputFile(folder / _ERRORS)
-    job = _Job(
-        program.name, launch_spec, placement, hosts, timeout_s, output, errors, traffic and launch_spec.monitored, now
-    )
+    monitored_too = traffic and launch_spec.monitored
+    timed = contextlib.nullcontext() if timed is None else timed
+    job = _Job(program.name, launch_spec, placement, hosts, timeout_s, output, errors, monitored_too, now, timed)
     with job.output, job.errors:
         window, fetched, notes = asyncio.run(_run(job))
     text = job.output.text
@@ -194,7 +197,8 @@ async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], tuple[str, ...]]:
             traffic=job.traffic,
             crowded=bool(crowded),
         )
-        window = await _supervised(job, keepers, argv)
+        with job.timed:
+            window = await _supervised(job, keepers, argv)
         fetched = await _release_keepers(job, keepers)
     ranks_each = job.placement.ranks_per_host
     notes = tuple(

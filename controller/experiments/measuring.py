@@ -1,7 +1,7 @@
 """Measure one trial: run a program or a probe, or wait while devices are sampled."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
@@ -96,24 +96,44 @@ def await_reach(hosts: Sequence[Host], timeout_s: float = _REACH_WITHIN_S) -> No
         raise Unreachable(name, f"does not answer pings from {first.name} after {timeout_s:g} s: check the path to it.")
 
 
-def measure(experiment: Experiment, lab: Lab, slot: Slot, folder: Path, clock: RunClock) -> Measured:
-    """Measure a trial, with its raw files in `folder`; LabError if it does not reach its end."""
+def measure(
+    experiment: Experiment,
+    lab: Lab,
+    slot: Slot,
+    folder: Path,
+    clock: RunClock,
+    timed: AbstractContextManager[object] | None = None,
+) -> Measured:
+    """Measure a trial, with its raw files in `folder`; LabError if it does not reach its end.
+
+    Within `timed` is only what is measured, not what is prepared and cleared up around it.
+    """
     hosts = hosts_of(experiment, lab, slot)
+    timed = nullcontext() if timed is None else timed
     with recording(hosts, experiment.recordings, folder):
         if experiment.measure.program is not None:
-            return _program(experiment, lab, slot, folder, clock)
-        if experiment.measure.probe is not None:
-            return _probe(experiment, lab, slot, folder, clock)
-        return _window(experiment, hosts, slot, folder, clock)
+            return _program(experiment, lab, slot, folder, clock, timed)
+        with timed:
+            if experiment.measure.probe is not None:
+                return _probe(experiment, lab, slot, folder, clock)
+            return _window(experiment, hosts, slot, folder, clock)
 
 
-def _program(experiment: Experiment, lab: Lab, slot: Slot, folder: Path, clock: RunClock) -> Measured:
+def _program(
+    experiment: Experiment, lab: Lab, slot: Slot, folder: Path, clock: RunClock, timed: AbstractContextManager[object]
+) -> Measured:
     program, parameters, placement = program_of(experiment, slot.levels)
     run = experiment.measure.program
-    timeout_s = run.timeout_s if run is not None else 0.0
-    traffic = experiment.recordings.traffic
     done = launch(
-        lab, program, parameters, placement, timeout_s=timeout_s, folder=folder, traffic=traffic, now=clock.now_ns
+        lab,
+        program,
+        parameters,
+        placement,
+        timeout_s=run.timeout_s if run is not None else 0.0,
+        folder=folder,
+        traffic=experiment.recordings.traffic,
+        now=clock.now_ns,
+        timed=timed,
     )
     figures = tuple((figure.name, figure.value, figure.unit) for figure in done.answer.figures)
     why = (

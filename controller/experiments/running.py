@@ -214,9 +214,9 @@ class Runner:
     def _monitored(self, slot: Slot, folder: Path) -> tuple[Measured, str, tuple[str, ...]]:
         """What a trial measured, what made it invalid meanwhile, and notes on the pace of the lab's time."""
         timed = self.experiment.measure.window is None
-        with TrialMonitor(self.experiment.guards, self.run.clock, self.lateness_monitor, timed=timed) as monitor:
-            done = measure(self.experiment, self.lab, slot, folder, self.run.clock)
-            return done, monitor.violation(), tuple(self._changed_pace())
+        monitor = TrialMonitor(self.experiment.guards, self.run.clock, self.lateness_monitor, timed=timed)
+        done = measure(self.experiment, self.lab, slot, folder, self.run.clock, monitor)
+        return done, monitor.violation, tuple(self._changed_pace(monitor.pace))
 
     @contextmanager
     def _looped(self, slot: Slot, number: int) -> Iterator[tuple[str, ...]]:
@@ -255,9 +255,8 @@ class Runner:
         if sentence := eee_sentence(probed_path(self.lab, (first.name, second.name), shown)):
             self.progress.say(sentence)
 
-    def _changed_pace(self) -> Iterator[str]:
+    def _changed_pace(self, pace: str) -> Iterator[str]:
         """The pace of the lab's time, where it is not that of the trial before; the first is the wall's."""
-        pace = self.lateness_monitor.pace() if self.lateness_monitor is not None else ""
         if pace != self._pace:
             self._pace = pace
             shown = pace or "the wall's"

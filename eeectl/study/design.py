@@ -48,7 +48,7 @@ class Effort:
 
 
 PILOT: Final = Effort(
-    echoes=1_200,
+    echoes=600,
     gap_us=(100, 4_000),
     probe_blocks=1,
     program_hosts=2,  # more ranks would compete for the processors of a small machine that runs the twin

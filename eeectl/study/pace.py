@@ -1,10 +1,13 @@
 """A person waits by the wall's clock, also for a virtual lab with a clock of its own.
 
 A study's budget is the wall's time. While a study that was interrupted restores a slow lab, that goes at the wall's
-pace: what is being measured is lost anyway, and at 1/250 a restore of a few lab seconds would take minutes. A rack, and
-a lab without a clock of its own, are left alone.
+pace: what is being measured is lost anyway, and at 1/250 a restore of a few lab seconds would take minutes. A lab that
+sets its own rate knows that a study measures there, so it goes at the wall's pace between trials. A rack, and a lab
+without a clock of its own, are left alone.
 """
 
+import contextlib
+import os
 import time
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -21,6 +24,11 @@ class Pace:
 
     lab: str
     _before: str = field(default="", init=False)
+
+    def work(self) -> None:
+        """Until this process ends, a lab that sets its own rate goes at the wall's pace between trials."""
+        with contextlib.suppress(LabError):  # no virtual lab
+            labs.order(self.lab, "work", process=os.getpid())
 
     def wall_s(self) -> float:
         """The wall's monotonic time, s."""

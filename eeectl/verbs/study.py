@@ -98,6 +98,7 @@ def study(
     lab_in_reach(folder.lab)
     pace = Pace(known.name)
     commands = partial(run_eeectl, on_interrupt=pace.hurry)
+    pace.work()
     try:
         status = _execute(folder, console, Measuring(known, folder, commands, pace.wall_s, console), yes=yes)
     except KeyboardInterrupt:

@@ -15,10 +15,14 @@ _SAME_RATE: Final = 0.005
 
 
 class Lateness:
-    """Lateness of a running lab's frames since `begin`. LabError if the lab no longer runs."""
+    """Lateness of a running lab's frames since `begin`. LabError if the lab no longer runs.
+
+    This process measures in the lab from now on: a lab that sets its own rate goes at the wall's pace between trials.
+    """
 
     def __init__(self, lab: str) -> None:
         self._lab = lab
+        labs.order(lab, "work", process=os.getpid())
         self._before = self._counts()
         self._times_ns = self._clock()[1:]
 
@@ -35,15 +39,14 @@ class Lateness:
 
         A process that ends lets go of it.
         """
-        if timed:
-            labs.order(self._lab, "hold_rate", process=os.getpid())
+        labs.order(self._lab, "begin_trial", process=os.getpid(), timed=timed)
         self._before = self._counts()
         self._times_ns = self._clock()[1:]
 
     def end(self) -> None:
         """The trial has ended: the lab's rate is free again."""
         with contextlib.suppress(LabError):  # a lab that has gone holds nothing
-            labs.order(self._lab, "hold_rate")
+            labs.order(self._lab, "end_trial")
 
     def pace(self) -> str:
         """The rate of the lab's clock, such as "1/10 of the wall's"; empty at the wall's pace.

@@ -208,7 +208,9 @@ class Rack:
                 "capture": self._capture,
                 "stop_capture": self._stop_capture,
                 "rate": self._set_rate,
-                "hold_rate": self._hold_rate,
+                "work": self._work,
+                "begin_trial": self._begin_trial,
+                "end_trial": self._end_trial,
                 "reset_lateness": lambda _request, _fd: self.engine.reset_lateness(),
             },
         )
@@ -229,13 +231,18 @@ class Rack:
             raise LabError(f"cpu_ratio of twin/truth.yaml cannot be kept: {error}.") from error
         return self.clock_keeper.rate()
 
-    def _hold_rate(self, request: Mapping[str, Any], _descriptor: int) -> None:
-        """Hold an automatic rate for a trial of a process, or release it; a rate that was set stays anyway."""
-        if self.clock_keeper is None:
-            return
-        if process := int(request.get("process", 0)):
-            self.clock_keeper.hold(process)
-        else:
+    def _work(self, request: Mapping[str, Any], _descriptor: int) -> None:
+        """A process measures here: between its trials an automatic rate is the wall's pace. A rate that was set stays."""
+        if self.clock_keeper is not None:
+            self.clock_keeper.work(int(request["process"]))
+
+    def _begin_trial(self, request: Mapping[str, Any], _descriptor: int) -> None:
+        """A trial of a process begins; while it times frames or ranks an automatic rate is held."""
+        if self.clock_keeper is not None:
+            self.clock_keeper.hold(int(request["process"]), timed=bool(request["timed"]))
+
+    def _end_trial(self, _request: Mapping[str, Any], _descriptor: int) -> None:
+        if self.clock_keeper is not None:
             self.clock_keeper.release()
 
     def _start_agents(self) -> None:

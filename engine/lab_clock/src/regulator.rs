@@ -5,8 +5,10 @@
 //! it doubles again and again, up to the wall's pace while somebody attends, up to 10 while a collector asks devices, else up to
 //! [`Rate::FASTEST`]; the next frame, or a busy process, ends that.
 //!
-//! While a trial measures, the rate is held: echoes and run times that are compared must meet one rate, as what the host
-//! machine adds to them is the slower the faster in lab time. It is [`FIRST_BUSY`], or slower if trials before were late.
+//! While a trial times frames or ranks, the rate is held: echoes and run times that are compared must meet one rate, as
+//! what the host machine adds to them is the slower the faster in lab time. It is [`FIRST_BUSY`], or slower if trials
+//! before were late. Between its trials whoever measures prepares the lab, and nothing there is timed: the wall's pace.
+//! While meters alone measure, the rate is that or faster.
 //!
 //! Simplification: the first frames after a silence meet the rate of the last busy stretch, or [`FIRST_BUSY`], before
 //! anything is known of them; the lateness histogram of a program's first milliseconds shows whether that was too fast.
@@ -50,6 +52,20 @@ pub struct Observation {
     pub attended: bool,
     /// A collector asks devices.
     pub asked: bool,
+    /// What is being done to the lab from outside.
+    pub work: Work,
+}
+
+/// What whoever measures in the lab does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Work {
+    /// Nobody measures.
+    #[default]
+    None,
+    /// Prepares the next trial.
+    Between,
+    /// Reads meters; nobody times frames or ranks.
+    Meters,
 }
 
 /// Lateness over a window: since [`Regulator::judge`] last began one.
@@ -146,9 +162,15 @@ impl Regulator {
         if self.held {
             return false;
         }
-        if self.rate > 1.0 && seen.frames == 0 && seen.cores > MOST_CORES {
-            self.rate = (self.rate * BUSY_CORES / seen.cores).max(1.0);
-            self.hush();
+        if seen.work == Work::Between {
+            self.at_the_walls_pace();
+            return false;
+        }
+        if seen.work == Work::Meters {
+            self.hasten(seen);
+            return false;
+        }
+        if seen.frames == 0 && self.slowed(seen) {
             return false;
         }
         if seen.frames > 0 || (self.rate <= 1.0 && seen.cores > BUSY_CORES) {
@@ -168,6 +190,39 @@ impl Regulator {
         self.busy && (self.window_ns >= WINDOW_NS || self.window_frames >= FEW_FRAMES)
     }
 
+    /// Nearer to the wall's pace if timers, or frames that nobody times, use more processors than that leaves room for.
+    fn slowed(&mut self, seen: &Observation) -> bool {
+        let slower = self.rate > 1.0 && seen.cores > MOST_CORES;
+        if slower {
+            self.rate = (self.rate * BUSY_CORES / seen.cores).max(1.0);
+            self.hush();
+        }
+        slower
+    }
+
+    /// As fast as the processors allow, whatever frames come: nobody times them.
+    fn hasten(&mut self, seen: &Observation) {
+        self.busy = false;
+        self.rate = self.rate.max(1.0);
+        if !self.slowed(seen) {
+            self.silence(seen);
+        }
+    }
+
+    /// Whoever measures prepares a trial now.
+    pub fn prepare(&mut self) {
+        if !self.held {
+            self.at_the_walls_pace();
+        }
+    }
+
+    fn at_the_walls_pace(&mut self) {
+        self.rate = 1.0;
+        self.busy = false;
+        self.hush();
+        self.restart_window();
+    }
+
     fn hush(&mut self) {
         self.silent_wall_ns = 0;
         self.silent_lab_ns = 0.0;
@@ -178,7 +233,7 @@ impl Regulator {
         self.silent_lab_ns += seen.wall_ns as f64 * self.rate;
         let most = if seen.attended {
             1.0
-        } else if self.unasked_ns < ASKS_NS {
+        } else if self.unasked_ns < ASKS_NS || seen.work == Work::Meters {
             ASKED
         } else {
             Rate::FASTEST.factor()
@@ -242,7 +297,7 @@ mod tests {
             frames,
             cores,
             attended,
-            asked: false,
+            ..Observation::default()
         }
     }
 
@@ -310,6 +365,33 @@ mod tests {
                 regulator.release(&WindowLateness { frames_ns: LATE_NS / 2, waited_ns: 0 });
             }
         }
+    }
+
+    #[test]
+    fn between_trials_a_busy_lab_keeps_the_walls_pace_and_meters_are_read_faster() {
+        let mut regulator = Regulator::new(Rate::FASTEST);
+        regulator.prepare();
+        assert_eq!(regulator.rate(), Rate::WALL);
+        let ten = Rate::new(10, 1).unwrap();
+        for (work, frames, cores, rate) in [
+            (Work::Between, 50, 1.5, Rate::WALL),
+            (Work::Meters, 50, 1.5, Rate::WALL),
+            (Work::Meters, 1, 0.01, ten),
+            (Work::Between, 0, 0.01, Rate::WALL),
+            (Work::Meters, 0, 0.01, ten),
+        ] {
+            let seen = Observation {
+                work,
+                ..tick(frames, cores, false)
+            };
+            for _ in 0..300 {
+                assert!(!regulator.observe(&seen));
+            }
+            assert_eq!(regulator.rate(), rate);
+        }
+        regulator.hold();
+        regulator.prepare();
+        assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
     }
 
     #[test]

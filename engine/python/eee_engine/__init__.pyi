@@ -165,6 +165,7 @@ class _Fabric:
         port_names: Sequence[str],
         base_mac: bytes,
         lag_count: int = 0,
+        lag_rehash_s: float = 0.0,  # from a member's loss until its flows go over the others
         latency_us: float = 2.0,  # store-and-forward processing delay
         egress_queue_byte: int = 262_144,
         buffer_byte: int = 2_097_152,
@@ -363,8 +364,13 @@ class LabClock:
         """(lab time, the wall's time), both monotonic, s."""
     def automatic(self) -> bool:
         """Whether what happens in the lab sets the rate."""
-    def hold(self, process: int) -> None:
-        """Under "auto", hold the rate for a trial of this process until `release`, or until the process has ended."""
+    def work(self, process: int) -> None:
+        """Under "auto", go at the wall's pace between the trials of this process, until it has ended."""
+    def hold(self, process: int, *, timed: bool) -> None:
+        """Under "auto", a trial of this process begins, until `release` or until the process has ended.
+
+        While a timed one lasts the rate is held. While meters alone measure, it is the wall's or faster.
+        """
     def release(self) -> None:
         """The trial has ended."""
     def attended(self) -> None:

@@ -3,14 +3,14 @@
 //! It lives in the wall's time. What it sees: deliveries and their lateness, processor time of the hosts' control groups
 //! and of this process, and how long threads of the hosts waited for a processor (`/proc/PID/schedstat`).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::thread::JoinHandle;
 
-use lab_clock::regulator::{Observation, Regulator, WindowLateness};
+use lab_clock::regulator::{Observation, Regulator, WindowLateness, Work};
 use lab_clock::writer::now_ns;
 use lab_clock::{Keeper, Rate, raw};
 use parking_lot::Mutex;
@@ -29,7 +29,7 @@ static TICK: libc::timespec = libc::timespec {
 };
 /// Terminals of hosts are looked for that often.
 const TICKS_A_LOOK: u32 = 100;
-/// Waits of a trial's processes are looked at that often.
+/// Waits of a trial's processes, and whether those who measure still live, are looked at that often.
 const TICKS_OF_A_TRIAL: u32 = 10;
 /// Whoever typed so long ago (wall) still attends.
 const ATTENDS_NS: i64 = 10_000_000_000;
@@ -104,12 +104,27 @@ struct Shared {
 struct State {
     regulator: Regulator,
     trial: Option<Trial>,
+    /// Processes that measure in the lab.
+    workers: HashSet<i32>,
+}
+
+impl State {
+    fn work(&self) -> Work {
+        if self.trial.is_some() {
+            Work::Meters // or one that holds the rate, whatever is observed
+        } else if self.workers.is_empty() {
+            Work::None
+        } else {
+            Work::Between
+        }
+    }
 }
 
 /// A trial of a process, from its begin on.
 struct Trial {
     process: i32,
-    window: Window,
+    /// Only of one that times frames or ranks.
+    window: Option<Window>,
 }
 
 impl Shared {
@@ -129,14 +144,21 @@ impl Shared {
         changed
     }
 
-    fn hold(&self, process: i32) {
+    fn work(&self, process: i32) {
+        self.change(|state| {
+            state.workers.insert(process);
+            state.regulator.prepare();
+        });
+    }
+
+    fn hold(&self, process: i32, timed: bool) {
         self.change(|state| {
             self.end_trial(state);
-            state.regulator.hold();
-            state.trial = Some(Trial {
-                process,
-                window: Window::begin(&self.control, &self.groups),
+            let window = timed.then(|| {
+                state.regulator.hold();
+                Window::begin(&self.control, &self.groups)
             });
+            state.trial = Some(Trial { process, window });
         });
     }
 
@@ -145,24 +167,37 @@ impl Shared {
     }
 
     fn end_trial(&self, state: &mut State) {
-        if let Some(mut trial) = state.trial.take() {
-            let late = trial.window.lateness(&self.control, &self.groups);
+        let Some(trial) = state.trial.take() else {
+            return;
+        };
+        if let Some(mut window) = trial.window {
+            let late = window.lateness(&self.control, &self.groups);
             state.regulator.release(&late);
+        }
+        if state.work() == Work::Between {
+            state.regulator.prepare();
         }
     }
 
-    /// Look at a trial, if there is one: at waits of processes that may end before it, and whether its own has ended.
+    /// Look at a trial, if there is one: at waits of processes that may end before it; and at who has ended.
     fn attend_trial(&self) {
         self.change(|state| {
+            state.workers.retain(|process| lives(*process));
             let Some(trial) = &mut state.trial else {
                 return;
             };
-            trial.window.look(&self.groups);
-            if !Path::new("/proc").join(trial.process.to_string()).exists() {
+            if let Some(window) = &mut trial.window {
+                window.look(&self.groups);
+            }
+            if !lives(trial.process) {
                 self.end_trial(state);
             }
         });
     }
+}
+
+fn lives(process: i32) -> bool {
+    Path::new("/proc").join(process.to_string()).exists()
 }
 
 /// A thread that sets the rate until it is dropped; the rate then stays.
@@ -186,6 +221,7 @@ impl Auto {
             state: Mutex::new(State {
                 regulator: Regulator::new(clockwork.keeper().rate()),
                 trial: None,
+                workers: HashSet::new(),
             }),
             clockwork,
             control,
@@ -202,9 +238,14 @@ impl Auto {
         })
     }
 
-    /// Hold the rate for a trial of a process, until it is released or the process has ended.
-    pub fn hold(&self, process: i32) {
-        self.shared.hold(process);
+    /// A process measures in the lab: between its trials, until it has ended, the rate is the wall's.
+    pub fn work(&self, process: i32) {
+        self.shared.work(process);
+    }
+
+    /// A trial of a process begins, until it is released or the process has ended. The rate is held if it is timed.
+    pub fn hold(&self, process: i32, timed: bool) {
+        self.shared.hold(process, timed);
     }
 
     /// The trial has ended.
@@ -249,8 +290,10 @@ fn regulate(shared: &Shared, attention: &Attention) {
             shared.attend_trial();
         }
         let now = Counts::read(control, groups);
-        let seen = now.since(&before, attention.given());
-        let window_ended = shared.change(|State { regulator, .. }| {
+        let mut seen = now.since(&before, attention.given());
+        let window_ended = shared.change(|state| {
+            seen.work = state.work();
+            let regulator = &mut state.regulator;
             let was_busy = regulator.busy();
             if regulator.observe(&seen) {
                 regulator.judge(&window.lateness(control, groups))
@@ -291,6 +334,7 @@ impl Counts {
             cores: self.cpu_ns.saturating_sub(before.cpu_ns) as f64 / wall_ns as f64,
             attended,
             asked: self.requests != before.requests,
+            work: Work::None,
         }
     }
 }

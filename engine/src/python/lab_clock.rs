@@ -104,11 +104,21 @@ impl LabClock {
         self.attention.now();
     }
 
-    /// Under "auto", hold the rate for a trial of this process until `release`, or until the process has ended.
-    fn hold(&self, py: Python<'_>, process: i32) {
+    /// Under "auto", go at the wall's pace between the trials of this process, until it has ended.
+    fn work(&self, py: Python<'_>, process: i32) {
         py.detach(|| {
             if let Some(auto) = &*self.auto.lock() {
-                auto.hold(process);
+                auto.work(process);
+            }
+        });
+    }
+
+    /// Under "auto", a trial of this process begins, until `release` or until the process has ended. While a timed one
+    /// lasts the rate is held; while meters alone measure, it is the wall's or faster.
+    fn hold(&self, py: Python<'_>, process: i32, timed: bool) {
+        py.detach(|| {
+            if let Some(auto) = &*self.auto.lock() {
+                auto.hold(process, timed);
             }
         });
     }

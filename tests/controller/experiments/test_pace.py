@@ -10,17 +10,9 @@ from controller.experiments.measuring import Measured
 from controller.experiments.running import Runner
 
 
-class _Monitor:
-    def __init__(self, paces: list[str]) -> None:
-        self._paces = iter(paces)
-
-    def pace(self) -> str:
-        return next(self._paces)
-
-
 def _notes(paces: list[str]) -> list[list[str]]:
-    runner: Any = SimpleNamespace(lateness_monitor=_Monitor(paces), _pace="")
-    return [list(Runner._changed_pace(cast("Runner", runner))) for _ in paces]
+    runner: Any = SimpleNamespace(_pace="")
+    return [list(Runner._changed_pace(cast("Runner", runner), pace)) for pace in paces]
 
 
 def test_the_walls_pace_is_not_mentioned() -> None:
@@ -34,20 +26,15 @@ def test_each_change_of_pace_is_noted_once() -> None:
     assert _notes([tenth, tenth, "", tenth]) == [[slow], [], [back], [slow]]
 
 
-def test_a_rack_has_no_pace() -> None:
-    runner: Any = SimpleNamespace(lateness_monitor=None, _pace="")
-    assert list(Runner._changed_pace(cast("Runner", runner))) == []
-
-
 _TENTH = "1/10 of the wall's"
 
 
-def _runner(monitor: _Monitor | None) -> Runner:
-    """A runner of an experiment with the usual guards, none of which was violated."""
+def _runner(pace: str | None) -> Runner:
+    """A runner of an experiment with the usual guards, none of which was violated, in a lab of that pace or on a rack."""
     sink = SimpleNamespace(violations=list)
     experiment = SimpleNamespace(guards=Guards(meters=False), measure=SimpleNamespace(what="program"))
-    pace = monitor.pace() if monitor is not None else ""
-    runner: Any = SimpleNamespace(lateness_monitor=monitor, experiment=experiment, guard_sink=sink, _pace=pace)
+    monitor = None if pace is None else SimpleNamespace()
+    runner: Any = SimpleNamespace(lateness_monitor=monitor, experiment=experiment, guard_sink=sink, _pace=pace or "")
     runner._guards = lambda: Runner._guards(runner)
     runner._on_shared_processors = lambda: Runner._on_shared_processors(runner)
     runner._why_invalid = lambda done: Runner._why_invalid(runner, done)
@@ -69,7 +56,7 @@ def test_ranks_that_wait_spoil_a_trial_on_nodes_of_their_own() -> None:
 @pytest.mark.parametrize("pace", ["", _TENTH])
 def test_ranks_of_a_virtual_lab_share_a_machine_and_it_is_noted(pace: str) -> None:
     """Spinning ranks wait for each other for the same share of their time at every rate."""
-    runner = _runner(_Monitor([pace] * 9))
+    runner = _runner(pace)
     (note,) = Runner._shared_processors(runner, _waiting())
     assert "40%" in note
     assert Runner._why_invalid(runner, _waiting()) == ""

@@ -135,11 +135,22 @@ def test_frames_are_late_by_less_than_the_bound(lab: _Lab) -> None:
     assert late <= 0.05 * sum(counts), (late, counts)
 
 
-def test_a_trial_meets_one_rate_and_a_trial_that_dies_lets_go(lab: _Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_trials_meet_one_rate_and_between_them_time_is_the_walls(lab: _Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EEE_STATE_DIR", lab.state_root)
     while lab.clock() < (1.5, True):
         pass
-    monitor = Lateness(lab.name)
+    with subprocess.Popen(["sleep", "600"]) as worker:
+        monkeypatch.setattr("twin.lab.lateness.os.getpid", lambda: worker.pid)
+        monitor = Lateness(lab.name)
+        assert lab.clock() == (1.0, True)
+        _measure(lab, monitor)
+        worker.kill()
+    while lab.clock()[0] < 1.5:
+        pass
+
+
+def _measure(lab: _Lab, monitor: Lateness) -> None:
+    """A timed trial meets one rate; between trials it is the wall's, while meters are read it is faster."""
     monitor.begin(timed=True)
     held, _ = lab.clock()
     assert held <= 0.1
@@ -150,10 +161,22 @@ def test_a_trial_meets_one_rate_and_a_trial_that_dies_lets_go(lab: _Lab, monkeyp
             busy.send_signal(signal.SIGINT)
     assert monitor.pace().startswith(f"1/{round(1 / held)} ")
     monitor.end()
+    with lab.start("n02", "ping", "-q", "-i", "0.002", lab.address(3)) as busy:
+        try:
+            assert {lab.clock() for _ in range(5)} == {(1.0, True)}
+        finally:
+            busy.send_signal(signal.SIGINT)
+    monitor.begin(timed=False)
     while lab.clock()[0] < 1.5:
         pass
+    monitor.end()
+    assert lab.clock() == (1.0, True)
+
+
+def test_a_trial_that_dies_lets_go(lab: _Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EEE_STATE_DIR", lab.state_root)
     with subprocess.Popen(["sleep", "600"]) as dies:
-        lifecycle.order(lab.name, "hold_rate", process=dies.pid)
+        lifecycle.order(lab.name, "begin_trial", process=dies.pid, timed=True)
         assert lab.clock()[0] <= 0.1
         dies.kill()
     while lab.clock()[0] < 1.5:
