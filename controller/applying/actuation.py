@@ -5,6 +5,10 @@ move hosts there, begins when every link that should be up is up. In rounds that
 before the first order, which times them. In other rounds they are polled after the last order, as a watch polls its
 switch hundreds of times a second.
 
+A switch that has lost a member of a LAG may go on sending flows over it until its hardware spreads them over the
+others. No switch shows when that is done, so the round lasts for as long as it may take: then traffic that was moved
+away may come back.
+
 The times of a change are those of all orders that its switch got in its round: exact where a round has one change for
 each switch, as in `link off` and `link on`, and an upper bound elsewhere.
 """
@@ -18,7 +22,9 @@ from typing import Any, Final, Protocol
 from controller.applying.journal import Acknowledged, JournalState, LinkSeen, RollingBack
 from controller.applying.rounds import LinkReport, Links, WatchLinks
 from controller.drivers.driver import aspects_of
-from controller.model.state import Change, PortChange, State
+from controller.model.state import Change, Draft, PortChange, State
+from controller.planning.broadcast import working_members
+from controller.planning.disruption import MEMBER_S
 from controller.planning.plan_text import target_of, words_of
 from controller.transports.port_watch import LinkEvent, PortWatch
 from lab.errors import LabError
@@ -129,6 +135,19 @@ class _Late:
             return _NOTHING
 
 
+@dataclass(frozen=True, slots=True)
+class _Settling:
+    """Links of a round after which LAGs have fewer members, and may need a while to follow."""
+
+    links: Links
+
+    def report(self) -> LinkReport:
+        """What was seen, once the LAGs have followed."""
+        report = self.links.report()
+        time.sleep(MEMBER_S)  # nothing shows when a switch has followed
+        return report
+
+
 def _enter(stack: ExitStack, lab: Lab, places: dict[Place, LinkStates], watcher: Watcher) -> dict[str, Watched]:
     ports: dict[str, list[str]] = {}
     for name, port in places:
@@ -153,9 +172,18 @@ def link_watch(lab: Lab, watcher: Watcher = PortWatch) -> WatchLinks:
                     links = _Live(number, expected, _enter(stack, lab, expected, watcher))
                 except LabError:
                     links = _Late(lab, number, {}, watcher)
-            yield links
+            yield _Settling(links) if _loses_members(topology, before, after) else links
 
     return watch
+
+
+def _loses_members(topology: Topology, before: State, after: State) -> bool:
+    """Whether a LAG works with fewer cables than before."""
+    for number in topology.lags:
+        was, now = (working_members(topology, Draft(state), number) for state in (before, after))
+        if now and not set(was) <= set(now):
+            return True
+    return False
 
 
 def _expected(topology: Topology, before: State, after: State, changes: Sequence[Change]) -> dict[Place, LinkStates]:

@@ -23,7 +23,7 @@ MEMBER_S = 0.75
 """What an end of a LAG may send on a cable whose other end has gone, or has not come yet, is lost.
 
 Static LAGs have no message by which an end could ask the other to stop first. A 1000BASE-T port may take as long as its
-maxwait_timer to see that its link is gone (802.3, 40.4.5.2) [M].
+maxwait_timer to see that its link is gone (802.3, 40.4.5.2) [M]. So long a round that takes a member lasts at least.
 """
 
 

@@ -2,8 +2,9 @@
 
 No order of the two ends keeps every frame by itself. A static LAG has no message by which an end could ask the other to
 stop sending on a cable first: whichever end is shut, or leaves, first, what the other still sends on that cable is lost
-until it has followed. So the LAG's traffic moves to another path first, as for a change of speed, and comes back last;
-then nothing is lost, whatever the family. Where hosts have no other path, the cable goes or comes under traffic only if
+until it has followed. So the LAG's traffic moves to another path first, as for a change of speed, and comes back last,
+when the ends have had `disruption.MEMBER_S` to follow (`applying.actuation` waits for so long); then nothing is lost,
+whatever the family. Where hosts have no other path, the cable goes or comes under traffic only if
 that is allowed, and the steps tell what it may cost.
 
 A cable leaves the LAG while it is shut at both ends, and is woken after both ends have joined: a cable that is up with

@@ -107,7 +107,7 @@ def lay_out(
             boot_s=known.boot_s,
             pace=Pace(known.slow_cli.command_s, known.slow_cli.character_s),
             address=switch.address,
-            engine_options={"latency_us": known.latency_us},
+            engine_options={"latency_us": known.latency_us, "lag_rehash_s": known.lag_rehash_s},
             lpi_hold_us=known.lpi.hold_us,
             lpi_wake_us=known.lpi.wake_us,
             hold_limit_us=known.lpi.hold_limit_us,

@@ -165,9 +165,13 @@ class SlowCliTruth(_Truth):
 
 
 class SwitchTruth(_Truth):
-    """One switch. `interruption_s` by speed in Mb/s: from signal to link after an enable or a speed change."""
+    """One switch. `interruption_s` by speed in Mb/s: from signal to link after an enable or a speed change.
+
+    `lag_rehash_s`: from the loss of a LAG's member until its flows go over the others; they are lost meanwhile.
+    """
 
     latency_us: NotNegative = 2.0
+    lag_rehash_s: NotNegative = 0.0
     interruption_s: dict[Speed, NotNegative] = Field(default={1000: 2.0})
     boot_s: NotNegative = 5.0
     slow_cli: SlowCliTruth = SlowCliTruth()

@@ -22,6 +22,9 @@ pub struct SwitchSpec {
     pub base_mac: Mac,
     /// Number of LAGs, empty at first. Their bridge ports follow the physical ones.
     pub lag_count: usize,
+    /// Time from the loss of a member's link until a LAG spreads flows over the others. Until then those of the lost
+    /// member are lost. 0: at once, so none is.
+    pub lag_rehash: Ps,
     /// Time from the last bit of a frame received to its place in an egress queue.
     pub latency: Ps,
     /// Bytes that may wait at one egress port.
@@ -47,6 +50,7 @@ impl SwitchSpec {
             port_names: (1..=ports).map(|number| number.to_string()).collect(),
             base_mac: [0x02, 0x5e, 0, 0, 0, 0],
             lag_count: 0,
+            lag_rehash: 0,
             latency: 2 * PS_PER_US,
             egress_queue_byte: 262_144,
             buffer_byte: 2_097_152,

@@ -4,7 +4,7 @@ mod lab;
 
 use fabric::link::LinkState;
 use fabric::lpi::Mode;
-use fabric::time::{PS_PER_MS, PS_PER_S, PS_PER_US};
+use fabric::time::{PS_PER_MS, PS_PER_S, PS_PER_US, Ps};
 use fabric::{CableId, Fabric, LpiChange, LpiState, NicSpec, PortChange, PortId, SwitchSpec};
 use lab::{Lab, broadcast, frame, mac, path_time, unicast};
 
@@ -88,10 +88,15 @@ fn a_tapped_cable_shows_both_directions_as_they_stood_on_the_wire() {
 
 /// Two switches with a LAG of two cables, a host on each.
 fn lagged() -> (Lab, [PortId; 2], [CableId; 2]) {
+    lagged_with(0)
+}
+
+fn lagged_with(lag_rehash: Ps) -> (Lab, [PortId; 2], [CableId; 2]) {
     let mut lab = Lab::new(0);
     for name in ["a", "b"] {
         lab.switch(SwitchSpec {
             lag_count: 2,
+            lag_rehash,
             ..SwitchSpec::new(name, "1000BASE-T", 4)
         });
     }
@@ -163,6 +168,63 @@ fn a_lag_survives_the_loss_of_a_member_and_forgets_with_the_last() {
     lab.settle();
     assert_eq!(lab.reached(0, 1), [1]);
     lab.assert_conserved();
+}
+
+/// Sends a frame of each of so many flows, all at once; those that arrive, and those that the first switch counts as
+/// lost at each cable of its LAG.
+fn arrived(lab: &mut Lab, flows: usize) -> (usize, [u64; 2]) {
+    let lost = |lab: &mut Lab| {
+        [2, 3].map(|port| {
+            let port = lab.port(0, port);
+            lab.fabric.counters(lab.now, port).unwrap().out_discards
+        })
+    };
+    let before = lost(lab);
+    for flow in 0..flows {
+        lab.send(0, frame(mac(1_000 + flow), mac(1), 60));
+    }
+    let got = lab.run(PS_PER_S / 1_000).len();
+    let after = lost(lab);
+    (got, [after[0] - before[0], after[1] - before[1]])
+}
+
+#[test]
+fn flows_of_a_lost_member_are_lost_until_the_switch_has_followed() {
+    let gap = 20 * PS_PER_S / 1_000;
+    let (mut lab, _, cables) = lagged_with(gap);
+    lab.reached(1, 0);
+    let (all, none) = arrived(&mut lab, 100);
+    assert_eq!((all, none), (100, [0, 0]));
+    let cut_at = lab.now;
+    lab.fabric.cut(lab.now, cables[0]).unwrap();
+    let (fewer, lost) = arrived(&mut lab, 100);
+    assert!(lost[0] > 30, "{lost:?}");
+    assert_eq!(
+        (fewer as u64 + lost[0], lost[1]),
+        (100, 0),
+        "all others go on"
+    );
+    lab.run(cut_at + gap - lab.now - PS_PER_S / 500);
+    assert_eq!(
+        arrived(&mut lab, 100),
+        (fewer, lost),
+        "until the gap is over"
+    );
+    lab.run(PS_PER_S / 500);
+    assert_eq!(arrived(&mut lab, 100), (100, [0, 0]));
+    lab.fabric.mend(lab.now, cables[0]).unwrap();
+    for _ in 0..100 {
+        assert_eq!(arrived(&mut lab, 10).0, 10, "one that comes costs nothing");
+    }
+    lab.assert_conserved();
+}
+
+#[test]
+fn a_lag_that_follows_at_once_loses_none() {
+    let (mut lab, _, cables) = lagged();
+    lab.reached(1, 0);
+    lab.fabric.cut(lab.now, cables[0]).unwrap();
+    assert_eq!(arrived(&mut lab, 100), (100, [0, 0]));
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn ports(numbers: &[u32]) -> Vec<PortId> {
 
 #[pymethods]
 impl PyFabric {
-    #[pyo3(signature = (name, *, phys, port_names, base_mac, lag_count = 0, latency_us = 2.0,
+    #[pyo3(signature = (name, *, phys, port_names, base_mac, lag_count = 0, lag_rehash_s = 0.0, latency_us = 2.0,
         egress_queue_byte = 262_144, buffer_byte = 2_097_152, shared_learning = false, fdb_size = 16_384,
         ageing_s = 300.0))]
     #[allow(clippy::too_many_arguments)] // a switch has that many independent attributes
@@ -81,6 +81,7 @@ impl PyFabric {
         port_names: Vec<String>,
         base_mac: &[u8],
         lag_count: usize,
+        lag_rehash_s: f64,
         latency_us: f64,
         egress_queue_byte: usize,
         buffer_byte: usize,
@@ -94,6 +95,7 @@ impl PyFabric {
             port_names,
             base_mac: read::mac(base_mac)?,
             lag_count,
+            lag_rehash: read::span_s("lag_rehash_s", lag_rehash_s)?,
             latency: read::span_us("latency_us", latency_us)?,
             egress_queue_byte,
             buffer_byte,

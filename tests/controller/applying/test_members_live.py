@@ -11,7 +11,7 @@ import pytest
 
 from controller.planning.disruption import MEMBER_S
 from eeectl import cli
-from tests.support.labs.lab_client import IF_OUT_UCAST, LabClient, eventually
+from tests.support.labs.lab_client import IF_OUT_DISCARDS, IF_OUT_UCAST, LabClient, eventually
 from tests.support.labs.lagged import FIRST, OTHER, SECOND, lagged_lab
 
 if TYPE_CHECKING:
@@ -47,7 +47,8 @@ def _by_use(lab: LabClient) -> tuple[str, str]:
     return (FIRST, SECOND) if first > second else (SECOND, FIRST)
 
 
-def _require_no_more_lost_than_stated(said: str) -> None:
+def _require_no_more_lost_than_stated(said: str) -> int:
+    """Echoes lost, which are no more than the steps state."""
     stated_s = {float(found) for found in re.findall(r"loss ≤ ([\d.]+) s", said)}
     assert stated_s == {MEMBER_S}
     probed = re.search(r"(none|\d+) of (\d+) echoes, one each ([\d.]+) ms", said)
@@ -55,6 +56,40 @@ def _require_no_more_lost_than_stated(said: str) -> None:
     lost, interval_s = 0 if probed[1] == "none" else int(probed[1]), float(probed[3]) / 1000
     assert lost * interval_s <= MEMBER_S + interval_s, said
     assert int(probed[2]) > lost
+    return lost
+
+
+def _discarded(lab: LabClient) -> int:
+    """Frames that both switches lost on the LAG's cables, by their own counters."""
+    ends = [("sw1", "gi1/0/5"), ("sw1", "gi1/0/6"), ("sw2", "1/0/5"), ("sw2", "1/0/6")]
+    return sum(int(lab.get(switch, f"{IF_OUT_DISCARDS}.{lab.if_index(switch, port)}")) for switch, port in ends)
+
+
+def test_frames_that_switches_lose_while_they_follow_are_counted_and_none_is_where_the_plan_is_hitless(
+    eeectl: Eeectl, eeectl_environment: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both switches lose the flows of a member that is gone for 0.4 s, and state up to 0.75 s."""
+    monkeypatch.setenv("EEE_CONTROLLER_DIR", str(tmp_path / "kept"))
+    with lagged_lab(eeectl, eeectl_environment, tmp_path, monkeypatch, rehash_s=0.4) as lab:
+
+        def do(*words: str) -> tuple[str, int]:
+            """Run eeectl in this process; what it said, and how many frames the switches lost meanwhile."""
+            said, before = io.StringIO(), _discarded(lab)
+            with redirect_stdout(said), redirect_stderr(said):
+                assert cli.run([*words, "--yes", "--lab", str(lab.lab.folder)]) == 0, said.getvalue()
+            return said.getvalue(), _discarded(lab) - before
+
+        do("apply", "--trees-per-switch", "2")
+        used, _ = _by_use(lab)
+        for verb in ("off", "on"):
+            said, discarded = do("link", verb, used, "--probe", "n01:n03")
+            assert "none of" in said, said
+            assert discarded == 0, "its traffic was on another path"
+        do("link", "off", OTHER)
+        used, _ = _by_use(lab)
+        said, discarded = do("link", "off", used, "--may-lose", "--probe", "n01:n03")
+        lost = _require_no_more_lost_than_stated(said)
+        assert 0 < lost <= discarded, "each lost echo is a frame that a switch counts"
 
 
 def test_a_cable_of_a_lag_goes_and_comes_back_without_a_lost_echo(

@@ -1,5 +1,6 @@
 """A lab of two switches of two families: a LAG of two cables and one more cable between them, two hosts at each."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,10 +20,11 @@ OTHER = "sw1:gi1/0/7"
 """The cable beside it."""
 
 
-def write_lagged(parent: Path, number: int, state_root: Path, *, is_set_up: bool = True) -> Path:
+def write_lagged(parent: Path, number: int, state_root: Path, *, is_set_up: bool = True, rehash_s: float = 0.0) -> Path:
     """Write the folder of a lab in 198.18.`number`.0/24 whose switches have the LAG, and no spanning tree.
 
-    Not `is_set_up`: they have spanning tree, and the LAG's cables are up without it.
+    Not `is_set_up`: they have spanning tree, and the LAG's cables are up without it. `rehash_s`: so long they lose the
+    flows of a member that is gone.
     """
     rows = [
         "sw1:gi1/0/1,n01:eth0,1000,copper,no,",
@@ -47,7 +49,8 @@ def write_lagged(parent: Path, number: int, state_root: Path, *, is_set_up: bool
         startup = {name: [line for line in lines if line not in ours] for name, lines in startup.items()}
     texts = {name: "\n".join([*lines, ""]) for name, lines in startup.items()}
     lab = SmallLab(number, {"sw1": DELL, "sw2": NETGEAR}, 4, rows, texts, has_lags=True)
-    return lab.write(parent, f"lag{number}", hasty_truth(), state_root)
+    truth = re.sub(r"^( +)(latency_us:.*)$", rf"\1\2\n\1lag_rehash_s: {rehash_s}", hasty_truth(), flags=re.MULTILINE)
+    return lab.write(parent, f"lag{number}", truth, state_root)
 
 
 @contextmanager
@@ -58,11 +61,12 @@ def lagged_lab(
     monkeypatch: pytest.MonkeyPatch,
     *,
     is_set_up: bool = True,
+    rehash_s: float = 0.0,
 ) -> Iterator[LabClient]:
     """Such a lab, up within the context; commands of this process find it."""
     root = Path(environment["EEE_STATE_DIR"])
     monkeypatch.setenv("EEE_STATE_DIR", str(root))
-    folder = write_lagged(parent, reserve(), root, is_set_up=is_set_up)
+    folder = write_lagged(parent, reserve(), root, is_set_up=is_set_up, rehash_s=rehash_s)
     done = eeectl("lab", "up", str(folder))
     assert done.returncode == 0, done.stderr
     try:

@@ -21,6 +21,8 @@ pub(crate) struct BridgePort {
     pub(crate) members: Vec<u32>,
     /// Members whose link is up.
     pub(crate) active: Vec<u32>,
+    /// Members over which flows are still spread, and until when, while the switch has not followed the loss of one.
+    pub(crate) spread_before: Option<(Vec<u32>, Ps)>,
 }
 
 impl BridgePort {
@@ -34,7 +36,32 @@ impl BridgePort {
             blocked: false,
             members,
             active: Vec::new(),
+            spread_before: None,
         }
+    }
+
+    /// The links of some members have changed, or those are others: `rehash` later flows are spread over them. A member
+    /// that comes takes its flows over then; the flows of one that is lost are lost until then.
+    pub(crate) fn set_active(&mut self, now: Ps, active: Vec<u32>, rehash: Ps) {
+        let before = std::mem::replace(&mut self.active, active);
+        let known = self.spread_before.take().filter(|(_, until)| now < *until);
+        let changed = before != self.active;
+        self.spread_before = match known {
+            Some(known) if !changed => Some(known),
+            Some((old, _)) => Some((old, now + rehash)),
+            None if changed && !before.is_empty() && rehash > 0 => Some((before, now + rehash)),
+            None => None,
+        };
+    }
+
+    /// The member over which a frame with that hash goes, and whether its link is up.
+    pub(crate) fn member(&self, now: Ps, hash: u32) -> (u32, bool) {
+        let spread = match &self.spread_before {
+            Some((old, until)) if now < *until => old,
+            _ => &self.active,
+        };
+        let port = spread[hash as usize % spread.len()];
+        (port, self.active.contains(&port))
     }
 
     /// Restore factory settings.

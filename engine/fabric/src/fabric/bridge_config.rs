@@ -269,7 +269,7 @@ impl Fabric {
     /// # Errors
     /// Not a LAG, ports of another switch, or a member of another LAG.
     pub fn set_lag(&mut self, now: Ps, lag: PortId, members: &[PortId]) -> Result<(), FabricError> {
-        self.pass_time(now);
+        let now = self.pass_time(now);
         let Place::Lag(switch, lag_index) = self.topology.place(lag)? else {
             let (switch, index) = self.topology.bridge_place(lag)?;
             return Err(FabricError::WrongKind {
@@ -306,7 +306,7 @@ impl Fabric {
             let index = (p - first_port) as u16;
             self.topology.port_mut(p).bridge_port = index;
             self.topology.bridge_port_mut(switch, index).members = vec![p];
-            self.topology.refresh_bridge_port(switch, index);
+            self.topology.refresh_bridge_port(now, switch, index);
         }
         for (p, index) in &new {
             self.topology.port_mut(*p).bridge_port = lag_index;
@@ -314,12 +314,12 @@ impl Fabric {
                 .bridge_port_mut(switch, *index)
                 .members
                 .clear();
-            self.topology.refresh_bridge_port(switch, *index);
+            self.topology.refresh_bridge_port(now, switch, *index);
         }
         let bridge = self.topology.switch_mut(switch);
         bridge.bridge_ports[lag_index as usize].members = new.iter().map(|(p, _)| *p).collect();
         bridge.fdb.flush(|entry| entry.port == lag_index);
-        self.topology.refresh_bridge_port(switch, lag_index);
+        self.topology.refresh_bridge_port(now, switch, lag_index);
         Ok(())
     }
 
@@ -329,10 +329,10 @@ impl Fabric {
     /// # Errors
     /// An unknown port, or a NIC.
     pub fn set_blocked(&mut self, now: Ps, port: PortId, blocked: bool) -> Result<(), FabricError> {
-        self.pass_time(now);
+        let now = self.pass_time(now);
         let (switch, index) = self.topology.bridge_place(port)?;
         self.topology.bridge_port_mut(switch, index).blocked = blocked;
-        self.topology.refresh_bridge_port(switch, index);
+        self.topology.refresh_bridge_port(now, switch, index);
         Ok(())
     }
 

@@ -44,7 +44,7 @@ impl Fabric {
                 }
                 for p in ports {
                     self.lose_frames(now, p);
-                    self.carrier_changed(p);
+                    self.carrier_changed(now, p);
                 }
             }
             Some(LinkChange::CameUp {
@@ -74,7 +74,7 @@ impl Fabric {
                     );
                     let latency = self.topology.latency_of(partner);
                     self.topology.port_mut(p).carrier.arrival += latency;
-                    self.carrier_changed(p);
+                    self.carrier_changed(now, p);
                     self.announce_at(now, p);
                 }
             }
@@ -82,12 +82,12 @@ impl Fabric {
     }
 
     /// A physical port came up or went down: update its bridge, or report it to the host.
-    fn carrier_changed(&mut self, p: u32) {
+    fn carrier_changed(&mut self, now: Ps, p: u32) {
         let port = self.topology.port(p);
         match port.owner {
             Owner::Switch { switch, .. } => {
                 let index = port.bridge_port;
-                self.topology.refresh_bridge_port(switch, index);
+                self.topology.refresh_bridge_port(now, switch, index);
             }
             Owner::Nic { .. } => {
                 self.outbox.link_changed(port.id, port.carrier.up);

@@ -12,6 +12,7 @@ use crate::frame::{FCS_BYTE, Frame, MIN_WIRE_BYTE, TAG_BYTE, Tag, is_reserved};
 use crate::pause::{MAC_CONTROL, PAUSE_OCTETS, quanta_time, read_pause};
 use crate::port::{Owner, Queued};
 use crate::report::Delivery;
+use crate::store::Slot;
 use crate::time::Ps;
 
 impl Fabric {
@@ -128,8 +129,11 @@ impl Fabric {
         let slot = self.store.keep(frame, copies, receiver, octets);
         self.charge(now, receiver, octets);
         for egress in ports.iter() {
-            let active = &self.topology.bridge_port(switch, egress).active;
-            let port = active[hash as usize % active.len()];
+            let (port, up) = self.topology.bridge_port(switch, egress).member(now, hash);
+            if !up {
+                self.discard_out(now, port, slot);
+                continue;
+            }
             let tag = (!untagged.contains(egress)).then_some(tag);
             self.admit(
                 now,
@@ -161,9 +165,7 @@ impl Fabric {
         let egress = self.topology.port_mut(port);
         let full = !lossless && egress.tx.queue_byte + copy.octets as usize > limit_byte;
         if full || size_byte > egress.mtu_byte {
-            egress.counters.out_discards += 1;
-            self.tally.dropped += 1;
-            self.discard_copy(now, copy.slot);
+            self.discard_out(now, port, copy.slot);
         } else {
             self.enqueue(now, port, copy);
         }
@@ -178,6 +180,12 @@ impl Fabric {
         if let Some(quanta) = port.backlog.charge(octets, &switch.buffer, can_stop) {
             self.send_pause(now, receiver, quanta);
         }
+    }
+
+    fn discard_out(&mut self, now: Ps, port: u32, slot: Slot) {
+        self.topology.port_mut(port).counters.out_discards += 1;
+        self.tally.dropped += 1;
+        self.discard_copy(now, slot);
     }
 
     fn discard_in(&mut self, receiver: u32) {

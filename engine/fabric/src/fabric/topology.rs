@@ -208,15 +208,14 @@ impl Topology {
 
     /// Recompute which members of a bridge port are up and whether it forwards. Addresses learned on a bridge port
     /// that does not forward are flushed.
-    pub(crate) fn refresh_bridge_port(&mut self, switch: u32, index: u16) {
+    pub(crate) fn refresh_bridge_port(&mut self, now: Ps, switch: u32, index: u16) {
         let bridge = &mut self.switches[switch as usize];
         let bridge_port = &mut bridge.bridge_ports[index as usize];
-        bridge_port.active = bridge_port
-            .members
-            .iter()
-            .copied()
+        let members = bridge_port.members.iter().copied();
+        let active = members
             .filter(|p| self.ports[*p as usize].carrier.up)
             .collect();
+        bridge_port.set_active(now, active, bridge.spec.lag_rehash);
         let forwards = !bridge_port.active.is_empty() && !bridge_port.blocked;
         bridge.forwarding.put(index, forwards);
         if !forwards {

@@ -237,6 +237,7 @@ impl Bed {
             let mut spec = SwitchSpec::new(&format!("sw{number}"), "10GBASE-T", PORTS);
             (spec.lag_count, spec.buffer_byte, spec.egress_queue_byte) = (1, 60_000, 20_000);
             (spec.fdb_size, spec.latency) = (4, number as Ps * PS_PER_US);
+            spec.lag_rehash = number as Ps * PS_PER_MS;
             switches.push(fabric.add_switch(spec).unwrap());
         }
         let hosts: Vec<PortId> = (0..HOSTS)
