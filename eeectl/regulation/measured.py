@@ -1,5 +1,6 @@
 """A regulation's run, run through or resumed: both end with the same table."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from analysis.calibration import load_calibration
@@ -19,12 +20,16 @@ from record.trials import read_trials
 from twin.lab.lateness import Lateness
 
 
-def resume_regulation(folder: Path, agree: Agree, views: ViewOptions, blocks: int = 0, *, as_json: bool) -> int:
+def resume_regulation(
+    folder: Path, agree: Agree, views: ViewOptions, blocks: int = 0, *, figure: str = "", as_json: bool
+) -> int:
     """Run the trials that a regulation's run misses, then print its table; the exit status.
 
-    Of a run that has ended only the table is printed, unless it is extended to `blocks`. LabError if it is no such run.
+    Of a run that has ended only the table is printed, unless it is extended to `blocks`. `figure`: another one than
+    the run compares. LabError if it is no such run.
     """
     compared, (lab, _) = comparison_in(folder), experiment_in(folder)
+    compared = replace(compared, figure=figure or compared.figure)
     if not blocks and _is_whole(folder):
         show_table(folder, lab, compared, as_json=as_json)
         return DONE

@@ -28,7 +28,7 @@ from regulation.closed_loop import Settings
         ("alltoall --compare --peak 40% --method least", "leave out --auto, --plan, --knob and --method"),
         ("alltoall --compare --peak 40% --for 10m", "--compare measures --blocks trials: leave out --for"),
         ("alltoall --compare --peak 40% --settle-within 0s", "invalid time '0s'"),
-        ("alltoall --resume runs/x", "runs/x has its program, choices and options already: give --resume alone"),
+        ("alltoall --resume runs/x", "runs/x has its program and its choices already: give --resume without"),
         ("--resume nowhere", "nowhere is not a run's folder"),
         ("--auto --epoch soon", "invalid time 'soon'"),
         ("--auto --epoch 0.2s", "the loop needs epochs of 1 s"),

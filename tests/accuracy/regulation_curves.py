@@ -1,0 +1,67 @@
+"""What links off cost programs, and save: `eeectl regulate` on the shipped lab of 12 hosts, in lab time.
+
+    python -m tests.accuracy.regulation_curves FOLDER alltoall --sweep 3 --set sleep_us=1000
+    python -m tests.accuracy.regulation_curves FOLDER hpcc --sweep 3 --figure hpl_time --set order=500
+    python -m tests.accuracy.regulation_curves FOLDER --resume RUN [--figure random_access]
+
+Writes the lab into FOLDER, with hosts that compute as a part of a core of this machine in lab time (`cpu_ratio`) and
+links that come up quickly, brings it up with `--rate`, applies its trees, regulates, and takes it down. What follows
+FOLDER is passed on to `eeectl regulate`. With `--within` it stops after so many minutes, and says how to go on.
+"""
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from tests.speed import quiet
+from tests.speed.running_lab import eeectl
+from tests.support.labs.lab_numbers import reserve
+from tests.support.labs.proportional import proportional_lab
+
+_NAME: Final = "regulated"
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="of the lab and the runs; made if it is not there")
+    parser.add_argument("--rate", default="1/10", help="of the lab's time (default %(default)s)")
+    parser.add_argument("--cpu-ratio", type=float, default=0.5, help="cores of a host (default %(default)s)")
+    parser.add_argument("--trees-per-switch", default="2", help="of `eeectl apply` (default %(default)s)")
+    parser.add_argument("--within", type=float, help="minutes after which it stops, to be resumed")
+    quiet.add_argument(parser)
+    given, words = parser.parse_known_args()
+    if os.geteuid() != 0:
+        print("regulation_curves: virtual labs need root: use sudo.", file=sys.stderr)
+        return 2
+    quiet.require(given)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    lab = next(given.folder.resolve().glob(f"{_NAME}*"), None)
+    if lab is None:
+        number = reserve()
+        lab = proportional_lab(given.folder.resolve() / f"{_NAME}{number}", number, given.cpu_ratio)
+    eeectl("lab", "up", str(lab), "--rate", given.rate)
+    try:
+        eeectl("apply", str(lab), "--yes", "--trees-per-switch", given.trees_per_switch)
+        where = [] if "--resume" in words else ["--lab", str(lab), "--runs", str(given.folder)]
+        return _regulate([*words, *where], given.within)
+    finally:
+        eeectl("lab", "down", lab.name)
+
+
+def _regulate(words: list[str], within_min: float | None) -> int:
+    """Run `eeectl regulate`, or interrupt it after a time; its exit status."""
+    with subprocess.Popen([sys.executable, "-m", "eeectl.cli", "regulate", *words]) as running:
+        try:
+            return running.wait(None if within_min is None else within_min * 60)
+        except subprocess.TimeoutExpired:
+            running.send_signal(signal.SIGINT)
+            return running.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
