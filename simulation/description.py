@@ -1,5 +1,6 @@
 """What to simulate: network, router, routing, traffic, links, loads, seeds, precision. Frozen values, checked once."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
 
@@ -73,10 +74,12 @@ class Dragonfly(_Part):
 
     groups: PositiveInt
     link_latency: PositiveInt = 1
+    global_latency: PositiveInt | None = None
+    """Cycles of a channel between groups; else those of all."""
 
     def form(self) -> Form:
         """For the engine."""
-        return {**self.model_dump(exclude={"global_links"}), "global": self.global_links}
+        return {**self.model_dump(exclude={"global_links"}, exclude_none=True), "global": self.global_links}
 
 
 class HyperX(_Part):
@@ -166,14 +169,38 @@ class Router(_Part):
 class Traffic(_Part):
     """Who sends to whom."""
 
-    kind: Literal["uniform", "uniform_others", "tornado", "bit_reversal", "transpose", "permutation", "jobs"] = (
-        "uniform"
-    )
+    kind: Literal[
+        "uniform",
+        "uniform_others",
+        "tornado",
+        "neighbour",
+        "bit_reversal",
+        "bit_complement",
+        "shuffle",
+        "transpose",
+        "permutation",
+        "hotspots",
+        "next_group",
+        "given",
+        "jobs",
+    ] = "uniform"
     base: PositiveInt | None = None
-    """Tornado: nodes in a row."""
+    """Tornado, neighbour: nodes in a row."""
 
     digits: PositiveInt | None = None
-    """Tornado: dimensions, that of the nodes at a router included."""
+    """Tornado, neighbour: dimensions, that of the nodes at a router included."""
+
+    nodes: list[NonNegative] | None = None
+    """Hotspots: where a share of the packets goes."""
+
+    share: Annotated[float, Field(ge=0, le=1)] | None = None
+    """Hotspots: of the packets; the others are uniform."""
+
+    size: PositiveInt | None = None
+    """Next group: nodes in a group."""
+
+    to: list[NonNegative] | None = None
+    """Given: each node's destination."""
 
     sizes: list[PositiveInt] | None = None
     """Jobs: nodes of each."""
@@ -193,8 +220,8 @@ class Traffic(_Part):
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> "Traffic":
-        needed = {"tornado": {"base", "digits"}, "jobs": {"sizes", "within"}}.get(self.kind, set())
-        given = {name for name in ("base", "digits", "sizes", "within") if getattr(self, name) is not None}
+        needed = _NEEDED.get(self.kind, set())
+        given = {name for name in set().union(*_NEEDED.values()) if getattr(self, name) is not None}
         if self.kind != "jobs" and (self.shares is not None or self.packets is not None):
             raise ValueError(f"traffic {self.kind} has neither shares nor packets: write kind: jobs")
         if self.packets is not None and self.shares is None:
@@ -213,6 +240,17 @@ class Traffic(_Part):
         """For the engine."""
         plain = self.model_dump(exclude={"within"}, exclude_none=True)
         return plain | ({"permutation": self.within == "permutation"} if self.within else {})
+
+
+_NEEDED: Final[Mapping[str, set[str]]] = {
+    "tornado": {"base", "digits"},
+    "neighbour": {"base", "digits"},
+    "hotspots": {"nodes", "share"},
+    "next_group": {"size"},
+    "given": {"to"},
+    "jobs": {"sizes", "within"},
+}
+"""What a kind of traffic needs besides; the others need nothing."""
 
 
 class Links(_Part):
@@ -337,6 +375,8 @@ class Curve(_Part):
 Routing = Literal[
     "dor",
     "min_adaptive",
+    "min_awake",
+    "min_booksim2",
     "tree_random",
     "tree_dmodk",
     "tree_dbbm",
@@ -430,7 +470,7 @@ class Description(_Part):
                 (self.links.needs_flits, "links coalesce or are slower"),
                 (self.consolidation is not None or self.stages is not None, "links are turned off"),
                 (self.traffic.shares is not None, "jobs have loads of their own"),
-                (self.routing == "min_adaptive", "min_adaptive asks for several ports"),
+                (self.routing in {"min_adaptive", "min_awake", "min_booksim2"}, f"{self.routing} asks for several ports"),
             )
             if differs
         ]

@@ -1,147 +1,70 @@
-"""The flit engine beside BookSim2, in one run: mean and 99th percentile of latency, accepted traffic, speed.
+"""The flit engine beside BookSim2, in one run: latencies, 99th percentiles, accepted traffic.
 
-``python -m tests.accuracy.beside_booksim2 PATH_OF_BOOKSIM [NETWORK ...]`` runs both on the same networks and loads.
-BookSim2 (https://github.com/booksim/booksim2) is fetched and built outside the project; nothing of it is used here but
-its program. Its stock topologies have channels of one cycle, and so have these. Prints Markdown; exit status 1 if a
-mean is off by more than 1 % up to a load of 0.7 of the network's saturation, or 3 % beyond.
+``python -m tests.accuracy.beside_booksim2 PATH_OF_BOOKSIM [--keep FILE] [--seconds N] [CASE ...]`` runs both on the
+networks of `booksim2_cases` at shares of saturation, several seeds each, and prints Markdown: means with the 95 %
+interval of their difference. BookSim2 (https://github.com/booksim/booksim2) is fetched and built outside the project;
+nothing of it is used here but its program. Finished runs are kept in FILE; after N seconds the command ends, and the
+same command goes on.
 
-BookSim2's own noise is estimated from two seeds, and a difference within three times that is no difference.
+Exit status 1 if a mean is off by more than 1 % up to 0.7 of saturation or 3 % beyond, or a 99th percentile by more than
+3 % and a cycle up to 0.8, and chance (the interval) does not explain it. Saturation is the load up to which no node
+falls behind, found by bisection with our engine.
 """
 
 import argparse
+import json
 import re
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from math import sqrt
 from pathlib import Path
-from statistics import fmean
-from typing import Any
+from statistics import fmean, variance
+from typing import Any, Final
 
-from eee_engine import NetworkSimulation
+from eee_engine import NetworkSimulation, network_facts
+from scipy.stats import t as student
 
 from simulation.description import Description
+from tests.accuracy.booksim2_cases import CASES, Case
 
-_ROUTER = {
+_ROUTER: Final = {
     "vc_allocator": "separable_input_first",
     "sw_allocator": "separable_input_first",
     "alloc_iters": 1,
     "wait_for_tail_credit": 0,
-    "credit_delay": 2,
     "routing_delay": 0,
     "vc_alloc_delay": 1,
     "sw_alloc_delay": 1,
-    "st_final_delay": 1,
     "input_speedup": 1,
     "output_speedup": 1,
     "use_noc_latency": 0,
     "injection_rate_uses_flits": 1,
     "sim_type": "latency",
-    "warmup_periods": 3,
     "sim_count": 1,
-    "latency_thres": 100000.0,
+    "latency_thres": 1e9,
+    "warmup_periods": 1,
+    "max_samples": 2,
 }
 
+_SHARES: Final = (0.3, 0.7, 0.8, 0.9)
+"""Of saturation."""
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A network in both languages, and loads below its saturation."""
+_PACKETS: Final = 12_000
+"""Of a measurement, about; the warm-up takes as long."""
 
-    booksim: Mapping[str, Any]
-    network: Mapping[str, Any]
-    routing: str
-    vcs: int
-    buffer: int
-    flits: int
-    speedup: int
-    loads: tuple[float, ...]
-    saturation: float
-    """Roughly; loads to 0.7 of it are held to 1 %."""
+_CYCLES: Final = (2_000, 20_000)
+"""Of a measurement, least and most."""
 
-    traffic: tuple[str, Mapping[str, Any]] = ("uniform", {"kind": "uniform"})
+_FALLS_BEHIND: Final = 0.01
+"""Cycles a cycle by which the node that waits longest falls behind."""
 
-
-CASES = {
-    "torus-4x4x4": Case(
-        {"topology": "torus", "k": 4, "n": 3, "routing_function": "dim_order"},
-        {"kind": "torus", "radix": [4, 4, 4]},
-        "dor",
-        4,
-        16,
-        8,
-        2,
-        (0.1, 0.4, 0.6, 0.8),
-        0.9,
-    ),
-    "torus-8x8-single": Case(
-        {"topology": "torus", "k": 8, "n": 2, "routing_function": "dim_order"},
-        {"kind": "torus", "radix": [8, 8]},
-        "dor",
-        6,
-        8,
-        1,
-        1,
-        (0.1, 0.3, 0.5),
-        0.65,
-    ),
-    "mesh-8x8-transpose": Case(
-        {"topology": "mesh", "k": 8, "n": 2, "routing_function": "dim_order"},
-        {"kind": "mesh", "radix": [8, 8]},
-        "dor",
-        4,
-        8,
-        1,
-        3,
-        (0.05, 0.1),
-        0.14,
-        ("transpose", {"kind": "transpose"}),
-    ),
-    "tree-4-3": Case(
-        {"topology": "fattree", "k": 4, "n": 3, "routing_function": "nca"},
-        {"kind": "k_ary_tree", "k": 4, "levels": 3},
-        "tree_random",
-        4,
-        16,
-        8,
-        2,
-        (0.1, 0.3, 0.5),
-        0.65,
-    ),
-    "butterfly-8x8": Case(
-        {
-            "topology": "flatfly",
-            "k": 8,
-            "n": 2,
-            "c": 4,
-            "x": 8,
-            "y": 8,
-            "xr": 2,
-            "yr": 2,
-            "routing_function": "ran_min",
-        },
-        {"kind": "hyperx", "sizes": [8, 8], "concentration": 4},
-        "dor",
-        6,
-        32,
-        1,
-        2,
-        (0.1, 0.5, 0.9),
-        1.0,
-    ),
-    "butterfly-8x8-ugal": Case(
-        {"topology": "flatfly", "k": 8, "n": 2, "c": 4, "x": 8, "y": 8, "xr": 2, "yr": 2, "routing_function": "ugal"},
-        {"kind": "hyperx", "sizes": [8, 8], "concentration": 4},
-        "ugal",
-        6,
-        32,
-        1,
-        2,
-        (0.1, 0.3, 0.5),
-        0.8,
-    ),
-}
+_STEPS: Final = 7
+"""Of the bisection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,35 +74,42 @@ class Measured:
     mean: float
     p99: float | None
     accepted: float
-    packet_hops_per_s: float
-    """Routers passed a second of wall time, warm-up included."""
+    hops: float
 
 
-def booksim(program: Path, case: Case, load: float, seed: int, cycles: int) -> Measured:
-    """One run of BookSim2."""
+def cycles_of(case: Case, load: float) -> int:
+    """Of a measurement, and of its warm-up."""
+    least, most = _CYCLES
+    return min(most, max(least, 1_000 * round(_PACKETS * case.flits / (load * nodes_of(case)) / 1_000)))
+
+
+def booksim(program: Path, case: Case, load: float, seed: int) -> Measured:
+    """One run of BookSim2: as many cycles of warm-up as of measurement."""
     options: dict[str, Any] = {
         **_ROUTER,
-        **case.booksim,
+        **case.network.theirs,
         "num_vcs": case.vcs,
         "vc_buf_size": case.buffer,
         "packet_size": case.flits,
         "internal_speedup": float(case.speedup),
-        "traffic": case.traffic[0],
+        "credit_delay": case.credit_delay,
+        "st_final_delay": case.traversal_delay,
+        "traffic": case.traffic.theirs,
         "injection_rate": load,
-        "sample_period": cycles,
+        "sample_period": cycles_of(case, load),
         "seed": seed,
+        "perm_seed": seed,
+        **case.extra,
     }
     with tempfile.TemporaryDirectory() as folder:
         # It wants a file, and reads more on its command line than in it.
         histogram, file = Path(folder) / "stats.m", Path(folder) / "config"
-        file.write_text(f"topology = {options['topology']};\n", encoding="utf-8")
-        words = [f"{name}={value}" for name, value in (options | {"stats_out": histogram.name}).items()]
-        begun = time.perf_counter()
-        ended = subprocess.run([program, file.name, *words], capture_output=True, text=True, check=False, cwd=folder)
+        lines = [f"{name} = {value};" for name, value in (options | {"stats_out": histogram.name}).items()]
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        ended = subprocess.run([program, file.name], capture_output=True, text=True, check=False, cwd=folder)
         # It ends with status 255 when all went well.
         if "Overall Traffic Statistics" not in ended.stdout:
             sys.exit(f"{program} did not finish: {ended.stdout[-300:]}{ended.stderr[-300:]}")
-        wall_s = time.perf_counter() - begun
         found = re.search(r"^plat_hist\(1,:\) = \[(.*?)\];", histogram.read_text(encoding="utf-8"), flags=re.MULTILINE)
     overall = ended.stdout[ended.stdout.rindex("Overall Traffic Statistics") :]
 
@@ -187,10 +117,9 @@ def booksim(program: Path, case: Case, load: float, seed: int, cycles: int) -> M
         return float(re.findall(rf"{name} = ([0-9.e+-]+)", overall)[0])
 
     counts = [int(one) for one in found.group(1).split()] if found else []
-    simulated = float(re.findall(r"Time taken is (\d+) cycles", ended.stdout)[-1])
-    accepted = figure("Accepted flit rate average")
-    passed = accepted / case.flits * _nodes(case) * simulated * figure("Hops average")
-    return Measured(figure("Packet latency average"), _p99(counts), accepted, passed / wall_s)
+    return Measured(
+        figure("Packet latency average"), _p99(counts), figure("Accepted flit rate average"), figure("Hops average")
+    )
 
 
 def _p99(counts: list[int]) -> float | None:
@@ -203,24 +132,27 @@ def _p99(counts: list[int]) -> float | None:
     return None
 
 
-def ours(case: Case, load: float, seed: int, cycles: int) -> Measured:
-    """One run of the flit engine, with as many cycles of warm-up and measurement."""
+def simulation_of(case: Case, load: float, seed: int) -> NetworkSimulation:
+    """The case for our flit engine."""
     description = Description.model_validate(
         {
             "name": "beside",
-            "network": case.network,
-            "routing": case.routing,
+            "network": case.network.ours,
+            "routing": case.network.routing,
             "router": {
                 "vcs": case.vcs,
                 "buffer_flits": case.buffer,
                 "packet_flits": case.flits,
                 "speedup": case.speedup,
+                "credit_delay": case.credit_delay,
+                "traversal_delay": case.traversal_delay,
+                **case.own,
             },
-            "traffic": case.traffic[1],
+            "traffic": case.traffic.ours,
             "loads": [load],
         }
     )
-    simulation = NetworkSimulation(
+    return NetworkSimulation(
         topology=description.network.form(),
         routing=description.routing,
         parameters=description.router.form(),
@@ -230,59 +162,141 @@ def ours(case: Case, load: float, seed: int, cycles: int) -> Measured:
         engine="flit",
         link=description.links.form(),
     )
-    begun = time.perf_counter()
-    warm = simulation.advance(3 * cycles)
+
+
+def ours(case: Case, load: float, seed: int) -> Measured:
+    """One run of the flit engine, with as many cycles of warm-up and measurement."""
+    simulation, cycles = simulation_of(case, load, seed), cycles_of(case, load)
+    simulation.advance(cycles)
     simulation.measure(True)
     measured = simulation.advance(cycles)
     simulation.measure(False)
-    wall_s = time.perf_counter() - begun
     while simulation.outstanding:
         simulation.advance(100)
     found = simulation.latencies()
-    passed = sum(one["hops"] + one["packets"] for one in (warm, measured))
+    accepted = measured["flits"] / cycles / nodes_of(case)
     return Measured(
-        found["mean_cycles"] or 0.0, found["p99_cycles"], measured["flits"] / cycles / _nodes(case), passed / wall_s
+        found["mean_cycles"] or 0.0, found["p99_cycles"], accepted, 1 + measured["hops"] / max(1, measured["packets"])
     )
 
 
-def _nodes(case: Case) -> int:
-    network = case.network
-    if network["kind"] == "k_ary_tree":
-        return int(network["k"] ** network["levels"])
-    routers = 1
-    for size in network.get("radix", network.get("sizes", [])):
-        routers *= size
-    return int(routers * network.get("concentration", 1))
+def nodes_of(case: Case) -> int:
+    """Number of nodes."""
+    description = Description.model_validate(
+        {"name": "beside", "network": case.network.ours, "routing": case.network.routing, "loads": [0.1]}
+    )
+    return network_facts(description.network.form())["nodes"]
+
+
+def saturation(case: Case) -> dict[str, float]:
+    """The `load` up to which no node falls behind."""
+    low, high = 0.0, 1.0
+    for _ in range(_STEPS):
+        load = (low + high) / 2
+        simulation = simulation_of(case, load, 1)
+        cycles = cycles_of(case, load)
+        simulation.advance(cycles)
+        before = simulation.backlog_cycles
+        simulation.advance(cycles)
+        if (simulation.backlog_cycles - before) / cycles > _FALLS_BEHIND:
+            high = load
+        else:
+            low = load
+    return {"load": low}
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Of our mean from theirs, as a share of theirs, and half of its 95 % interval (Welch)."""
+
+    mean: float
+    half: float
+
+    def exceeds(self, allowed: float) -> bool:
+        """Whether it is more than allowed, whatever chance did."""
+        return abs(self.mean) - self.half > allowed
+
+
+def difference(theirs: Sequence[float], own: Sequence[float]) -> Difference:
+    """Of two samples of at least two values each.
+
+    >>> round(difference([10.0, 10.2], [10.1, 10.3]).mean, 4)
+    0.0099
+    """
+    wanted = fmean(theirs)
+    parts = [variance(side) / len(side) for side in (theirs, own)]
+    if not any(parts):
+        return Difference(fmean(own) / wanted - 1, 0.0)
+    freedom = sum(parts) ** 2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, (theirs, own), strict=True))
+    return Difference(fmean(own) / wanted - 1, float(student.ppf(0.975, freedom)) * sqrt(sum(parts)) / wanted)
+
+
+class Kept:
+    """Finished runs, in a file of one JSON object a line."""
+
+    def __init__(self, file: Path | None, end: float) -> None:
+        self._file = file
+        self._end = end
+        lines = file.read_text(encoding="utf-8").splitlines() if file is not None and file.exists() else []
+        self._found: dict[str, dict[str, Any]] = {one.pop("key"): one for one in map(json.loads, lines)}
+
+    def run(self, key: str, make: Callable[[], Measured]) -> Measured:
+        """The run of a key, made if it is not kept."""
+        return Measured(**self.of(key, lambda: asdict(make())))
+
+    def of(self, key: str, make: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
+        """The values of a key, made if they are not kept."""
+        if key not in self._found:
+            if time.monotonic() > self._end:
+                sys.exit("The time is over; the same command goes on.")
+            self._found[key] = dict(make())
+            if self._file is not None:
+                with self._file.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps({"key": key, **self._found[key]}) + "\n")
+        return self._found[key]
 
 
 def main() -> int:
     """Run both and compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("program", type=Path, help="BookSim2's program")
-    parser.add_argument("networks", nargs="*", choices=[*CASES, []], help="default: all")
-    parser.add_argument(
-        "--cycles", type=int, default=10_000, help="of the measurement; the warm-up takes three times as many"
-    )
-    asked = parser.parse_args()
-    print("| network | load | BookSim2 mean | ours | difference | p99 | accepted | speed |")
+    parser.add_argument("cases", nargs="*", help="default: all")
+    parser.add_argument("--seeds", type=int, default=4)
+    parser.add_argument("--keep", type=Path, help="file for finished runs")
+    parser.add_argument("--seconds", type=float, default=1e9, help="end after so long")
+    asked = parser.parse_intermixed_args()
+    program = asked.program.resolve()
+    kept = Kept(asked.keep, time.monotonic() + asked.seconds)
+    print("| network | saturation | share | BookSim2 mean | ours | difference | p99 | accepted |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     worst = 0
-    for name in asked.networks or CASES:
+    for name in asked.cases or CASES:
         case = CASES[name]
-        for load in case.loads:
-            theirs = [booksim(asked.program.resolve(), case, load, seed, asked.cycles) for seed in (1, 2)]
-            own = [ours(case, load, seed, asked.cycles) for seed in (1, 2)]
-            wanted, found = (fmean(one.mean for one in side) for side in (theirs, own))
-            noise = 3 * max(abs(side[0].mean - side[1].mean) for side in (theirs, own)) / 2 / wanted
-            off = found / wanted - 1
-            allowed = 0.01 if load <= 0.7 * case.saturation else 0.03
-            failed = abs(off) > max(allowed, noise)
+        most = kept.of(f"saturation {case}", partial(saturation, case))["load"]
+        for share in _SHARES:
+            load = round(share * most, 4)
+            theirs: list[Measured] = []
+            own: list[Measured] = []
+            for number in range(asked.seeds):
+                seed = 100 * number + round(100 * share)
+                at = f"{case} {load} {seed}"
+                theirs.append(kept.run(f"theirs {at}", partial(booksim, program, case, load, seed)))
+                own.append(kept.run(f"ours {at}", partial(ours, case, load, seed)))
+            off = difference([one.mean for one in theirs], [one.mean for one in own])
+            failed = off.exceeds(0.01 if share <= 0.7 else 0.03)
+            late = [[one.p99 for one in side if one.p99 is not None] for side in (theirs, own)]
+            tail = "-"
+            if all(len(one) == asked.seeds for one in late):
+                tail = f"{fmean(late[0]):.1f} / {fmean(late[1]):.1f}"
+                tails = difference(*late)
+                if share <= 0.8 and abs(fmean(late[1]) - fmean(late[0])) > 1 and tails.exceeds(0.03):
+                    failed, tail = True, f"{tail} p99"
             worst |= failed
-            speed = fmean(one.packet_hops_per_s for one in own) / fmean(one.packet_hops_per_s for one in theirs)
+            wanted, found = (fmean(one.mean for one in side) for side in (theirs, own))
             print(
-                f"| {name} | {load:g} | {wanted:.3f} | {found:.3f} | {100 * off:+.2f} %{' FAILED' if failed else ''} | "
-                f"{theirs[0].p99} / {own[0].p99} | {fmean(one.accepted for one in theirs):.4f} / "
-                f"{fmean(one.accepted for one in own):.4f} | {speed:.0f} x |",
+                f"| {name} | {most:.3f} | {share:g} | {wanted:.2f} | {found:.2f} | "
+                f"{100 * off.mean:+.2f} ± {100 * off.half:.2f} %{' FAILED' if failed else ''} | {tail} | "
+                f"{fmean(one.accepted for one in theirs):.4f} / {fmean(one.accepted for one in own):.4f} |",
                 flush=True,
             )
     return worst

@@ -708,14 +708,33 @@ impl FlitEngine {
             self.requests.swap(0, chosen);
             self.requests.truncate(1);
         } else {
-            self.routing.choose(
-                (router, in_port),
-                &self.packets[flit.packet].header,
-                &queued,
-                self.parameters.threshold,
-                &mut self.rng,
-                &mut self.requests,
-            );
+            let header = &self.packets[flit.packet].header;
+            let only = if router == header.target {
+                None
+            } else {
+                self.routing.only(router, header)
+            };
+            if let Some(only) = only {
+                self.requests.clear();
+                self.requests.push(only);
+            } else {
+                self.routing.choose(
+                    (router, in_port),
+                    header,
+                    &queued,
+                    self.parameters.threshold,
+                    &mut self.rng,
+                    &mut self.requests,
+                );
+            }
+            if let (Algorithm::MinimalAwake, Some(links)) = (self.routing.algorithm(), &self.links)
+            {
+                // Sleeping links come between those that are awake and the escape path.
+                for request in self.requests.iter_mut().filter(|own| own.priority > 0) {
+                    let awake = !links[request.port as usize].is_asleep(self.now);
+                    request.priority += u8::from(awake);
+                }
+            }
         }
         self.inputs.ask(input, &self.requests);
         self.routers[router as usize].waiting.push(input as u32);

@@ -187,6 +187,12 @@ impl LinkTx {
         self.policy.asleep_from(self.idle_from)
     }
 
+    /// In low power, or on the way into it; a link that wakes is awake.
+    #[must_use]
+    pub fn is_asleep(&self, now: u64) -> bool {
+        now > self.asleep_from() && now < self.wake_at
+    }
+
     /// `queued` flits wait. Asking again changes nothing, unless more wait. Ask before every [`Self::send`].
     pub fn request(&mut self, now: u64, queued: u32) -> Ready {
         if now <= self.asleep_from() {

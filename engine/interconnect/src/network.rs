@@ -135,12 +135,34 @@ impl Network {
     ///
     /// # Errors
     /// If `latency` is 0.
-    pub fn with_link_latency(mut self, latency: u32) -> Result<Self, SimulationError> {
+    pub fn with_link_latency(self, latency: u32) -> Result<Self, SimulationError> {
+        self.with_latency(latency, |_| true)
+    }
+
+    /// Give the links between a dragonfly's groups another latency, in cycles; other topologies have none.
+    ///
+    /// # Errors
+    /// If `latency` is 0.
+    pub fn with_global_latency(self, latency: u32) -> Result<Self, SimulationError> {
+        let first = match &self.shape {
+            Shape::Dragonfly(dragonfly) => dragonfly.first_global(),
+            _ => u32::MAX,
+        };
+        self.with_latency(latency, |local| local >= first)
+    }
+
+    /// The latency is that of links whose ports' numbers within their routers are `wanted`.
+    fn with_latency(
+        mut self,
+        latency: u32,
+        wanted: impl Fn(u32) -> bool,
+    ) -> Result<Self, SimulationError> {
         if latency == 0 {
             return SimulationError::parameter("a channel takes at least 1 cycle");
         }
-        for port in &mut self.ports {
-            if matches!(port.peer, Peer::Port(_)) {
+        for (id, port) in (0..).zip(&mut self.ports) {
+            let local = id - self.first_port[port.router as usize];
+            if matches!(port.peer, Peer::Port(_)) && wanted(local) {
                 port.latency = latency;
             }
         }

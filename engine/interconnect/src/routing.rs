@@ -6,7 +6,8 @@
 //! | algorithm | topologies | virtual channels |
 //! | --- | --- | --- |
 //! | [`Algorithm::DimensionOrder`] | torus, mesh, hyperx | torus: 2 halves (datelines); others any |
-//! | [`Algorithm::MinimalAdaptive`] | torus, mesh, hyperx | 2 (torus) or 1 for the escape path, the rest adaptive |
+//! | [`Algorithm::MinimalBookSim`] | torus, mesh | as BookSim2's min_adapt: torus 4, mesh 2 or more |
+//! | [`Algorithm::MinimalAdaptive`], [`Algorithm::MinimalAwake`] | torus, mesh, hyperx | 2 (torus) or 1 for the escape path, the rest adaptive |
 //! | [`Algorithm::TreeRandom`], [`Algorithm::TreeByDestination`], [`Algorithm::Dbbm`] | tree | any |
 //! | [`Algorithm::DragonflyMinimal`] | dragonfly | 2 halves: before, and from the global link on |
 //! | [`Algorithm::Ugal`] | hyperx | 2 halves: to the intermediate router, and from it |
@@ -35,6 +36,12 @@ pub enum Algorithm {
     DimensionOrder,
     /// Any minimal hop on the adaptive virtual channels, dimension order on the escape channels (Duato 1993).
     MinimalAdaptive,
+    /// As [`Algorithm::MinimalAdaptive`], but links that were awake when the packet arrived are preferred.
+    MinimalAwake,
+    /// BookSim2's min_adapt as it runs (commit 28f4329). Its set of outputs keeps one of each priority, so the adaptive
+    /// hop is that of the lowest dimension, too. A packet that has taken an escape channel never leaves them. On a torus
+    /// channel 3 alone is adaptive, however many there are, and adaptive hops halfway around a ring go downwards.
+    MinimalBookSim,
     /// Up over a random parent to the nearest common ancestor, then down.
     TreeRandom,
     /// Up over the parent that the destination's digit names (d-mod-k), then down.
@@ -64,9 +71,11 @@ pub enum Algorithm {
 
 impl Algorithm {
     /// All algorithms with their names.
-    pub const ALL: [(&'static str, Self); 12] = [
+    pub const ALL: [(&'static str, Self); 14] = [
         ("dor", Self::DimensionOrder),
         ("min_adaptive", Self::MinimalAdaptive),
+        ("min_awake", Self::MinimalAwake),
+        ("min_booksim2", Self::MinimalBookSim),
         ("tree_random", Self::TreeRandom),
         ("tree_dmodk", Self::TreeByDestination),
         ("tree_dbbm", Self::Dbbm),
@@ -183,12 +192,17 @@ impl Routing {
             return SimulationError::routing("a channel has 1 to 64 virtual channels");
         }
         let relation = match (algorithm, network.shape()) {
-            (Algorithm::DimensionOrder | Algorithm::MinimalAdaptive, Shape::Torus(torus)) => {
-                Relation::Cube(cube::Cube::new(network, torus, algorithm, vcs)?)
-            }
             (
                 Algorithm::DimensionOrder
                 | Algorithm::MinimalAdaptive
+                | Algorithm::MinimalAwake
+                | Algorithm::MinimalBookSim,
+                Shape::Torus(torus),
+            ) => Relation::Cube(cube::Cube::new(network, torus, algorithm, vcs)?),
+            (
+                Algorithm::DimensionOrder
+                | Algorithm::MinimalAdaptive
+                | Algorithm::MinimalAwake
                 | Algorithm::Ugal
                 | Algorithm::Progressive
                 | Algorithm::PowerAware
@@ -244,7 +258,9 @@ impl Routing {
     #[must_use]
     pub const fn choice(&self) -> Choice {
         match self.algorithm {
-            Algorithm::MinimalAdaptive => Choice::FirstFree,
+            Algorithm::MinimalAdaptive | Algorithm::MinimalAwake | Algorithm::MinimalBookSim => {
+                Choice::FirstFree
+            }
             Algorithm::Progressive | Algorithm::PowerAware => Choice::Balanced,
             Algorithm::Staged => Choice::First,
             _ => Choice::Random,
@@ -359,7 +375,12 @@ impl Routing {
             return;
         }
         let index = match self.choice() {
-            Choice::FirstFree => return,
+            Choice::FirstFree => {
+                if self.algorithm == Algorithm::MinimalBookSim {
+                    cube::keep_one_escape(out, rng);
+                }
+                return;
+            }
             Choice::First => 0,
             Choice::Random => rng.below(out.len() as u32) as usize,
             Choice::Balanced => flat::balance(out, header.phase != 0, congestion, threshold, rng),

@@ -5,7 +5,7 @@ use crate::network::NodeId;
 use crate::rng::Rng;
 
 /// A traffic pattern.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Pattern {
     /// A random node, drawn for each packet; the source itself is one of them, as in BookSim2.
     Uniform,
@@ -22,6 +22,34 @@ pub enum Pattern {
     BitReversal,
     /// The upper half of the bits of the node's number exchanged with the lower half.
     Transpose,
+    /// Every bit of the node's number inverted.
+    BitComplement,
+    /// The bits of the node's number rotated one place to the left.
+    Shuffle,
+    /// Every digit of the node's number to a base, over `digits` digits, increased by 1.
+    Neighbour {
+        /// Base: nodes in a row.
+        base: u32,
+        /// Number of digits.
+        digits: u32,
+    },
+    /// A share of the packets goes to a random one of some nodes, the others as in [`Pattern::Uniform`].
+    Hotspots {
+        /// Where the share goes.
+        nodes: Vec<NodeId>,
+        /// From 0 to 1.
+        share: f64,
+    },
+    /// A random node of the next group of so many nodes, around: the worst for minimal routing on a dragonfly.
+    NextGroup {
+        /// Nodes in a group.
+        size: u32,
+    },
+    /// Each node's destination, one by one.
+    Given {
+        /// By node.
+        to: Vec<NodeId>,
+    },
     /// A permutation without fixed points, drawn once by the seed.
     Permutation,
     /// Groups of nodes drawn once by the seed; a packet goes to a random other node of its source's group.
@@ -47,6 +75,8 @@ enum Kind {
     Uniform { itself: bool },
     Fixed(Vec<NodeId>),
     Jobs(Vec<Vec<NodeId>>),
+    Hotspots { nodes: Vec<NodeId>, share: f64 },
+    NextGroup { size: u32 },
 }
 
 impl Destinations {
@@ -65,21 +95,46 @@ impl Destinations {
             }
             Pattern::UniformOthers => Kind::Uniform { itself: false },
             Pattern::Tornado { base, digits } => {
-                if *base == 0 || base.checked_pow(*digits) != Some(nodes) {
+                Kind::Fixed(digits_moved("tornado", nodes, *base, *digits, |base| {
+                    base.div_ceil(2) - 1
+                })?)
+            }
+            Pattern::Neighbour { base, digits } => {
+                Kind::Fixed(digits_moved("neighbour", nodes, *base, *digits, |_| 1)?)
+            }
+            Pattern::BitComplement | Pattern::Shuffle if !power => {
+                return SimulationError::traffic(format!(
+                    "bit complement and shuffle need a power of two of nodes, not {nodes}"
+                ));
+            }
+            Pattern::BitComplement => Kind::Fixed((0..nodes).rev().collect()),
+            Pattern::Shuffle => Kind::Fixed(
+                (0..nodes)
+                    .map(|node| ((node << 1) % nodes) | (node >> (bits - 1)))
+                    .collect(),
+            ),
+            Pattern::Hotspots { nodes: hot, share } => {
+                if hot.is_empty()
+                    || hot.iter().any(|&node| node >= nodes)
+                    || !(0.0..=1.0).contains(share)
+                {
                     return SimulationError::traffic(format!(
-                        "tornado with base {base} and {digits} digits needs {base}^{digits} nodes, not {nodes}"
+                        "hotspots are nodes from 0 to {} with a share of the packets from 0 to 1",
+                        nodes - 1
                     ));
                 }
-                let shift = base.div_ceil(2) - 1;
-                let moved = |node: u32| {
-                    (0..*digits)
-                        .map(|place| {
-                            let unit = base.pow(place);
-                            (node / unit % base + shift) % base * unit
-                        })
-                        .sum()
-                };
-                Kind::Fixed((0..nodes).map(moved).collect())
+                Kind::Hotspots {
+                    nodes: hot.clone(),
+                    share: *share,
+                }
+            }
+            Pattern::NextGroup { size } => {
+                if *size == 0 || nodes % size != 0 {
+                    return SimulationError::traffic(format!(
+                        "{nodes} nodes are no groups of {size}"
+                    ));
+                }
+                Kind::NextGroup { size: *size }
             }
             Pattern::BitReversal if !power => {
                 return SimulationError::traffic(format!(
@@ -104,6 +159,15 @@ impl Destinations {
                         .map(|node| (node >> half) | ((node & low) << half))
                         .collect(),
                 )
+            }
+            Pattern::Given { to } => {
+                if to.len() != nodes as usize || to.iter().any(|&node| node >= nodes) {
+                    return SimulationError::traffic(format!(
+                        "{nodes} nodes need as many destinations, from 0 to {}",
+                        nodes - 1
+                    ));
+                }
+                Kind::Fixed(to.clone())
             }
             Pattern::Permutation if nodes < 2 => {
                 return SimulationError::traffic(
@@ -152,6 +216,16 @@ impl Destinations {
                 other + u32::from(other >= source)
             }
             Kind::Fixed(dests) => dests[source as usize],
+            Kind::Hotspots { nodes, share } => {
+                if rng.uniform() < *share {
+                    nodes[rng.below(nodes.len() as u32) as usize]
+                } else {
+                    rng.below(self.nodes)
+                }
+            }
+            Kind::NextGroup { size } => {
+                (source / size * size + size + rng.below(*size)) % self.nodes
+            }
             Kind::Jobs(members) => {
                 let job = self.job_of.as_ref().map_or(0, |jobs| jobs[source as usize]);
                 let members = &members[job as usize];
@@ -164,6 +238,31 @@ impl Destinations {
             }
         }
     }
+}
+
+/// Each node's destination where every digit of its number to a base is increased, around.
+fn digits_moved(
+    name: &str,
+    nodes: u32,
+    base: u32,
+    digits: u32,
+    shift: impl Fn(u32) -> u32,
+) -> Result<Vec<NodeId>, SimulationError> {
+    if base == 0 || base.checked_pow(digits) != Some(nodes) {
+        return SimulationError::traffic(format!(
+            "{name} with base {base} and {digits} digits needs {base}^{digits} nodes, not {nodes}"
+        ));
+    }
+    let shift = shift(base);
+    let moved = |node: u32| {
+        (0..digits)
+            .map(|place| {
+                let unit = base.pow(place);
+                (node / unit % base + shift) % base * unit
+            })
+            .sum()
+    };
+    Ok((0..nodes).map(moved).collect())
 }
 
 /// Give each of `members` another one of them as its destination: a random cyclic permutation (Sattolo 1986).

@@ -6,10 +6,11 @@ use interconnect::flit::Flits;
 use interconnect::link::{LinkPolicy, Mode, Timing};
 use interconnect::network::Peer;
 use interconnect::routing::{Algorithm, Choice};
+use interconnect::topology::Dragonfly;
 use interconnect::topology::graph::{Edge, build};
 use interconnect::traffic::Pattern;
 use interconnect::{FlitEngine, Network, RouterParameters, Switching, zero_load};
-use networks::{flat, flit_engine, graphs, pairs, routing};
+use networks::{flat, flit_engine, graphs, pairs, routing, torus};
 use proptest::prelude::*;
 
 fn engine(
@@ -302,6 +303,43 @@ fn a_sleeping_path_costs_its_wakes() {
         engine.measurement().latencies().mean(),
         Some((zero_load::latency(&parameters, 3, 2) + 2 * wake) as f64)
     );
+}
+
+#[test]
+fn a_dragonfly_has_longer_channels_between_groups() {
+    let network = Dragonfly::balanced(2)
+        .build()
+        .and_then(|network| network.with_link_latency(10))
+        .and_then(|network| network.with_global_latency(100))
+        .unwrap();
+    let parameters = RouterParameters {
+        vcs: 2,
+        packet_flits: 8,
+        speedup: 2,
+        ..RouterParameters::default()
+    };
+    let own = routing(&network, Algorithm::DragonflyMinimal, 2);
+    let closed = zero_load::mean(&network, &own, &parameters).unwrap();
+    // 64 of 72 nodes are in other groups, 6 at other routers of the own one. A global link's end is at 1 of 4 routers.
+    let [far, near] = [64.0, 6.0].map(|nodes| nodes / 72.0);
+    let routers = 1.0 + near + far * 2.5;
+    let wanted = 3.0 + 2.0 * routers + 100.0 * far + 10.0 * (near + 1.5 * far) + 7.0;
+    assert!((closed - wanted).abs() < 1e-9, "{closed} {wanted}");
+}
+
+#[test]
+fn links_that_are_awake_are_preferred_where_asked() {
+    let network = torus(&[4, 4], true);
+    let wakes = |algorithm: Algorithm| {
+        let mut engine = engine(&network, algorithm, RouterParameters::default(), 0.02, 5);
+        engine.set_links(sleepy());
+        let found = engine.advance(20_000);
+        let ports = 0..network.ports().len() as u32;
+        let wakes: u64 = ports.map(|port| engine.link(port).unwrap().wakes).sum();
+        wakes as f64 / found.packets as f64
+    };
+    let [any, awake] = [Algorithm::MinimalAdaptive, Algorithm::MinimalAwake].map(wakes);
+    assert!(awake < 0.97 * any, "{awake} wakes a packet, {any} without");
 }
 
 #[test]

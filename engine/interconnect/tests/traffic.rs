@@ -19,6 +19,14 @@ fn fixed_patterns() {
     assert_eq!((reversal[1], reversal[0b110_000_010]), (256, 0b010_000_011));
     let transpose = dests(&Pattern::Transpose, 64, 0);
     assert_eq!(transpose[0b101_010], 0b010_101);
+    let neighbour = dests(&Pattern::Neighbour { base: 4, digits: 2 }, 16, 0);
+    assert_eq!((neighbour[0], neighbour[0b11_10]), (0b01_01, 0b00_11));
+    let complement = dests(&Pattern::BitComplement, 32, 0);
+    assert_eq!(complement[0b10_110], 0b01_001);
+    let shuffle = dests(&Pattern::Shuffle, 32, 0);
+    assert_eq!((shuffle[0b10_110], shuffle[0b01_001]), (0b01_101, 0b10_010));
+    let given = dests(&Pattern::Given { to: vec![2, 2, 0] }, 3, 0);
+    assert_eq!(given, [2, 2, 0]);
 }
 
 #[test]
@@ -31,6 +39,13 @@ fn what_does_not_fit_is_refused() {
     assert!(refused(&Pattern::BitReversal, 48).contains("power of two"));
     assert!(refused(&Pattern::Transpose, 32).contains("even power"));
     assert!(refused(&Pattern::Tornado { base: 8, digits: 2 }, 65).contains("8^2"));
+    assert!(refused(&Pattern::BitComplement, 48).contains("power of two"));
+    assert!(refused(&Pattern::Neighbour { base: 3, digits: 2 }, 8).contains("3^2"));
+    assert!(refused(&Pattern::NextGroup { size: 5 }, 8).contains("groups of 5"));
+    assert!(refused(&Pattern::Given { to: vec![0, 3] }, 2).contains("as many"));
+    for (nodes, share) in [(vec![8], 0.1), (vec![], 0.1), (vec![1], 1.5)] {
+        assert!(refused(&Pattern::Hotspots { nodes, share }, 8).contains("from 0 to 7"));
+    }
     assert!(refused(&Pattern::UniformOthers, 1).contains("no others"));
     let jobs = Pattern::Jobs {
         sizes: vec![3, 4],
@@ -53,6 +68,37 @@ fn uniform_draws_every_node_alike() {
         for count in counts.into_iter().filter(|&count| count > 0) {
             assert!((f64::from(count) - expected).abs() < 5.0 * f64::sqrt(expected));
         }
+    }
+}
+
+#[test]
+fn hotspots_get_their_share_and_their_part_of_the_others() {
+    let mut rng = Rng::new(3);
+    let pattern = Pattern::Hotspots {
+        nodes: vec![2, 7],
+        share: 0.3,
+    };
+    let drawn = Destinations::new(&pattern, 10, &mut rng).unwrap();
+    let mut counts = [0u32; 10];
+    for _ in 0..100_000 {
+        counts[drawn.draw(4, &mut rng) as usize] += 1;
+    }
+    for (node, count) in counts.into_iter().enumerate() {
+        let expected = 100_000.0 * (0.07 + if [2, 7].contains(&node) { 0.15 } else { 0.0 });
+        assert!((f64::from(count) - expected).abs() < 5.0 * f64::sqrt(expected));
+    }
+}
+
+#[test]
+fn the_next_group_follows_and_the_first_follows_the_last() {
+    let mut rng = Rng::new(3);
+    let drawn = Destinations::new(&Pattern::NextGroup { size: 4 }, 12, &mut rng).unwrap();
+    for source in 0..12 {
+        let mut found: Vec<u32> = (0..200).map(|_| drawn.draw(source, &mut rng)).collect();
+        found.sort_unstable();
+        found.dedup();
+        let first = (source / 4 + 1) % 3 * 4;
+        assert_eq!(found, (first..first + 4).collect::<Vec<_>>());
     }
 }
 

@@ -69,10 +69,11 @@ fn network(topology: &Bound<'_, PyDict>) -> PyResult<Network> {
         }
         .build(),
         "graph" => {
-            let edges: Vec<(u32, u32, u32)> = field("edges")?.extract()?;
+            // Lists, too: a description that was kept comes back from JSON.
+            let edges: Vec<[u32; 3]> = field("edges")?.extract()?;
             let edges: Vec<Edge> = edges
                 .into_iter()
-                .map(|(one, other, latency)| Edge {
+                .map(|[one, other, latency]| Edge {
                     one,
                     other,
                     latency,
@@ -88,6 +89,10 @@ fn network(topology: &Bound<'_, PyDict>) -> PyResult<Network> {
     };
     built
         .and_then(|network| network.with_link_latency(number("link_latency").unwrap_or(1)))
+        .and_then(|network| match number("global_latency") {
+            Ok(latency) => network.with_global_latency(latency),
+            Err(_) => Ok(network),
+        })
         .map_err(refused)
 }
 
@@ -105,8 +110,24 @@ fn pattern(traffic: &Bound<'_, PyDict>) -> PyResult<Pattern> {
             base: field("base")?.extract()?,
             digits: field("digits")?.extract()?,
         },
+        "neighbour" => Pattern::Neighbour {
+            base: field("base")?.extract()?,
+            digits: field("digits")?.extract()?,
+        },
         "bit_reversal" => Pattern::BitReversal,
+        "bit_complement" => Pattern::BitComplement,
+        "shuffle" => Pattern::Shuffle,
         "transpose" => Pattern::Transpose,
+        "hotspots" => Pattern::Hotspots {
+            nodes: field("nodes")?.extract()?,
+            share: field("share")?.extract()?,
+        },
+        "given" => Pattern::Given {
+            to: field("to")?.extract()?,
+        },
+        "next_group" => Pattern::NextGroup {
+            size: field("size")?.extract()?,
+        },
         "permutation" => Pattern::Permutation,
         "jobs" => Pattern::Jobs {
             sizes: field("sizes")?.extract()?,

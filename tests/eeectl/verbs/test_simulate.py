@@ -48,6 +48,14 @@ def test_points_are_printed_and_kept(file: Path, capsys: pytest.CaptureFixture[s
     assert "points: simulations/ring/points.parquet" in out
 
 
+def test_a_network_of_single_links_is_read_back(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    graph = "{kind: graph, routers: 3, nodes: [0, 1, 2], links: [[0, 1], [1, 2]]}"
+    text = _FILE.replace("{kind: torus, radix: [4]}", graph).replace("dor", "up_down")
+    file.write_text(text, encoding="utf-8")
+    assert eeectl(["simulate", str(file)]) == 0
+    assert "points: simulations/ring/points.parquet" in capsys.readouterr().out
+
+
 def test_a_network_that_can_deadlock_is_refused_with_the_cycle(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (
         _FILE.replace("radix: [4]", "radix: [5]")

@@ -3,12 +3,34 @@
 use super::{Algorithm, Header, Request, halves};
 use crate::error::SimulationError;
 use crate::network::{Network, PortId, RouterId};
+use crate::rng::Rng;
 use crate::topology::Torus;
+
+/// The adaptive virtual channel of BookSim2's minimal adaptive routing on a torus.
+const ONLY_ADAPTIVE: u8 = 3;
+
+/// Of several escape paths a random one, the others are dropped (halfway around a ring).
+pub(super) fn keep_one_escape(requests: &mut Vec<Request>, rng: &mut Rng) {
+    let paths = requests.iter().filter(|own| own.priority == 0).count();
+    if paths > 1 {
+        let mut skip = rng.below(paths as u32);
+        requests.retain(|own| {
+            own.priority > 0 || {
+                let kept = skip == 0;
+                skip = skip.wrapping_sub(1);
+                kept
+            }
+        });
+    }
+}
 
 /// Dimension order with a dateline, and minimal adaptive with it as the escape path.
 #[derive(Clone, Debug)]
 pub(super) struct Cube {
     adaptive: bool,
+    /// As BookSim2: escape channels are for ever, and the phase of a packet on them is 1 plus the half; the adaptive hop is
+    /// in the lowest dimension.
+    booksim: bool,
     wraps: bool,
     trunk: u32,
     radix: Vec<u32>,
@@ -31,13 +53,17 @@ impl Cube {
         algorithm: Algorithm,
         vcs: u8,
     ) -> Result<Self, SimulationError> {
-        let adaptive = algorithm == Algorithm::MinimalAdaptive;
+        let adaptive = algorithm != Algorithm::DimensionOrder;
         let escape = match (adaptive, torus.wraps) {
             (true, true) => 2,
             (true, false) => 1,
             (false, _) => vcs,
         };
-        let needed = if torus.wraps { 2 } else { 1 } + u8::from(adaptive);
+        let booksim = algorithm == Algorithm::MinimalBookSim;
+        let needed = match (booksim, torus.wraps) {
+            (true, true) => ONLY_ADAPTIVE + 1,
+            (_, wraps) => 1 + u8::from(wraps) + u8::from(adaptive),
+        };
         if vcs < needed {
             return SimulationError::routing(format!(
                 "{} on a {} needs at least {needed} virtual channels, not {vcs}",
@@ -52,6 +78,7 @@ impl Cube {
             .collect();
         Ok(Self {
             adaptive,
+            booksim,
             wraps: torus.wraps,
             trunk: torus.trunk,
             radix: torus.radix.clone(),
@@ -65,7 +92,11 @@ impl Cube {
             } else {
                 [(0, escape - 1); 2]
             },
-            adaptive_vcs: (escape, vcs - 1),
+            adaptive_vcs: if booksim && torus.wraps {
+                (ONLY_ADAPTIVE, ONLY_ADAPTIVE)
+            } else {
+                (escape, vcs - 1)
+            },
         })
     }
 
@@ -95,6 +126,9 @@ impl Cube {
             }
             let same_ring = self.dimensions[in_port as usize] == Some(dimension);
             let wanted = self.directions(self.radix[dimension], from, to);
+            // On escape channels that are never left a packet keeps its direction and half, as without adaptive hops.
+            let escaped = self.booksim && header.phase > 0;
+            let keeps = same_ring && (escaped || !self.adaptive);
             for (direction, _) in wanted.iter().enumerate().filter(|(_, wanted)| **wanted) {
                 let port = self.trunks[here + dimension][direction];
                 let mut request = |vcs: (u8, u8), priority: u8, phase: u8| {
@@ -107,25 +141,27 @@ impl Cube {
                         via: header.via,
                     }));
                 };
+                let before = u8::from(self.booksim);
                 if first {
                     // Dally and Seitz 1987. Without adaptive hops a packet keeps its half all along the ring, as
                     // in BookSim2; with them the half follows from the place alone.
-                    let half = if same_ring && !self.adaptive {
+                    let half = if keeps {
                         // A packet that is halfway goes on as it came.
                         if self.came_from(in_port, router, dimension) == direction {
                             continue;
                         }
-                        header.phase
+                        header.phase - before
                     } else {
                         u8::from(from > to)
                     };
-                    request(self.ring[half as usize], 0, half);
+                    request(self.ring[half as usize], 0, before + half);
                 }
-                if self.adaptive {
+                let doubtful = self.booksim && direction == 0 && wanted[1];
+                if self.adaptive && !escaped && !doubtful {
                     request(self.adaptive_vcs, 1, 0);
                 }
             }
-            if !self.adaptive {
+            if !self.adaptive || self.booksim {
                 return;
             }
             first = false;

@@ -215,7 +215,7 @@ impl Flat {
             ..plain
         };
         match self.algorithm {
-            Algorithm::MinimalAdaptive => {
+            Algorithm::MinimalAdaptive | Algorithm::MinimalAwake => {
                 let mut first = true;
                 for d in 0..self.shape.sizes.len() {
                     let wanted = self.coordinate(header.target, d);

@@ -84,6 +84,8 @@ pub fn pairs() -> Vec<(String, Network, Algorithm, u8)> {
         add(name, &network, Algorithm::DimensionOrder, 2);
         add(name, &network, Algorithm::DimensionOrder, 5);
         add(name, &network, Algorithm::MinimalAdaptive, 4);
+        add(name, &network, Algorithm::MinimalAwake, 3);
+        add(name, &network, Algorithm::MinimalBookSim, 4);
     }
     for (name, network) in [
         ("mesh 4x3", torus(&[4, 3], false)),
@@ -91,6 +93,7 @@ pub fn pairs() -> Vec<(String, Network, Algorithm, u8)> {
     ] {
         add(name, &network, Algorithm::DimensionOrder, 1);
         add(name, &network, Algorithm::MinimalAdaptive, 2);
+        add(name, &network, Algorithm::MinimalBookSim, 3);
     }
     for (name, network) in [
         ("4-ary 3-tree", Tree::k_ary(4, 3).build().unwrap()),
@@ -117,6 +120,7 @@ pub fn pairs() -> Vec<(String, Network, Algorithm, u8)> {
     ] {
         add(name, &network, Algorithm::DimensionOrder, 1);
         add(name, &network, Algorithm::MinimalAdaptive, 3);
+        add(name, &network, Algorithm::MinimalAwake, 2);
         add(name, &network, Algorithm::Ugal, 2);
         add(name, &network, Algorithm::Progressive, 2);
         add(name, &network, Algorithm::PowerAware, 2);
