@@ -470,7 +470,7 @@ class Description(_Part):
                 (self.links.needs_flits, "links coalesce or are slower"),
                 (self.consolidation is not None or self.stages is not None, "links are turned off"),
                 (self.traffic.shares is not None, "jobs have loads of their own"),
-                (self.routing in {"min_adaptive", "min_awake", "min_booksim2"}, f"{self.routing} asks for several ports"),
+                (self.routing in _SEVERAL_PORTS, f"{self.routing} asks for several ports"),
             )
             if differs
         ]
@@ -479,6 +479,7 @@ class Description(_Part):
         return "packet", f"cut-through, buffers of at least {_ENOUGH_PACKETS} packets: it is faster and as exact"
 
 
+_SEVERAL_PORTS: Final = frozenset({"min_adaptive", "min_awake", "min_booksim2"})
 _ENOUGH_PACKETS: Final = 8
 _LEAST_PAUSES: Final = 10
 """Times after which a stage goes, for SLaC to settle and to be measured."""
