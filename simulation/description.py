@@ -327,8 +327,8 @@ class Stages(_Part):
 class Rates(_Part):
     """Channels at the lowest of three rates that carries their traffic, after the fact (Kim et al. 2018, section V).
 
-    Powers are shares of that at full rate. Abts et al. (2010) measure 42 % at a sixteenth of the rate; the defaults lie
-    on a straight line from there to full rate.
+    Powers are shares of that at full rate. The paper takes them from Abts et al. (2010) and does not print them; the
+    defaults are an assumption, a straight line from 42 % at a sixteenth of the rate to full rate.
     """
 
     quarter_power: Annotated[float, Field(gt=0, le=1)] = 0.54
