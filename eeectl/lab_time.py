@@ -26,12 +26,7 @@ def join_lab(tokens: Sequence[str]) -> None:
         return
     if tokens[0] == "lab" and (len(tokens) < 2 or tokens[1] not in _LAB_VERBS):
         return
-    root = Path(os.environ.get("EEE_STATE_DIR", _STATE_ROOT))
-    try:
-        clocks = {page.parent.name: page for page in root.glob("*/clock")}
-    except OSError:
-        return
-    page = _addressed(tokens, clocks, root) if clocks else None
+    page = clock_of(tokens, Path(os.environ.get("EEE_STATE_DIR", _STATE_ROOT)), os.environ.get("EEE_LAB", ""))
     if page is not None:
         from twin.machine.lab_clock import environment  # noqa: PLC0415 - only for a lab with a clock
 
@@ -39,17 +34,31 @@ def join_lab(tokens: Sequence[str]) -> None:
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], joined)  # noqa: S606 - no shell is wanted
 
 
-def _addressed(tokens: Sequence[str], clocks: dict[str, Path], root: Path) -> Path | None:
-    """The clock of the lab that is named by a word, an option's value or a run's folder; else of the default lab."""
+def clock_of(tokens: Sequence[str], root: Path, preferred: str) -> Path | None:
+    """The clock of the lab that is named by a word, an option's value, a run's folder or an experiment's file.
+
+    If none is, that of the preferred lab, or of the only one that is up. A word goes before a file, as
+    `run FILE --lab LAB` runs it on that lab. `root` is the folder of the labs' state. None: that lab has no clock.
+    """
+    try:
+        clocks = {page.parent.name: page for page in root.glob("*/clock")}
+    except OSError:
+        clocks = {}
+    if not clocks:
+        return None
     words = [word.partition("=")[2] if word.startswith("--") and "=" in word else word for word in tokens[1:]]
-    for word in words[: words.index("--")] if "--" in words else words:
-        name = _lab_of_run(Path(word)) or Path(word).name
+    words = words[: words.index("--")] if "--" in words else words
+    for word in words:
+        name = _lab_in(Path(word) / "run.yaml") or Path(word).name
         if name in clocks:
             return clocks[name]
         if (Path(word) / "hosts.yml").exists() or any(root.is_dir() for root in _shipped(word)):
             return None  # another lab
-    if "EEE_LAB" in os.environ:
-        return clocks.get(Path(os.environ["EEE_LAB"]).name)
+    for name in (_lab_in(Path(word)) for word in words if word.endswith((".yaml", ".yml"))):
+        if name:
+            return clocks.get(name)
+    if preferred:
+        return clocks.get(Path(preferred).name)
     running = [path.parent.name for path in root.glob("*/lab.json")]
     return clocks.get(running[0] if len(running) == 1 else "virtual")
 
@@ -58,10 +67,11 @@ def _shipped(word: str) -> tuple[Path, ...]:
     return (Path("inventory") / word,) if re.fullmatch(r"[\w.-]+", word) else ()
 
 
-def _lab_of_run(folder: Path) -> str:
+def _lab_in(file: Path) -> str:
+    """The name of the lab that a run's or an experiment's file has; empty if there is none."""
     try:
-        text = (folder / "run.yaml").read_text(encoding="utf-8")
-    except OSError:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
         return ""
-    found = re.search(r"^lab: *(\S+)", text, re.MULTILINE)
+    found = re.search(r"^lab: *['\"]?([^\s'\"#]+)", text, re.MULTILINE)
     return Path(found[1]).name if found else ""
