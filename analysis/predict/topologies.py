@@ -142,4 +142,5 @@ def topologies_named(name: str) -> tuple[Topology, ...]:
         return groups[name]
     if name in TOPOLOGIES:
         return (TOPOLOGIES[name],)
-    raise LabError(f"no topology '{name}': use one of {', '.join((*TOPOLOGIES, *groups))}.")
+    known = ", ".join((*TOPOLOGIES, *groups))
+    raise LabError(f"no topology '{name}': use one of {known}, or lab:NAME or a simulation's FILE.yaml.")
