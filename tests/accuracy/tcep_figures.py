@@ -1,25 +1,30 @@
 """TCEP beside its paper (Kim et al. 2018): figures 9 to 12 and 15, and the statements of section VI, row by row.
 
-``python -m tests.accuracy.tcep_figures [--keep FILE] [--jobs N] [PART ...]`` simulates what the parts need and prints
-Markdown: paper, ours with its interval, and why where they differ. Finished runs are kept in FILE, and a second call
-goes on. All parts take about an hour of processor time. The paper's 100 mappings of Fig. 15 are 2 to
-10 here. Its traces (Figs. 13, 14) are not public: what it says of them has a stand-in or none.
+``python -m tests.accuracy.tcep_figures [--keep FILE] [--seeds N] [--jobs N] [--seconds N] [PART ...]`` simulates what
+the parts need and prints Markdown: paper, ours with its interval, and why where they differ. Finished runs are kept in
+FILE, and a second call goes on, also after the seconds are over. All parts take about an hour of processor time for one
+seed. Batches are simulated once, as their seed is their mapping; the paper's 100 mappings of Fig. 15 are 2 to 10 here.
+Its traces (Figs. 13, 14) are not public: what it says of them has a stand-in or none.
 
 The network is the paper's: 512 nodes, routers of one cycle, links of 10, six virtual channels of 32 flits. A run has a
 warm-up that is long enough for TCEP to turn its links off or on one by one (10 deactivation epochs, or 6 from the root
-network at low loads), then a window of 40 batches; intervals are 95 %.
+network at low loads), then a window of 40 batches; intervals are 95 %, by batch means of one seed, or by the means of
+several.
 """
 
 import argparse
 import json
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict, replace
-from math import hypot
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import asdict, fields, replace
+from math import hypot, inf, sqrt
 from multiprocessing import get_context
 from pathlib import Path
-from statistics import geometric_mean, median
+from statistics import fmean, geometric_mean, median, stdev
 from typing import Final
+
+from scipy.stats import t as student
 
 from tests.accuracy.tcep_runs import Measured, Run, Whose, carry_out
 
@@ -138,14 +143,42 @@ def _latency(found: Measured) -> str:
     return f"{found.latency:.2f} ± {found.latency_half:.2f}"
 
 
-class Figures:
-    """Rows from runs that have been carried out."""
+def _half(values: Sequence[float]) -> float:
+    """Half of the 95 % interval of the mean of a few values (Student)."""
+    return float(student.ppf(0.975, len(values) - 1)) * stdev(values) / sqrt(len(values))
 
-    def __init__(self, found: Found) -> None:
+
+def by_seed(run: Run, seeds: int) -> list[Run]:
+    """The run with every seed; a batch has its own."""
+    return [run] if run.packets else [replace(run, seed=seed) for seed in range(1, seeds + 1)]
+
+
+class Figures:
+    """Rows from runs that have been carried out with seeds from 1 on."""
+
+    def __init__(self, found: Found, seeds: int = 1) -> None:
         self._found = found
+        self._seeds = seeds
+
+    def _each(self, run: Run) -> list[Measured]:
+        return [self._found[one.key] for one in by_seed(run, self._seeds)]
 
     def _of(self, run: Run) -> Measured:
-        return self._found[run.key]
+        """The mean over the seeds."""
+        each = self._each(run)
+        if len(each) == 1:
+            return each[0]
+        means = {field.name: fmean(getattr(one, field.name) for one in each) for field in fields(Measured)}
+        halves = {name: _half([getattr(one, name) for one in each]) for name in ("latency", "accepted")}
+        cycles = round(means.pop("cycles"))
+        return Measured(**means | {f"{name}_half": half for name, half in halves.items()}, cycles=cycles)
+
+    def _energies(self, own: Run, base: Run) -> str:
+        """Energy a flit to the baseline's, seed by seed."""
+        ratios = [
+            one.pj_per_flit / other.pj_per_flit for one, other in zip(self._each(own), self._each(base), strict=True)
+        ]
+        return f"{fmean(ratios):.2f}" + (f" ± {_half(ratios):.2f}" if len(ratios) > 1 else "")
 
     def low_load(self) -> Iterator[Row]:
         """Fig. 9(a), at its left end."""
@@ -205,8 +238,9 @@ class Figures:
         """Fig. 10: energy a flit, to the baseline's."""
         for traffic, loads in LOADS.items():
             for load in loads:
-                base, tcep, slac = (self._of(point(policy, traffic, load)) for policy in POLICIES)
-                words = [f"{one.pj_per_flit / base.pj_per_flit:.2f}" for one in (tcep, slac)]
+                runs = [point(policy, traffic, load) for policy in POLICIES]
+                base, tcep, slac = map(self._of, runs)
+                words = [self._energies(run, runs[0]) for run in runs[1:]]
                 yield (
                     f"10: energy a flit on {traffic} at {load:g}, to baseline: TCEP, SLaC, three rates",
                     "SLaC saves nothing from 0.05 on" if traffic != "UR" and load >= 0.05 else "curves",
@@ -221,11 +255,12 @@ class Figures:
             base = self._of(burst("baseline", load))
             for policy in POLICIES[1:]:
                 own = self._of(burst(policy, load))
+                energy = self._energies(burst(policy, load), burst("baseline", load))
                 yield (
                     f"11: latency of bursts at {load:g}, {policy} to baseline",
                     papers.get((policy, load), "less"),
                     _ratio((own.latency, own.latency_half), (base.latency, base.latency_half)),
-                    f"energy to baseline {own.pj_per_flit / base.pj_per_flit:.2f}, links on {100 * own.on_share:.0f} %",
+                    f"energy to baseline {energy}, links on {100 * own.on_share:.0f} %",
                 )
 
     def bounds(self) -> Iterator[Row]:
@@ -336,30 +371,41 @@ def _read(keep: Path | None) -> dict[str, Measured]:
     return {row.pop("run"): Measured(**row) for row in rows}
 
 
-def simulate(runs: Sequence[Run], keep: Path | None, jobs: int) -> Found:
-    """Carry out what has not been."""
-    found = _read(keep)
+def simulate(runs: Sequence[Run], keep: Path | None, jobs: int, seconds: float = inf) -> Found:
+    """Carry out what has not been; SystemExit if the time is over before."""
+    found, end = _read(keep), time.monotonic() + seconds
     missing = list({run.key: run for run in runs if run.key not in found}.values())
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
-        running = {pool.submit(carry_out, run): run for run in missing}
-        for future in as_completed(running):
-            key, measured = running[future].key, future.result()
-            found[key] = measured
-            if keep is not None:
-                with keep.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps({"run": key, **asdict(measured)}) + "\n")
+        running: dict[Future[Measured], Run] = {}
+        while running or (missing and time.monotonic() < end):
+            while missing and len(running) < jobs and time.monotonic() < end:
+                run = missing.pop(0)
+                running[pool.submit(carry_out, run)] = run
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                key, measured = running.pop(future).key, future.result()
+                found[key] = measured
+                if keep is not None:
+                    with keep.open("a", encoding="utf-8") as file:
+                        file.write(json.dumps({"run": key, **asdict(measured)}) + "\n")
+    if missing:
+        raise SystemExit(f"The time is over, {len(missing)} runs are missing; the same command goes on.")
     return found
 
 
 def main() -> None:
     """Simulate, and print the rows."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="default: all")
+    parser.add_argument("parts", nargs="*", help="default: all")
     parser.add_argument("--keep", type=Path, help="file for finished runs")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
-    asked = parser.parse_args()
+    parser.add_argument("--seeds", type=int, default=3, help="of each point")
+    parser.add_argument("--seconds", type=float, default=inf, help="begin no run after so long")
+    asked = parser.parse_intermixed_args()
+    if unknown := set(asked.parts) - set(PARTS):
+        parser.error(f"no part {', '.join(sorted(unknown))}; parts are {', '.join(PARTS)}")
     parts = [PARTS[name] for name in asked.parts or PARTS]
-    figures = Figures(simulate([run for needs, _ in parts for run in needs()], asked.keep, asked.jobs))
+    runs = [one for needs, _ in parts for run in needs() for one in by_seed(run, asked.seeds)]
+    figures = Figures(simulate(runs, asked.keep, asked.jobs, asked.seconds), asked.seeds)
     print("| figure | paper | ours | remarks |")
     print("| --- | --- | --- | --- |")
     for _, rows in parts:

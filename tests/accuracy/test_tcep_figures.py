@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.accuracy.tcep_figures import PARTS, Figures, least_active_share, point, simulate
+from tests.accuracy.tcep_figures import PARTS, Figures, by_seed, least_active_share, point, simulate
 from tests.accuracy.tcep_runs import Measured, carry_out
 
 _ANY = Measured(30.0, 0.1, 0.5, 0.01, 9000.0, 0.5, 0.7, 0.003, 15.0, 5000)
@@ -17,6 +17,15 @@ def test_a_part_needs_no_runs_but_its_own(name: str) -> None:
     found = list(rows(Figures({run.key: _ANY for run in needs()})))
     assert found
     assert all(len(row) == 4 and row[0] and row[2] for row in found)
+
+
+def test_a_row_is_the_mean_of_its_seeds_with_their_interval() -> None:
+    found = {}
+    for run in PARTS["low"][0]():
+        for one, latency in zip(by_seed(run, 3), (29.0, 30.0, 31.0), strict=True):
+            found[one.key] = replace(_ANY, latency=latency)
+    # Student's 97.5 % quantile with two degrees of freedom, 4.303, over the root of three.
+    assert next(iter(PARTS["low"][1](Figures(found, 3))))[2] == "30.00 ± 2.48 (at 0.01)"
 
 
 def test_a_part_without_its_runs_says_so() -> None:
