@@ -40,6 +40,11 @@ def traffic_in(folder: Path, lab: Lab, state: State, source: Source) -> PreRun:
     trial = trials[-1]
     if source == "counters":
         return _by_counters(RunSamples(folder), trial, lab, state)
+    if not (trial.folder / "traffic.json").exists():
+        raise LabError(
+            f"Open MPI counted no messages of {trial.program} in {folder}: if it sends past MPI, or ran without "
+            "--traffic, use --traffic counters."
+        )
     placement = Placement(trial.hosts, trial.ranks_per_host)
     counted = read_traffic(trial.folder / "traffic.json")
     note = "bytes of MPI messages, as Open MPI counted them between ranks"

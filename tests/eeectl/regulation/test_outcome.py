@@ -187,6 +187,14 @@ def test_counters_that_end_with_the_program_are_refused(tmp_path: Path) -> None:
         traffic_in(write_run(tmp_path, longer), LAB, _routed(), "counters")
 
 
+def test_a_program_that_sends_past_mpi_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    def uncounted(writer: Writer) -> None:
+        writer.write({}, 4.0, figures=[("time", 4.0, "s")], program="bit-reversal", hosts=HOSTS, ranks_per_host=1)
+
+    with pytest.raises(LabError, match=r"no messages of bit-reversal .* use --traffic counters"):
+        traffic_in(write_run(tmp_path, uncounted), LAB, _routed(), "messages")
+
+
 def test_a_run_without_a_valid_trial_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="no valid trial of a program"):
         traffic_in(write_run(tmp_path), LAB, _routed(), "messages")
