@@ -1,0 +1,130 @@
+"""Load that comes and goes under a closed loop: what the loop makes of it, and what hosts notice."""
+
+import math
+import re
+import subprocess
+from collections import Counter
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from itertools import permutations
+from pathlib import Path
+from typing import Any, Final
+
+from eeectl.exit_status import INTERRUPTED
+from record.event_kinds import EventKind
+from tests.support.labs.engineer import Engineer
+from tests.support.labs.lab_client import eventually
+from tests.support.labs.loop_run import SENSITIVE, LoopRun, load
+
+_ONE_AT_EACH: Final = ("n01", "n03", "n05")
+_SENDER, _TARGET = "n03", "n05"
+_IDLE: Final = "n02"
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """A loop under a square wave. `sent` and `received` are echoes between all pairs of switches, at all times.
+
+    `offs` and `ons`: how often each link went off and was switched on. `floods`: frames for others that reached an idle
+    host. `refused`: reasons for which changes could not be made. `undecided`: reasons for which epochs had no decision.
+    """
+
+    epochs: int
+    half_epochs: int
+    offs: dict[str, int]
+    ons: dict[str, int]
+    sent: int
+    received: int
+    floods: int
+    alarms: tuple[str, ...]
+    refused: tuple[str, ...]
+    undecided: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def most_offs(self) -> int:
+        """How often a link may go off, by the rule that it rests twice as long after each time it was needed soon."""
+        return math.floor(math.log2(max(self.epochs, 1))) + 1
+
+    @property
+    def most_floods(self) -> int:
+        """On a new tree a frame to a host floods until its switches have learned: once from each pair, each change."""
+        return len(list(permutations(_ONE_AT_EACH, 2))) * (sum(self.offs.values()) + sum(self.ons.values()))
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether no echo was lost, no loop was seen, no more flooded than may, and every change could be made."""
+        return self.received == self.sent and self.floods <= self.most_floods and not self.alarms and not self.refused
+
+
+def square_wave(engineer: Engineer, runs: Path, epochs: int, half_epochs: int, interval_s: float = 0.1) -> Wave:
+    """Regulate a triangle for so many epochs, with load in every second half period; the lab has to have its trees.
+
+    AssertionError if the loop ended early.
+    """
+    lab = engineer.lab
+    before = {alarm["sentence"] for alarm in lab.status()["engine"]["alarms"]}
+    with ExitStack() as stack:
+        port = next(end for link in lab.lab.links for end, far in _ways(link) if far.device == _IDLE)
+        strange = ("not", "ether", "host", lab.mac(_IDLE), "and", "not", "ether", "multicast")
+        watch = stack.enter_context(lab.watching(f"{port.device}:{port.port}", *strange))
+        pings = [_Ping(lab, a, b, interval_s) for a, b in permutations(_ONE_AT_EACH, 2)]
+        loop = stack.enter_context(LoopRun(engineer, runs, *SENSITIVE, "--deactivation-epochs", "2"))
+        begun, loaded = loop.epochs(), False
+        while loop.epochs() - begun < epochs:
+            end = min(epochs, loop.epochs() - begun + half_epochs)
+            with ExitStack() as half:
+                if loaded:
+                    half.enter_context(load(lab, _SENDER, _TARGET))
+                eventually("half a period is over", lambda: _epochs(loop) - begun >= end, patience_s=1200.0)  # noqa: B023
+            loaded = not loaded
+        counts = [ping.end() for ping in pings]
+        events = loop.events()
+        loop.running.interrupt()
+        done = loop.running.end()
+        assert done.returncode == INTERRUPTED, done
+    decided = [event for event in events if event["kind"] == EventKind.LOOP_DECIDED]
+    return Wave(
+        loop.epochs(),
+        half_epochs,
+        _by_link(decided, "off"),
+        _by_link(decided, "waking"),
+        sum(sent for sent, _ in counts),
+        sum(received for _, received in counts),
+        len(watch.lines),
+        tuple({alarm["sentence"] for alarm in lab.status()["engine"]["alarms"]} - before),
+        tuple(event["why"] for event in events if event["kind"] == EventKind.LOOP_REFUSED),
+        dict(Counter(event["why"] for event in events if event["kind"] == EventKind.LOOP_UNDECIDED)),
+    )
+
+
+def _epochs(loop: LoopRun) -> int:
+    assert loop.running.process.poll() is None, loop.running.end()
+    return loop.epochs()
+
+
+def _ways(link: Any) -> tuple[tuple[Any, Any], ...]:
+    return (link.a, link.b), (link.b, link.a)
+
+
+def _by_link(decided: list[dict[str, Any]], after: str) -> dict[str, int]:
+    return dict(Counter(event["link"] for event in decided if event["after"] == after))
+
+
+class _Ping:
+    """Echoes from one host to another until `end`."""
+
+    def __init__(self, lab: Any, source: str, target: str, interval_s: float) -> None:
+        order = f"exec ping -n -q -i {interval_s} {lab.address(target)}"
+        argv = ["ssh", "-tt", "-F", str(lab.config), f"root@{source}", order]
+        self._process = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def end(self) -> tuple[int, int]:
+        """Stop it as Ctrl-C does; echoes sent and answered, without one that may be on its way."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("\x03")
+        self._process.stdin.flush()
+        printed, _ = self._process.communicate(timeout=60)
+        found = re.search(r"(\d+) packets transmitted, (\d+) received", printed)
+        assert found is not None, printed
+        sent, received = int(found[1]), int(found[2])
+        return (sent - 1, received) if received == sent - 1 else (sent, received)
