@@ -21,15 +21,23 @@ from twin.lab.lateness import Lateness
 
 
 def resume_regulation(
-    folder: Path, agree: Agree, views: ViewOptions, blocks: int = 0, *, figure: str = "", as_json: bool
+    folder: Path,
+    agree: Agree,
+    views: ViewOptions,
+    blocks: int = 0,
+    *,
+    figure: str = "",
+    calibration: Path | None = None,
+    as_json: bool,
 ) -> int:
     """Run the trials that a regulation's run misses, then print its table; the exit status.
 
-    Of a run that has ended only the table is printed, unless it is extended to `blocks`. `figure`: another one than
-    the run compares. LabError if it is no such run.
+    Of a run that has ended only the table is printed, unless it is extended to `blocks`. `figure` and `calibration`
+    replace those that the run compares with. LabError if it is no such run.
     """
     compared, (lab, _) = comparison_in(folder), experiment_in(folder)
-    compared = replace(compared, figure=figure or compared.figure)
+    file = compared.calibration if calibration is None else str(calibration)
+    compared = replace(compared, figure=figure or compared.figure, calibration=file)
     if not blocks and _is_whole(folder):
         show_table(folder, lab, compared, as_json=as_json)
         return DONE

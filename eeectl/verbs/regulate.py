@@ -119,7 +119,7 @@ def regulate(
         Only choose and prove; nothing is changed.
     resume
         A run of this command that was stopped: run the trials that it misses, with the choices that it began with, and
-        print its table. Of a run that has ended the table is printed again; --figure may name another figure.
+        print its table. Of a run that has ended the table is printed again. --figure and --calibration may be others.
     yes
         With --resume: do not ask about settings that somebody changed since the run stopped.
     as_json
@@ -134,11 +134,13 @@ def regulate(
     """
     choosing = bool(peak or sweep or plan or pre_run is not None or knob != "off")
     if resume is not None:
-        if program or auto or compare or choosing or values or pre_values or calibration is not None:
+        if program or auto or compare or choosing or values or pre_values:
             raise LabError(
                 f"{resume} has its program and its choices already: give --resume without them, or start a new run."
             )
-        return resume_regulation(resume, agreement(yes=yes), views, figure=figure, as_json=as_json)
+        return resume_regulation(
+            resume, agreement(yes=yes), views, figure=figure, calibration=calibration, as_json=as_json
+        )
     if (knob == "hold") != (hold_us is not None):
         raise LabError("--knob hold and --hold-us go together: give both, such as --knob hold --hold-us 500.")
     require_hold(hold_us)
