@@ -5,7 +5,7 @@ The paper reduces links "under the condition that the amount of the application 
 peak", and says nothing about rates. Here a slower cable may carry `peak` in proportion to its rate.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -21,7 +21,7 @@ with a hold time that is set (TCEP's and Miwa's PDT: how long a transmitter stay
 class Level:
     """`capacity_byte`: each of the trunk's channels carries less than this. 0: the trunk is off.
 
-    `cables` are on, at `rate_mbps`, with EEE or without; `watt` is what both ends of the trunk draw.
+    `cables` are on, at `rate_mbps`, and their ports have EEE on or off; `watt` is what both ends of the trunk draw.
     """
 
     name: str
@@ -52,34 +52,37 @@ def levels_of(
     *,
     slower_mbps: Sequence[int] = (100, 10),
     members: bool = False,
+    sleeping: Collection[int] = (),
 ) -> Levels:
     """Of each trunk what a knob allows. `peak_byte` is by trunk, for one cable at full rate.
 
     `members`: aggregates may lose cables one by one; else a trunk is on or off as a whole. A trunk that is not
-    switchable has the level of the baseline alone.
+    switchable has the level of the baseline alone. `sleeping` trunks have EEE on at the baseline, and keep it.
     """
     found: dict[int, tuple[Level, ...]] = {}
     for number, trunk in network.trunks.items():
         peak, rate, width = peak_byte[number], trunk.rate_mbps, trunk.width
         if peak <= 0:
             raise LabError("peak is not above 0 bytes: give the amount that a channel may carry, as in --peak 50%.")
-        shut, full = watts(trunk, 0, False), watts(trunk, rate, False)
-        baseline = Level("on", width * peak, width * full, width, rate)
+        asleep = number in sleeping
+        shut, full = watts(trunk, 0, False), watts(trunk, rate, asleep)
+        baseline = Level("on", width * peak, width * full, width, rate, asleep)
         others: list[Level] = []
         if knob == "off":
             counts = range(width - 1, -1, -1) if members else (0,)
             for count in counts:
                 name = f"{count} of {width}" if count else "off"
-                others.append(Level(name, count * peak, count * full + (width - count) * shut, count, rate))
+                watt = count * full + (width - count) * shut
+                others.append(Level(name, count * peak, watt, count, rate, asleep))
         elif knob == "speed":
             for mbps in slower_mbps:
                 if mbps < rate:
-                    watt = width * watts(trunk, mbps, False)
-                    others.append(Level(f"{mbps} Mb/s", width * peak * mbps / rate, watt, width, mbps))
-        else:
+                    watt = width * watts(trunk, mbps, asleep)
+                    others.append(Level(f"{mbps} Mb/s", width * peak * mbps / rate, watt, width, mbps, asleep))
+        elif not asleep:
             baseline = Level("on", float("inf"), width * full, width, rate)
-            sleeping = width * watts(trunk, rate, True)
-            others.append(Level("eee", width * peak, sleeping, width, rate, eee=True))
+            watt = width * watts(trunk, rate, True)
+            others.append(Level("eee", width * peak, watt, width, rate, eee=True))
         found[number] = (baseline, *(others if trunk.switchable else ()))
     return found
 

@@ -1,7 +1,7 @@
 """From a program's traffic to levels of a regulation: peaks, choices, plans. Pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -70,6 +70,15 @@ class Traffic:
         """On the busiest channel with all links on, per cable, rounded up."""
         loads = channel_loads(self.streams, self.trees)
         return max((-(-load // self.network.trunks[number].width) for (number, _), load in loads.items()), default=0)
+
+    def sleeping(self) -> frozenset[int]:
+        """Trunks that have EEE on at every port."""
+        trunks = Topology.of(self.lab).trunks
+        return frozenset(
+            number
+            for number in self.network.trunks
+            if all(self.state.port(*place).eee for place in cables_with(self.lab, trunks[number]))
+        )
 
     def bridges(self) -> frozenset[int]:
         """Trunks without which hosts would be apart."""
@@ -155,16 +164,12 @@ def choose(
 
     `hold_us` goes with the knob `hold`.
     """
-    network = traffic.network
-    if knob == "hold":
-        network = fixed(network, _without_hold(traffic, abilities))
-    if knob != "off":
-        # A trunk without another path around it cannot have its traffic moved away while it restarts.
-        network = fixed(network, traffic.bridges())
+    sleeping = traffic.sleeping()
+    network = _switchable(traffic, knob, abilities, sleeping)
     found: list[Option] = []
     apart: dict[str, int] = {}
     for peak in peaks:
-        levels = levels_of(network, knob, peak.byte_by_trunk, watts, members=True)
+        levels = levels_of(network, knob, peak.byte_by_trunk, watts, members=True, sleeping=sleeping)
         own = []
         if method != "least":
             own.append(
@@ -196,6 +201,25 @@ def choose(
     for one in kept.values():
         regulated(traffic.lab, traffic.state, one, management, abilities)
     return Options(tuple(found), baseline, kept, same, apart)
+
+
+def _switchable(traffic: Traffic, knob: Knob, abilities: Abilities, sleeping: Collection[int]) -> Network:
+    """The network, whose trunks that a knob cannot change are not switchable; LabError if that is all of them."""
+    network = traffic.network
+    if knob == "eee":
+        _require_awake(network, sleeping)
+    if knob == "hold":
+        network = fixed(network, _without_hold(traffic, abilities))
+    if knob != "off":
+        # A trunk without another path around it cannot have its traffic moved away while it restarts.
+        network = fixed(network, traffic.bridges())
+    return network
+
+
+def _require_awake(network: Network, sleeping: Collection[int]) -> None:
+    """LabError if EEE is on at every link that may be switched."""
+    if all(number in sleeping for number, trunk in network.trunks.items() if trunk.switchable):
+        raise LabError("EEE is on at every link already: switch it off with `eeectl eee off`, or use --knob off.")
 
 
 def _without_hold(traffic: Traffic, abilities: Abilities) -> frozenset[int]:

@@ -56,7 +56,7 @@ def show(
             row.candidate.name,
             f"{row.links_off:.3g}" + (f" + {fewer} cables" if fewer else ""),
             str(slower),
-            str(sum(level.eee for level in levels.values())),
+            str(sum(level.eee and not level.is_off for level in levels.values())),
             f"{row.candidate.watt:.4g}",
             *(percent(one) for one in (row.slowdown, row.saving_metered, row.saving_modelled)),
         )

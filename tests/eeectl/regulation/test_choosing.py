@@ -118,6 +118,26 @@ def test_a_hold_time_is_refused_where_eee_is_on_already() -> None:
         )
 
 
+def test_links_that_have_eee_on_sleep_at_the_baseline_and_keep_it() -> None:
+    """So links that go off save what a sleeping link draws, and nothing of EEE is changed."""
+    traffic = _traffic()
+    every = list(LAB.trunks())
+    asleep = replace(traffic, state=eee(LAB, traffic.state, every, on=True).end)
+    (peak,) = [peak_named("1GB", traffic.network, 1.0)]
+    chosen = choose(asleep, [peak], "off", "koibuchi", assumed_watts, UNLIMITED)
+    assert sum(level.watt for level in chosen.baseline.values()) == pytest.approx(0.5 * len(every))
+    (option,) = chosen.options
+    assert option.choice.watt == pytest.approx(0.5 * (len(every) - len(option.choice.off)))
+    after = regulated(LAB, asleep.state, chosen.regulations[option.name], None, UNLIMITED).end
+    assert all(after.port(end.device, end.port).eee for link in every for end in (link.a, link.b))
+    with pytest.raises(LabError, match="EEE is on at every link already"):
+        choose(asleep, [peak], "eee", "koibuchi", assumed_watts, UNLIMITED)
+    some = replace(traffic, state=eee(LAB, traffic.state, every[:2], on=True).end)
+    chosen = choose(some, [peak], "eee", "koibuchi", assumed_watts, UNLIMITED)
+    assert {n for n, level in chosen.baseline.items() if level.eee} == {link.number for link in every[:2]}
+    assert all(level.eee for level in chosen.options[0].choice.levels.values())
+
+
 def test_bridges_are_not_slowed_down() -> None:
     """Their traffic has no other path while they restart."""
     lab = graph_lab(3, [(0, 1), (1, 2), (1, 2)], [1] * 3)
