@@ -9,8 +9,9 @@ whether it was taken. How the kernel's bridge is a `State`:
   PVID untagged frames are dropped. Such a port is PVID 1 and acceptance "tagged" here
   (`controller.model.port_forms.without_bare_pvid`); a port with a PVID accepts "all".
 - Ingress filtering comes with VLAN filtering and is always on. Spanning tree is of the whole bridge: ports have it on.
-- `lagN` is the bond `bondN`, which is set up by hand. A port that leaves it becomes a port of the bridge in VLAN 1 [M].
-  A bond takes an interface in only while that is down, and brings it up.
+- `lagN` is the bond `bondN`, a port of the bridge. It is made when its first port joins (balance-xor over layers 3 and
+  4, which is 802.1AX without LACP), in VLAN 1 and up, and deleted when its last one leaves; one without ports that is
+  there already is made anew. A bond takes an interface in only while that is down, and brings it up.
 - A device's own hold time cannot be distinguished from one that was set: they are shown and set only on a switch
   whose inventory has the quirk `hold: true`, and then are never None on a port with EEE.
 - The kernel adds and deletes a static entry only while its port is a member of the VLAN. One whose port has left it
@@ -42,6 +43,7 @@ from lab.errors import NotExpressible, Unreadable
 from lab.model import Switch
 
 _DEFAULT_VLAN = 1
+_MONITOR_MS = 100  # how often a bond asks its ports whether their link is up
 _LAG = re.compile(r"lag(\d+)")
 _BOND = re.compile(r"bond(\d+)")
 _INTERFACES = Show("ip -j -d link show")
@@ -83,6 +85,7 @@ _CAPABILITIES = Capabilities(
     vlans=None,
     eee_restarts_link=True,  # NICs negotiate anew by themselves [M]
     bare_pvid=False,
+    lags_settable=True,
 )
 
 
@@ -125,8 +128,10 @@ class LinuxBridge:
             if bridge is None or not bridge.vlan_filtering:
                 said = f"no bridge {bridge_of(switch)} with vlan_filtering 1: set it up, or name it (quirk `bridge`)"
                 raise Unreadable(switch.name, _INTERFACES.command, said)
-            if base is None:
-                ports |= {name: PortState() for name in _lags(switch, found)}
+            if base is None or "vlan" in aspects:
+                shown = _lags(switch, found)
+                ports = {name: port for name, port in ports.items() if name in shown or not _LAG.fullmatch(name)}
+                ports |= {name: PortState() for name in shown if name not in ports}
             if "link" in aspects:
                 _read_links(switch, found, answers, ports)
             if "vlan" in aspects:
@@ -279,7 +284,7 @@ def _port_commands(bridge: str, change: PortChange) -> Iterator[str]:
     if before.admin_up and not after.admin_up:
         yield f"ip link set dev {device} down"
     if before.lag != after.lag:
-        yield from _lag_commands(bridge, device, after)
+        yield from _lag_commands(bridge, device, before, after)
     elif before.lag is None:
         yield from _member_commands(bridge, device, before, after)
     yield from ethtool.set_commands(_device(change.port), before, after)
@@ -287,16 +292,35 @@ def _port_commands(bridge: str, change: PortChange) -> Iterator[str]:
         yield f"ip link set dev {device} up"
 
 
-def _lag_commands(bridge: str, device: str, after: PortState) -> Iterator[str]:
+def _lag_commands(bridge: str, device: str, before: PortState, after: PortState) -> Iterator[str]:
     """Leave the bridge or the bond, and join the other one; the port is shut, and stays so."""
     yield f"ip link set dev {device} nomaster"
+    if before.lag is not None:
+        yield f"if {_has_members(before.lag)}; then true; else ip link del dev bond{before.lag}; fi"
     if after.lag is not None:
+        new = "; ".join((f"ip link del dev bond{after.lag} 2>/dev/null", " && ".join(_new_bond(bridge, after.lag))))
+        yield f"if {_has_members(after.lag)}; then true; else {new}; fi"
         yield f"ip link set dev {device} master bond{after.lag}"
         yield f"ip link set dev {device} down"
         return
     yield f"ip link set dev {device} master {bridge}"
     yield f"bridge vlan del dev {device} vid 1-4094"
     yield from _member_commands(bridge, device, PortState(untagged_vids=frozenset()), after)
+
+
+def _has_members(lag: int) -> str:
+    """A test of the shell's; a bond that is not there has none."""
+    return f'ip -o link show master bond{lag} 2>/dev/null | grep -Eq " master bond{lag} "'
+
+
+def _new_bond(bridge: str, lag: int) -> Iterator[str]:
+    """A bond as from the factory: a port of the bridge that is up, in VLAN 1 alone."""
+    bond = f"bond{lag}"
+    yield f"ip link add {bond} type bond mode balance-xor xmit_hash_policy layer3+4 miimon {_MONITOR_MS}"
+    yield f"ip link set dev {bond} master {bridge}"
+    yield f"bridge vlan del dev {bond} vid 1-4094"
+    yield f"bridge vlan add dev {bond} vid {_DEFAULT_VLAN} pvid untagged"
+    yield f"ip link set dev {bond} up"
 
 
 def _flags(port: PortState, vid: int) -> str:
@@ -367,11 +391,11 @@ FAMILY = Family(
     driver=LinuxBridge(),
     verified=(
         "a real Linux kernel (Debian's 6.1, emulated by QEMU) with iproute2 6.1 over SSH: a multi-tree plan, a link "
-        "off and its rollback, real frames over planned trees, the saved script; EEE, speed and flow control cannot "
-        "be tried on its virtual NICs and were tried on a simulated switch only"
+        "off and its rollback, real frames over planned trees, a bond set up and taken down, the saved script; EEE, "
+        "speed and flow control cannot be tried on its virtual NICs and were tried on a simulated switch only"
     ),
     from_memory=(
-        "what ethtool prints and accepts for EEE, fixed speeds and flow control; that bonds behave like other ports, "
-        "and how ports join and leave them; what an offloading switch chip refuses"
+        "what ethtool prints and accepts for EEE, fixed speeds and flow control; that bonds forward like other "
+        "ports; what an offloading switch chip refuses"
     ),
 )

@@ -6,8 +6,8 @@ commands that the driver sends, /etc/eee-testbed/BRIDGE.sh, which the machine's 
 and its ports exist: in /etc/network/interfaces a line `post-up /etc/eee-testbed/br0.sh` below the bridge, or a
 systemd unit after network.target. Spanning tree is on while the script works, so that nothing circles meanwhile.
 
-Kept: VLANs, static entries, which ports are up, EEE on or off, flow control, spanning tree. A fixed speed and a hold
-time are not: ports negotiate after a restart until they are set anew.
+Kept: VLANs, bonds, static entries, which ports are up, EEE on or off, flow control, spanning tree. A fixed speed and a
+hold time are not: ports negotiate after a restart until they are set anew.
 """
 
 import shlex
@@ -36,6 +36,18 @@ vlans() {
     echo '#!/bin/sh'
     echo "ip link set dev $b type bridge stp_state 1 vlan_filtering 1 vlan_default_pvid 0"
     for p in $(ls "/sys/class/net/$b/brif"); do
+        [ -d "/sys/class/net/$p/bonding" ] || continue
+        kind="type bond mode $(cut -d' ' -f1 "/sys/class/net/$p/bonding/mode")"
+        kind="$kind xmit_hash_policy $(cut -d' ' -f1 "/sys/class/net/$p/bonding/xmit_hash_policy")"
+        kind="$kind miimon $(cat "/sys/class/net/$p/bonding/miimon")"
+        echo "ip link show dev $p >/dev/null 2>&1 || ip link add $p $kind"
+        echo "ip link set dev $p master $b"
+        for s in $(cat "/sys/class/net/$p/bonding/slaves"); do
+            echo "ip -o link show dev $s | grep -q ' master $p ' ||"
+            echo "    { ip link set dev $s down; ip link set dev $s nomaster; ip link set dev $s master $p; }"
+        done
+    done
+    for p in $(ls "/sys/class/net/$b/brif"); do
         echo "bridge vlan del dev $p vid 1-4094"
         vlans "$p" ""
         ethtool --show-eee "$p" 2>/dev/null | awk -v p="$p" '
@@ -57,7 +69,7 @@ vlans() {
             }
             if (vid != "") print "bridge fdb replace " $1 " dev " dev " master static vlan " vid
         }'
-    for p in $(ls "/sys/class/net/$b/brif"); do
+    for p in $(ls "/sys/class/net/$b/brif") $(cat "/sys/class/net/$b/brif"/*/bonding/slaves 2>/dev/null); do
         if [ $(( $(cat "/sys/class/net/$p/flags") & 1 )) = 1 ]; then up=up; else up=down; fi
         echo "ip link set dev $p $up"
     done

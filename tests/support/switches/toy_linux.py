@@ -30,10 +30,20 @@ class ToyLinux:
             if loop := re.fullmatch(r"for (\w+) in ([^;]+); do (.*); done", part):
                 output += "".join(self._each(loop, forgiving=False))
             elif choice := re.fullmatch(r"if (.*); then (.*); else (.*); fi", part):
-                output += self._command(choice[2] if self._holds(choice[1]) else choice[3])
+                output += self._branch(choice[2] if self._holds(choice[1]) else choice[3])
             else:
                 output += self._command(part)
         return output
+
+    def _branch(self, text: str) -> str:
+        """Commands after each other, of which the last has to hold, each of them some with &&."""
+        *before, last = text.split("; ")
+        for commands in before:
+            try:
+                self.run(commands)
+            except Failed:
+                continue
+        return self.run(last)
 
     def _each(self, loop: re.Match[str], *, forgiving: bool) -> list[str]:
         said = []
@@ -54,10 +64,15 @@ class ToyLinux:
 
     def _holds(self, test: str) -> bool:
         command, pattern = re.fullmatch(r'(.*) \| grep -Eq "(.*)"', test).groups()  # type: ignore[union-attr]
-        return any(re.search(pattern, line) for line in self._command(command).splitlines())
+        try:
+            return any(re.search(pattern, line) for line in self._command(command).splitlines())
+        except Failed:
+            return False
 
     def _command(self, text: str) -> str:
-        words = shlex.split(text)
+        words = [word for word in shlex.split(text) if word != "2>/dev/null"]
+        if words[0] == "true":
+            return ""
         if words[0] == "echo":
             return " ".join(words[1:]) + "\n"
         if words[0] == "ethtool":
@@ -71,6 +86,11 @@ class ToyLinux:
         match words:
             case ["ip", "-j", "-d", "link", "show"]:
                 return json.dumps(self._links())
+            case ["ip", "-o", "link", "show", "master", bond]:
+                if bond not in self.nics:
+                    raise Failed(f'Error: argument "{bond}" is wrong: Device does not exist')
+                inside = (name for name, nic in self.nics.items() if nic.master == bond)
+                return "".join(f"9: {name}: <BROADCAST,SLAVE> mtu 1500 master {bond} state DOWN\n" for name in inside)
             case ["bridge", "-j", "vlan", "show"]:
                 return json.dumps([{"ifname": n, "vlans": _listed(v)} for n, v in self._all_vlans().items() if v])
             case ["bridge", "vlan", "show", "dev", name, "vid", vid]:
@@ -83,6 +103,14 @@ class ToyLinux:
 
     def _change(self, words: list[str]) -> None:
         match words:
+            case ["ip", "link", "add", name, "type", "bond", "mode", "balance-xor", *_] if name not in self.nics:
+                self.nics[name] = Nic(up=False, master="", vlans={}, modes=())
+            case ["ip", "link", "del", "dev", name]:
+                if name not in self.nics:
+                    raise Failed(f'Cannot find device "{name}"')
+                assert name.startswith("bond"), "only bonds come and go"
+                assert not any(nic.master == name for nic in self.nics.values())
+                del self.nics[name]
             case ["ip", "link", "set", "dev", name, "nomaster"]:
                 nic = self.nics[name]
                 nic.up = nic.up and not nic.master.startswith("bond")  # a bond closes what it lets go
@@ -102,6 +130,7 @@ class ToyLinux:
                 raise AssertionError(f"the toy does not know: {words}")
 
     def _enslave(self, nic: Nic, master: str) -> None:
+        assert master in {"br0", *self.nics}, f"{master} is not there"
         if nic.up or nic.master:
             raise Failed("Error: Device can not be enslaved while up.")
         nic.master = master
@@ -161,7 +190,7 @@ class ToyLinux:
 def _split(text: str) -> list[str]:
     """Parts between && that are not inside a loop or a choice."""
     parts, depth, start = [], 0, 0
-    for token in re.finditer(r"\bfor \w+ in\b|\bif bridge\b|\bdone\b|\bfi\b| && ", text):
+    for token in re.finditer(r"\bfor \w+ in\b|\bif (?:bridge|ip)\b|\bdone\b|\bfi\b| && ", text):
         word = token[0]
         if word == " && " and depth == 0:
             parts.append(text[start : token.start()])

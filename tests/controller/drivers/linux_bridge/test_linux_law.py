@@ -24,6 +24,7 @@ from controller.model.state import (
 )
 from lab.errors import NotExpressible, Unreadable
 from lab.model import Port, Switch
+from tests.support.switches.lag_steps import lag_set_up, lag_taken_down
 from tests.support.switches.toy_ethtool import Failed, Nic
 from tests.support.switches.toy_linux import ToyLinux
 
@@ -115,6 +116,28 @@ def test_orders_lead_from_any_state_to_any_other(*, data: st.DataObject, lag: bo
             if not isinstance(change, PortChange | StaticsChange):
                 assert read(toy, switch, aspects_of(change), before) == state
         assert read(toy, switch) == state == wanted
+
+
+def test_a_lag_comes_to_be_with_its_first_port_and_goes_with_its_last() -> None:
+    """A bond without ports that is there by another's hand is made anew."""
+    switch, toy = a_switch(), a_toy()
+    toy.nics["bond7"] = Nic(master="", vlans={5: set()}, modes=())
+    toy.run("bridge vlan add dev br0 vid 3 self")
+    bare = {"lag7": PortState()}
+    state = read(toy, switch)
+    state = replace(state, ports=state.ports | bare)
+    for port, wanted in (*lag_set_up("swp3", "swp4"), *lag_taken_down("swp3", "swp4")):
+        change = PortChange("sw1", port, state.ports[port], wanted)
+        for order in DRIVER.render(switch, [change]):
+            assert isinstance(order, Line)
+            toy.run(order.text)
+        before, state = state, replay([change], State({"sw1": state})).switches["sw1"]
+        for found in (read(toy, switch), read(toy, switch, aspects_of(change), before)):
+            assert replace(found, ports=bare | dict(found.ports)) == state, (port, wanted)
+        has_members = any(held.lag == 7 for held in state.ports.values())
+        assert ("lag7" in read(toy, switch).ports) is has_members
+        assert not has_members or toy.nics["bond7"].master == "br0"
+    assert "bond7" not in toy.nics
 
 
 def test_a_factory_state_is_read() -> None:

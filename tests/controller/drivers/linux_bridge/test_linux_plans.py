@@ -1,13 +1,16 @@
 """Plans for Linux switches ask for nothing that the kernel refuses: whatever order, on the way there and back."""
 
-from collections.abc import Sequence
-from itertools import combinations, count
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, count, groupby
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from controller.drivers.driver import ASPECTS, Line, Show
 from controller.drivers.linux_bridge.driver import FAMILY
+from controller.model.lag_ports import with_lag_ports
 from controller.model.port_forms import without_bare_pvid
 from controller.model.state import (
     Change,
@@ -18,13 +21,18 @@ from controller.model.state import (
     StaticsChange,
     diff,
     factory_state,
+    replay,
 )
+from controller.planning.lag_setup import set_up_lag, take_down_lag
 from controller.planning.limits import abilities_of
 from controller.planning.plan import invert, make_plan
 from controller.planning.regulate import link_off, link_on, link_speed, multi_tree
 from controller.planning.steps import Plan
 from controller.planning.trees import one_tree, shortest_routes
 from lab.model import End, Host, Lab, Link, Port, Switch
+from tests.support.graph_lab import graph_lab
+from tests.support.switches.toy_ethtool import Nic
+from tests.support.switches.toy_linux import ToyLinux
 
 NAMES = ("sw1", "sw2", "sw3", "sw4")
 
@@ -93,6 +101,48 @@ def test_plans_and_their_ways_back_are_taken(statics: str) -> None:
     there_and_back(trees, link_speed(LAB, trees, link, 100, abilities=CAN))
     _, other = multi_tree(LAB, trees, one_tree, statics=statics, abilities=CAN)  # type: ignore[arg-type]
     there_and_back(trees, make_plan(LAB, trees, other, abilities=CAN))
+
+
+def carry_out(lab: Lab, toys: Mapping[str, ToyLinux], start: State, plan: Plan) -> State:
+    """Send a plan round by round to toys, and read each round back."""
+    state = start
+    for _, steps in groupby(plan.steps, key=lambda step: step.round):
+        changes = [step.change for step in steps]
+        for change in changes:
+            for order in FAMILY.driver.render(lab.switch(change.switch), [change]):
+                assert isinstance(order, Line)
+                toys[change.switch].run(order.text)
+        state = replay(changes, state)
+        assert diff(observe(lab, toys), state) == ()
+    return state
+
+
+def observe(lab: Lab, toys: Mapping[str, ToyLinux]) -> State:
+    driver, found = FAMILY.driver, {}
+    for switch in lab.switches:
+        queries = driver.queries(switch, frozenset(ASPECTS))
+        answers = {query: toys[switch.name].run(query.command) for query in queries if isinstance(query, Show)}
+        shown = driver.parse(switch, frozenset(ASPECTS), answers, None)
+        found[switch.name] = with_lag_ports(lab, switch.name, shown, driver.capabilities)
+    return State(found)
+
+
+def test_a_lag_is_set_up_and_taken_down_by_plans() -> None:
+    """From spanning tree with all cables up, to trees over the LAG, without it, and back."""
+    graph = graph_lab(3, [(0, 1), (1, 2), (2, 0)], [1, 1, 1], lag_cables={0: 2})
+    lab = replace(graph, switches=tuple(replace(switch, family="linux_bridge") for switch in graph.switches))
+    toys = {switch.name: ToyLinux({port.name: Nic() for port in switch.ports}) for switch in lab.switches}
+    start, lag = observe(lab, toys), lab.lags[0]
+    plan = set_up_lag(lab, start, lag, abilities=CAN)
+    state = carry_out(lab, toys, start, plan)
+    assert [state.port("sw1", port).lag for port in lag.ports_at("sw1")] == [lag.number] * 2
+    _, aim = multi_tree(lab, state, shortest_routes, abilities=CAN)
+    trees = carry_out(lab, toys, state, make_plan(lab, state, aim, abilities=CAN))
+    off = carry_out(lab, toys, trees, take_down_lag(lab, trees, lag, abilities=CAN))
+    assert not any(name.startswith("bond") for name in toys["sw1"].nics)
+    on = carry_out(lab, toys, off, set_up_lag(lab, off, lag, abilities=CAN))
+    assert all(port.admin_up for port in (on.port("sw1", name) for name in lag.ports_at("sw1"))) is False
+    carry_out(lab, toys, on, link_on(lab, on, lag.link, abilities=CAN))
 
 
 vids = st.integers(1, 4)

@@ -4,6 +4,7 @@ import random
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from itertools import groupby
 
 import pytest
@@ -14,6 +15,7 @@ from controller.drivers.linux_bridge.driver import FAMILY
 from controller.model.port_forms import without_bare_pvid
 from controller.model.state import (
     Change,
+    PortChange,
     PortState,
     State,
     SwitchState,
@@ -32,6 +34,7 @@ from lab.model import Lab
 from tests.support.qemu.machine import Machine
 from tests.support.qemu.small_lab import login, reachable, small_lab, spare_switch
 from tests.support.qemu.traffic import Traffic, missed, path
+from tests.support.switches.lag_steps import Steps, lag_set_up, lag_taken_down
 
 Sessions = Mapping[str, SwitchSession]
 PATIENCE_S = 30.0
@@ -184,6 +187,47 @@ def test_any_change_leads_where_it_says_and_a_saved_state_comes_back(machine: Ma
     assert observe_switch(switch, session) == state
     with pytest.raises(Rejected, match="Invalid argument"):
         session.send(Line("bridge fdb replace 02:00:00:00:00:09 dev swp1 master static vlan 4000"))
+    session.close()
+
+
+def test_a_lag_comes_to_be_with_its_first_port_is_saved_and_goes_with_its_last(machine: Machine) -> None:
+    switch = login(spare_switch(), machine)
+    session = SwitchSession(switch, FAMILY.driver, patience_s=PATIENCE_S)
+    factory = SwitchState({port.name: PortState() for port in switch.ports})
+
+    def reset() -> None:
+        now = observe_switch(switch, session)
+        for order in FAMILY.driver.render(switch, diff(State({switch.name: now}), State({switch.name: factory}))):
+            session.send(order)
+        assert observe_switch(switch, session) == factory
+
+    reset()
+    session.send(Line("bridge vlan add dev br0 vid 3 self"))
+    bare = {"lag7": PortState()}
+    state = replace(factory, ports=factory.ports | bare, vids=frozenset({1, 3}))
+
+    def go(steps: Steps) -> SwitchState:
+        now = state
+        for port, settings in steps:
+            change = PortChange(switch.name, port, now.ports[port], settings)
+            for order in FAMILY.driver.render(switch, [change]):
+                session.send(order)
+            now = replay([change], State({switch.name: now})).switches[switch.name]
+            found = observe_switch(switch, session)
+            assert replace(found, ports=bare | dict(found.ports)) == now, (port, settings)
+        return now
+
+    state = go(lag_set_up("swp1", "swp2"))
+    session.send(Line("ip -d link show bond7 | grep -q 'bond mode balance-xor .* xmit_hash_policy layer3+4'"))
+    for order in FAMILY.driver.save(switch):
+        session.send(order)
+    set_up = observe_switch(switch, session)
+    go(lag_taken_down("swp1", "swp2"))
+    session.send(Line("! ip link show dev bond7 2>/dev/null"))
+    session.send(Line("sh -e /etc/eee-testbed/br0.sh"))
+    assert observe_switch(switch, session) == set_up
+    go(lag_taken_down("swp1", "swp2"))
+    reset()
     session.close()
 
 
