@@ -15,7 +15,7 @@ from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Un
 _PAIR: Final = re.compile(r"^ ([A-Z][\w/ ]*?) *= +(\S.*?) *$", re.MULTILINE)
 _MEGA: Final = 1e6
 _SQUARES: Final = ("bt", "sp")
-_POWERS: Final = ("cg", "ft", "is", "mg", "lu")
+_POWERS: Final = ("cg", "ft", "is", "mg")
 
 
 class NpbParameters(Parameters):
@@ -23,7 +23,8 @@ class NpbParameters(Parameters):
 
     folder: str = Field(min_length=1, description="folder of the binaries on the nodes")
     benchmark: Literal["bt", "cg", "ep", "ft", "is", "lu", "mg", "sp"] = Field(
-        description="which one; bt and sp need a square number of ranks, all others but ep a power of two"
+        description="which one; bt and sp need a square number of ranks, cg, ft, is and mg a power of two, lu "
+        "a grid of ranks that is at most twice as long as wide"
     )
     problem_class: Literal["S", "W", "A", "B", "C", "D", "E", "F"] = Field(
         "A", description="size of its problem, from S, the smallest, to F"
@@ -40,12 +41,17 @@ class Npb:
     parameters: type[NpbParameters] = NpbParameters
 
     def launch(self, parameters: NpbParameters, placement: Placement) -> Launch:
-        """The binary of this name; bt and sp want a square number of ranks, the others (but ep) a power of two."""
+        """The binary of this name, if it runs on so many ranks (NPB 3.3.1, sys/setparams.c; 3.4 is the same)."""
         ranks = placement.ranks
         if parameters.benchmark in _SQUARES and int(ranks**0.5) ** 2 != ranks:
             raise Unfit(f"{parameters.benchmark} runs on a square number of ranks, not on {ranks}: choose other hosts.")
         if parameters.benchmark in _POWERS and ranks & (ranks - 1):
             raise Unfit(f"{parameters.benchmark} runs on a power of two of ranks, not on {ranks}: choose other hosts.")
+        if parameters.benchmark == "lu" and not _has_grid(ranks):
+            raise Unfit(
+                f"lu runs on a grid of ranks that is at most twice as long as wide, which {ranks} ranks have not: "
+                "choose other hosts."
+            )
         ending = "x" if parameters.version == "3.4" else str(ranks)
         return Launch((f"{parameters.folder}/{parameters.benchmark}.{parameters.problem_class}.{ending}",))
 
@@ -67,3 +73,7 @@ class Npb:
         if solved != parameters.problem_class or (ranks and int(ranks) != placement.ranks):
             return Answer(False, f"it solved class {solved} on {ranks or '?'} ranks: look at the binary.", figures)
         return Answer(True, "", figures)
+
+
+def _has_grid(ranks: int) -> bool:
+    return any(ranks % wide == 0 and wide <= ranks // wide <= 2 * wide for wide in range(1, int(ranks**0.5) + 1))

@@ -48,6 +48,7 @@ def test_patterns_are_their_own_inverse(size: int) -> None:
         ("osu", {**FOLDER, "benchmark": "osu_bw"}, 4, "two ranks"),
         ("npb", {**FOLDER, "benchmark": "bt"}, 8, "square number"),
         ("npb", {**FOLDER, "benchmark": "cg"}, 6, "power of two"),
+        ("npb", {**FOLDER, "benchmark": "lu"}, 10, "twice as long as wide"),
         ("hpcc", {"grid_rows": 3}, 4, "equal rows"),
         ("matrix-transpose", {}, 6, "4, 9, 16"),
     ],
