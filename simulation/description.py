@@ -151,7 +151,13 @@ class Router(_Part):
     speedup: Annotated[int, Field(ge=1, le=255)] = 2
     """Internal steps a cycle; an empty router takes ⌈3 / speedup⌉ + traversal_delay - 1 cycles."""
 
+    routing_delay: Annotated[int, Field(ge=0, le=255)] = 0
+    """Cycles of routing; 0 is lookahead. Else a router takes ⌈4 / speedup⌉ + traversal_delay + routing_delay - 2."""
+
     traversal_delay: Annotated[int, Field(ge=1, le=255)] = 1
+    pipelined: bool = True
+    """Whether a stage of several cycles takes others in meanwhile; in BookSim2 it does not."""
+
     credit_delay: Annotated[int, Field(ge=0, le=255)] = 2
     packet_flits: PositiveInt = 1
     switching: Literal["wormhole", "cut_through"] = "wormhole"
@@ -466,6 +472,7 @@ class Description(_Part):
             for differs, why in (
                 (router.switching != "cut_through", "switching is not cut_through"),
                 (router.traversal_delay != 1, "traversal_delay is not 1"),
+                (router.routing_delay != 0, "routing_delay is not 0"),
                 (router.buffer_flits < least, f"buffers have less than {_ENOUGH_PACKETS} packets ({least} flits)"),
                 (self.links.needs_flits, "links coalesce or are slower"),
                 (self.consolidation is not None or self.stages is not None, "links are turned off"),

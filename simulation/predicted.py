@@ -67,7 +67,13 @@ class SimulatedNetwork:
     def description(self, flits: int, load: float, links: Links = _AWAKE) -> Description:
         """Messages of so many flits, to nodes at random, at a load in flits a node and cycle."""
         batch = max(_LEAST_BATCH, ceil(_BATCH_PACKETS * flits / (self.topology.nodes * load)))
-        router = {"packet_flits": flits, "buffer_flits": 8 * flits, "switching": "cut_through", "traversal_delay": 1}
+        router = {
+            "packet_flits": flits,
+            "buffer_flits": 8 * flits,
+            "switching": "cut_through",
+            "traversal_delay": 1,
+            "routing_delay": 0,
+        }
         return Description.model_validate(
             {
                 "name": "predicted",

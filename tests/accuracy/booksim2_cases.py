@@ -41,7 +41,9 @@ class Case:
     flits: int = 1
     speedup: int = 1
     credit_delay: int = 2
+    routing_delay: int = 0
     traversal_delay: int = 1
+    pipelined: bool = True
     extra: Words = field(default_factory=dict)
     """Further options of BookSim2."""
 
@@ -170,8 +172,10 @@ CASES: Final[Mapping[str, Case]] = {
     "torus 8x8, 8 VCs of 64 flits": Case(_TORUS_8, _UNIFORM, vcs=8, buffer=64, flits=4, speedup=2),
     "torus 8x8, packets of 20 flits": Case(_TORUS_8, _UNIFORM, flits=20, speedup=2),
     "mesh 8x8, 1 VC": Case(_MESH_8, _UNIFORM, vcs=1, flits=4),
-    "mesh 8x8, traversal of 3 cycles": Case(_MESH_8, _UNIFORM, traversal_delay=3, flits=2),
-    "mesh 8x8, traversal of 2, speedup 2": Case(_MESH_8, _UNIFORM, traversal_delay=2, speedup=2),
+    "mesh 8x8, traversal of 3 cycles": Case(_MESH_8, _UNIFORM, traversal_delay=3, pipelined=False, flits=2),
+    "mesh 8x8, routing of a cycle": Case(_MESH_8, _UNIFORM, routing_delay=1, flits=2),
+    "mesh 8x8, routing of 2 cycles, speedup 2": Case(_MESH_8, _UNIFORM, routing_delay=2, pipelined=False, speedup=2),
+    "mesh 8x8, traversal of 2, speedup 2": Case(_MESH_8, _UNIFORM, traversal_delay=2, pipelined=False, speedup=2),
     "torus 8x8, credits without delay": Case(_TORUS_8, _UNIFORM, credit_delay=0, buffer=4),
     "torus 8x8, credits after 6 cycles": Case(_TORUS_8, _UNIFORM, credit_delay=6, buffer=4),
     # Minimal adaptive, as there.

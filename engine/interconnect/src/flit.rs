@@ -664,6 +664,15 @@ impl FlitEngine {
             self.routers[router as usize].switching.push(input as u32);
             return;
         }
+        if self.parameters.routing_delay > 0 {
+            self.routers[router as usize].route(input as u32);
+        } else {
+            self.ask(router, input, flit);
+        }
+    }
+
+    /// Choose where the packet in front goes, and ask for it.
+    fn ask(&mut self, router: RouterId, input: usize, flit: Flit) {
         let is_control = self.is_control(input);
         let in_port = self.inputs.port(input);
         let queued = Queued {
@@ -743,6 +752,10 @@ impl FlitEngine {
     fn internal_step(&mut self, router: RouterId) {
         let (channels, data) = (usize::from(self.channels), usize::from(self.parameters.vcs));
         let state = &mut self.routers[router as usize];
+        let delay = self.parameters.routing_delay;
+        if delay > 0 {
+            state.begin_routing(self.now, delay, self.parameters.pipelined);
+        }
         self.allocator.allocate_vcs(
             router,
             &state.waiting,
@@ -752,7 +765,7 @@ impl FlitEngine {
         );
         self.allocator
             .allocate_switch(router, &state.switching, &self.inputs, &self.outputs);
-        state.traverse(self.now, self.parameters.traversal_delay, &mut self.outputs);
+        state.traverse(self.now, &self.parameters, &mut self.outputs);
         for &(input, request, output) in &self.allocator.vc_grants {
             let request = self.inputs.request(input as usize, request);
             let is_control = channels != data && input as usize % channels == data;
@@ -784,6 +797,13 @@ impl FlitEngine {
         if !self.allocator.switch_grants.is_empty() {
             let inputs = &self.inputs;
             self.routers[router as usize].settle(|input| inputs.is_switching(input as usize));
+        }
+        if delay > 0 {
+            while let Some(input) = self.routers[router as usize].routed(self.now) {
+                if let Some(flit) = self.inputs.first(input as usize) {
+                    self.ask(router, input as usize, flit);
+                }
+            }
         }
     }
 

@@ -101,9 +101,9 @@ impl PacketEngine {
                 "the packet engine simulates virtual cut-through; choose the flit engine for wormhole switching",
             );
         }
-        if parameters.traversal_delay != 1 {
+        if parameters.traversal_delay != 1 || parameters.routing_delay != 0 {
             return SimulationError::parameter(
-                "the packet engine has a switch traversal of 1 cycle",
+                "the packet engine has a switch traversal of 1 cycle and no routing delay",
             );
         }
         if routing.vcs() != parameters.vcs {

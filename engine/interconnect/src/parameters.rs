@@ -17,7 +17,8 @@ pub enum Switching {
 ///
 /// A flit passes three stages: virtual-channel allocation (heads only), switch allocation, switch traversal. Each takes
 /// one internal step, and a cycle has `speedup` of them. So an empty router takes t_r = ⌈3 / speedup⌉ +
-/// `traversal_delay` - 1 cycles. Routes are known when a packet arrives (lookahead).
+/// `traversal_delay` - 1 cycles, if routes are known when a packet arrives (lookahead). A `routing_delay` d is a stage
+/// before these, a step long and d - 1 cycles: t_r = ⌈4 / speedup⌉ + `traversal_delay` + d - 2.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RouterParameters {
     /// Virtual channels of every channel.
@@ -26,8 +27,13 @@ pub struct RouterParameters {
     pub buffer_flits: u16,
     /// Internal steps in a cycle.
     pub speedup: u8,
+    /// Cycles of the routing of a packet that has come to the front; 0 is lookahead.
+    pub routing_delay: u8,
     /// Cycles of the switch traversal; at least 1.
     pub traversal_delay: u8,
+    /// Whether a stage of several cycles takes others in meanwhile. In BookSim2 it does not: what comes while somebody is in
+    /// the stage begins when all have left.
+    pub pipelined: bool,
     /// Cycles from a credit's arrival to its use.
     pub credit_delay: u8,
     /// Flits of a packet.
@@ -48,7 +54,9 @@ impl Default for RouterParameters {
             vcs: 6,
             buffer_flits: 32,
             speedup: 2,
+            routing_delay: 0,
             traversal_delay: 1,
+            pipelined: true,
             credit_delay: 2,
             packet_flits: 1,
             switching: Switching::Wormhole,
@@ -62,7 +70,11 @@ impl RouterParameters {
     /// Cycles that a flit takes through an empty router.
     #[must_use]
     pub fn router_cycles(&self) -> u64 {
-        u64::from(3u8.div_ceil(self.speedup)) + u64::from(self.traversal_delay) - 1
+        let stages = 3 + u8::from(self.routing_delay > 0);
+        u64::from(stages.div_ceil(self.speedup))
+            + u64::from(self.routing_delay.saturating_sub(1))
+            + u64::from(self.traversal_delay)
+            - 1
     }
 
     /// Refuse what cannot be simulated.

@@ -32,28 +32,35 @@ fn engine(
 
 fn parameters() -> impl Strategy<Value = RouterParameters> {
     (
-        (1..5u8, 1..9u16, 1..4u8, 1..3u8, 0..4u8),
-        (1..9u32, any::<bool>(), 0..20u32),
+        (1..5u8, 1..9u16, 1..4u8, 1..3u8, 0..4u8, 0..4u8),
+        (1..9u32, any::<bool>(), 0..20u32, any::<bool>()),
     )
         .prop_map(
-            |((vcs, buffer, speedup, traversal, credit), (flits, cut, window))| RouterParameters {
-                vcs,
-                buffer_flits: if cut {
-                    buffer.max(flits as u16)
-                } else {
-                    buffer
-                },
-                speedup,
-                traversal_delay: traversal,
-                credit_delay: credit,
-                packet_flits: flits,
-                switching: if cut {
-                    Switching::CutThrough
-                } else {
-                    Switching::Wormhole
-                },
-                threshold: 2,
-                history_window: window,
+            |(
+                (vcs, buffer, speedup, traversal, credit, routing),
+                (flits, cut, window, pipelined),
+            )| {
+                RouterParameters {
+                    vcs,
+                    buffer_flits: if cut {
+                        buffer.max(flits as u16)
+                    } else {
+                        buffer
+                    },
+                    speedup,
+                    routing_delay: routing,
+                    traversal_delay: traversal,
+                    pipelined,
+                    credit_delay: credit,
+                    packet_flits: flits,
+                    switching: if cut {
+                        Switching::CutThrough
+                    } else {
+                        Switching::Wormhole
+                    },
+                    threshold: 2,
+                    history_window: window,
+                }
             },
         )
 }
@@ -169,13 +176,22 @@ fn every_routing_keeps_the_laws_under_load() {
 fn latency_without_other_traffic_is_the_closed_form() {
     for (name, network, algorithm, vcs) in pairs() {
         let network = network.with_link_latency(4).unwrap();
-        for (speedup, traversal_delay, packet_flits) in
-            [(1, 1, 1), (2, 1, 1), (3, 1, 1), (2, 1, 5), (1, 3, 8)]
-        {
+        for (speedup, routing_delay, traversal_delay, packet_flits) in [
+            (1, 0, 1, 1),
+            (2, 0, 1, 1),
+            (3, 0, 1, 1),
+            (2, 0, 1, 5),
+            (1, 0, 3, 8),
+            (1, 1, 1, 2),
+            (2, 1, 1, 1),
+            (2, 3, 2, 3),
+            (4, 2, 1, 1),
+        ] {
             let parameters = RouterParameters {
                 vcs,
                 buffer_flits: 16,
                 speedup,
+                routing_delay,
                 traversal_delay,
                 packet_flits,
                 ..RouterParameters::default()
@@ -206,6 +222,28 @@ fn latency_without_other_traffic_is_the_closed_form() {
             }
         }
     }
+}
+
+/// A switch of 3 cycles that takes nobody in meanwhile. In the first router the head is in it alone, and the three flits
+/// behind it go together, 2 cycles late. In the second the tail comes a cycle too late for the two before it, and falls
+/// back by 1; in the third it keeps its distance.
+#[test]
+fn a_stage_that_is_not_pipelined_takes_flits_in_turns() {
+    let network = torus(&[4, 4], true);
+    let parameters = RouterParameters {
+        buffer_flits: 16,
+        speedup: 1,
+        traversal_delay: 3,
+        pipelined: false,
+        packet_flits: 4,
+        ..RouterParameters::default()
+    };
+    let mut engine = engine(&network, Algorithm::DimensionOrder, parameters, 0.0, 9);
+    engine.measure(true);
+    assert!(engine.offer(0, 5));
+    engine.advance(200);
+    let wanted = zero_load::latency(&parameters, 3, 2) + 2 + 1;
+    assert_eq!(engine.measurement().latencies().mean(), Some(wanted as f64));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use super::Flit;
 use crate::network::{Network, PortId};
-use crate::parameters::Switching;
+use crate::parameters::{RouterParameters, Switching};
 use crate::routing::Request;
 
 /// No output VC, or no owner.
@@ -260,6 +260,8 @@ struct Crossing {
 #[derive(Clone, Debug, Default)]
 pub(super) struct RouterState {
     pub(super) active: bool,
+    /// Input VCs whose packet is being routed, and when that is known; `None` until the step after it came.
+    routing: VecDeque<(u32, Option<u64>)>,
     /// Input VCs that ask for a virtual channel.
     pub(super) waiting: Vec<u32>,
     /// Input VCs that hold one and have a flit.
@@ -273,11 +275,44 @@ pub(super) struct RouterState {
 
 impl RouterState {
     pub(super) fn is_busy(&self) -> bool {
-        !(self.waiting.is_empty()
+        !(self.routing.is_empty()
+            && self.waiting.is_empty()
             && self.switching.is_empty()
             && self.crossing.is_empty()
             && self.sending.is_empty()
             && self.crediting.is_empty())
+    }
+
+    /// A packet has come to the front, and has to be routed.
+    pub(super) fn route(&mut self, input: u32) {
+        self.routing.push_back((input, None));
+    }
+
+    /// A step begins: packets that came before it are routed within `delay` cycles, this one included; unless `pipelined`,
+    /// once all that are being routed are done.
+    pub(super) fn begin_routing(&mut self, now: u64, delay: u8, pipelined: bool) {
+        if !pipelined
+            && self
+                .routing
+                .front()
+                .is_some_and(|(_, until)| until.is_some())
+        {
+            return;
+        }
+        let due = now + u64::from(delay) - 1;
+        for (_, until) in &mut self.routing {
+            until.get_or_insert(due);
+        }
+    }
+
+    /// An input VC whose packet has been routed by now.
+    pub(super) fn routed(&mut self, now: u64) -> Option<u32> {
+        let &(input, until) = self.routing.front()?;
+        if until.is_none_or(|until| until > now) {
+            return None;
+        }
+        self.routing.pop_front();
+        Some(input)
     }
 
     pub(super) fn crossing(&self) -> usize {
@@ -308,14 +343,23 @@ impl RouterState {
         queue.push_back(vc);
     }
 
-    /// Flits that were granted in an earlier step move to the output queues.
-    pub(super) fn traverse(&mut self, now: u64, delay: u8, outputs: &mut Outputs) {
-        let due = now + u64::from(delay) - 1;
-        for crossing in &mut self.crossing {
-            crossing.until.get_or_insert(due);
+    /// Flits that were granted in an earlier step move to the output queues within `traversal_delay` cycles, this one
+    /// included; unless stages are pipelined, once all that are in the switch have left it.
+    pub(super) fn traverse(
+        &mut self,
+        now: u64,
+        parameters: &RouterParameters,
+        outputs: &mut Outputs,
+    ) {
+        let taken = self.crossing.front().is_some_and(|one| one.until.is_some());
+        if parameters.pipelined || !taken {
+            let due = now + u64::from(parameters.traversal_delay) - 1;
+            for crossing in &mut self.crossing {
+                crossing.until.get_or_insert(due);
+            }
         }
         while let Some(crossing) = self.crossing.front()
-            && crossing.until <= Some(now)
+            && crossing.until.is_some_and(|until| until <= now)
         {
             let queue = &mut outputs.queues[crossing.port as usize];
             if queue.is_empty() {
