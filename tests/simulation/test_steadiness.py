@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import sem, t
 
 from simulation.steadiness import batch_means, mser
 
@@ -44,6 +45,14 @@ def test_the_interval_holds_the_mean_as_often_as_it_says() -> None:
         assert found is not None
         held += abs(found.mean - 20) <= found.half_width
     assert 0.90 <= held / 400 <= 0.99
+
+
+def test_the_interval_is_students() -> None:
+    values = np.random.default_rng(4).normal(10, 1, 20)
+    found = batch_means(values.tolist(), [1.0] * 20)
+    assert found is not None
+    low, high = t.interval(0.95, 19, loc=values.mean(), scale=sem(values))
+    assert (found.mean - found.half_width, found.mean + found.half_width) == pytest.approx((low, high))
 
 
 def test_too_few_batches_have_no_interval() -> None:

@@ -11,10 +11,6 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from simulation.description import Description
-from simulation.pool import local_pool
-from simulation.results import Results
-from simulation.sweep import simulate
 from tests.speed import quiet
 
 _DESCRIPTION: Final = {
@@ -23,13 +19,19 @@ _DESCRIPTION: Final = {
     "routing": "dor",
     "router": {"switching": "cut_through"},
     "loads": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8],
-    "seeds": [1, 2, 3, 4],
+    "seeds": [1, 2, 3, 4, 5, 6, 7, 8],
     "precision": {"within_percent": 0.1, "most_cycles": 100_000},
 }
 
 
 def measure(jobs: int, folder: Path) -> float:
     """Seconds of a whole sweep."""
+    # Not above: a worker loads the main module, too, and `eeectl` has nothing there that a worker would not load.
+    from simulation.description import Description  # noqa: PLC0415
+    from simulation.pool import local_pool  # noqa: PLC0415
+    from simulation.results import Results  # noqa: PLC0415
+    from simulation.sweep import simulate  # noqa: PLC0415
+
     description = Description.model_validate(_DESCRIPTION)
     begun = time.perf_counter()
     with local_pool(jobs) as pool:
