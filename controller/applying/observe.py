@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, TypeVar
 
-from controller.drivers.driver import ASPECTS, Aspect, EeeStatus
+from controller.drivers.driver import ASPECTS, Aspect, Driver, EeeStatus
 from controller.drivers.table import driver_of
-from controller.model.lag_ports import with_lag_ports
+from controller.model.lag_ports import with_lag_ports, without_bare_lags
 from controller.model.state import State, SwitchState
 from controller.transports.session import Connect, Session
 from controller.transports.switches import open_session
@@ -32,6 +32,21 @@ def observe_switch(
     return driver.parse(switch, aspects, session.ask(driver.queries(switch, aspects)), base)
 
 
+def read_switch(
+    lab: Lab,
+    switch: Switch,
+    driver: Driver,
+    session: Session,
+    aspects: frozenset[Aspect] = ALL,
+    base: SwitchState | None = None,
+) -> SwitchState:
+    """The same as a part of its lab's state, which has the ports of LAGs that switches do not show."""
+    if base is not None and "vlan" not in aspects:
+        base = without_bare_lags(lab, switch.name, base)
+    shown = driver.parse(switch, aspects, session.ask(driver.queries(switch, aspects)), base)
+    return with_lag_ports(lab, switch.name, shown, driver.capabilities)
+
+
 def observe_lab(
     lab: Lab, connect: Connect = open_session, aspects: frozenset[Aspect] = ALL, base: State | None = None
 ) -> State:
@@ -41,21 +56,15 @@ def observe_lab(
     """
     found = ask_switches(
         lab,
-        lambda switch, session: observe_switch(
-            switch, session, aspects, base.switches[switch.name] if base is not None else None
+        lambda switch, session: read_switch(
+            lab, switch, driver_of(switch), session, aspects, base.switches[switch.name] if base is not None else None
         ),
         connect,
     )
     for outcome in found.values():
         if isinstance(outcome, DeviceError):
             raise outcome
-    shown = {name: state for name, state in found.items() if isinstance(state, SwitchState)}
-    return State(
-        {
-            name: with_lag_ports(lab, name, state, driver_of(lab.switch(name)).capabilities)
-            for name, state in shown.items()
-        }
-    )
+    return State({name: state for name, state in found.items() if isinstance(state, SwitchState)})
 
 
 def ask_switches(

@@ -15,9 +15,9 @@ from itertools import groupby
 from typing import Protocol
 
 from controller.applying.journal import AcceptedOrder, Acknowledged, Entry, LinkSeen, Sending, Verified
+from controller.applying.observe import ALL, read_switch
 from controller.applying.switchboard import Switchboard, require
-from controller.drivers.driver import ASPECTS, Aspect, Command, Driver, Line, aspects_of
-from controller.model.lag_ports import with_lag_ports, without_bare_lags
+from controller.drivers.driver import Aspect, Command, Driver, Line, aspects_of
 from controller.model.state import (
     Change,
     PortChange,
@@ -36,8 +36,6 @@ from controller.transports import session
 from controller.transports.session import Session
 from lab.errors import DeviceError, Drift, Ignored, LabError
 from lab.model import Lab, Switch
-
-ALL: frozenset[Aspect] = frozenset(ASPECTS)
 
 
 class Stopped(LabError):
@@ -237,12 +235,9 @@ class Executor:
     ) -> Callable[[Session], SwitchState]:
         switch = self._switches[name]
         driver = self._driver_of(switch)
-        if base is not None and "vlan" not in aspects:
-            base = without_bare_lags(self._lab, name, base)
 
         def read(line: Session) -> SwitchState:
-            shown = driver.parse(switch, aspects, line.ask(driver.queries(switch, aspects)), base)
-            return with_lag_ports(self._lab, name, shown, driver.capabilities)
+            return read_switch(self._lab, switch, driver, line, aspects, base)
 
         return read
 
