@@ -30,7 +30,7 @@ _TENTH = "1/10 of the wall's"
 
 
 def _runner(pace: str | None) -> Runner:
-    """A runner of an experiment with the usual guards, none of which was violated, in a lab of that pace or on a rack."""
+    """A runner with the usual guards, none of which was violated, in a lab of that pace or on a rack."""
     sink = SimpleNamespace(violations=list)
     experiment = SimpleNamespace(guards=Guards(meters=False), measure=SimpleNamespace(what="program"))
     monitor = None if pace is None else SimpleNamespace()
