@@ -27,9 +27,6 @@ _LOG_T: Final = float(gammaln((FREEDOM + 1) / 2) - gammaln(FREEDOM / 2) - 0.5 * 
 _ENTROPY: Final = 1.7735
 """Of a Student-t distribution with three degrees of freedom and a scale of 1."""
 
-_LOG_WEIGHTS: Final = np.log([0.5, 0.2, 0.2, 0.05, 0.05])
-"""Of the errors `echo_delays.NODES`."""
-
 
 class Likelihood:
     """The likelihood of parameters given a path's echoes, with what is known of the hosts' own time."""
@@ -49,8 +46,6 @@ class Likelihood:
         self.rested_us = self.gap_us - np.nan_to_num(np.maximum(before_us - np.quantile(self.rtt_us, 0.02), 0.0))
         """Gaps less the estimated wait of the echo before: about how long the last transmitter was idle."""
 
-        self._delays = EchoDelays(probes, path)
-        self._place = np.cumsum(kept) - 1
         rest = np.nan_to_num(rest_us(probes), nan=float(np.nanmedian(rest_us(probes))))
         noise_us = rise.noise_us
         self.expected_height = len(self.rtt_us) * (-_ENTROPY - float(np.log(noise_us))) if noise_us > 0 else np.inf
@@ -60,9 +55,10 @@ class Likelihood:
         self._terms = rise.terms(rest[kept])
         later_us = np.diff(rise.mean(rest), prepend=0.0)
         later_us[0] = 0.0
-        self._later_us: Floats | None = later_us if float(np.ptp(later_us)) > 0 else None
+        self._delays = EchoDelays(probes, path, kept, later_us)
+        self._rises = float(np.ptp(later_us)) > 0
         self._share = 2 + len(self._terms)
-        self.common = self._share + (self._later_us is not None)
+        self.common = self._share + self._rises
         """Number of parameters before those of the groups."""
 
         longest_us = float(self.gap_us.max())
@@ -92,7 +88,7 @@ class Likelihood:
         with np.errstate(invalid="ignore"):
             inside = np.all((columns >= low) & (columns <= high), axis=1)
         inside &= thetas[:, 1] > np.log(LEAST_NOISE_US)
-        if self._later_us is not None:
+        if self._rises:
             inside &= (thetas[:, self._share] >= 0.0) & (thetas[:, self._share] <= 1.0)
         prior = self.rise.log_prior(thetas[:, 0], thetas[:, 2 : self._share])
         found = np.full(len(thetas), -np.inf)
@@ -104,38 +100,24 @@ class Likelihood:
         left = self.rtt_us - self.known_us - thetas[:, :1]
         if len(self._terms):
             left = left - thetas[:, 2 : self._share] @ self._terms
-        noise_us = np.exp(thetas[:, 1, None])
+        noise_us = np.exp(thetas[:, 1])
         if structure is NOTHING or not structure.groups:
-            total: Floats = _log_t(left, noise_us).sum(axis=1)
+            total: Floats = _log_t(left, noise_us[:, None]).sum(axis=1)
             return total
         error_us = np.zeros_like(noise_us) if sharp else np.minimum(noise_us, _MOST_ERROR_US)
-        delays = self._delays.of(structure, thetas[:, self.common :], error_us, self._later(thetas))
-        asleep = self._place[delays.asleep[self.kept[delays.asleep]]]
-        left[:, asleep] -= delays.plateau_us
-        which = self.kept[delays.active]
-        active = self._place[delays.active[which]]
-        settled = np.ones(left.shape[1], dtype=bool)
-        settled[active] = False
-        total = _log_t(left[:, settled], noise_us).sum(axis=1)
-        if active.size:
-            nodes = _log_t(left[:, active] - delays.active_us[:, :, which], noise_us)
-            mixed = nodes[0] if sharp else np.logaddexp.reduce(nodes + _LOG_WEIGHTS[:, None, None], axis=0)
-            total = total + mixed.sum(axis=1)
-        return total
+        columns = thetas[:, self.common :]
+        return self._delays.log_likelihood(structure, columns, left, noise_us, error_us, self._later_share(thetas))
 
     def residual_us(self, structure: Structure, theta: Floats) -> Floats:
         """Round trips less what one candidate explains, shape (echoes used,)."""
         left = self.rtt_us - self.known_us - theta[0] - theta[2 : self._share] @ self._terms
-        delays = self._delays.of(structure, theta[None, self.common :], np.zeros((1, 1)), self._later(theta[None]))
-        left[self._place[delays.asleep[self.kept[delays.asleep]]]] -= float(delays.plateau_us[0, 0])
-        which = self.kept[delays.active]
-        left[self._place[delays.active[which]]] -= delays.active_us[0, 0, which]
-        found: Floats = left
+        share = float(self._later_share(theta[None])[0])
+        found: Floats = left - self._delays.of(structure, theta[self.common :], share)[self.kept]
         return found
 
-    def _later(self, thetas: Floats) -> Floats | float:
-        """How much later than the one before it each answer left, of the share of the rise that is the far host's."""
-        return 0.0 if self._later_us is None else thetas[:, self._share, None] * self._later_us
+    def _later_share(self, thetas: Floats) -> Floats:
+        """The share of the rise that is the far host's."""
+        return thetas[:, self._share] if self._rises else np.zeros(len(thetas))
 
     @property
     def terms(self) -> slice:

@@ -46,6 +46,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<python::virtual_engine::PyVirtualEngine>()?;
     module.add_class::<python::agent::SnmpAgent>()?;
     module.add_class::<python::lab_clock::LabClock>()?;
+    module.add_class::<python::echo_walk::EchoWalk>()?;
     module.add_function(wrap_pyfunction!(python::lab_clock::cap_processors, module)?)?;
     module.add_function(wrap_pyfunction!(
         python::lab_clock::lab_clock_library,

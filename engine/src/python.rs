@@ -1,6 +1,7 @@
 //! The Python module `eee_engine`.
 
 pub mod agent;
+pub mod echo_walk;
 pub mod engine;
 pub mod error;
 pub mod fabric;

@@ -1,6 +1,7 @@
 """802.1Q switches and EEE links on a live or a virtual clock, with TAP devices and SNMP agents."""
 
 from eee_engine._engine import (
+    EchoWalk,
     Engine,
     FabricError,
     LabClock,
@@ -19,6 +20,7 @@ from eee_engine._engine import (
 )
 
 __all__ = [
+    "EchoWalk",
     "Engine",
     "FabricError",
     "LabClock",

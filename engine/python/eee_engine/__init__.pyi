@@ -378,6 +378,42 @@ class LabClock:
     def close(self) -> None:
         """Lab time runs at the wall's pace from now on."""
 
+class EchoWalk:
+    """Delays that sleeping transmitters add to echoes of one path, and the likelihood of round trips under them.
+
+    A *sleeper* is (place on the path, "deep", "hybrid" or "coalescing", column of its first time); in the order of the
+    places. Its times stand in the order of `analysis.links.structures.TIMES`. Arrays are flat views of doubles.
+    """
+
+    def __init__(
+        self,
+        gap_us: memoryview,
+        burst_byte: memoryview,
+        byte_us: memoryview,
+        later_us: memoryview,
+        kept: Sequence[bool],
+        echo_byte: float,
+    ) -> None:
+        """Arrays: gaps (places, echoes), NaN where unknown; bursts (echoes); time of a byte (places); later (echoes).
+
+        `later_us`: how much later than the one before it each answer may have left the far host. ValueError if the
+        shapes do not match.
+        """
+    def log_likelihood(
+        self,
+        order: Sequence[tuple[int, str, int]],
+        times: memoryview,
+        left_us: memoryview,
+        scales: Sequence[tuple[float, float, float]],
+    ) -> list[float]:
+        """Of each candidate, from times (candidates, columns) and round trips less the hosts' own (candidates, kept).
+
+        Of each candidate the scale of the errors of round trips (Student-t with three degrees of freedom), that of the
+        errors of gaps (0: none), and the share of `later_us` that delays answers. ValueError if shapes do not match.
+        """
+    def delays_us(self, order: Sequence[tuple[int, str, int]], times: Sequence[float], later_share: float) -> list[float]:
+        """Delay of each echo, kept or not, under one candidate's times. ValueError if there are too few times."""
+
 def cap_processors(quotas: Sequence[tuple[PathLike[str] | str, float]]) -> None:
     """Let control groups use so many of this machine's cores: (folder of a group with a CPU controller, cores).
 

@@ -1,11 +1,13 @@
-"""The quick walk over echoes, against the plain one."""
+"""The engine's walk over echoes, against the plain one; and the likelihood, against the formula."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import t as student
 
 from analysis.interval import Floats
-from analysis.links.echo_delays import Delays, EchoDelays
+from analysis.links.echo_delays import EchoDelays
 from analysis.links.path_delay import Policy, echo_extra_us
 from analysis.links.probes import Probes
 from analysis.links.sleep_path import GIGABIT_BYTE_US, plain_path
@@ -14,12 +16,9 @@ from analysis.links.structures import Group, Structure
 BURST_BYTE = 130.0
 
 
-def _whole(delays: Delays, count: int) -> Floats:
-    """Delays of all echoes, shape (candidates, echoes)."""
-    found = np.zeros((len(delays.plateau_us), count))
-    found[:, delays.asleep] = delays.plateau_us
-    found[:, delays.active] = delays.active_us[0]
-    return found
+def _walk(probes: Probes, kept: Floats | None = None) -> EchoDelays:
+    count = len(probes.sent_us)
+    return EchoDelays(probes, plain_path(), np.ones(count, bool) if kept is None else kept > 0, np.zeros(count))
 
 
 @settings(max_examples=60, deadline=None)
@@ -30,11 +29,11 @@ def test_both_walks_agree_for_ports_and_cards(seed: int) -> None:
     probes = Probes.of(np.cumsum([0.0, *random.uniform(20.0, 1_500.0, 300)]), np.full(301, 9.0), BURST_BYTE)
     structure = Structure((Group("deep", (1, 3)), Group("deep", (0, 2))))
     column = random.uniform([1.0, 0.0, 0.5] * 2, [900.0, 300.0, 100.0] * 2)
-    delays = EchoDelays(probes, plain_path()).of(structure, np.array([column, column]), np.zeros((2, 1)))
+    found = _walk(probes).of(structure, column)
     port, card = Policy(*column[:3]), Policy(*column[3:])
     path = [card, port, card, port]
     plain = echo_extra_us(probes.sent_us, 0.0, path, probes.burst_byte, GIGABIT_BYTE_US)
-    assert np.allclose(_whole(delays, 301), plain, atol=1e-6)
+    assert np.allclose(found, plain, atol=1e-6)
 
 
 @settings(max_examples=30, deadline=None)
@@ -43,6 +42,35 @@ def test_both_walks_agree_for_hybrid(seed: int) -> None:
     random = np.random.default_rng(seed)
     probes = Probes.of(np.cumsum([0.0, *random.uniform(20.0, 2_500.0, 300)]), np.full(301, 9.0), BURST_BYTE)
     column = random.uniform([1.0, 0.0, 20.0, 0.5, 10.0], [600.0, 300.0, 100.0, 20.0, 900.0])
-    delays = EchoDelays(probes, plain_path()).of(Structure((Group("hybrid", (1, 3)),)), column[None], np.zeros((1, 1)))
+    found = _walk(probes).of(Structure((Group("hybrid", (1, 3)),)), column)
     plain = echo_extra_us(probes.sent_us, 0.0, [Policy(*column)] * 2, probes.burst_byte, GIGABIT_BYTE_US)
-    assert np.allclose(_whole(delays, 301), plain, atol=1e-6)
+    assert np.allclose(found, plain, atol=1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 100_000), error_us=st.sampled_from([0.0, 0.7, 6.0]))
+def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps(seed: int, error_us: float) -> None:
+    """One sleeper: the delay for a gap that was longer by an error is that of the gap between the echoes, moved."""
+    random = np.random.default_rng(seed)
+    hold_us, sleep_us, wake_us = random.uniform([50.0, 0.0, 0.5], [900.0, 300.0, 100.0])
+    gap_us = random.uniform(20.0, 1_500.0, 40)
+    sent_us = np.cumsum(gap_us) * 3  # far apart in pairs: no echo shortens the next one's gap by much
+    probes = Probes.of(sent_us, np.full(40, 9.0), BURST_BYTE)
+    kept = np.ones(40)
+    kept[:2] = 0.0
+    policy = Policy(hold_us, sleep_us, wake_us)
+    structure = Structure((Group("deep", (1,)),))
+    column = np.array([hold_us, sleep_us, wake_us])
+    delays = _walk(probes).of(structure, column)
+    byte_us = plain_path()[1].byte_us
+    idle_us = np.diff(sent_us) - BURST_BYTE * byte_us - delays[:-1]
+    left_us = random.normal(delays[2:], 2.0)
+    density = 0.0
+    for node, weight in ((0.0, 0.5), (-1.2, 0.2), (1.2, 0.2), (-4.0, 0.05), (4.0, 0.05)):
+        late_us = policy.delay_us(idle_us[1:] + node * error_us)
+        density = density + weight * student.pdf((left_us - late_us) / 1.7, 3) / 1.7
+    noise = np.array([1.7])
+    found = _walk(probes, kept).log_likelihood(
+        structure, column[None], left_us[None], noise, np.array([error_us]), np.zeros(1)
+    )
+    assert found == pytest.approx([np.log(density).sum()])

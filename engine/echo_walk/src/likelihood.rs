@@ -1,0 +1,184 @@
+//! How likely round trips are under a candidate's times.
+//!
+//! A round trip less the hosts' own time is the delay of sleeping transmitters plus an error: Student-t with three degrees
+//! of freedom, so that late interrupts have little weight. The moment at which a frame really left is known only to
+//! within an error of the same size; near a hold that decides whether a transmitter slept. So the density is a mixture
+//! over [`NODES`], a rough rule for errors with long tails.
+
+use std::f64::consts::PI;
+
+use crate::walk::{Echoes, Sleeper, Walk};
+
+/// Errors of a gap, in scales of the noise, and their weights.
+const NODES: [(f64, f64); 5] = [
+    (0.0, 0.5),
+    (-1.2, 0.2),
+    (1.2, 0.2),
+    (-4.0, 0.05),
+    (4.0, 0.05),
+];
+const FARTHEST: f64 = 4.0;
+/// Above this a product of densities is turned into a logarithm; a single factor stays far below its square.
+const LARGE: f64 = 1e100;
+
+/// What was seen: echoes, and which of them count.
+#[derive(Clone, Copy, Debug)]
+pub struct Observed<'a> {
+    /// All echoes.
+    pub echoes: &'a Echoes,
+    /// Whether each one's round trip counts.
+    pub kept: &'a [bool],
+}
+
+/// One candidate.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// Times of its sleepers, by their columns.
+    pub times: &'a [f64],
+    /// Round trips of the echoes that count, less the hosts' own time.
+    pub left_us: &'a [f64],
+    /// Scale of the error of round trips.
+    pub noise_us: f64,
+    /// Scale of the error of gaps; 0: they are exact, which takes less time.
+    pub error_us: f64,
+    /// Share of the echoes' `later_us` that delays answers.
+    pub later_share: f64,
+}
+
+/// A sum of logarithms of positive factors, which takes few logarithms.
+struct Product {
+    factor: f64,
+    log: f64,
+}
+
+impl Product {
+    fn times(&mut self, factor: f64) {
+        self.factor *= factor;
+        if !(1.0 / LARGE..LARGE).contains(&self.factor) {
+            self.log += self.factor.ln();
+            self.factor = 1.0;
+        }
+    }
+}
+
+/// The log-likelihood of a candidate.
+#[must_use]
+pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Candidate) -> f64 {
+    let Candidate {
+        times,
+        left_us,
+        noise_us,
+        error_us,
+        later_share,
+    } = *candidate;
+    let mut walk = Walk::new(observed.echoes, sleepers, times, later_share);
+    let mut product = Product {
+        factor: 1.0,
+        log: 0.0,
+    };
+    let precision = 1.0 / (3.0 * noise_us * noise_us);
+    let density = |error_us: f64| {
+        let root = 1.0 / (1.0 + error_us * error_us * precision);
+        root * root
+    };
+    let mut lefts = left_us.iter();
+    for &kept in observed.kept {
+        let delay_us = walk.step();
+        if !kept {
+            continue;
+        }
+        let Some(left) = lefts.next() else {
+            break;
+        };
+        product.times(if error_us == 0.0 || walk.firm(FARTHEST * error_us) {
+            density(left - delay_us)
+        } else {
+            NODES
+                .iter()
+                .map(|(node, weight)| weight * density(left - walk.with_error(node * error_us)))
+                .sum()
+        });
+    }
+    // Gamma(2) / (Gamma(3/2) sqrt(3 pi)) is 2 / (pi sqrt(3)).
+    let constant = (2.0 / (PI * 3.0_f64.sqrt() * noise_us)).ln();
+    product.log + product.factor.ln() + left_us.len() as f64 * constant
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::walk::{Timing, delays};
+    use proptest::prelude::*;
+
+    const PORT: Sleeper = Sleeper {
+        place: 0,
+        timing: Timing::Deep,
+        column: 0,
+    };
+
+    fn echoes(gaps_us: Vec<f64>) -> Echoes {
+        let count = gaps_us.len();
+        Echoes {
+            gap_us: vec![gaps_us; 2],
+            echo_byte: 84.0,
+            burst_byte: vec![84.0; count],
+            byte_us: vec![0.008; 2],
+            later_us: vec![0.0; count],
+        }
+    }
+
+    fn height(
+        echoes: &Echoes,
+        times: &[f64],
+        left_us: &[f64],
+        noise_us: f64,
+        error_us: f64,
+    ) -> f64 {
+        let kept = vec![true; echoes.count()];
+        let observed = Observed {
+            echoes,
+            kept: &kept,
+        };
+        let candidate = Candidate {
+            times,
+            left_us,
+            noise_us,
+            error_us,
+            later_share: 0.0,
+        };
+        log_likelihood(&observed, &[PORT], &candidate)
+    }
+
+    #[test]
+    fn the_density_is_students() {
+        // At 0 and at one scale with three degrees of freedom: 0.3675525970 and 0.2067483358.
+        let none = [1e9, 0.0, 0.0];
+        for (left_us, density) in [(0.0, 0.367_552_597_0), (1.0, 0.206_748_335_8_f64)] {
+            let found = height(&echoes(vec![100.0]), &none, &[left_us], 1.0, 0.0);
+            assert!((found - density.ln()).abs() < 1e-9, "{found}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_truth_is_likelier_than_times_that_are_far_off(
+            gaps_us in prop::collection::vec(20.0f64..3000.0, 50..400), factor in 0.3f64..0.8,
+        ) {
+            let seen = echoes(gaps_us);
+            let truth = [700.0, 150.0, 60.0];
+            let left_us = delays(&seen, &[PORT], &truth, 0.0);
+            let other = truth.map(|time| time * factor);
+            prop_assert!(height(&seen, &truth, &left_us, 1.0, 1.0) > height(&seen, &other, &left_us, 1.0, 1.0));
+        }
+
+        #[test]
+        fn a_long_product_is_the_sum_of_its_logarithms(left_us in prop::collection::vec(-1e6f64..1e6, 1..300)) {
+            let seen = echoes(vec![50.0; left_us.len()]);
+            let none = [1e9, 0.0, 0.0];
+            let whole = height(&seen, &none, &left_us, 0.5, 0.5);
+            let one = echoes(vec![50.0]);
+            let parts: f64 = left_us.iter().map(|left| height(&one, &none, &[*left], 0.5, 0.5)).sum();
+            prop_assert!((whole - parts).abs() < 1e-6 * parts.abs().max(1.0));
+        }
+    }
+}
