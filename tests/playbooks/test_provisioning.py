@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import pytest
 
+from controller.checking.lab_check import check_lab
+from controller.drivers.lldp_shows import Neighbour
 from controller.experiments.experiment import ProbeRun
 from controller.experiments.probing import probe
 from controller.transports.hosts import ssh_command
@@ -62,6 +64,22 @@ _REMAINS = (
 )
 """Locks and backups of the tools that change accounts."""
 
+_TOY_CONFIGURE = """\
+#!/bin/sh
+for word; do case $word in --prefix=*) prefix=${word#--prefix=};; CC=*) cc=${word#CC=};; esac; done
+cat > Makefile <<END
+all:
+\t$cc -o osu_toy osu_toy.c
+install: all
+\tinstall -D osu_toy $prefix/libexec/osu-micro-benchmarks/mpi/osu_toy
+END
+"""
+_TOY_C = """\
+#include <mpi.h>
+#include <stdio.h>
+int main(int count, char **words) { MPI_Init(&count, &words); puts("WORD"); return MPI_Finalize(); }
+"""
+
 _TOY_MAKEFILE = """\
 include ../config/make.def
 CLASS=U
@@ -110,10 +128,25 @@ def _toy_npb(folder: Path) -> tuple[Path, str]:
         (top / program.upper() / f"{program}.f").write_text(_TOY_FORTRAN)
     (top / "config").mkdir()
     rule = "{0}:\n\tcd {1} && $(MAKE) CLASS=$(CLASS) NPROCS=$(NPROCS)\n"
-    (top / "Makefile").write_text(".PHONY: cg bt\n" + "".join(rule.format(one, one.upper()) for one in ("cg", "bt")))
-    archive = folder / "npb.tar.gz"
+    rules = "".join(rule.format(one, one.upper()) for one in ("cg", "bt"))
+    (top / "Makefile").write_text(f".PHONY: cg bt clean\n{rules}clean:\n\trm -f */*.o\n")
+    return _packed(folder / "NPB3.3.9")
+
+
+def _toy_osu(folder: Path, word: str) -> tuple[Path, str]:
+    """An archive of the layout of OSU's, with one program that prints the word: (file, its SHA-256)."""
+    top = folder / f"osu-micro-benchmarks-{word}"
+    top.mkdir()
+    (top / "configure").write_text(_TOY_CONFIGURE)
+    (top / "configure").chmod(0o755)
+    (top / "osu_toy.c").write_text(_TOY_C.replace("WORD", word))
+    return _packed(top)
+
+
+def _packed(top: Path) -> tuple[Path, str]:
+    archive = top.with_suffix(".tar.gz")
     with tarfile.open(archive, "w:gz") as opened:
-        opened.add(folder / "NPB3.3.9", "NPB3.3.9")
+        opened.add(top, top.name)
     return archive, hashlib.sha256(archive.read_bytes()).hexdigest()
 
 
@@ -166,8 +199,10 @@ def test_a_site_is_set_up_stays_the_same_and_is_put_back(
     assert all(counts["changed"] == counts["failed"] == 0 for counts in second.values()), second
 
     _nodes_work_together(site, tmp_path)
+    _lldpd_is_heard(site)
     if shutil.which("mpif77") and shutil.which("gfortran"):
         _npb_is_built(site, tmp_path)
+        _osu_is_built(site, tmp_path)
 
     site.counts("teardown.yml")
     for name, node in site.nodes.items():
@@ -206,6 +241,26 @@ def _nodes_work_together(site: Site, work: Path) -> None:
     assert all(gap is not None for gap in probed.recording.column("idle_receive_ns")[1:])  # it captured frames
 
 
+def _lldpd_is_heard(site: Site) -> None:
+    """The daemon as the role configured it hears the switch, and the switch learns the cable from it.
+
+    The card of a virtual host announces itself too, by its MAC address; the interface's name comes from the daemon.
+    """
+    n01 = site.nodes["n01"]
+    _on(n01, "mkdir -p /run/lldpd && lldpd")
+    try:
+        heard = json.loads(_on(n01, "timeout 90 lldpcli watch limit 1 >/dev/null; lldpcli -f json0 show neighbors"))
+        (interface,) = heard["lldp"][0]["interface"]
+        assert interface["chassis"][0]["name"][0]["value"] == "sw1"
+        assert interface["port"][0]["id"][0] == {"type": "ifname", "value": "gi1/0/1"}
+        sight = check_lab(site.lab).switches["sw1"].sight
+        assert sight is not None
+        assert sight.neighbours["gi1/0/1"] == Neighbour(n01.mac, b"eth0", "n01")
+        assert sight.neighbours["gi1/0/2"].port != b"eth0"  # n02 runs none
+    finally:
+        _on(n01, "kill $(cat /run/lldpd.pid)")
+
+
 def _npb_is_built(site: Site, work: Path) -> None:
     archive, checksum = _toy_npb(work)
     given = {
@@ -217,6 +272,30 @@ def _npb_is_built(site: Site, work: Path) -> None:
     words = ("--skip-tags", "packages")
     with pytest.raises(AssertionError, match=f"has SHA-256 {checksum}, not 00"):
         site.counts("benchmarks.yml", *words, **given, benchmarks_npb_sha256="00")
-    site.counts("benchmarks.yml", *words, **given, benchmarks_npb_sha256=checksum)
-    built = _on(site.nodes["n02"], "cd /opt/eee-testbed/npb/bin && ls && ./cg.S.4").split()
-    assert built == ["bt.S.4", "cg.S.2", "cg.S.4", "127"]  # bt takes a square number of ranks
+    given["benchmarks_npb_sha256"] = checksum
+    with pytest.raises(AssertionError, match=r"has NPB3.3-MPI, and benchmarks_npb_version says\s+3.4"):
+        site.counts("benchmarks.yml", *words, **given, benchmarks_npb_version="3.4")
+    site.counts("benchmarks.yml", *words, **given)
+    listed = "cd /opt/eee-testbed/npb/bin && ls && ./cg.S.4 && sha256sum *"
+    built = _on(site.nodes["n02"], listed).split()
+    assert built[:4] == ["bt.S.4", "cg.S.2", "cg.S.4", "127"]  # bt takes a square number of ranks
+    again = site.counts("benchmarks.yml", *words, **given)
+    assert all(counts["changed"] == 0 for counts in again.values()), again
+    assert _on(site.nodes["n02"], listed).split() == built
+    flags = "-O0 -fallow-argument-mismatch -fallow-invalid-boz -std=legacy"
+    site.counts("benchmarks.yml", *words, **given, benchmarks_fortran_flags=flags)
+    other = _on(site.nodes["n02"], listed).split()
+    assert other[:4] == built[:4]
+    assert not set(other[4::2]) & set(built[4::2])  # not one binary of the flags before is left
+
+
+def _osu_is_built(site: Site, work: Path) -> None:
+    """Of one archive, then of another one: nothing of the first is left."""
+    program = "/opt/eee-testbed/osu/libexec/osu-micro-benchmarks/mpi/osu_toy"
+    for word in ("first", "second"):
+        archive, checksum = _toy_osu(work, word)
+        given = {"benchmarks_osu_archive": str(archive), "benchmarks_osu_sha256": checksum}
+        site.counts("benchmarks.yml", "--skip-tags", "packages", **given)
+        assert _on(site.nodes["n02"], program).split() == [word]
+        again = site.counts("benchmarks.yml", "--skip-tags", "packages", **given)
+        assert all(counts["changed"] == 0 for counts in again.values()), again
