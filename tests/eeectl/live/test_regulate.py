@@ -3,9 +3,12 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from record.trials import read_trials
 from tests.support.labs.engineer import Engineer, Running
 from tests.support.labs.lab_client import EEECTL, eventually
+from tests.support.labs.loop_run import PATIENCE_S
 
 PROGRAM = ("--set", "array_byte=4096", "--set", "iterations=100")
 
@@ -69,6 +72,42 @@ def test_a_run_that_was_stopped_ends_with_the_table_of_one_that_was_not(engineer
         done = engineer.words(*again, "--json")
         assert (done.returncode, json.loads(done.stdout)) == (0, table)
     assert read_trials(folder) == trials, "nothing was measured again"
+
+
+@pytest.mark.parametrize(
+    ("knob", "level", "line"),
+    [
+        (("--knob", "hold", "--hold-us", "500"), "eee", "eee tx-idle-time 500"),
+        (("--knob", "speed"), "10 Mb/s", "speed"),
+    ],
+)
+def test_links_that_are_not_needed_sleep_or_slow_down_and_nothing_stays(
+    engineer: Engineer, tmp_path: Path, knob: tuple[str, ...], level: str, line: str
+) -> None:
+    """sw2 can set hold times: its configuration has one while the trial runs that wants it, and afterwards none.
+
+    Dell's ports come with EEE on, with a hold time of their own.
+    """
+    assert engineer.apply("--trees-per-switch", "2").returncode == 0
+    trunks = [str(link.number) for link in engineer.lab.lab.trunks()]
+    assert engineer.words("eee", "off", *trunks, "--yes", "--lab", engineer.folder).returncode == 0
+    before = engineer.read()
+    words = ("regulate", "alltoall", "--lab", engineer.folder, "--runs", str(tmp_path), *PROGRAM, *knob)
+    choices = ("--hosts", "n01,n03,n05", "--peak", "90%", "--blocks", "1", "--method", "koibuchi", "--set")
+    running = Running([*EEECTL, *words, *choices, "sleep_us=5000", "--json"], engineer.environment())
+
+    def set_at_sw2() -> bool:
+        assert running.process.poll() is None, running.end()
+        return any(line in shown for shown in engineer.read()["sw2"] - before["sw2"])
+
+    eventually("sw2 has it in its configuration", set_at_sw2, patience_s=PATIENCE_S)
+    done = running.end()
+    assert done.returncode == 0, done.stderr
+    assert engineer.read() == before
+    (choice,) = json.loads(done.stdout)["choices"]
+    assert choice["off"] == []
+    assert level in set(choice["levels"].values())
+    assert choice["performance"]["value"] > 0
 
 
 def test_counters_of_ports_show_the_same_traffic(engineer: Engineer, tmp_path: Path) -> None:
