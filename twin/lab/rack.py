@@ -232,7 +232,7 @@ class Rack:
         return self.clock_keeper.rate()
 
     def _work(self, request: Mapping[str, Any], _descriptor: int) -> None:
-        """A process measures here: between its trials an automatic rate is the wall's pace. A rate that was set stays."""
+        """A process measures here: between its trials an automatic rate is the wall's, a rate that was set stays."""
         if self.clock_keeper is not None:
             self.clock_keeper.work(int(request["process"]))
 
