@@ -7,8 +7,10 @@ those of one run, and those of all runs that are given together.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -23,6 +25,7 @@ from analysis.links.link_symptoms import EndView, compare_ends, symptoms_of
 from analysis.links.probed_path import ProbedPath, Shown, end_view, probed_path, shown_in
 from analysis.links.probes import LATE_NS, Probes, echo_wire_byte
 from analysis.links.separate import EXCHANGED
+from analysis.links.sleep_path import SleepPath
 from analysis.run_lab import lab_of_run
 from lab.model import Lab
 from lab.topology import Topology
@@ -32,6 +35,24 @@ from record.trials import Trial, read_trials
 Pair = tuple[str, str]
 
 _TIMES: Final = ("hold_us", "sleep_us", "wake_us", "fast_wake_us", "deep_after_us", "wait_us")
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """Trials that have ended: their files stay as they are, so that their folders say what is in them."""
+
+    folders: frozenset[Path]
+    trials: tuple[Trial, ...] = field(compare=False)
+
+    @classmethod
+    def of(cls, trials: Sequence[Trial]) -> "_Ended":
+        return cls(frozenset(trial.folder for trial in trials), tuple(trials))
+
+
+@lru_cache(maxsize=64)
+def _fitted(probed: _Ended, awake: _Ended, path: SleepPath) -> PolicyFit:
+    """Fitted once in a process: a study asks again after each block, also for pairs that it did not measure."""
+    return fit_policy(read_probes(probed.trials), path, read_probes(awake.trials) if awake.trials else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +69,7 @@ class ProbedPair:
 
     def fit(self) -> PolicyFit:
         """The policy; not paired if there are no probes with EEE off."""
-        awake = read_probes(self.awake) if self.awake else None
-        return fit_policy(read_probes(self.trials), self.path.transmitters, awake)
+        return _fitted(_Ended.of(self.trials), _Ended.of(self.awake), self.path.transmitters)
 
     @property
     def symptoms(self) -> tuple[str, ...]:
