@@ -52,6 +52,11 @@ impl Attention {
         self.0.store(now_ns(), Ordering::Relaxed);
     }
 
+    /// Whatever was typed until now was a controller's, which prepared a trial.
+    pub fn forget(&self) {
+        self.0.store(i64::MIN / 2, Ordering::Relaxed);
+    }
+
     fn given(&self) -> bool {
         now_ns() - self.0.load(Ordering::Relaxed) < ATTENDS_NS
     }
@@ -457,5 +462,7 @@ mod tests {
         assert!(!attention.given());
         attention.now();
         assert!(attention.given());
+        attention.forget();
+        assert!(!attention.given());
     }
 }

@@ -117,6 +117,7 @@ impl LabClock {
     /// lasts the rate is held; while meters alone measure, it is the wall's or faster.
     fn hold(&self, py: Python<'_>, process: i32, timed: bool) {
         py.detach(|| {
+            self.attention.forget();
             if let Some(auto) = &*self.auto.lock() {
                 auto.hold(process, timed);
             }
