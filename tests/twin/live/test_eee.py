@@ -44,6 +44,20 @@ def _probe(lab: LabClient, a: str, b: str, soon_us: tuple[int, int], late_us: tu
     return Probed(*quartiles)
 
 
+def _awake(lab: LabClient, on: Probed, by_us: float, hosts: tuple[str, str], **gaps: tuple[int, int]) -> Probed:
+    """A probe with EEE off that is quicker after long gaps, by so much.
+
+    Asleep no echo ever is, as each has its wakes. Awake other work on the machine may make all of one probe late.
+    """
+
+    def quick() -> list[Probed]:
+        off = _probe(lab, *hosts, **gaps)
+        return [off] if on.late_us - off.late_us > by_us else []
+
+    (off,) = eventually(f"echoes are {by_us:g} us quicker than {on}", quick)
+    return off
+
+
 @pytest.fixture(autouse=True)
 def probe(lab: LabClient) -> None:
     there = lab.state / "shared" / "echo_probe.py"
@@ -70,7 +84,7 @@ def test_a_powerconnect_wakes_for_echoes_after_a_pause_unless_eee_is_off(lab: La
                 _await_eee(lab, host, active=False)
             assert "EEE Operational status: disabled" in terminal.type("show eee gi1/0/1")
             lab.await_ping("n01", "n02")
-            off = _probe(lab, "n01", "n02", **gaps)
+            off = _awake(lab, on, 60, ("n01", "n02"), **gaps)
         finally:
             terminal.configure("interface range gi1/0/1-2", "eee enable")
         for host in ("n01", "n02"):
@@ -79,7 +93,6 @@ def test_a_powerconnect_wakes_for_echoes_after_a_pause_unless_eee_is_off(lab: La
     lab.await_ping("n01", "n02")
     assert on.late_us - on.soon_us > 80, (on, off)
     assert off.late_us - off.soon_us < (on.late_us - on.soon_us) / 2, (on, off)
-    assert on.late_us - off.late_us > 60, (on, off)
 
 
 def _counted(terminal: Terminal, port: str) -> dict[str, int]:
@@ -90,6 +103,7 @@ def _counted(terminal: Terminal, port: str) -> dict[str, int]:
 
 
 def test_an_m4300_counts_its_sleeps_while_eee_is_on(lab: LabClient) -> None:
+    gaps = {"soon_us": (50, 250), "late_us": (2_500, 4_500)}
     with lab.terminal("sw5") as terminal:
         before = _counted(terminal, "1/0/1")
         terminal.configure("interface 1/0/1-1/0/2", "green-mode eee")
@@ -104,7 +118,7 @@ def test_an_m4300_counts_its_sleeps_while_eee_is_on(lab: LabClient) -> None:
                 return all(now[name] > before[name] + 9 for name in now)
 
             eventually("sleeps of both directions, and their time, are counted", slept)
-            on = _probe(lab, "n09", "n10", (50, 250), (2_500, 4_500))
+            on = _probe(lab, "n09", "n10", **gaps)
         finally:
             terminal.configure("interface 1/0/1-1/0/2", "no green-mode eee")
         for host in ("n09", "n10"):
@@ -113,9 +127,8 @@ def test_an_m4300_counts_its_sleeps_while_eee_is_on(lab: LabClient) -> None:
         after = _counted(terminal, "1/0/1")
         lab.ssh("n09", "ping -q -n -c 20 -i 0.01 n10")
         assert _counted(terminal, "1/0/1") == after
-        off = _probe(lab, "n09", "n10", (50, 250), (2_500, 4_500))
-    # 22 us at each of two switch ports and 16.5 us at each of two cards
-    assert on.late_us - off.late_us > 30, (on, off)
+        # 22 us at each of two switch ports and 16.5 us at each of two cards
+        _awake(lab, on, 30, ("n09", "n10"), **gaps)
 
 
 def test_truth_accounts_for_all_time(lab: LabClient) -> None:
