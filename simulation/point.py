@@ -117,15 +117,10 @@ class Point:
         )
 
 
-def simulate_point(description: Description, load: float, seed: int) -> Point:
-    """Simulate until the mean latency is known as well as asked, the most cycles are over, or batches are done.
-
-    The warm-up ends when the series of batches has a steady part by MSER; only packets made after that count.
-    BrokenSimulation if the description's parts do not fit together.
-    """
-    engine = description.chosen_engine
+def begin(description: Description, load: float, seed: int, engine: Literal["flit", "packet"]) -> NetworkSimulation:
+    """A simulation at cycle 0; BrokenSimulation if the description's parts do not fit together."""
     try:
-        simulation = NetworkSimulation(
+        return NetworkSimulation(
             topology=description.network.form(),
             routing=description.routing,
             parameters=description.router.form(),
@@ -139,6 +134,15 @@ def simulate_point(description: Description, load: float, seed: int) -> Point:
         )
     except SimulationError as error:
         raise BrokenSimulation(f"{description.name}: {error}; change the simulation's file.") from error
+
+
+def simulate_point(description: Description, load: float, seed: int) -> Point:
+    """Simulate until the mean latency is known as well as asked, the most cycles are over, or batches are done.
+
+    The warm-up ends when the series of batches has a steady part by MSER; only packets made after that count.
+    BrokenSimulation if the description's parts do not fit together.
+    """
+    simulation = begin(description, load, seed, description.chosen_engine)
     if description.traffic.packets is None:
         return _steady_point(description, simulation, load, seed)
     return _batch_point(description, simulation, load, seed)

@@ -24,13 +24,17 @@ from functools import partial
 from math import sqrt
 from pathlib import Path
 from statistics import fmean, variance
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from eee_engine import NetworkSimulation, network_facts
 from scipy.stats import t as student
 
 from simulation.description import Description
+from simulation.point import begin
 from tests.accuracy.booksim2_cases import CASES, Case
+
+if TYPE_CHECKING:
+    from eee_engine import SimulatedInterval
 
 _ROUTER: Final = {
     "vc_allocator": "separable_input_first",
@@ -160,27 +164,24 @@ def simulation_of(case: Case, load: float, seed: int) -> NetworkSimulation:
             "loads": [load],
         }
     )
-    return NetworkSimulation(
-        topology=description.network.form(),
-        routing=description.routing,
-        parameters=description.router.form(),
-        traffic=description.traffic.form(),
-        load=load,
-        seed=seed,
-        engine="flit",
-        link=description.links.form(),
-    )
+    return begin(description, load, seed, "flit")
+
+
+def measure(simulation: NetworkSimulation, cycles: int) -> "SimulatedInterval":
+    """Warm up, measure for as long, and let what was measured arrive; the counters of the measurement."""
+    simulation.advance(cycles)
+    simulation.measure(True)
+    counted = simulation.advance(cycles)
+    simulation.measure(False)
+    while simulation.outstanding:
+        simulation.advance(100)
+    return counted
 
 
 def ours(case: Case, load: float, seed: int) -> Measured:
     """One run of the flit engine, with as many cycles of warm-up and measurement."""
     simulation, cycles = simulation_of(case, load, seed), cycles_of(case, load)
-    simulation.advance(cycles)
-    simulation.measure(True)
-    measured = simulation.advance(cycles)
-    simulation.measure(False)
-    while simulation.outstanding:
-        simulation.advance(100)
+    measured = measure(simulation, cycles)
     found = simulation.latencies()
     accepted = measured["flits"] / cycles / nodes_of(case)
     return Measured(
@@ -196,21 +197,24 @@ def nodes_of(case: Case) -> int:
     return network_facts(description.network.form())["nodes"]
 
 
-def saturation(case: Case) -> dict[str, float]:
-    """The `load` up to which no node falls behind."""
+def saturation(begun: Callable[[float], NetworkSimulation], cycles: Callable[[float], int]) -> float:
+    """The load up to which no node falls behind, of simulations and their lengths by load."""
     low, high = 0.0, 1.0
     for _ in range(_STEPS):
         load = (low + high) / 2
-        simulation = simulation_of(case, load, 1)
-        cycles = cycles_of(case, load)
-        simulation.advance(cycles)
+        simulation, long = begun(load), cycles(load)
+        simulation.advance(long)
         before = simulation.backlog_cycles
-        simulation.advance(cycles)
-        if (simulation.backlog_cycles - before) / cycles > _FALLS_BEHIND:
+        simulation.advance(long)
+        if (simulation.backlog_cycles - before) / long > _FALLS_BEHIND:
             high = load
         else:
             low = load
-    return {"load": low}
+    return low
+
+
+def _saturation_of(case: Case) -> dict[str, float]:
+    return {"load": saturation(lambda load: simulation_of(case, load, 1), partial(cycles_of, case))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +284,7 @@ def main() -> int:
     worst = False
     for name in asked.cases or CASES:
         case = CASES[name]
-        most = kept.of(f"saturation {case}", partial(saturation, case))["load"]
+        most = kept.of(f"saturation {case}", partial(_saturation_of, case))["load"]
         means, differences, late = [], [], "-"
         for share in _SHARES:
             load = round(share * most, 4)

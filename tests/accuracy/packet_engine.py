@@ -9,19 +9,19 @@ import argparse
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from statistics import fmean
 from typing import Any, Final, Literal
 
 from eee_engine import NetworkSimulation, network_facts
 
 from simulation.description import Description
-from tests.accuracy.beside_booksim2 import difference
+from simulation.point import begin
+from tests.accuracy.beside_booksim2 import difference, measure, saturation
 
 _SHARES: Final = (0.3, 0.7, 0.9)
 _PACKETS: Final = 40_000
 _LEAST_CYCLES: Final = 3_000
-_FALLS_BEHIND: Final = 0.01
-_STEPS: Final = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,16 +88,11 @@ def _simulation(case: Case, load: float, seed: int, engine: Literal["flit", "pac
             "loads": [load],
         }
     )
-    return NetworkSimulation(
-        topology=description.network.form(),
-        routing=description.routing,
-        parameters=description.router.form(),
-        traffic=description.traffic.form(),
-        load=load,
-        seed=seed,
-        engine=engine,
-        link=description.links.form(),
-    )
+    return begin(description, load, seed, engine)
+
+
+def _of_flits(case: Case, load: float) -> NetworkSimulation:
+    return _simulation(case, load, 1, "flit")
 
 
 def _cycles(case: Case, load: float) -> int:
@@ -110,31 +105,10 @@ def _cycles(case: Case, load: float) -> int:
 
 def latency(case: Case, load: float, seed: int, engine: Literal["flit", "packet"]) -> tuple[float, float]:
     """Mean and 99th percentile, after a warm-up as long as the measurement."""
-    simulation, cycles = _simulation(case, load, seed, engine), _cycles(case, load)
-    simulation.advance(cycles)
-    simulation.measure(True)
-    simulation.advance(cycles)
-    simulation.measure(False)
-    while simulation.outstanding:
-        simulation.advance(100)
+    simulation = _simulation(case, load, seed, engine)
+    measure(simulation, _cycles(case, load))
     found = simulation.latencies()
     return found["mean_cycles"] or 0.0, float(found["p99_cycles"] or 0)
-
-
-def saturation(case: Case) -> float:
-    """The load up to which no node falls behind, with the flit engine."""
-    low, high = 0.0, 1.0
-    for _ in range(_STEPS):
-        load = (low + high) / 2
-        simulation, cycles = _simulation(case, load, 1, "flit"), _LEAST_CYCLES
-        simulation.advance(cycles)
-        before = simulation.backlog_cycles
-        simulation.advance(cycles)
-        if (simulation.backlog_cycles - before) / cycles > _FALLS_BEHIND:
-            high = load
-        else:
-            low = load
-    return low
 
 
 def main() -> int:
@@ -148,7 +122,7 @@ def main() -> int:
     worst = 0
     for name in asked.cases or CASES:
         case = CASES[name]
-        most = saturation(case)
+        most = saturation(partial(_of_flits, case), lambda _load: _LEAST_CYCLES)
         for share in _SHARES:
             load = round(share * most, 4)
             seeds = [100 * number + round(100 * share) for number in range(asked.seeds)]
