@@ -233,14 +233,13 @@ class TrialMonitor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._lateness_monitor is not None:
-            try:
-                if error is None:
-                    self.pace = self._lateness_monitor.pace()
-            finally:
+        try:
+            if error is None:
+                self.violation = self._violation()
+                self.pace = "" if self._lateness_monitor is None else self._lateness_monitor.pace()
+        finally:
+            if self._lateness_monitor is not None:
                 self._lateness_monitor.end()
-        if error is None:
-            self.violation = self._violation()
 
     def _violation(self) -> str:
         jump_s = (self._clock.system_ahead_ns() - self._ahead_ns) / _NS
