@@ -65,10 +65,15 @@ class Direction:
 
 
 class GapHistogram:
-    """Both directions. Without a rate, gaps are counted from stamp to stamp."""
+    """Both directions. Without a rate, gaps are counted from stamp to stamp.
 
-    def __init__(self, rate_mbps: int | None) -> None:
+    The first frames, stamped before `since_ns`, are not taken in: the ring had them before the recording began, and the
+    gap after them is not all of it.
+    """
+
+    def __init__(self, rate_mbps: int | None, since_ns: int = 0) -> None:
         self._rate_mbps = rate_mbps
+        self._since_ns = since_ns
         self._busy_ns: dict[int, int] = {}
         self.transmit, self.receive = Direction(), Direction()
 
@@ -79,10 +84,18 @@ class GapHistogram:
             self._busy_ns[size_byte] = found
         return found
 
+    def _recorded(self, frames: Frames) -> Frames:
+        """Without those from before the recording; once it has begun a clock that is set back drops none."""
+        for frame in (coming := iter(frames)):
+            if frame[0] * 1_000_000_000 + frame[1] >= self._since_ns:
+                self._since_ns = 0
+                return itertools.chain([frame], coming)
+        return ()
+
     def add(self, frames: Frames, before_ns: int = NEVER_NS) -> Frames | None:
         """Take frames in, in their order, up to the first stamped at `before_ns` or later; what is left."""
         transmit, receive, known = self.transmit, self.receive, self._busy_ns
-        coming = iter(frames)
+        coming = iter(self._recorded(frames) if self._since_ns else frames)
         for seconds, rest_ns, size_byte, kind in coming:
             stamped_ns = seconds * 1_000_000_000 + rest_ns
             if stamped_ns >= before_ns:

@@ -115,15 +115,15 @@ def _ring(interface: str, ring_mibyte: int) -> PacketRing:
 class Recorder:
     """Moves frames from the ring into the histogram, and a row into the stream at each interval's end."""
 
-    def __init__(self, ring: PacketRing, histogram: GapHistogram, stream: Stream, stop: Stop) -> None:
+    def __init__(self, ring: PacketRing, rate_mbps: int | None, stream: Stream, stop: Stop) -> None:
         self._ring = ring
-        self._histogram = histogram
         self._stream = stream
         self._stop = stop
         self._poll = select.poll()
         self._poll.register(ring.fileno(), select.POLLIN)
         self._poll.register(stop.wakeup, select.POLLIN)
         self._began_ns = self._start_ns = time.time_ns()
+        self._histogram = GapHistogram(rate_mbps, self._began_ns)
         self._every_ns = 0
         self._share = 0.0
         self._end_ns = 0
@@ -193,7 +193,7 @@ def main(words: Sequence[str]) -> int:
         weaker=[] if rate_mbps else ["the rate is unknown: gaps are from stamp to stamp; give --rate-mbps"],
     )
     began_s, began_cpu_s = time.monotonic(), time.process_time()
-    Recorder(ring, GapHistogram(rate_mbps), stream, stop).run(given.every_s, given.share, given.seconds)
+    Recorder(ring, rate_mbps, stream, stop).run(given.every_s, given.share, given.seconds)
     stream.summary(
         stop.asked_by or "done",
         frames_dropped=ring.count_dropped(),

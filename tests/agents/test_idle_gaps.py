@@ -7,7 +7,7 @@ import struct
 import sys
 import time
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -83,6 +83,28 @@ def test_the_histogram_is_that_of_the_idle_times(
             bins[bin_of(gap)] = bins.get(bin_of(gap), 0) + 1
         assert filled == [[number, bins[number]] for number in sorted(bins)]
         assert direction.take()[0] == 0
+
+
+@given(
+    steps=st.lists(st.integers(0, 50), min_size=1, max_size=20),
+    cut=st.integers(0, 20),
+    since_ns=st.integers(1, 500),
+    back_ns=st.integers(0, 1_000),
+)
+def test_frames_from_before_the_recording_are_not_of_it(
+    steps: list[int], cut: int, since_ns: int, back_ns: int
+) -> None:
+    """The gap after them would be longer than what was recorded. A clock that is set back later drops nothing."""
+    stamps_ns = list(accumulate(steps))
+    histogram = GapHistogram(None, since_ns)
+    for part in (stamps_ns[:cut], stamps_ns[cut:]):
+        histogram.add([(0, stamp_ns, 100, 4) for stamp_ns in part])
+    recorded_ns = [stamp_ns for stamp_ns in stamps_ns if stamp_ns >= since_ns]
+    if recorded_ns:
+        histogram.add([(0, max(recorded_ns[-1] - back_ns, 0), 100, 4)])
+    frames, _, _, idle_ns, _ = histogram.transmit.take()
+    assert frames == (len(recorded_ns) + 1 if recorded_ns else 0)
+    assert idle_ns == (recorded_ns[-1] - recorded_ns[0] if recorded_ns else 0)
 
 
 def test_gaps_of_a_millisecond_are_seen_as_such(pair: Pair, run_agent: Run, start_agent: Start) -> None:
