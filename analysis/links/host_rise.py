@@ -3,7 +3,9 @@
 After a pause a host is slower: caches are cold, its processor was in an idle state. Echoes with EEE off, on the same
 path, show this rise, whatever its form: a line over the logarithm of the gap with as many knots as the echoes justify,
 and one step where a processor's idle state sets in. Its mean, and the directions in which it is uncertain, go into the
-likelihood of the echoes with EEE on. Between both measurements the base may drift by a fraction of the noise.
+likelihood of the echoes with EEE on. Between both measurements the base may drift by a fraction of the noise, and the
+rise by a factor whose scatter is estimated from stretches of the echoes with EEE off: how cold a cache is depends on
+what else the machine did, so that round trips drift together for many echoes.
 
 Without such echoes the rise is unknown; a straight line over the logarithm of the gap is allowed for.
 """
@@ -24,6 +26,8 @@ _STEPS: Final = 40
 _STEP_GAIN: Final = 20.0
 _DRIFT: Final = 0.3
 _MOST_TERMS: Final = 4
+_STRETCH: Final = 50
+_LEAST_STRETCHES: Final = 4
 _LEAST_REST_US: Final = 1.0
 
 
@@ -93,6 +97,11 @@ def measured_rise(awake: Probes) -> HostRise:
     values, vectors = np.linalg.eigh(covariance)
     order = np.argsort(values)[::-1][:_MOST_TERMS]
     directions = (vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0))).T
+    line_us = best.at(place)
+    scatter = _scatter(line_us - line_us.min(), rtt_us - line_us, best.noise_us)
+    if scatter > 0:
+        drift_us = scatter * (best.solution[:count] - best.solution[:count].min())
+        directions = np.vstack((directions[: _MOST_TERMS - 1], drift_us))
     step_us = float(best.solution[count]) if best.edge is not None else 0.0
     step_gap_us = float(np.exp(best.edge)) if best.edge is not None else np.inf
     return HostRise(
@@ -121,6 +130,28 @@ def _used(probes: Probes) -> tuple[Floats, Floats]:
     return rest_us(probes)[kept], probes.rtt_us[kept]
 
 
+def _scatter(rise_us: Floats, left_us: Floats, noise_us: float) -> float:
+    """The standard deviation of the factor of the rise between stretches of echoes; 0 if chance explains it.
+
+    `left_us`: what the mean rise leaves of each round trip, in the order in which the echoes left.
+    """
+    stretches = len(rise_us) // _STRETCH
+    if stretches < _LEAST_STRETCHES:
+        return 0.0
+    weights = (_FREEDOM + 1) / (_FREEDOM + (left_us / noise_us) ** 2)
+    parts = np.array_split(np.arange(len(rise_us)), stretches)
+    squares = rise_us * rise_us
+    power = np.array(
+        [[float((one * squares)[part].sum()) for part in parts] for one in (np.ones_like(weights), weights)]
+    )
+    if not power.all():
+        return 0.0
+    factors = np.array([float((weights * rise_us * left_us)[part].sum()) for part in parts]) / power[1]
+    by_chance = noise_us**2 * (_FREEDOM + 3) / (_FREEDOM + 1) * float((1.0 / power[0]).mean())
+    beyond = float(factors.var(ddof=1)) - by_chance
+    return float(np.sqrt(beyond)) if beyond > by_chance * np.sqrt(2 / (stretches - 1)) else 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class _Line:
     knots: Floats
@@ -129,6 +160,11 @@ class _Line:
     noise_us: float
     cost: float
     edge: float | None
+
+    def at(self, place: Floats) -> Floats:
+        """The mean at logarithms of gaps."""
+        found: Floats = np.interp(place, self.knots, self.solution[: len(self.knots)])
+        return found if self.edge is None else found + self.solution[-1] * (place > self.edge)
 
 
 def _fit(place: Floats, rtt_us: Floats, knots: int, edge: float | None, rounds: int = _ROUNDS) -> _Line:

@@ -48,9 +48,9 @@ class Effort:
 
 
 PILOT: Final = Effort(
-    echoes=600,
+    echoes=300,
     gap_us=(100, 4_000),
-    probe_blocks=1,
+    probe_blocks=2,  # with EEE on and off in turns: hosts drift
     program_hosts=2,  # more ranks would compete for the processors of a small machine that runs the twin
     sleeps_us=(0, 250, 500, 750, 1_000, 1_500, 2_000, 3_000),
     arrays_byte=(1_024,),
@@ -292,7 +292,6 @@ def which(lab: Lab, probes: Content) -> Content | None:
         "factors": factors,
         "slow": ["eee", "cards"],
         "measure": {"probe": {**probes["measure"]["probe"], "to": far}},
-        "blocks": 1,
     }
 
 

@@ -7,3 +7,4 @@ pub mod engine;
 pub mod lateness;
 mod pace;
 mod room;
+mod warm;

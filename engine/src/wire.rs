@@ -1,7 +1,7 @@
 //! Frames outside the fabric: TAP devices with their offloads, and packet capture.
 
 pub mod capture;
-mod checksum;
+pub(crate) mod checksum;
 mod coalesce;
 mod pcap;
 mod segment;

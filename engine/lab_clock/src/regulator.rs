@@ -8,7 +8,8 @@
 //! While a trial times frames or ranks, the rate is held: echoes and run times that are compared must meet one rate, as
 //! what the host machine adds to them is the slower the faster in lab time. It is [`FIRST_BUSY`], or slower if trials
 //! before were late. Between its trials whoever measures prepares the lab, and nothing there is timed: the wall's pace.
-//! While meters alone measure, the rate is that or faster.
+//! (Faster would shorten the waits for links, but also the controller's time for each answer: beside heavy load agents
+//! then did not answer in time.) While meters alone measure, the rate is that or faster.
 //!
 //! Simplification: the first frames after a silence meet the rate of the last busy stretch, or [`FIRST_BUSY`], before
 //! anything is known of them; the lateness histogram of a program's first milliseconds shows whether that was too fast.
@@ -31,8 +32,12 @@ const BUSY_CORES: f64 = 0.3;
 const MOST_CORES: f64 = 0.5;
 /// ... and below this it rises.
 const FEW_CORES: f64 = 0.2;
+/// While meters are read processors in use are averaged over this long (wall): whoever asks many devices at once makes peaks.
+const AVERAGE_NS: f64 = 200e6;
 /// The fastest rate while a collector asks: it computes at the wall's pace, and is not one of the lab's processes.
 const ASKED: f64 = 10.0;
+/// A thread that sleeps 10 ms and wakes after so long (wall) shares its processor: no haste then.
+const OVERSLEPT_NS: i64 = 30_000_000;
 /// A collector that asked so long ago (wall) still asks.
 const ASKS_NS: i64 = 2_000_000_000;
 /// Silence before each doubling: lab time, and the wall's.
@@ -90,6 +95,8 @@ pub struct Regulator {
     silent_wall_ns: i64,
     silent_lab_ns: f64,
     unasked_ns: i64,
+    /// Average processors in use.
+    cores: f64,
 }
 
 impl Regulator {
@@ -107,6 +114,7 @@ impl Regulator {
             silent_wall_ns: 0,
             silent_lab_ns: 0.0,
             unasked_ns: ASKS_NS,
+            cores: 0.0,
         }
     }
 
@@ -159,6 +167,8 @@ impl Regulator {
         } else {
             self.unasked_ns.saturating_add(seen.wall_ns)
         };
+        let weight = (seen.wall_ns as f64 / AVERAGE_NS).min(1.0);
+        self.cores += weight * (seen.cores - self.cores);
         if self.held {
             return false;
         }
@@ -204,8 +214,14 @@ impl Regulator {
     fn hasten(&mut self, seen: &Observation) {
         self.busy = false;
         self.rate = self.rate.max(1.0);
-        if !self.slowed(seen) {
-            self.silence(seen);
+        let seen = Observation {
+            cores: self.cores,
+            ..*seen
+        };
+        if seen.wall_ns > OVERSLEPT_NS {
+            self.at_the_walls_pace();
+        } else if !self.slowed(&seen) {
+            self.silence(&seen);
         }
     }
 
@@ -368,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn between_trials_a_busy_lab_keeps_the_walls_pace_and_meters_are_read_faster() {
+    fn between_trials_a_lab_keeps_the_walls_pace_and_meters_are_read_faster() {
         let mut regulator = Regulator::new(Rate::FASTEST);
         regulator.prepare();
         assert_eq!(regulator.rate(), Rate::WALL);
@@ -377,7 +393,7 @@ mod tests {
             (Work::Between, 50, 1.5, Rate::WALL),
             (Work::Meters, 50, 1.5, Rate::WALL),
             (Work::Meters, 1, 0.01, ten),
-            (Work::Between, 0, 0.01, Rate::WALL),
+            (Work::Between, 1, 0.01, Rate::WALL),
             (Work::Meters, 0, 0.01, ten),
         ] {
             let seen = Observation {
@@ -389,6 +405,22 @@ mod tests {
             }
             assert_eq!(regulator.rate(), rate);
         }
+        for number in 0..300 {
+            let asked = number % 10 == 0;
+            let cores = if asked { 1.2 } else { 0.01 };
+            regulator.observe(&Observation {
+                work: Work::Meters,
+                asked,
+                ..tick(0, cores, false)
+            });
+        }
+        assert_eq!(regulator.rate(), ten, "peaks while all devices are asked");
+        regulator.observe(&Observation {
+            work: Work::Meters,
+            wall_ns: 2 * OVERSLEPT_NS,
+            ..tick(0, 0.01, false)
+        });
+        assert_eq!(regulator.rate(), Rate::WALL);
         regulator.hold();
         regulator.prepare();
         assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());

@@ -374,7 +374,7 @@ class LabClock:
     def release(self) -> None:
         """The trial has ended."""
     def attended(self) -> None:
-        """Somebody types at a terminal now: for 10 s, "auto" makes lab time no faster than the wall's."""
+        """Somebody types at a switch now: for 10 s "auto" is no faster than the wall, unless a process measures there."""
     def close(self) -> None:
         """Lab time runs at the wall's pace from now on."""
 

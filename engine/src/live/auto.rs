@@ -36,29 +36,38 @@ const ATTENDS_NS: i64 = 10_000_000_000;
 /// The share of frames that must be on time.
 const SHARE: f64 = 0.99;
 
-/// When somebody last typed at a terminal of the lab.
+/// When somebody last typed at a switch or had a terminal of a host open.
 #[derive(Debug)]
-pub struct Attention(AtomicI64);
+pub struct Attention {
+    typed_ns: AtomicI64,
+    open_ns: AtomicI64,
+}
 
 impl Attention {
     /// Nobody has yet.
     #[must_use]
     pub fn new() -> Self {
-        Self(AtomicI64::new(i64::MIN / 2))
+        let never = i64::MIN / 2;
+        Self {
+            typed_ns: AtomicI64::new(never),
+            open_ns: AtomicI64::new(never),
+        }
     }
 
-    /// Somebody types now.
-    pub fn now(&self) {
-        self.0.store(now_ns(), Ordering::Relaxed);
+    /// Somebody types at a switch now.
+    pub fn typed(&self) {
+        self.typed_ns.store(now_ns(), Ordering::Relaxed);
     }
 
-    /// Whatever was typed until now was a controller's, which prepared a trial.
-    pub fn forget(&self) {
-        self.0.store(i64::MIN / 2, Ordering::Relaxed);
+    /// A terminal of a host is open now.
+    fn open(&self) {
+        self.open_ns.store(now_ns(), Ordering::Relaxed);
     }
 
-    fn given(&self) -> bool {
-        now_ns() - self.0.load(Ordering::Relaxed) < ATTENDS_NS
+    /// Whoever measures types at switches, to set them and to read what SNMP does not tell: that is nobody's attention.
+    fn given(&self, work: Work) -> bool {
+        let recent = |at: &AtomicI64| now_ns() - at.load(Ordering::Relaxed) < ATTENDS_NS;
+        recent(&self.open_ns) || (work == Work::None && recent(&self.typed_ns))
     }
 }
 
@@ -289,15 +298,16 @@ fn regulate(shared: &Shared, attention: &Attention) {
         }
         ticks += 1;
         if ticks % TICKS_A_LOOK == 0 && terminal_is_open(groups) {
-            attention.now();
+            attention.open();
         }
         if ticks % TICKS_OF_A_TRIAL == 0 {
             shared.attend_trial();
         }
         let now = Counts::read(control, groups);
-        let mut seen = now.since(&before, attention.given());
+        let mut seen = now.since(&before);
         let window_ended = shared.change(|state| {
             seen.work = state.work();
+            seen.attended = attention.given(seen.work);
             let regulator = &mut state.regulator;
             let was_busy = regulator.busy();
             if regulator.observe(&seen) {
@@ -331,15 +341,14 @@ impl Counts {
         }
     }
 
-    fn since(&self, before: &Counts, attended: bool) -> Observation {
+    fn since(&self, before: &Counts) -> Observation {
         let wall_ns = (self.wall_ns - before.wall_ns).max(1);
         Observation {
             wall_ns,
             frames: self.frames.saturating_sub(before.frames),
             cores: self.cpu_ns.saturating_sub(before.cpu_ns) as f64 / wall_ns as f64,
-            attended,
             asked: self.requests != before.requests,
-            work: Work::None,
+            ..Observation::default()
         }
     }
 }
@@ -457,12 +466,13 @@ mod tests {
     }
 
     #[test]
-    fn attention_is_given_from_the_first_key_on() {
+    fn attention_is_given_from_the_first_key_on_unless_a_controller_types() {
         let attention = Attention::new();
-        assert!(!attention.given());
-        attention.now();
-        assert!(attention.given());
-        attention.forget();
-        assert!(!attention.given());
+        assert!(!attention.given(Work::None));
+        attention.typed();
+        assert!(attention.given(Work::None));
+        assert!(!attention.given(Work::Between) && !attention.given(Work::Meters));
+        attention.open();
+        assert!(attention.given(Work::Meters));
     }
 }

@@ -29,6 +29,7 @@ use fabric::{Alarm, CableId, Delivery, Frame, PortId, Ps, Tapped};
 
 use crate::live::control::{Command, Control};
 use crate::live::pace::{Pace, Wait};
+use crate::live::warm::UnseenHost;
 use crate::os::sched::RunDelay;
 use crate::wire::capture::Capture;
 use crate::wire::tap::{READ_BYTE, Read, Tap};
@@ -53,6 +54,10 @@ const NO_HOST: u32 = u32::MAX;
 const DELIVERIES_A_TURN: usize = 16_384;
 /// A stall or a delivery later than this (lab time) raises an alarm, at most one per second.
 const LATE: Ps = 10 * PS_PER_MS;
+/// So long after a delivery the way through a host's stack is kept warm ...
+const WARM_FOR: Ps = 200 * PS_PER_US;
+/// ... unless the next event is nearer than this.
+const WARM_BEFORE: Ps = 30 * PS_PER_US;
 /// A turn of a spinning thread that took longer than this may have lost its processor meanwhile.
 const STALL: Ps = 20 * PS_PER_US;
 
@@ -82,6 +87,10 @@ pub(crate) struct Driver {
     /// Hosts read in this turn, and when.
     arrived: Vec<(u32, Ps)>,
     captures: BTreeMap<u32, (CableId, Capture)>,
+    /// None where the process may not make one.
+    unseen: Option<UnseenHost>,
+    /// When a host's stack last ran in this thread.
+    warm: Ps,
     deliveries: Vec<Delivery>,
     tapped: Vec<Tapped>,
     alarms: Vec<Alarm>,
@@ -122,6 +131,8 @@ impl Driver {
             stalled: VecDeque::new(),
             arrived: Vec::new(),
             captures: BTreeMap::new(),
+            unseen: UnseenHost::new().ok(),
+            warm: now,
             deliveries: Vec::new(),
             tapped: Vec::new(),
             alarms: Vec::new(),
@@ -280,9 +291,25 @@ impl Driver {
             }
         }
         if wait_limit == Wait::Spin {
+            if count == 0 {
+                self.keep_warm(now);
+            }
             for slot in 0..self.hot.len() {
                 self.mark_readable(self.hot[slot]);
             }
+        }
+    }
+
+    fn keep_warm(&mut self, now: Ps) {
+        let near = now + self.pace.on_clock(WARM_BEFORE);
+        let due = now.saturating_sub(self.warm) > self.pace.on_clock(WARM_FOR);
+        if due
+            && self.next.is_none_or(|next| next > near)
+            && let Some(host) = &mut self.unseen
+        {
+            host.echo(&mut self.scratch);
+            self.warm = self.now();
+            self.last_turn = self.warm;
         }
     }
 
@@ -434,6 +461,7 @@ impl Driver {
         let now = self.now();
         if traffic {
             self.pace.frame_at(now);
+            self.warm = now;
         }
         if worst > LATE {
             let late_ms = worst / PS_PER_MS;

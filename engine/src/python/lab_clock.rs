@@ -99,9 +99,9 @@ impl LabClock {
         self.auto.lock().is_some()
     }
 
-    /// Somebody types at a terminal of the lab now.
+    /// Somebody types at a switch of the lab now.
     fn attended(&self) {
-        self.attention.now();
+        self.attention.typed();
     }
 
     /// Under "auto", go at the wall's pace between the trials of this process, until it has ended.
@@ -117,7 +117,6 @@ impl LabClock {
     /// lasts the rate is held; while meters alone measure, it is the wall's or faster.
     fn hold(&self, py: Python<'_>, process: i32, timed: bool) {
         py.detach(|| {
-            self.attention.forget();
             if let Some(auto) = &*self.auto.lock() {
                 auto.hold(process, timed);
             }

@@ -30,6 +30,23 @@ def test_slopes_and_steps_are_found(height_us: float, step_us: float) -> None:
     assert (abs(found.step_us) > 0) == (step_us > 0)
 
 
+def _uncertainty_us(scatter: float, seed: int) -> float:
+    """How uncertain the rise after the longest gaps is found to be, if its factor differs between stretches of 60."""
+    random = np.random.default_rng(seed)
+    gaps = random.uniform(100, 4000, size=600)
+    factor = np.repeat(1 + scatter * random.standard_normal(10), 60)
+    found = measured_rise(_echoes(6.0 * factor * (1 - np.exp(-gaps / 800)), gaps, random))
+    return float(np.sqrt((found.terms(np.array([3900.0])) ** 2).sum()))
+
+
+def test_a_rise_that_drifts_is_the_less_certain() -> None:
+    """6 us, give or take the scatter of their factor; without any, ten seeds of chance are mostly not called drift."""
+    steady_us = [_uncertainty_us(0.0, seed) for seed in range(10)]
+    drifting_us = [_uncertainty_us(0.25, seed) for seed in range(10)]
+    assert np.median(steady_us) < 0.15
+    assert 0.5 < np.median(drifting_us) < 2.0
+
+
 def test_an_unknown_rise_leaves_the_base_free() -> None:
     random = np.random.default_rng(1)
     gaps = random.uniform(100, 4000, size=200)
