@@ -32,7 +32,6 @@ class _ToyLab:
 
     def __call__(self, *words: str) -> int:
         self.calls.append(words)
-        self.now_s += _BLOCK_S
         stopped = len(self.calls) - 1 == self._interrupt_at
         place = Path(words[1])
         if "--resume" in words:
@@ -48,6 +47,7 @@ class _ToyLab:
             facts = {"lab": lab.name, "lab_folder": lab.folder, "lab_digest": "ab" * 32, "experiment": described}
             run = Run.create(Path(words[words.index("--runs") + 1]), experiment.name, facts)
             old, blocks = 0, experiment.blocks
+        self.now_s += _BLOCK_S * (blocks - old)
         number = sum(event["kind"] == "trial_begun" for event in read_events(run.folder))
         writer = Writer(run, BASE_NS + len(self.calls) * _HOUR_NS, number, np.random.default_rng(len(self.calls)))
         if not stopped:
@@ -89,7 +89,7 @@ def _measuring(folder: StudyFolder, toy: _ToyLab, console: Console | None = None
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyFolder, _ToyLab, str]:
-    folder, toy = _study(tmp_path_factory.mktemp("study"), 7.5 * _BLOCK_S), _ToyLab()
+    folder, toy = _study(tmp_path_factory.mktemp("study"), 8.5 * _BLOCK_S), _ToyLab()
     console = Console(record=True, width=150, quiet=False, file=(tmp_path_factory.mktemp("out") / "out").open("w"))
     assert _measuring(folder, toy, console).execute() == DONE
     return folder, toy, console.export_text()
@@ -124,7 +124,7 @@ def test_an_interval_that_was_narrowed_holds_the_truth(whole: tuple[StudyFolder,
 
 
 def test_a_study_that_was_interrupted_goes_on_where_it_was(tmp_path: Path) -> None:
-    folder = _study(tmp_path, 3.5 * _BLOCK_S)
+    folder = _study(tmp_path, 4.5 * _BLOCK_S)
     stopped = _ToyLab(interrupt_at=1)
     assert _measuring(folder, stopped).execute() == INTERRUPTED
     assert [block.kind for block in folder.blocks] == ["probe-sweep"]
