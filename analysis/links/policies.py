@@ -20,15 +20,22 @@ def policy_of(link: LinkPolicy) -> Policy:
     )
 
 
+def card_of(link: LinkPolicy) -> Policy | None:
+    """The policy of the second group of transmitters, where there are two: the hosts' cards."""
+    if link.card_wake_us is None:
+        return None
+    return Policy(_value(link.card_hold_us), _value(link.card_sleep_us), _value(link.card_wake_us))
+
+
 def path_of(link: LinkPolicy) -> list[Policy]:
     """The policies of the transmitters that an echo passes on the path, in order.
 
     Simplification: ports of one direction each, of two kinds, are put in this order too.
     """
     port = policy_of(link)
-    if link.card_wake_us is None:
+    card = card_of(link)
+    if card is None:
         return [port] * link.sleeper_count
-    card = Policy(_value(link.card_hold_us), _value(link.card_sleep_us), _value(link.card_wake_us))
     one_way = [card, *[port] * (link.sleeper_count // 2)]
     return [*one_way, *one_way[2 - link.card_count :]]
 

@@ -3,7 +3,7 @@
 Every field of the policy and both fractions have shape (draws, 1), so gaps go along the second axis.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -15,6 +15,7 @@ from analysis.links.link_modes import LinkMode, spend
 from analysis.links.path_delay import Policy
 from analysis.predict.sampling import Sampler
 from analysis.predict.what_if import DEEP_FRACTION, FAST_FRACTION, PHYS, Phy, WhatIf
+from analysis.programs.profile import Direction
 
 _NEVER: Final = float("inf")
 
@@ -25,7 +26,10 @@ class AskedMode:
 
     A fraction of None: as calibrated for the port. `warnings` say where the policy goes beyond measurements.
     `policy.sleep_us` is what a frame waits for at most while a link falls asleep; `sleep_us` is Ts itself, which draws
-    full power whether a frame waits for its end or not. Tq and Tr: see `low_power_us`.
+    full power whether a frame waits for its end or not. Tq and Tr: see `low_power_us`. `card`: the policy of hosts'
+    cards, where echoes found a second group of transmitters.
+
+    Simplification: the time in low power is that of ports, also for cards.
     """
 
     policy: Policy
@@ -35,6 +39,12 @@ class AskedMode:
     sleep_us: Floats | float = 0.0
     quiet_us: float = _NEVER
     refresh_us: float = 0.0
+    card: Policy | None = None
+
+    def policies(self, directions: Iterable[Direction]) -> Mapping[Direction, Policy]:
+        """Of the directions of a node's link: its card transmits."""
+        card = self.card or self.policy
+        return {direction: card if direction == "transmit" else self.policy for direction in directions}
 
     def low_power_us(self, gap_us: Floats) -> tuple[Floats, Floats]:
         """(deep, fast): time of each gap in either kind of low power, shape (draws, gaps).
@@ -69,7 +79,8 @@ def asked_mode(what_if: WhatIf, link: LinkPolicy | None, sampler: Sampler) -> As
         warnings.append("no link's policy was fitted: times are those of the 1000BASE-T standard, not of these links.")
     phy = PHYS[what_if.phy] if what_if.phy else PHYS["1000BASE-T"] if link is None else None
     if what_if.mode == "measured" and phy is None and link is not None:
-        return _asked(what_if, _measured(link, sampler), None, None, None, _symptom_warnings(link))
+        card = _card(link, _column(sampler.of("card_hold_us", link.card_hold_us)), sampler)
+        return _asked(what_if, _measured(link, sampler), None, None, None, _symptom_warnings(link), card)
     hold_us = _hold(what_if, link, sampler, warnings)
     if what_if.mode in ("fast", "hybrid"):
         return _with_fast_wake(what_if, link, phy, hold_us, sampler, warnings)
@@ -83,16 +94,25 @@ def asked_mode(what_if: WhatIf, link: LinkPolicy | None, sampler: Sampler) -> As
     if what_if.mode == "coalescing" and (link is None or link.kind != "coalescing"):
         warnings.append("coalescing was not measured: no link of the calibration waits for more frames.")
     policy = Policy(hold_us, sleep_us, wake_us, wait_us=wait_us, wait_byte=_NEVER if wait_us else 0.0)
-    return _asked(what_if, policy, fraction, None, phy, warnings)
+    card = None if phy is not None or link is None else _card(link, hold_us, sampler)
+    return _asked(what_if, policy, fraction, None, phy, warnings, card)
 
 
 def _asked(
-    what_if: WhatIf, policy: Policy, deep: Floats | None, fast: Floats | None, phy: Phy | None, warnings: Sequence[str]
+    what_if: WhatIf,
+    policy: Policy,
+    deep: Floats | None,
+    fast: Floats | None,
+    phy: Phy | None,
+    warnings: Sequence[str],
+    card: Policy | None = None,
 ) -> AskedMode:
     """The mode of a policy with its true Ts; Tq and Tr are a PHY's, where the power in low power is one's too."""
     quiet_us, refresh_us = (_NEVER, 0.0) if phy is None else (phy.quiet_us, phy.refresh_us)
     waited = policy if what_if.sleep_waits else replace(policy, sleep_us=0.0)
-    return AskedMode(waited, deep, fast, tuple(warnings), policy.sleep_us, quiet_us, refresh_us)
+    if card is not None and not what_if.sleep_waits:
+        card = replace(card, sleep_us=0.0)
+    return AskedMode(waited, deep, fast, tuple(warnings), policy.sleep_us, quiet_us, refresh_us, card)
 
 
 def _column(samples: Floats) -> Floats:
@@ -111,6 +131,13 @@ def _measured(link: LinkPolicy, sampler: Sampler) -> Policy:
         _column(sampler.of("wait_us", link.wait_us)) if coalescing else 0.0,
         _NEVER if coalescing else 0.0,
     )
+
+
+def _card(link: LinkPolicy, hold_us: Floats, sampler: Sampler) -> Policy | None:
+    if link.card_wake_us is None:
+        return None
+    sleep_us, wake_us = (_column(sampler.of(name, getattr(link, name))) for name in ("card_sleep_us", "card_wake_us"))
+    return Policy(hold_us, sleep_us, wake_us)
 
 
 def _symptom_warnings(link: LinkPolicy) -> Sequence[str]:

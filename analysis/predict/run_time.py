@@ -159,7 +159,8 @@ def seen_of_rounds(
     gaps: GapTable, mode: AskedMode, directions: tuple[Direction, ...], abreast: Floats, hidden_us: Floats
 ) -> tuple[Floats, Floats]:
     """(delay of a round by its slowest link, share of rounds that wait), each of shape (draws,)."""
-    delays = np.concatenate([mode.policy.delay_us(gaps.gap_us[direction][None, :]) for direction in directions], axis=1)
+    asked = mode.policies(directions).items()
+    delays = np.concatenate([policy.delay_us(gaps.gap_us[direction][None, :]) for direction, policy in asked], axis=1)
     counts = np.concatenate([gaps.count[direction] for direction in directions])
     seen, share = np.zeros(abreast.size), np.zeros(abreast.size)
     for draw, number in enumerate(abreast):
@@ -184,10 +185,10 @@ class Replays:
         except NotEnoughData:
             return None
 
-    def waits_us(self, policy: Policy, directions: tuple[Direction, ...]) -> Floats:
+    def waits_us(self, policies: Mapping[Direction, Policy]) -> Floats:
         """How long a round waits, shape (draws,)."""
-        draws_us = self.few.overhead_us(dict.fromkeys(directions, policy))
-        (middle_us,) = self.many.overhead_us(dict.fromkeys(directions, policy.first))
+        draws_us = self.few.overhead_us(policies)
+        (middle_us,) = self.many.overhead_us({direction: policy.first for direction, policy in policies.items()})
         found: Floats = np.maximum(draws_us + middle_us - draws_us[0], 0.0)
         return found
 
@@ -209,7 +210,7 @@ def _by_rounds(
     sampler: Sampler,
 ) -> Floats:
     _, share = seen_of_rounds(gaps, mode, directions, np.ones(sampler.count), np.zeros(sampler.count))
-    waits_us = replays.waits_us(mode.policy, directions)
+    waits_us = replays.waits_us(mode.policies(directions))
     extra = sampler.of("round_serial_count", rounds.serial_count) * waits_us
     return _with_residual(extra, rounds.residual_us, share, sampler, "residual_us")
 

@@ -16,13 +16,12 @@ from analysis.calibration import Calibration, Estimate, MiwaTime, ProgramTime, R
 from analysis.configurations import Configuration, Factors
 from analysis.interval import NotEnoughData
 from analysis.links.path_delay import Policy
-from analysis.links.policies import policy_of
 from analysis.programs.miwa import MiwaFit, Run, fit_miwa
 from analysis.programs.profile import Direction, Profile
 from analysis.programs.profile_reading import profiles_of, time_of
 from analysis.programs.round_replay import RoundFit, RoundRun, fit_rounds, round_run
 from analysis.programs.run_time import WakeFit, WakeRun, errors_of, fit_wakes, wake_run
-from analysis.programs.sleeping_links import link_of, sleeping_directions
+from analysis.programs.sleeping_links import link_of, sleeping_policies
 from analysis.programs.usefulness import Timed, refuse_useless
 from analysis.run_lab import lab_of_run, link_mbps
 from record.store import read_facts
@@ -65,7 +64,7 @@ def _case(profile: Profile, eee_s: float, calibration: Calibration) -> Case:
     link = link_of(calibration, profile, None)
     if link is None or link.kind == "off":
         return case_of(profile, eee_s, {})
-    return case_of(profile, eee_s, dict.fromkeys(sleeping_directions(link, profile), policy_of(link)))
+    return case_of(profile, eee_s, sleeping_policies(link, profile))
 
 
 def case_of(profile: Profile, eee_s: float, policies: Mapping[Direction, Policy]) -> Case:

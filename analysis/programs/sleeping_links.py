@@ -1,6 +1,10 @@
 """The fitted policy of the links that a program uses, and the directions in which they sleep."""
 
+from collections.abc import Mapping
+
 from analysis.calibration import Calibration, LinkPolicy, ProgramTime
+from analysis.links.path_delay import Policy
+from analysis.links.policies import card_of, policy_of
 from analysis.programs.profile import Direction, Profile
 
 
@@ -32,3 +36,14 @@ def sleeping_directions(link: LinkPolicy | None, profile: Profile) -> tuple[Dire
     if devices - hosts:
         directions.append("receive")
     return tuple(directions)
+
+
+def sleeping_policies(link: LinkPolicy, profile: Profile) -> Mapping[Direction, Policy]:
+    """The policy of each direction in which a node's link sleeps: a switch's port receives for it, its card transmits.
+
+    Where echoes do not tell which of two groups are the cards, they may be exchanged: a frame that passes both waits as
+    long, if their holds are alike.
+    """
+    port, card = policy_of(link), card_of(link)
+    by_direction: dict[Direction, Policy] = {"transmit": card or port, "receive": port}
+    return {direction: by_direction[direction] for direction in sleeping_directions(link, profile)}

@@ -162,6 +162,18 @@ def test_replayed_rounds_predict_holds_that_were_not_measured(hold_us: float) ->
     assert found.time_s.value - predictor.profile.base_s.value == pytest.approx(1_000 * 1.5 * waits_us * 1e-6, rel=1e-3)
 
 
+@pytest.mark.parametrize("question", ["measured", "deep,hold_us=900"])
+def test_a_frame_waits_for_a_card_by_the_cards_policy(question: str) -> None:
+    known = _with_rounds(1.0, 1.0)
+    ((name, link),) = known.links.items()
+    cards = {"card_hold_us": exactly(HOLD_US), "card_sleep_us": exactly(SLEEP_US), "card_wake_us": exactly(16.5)}
+    both = link.model_copy(update={"ends": ("n01:eth0", "sw1:gi1/0/1"), **cards})
+    predictor = Predictor(_both_ways(2_000), known.model_copy(update={"links": {name: both}}), draws=3)
+    found = predictor.predict(parse_what_if(question))
+    waits_us = WAKE_US + 16.5
+    assert found.time_s.value - predictor.profile.base_s.value == pytest.approx(1_000 * waits_us * 1e-6, rel=1e-3)
+
+
 def test_the_model_that_estimates_better_what_it_was_not_fitted_to_is_taken() -> None:
     known = _both_ways(4_000)
     by_rounds, by_wakes = (
