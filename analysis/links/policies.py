@@ -1,6 +1,9 @@
 """Policies to compute delays with, from a calibration's links."""
 
+import numpy as np
+
 from analysis.calibration import Estimate, LinkPolicy
+from analysis.interval import Floats
 from analysis.links.path_delay import Policy
 
 
@@ -25,6 +28,20 @@ def card_of(link: LinkPolicy) -> Policy | None:
     if link.card_wake_us is None:
         return None
     return Policy(_value(link.card_hold_us), _value(link.card_sleep_us), _value(link.card_wake_us))
+
+
+def shares_us(
+    link: LinkPolicy, path_wake_us: Floats | float, port_us: Floats | float, card_us: Floats | float
+) -> tuple[Floats, Floats]:
+    """What a port's and a card's wake take of a frame's way between two hosts: together half the round trip's wakes.
+
+    Echoes know the sum of a round trip's wakes far better than whose they are: one port that takes twice as long in one
+    direction explains them as well as two that take equally long. Simplification: a program's frames go both ways
+    alike.
+    """
+    one_way = (link.sleeper_count + 1) // 2 * np.asarray(port_us) + card_us
+    scale = np.asarray(path_wake_us) / 2 / np.maximum(one_way, 1e-9)
+    return scale * port_us, scale * card_us
 
 
 def path_of(link: LinkPolicy) -> list[Policy]:

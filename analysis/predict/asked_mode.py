@@ -13,6 +13,7 @@ from analysis.calibration import LinkPolicy
 from analysis.interval import Floats
 from analysis.links.link_modes import LinkMode, spend
 from analysis.links.path_delay import Policy
+from analysis.links.policies import shares_us
 from analysis.predict.sampling import Sampler
 from analysis.predict.what_if import DEEP_FRACTION, FAST_FRACTION, PHYS, Phy, WhatIf
 from analysis.programs.profile import Direction
@@ -79,8 +80,9 @@ def asked_mode(what_if: WhatIf, link: LinkPolicy | None, sampler: Sampler) -> As
         warnings.append("no link's policy was fitted: times are those of the 1000BASE-T standard, not of these links.")
     phy = PHYS[what_if.phy] if what_if.phy else PHYS["1000BASE-T"] if link is None else None
     if what_if.mode == "measured" and phy is None and link is not None:
-        card = _card(link, _column(sampler.of("card_hold_us", link.card_hold_us)), sampler)
-        return _asked(what_if, _measured(link, sampler), None, None, None, _symptom_warnings(link), card)
+        card_hold_us = _column(sampler.of("card_hold_us", link.card_hold_us))
+        measured, card = _with_card(link, _measured(link, sampler), card_hold_us, sampler)
+        return _asked(what_if, measured, None, None, None, _symptom_warnings(link), card)
     hold_us = _hold(what_if, link, sampler, warnings)
     if what_if.mode in ("fast", "hybrid"):
         return _with_fast_wake(what_if, link, phy, hold_us, sampler, warnings)
@@ -94,7 +96,9 @@ def asked_mode(what_if: WhatIf, link: LinkPolicy | None, sampler: Sampler) -> As
     if what_if.mode == "coalescing" and (link is None or link.kind != "coalescing"):
         warnings.append("coalescing was not measured: no link of the calibration waits for more frames.")
     policy = Policy(hold_us, sleep_us, wake_us, wait_us=wait_us, wait_byte=_NEVER if wait_us else 0.0)
-    card = None if phy is not None or link is None else _card(link, hold_us, sampler)
+    card = None
+    if phy is None and link is not None:
+        policy, card = _with_card(link, policy, hold_us, sampler)
     return _asked(what_if, policy, fraction, None, phy, warnings, card)
 
 
@@ -133,11 +137,16 @@ def _measured(link: LinkPolicy, sampler: Sampler) -> Policy:
     )
 
 
-def _card(link: LinkPolicy, hold_us: Floats, sampler: Sampler) -> Policy | None:
+def _with_card(link: LinkPolicy, port: Policy, card_hold_us: Floats, sampler: Sampler) -> tuple[Policy, Policy | None]:
+    """A port's policy and a card's, where echoes found a second group."""
     if link.card_wake_us is None:
-        return None
-    sleep_us, wake_us = (_column(sampler.of(name, getattr(link, name))) for name in ("card_sleep_us", "card_wake_us"))
-    return Policy(hold_us, sleep_us, wake_us)
+        return port, None
+    sleep_us, card_us = (_column(sampler.of(name, getattr(link, name))) for name in ("card_sleep_us", "card_wake_us"))
+    port_us: Floats | float = port.wake_us
+    if link.path_wake_us is not None:
+        path_us = _column(sampler.of("path_wake_us", link.path_wake_us))
+        port_us, card_us = shares_us(link, path_us, port_us, card_us)
+    return replace(port, wake_us=port_us), Policy(card_hold_us, sleep_us, card_us)
 
 
 def _symptom_warnings(link: LinkPolicy) -> Sequence[str]:

@@ -1,10 +1,11 @@
 """The fitted policy of the links that a program uses, and the directions in which they sleep."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from analysis.calibration import Calibration, LinkPolicy, ProgramTime
 from analysis.links.path_delay import Policy
-from analysis.links.policies import card_of, policy_of
+from analysis.links.policies import card_of, policy_of, shares_us
 from analysis.programs.profile import Direction, Profile
 
 
@@ -45,5 +46,8 @@ def sleeping_policies(link: LinkPolicy, profile: Profile) -> Mapping[Direction, 
     long, if their holds are alike.
     """
     port, card = policy_of(link), card_of(link)
+    if card is not None and link.path_wake_us is not None:
+        port_us, card_us = shares_us(link, link.path_wake_us.value, port.wake_us, card.wake_us)
+        port, card = replace(port, wake_us=float(port_us)), replace(card, wake_us=float(card_us))
     by_direction: dict[Direction, Policy] = {"transmit": card or port, "receive": port}
     return {direction: by_direction[direction] for direction in sleeping_directions(link, profile)}

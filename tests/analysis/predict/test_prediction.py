@@ -163,11 +163,20 @@ def test_replayed_rounds_predict_holds_that_were_not_measured(hold_us: float) ->
 
 
 @pytest.mark.parametrize("question", ["measured", "deep,hold_us=900"])
-def test_a_frame_waits_for_a_card_by_the_cards_policy(question: str) -> None:
+@pytest.mark.parametrize(
+    ("wakes_us", "sleepers"), [((WAKE_US, 16.5), 2), ((2 * WAKE_US, 33.0), 1), ((WAKE_US / 2, 8.25), 3)]
+)
+def test_a_frame_waits_for_port_and_card_as_half_a_round_trip_does(
+    question: str, wakes_us: tuple[float, float], sleepers: int
+) -> None:
+    """Whichever of its transmitters echoes take for the slow ones."""
     known = _with_rounds(1.0, 1.0)
     ((name, link),) = known.links.items()
-    cards = {"card_hold_us": exactly(HOLD_US), "card_sleep_us": exactly(SLEEP_US), "card_wake_us": exactly(16.5)}
-    both = link.model_copy(update={"ends": ("n01:eth0", "sw1:gi1/0/1"), **cards})
+    times = {"card_hold_us": exactly(HOLD_US), "card_sleep_us": exactly(SLEEP_US)}
+    times |= {"wake_us": exactly(wakes_us[0]), "card_wake_us": exactly(wakes_us[1])}
+    hops = (sleepers + 1) // 2
+    times["path_wake_us"] = exactly(2 * (hops * WAKE_US + 16.5))
+    both = link.model_copy(update={"ends": ("n01:eth0", "sw1:gi1/0/1"), "sleeper_count": sleepers, **times})
     predictor = Predictor(_both_ways(2_000), known.model_copy(update={"links": {name: both}}), draws=3)
     found = predictor.predict(parse_what_if(question))
     waits_us = WAKE_US + 16.5
