@@ -53,8 +53,8 @@ def path_of(link: LinkPolicy) -> list[Policy]:
     card = card_of(link)
     if card is None:
         return [port] * link.sleeper_count
-    one_way = [card, *[port] * (link.sleeper_count // 2)]
-    return [*one_way, *one_way[2 - link.card_count :]]
+    back = link.sleeper_count // 2
+    return [card, *[port] * (link.sleeper_count - back), *[card] * (link.card_count - 1), *[port] * back]
 
 
 def _value(estimate: Estimate | None) -> float:
