@@ -6,6 +6,7 @@ is cut to whole integers for every rank.
 """
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -17,6 +18,7 @@ from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Un
 _SCRIPT: Final = "alltoall_ranks.py"
 _MARK: Final = "alltoall "
 _INT_BYTE: Final = 4
+_CALL_US: Final = 20.0
 _TIMES: Final = {"time_ns", "begun_ns", "ended_ns", "processor_wait_ns", "iteration_ns", "call_ns", "mean_call_ns"}
 _CLEAN: Final = {"steady_ns", "slow_ns", "slow_beyond_ns", "processor_wait_share", "steal_share"}
 _KEYS: Final = {*_CLEAN, "ranks", "iterations", "array_byte", "wrong", "shares", *_TIMES}
@@ -41,6 +43,17 @@ class AlltoallParameters(Parameters):
     )
     iterations: int = Field(10_000, ge=1, le=10_000_000, description="measured calls; 100,000 in the paper")
     warm_up_iterations: int = Field(100, ge=0, le=1_000_000, description="calls before the measured ones; 0: none")
+    least_s: float = Field(
+        0.0,
+        ge=0,
+        le=3_600,
+        description="as many more iterations as pauses and 20 us a call need to take so long; 0: no more",
+    )
+
+    @property
+    def measured_iterations(self) -> int:
+        """How many there are: a function of the parameters alone, so that runs with and without EEE have as many."""
+        return max(self.iterations, math.ceil(self.least_s * 1e6 / (self.sleep_us + _CALL_US)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +80,8 @@ class Alltoall:
             least_byte = _INT_BYTE * placement.ranks
             raise Unfit(f"{placement.ranks} ranks need an array of at least {least_byte} byte: set array_byte.")
         text = (Path(__file__).parent / "on_nodes" / _SCRIPT).read_bytes()
-        argv = ("python3", _SCRIPT, json.dumps(parameters.model_dump()))
+        given = parameters.model_dump() | {"iterations": parameters.measured_iterations}
+        argv = ("python3", _SCRIPT, json.dumps(given))
         return Launch(argv, files={_SCRIPT: text}, modules=("mpi4py",))
 
     def read(self, parameters: AlltoallParameters, placement: Placement, output_text: str) -> Answer:
@@ -85,14 +99,14 @@ class Alltoall:
             Figure("processor_wait", result["processor_wait_ns"] / 1e9, "s"),
             Figure("processor_wait_share", result["processor_wait_share"], "1"),
             Figure("steal_share", result["steal_share"], "1"),
-            Figure("communications", parameters.iterations * placement.ranks_per_host, "call"),
+            Figure("communications", parameters.measured_iterations * placement.ranks_per_host, "call"),
             Figure("communication_size", _sent_byte(result, placement), "byte"),
         )
         if result["wrong"]:
             return Answer(False, f"{result['wrong']} integers arrived that were not sent.", figures)
-        if (result["ranks"], result["iterations"]) != (placement.ranks, parameters.iterations):
+        if (result["ranks"], result["iterations"]) != (placement.ranks, parameters.measured_iterations):
             ran = f"it ran {result['iterations']} iterations on {result['ranks']} ranks"
-            return Answer(False, f"{ran}, not {parameters.iterations} on {placement.ranks}.", figures)
+            return Answer(False, f"{ran}, not {parameters.measured_iterations} on {placement.ranks}.", figures)
         return Answer(True, "", figures, (result["begun_ns"], result["ended_ns"]))
 
 

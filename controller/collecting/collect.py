@@ -84,6 +84,8 @@ class _Sampler:
         self._run = collector.run
         self._clock: RunClock = collector.run.clock
         self.thread = threading.Thread(target=self._sample, name=f"sample {source.name} {source.kind}")
+        self.polled = threading.Event()
+        """Set after the first poll, and where there will be none."""
 
     def _sample(self) -> None:
         orderly = False
@@ -94,6 +96,7 @@ class _Sampler:
             orderly = True
             self._collector.give_up(error)
         finally:
+            self.polled.set()
             if not orderly:
                 sentence = f"sampling {self.state.name} ended with a bug in this program: report the trace above."
                 self._collector.give_up(LabError(sentence))
@@ -102,7 +105,9 @@ class _Sampler:
     def _follow_schedule(self) -> None:
         schedule, tick = self._collector.schedule(self.state.period_s), 0
         while not self._clock.wait_until(schedule.due_ns(tick), self._collector.ending):
-            if not self._poll(schedule, tick):
+            goes_on = self._poll(schedule, tick)
+            self.polled.set()
+            if not goes_on:
                 return
             following = schedule.following(tick, self._clock.now_ns())
             for missed in range(tick + 1, following):
@@ -222,6 +227,12 @@ class Collector:
         for sampler in self._samplers:
             sampler.thread.start()
         self._clock_watcher.start()
+
+    def await_first(self, kind: SourceKind) -> None:
+        """Until every source of a kind was polled once, whatever it answered: what it counts from then on is known."""
+        for sampler in self._samplers:
+            if sampler.state.kind == kind:
+                sampler.polled.wait()
 
     def stop(self) -> None:
         """Let every source finish its poll, and record the offsets of their clocks; raises what ended the sampling."""

@@ -214,6 +214,7 @@ def _run(
         ):
             note_clocks(run, hosts)
             _require_resolvable(experiment, run, collector, progress, options)
+            collector.await_first("switch")
             runner = Runner(
                 lab,
                 experiment,

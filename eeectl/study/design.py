@@ -38,6 +38,7 @@ class Effort:
     sleeps_us: tuple[int, ...]
     arrays_byte: tuple[int, ...]
     iterations: int
+    least_s: float
     program_blocks: int
     stages: tuple[str, ...]
     window_s: int
@@ -55,6 +56,7 @@ PILOT: Final = Effort(
     sleeps_us=(100, 250, 500, 750, 1_000, 1_500, 2_000, 3_000),
     arrays_byte=(1_024,),
     iterations=100,
+    least_s=0.1,
     program_blocks=1,
     stages=("off", "on"),
     window_s=4,
@@ -219,7 +221,8 @@ def _alltoall(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str) -
 
 
 def _program(effort: Effort, hosts: Sequence[str], more: Content) -> Content:
-    parameters = {"iterations": effort.iterations, "warm_up_iterations": max(10, effort.iterations // 10), **more}
+    iterations: Content = {"iterations": effort.iterations, "warm_up_iterations": max(10, effort.iterations // 10)}
+    parameters = {**iterations, "least_s": effort.least_s, **more}
     return {"name": "alltoall", "parameters": parameters, "hosts": list(hosts), "timeout_s": 600}
 
 

@@ -197,6 +197,19 @@ def test_alltoall() -> None:
     assert answer.loop_ns == (1, 2)
 
 
+@pytest.mark.parametrize(("sleep_us", "least_s", "measured"), [(0, 0.1, 5_000), (80, 0.1, 1_000), (80, 0.0, 10)])
+def test_short_pauses_have_as_many_iterations_as_a_least_time_needs(
+    sleep_us: int, least_s: float, measured: int
+) -> None:
+    """A function of the parameters alone: runs that are compared have as many."""
+    given = {"iterations": 10, "sleep_us": sleep_us, "least_s": least_s}
+    answer = read("alltoall", _alltoall(iterations=measured), **given)
+    assert answer.right is True
+    assert next(one.value for one in answer.figures if one.name == "communications") == measured
+    if measured > 10:
+        assert read("alltoall", _alltoall(iterations=10), **given).right is False
+
+
 def test_alltoall_of_two_ranks_a_node() -> None:
     placement = Placement(("n01", "n02"), 2)
     answer = read("alltoall", _alltoall(), placement, iterations=10)

@@ -69,6 +69,27 @@ def test_a_poll_that_begins_late_is_marked(tmp_path: Path) -> None:
     assert _polls(run, "pdu1") == [(0, "ok", ""), (1, "ok", "late"), (2, "ok", "")]
 
 
+def test_the_first_readings_are_awaited_and_those_that_fail_too(run: Run) -> None:
+    asked, released = threading.Event(), threading.Event()
+
+    def act(number: int) -> None:
+        asked.set()
+        released.wait(20.0)
+        if number == 0:
+            raise silent("pdu1")
+
+    sources = ToySource("pdu1", act), ToySource("pdu2", act)
+    with Collector([Timed(source, 0.1) for source in sources], run) as collector:
+        waiting = threading.Thread(target=collector.await_first, args=("strip",))
+        waiting.start()
+        assert asked.wait(20.0)
+        assert waiting.is_alive()
+        released.set()
+        waiting.join(20.0)
+        assert not waiting.is_alive()
+        assert all(state.failed_count for state in collector.states)
+
+
 def test_a_failing_source_is_polled_again_over_a_new_connection_and_recorded_once(run: Run) -> None:
     def act(number: int) -> None:
         if 2 <= number < 5:
