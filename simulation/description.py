@@ -461,8 +461,9 @@ class Description(_Part):
     def engine_choice(self) -> tuple[EngineName, str]:
         """The engine that is used, and why: `auto` is the packet engine where what it leaves out does not matter.
 
-        That is single-flit or cut-through switching, buffers of at least eight packets, no coalescing, one rate, and a
-        routing that asks for one port. (Bursts of long packets and full buffers are for the flit engine.)
+        That is cut-through switching with an internal speedup, buffers of at least eight packets, no coalescing, one
+        rate, and a routing that asks for one port whatever the queues are. (Bursts of long packets and full buffers are
+        for the flit engine.)
         """
         if self.engine != "auto":
             return self.engine, "as asked"
@@ -471,6 +472,7 @@ class Description(_Part):
             why
             for differs, why in (
                 (router.switching != "cut_through", "switching is not cut_through"),
+                (router.speedup == 1, "speedup is 1"),
                 (router.traversal_delay != 1, "traversal_delay is not 1"),
                 (router.routing_delay != 0, "routing_delay is not 0"),
                 (router.buffer_flits < least, f"buffers have less than {_ENOUGH_PACKETS} packets ({least} flits)"),
@@ -478,15 +480,17 @@ class Description(_Part):
                 (self.consolidation is not None or self.stages is not None, "links are turned off"),
                 (self.traffic.shares is not None, "jobs have loads of their own"),
                 (self.routing in _SEVERAL_PORTS, f"{self.routing} asks for several ports"),
+                (self.routing in _BY_QUEUES, f"{self.routing} weighs queues"),
             )
             if differs
         ]
         if against:
-            return "flit", f"the packet engine cannot: {', '.join(against)}"
+            return "flit", f"the packet engine is not for it: {', '.join(against)}"
         return "packet", f"cut-through, buffers of at least {_ENOUGH_PACKETS} packets: it is faster and as exact"
 
 
 _SEVERAL_PORTS: Final = frozenset({"min_adaptive", "min_awake", "min_booksim2"})
+_BY_QUEUES: Final = frozenset({"ugal", "ugal_p", "pal"})
 _ENOUGH_PACKETS: Final = 8
 _LEAST_PAUSES: Final = 10
 """Times after which a stage goes, for SLaC to settle and to be measured."""

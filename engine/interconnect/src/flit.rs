@@ -30,7 +30,7 @@ pub mod stages;
 mod state;
 
 use crate::error::SimulationError;
-use crate::link::{LinkLedger, LinkPolicy, LinkTx, Ready};
+use crate::link::{LinkLedger, LinkPolicy, LinkTx, Mode, Ready};
 use crate::measure::{Interval, Measurement};
 use crate::network::{Network, NodeId, Peer, Port, PortId, RouterId};
 use crate::parameters::RouterParameters;
@@ -69,24 +69,6 @@ struct Packet {
     stages: u8,
 }
 
-/// What a wheel delivers.
-#[derive(Copy, Clone, Debug)]
-enum Arrival {
-    /// A flit at an input port of a router.
-    Flit { port: PortId, vc: u8, flit: Flit },
-    /// A credit for an output port of a router.
-    Credit { port: PortId, vc: u8 },
-    /// A flit sent a history window ago.
-    Forget { port: PortId },
-}
-
-/// What a wheel delivers to nodes, before they send.
-#[derive(Copy, Clone, Debug)]
-enum AtNode {
-    Flit { node: NodeId, vc: u8, flit: Flit },
-    Credit { node: NodeId, vc: u8 },
-}
-
 /// Flits that wait behind each output, as UGAL counts them.
 struct Queued<'a> {
     used: &'a [u32],
@@ -111,6 +93,27 @@ pub struct Flits {
     pub in_flight: u64,
 }
 
+/// Flits that would be further ahead than this wait in queues.
+const MOST_AHEAD: u64 = 1 << 16;
+
+/// How far ahead a flit arrives, at most: it may have to wait for all those of its port before it, and for a wake.
+fn flight(network: &Network, parameters: &RouterParameters, policy: LinkPolicy) -> u64 {
+    let before = (u64::from(parameters.vcs) + 1) * u64::from(parameters.buffer_flits);
+    let timing = policy.timing;
+    let wakes = [timing.wake, timing.fast_wake, timing.wake_during_sleep];
+    let asleep = match policy.mode {
+        Mode::Off => 0,
+        _ => timing
+            .sleep
+            .saturating_add(wakes.into_iter().max().unwrap_or(0)),
+    };
+    (u64::from(network.longest_latency())
+        + u64::from(parameters.traversal_delay)
+        + before * u64::from(policy.flit_cycles)
+        + 2)
+    .saturating_add(asleep)
+}
+
 /// A network under simulation.
 #[derive(Clone, Debug)]
 pub struct FlitEngine {
@@ -120,8 +123,16 @@ pub struct FlitEngine {
     destinations: Destinations,
     rng: Rng,
     now: u64,
-    arrivals: Wheel<Arrival>,
-    at_nodes: Wheel<AtNode>,
+    /// Flits on their way to an input VC.
+    flits: Wheel<(u32, Flit)>,
+    /// Credits on their way to an output VC.
+    credits: Wheel<u32>,
+    /// Flits on their way to a node, and the virtual channel.
+    ejections: Wheel<(NodeId, u8, Flit)>,
+    /// Credits on their way to a node.
+    node_credits: Wheel<(NodeId, u8)>,
+    /// Ports to which flits were sent, until that is no sign of congestion any more.
+    forgets: Wheel<PortId>,
     inputs: Inputs,
     outputs: Outputs,
     routers: Vec<RouterState>,
@@ -131,6 +142,8 @@ pub struct FlitEngine {
     packets: Slots<Packet>,
     requests: Vec<Request>,
     links: Option<Vec<LinkTx>>,
+    /// Whether it is known when a flit leaves as soon as it is granted: none waits for others to come.
+    foreseen: bool,
     /// By port: whether its channel leads to a router.
     links_to_router: Vec<bool>,
     /// Virtual channels of every channel, that for control packets included.
@@ -169,7 +182,8 @@ impl FlitEngine {
                 "a load is from 0 to 1 flits a cycle, not {load}"
             ));
         }
-        let ahead = u64::from(network.longest_latency()) + 2 + u64::from(parameters.credit_delay);
+        let flight = flight(&network, &parameters, LinkPolicy::default());
+        let back = flight + u64::from(parameters.credit_delay);
         let links_to_router = network
             .ports()
             .iter()
@@ -192,8 +206,11 @@ impl FlitEngine {
             routers: vec![RouterState::default(); network.routers() as usize],
             active: Vec::new(),
             allocator: Allocator::new(&network, parameters.vcs),
-            arrivals: Wheel::new(ahead.max(u64::from(parameters.history_window))),
-            at_nodes: Wheel::new(ahead),
+            flits: Wheel::new(flight),
+            credits: Wheel::new(back),
+            ejections: Wheel::new(flight),
+            node_credits: Wheel::new(back),
+            forgets: Wheel::new(u64::from(parameters.history_window)),
             nodes,
             network,
             routing,
@@ -203,6 +220,7 @@ impl FlitEngine {
             now: 0,
             packets: Slots::new(),
             requests: Vec::new(),
+            foreseen: parameters.pipelined,
             links: None,
             links_to_router,
             tcep: None,
@@ -214,19 +232,34 @@ impl FlitEngine {
 
     /// Let the channels between routers follow a policy from now on.
     pub fn set_links(&mut self, policy: LinkPolicy) {
-        let now = self.now;
-        let links = self.network.ports().iter().map(|port| match port.peer {
-            Peer::Port(_) => LinkTx::new(now, policy),
-            Peer::Node(_) => LinkTx::new(now, LinkPolicy::default()),
+        let (now, outputs) = (self.now, &self.outputs);
+        let links = (0..).zip(self.network.ports()).map(|(id, port)| {
+            let own = match port.peer {
+                Peer::Port(_) => policy,
+                Peer::Node(_) => LinkPolicy::default(),
+            };
+            LinkTx::new(outputs.idle_from(id).max(now), own)
         });
         self.links = Some(links.collect());
+        let timing = policy.timing;
+        let coalesces = timing.coalesce != 0 || timing.coalesce_byte != 0;
+        let flight = flight(&self.network, &self.parameters, policy);
+        self.foreseen = self.parameters.pipelined && !coalesces && flight <= MOST_AHEAD;
+        if self.foreseen {
+            self.flits.widen(now, flight);
+        }
     }
 
-    /// Time in state of a channel; `None` without a policy.
+    /// Time in state of a channel, up to now or to the end of the last flit that has been granted; `None` without a
+    /// policy.
     #[must_use]
     pub fn link(&self, port: PortId) -> Option<LinkLedger> {
-        let links = self.links.as_ref()?;
-        Some(links[port as usize].ledger(self.now))
+        let link = &self.links.as_ref()?[port as usize];
+        Some(link.ledger(if self.foreseen {
+            self.now.max(link.idle_from())
+        } else {
+            self.now
+        }))
     }
 
     /// Turn links off and on by TCEP from now on.
@@ -426,9 +459,11 @@ impl FlitEngine {
         self.inject();
         self.receive();
         let mut active = std::mem::take(&mut self.active);
-        for _ in 0..self.parameters.speedup {
+        for step in 1..=self.parameters.speedup {
+            // A granted flit begins to cross the switch in the next step.
+            let begins = self.now + u64::from(step == self.parameters.speedup);
             for &router in &active {
-                self.internal_step(router);
+                self.internal_step(router, begins);
             }
         }
         active.retain(|&router| {
@@ -466,15 +501,15 @@ impl FlitEngine {
         });
         for (router, packet) in sent {
             let port = tcep.way_to(router, mail.packets[packet].to);
-            let output = port as usize * usize::from(self.channels) + usize::from(vc);
-            self.outputs.send(output);
+            let output = self.inputs.numbering.number(port, vc);
+            self.outputs.send(output as usize);
             self.remember(port);
             self.injected += 1;
             let flit = Flit {
                 packet,
                 sequence: 0,
             };
-            self.routers[router as usize].cross(flit, port, vc);
+            self.cross(router, flit, (port, vc), self.now);
             self.wake(router);
         }
         tcep.mail = mail;
@@ -485,7 +520,7 @@ impl FlitEngine {
         if self.parameters.history_window > 0 {
             self.outputs.recent[port as usize] += 1;
             let at = self.now + u64::from(self.parameters.history_window);
-            self.arrivals.put(at, Arrival::Forget { port });
+            self.forgets.put(at, port);
         }
     }
 
@@ -502,20 +537,22 @@ impl FlitEngine {
 
     /// Flits leave the network, and credits reach nodes.
     fn serve_nodes(&mut self) {
-        let list = self.at_nodes.take(self.now);
-        for &event in &list {
-            match event {
-                AtNode::Credit { node, vc } => self.nodes.credit(node, vc),
-                AtNode::Flit { node, vc, flit } => self.eject(node, vc, flit),
-            }
+        let list = self.node_credits.take(self.now);
+        for &(node, vc) in &list {
+            self.nodes.credit(node, vc);
         }
-        self.at_nodes.put_back(self.now, list);
+        self.node_credits.put_back(list);
+        let list = self.ejections.take(self.now);
+        for &(node, vc, flit) in &list {
+            self.eject(node, vc, flit);
+        }
+        self.ejections.put_back(list);
     }
 
     fn eject(&mut self, node: NodeId, vc: u8, flit: Flit) {
         let port = self.network.node_port(node);
         let at = self.now + 2 + u64::from(self.parameters.credit_delay);
-        self.arrivals.put(at, Arrival::Credit { port, vc });
+        self.credits.put(at, self.inputs.numbering.number(port, vc));
         self.ejected += 1;
         self.measurement.interval.flits += 1;
         let packet = &mut self.packets[flit.packet];
@@ -579,7 +616,8 @@ impl FlitEngine {
                     );
                 }
                 let at = self.now + 1 + u64::from(self.network.port(port).latency);
-                self.arrivals.put(at, Arrival::Flit { port, vc, flit });
+                self.flits
+                    .put(at, (self.inputs.numbering.number(port, vc), flit));
             }
             if self.nodes.rests(node, self.now) {
                 self.nodes.retire(index, self.now);
@@ -601,50 +639,113 @@ impl FlitEngine {
         self.packets.put(packet)
     }
 
-    /// Flits and credits reach routers.
+    /// Credits and flits reach routers: what is routed in a cycle knows all credits of it.
     fn receive(&mut self) {
-        let list = self.arrivals.take(self.now);
-        for &event in &list {
-            match event {
-                Arrival::Flit { port, vc, flit } => {
-                    let router = self.network.port(port).router;
-                    self.wake(router);
-                    if self.takes_control(router, port, vc, flit) {
-                        continue;
-                    }
-                    if let Some(slac) = &mut self.slac {
-                        slac.came(router, port);
-                    }
-                    let input = self.inputs.index(port, vc);
-                    if self.inputs.push(input, flit) {
-                        self.front(router, input);
-                    }
-                }
-                Arrival::Credit { port, vc } => self.outputs.credit(port, vc),
-                Arrival::Forget { port } => self.outputs.recent[port as usize] -= 1,
+        let list = self.credits.take(self.now);
+        for &output in &list {
+            self.outputs.credit(output);
+        }
+        self.credits.put_back(list);
+        let list = self.forgets.take(self.now);
+        for &port in &list {
+            self.outputs.recent[port as usize] -= 1;
+        }
+        self.forgets.put_back(list);
+        let list = self.flits.take(self.now);
+        for &(input, flit) in &list {
+            let port = self.inputs.numbering.port(input);
+            let router = self.network.port(port).router;
+            self.wake(router);
+            if self.takes_control(router, input, flit) {
+                continue;
+            }
+            if let Some(slac) = &mut self.slac {
+                slac.came(router, port);
+            }
+            if self.inputs.push(input as usize, flit) {
+                self.front(router, input as usize);
             }
         }
-        self.arrivals.put_back(self.now, list);
+        self.flits.put_back(list);
     }
 
     /// A control packet that has come to its router is taken from its channel at once.
-    fn takes_control(&mut self, router: RouterId, port: PortId, vc: u8, flit: Flit) -> bool {
+    fn takes_control(&mut self, router: RouterId, input: u32, flit: Flit) -> bool {
         let Some(tcep) = &mut self.tcep else {
             return false;
         };
+        let vc = self.inputs.numbering.vc(input);
         if vc != tcep.mail.vc || tcep.mail.packets[flit.packet].to != router {
             return false;
         }
         let control = tcep.mail.take(flit.packet);
         tcep.receive(control);
         self.ejected += 1;
-        self.routers[router as usize].return_credit(&mut self.inputs.credits, port, vc);
+        self.return_credit(input);
         true
+    }
+
+    /// A place in an input VC is free again.
+    fn return_credit(&mut self, input: u32) {
+        let (port, vc) = (
+            self.inputs.numbering.port(input),
+            self.inputs.numbering.vc(input),
+        );
+        let Port { peer, latency, .. } = self.network.port(port);
+        let at = self.inputs.credit_leaves(port, self.now) + 1 + u64::from(latency);
+        match peer {
+            Peer::Node(node) => self.node_credits.put(at, (node, vc)),
+            Peer::Port(port) => self.credits.put(
+                at + u64::from(self.parameters.credit_delay),
+                self.inputs.numbering.number(port, vc),
+            ),
+        }
+    }
+
+    /// A flit crosses the switch from cycle `begins` on, and leaves through an output when the channel is ready.
+    fn cross(&mut self, router: RouterId, flit: Flit, (port, vc): (PortId, u8), begins: u64) {
+        if !self.foreseen {
+            self.routers[router as usize].cross(flit, port, vc);
+            return;
+        }
+        let queued = begins + u64::from(self.parameters.traversal_delay) - 1;
+        let leaves = match &mut self.links {
+            None => self.outputs.flit_leaves(port, queued),
+            Some(links) => {
+                let link = &mut links[port as usize];
+                let Ready::At(at) = link.request(queued, 1) else {
+                    unreachable!("it does not coalesce");
+                };
+                link.send(at);
+                at
+            }
+        };
+        self.depart(port, vc, flit, leaves);
+    }
+
+    /// A flit leaves for the other end of a channel.
+    fn depart(&mut self, port: PortId, vc: u8, flit: Flit, leaves: u64) {
+        let off = [Some(LinkState::Off), Some(LinkState::Waking)];
+        let tcep = self.tcep.as_ref().and_then(|tcep| tcep.state(port));
+        let slac = self.slac.as_ref().and_then(|slac| slac.state(port));
+        assert!(
+            !off.contains(&tcep.or(slac)),
+            "a flit for a link that is off"
+        );
+        self.outputs.sent[port as usize] += 1;
+        let Port { peer, latency, .. } = self.network.port(port);
+        let at = leaves + 1 + u64::from(latency);
+        match peer {
+            Peer::Node(node) => self.ejections.put(at, (node, vc, flit)),
+            Peer::Port(port) => self
+                .flits
+                .put(at, (self.inputs.numbering.number(port, vc), flit)),
+        }
     }
 
     fn is_control(&self, input: usize) -> bool {
         self.channels != self.parameters.vcs
-            && input % usize::from(self.channels) == usize::from(self.parameters.vcs)
+            && self.inputs.numbering.vc(input as u32) == self.parameters.vcs
     }
 
     fn wake(&mut self, router: RouterId) {
@@ -719,23 +820,23 @@ impl FlitEngine {
         } else {
             let header = &self.packets[flit.packet].header;
             let only = if router == header.target {
-                None
+                Some(self.routing.to_node(header))
             } else {
                 self.routing.only(router, header)
             };
             if let Some(only) = only {
-                self.requests.clear();
-                self.requests.push(only);
-            } else {
-                self.routing.choose(
-                    (router, in_port),
-                    header,
-                    &queued,
-                    self.parameters.threshold,
-                    &mut self.rng,
-                    &mut self.requests,
-                );
+                self.inputs.ask_only(input, only);
+                self.routers[router as usize].waiting.push(input as u32);
+                return;
             }
+            self.routing.choose(
+                (router, in_port),
+                header,
+                &queued,
+                self.parameters.threshold,
+                &mut self.rng,
+                &mut self.requests,
+            );
             if let (Algorithm::MinimalAwake, Some(links)) = (self.routing.algorithm(), &self.links)
             {
                 // Sleeping links come between those that are awake and the escape path.
@@ -749,8 +850,9 @@ impl FlitEngine {
         self.routers[router as usize].waiting.push(input as u32);
     }
 
-    fn internal_step(&mut self, router: RouterId) {
-        let (channels, data) = (usize::from(self.channels), usize::from(self.parameters.vcs));
+    fn internal_step(&mut self, router: RouterId, begins: u64) {
+        let (numbering, data) = (self.inputs.numbering, self.parameters.vcs);
+        let has_control = self.channels != data;
         let state = &mut self.routers[router as usize];
         let delay = self.parameters.routing_delay;
         if delay > 0 {
@@ -768,7 +870,7 @@ impl FlitEngine {
         state.traverse(self.now, &self.parameters, &mut self.outputs);
         for &(input, request, output) in &self.allocator.vc_grants {
             let request = self.inputs.request(input as usize, request);
-            let is_control = channels != data && input as usize % channels == data;
+            let is_control = has_control && numbering.vc(input) == data;
             if let Some(flit) = self.inputs.first(input as usize)
                 && !is_control
             {
@@ -792,7 +894,7 @@ impl FlitEngine {
                 .retain(|&input| inputs.output(input as usize) == FREE);
         }
         for grant in 0..self.allocator.switch_grants.len() {
-            self.switch(router, self.allocator.switch_grants[grant] as usize);
+            self.switch(router, self.allocator.switch_grants[grant] as usize, begins);
         }
         if !self.allocator.switch_grants.is_empty() {
             let inputs = &self.inputs;
@@ -808,7 +910,7 @@ impl FlitEngine {
     }
 
     /// A flit leaves an input VC.
-    fn switch(&mut self, router: RouterId, input: usize) {
+    fn switch(&mut self, router: RouterId, input: usize, begins: u64) {
         let output = self.inputs.output(input) as usize;
         let flit = self.inputs.pop(input);
         let is_control = self.is_control(input);
@@ -826,13 +928,8 @@ impl FlitEngine {
         }
         self.outputs
             .hold(output, input as u32, tail, self.parameters.switching);
-        let state = &mut self.routers[router as usize];
-        state.cross(flit, port, vc);
-        state.return_credit(
-            &mut self.inputs.credits,
-            in_port,
-            (input % usize::from(self.channels)) as u8,
-        );
+        self.cross(router, flit, (port, vc), begins);
+        self.return_credit(input as u32);
         if tail {
             self.inputs.set_output(input, FREE);
             // The next packet asks for a virtual channel in the next step.
@@ -840,11 +937,14 @@ impl FlitEngine {
         }
     }
 
-    /// One flit a cycle from each output queue, and one credit from each input.
+    /// One flit a cycle from each output queue, if there are any.
     fn send(&mut self, router: RouterId) {
-        let state = &mut self.routers[router as usize];
+        if self.routers[router as usize].sending.is_empty() {
+            return;
+        }
         let now = self.now;
-        state.sending.retain(|&port| {
+        let mut sending = std::mem::take(&mut self.routers[router as usize].sending);
+        sending.retain(|&port| {
             let queue = &mut self.outputs.queues[port as usize];
             if let Some(links) = &mut self.links {
                 let link = &mut links[port as usize];
@@ -853,54 +953,20 @@ impl FlitEngine {
                     _ => return true,
                 }
             }
-            if let Some((flit, vc)) = queue.pop_front() {
-                let off = [Some(LinkState::Off), Some(LinkState::Waking)];
-                let tcep = self.tcep.as_ref().and_then(|tcep| tcep.state(port));
-                let slac = self.slac.as_ref().and_then(|slac| slac.state(port));
-                assert!(
-                    !off.contains(&tcep.or(slac)),
-                    "a flit for a link that is off"
-                );
-                self.outputs.sent[port as usize] += 1;
-                let Port { peer, latency, .. } = self.network.port(port);
-                let at = now + 1 + u64::from(latency);
-                match peer {
-                    Peer::Node(node) => self.at_nodes.put(at, AtNode::Flit { node, vc, flit }),
-                    Peer::Port(port) => self.arrivals.put(at, Arrival::Flit { port, vc, flit }),
-                }
+            let first = queue.pop_front();
+            let more = !queue.is_empty();
+            if let Some((flit, vc)) = first {
+                self.depart(port, vc, flit, now);
             }
-            !queue.is_empty()
+            more
         });
-        let credit_delay = u64::from(self.parameters.credit_delay);
-        state.crediting.retain(|&port| {
-            let queue = &mut self.inputs.credits[port as usize];
-            if let Some(vc) = queue.pop_front() {
-                let Port { peer, latency, .. } = self.network.port(port);
-                let at = now + 1 + u64::from(latency);
-                match peer {
-                    Peer::Node(node) => self.at_nodes.put(at, AtNode::Credit { node, vc }),
-                    Peer::Port(port) => self
-                        .arrivals
-                        .put(at + credit_delay, Arrival::Credit { port, vc }),
-                }
-            }
-            !queue.is_empty()
-        });
+        self.routers[router as usize].sending = sending;
     }
 
     /// Where all flits are; `injected` is `ejected` plus `in_flight` at any moment.
     #[must_use]
     pub fn flits(&self) -> Flits {
-        let moving = self
-            .arrivals
-            .iter()
-            .filter(|event| matches!(event, Arrival::Flit { .. }))
-            .count()
-            + self
-                .at_nodes
-                .iter()
-                .filter(|event| matches!(event, AtNode::Flit { .. }))
-                .count();
+        let moving = self.flits.iter().count() + self.ejections.iter().count();
         let crossing: usize = self.routers.iter().map(RouterState::crossing).sum();
         let queued: usize = self.outputs.queues.iter().map(|queue| queue.len()).sum();
         Flits {
@@ -916,7 +982,7 @@ impl FlitEngine {
     /// # Errors
     /// If credits were lost or made up.
     pub fn check_credits(&self) -> Result<(), String> {
-        let vcs = self.channels;
+        let (vcs, numbering) = (self.channels, self.inputs.numbering);
         let size = usize::from(self.parameters.buffer_flits);
         for (id, port) in (0..).zip(self.network.ports()) {
             for vc in 0..vcs {
@@ -926,28 +992,21 @@ impl FlitEngine {
                     .filter(|(_, own)| *own == vc)
                     .count()
                     + self.routers[port.router as usize].crossing_to(id, vc);
-                let returning = self
-                    .arrivals
-                    .iter()
-                    .filter(|event| matches!(event, Arrival::Credit { port, vc: own } if (*port, *own) == (id, vc)))
-                    .count();
+                let own = numbering.number(id, vc);
+                let returning = self.credits.iter().filter(|&&output| output == own);
+                let returning = returning.count();
                 let far = match port.peer {
                     Peer::Port(peer) => {
-                        let flying = self.arrivals.iter().filter(|event| {
-                            matches!(event, Arrival::Flit { port, vc: own, .. } if (*port, *own) == (peer, vc))
-                        });
-                        let unsent = self.inputs.credits[peer as usize]
-                            .iter()
-                            .filter(|own| **own == vc);
-                        flying.count() + unsent.count() + self.inputs.length(self.inputs.index(peer, vc))
+                        let input = numbering.number(peer, vc);
+                        let flying = self.flits.iter().filter(|(to, _)| *to == input);
+                        flying.count() + self.inputs.length(input as usize)
                     }
-                    Peer::Node(node) => self
-                        .at_nodes
-                        .iter()
-                        .filter(|event| {
-                            matches!(event, AtNode::Flit { node: to, vc: own, .. } if (*to, *own) == (node, vc))
-                        })
-                        .count(),
+                    Peer::Node(node) => {
+                        let flying = self.ejections.iter();
+                        flying
+                            .filter(|(to, own, _)| (*to, *own) == (node, vc))
+                            .count()
+                    }
                 };
                 let credits = self.outputs.credits(id, vc);
                 if credits + waiting + returning + far != size {

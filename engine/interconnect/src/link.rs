@@ -142,18 +142,26 @@ enum Busy {
 }
 
 /// The transmitter of one direction. Calls are in order of time.
+///
+/// What a flit needs while the link is awake stands together, for the cache.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct LinkTx {
-    policy: LinkPolicy,
     /// Ready and idle from here on; may lie ahead.
     idle_from: u64,
+    /// LPI is asserted here if no flit comes.
+    asleep_from: u64,
+    /// The policy's, or `u64::MAX` if it has no low power.
+    hold: u64,
+    flit_cycles: u64,
+    /// Time up to `idle_from`.
+    ledger: LinkLedger,
     busy: Busy,
     /// The first flit that waits for a wake came here.
     waiting_since: Option<u64>,
     /// The wake begins here without further flits.
     wake_at: u64,
-    /// Time up to `idle_from`.
-    ledger: LinkLedger,
+    policy: LinkPolicy,
 }
 
 impl LinkTx {
@@ -161,8 +169,11 @@ impl LinkTx {
     #[must_use]
     pub fn new(now: u64, policy: LinkPolicy) -> Self {
         Self {
-            policy,
             idle_from: now,
+            asleep_from: policy.asleep_from(now),
+            hold: policy.asleep_from(0),
+            flit_cycles: u64::from(policy.flit_cycles),
+            policy,
             busy: Busy::Sending,
             waiting_since: None,
             wake_at: u64::MAX,
@@ -173,7 +184,7 @@ impl LinkTx {
     /// Cycles that a flit occupies the link.
     #[must_use]
     pub const fn flit_cycles(&self) -> u64 {
-        self.policy.flit_cycles as u64
+        self.flit_cycles
     }
 
     /// When it is idle and ready, after all that it has been asked for; may lie ahead.
@@ -182,20 +193,20 @@ impl LinkTx {
         self.idle_from
     }
 
-    /// When LPI is asserted if no flit comes.
-    fn asleep_from(&self) -> u64 {
-        self.policy.asleep_from(self.idle_from)
+    fn idle(&mut self, from: u64) {
+        self.idle_from = from;
+        self.asleep_from = from.saturating_add(self.hold);
     }
 
     /// In low power, or on the way into it; a link that wakes is awake.
     #[must_use]
     pub fn is_asleep(&self, now: u64) -> bool {
-        now > self.asleep_from() && now < self.wake_at
+        now > self.asleep_from && now < self.wake_at
     }
 
     /// `queued` flits wait. Asking again changes nothing, unless more wait. Ask before every [`Self::send`].
     pub fn request(&mut self, now: u64, queued: u32) -> Ready {
-        if now <= self.asleep_from() {
+        if now <= self.asleep_from {
             return Ready::At(self.idle_from.max(now));
         }
         self.wake_for(now, queued)
@@ -206,7 +217,7 @@ impl LinkTx {
         // A wake by timer lies behind: it took place, and the link may be asleep again.
         while self.wake_at <= now {
             self.wake(self.wake_at);
-            if now <= self.asleep_from() {
+            if now <= self.asleep_from {
                 return Ready::At(self.idle_from.max(now));
             }
         }
@@ -235,7 +246,7 @@ impl LinkTx {
     fn wake(&mut self, at: u64) {
         let (from, ready) = self.policy.wake(self.idle_from, at, &mut self.ledger);
         self.busy = Busy::Waking { from };
-        self.idle_from = ready;
+        self.idle(ready);
         self.waiting_since = None;
         self.wake_at = u64::MAX;
     }
@@ -248,14 +259,14 @@ impl LinkTx {
     /// So many flits begin, one behind the other.
     pub fn send_packet(&mut self, at: u64, flits: u32) {
         debug_assert!(
-            at >= self.idle_from && at <= self.asleep_from(),
+            at >= self.idle_from && at <= self.asleep_from,
             "a flit began at {at} on a link that was not ready"
         );
         self.ledger.idle += at - self.idle_from;
         let length = self.flit_cycles() * u64::from(flits);
         self.ledger.transmit += length;
         self.busy = Busy::Sending;
-        self.idle_from = at + length;
+        self.idle(at + length);
     }
 
     /// Time in state up to `now`, which is not before the last call.

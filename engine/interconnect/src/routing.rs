@@ -144,6 +144,18 @@ pub struct Request {
     pub via: RouterId,
 }
 
+impl Request {
+    /// What nobody has asked for yet.
+    pub(crate) const NOTHING: Self = Self {
+        port: 0,
+        first_vc: 0,
+        last_vc: 0,
+        priority: 0,
+        phase: 0,
+        via: 0,
+    };
+}
+
 /// How many flits wait, or seem to, behind an output port.
 pub trait Congestion {
     /// Flits that the router counts as waiting at the port, over all virtual channels.
@@ -267,6 +279,14 @@ impl Routing {
         }
     }
 
+    /// Whether ways depend on queues.
+    pub(crate) const fn looks_at_queues(&self) -> bool {
+        matches!(
+            self.algorithm,
+            Algorithm::Ugal | Algorithm::Progressive | Algorithm::PowerAware
+        )
+    }
+
     /// The header of a new packet, before [`Self::start`].
     #[must_use]
     pub fn header(&self, source: NodeId, dest: NodeId) -> Header {
@@ -326,14 +346,7 @@ impl Routing {
     ) {
         out.clear();
         if router == header.target {
-            out.push(Request {
-                port: self.node_ports[header.dest as usize],
-                first_vc: 0,
-                last_vc: self.vcs - 1,
-                priority: 0,
-                phase: header.phase,
-                via: header.via,
-            });
+            out.push(self.to_node(header));
             return;
         }
         match &self.relation {
@@ -342,6 +355,22 @@ impl Routing {
             Relation::Upward(upward) => upward.requests(router, header, out),
             Relation::Group(group) => group.requests(router, header, out),
             Relation::Table(table) => table.requests(router, header, out),
+        }
+    }
+
+    /// The request of a packet at its target.
+    pub(crate) fn to_node(&self, header: &Header) -> Request {
+        let (first_vc, last_vc) = match &self.relation {
+            Relation::Group(group) => group.half(header.phase),
+            _ => (0, self.vcs - 1),
+        };
+        Request {
+            port: self.node_ports[header.dest as usize],
+            first_vc,
+            last_vc,
+            priority: 0,
+            phase: header.phase,
+            via: header.via,
         }
     }
 

@@ -4,6 +4,8 @@
 #[derive(Clone, Debug)]
 pub(crate) struct Wheel<T> {
     slots: Vec<Vec<T>>,
+    /// Emptied lists: the last one is used next, while it is in the cache.
+    spare: Vec<Vec<T>>,
 }
 
 impl<T> Wheel<T> {
@@ -12,7 +14,21 @@ impl<T> Wheel<T> {
         let slots = (ahead + 1).next_power_of_two() as usize;
         Self {
             slots: std::iter::repeat_with(Vec::new).take(slots).collect(),
+            spare: Vec::new(),
         }
+    }
+
+    /// Reach so far ahead, if it is further. The next cycle to be taken is `now`.
+    pub(crate) fn widen(&mut self, now: u64, ahead: u64) {
+        if ahead <= self.reach() {
+            return;
+        }
+        let mut wider = Self::new(ahead);
+        for at in now..=now + self.reach() {
+            let (from, to) = (self.slot(at), wider.slot(at));
+            wider.slots[to] = std::mem::take(&mut self.slots[from]);
+        }
+        *self = wider;
     }
 
     fn slot(&self, at: u64) -> usize {
@@ -26,7 +42,13 @@ impl<T> Wheel<T> {
 
     pub(crate) fn put(&mut self, at: u64, event: T) {
         let slot = self.slot(at);
-        self.slots[slot].push(event);
+        let list = &mut self.slots[slot];
+        if list.capacity() == 0
+            && let Some(spare) = self.spare.pop()
+        {
+            *list = spare;
+        }
+        list.push(event);
     }
 
     /// Take a cycle's events; give the emptied list back with [`Self::put_back`].
@@ -36,11 +58,10 @@ impl<T> Wheel<T> {
     }
 
     /// Keep the list's memory.
-    pub(crate) fn put_back(&mut self, at: u64, mut list: Vec<T>) {
+    pub(crate) fn put_back(&mut self, mut list: Vec<T>) {
         list.clear();
-        let slot = self.slot(at);
-        if self.slots[slot].is_empty() {
-            self.slots[slot] = list;
+        if list.capacity() > 0 {
+            self.spare.push(list);
         }
     }
 

@@ -278,6 +278,63 @@ fn both_engines_agree_when_links_sleep() {
     }
 }
 
+/// Four packets from one node, cycle by cycle: three over a long link with room for two, then one over a short link.
+/// Latencies in the order of arrival.
+fn behind_a_full_link(mut step: impl FnMut(u64, Option<u32>) -> Option<u64>) -> Vec<u64> {
+    let dests = [1, 1, 1, 2];
+    (0..600)
+        .filter_map(|now| {
+            let dest = (now % 4 == 0).then(|| dests.get(now as usize / 4).copied());
+            step(now, dest.flatten())
+        })
+        .collect()
+}
+
+#[test]
+fn a_packet_without_room_holds_up_those_behind_it() {
+    let edge = |other, latency| interconnect::topology::graph::Edge {
+        one: 0,
+        other,
+        latency,
+    };
+    let edges = [edge(1, 100), edge(2, 1)];
+    let network = interconnect::topology::graph::build(3, &[0, 1, 2], &edges).unwrap();
+    let parameters = RouterParameters {
+        vcs: 1,
+        buffer_flits: 8,
+        packet_flits: 4,
+        ..cut_through()
+    };
+    let mut packets = build(&network, Algorithm::UpDown, parameters, 0.0, 0).unwrap();
+    let by_packet = behind_a_full_link(|_, dest| {
+        if let Some(dest) = dest {
+            packets.offer(0, dest);
+        }
+        let found = packets.advance(1);
+        (found.packets > 0).then_some(found.latency)
+    });
+    let mut flits = FlitEngine::new(
+        network.clone(),
+        routing(&network, Algorithm::UpDown, 1),
+        parameters,
+        destinations(&network, &Pattern::Uniform),
+        0.0,
+        0,
+    )
+    .unwrap();
+    let by_flit = behind_a_full_link(|_, dest| {
+        if let Some(dest) = dest {
+            assert!(flits.offer(0, dest));
+        }
+        let found = flits.advance(1);
+        (found.packets > 0).then_some(found.latency)
+    });
+    assert_eq!(by_flit.len(), 4);
+    assert_eq!(by_packet, by_flit);
+    // The last one waits for a credit of the long link, which is not its own.
+    assert!(by_flit[2] > 200, "{by_flit:?}");
+}
+
 #[test]
 fn what_it_cannot_do_it_refuses_or_doubts() {
     let network = flat(&[4], 2, 1);
@@ -326,6 +383,12 @@ fn what_it_cannot_do_it_refuses_or_doubts() {
     .unwrap()
     .doubts();
     assert_eq!(doubts.len(), 2, "{doubts:?}");
+    let slow = RouterParameters {
+        speedup: 1,
+        ..cut_through()
+    };
+    let slow = build(&flat(&[4], 2, 1), Algorithm::Ugal, slow, 0.1, 0).unwrap();
+    assert!(slow.doubts()[0].contains("speedup") && slow.doubts()[1].contains("queues"));
     // Everybody's packets cross one link: past saturation.
     let edge = interconnect::topology::graph::Edge {
         one: 0,

@@ -1,22 +1,28 @@
 //! Separable allocation, input first, with round-robin arbiters.
 
-use super::state::{FREE, Inputs, Outputs};
+use super::state::{FREE, Inputs, Numbering, Outputs};
 use crate::network::{Network, PortId, RouterId};
 use crate::parameters::{RouterParameters, Switching};
 
-/// The best claim so far on an input or output, in the round that `round` numbers.
-#[derive(Copy, Clone, Debug, Default)]
+/// The best claim so far on an input or output: the one with the lowest key.
+#[derive(Copy, Clone, Debug)]
 struct Claim {
-    round: u64,
     key: u32,
     input: u32,
     request: u32,
 }
 
+/// Nobody claims it. So are all between two rounds.
+const NOBODY: Claim = Claim {
+    key: u32::MAX,
+    input: FREE,
+    request: 0,
+};
+
 /// The arbiters of all routers, and room for one router's claims.
 #[derive(Clone, Debug)]
 pub(super) struct Allocator {
-    vcs: u32,
+    numbering: Numbering,
     first_port: Vec<PortId>,
     /// Next output VC for an input VC, and next input VC for an output VC; numbers within the router.
     vc_in: Vec<u32>,
@@ -25,10 +31,10 @@ pub(super) struct Allocator {
     switch_in: Vec<u32>,
     switch_vc: Vec<u32>,
     switch_out: Vec<u32>,
-    round: u64,
     claims: Vec<Claim>,
     second: Vec<Claim>,
     claimed: Vec<u32>,
+    claimed_outputs: Vec<u32>,
     /// Input VC, number of its request, output VC.
     pub(super) vc_grants: Vec<(u32, u32, u32)>,
     /// Input VCs.
@@ -44,17 +50,26 @@ fn steps(position: u32, pointer: u32, size: u32) -> u32 {
     }
 }
 
+/// The position after this one on a ring.
+fn next(position: u32, size: u32) -> u32 {
+    if position + 1 == size {
+        0
+    } else {
+        position + 1
+    }
+}
+
 impl Allocator {
     pub(super) fn new(network: &Network, vcs: u8) -> Self {
         let ports = network.ports().len();
-        let channels = ports * usize::from(vcs);
-        let widest = (0..network.routers())
+        let numbering = Numbering::new(vcs);
+        let channels = numbering.end(network);
+        let degree = (0..network.routers())
             .map(|router| network.degree(router))
             .max()
-            .unwrap_or(0) as usize
-            * usize::from(vcs);
+            .unwrap_or(0);
         Self {
-            vcs: u32::from(vcs),
+            numbering,
             first_port: (0..network.routers())
                 .map(|router| network.port_of(router, 0))
                 .chain([ports as PortId])
@@ -64,10 +79,10 @@ impl Allocator {
             switch_in: vec![0; ports],
             switch_vc: vec![0; ports],
             switch_out: vec![0; ports],
-            round: 0,
-            claims: vec![Claim::default(); widest],
-            second: vec![Claim::default(); widest],
+            claims: vec![NOBODY; (degree * numbering.width()) as usize],
+            second: vec![NOBODY; degree as usize],
             claimed: Vec::new(),
+            claimed_outputs: Vec::new(),
             vc_grants: Vec::new(),
             switch_grants: Vec::new(),
         }
@@ -79,10 +94,10 @@ impl Allocator {
         (first, self.first_port[router as usize + 1] - first)
     }
 
-    /// Keep a claim if it is the first of the round or better; true if it is the first.
+    /// Keep a claim if it is the first or better; true if it is the first.
     fn claim(slot: &mut Claim, claim: Claim) -> bool {
-        let first = slot.round != claim.round;
-        if first || claim.key < slot.key {
+        let first = slot.input == FREE;
+        if claim.key < slot.key {
             *slot = claim;
         }
         first
@@ -100,28 +115,41 @@ impl Allocator {
         if waiting.is_empty() {
             return;
         }
-        self.round += 1;
         self.claimed.clear();
         let (first, degree) = self.span(router);
-        let (base, size) = (first * self.vcs, degree * self.vcs);
+        let (base, size) = (
+            self.numbering.number(first, 0),
+            degree * self.numbering.width(),
+        );
         let cut_through = parameters.switching == Switching::CutThrough;
+        let is_open = |output: u32| {
+            outputs.owner[output as usize] == FREE
+                && (!cut_through
+                    || u32::from(outputs.room(output as usize)) >= parameters.packet_flits)
+        };
         for &input in waiting {
-            let pointer = self.vc_in[input as usize];
+            let pointer = base + self.vc_in[input as usize];
             let mut best: Option<(u8, u32, u32, u32)> = None;
             for (number, request) in inputs.requests(input as usize) {
-                for vc in request.first_vc..=request.last_vc {
-                    let output = request.port * self.vcs + u32::from(vc);
-                    let free = outputs.owner[output as usize] == FREE;
-                    let room = !cut_through
-                        || u32::from(outputs.room(output as usize)) >= parameters.packet_flits;
-                    if !free || !room {
-                        continue;
-                    }
-                    let key = steps(output - base, pointer, size);
-                    let rank = (255 - request.priority, key, number, output);
-                    if best.is_none_or(|best| rank < best) {
-                        best = Some(rank);
-                    }
+                let priority = 255 - request.priority;
+                if best.is_some_and(|(least, ..)| least < priority) {
+                    continue;
+                }
+                let low = self.numbering.number(request.port, request.first_vc);
+                let high = self.numbering.number(request.port, request.last_vc);
+                // The first open one on the ring, from the pointer on.
+                let from = if (low..=high).contains(&pointer) {
+                    pointer
+                } else {
+                    low
+                };
+                let Some(output) = (from..=high).chain(low..from).find(|&own| is_open(own)) else {
+                    continue;
+                };
+                let key = steps(output, pointer, size);
+                let rank = (priority, key, number, output);
+                if best.is_none_or(|best| rank < best) {
+                    best = Some(rank);
                 }
             }
             let Some((_, _, request, output)) = best else {
@@ -129,7 +157,6 @@ impl Allocator {
             };
             let local = output - base;
             let claim = Claim {
-                round: self.round,
                 key: steps(input - base, self.vc_out[output as usize], size),
                 input,
                 request,
@@ -139,10 +166,11 @@ impl Allocator {
             }
         }
         for &local in &self.claimed {
-            let Claim { input, request, .. } = self.claims[local as usize];
+            let claim = &mut self.claims[local as usize];
+            let Claim { input, request, .. } = std::mem::replace(claim, NOBODY);
             let output = base + local;
-            self.vc_in[input as usize] = (local + 1) % size;
-            self.vc_out[output as usize] = (input - base + 1) % size;
+            self.vc_in[input as usize] = next(local, size);
+            self.vc_out[output as usize] = next(input - base, size);
             self.vc_grants.push((input, request, output));
         }
     }
@@ -158,21 +186,22 @@ impl Allocator {
         if switching.is_empty() {
             return;
         }
-        self.round += 1;
         self.claimed.clear();
+        self.claimed_outputs.clear();
         let (first, degree) = self.span(router);
+        let numbering = self.numbering;
         for &input in switching {
             let output = inputs.output(input as usize);
-            let (in_port, out_port) = (input / self.vcs, output / self.vcs);
+            let (in_port, out_port) = (numbering.port(input), numbering.port(output));
             let held = outputs.held[out_port as usize];
             if outputs.room(output as usize) == 0 || held != FREE && held != input {
                 continue;
             }
             let to = steps(out_port - first, self.switch_in[in_port as usize], degree);
-            let vc = steps(input % self.vcs, self.switch_vc[in_port as usize], self.vcs);
+            let pointer = self.switch_vc[in_port as usize];
+            let vc = steps(u32::from(numbering.vc(input)), pointer, numbering.width());
             let claim = Claim {
-                round: self.round,
-                key: to * self.vcs + vc,
+                key: to * numbering.width() + vc,
                 input,
                 request: 0,
             };
@@ -181,31 +210,26 @@ impl Allocator {
                 self.claimed.push(local);
             }
         }
-        self.round += 1;
-        let mut granted = std::mem::take(&mut self.claimed);
-        let by_input = granted.len();
-        for place in 0..by_input {
-            let local = granted[place];
-            let input = self.claims[local as usize].input;
-            let output = inputs.output(input as usize) / self.vcs;
+        for &local in &self.claimed {
+            let input = std::mem::replace(&mut self.claims[local as usize], NOBODY).input;
+            let output = numbering.port(inputs.output(input as usize));
             let claim = Claim {
-                round: self.round,
                 key: steps(local, self.switch_out[output as usize], degree),
                 input,
                 request: 0,
             };
             if Self::claim(&mut self.second[(output - first) as usize], claim) {
-                granted.push(output - first);
+                self.claimed_outputs.push(output - first);
             }
         }
-        for &local in &granted[by_input..] {
-            let Claim { input, .. } = self.second[local as usize];
-            let in_port = (input / self.vcs) as usize;
-            self.switch_in[in_port] = (local + 1) % degree;
-            self.switch_vc[in_port] = (input % self.vcs + 1) % self.vcs;
-            self.switch_out[(first + local) as usize] = (in_port as u32 - first + 1) % degree;
+        for &local in &self.claimed_outputs {
+            let input = std::mem::replace(&mut self.second[local as usize], NOBODY).input;
+            let in_port = numbering.port(input);
+            self.switch_in[in_port as usize] = next(local, degree);
+            self.switch_vc[in_port as usize] =
+                next(u32::from(numbering.vc(input)), numbering.width());
+            self.switch_out[(first + local) as usize] = next(in_port - first, degree);
             self.switch_grants.push(input);
         }
-        self.claimed = granted;
     }
 }

@@ -14,6 +14,7 @@
 
 use super::control::{Control, Mail, Message};
 use super::knowledge::Knowledge;
+use super::state::Numbering;
 use crate::error::SimulationError;
 use crate::network::{Network, Peer, PortId, RouterId};
 use crate::rng::Rng;
@@ -256,7 +257,7 @@ impl Tcep {
                     detour: false,
                     wanted: NONE,
                 };
-                ports * usize::from(vcs + 1)
+                Numbering::new(vcs + 1).end(network)
             ],
             short: vec![Flits::default(); ports],
             long: vec![Flits::default(); ports],

@@ -90,7 +90,7 @@ impl Nodes {
                 self.rest(id, now);
             }
         }
-        self.resting.put_back(now, list);
+        self.resting.put_back(list);
     }
 
     fn rest(&mut self, id: NodeId, now: u64) {

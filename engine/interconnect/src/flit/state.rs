@@ -19,39 +19,72 @@ struct Input {
     output: u32,
     /// The flit in front, if there is one.
     front: Flit,
-    /// What the packet in front asks for: mostly one thing; the others are in `more`.
+    /// What the packet in front asks for: mostly one thing; the others, if there are any, are in `more`.
     ask: Request,
+    has_more: bool,
 }
 
-/// Input VCs of all routers, by port and VC.
+/// Numbers of virtual channels: those of a port begin at a multiple of a power of two, so that no number is divided.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Numbering {
+    shift: u32,
+}
+
+impl Numbering {
+    pub(super) fn new(vcs: u8) -> Self {
+        Self {
+            shift: u32::from(vcs).next_power_of_two().trailing_zeros(),
+        }
+    }
+
+    /// Numbers of a network's virtual channels are below this one.
+    pub(super) fn end(self, network: &Network) -> usize {
+        network.ports().len() << self.shift
+    }
+
+    pub(super) fn number(self, port: PortId, vc: u8) -> u32 {
+        port << self.shift | u32::from(vc)
+    }
+
+    pub(super) fn port(self, number: u32) -> PortId {
+        number >> self.shift
+    }
+
+    pub(super) fn vc(self, number: u32) -> u8 {
+        (number & ((1 << self.shift) - 1)) as u8
+    }
+
+    /// Numbers of a port, of which a network may use fewer.
+    pub(super) fn width(self) -> u32 {
+        1 << self.shift
+    }
+}
+
+/// Input VCs of all routers, by [`Numbering`].
 #[derive(Clone, Debug)]
 pub(super) struct Inputs {
+    pub(super) numbering: Numbering,
     vcs: usize,
     size: usize,
     channels: Vec<Input>,
+    /// By port and VC, without gaps.
     flits: Vec<Flit>,
     more: Vec<Vec<Request>>,
-    /// Credits to return, by port.
-    pub(super) credits: Vec<VecDeque<u8>>,
+    /// From when on a port's next credit can return: one a cycle.
+    next_credit: Vec<u64>,
 }
 
 impl Inputs {
     pub(super) fn new(network: &Network, vcs: u8, buffer: u16) -> Self {
         let ports = network.ports().len();
-        let channels = ports * usize::from(vcs);
-        let nothing = Request {
-            port: 0,
-            first_vc: 0,
-            last_vc: 0,
-            priority: 0,
-            phase: 0,
-            via: 0,
-        };
+        let numbering = Numbering::new(vcs);
+        let channels = numbering.end(network);
         let none = Flit {
             packet: 0,
             sequence: 0,
         };
         Self {
+            numbering,
             vcs: usize::from(vcs),
             size: usize::from(buffer),
             channels: vec![
@@ -60,38 +93,62 @@ impl Inputs {
                     length: 0,
                     output: FREE,
                     front: none,
-                    ask: nothing,
+                    ask: Request::NOTHING,
+                    has_more: false,
                 };
                 channels
             ],
-            flits: vec![none; channels * usize::from(buffer)],
+            // The flit in front has no place in the ring.
+            flits: vec![none; ports * usize::from(vcs) * usize::from(buffer.saturating_sub(1))],
             more: vec![Vec::new(); channels],
-            credits: vec![VecDeque::new(); ports],
+            next_credit: vec![0; ports],
         }
     }
 
-    pub(super) fn index(&self, port: PortId, vc: u8) -> usize {
-        port as usize * self.vcs + usize::from(vc)
+    pub(super) fn port(&self, input: usize) -> PortId {
+        self.numbering.port(input as u32)
     }
 
-    pub(super) fn port(&self, input: usize) -> PortId {
-        (input / self.vcs) as PortId
+    /// When a credit that is there now leaves for the other end of the port's channel.
+    pub(super) fn credit_leaves(&mut self, port: PortId, now: u64) -> u64 {
+        let next = &mut self.next_credit[port as usize];
+        let at = now.max(*next);
+        *next = at + 1;
+        at
+    }
+
+    /// Where the ring of an input VC begins.
+    fn ring(&self, input: usize) -> usize {
+        let (port, vc) = (
+            self.port(input) as usize,
+            usize::from(self.numbering.vc(input as u32)),
+        );
+        (port * self.vcs + vc) * (self.size - 1)
     }
 
     /// Keep what the packet in front asks for.
     pub(super) fn ask(&mut self, input: usize, requests: &[Request]) {
         if let [first, more @ ..] = requests {
             self.channels[input].ask = *first;
-            if !(more.is_empty() && self.more[input].is_empty()) {
+            self.channels[input].has_more = !more.is_empty();
+            if !more.is_empty() {
                 self.more[input].clear();
                 self.more[input].extend_from_slice(more);
             }
         }
     }
 
+    /// The packet in front asks for one thing.
+    pub(super) fn ask_only(&mut self, input: usize, request: Request) {
+        self.channels[input].ask = request;
+        self.channels[input].has_more = false;
+    }
+
     /// What the packet in front asks for, with numbers.
     pub(super) fn requests(&self, input: usize) -> impl Iterator<Item = (u32, &Request)> {
-        (0..).zip(std::iter::once(&self.channels[input].ask).chain(&self.more[input]))
+        let Input { ask, has_more, .. } = &self.channels[input];
+        let more: &[Request] = if *has_more { &self.more[input] } else { &[] };
+        (0..).zip(std::iter::once(ask).chain(more))
     }
 
     /// One of the things that the packet in front asks for.
@@ -132,9 +189,12 @@ impl Inputs {
             channel.front = flit;
             return true;
         }
-        // The flit in front has no place in the ring.
-        let place = (usize::from(channel.head) + length - 1) % self.size;
-        self.flits[input * self.size + place] = flit;
+        let mut place = usize::from(channel.head) + length - 1;
+        if place >= self.size - 1 {
+            place -= self.size - 1;
+        }
+        let ring = self.ring(input);
+        self.flits[ring + place] = flit;
         false
     }
 
@@ -144,18 +204,19 @@ impl Inputs {
     }
 
     pub(super) fn pop(&mut self, input: usize) -> Flit {
-        let channel = &mut self.channels[input];
-        debug_assert!(channel.length > 0);
-        let flit = channel.front;
-        channel.length -= 1;
-        if channel.length > 0 {
-            channel.front = self.flits[input * self.size + usize::from(channel.head)];
+        let Input { length, front, .. } = self.channels[input];
+        debug_assert!(length > 0);
+        self.channels[input].length = length - 1;
+        if length > 1 {
+            let ring = self.ring(input);
+            let channel = &mut self.channels[input];
+            channel.front = self.flits[ring + usize::from(channel.head)];
             channel.head += 1;
-            if usize::from(channel.head) == self.size {
+            if usize::from(channel.head) == self.size - 1 {
                 channel.head = 0;
             }
         }
-        flit
+        front
     }
 
     /// The packet in front holds an output VC, and a flit of it is there.
@@ -165,10 +226,10 @@ impl Inputs {
     }
 }
 
-/// Output VCs of all routers, by port and VC, and output queues by port.
+/// Output VCs of all routers, by [`Numbering`], and output queues by port.
 #[derive(Clone, Debug)]
 pub(super) struct Outputs {
-    vcs: usize,
+    numbering: Numbering,
     /// The input VC whose packet holds it.
     pub(super) owner: Vec<u32>,
     free: Vec<u16>,
@@ -179,6 +240,8 @@ pub(super) struct Outputs {
     /// Of those, flits sent within the history window.
     pub(super) recent: Vec<u32>,
     pub(super) queues: Vec<VecDeque<(Flit, u8)>>,
+    /// From when on the next flit can leave through a link without a policy: one a cycle.
+    next_flit: Vec<u64>,
     /// Flits sent, by port.
     pub(super) sent: Vec<u64>,
 }
@@ -186,26 +249,41 @@ pub(super) struct Outputs {
 impl Outputs {
     pub(super) fn new(network: &Network, vcs: u8, buffer: u16) -> Self {
         let ports = network.ports().len();
-        let channels = ports * usize::from(vcs);
+        let numbering = Numbering::new(vcs);
+        let channels = numbering.end(network);
         Self {
-            vcs: usize::from(vcs),
+            numbering,
             owner: vec![FREE; channels],
             free: vec![buffer; channels],
             held: vec![FREE; ports],
             used: vec![0; ports],
             recent: vec![0; ports],
             queues: vec![VecDeque::new(); ports],
+            next_flit: vec![0; ports],
             sent: vec![0; ports],
         }
     }
 
-    pub(super) fn credit(&mut self, port: PortId, vc: u8) {
-        self.free[port as usize * self.vcs + usize::from(vc)] += 1;
-        self.used[port as usize] -= 1;
+    pub(super) fn credit(&mut self, output: u32) {
+        self.free[output as usize] += 1;
+        self.used[self.numbering.port(output) as usize] -= 1;
     }
 
     pub(super) fn credits(&self, port: PortId, vc: u8) -> usize {
-        self.room(port as usize * self.vcs + usize::from(vc)).into()
+        self.room(self.numbering.number(port, vc) as usize).into()
+    }
+
+    /// When a flit leaves that comes to the queue of a link without a policy at `at`.
+    pub(super) fn flit_leaves(&mut self, port: PortId, at: u64) -> u64 {
+        let next = &mut self.next_flit[port as usize];
+        let at = at.max(*next);
+        *next = at + 1;
+        at
+    }
+
+    /// From when on nothing leaves any more, of what is known to leave.
+    pub(super) fn idle_from(&self, port: PortId) -> u64 {
+        self.next_flit[port as usize]
     }
 
     /// Credits of an output VC.
@@ -220,19 +298,19 @@ impl Outputs {
 
     /// No packet holds the port, and all credits are back.
     pub(super) fn is_unused(&self, port: PortId) -> bool {
-        let first = port as usize * self.vcs;
+        let first = self.numbering.number(port, 0) as usize;
         self.used[port as usize] == 0
-            && self.owner[first..first + self.vcs]
+            && self.owner[first..first + self.numbering.width() as usize]
                 .iter()
                 .all(|&owner| owner == FREE)
     }
 
     /// Use a credit; the output's port and VC.
     pub(super) fn send(&mut self, output: usize) -> (PortId, u8) {
-        let port = output / self.vcs;
+        let port = self.numbering.port(output as u32);
         self.free[output] -= 1;
-        self.used[port] += 1;
-        (port as PortId, (output % self.vcs) as u8)
+        self.used[port as usize] += 1;
+        (port, self.numbering.vc(output as u32))
     }
 
     /// After a flit: the tail frees the VC; in cut-through the others keep the output.
@@ -241,7 +319,8 @@ impl Outputs {
             self.owner[output] = FREE;
         }
         if switching == Switching::CutThrough {
-            self.held[output / self.vcs] = if tail { FREE } else { input };
+            let port = self.numbering.port(output as u32);
+            self.held[port as usize] = if tail { FREE } else { input };
         }
     }
 }
@@ -269,8 +348,6 @@ pub(super) struct RouterState {
     crossing: VecDeque<Crossing>,
     /// Ports with flits in their output queues.
     pub(super) sending: Vec<PortId>,
-    /// Ports with credits to return.
-    pub(super) crediting: Vec<PortId>,
 }
 
 impl RouterState {
@@ -279,8 +356,7 @@ impl RouterState {
             && self.waiting.is_empty()
             && self.switching.is_empty()
             && self.crossing.is_empty()
-            && self.sending.is_empty()
-            && self.crediting.is_empty())
+            && self.sending.is_empty())
     }
 
     /// A packet has come to the front, and has to be routed.
@@ -333,14 +409,6 @@ impl RouterState {
             vc,
             until: None,
         });
-    }
-
-    pub(super) fn return_credit(&mut self, credits: &mut [VecDeque<u8>], port: PortId, vc: u8) {
-        let queue = &mut credits[port as usize];
-        if queue.is_empty() {
-            self.crediting.push(port);
-        }
-        queue.push_back(vc);
     }
 
     /// Flits that were granted in an earlier step move to the output queues within `traversal_delay` cycles, this one

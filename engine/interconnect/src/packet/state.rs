@@ -49,6 +49,16 @@ pub(super) struct Reached {
     pub(super) measured: bool,
 }
 
+/// When a packet crossed a switch.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Crossed {
+    /// The cycle in which its head leaves over the link.
+    pub(super) start: u64,
+    /// The internal steps of its head and its tail in the switch.
+    pub(super) step: u64,
+    pub(super) tail: u64,
+}
+
 /// Where a packet goes from the router that it reaches.
 #[derive(Copy, Clone, Debug)]
 pub(super) enum Way {

@@ -1,4 +1,8 @@
 //! Minimal routing on the dragonfly.
+//!
+//! A packet has half of the virtual channels before its global link, and the other half from there on, also to its node, as
+//! in BookSim2: with few of them and short packets, what waits for the node's only channel counts. Whether an adapter has
+//! such a rule is not said anywhere; a dragonfly's throughput at two channels would tell.
 
 use super::{Header, Request, halves};
 use crate::error::SimulationError;
@@ -32,12 +36,17 @@ impl Group {
         })
     }
 
+    /// First and last virtual channel of a phase.
+    pub(super) fn half(&self, phase: u8) -> (u8, u8) {
+        self.halves[usize::from(phase)]
+    }
+
     pub(super) fn requests(&self, router: RouterId, header: &Header, out: &mut Vec<Request>) {
         let [here, there] = [router, header.target].map(|r| self.shape.group_of(r));
         let hop = |local: u32, phase: u8| Request {
             port: self.first_port[router as usize] + local,
-            first_vc: self.halves[phase as usize].0,
-            last_vc: self.halves[phase as usize].1,
+            first_vc: self.half(phase).0,
+            last_vc: self.half(phase).1,
             priority: 0,
             phase,
             via: header.via,
