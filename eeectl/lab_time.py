@@ -17,6 +17,9 @@ _WALL_VERBS: Final = frozenset({"compare", "fit", "predict", "report"})
 _LAB_VERBS: Final = frozenset({"capture", "check", "exec", "fault", "shell", "status", "truth"})
 """Verbs of `eeectl lab` that live in lab time; the others make, end or set the clock."""
 
+_NO_LABS: Final = ("--method",)
+"""Options whose values are called as a lab may be: `--method koibuchi`."""
+
 _STATE_ROOT: Final = "/run/eee-testbed"
 
 
@@ -35,10 +38,10 @@ def join_lab(tokens: Sequence[str]) -> None:
 
 
 def clock_of(tokens: Sequence[str], root: Path, preferred: str) -> Path | None:
-    """The clock of the lab that is named by a word, an option's value, a run's folder or an experiment's file.
+    """The clock of the lab that is named by `--lab`, another word, a run or an experiment, in that order.
 
-    If none is, that of the preferred lab, or of the only one that is up. A word goes before a file, as
-    `run FILE --lab LAB` runs it on that lab. `root` is the folder of the labs' state. None: that lab has no clock.
+    If none is, that of the preferred lab, or of the only one that is up. `root` is the folder of the labs' state. None:
+    that lab has no clock.
     """
     try:
         clocks = {page.parent.name: page for page in root.glob("*/clock")}
@@ -46,8 +49,7 @@ def clock_of(tokens: Sequence[str], root: Path, preferred: str) -> Path | None:
         clocks = {}
     if not clocks:
         return None
-    words = [word.partition("=")[2] if word.startswith("--") and "=" in word else word for word in tokens[1:]]
-    words = words[: words.index("--")] if "--" in words else words
+    words = _words(tokens[1:])
     for word in words:
         name = _lab_in(Path(word) / "run.yaml") or Path(word).name
         if name in clocks:
@@ -61,6 +63,15 @@ def clock_of(tokens: Sequence[str], root: Path, preferred: str) -> Path | None:
         return clocks.get(Path(preferred).name)
     running = [path.parent.name for path in root.glob("*/lab.json")]
     return clocks.get(running[0] if len(running) == 1 else "virtual")
+
+
+def _words(tokens: Sequence[str]) -> list[str]:
+    """Words that may name a lab, those of `--lab` first; none from `--` on."""
+    given = tokens[: tokens.index("--")] if "--" in tokens else tokens
+    words = [part for one in given for part in (one.split("=", 1) if one.startswith("--") else [one])]
+    after = [*zip(["", *words], words, strict=False)]
+    others = [word for before, word in after if before not in ("--lab", *_NO_LABS)]
+    return [word for before, word in after if before == "--lab"] + others
 
 
 def _shipped(word: str) -> tuple[Path, ...]:

@@ -1,6 +1,6 @@
 """The plans that set a lab to the levels of an experiment's factors. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -12,7 +12,7 @@ from controller.planning.check import Management
 from controller.planning.limits import Abilities
 from controller.planning.plan import make_plan
 from controller.planning.proof import ProvedPlan, join_proved, prove
-from controller.planning.regulate import eee, link_off, link_on, link_speed
+from controller.planning.regulate import eee, link_speeds, links_off, links_on
 from controller.planning.regulated import Regulation, regulated
 from controller.planning.routing_options import RoutingOptions, work_out
 from controller.planning.steps import Plan
@@ -42,14 +42,12 @@ def plan_of(
     if factor.kind in ("eee", "hold_us"):
         on, hold_us = _eee_of(experiment, factor, levels, level)
         return eee(lab, state, links, on=on, hold_us=hold_us, may_flap=True, management=management, abilities=abilities)
-    plans = [prove(lab, state, Plan(()), management, abilities)]
-    for link in links:
-        if factor.kind == "speed_mbps":
-            mbps = None if level == "auto" else int(level)
-            plans.append(link_speed(lab, plans[-1].end, link, mbps, management, abilities))
-        else:
-            plans += _link_state(lab, plans[-1].end, link, str(level), management, abilities)
-    return join_proved(plans)
+    if factor.kind == "link":
+        plans = [prove(lab, state, Plan(()), management, abilities)]
+        plans += _link_states(lab, state, links, str(level), management, abilities)
+        return join_proved(plans)
+    mbps = None if level == "auto" else int(level)
+    return link_speeds(lab, state, dict.fromkeys(links, mbps), management, abilities)
 
 
 def loop_at(experiment: Experiment, levels: Levels) -> LoopLevel | None:
@@ -116,21 +114,21 @@ def _eee_of(experiment: Experiment, factor: Factor, levels: Levels, level: objec
     return on, int(str(hold)) if on and hold is not None else None
 
 
-def _link_state(
-    lab: Lab, state: State, link: Link, level: str, management: Management | None, abilities: Abilities
+def _link_states(
+    lab: Lab, state: State, links: Sequence[Link], level: str, management: Management | None, abilities: Abilities
 ) -> Iterator[ProvedPlan]:
-    """The plans that bring a trunk to `on`, `off` or `half`."""
-    ends = _ends(lab, link)
-    first = {(cable.a.device, cable.a.port) for cable in lab.cables_of(link)}
-    is_on = all(state.port(*end).admin_up for end in ends)
+    """The plans that bring trunks to `on`, `off` or `half`, all of them at once."""
+    on = [link for link in links if all(state.port(*end).admin_up for end in _ends(lab, link))]
     if level == "on":
-        if not is_on:
-            yield link_on(lab, state, link, management=management, abilities=abilities)
+        if others := [link for link in links if link not in on]:
+            yield links_on(lab, state, others, management=management, abilities=abilities)
         return
-    if is_on:
-        plan = link_off(lab, state, link, management, abilities)
+    if on:
+        plan = links_off(lab, state, on, management, abilities)
         yield plan
         state = plan.end
+    first = {(cable.a.device, cable.a.port) for link in links for cable in lab.cables_of(link)}
+    ends = [end for link in links for end in _ends(lab, link)]
     wanted = _with_ports(state, {end: level == "half" and end in first for end in ends})
     if diff(state, wanted):
         yield make_plan(lab, state, wanted, management, abilities)

@@ -69,14 +69,26 @@ def multi_tree(
 def link_off(
     lab: Lab, state: State, link: Link, management: Management | None = None, abilities: Abilities = UNLIMITED
 ) -> ProvedPlan:
-    """Move traffic off a trunk, then shut it; NoTree if some hosts have no other path.
+    """`links_off` of one."""
+    return links_off(lab, state, (link,), management, abilities)
 
-    VLANs whose trees do not use the link stay as they are. One that does is replaced by a shortest-path tree from the
+
+def links_off(
+    lab: Lab,
+    state: State,
+    links: Sequence[Link],
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> ProvedPlan:
+    """Move traffic off trunks, then shut them; NoTree if some hosts have no other path.
+
+    VLANs whose trees do not use the links stay as they are. One that does is replaced by a shortest-path tree from the
     same root over the links that are up. Of a LAG the whole is shut, and each of its cables.
     """
-    _require_regulable(lab, link)
+    for link in links:
+        _require_regulable(lab, link)
     keep = _kept_vids(management)
-    off = trunks_off(lab, state) | {link.number}
+    off = trunks_off(lab, state) | {link.number for link in links}
     vlans = _around(lab, state, off, keep, abilities)
     after = desired_state(lab, vlans, state, off=off, keep=keep, abilities=abilities)
     require_no_circle(lab, after)
@@ -91,12 +103,26 @@ def link_on(
     management: Management | None = None,
     abilities: Abilities = UNLIMITED,
 ) -> ProvedPlan:
-    """Wake a trunk, then choose trees anew over all trunks that are up, and move the hosts whose trees are others."""
-    _require_regulable(lab, link)
+    """`links_on` of one."""
+    return links_on(lab, state, (link,), policy, management, abilities)
+
+
+def links_on(
+    lab: Lab,
+    state: State,
+    links: Sequence[Link],
+    policy: Policy = shortest_routes,
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> ProvedPlan:
+    """Wake trunks, then choose trees anew over all trunks that are up, and move the hosts whose trees are others."""
+    for link in links:
+        _require_regulable(lab, link)
     keep = _kept_vids(management)
-    off = trunks_off(lab, state) - {link.number}
+    off = trunks_off(lab, state) - {link.number for link in links}
     _, after = multi_tree(lab, state, policy, off=off, keep=keep, abilities=abilities)
-    after = set_ports(after, {place: {"admin_up": True} for place in places_to_wake(lab, state, link)})
+    places = [place for link in links for place in places_to_wake(lab, state, link)]
+    after = set_ports(after, {place: {"admin_up": True} for place in places})
     require_no_circle(lab, after)
     return make_plan(lab, state, after, management, abilities)
 
@@ -109,17 +135,31 @@ def link_speed(
     management: Management | None = None,
     abilities: Abilities = UNLIMITED,
 ) -> ProvedPlan:
-    """Move traffic off a trunk, set both ends to a speed (None: negotiate), and move the traffic back.
+    """`link_speeds` of one."""
+    return link_speeds(lab, state, {link: speed_mbps}, management, abilities)
 
-    The VLANs that use the link stay while no host sends into them, so moving back changes PVIDs only. Of a
-    LAG each cable gets the speed.
+
+def link_speeds(
+    lab: Lab,
+    state: State,
+    speeds_mbps: Mapping[Link, int | None],
+    management: Management | None = None,
+    abilities: Abilities = UNLIMITED,
+) -> ProvedPlan:
+    """Move traffic off trunks, set both ends to a speed (None: negotiate), and move the traffic back.
+
+    The VLANs that use a link stay while no host sends into them, so moving back changes PVIDs only. As many as can be
+    spared are set together. Of a LAG each cable gets the speed. NoTree if hosts have no other path.
     """
-    _require_regulable(lab, link)
-    rate_mbps = lab.cables_of(link)[0].rate_mbps
-    if speed_mbps is not None and speed_mbps > rate_mbps:
-        raise PlanError(f"{link.name} carries at most {rate_mbps} Mb/s: choose a lower speed.")
-    settings: Settings = {place: {"speed_mbps": speed_mbps} for place in cables_with(lab, link)}
-    return set_aside(lab, state, (link.number,), settings, management, abilities)
+    settings: list[tuple[Link, Settings]] = []
+    for link, speed_mbps in speeds_mbps.items():
+        _require_regulable(lab, link)
+        if speed_mbps is not None and speed_mbps > lab.cables_of(link)[0].rate_mbps:
+            raise PlanError(
+                f"{link.name} carries at most {lab.cables_of(link)[0].rate_mbps} Mb/s: choose a lower speed."
+            )
+        settings.append((link, {place: {"speed_mbps": speed_mbps} for place in cables_with(lab, link)}))
+    return _restarted(lab, state, settings, may_flap=False, management=management, abilities=abilities)
 
 
 def eee(

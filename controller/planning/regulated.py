@@ -16,7 +16,7 @@ from controller.planning.limits import UNLIMITED, Abilities
 from controller.planning.members import members_on
 from controller.planning.plan import Place, make_plan
 from controller.planning.proof import ProvedPlan, join_proved
-from controller.planning.regulate import cables_with, eee, link_speed, multi_tree, places_to_wake, set_ports
+from controller.planning.regulate import cables_with, eee, link_speeds, multi_tree, places_to_wake, set_ports
 from lab.errors import PlanError
 from lab.model import Lab
 from lab.topology import Topology
@@ -170,8 +170,8 @@ def regulated(
         if number not in regulation.off:
             lag = next(lag for lag in lab.lags if lag.link.number == number)
             plans.append(members_on(lab, plans[-1].end, lag, count, management, abilities))
-    for number, mbps in regulation.speed_mbps.items():
-        plans.append(link_speed(lab, plans[-1].end, topology.trunks[number], mbps, management, abilities))
+    speeds = {topology.trunks[number]: mbps for number, mbps in regulation.speed_mbps.items()}
+    plans.append(link_speeds(lab, plans[-1].end, speeds, management, abilities))
     for on in (False, True):
         links = [topology.trunks[number] for number, sleeps in regulation.eee.items() if sleeps is on]
         plans.append(

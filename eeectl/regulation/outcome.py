@@ -25,7 +25,8 @@ LOOPED: Final = "auto"
 CLOSED_LOOP: Final = "closed loop"
 """How a closed loop's row was chosen (`Candidate.how`)."""
 
-_TIMES: Final = ("time_steady", "time")
+_FIRST: Final = ("time_steady", "time", "throughput", "elapsed")
+"""The first of these that a program has is compared; every trial has the last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,7 @@ def _measured(folder: Path, lab: Lab, level: str, figure: str) -> tuple[str, Int
         if not devices:
             raise
         found = {one.figure: one for _, one in compare_sides(*sides, every=True)}
-    names = (figure,) if figure else _TIMES
+    names = (figure,) if figure else _FIRST
     chosen = next((found[name] for name in names if name in found), None)
     if chosen is None:
         raise LabError(f"{folder} has no figure {' or '.join(names)}: name one of {', '.join(found)} with --figure.")

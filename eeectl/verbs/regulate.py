@@ -108,7 +108,7 @@ def regulate(
     calibration
         Fitted power of switches and ports: a file of `eeectl fit`. Without it ports are assumed to draw alike.
     figure
-        The program's figure that is compared. Default: its run time.
+        The program's figure that is compared. Default: its run time, or the throughput of one that has none.
     blocks
         Number of blocks; each has the baseline and every choice, in random order.
     seed

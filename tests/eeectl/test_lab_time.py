@@ -56,3 +56,16 @@ def test_without_a_name_it_is_the_preferred_lab_or_the_only_one(root: Path, tmp_
 def test_words_after_two_dashes_are_anothers(root: Path) -> None:
     assert clock_of(["lab", "exec", "n01", "--lab", "slow", "--", "ls", "fast"], root, "") == root / "slow" / "clock"
     assert clock_of(["lab", "exec", "n01", "--", "ls", "fast"], root, "slow") == root / "slow" / "clock"
+
+
+@pytest.mark.parametrize("method", [["--method", "fast"], ["--method=fast"], ["--method", "koibuchi"]])
+def test_a_method_called_as_a_lab_is_none(root: Path, method: list[str]) -> None:
+    """`koibuchi` is a lab of the repository, too, from whose folder this may be called."""
+    assert clock_of(["regulate", "hpcc", *method, "--lab", "slow"], root, "") == root / "slow" / "clock"
+    assert clock_of(["regulate", "hpcc", *method], root, "slow") == root / "slow" / "clock"
+
+
+@pytest.mark.parametrize("words", [["--lab", "slow"], ["--lab=slow"]])
+def test_the_option_goes_before_other_words(root: Path, words: list[str]) -> None:
+    assert clock_of(["bench", "fast", *words], root, "") == root / "slow" / "clock"
+    assert clock_of(["bench", "koibuchi", *words], root, "") == root / "slow" / "clock"

@@ -85,5 +85,4 @@ def test_load_that_comes_and_goes_switches_no_link_for_ever_and_costs_no_frame(
     wave = square_wave(engineer, tmp_path, epochs=80, half_epochs=4)
     assert engineer.read() == before
     assert wave.offs, "nothing was regulated"
-    assert max(wave.offs.values()) <= wave.most_offs, wave
-    assert wave.is_clean, wave
+    assert not wave.faults, wave

@@ -140,6 +140,21 @@ def test_a_lab_without_meters_has_no_metered_power(tmp_path: Path) -> None:
     assert row.performance is not None
 
 
+def _pattern_trials(writer: Writer) -> None:
+    """A program that sends for a fixed time, half as much with links off."""
+    for block in range(6):
+        for level, rate_bps in ((BASELINE, 1e9), ("peak 1MB", 5e8)):
+            figures = [("pairs", 3.0, "1"), ("throughput", rate_bps * (1 + block / 100), "bit/s")]
+            levels = {"regulation": level}
+            writer.write(levels, 5.0, figures=figures, block=block, program="x", hosts=HOSTS, ranks_per_host=1)
+
+
+def test_a_program_without_a_run_time_is_compared_by_its_throughput(tmp_path: Path) -> None:
+    (row,) = rows_of(write_run(tmp_path, _pattern_trials), LAB, _compared(), None)
+    assert row.performance is not None
+    assert (row.figure, row.performance.value) == ("throughput", pytest.approx(0.5))
+
+
 def test_an_unknown_figure_is_refused_with_those_that_exist(tmp_path: Path) -> None:
     with pytest.raises(LabError, match=r"no figure speed: name one of time, .*rate"):
         rows_of(write_run(tmp_path, _trials), METERED, _compared(), None, "speed")

@@ -212,10 +212,15 @@ class Engineer:
         """The engine's counts so far."""
         return dict(self.lab.status()["engine"]["frames"])
 
+    def loops(self) -> list[str]:
+        """What the twin said of storms so far; not what it said of its processor, which another program may use."""
+        alarms = [alarm["sentence"] for alarm in self.lab.status()["engine"]["alarms"]]
+        return [sentence for sentence in alarms if "loop" in sentence]
+
     def require_no_loop_since(self, before: dict[str, int]) -> None:
         """Fail if frames multiplied, or if the twin saw a storm."""
-        alarms = [alarm["sentence"] for alarm in self.lab.status()["engine"]["alarms"]]
-        assert not [sentence for sentence in alarms if "loop" in sentence], alarms
+        loops = self.loops()
+        assert not loops, loops
         now = self.frames()
         offered, copies = (now[name] - before[name] for name in ("offered", "copies"))
         assert offered > 0, "no host broadcasts, so a loop would not show"

@@ -26,7 +26,8 @@ class Wave:
     """A loop under a square wave. `sent` and `received` are echoes between all pairs of switches, at all times.
 
     `offs` and `ons`: how often each link went off and was switched on. `floods`: frames for others that reached an idle
-    host. `refused`: reasons for which changes could not be made. `undecided`: reasons for which epochs had no decision.
+    host. `loops`: what the twin said of them. `refused`: reasons for which changes could not be made. `undecided`:
+    reasons for which epochs had no decision.
     """
 
     epochs: int
@@ -36,7 +37,7 @@ class Wave:
     sent: int
     received: int
     floods: int
-    alarms: tuple[str, ...]
+    loops: tuple[str, ...]
     refused: tuple[str, ...]
     undecided: dict[str, int] = field(default_factory=dict)
 
@@ -51,9 +52,16 @@ class Wave:
         return len(list(permutations(_ONE_AT_EACH, 2))) * (sum(self.offs.values()) + sum(self.ons.values()))
 
     @property
-    def is_clean(self) -> bool:
-        """Whether no echo was lost, no loop was seen, no more flooded than may, and every change could be made."""
-        return self.received == self.sent and self.floods <= self.most_floods and not self.alarms and not self.refused
+    def faults(self) -> tuple[str, ...]:
+        """What should not have been: lost echoes, loops, too many floods, too many switchings, refused changes."""
+        often = max(self.offs.values(), default=0)
+        return (
+            *((f"{self.sent - self.received} of {self.sent} echoes lost",) if self.received != self.sent else ()),
+            *((f"{self.floods} frames flooded, {self.most_floods} may",) if self.floods > self.most_floods else ()),
+            *((f"a link went off {often} times, {self.most_offs} it may",) if often > self.most_offs else ()),
+            *self.loops,
+            *self.refused,
+        )
 
 
 def square_wave(engineer: Engineer, runs: Path, epochs: int, half_epochs: int, interval_s: float = 0.1) -> Wave:
@@ -62,7 +70,7 @@ def square_wave(engineer: Engineer, runs: Path, epochs: int, half_epochs: int, i
     AssertionError if the loop ended early.
     """
     lab = engineer.lab
-    before = {alarm["sentence"] for alarm in lab.status()["engine"]["alarms"]}
+    before = set(engineer.loops())
     with ExitStack() as stack:
         port = next(end for link in lab.lab.links for end, far in _ways(link) if far.device == _IDLE)
         strange = ("not", "ether", "host", lab.mac(_IDLE), "and", "not", "ether", "multicast")
@@ -91,7 +99,7 @@ def square_wave(engineer: Engineer, runs: Path, epochs: int, half_epochs: int, i
         sum(sent for sent, _ in counts),
         sum(received for _, received in counts),
         len(watch.lines),
-        tuple({alarm["sentence"] for alarm in lab.status()["engine"]["alarms"]} - before),
+        tuple(set(engineer.loops()) - before),
         tuple(event["why"] for event in events if event["kind"] == EventKind.LOOP_REFUSED),
         dict(Counter(event["why"] for event in events if event["kind"] == EventKind.LOOP_UNDECIDED)),
     )
