@@ -18,11 +18,12 @@ import pytest
 from tests.support import ROOT
 from tests.support.doc_pages import Block, blocks_of, pages
 from tests.support.labs.lab_numbers import reserve
+from tests.support.labs.left_labs import state_root
 
 
 def run_blocks(page: Path) -> list[Block]:
-    """The blocks of a page that run: shell, and not marked no-run."""
-    return [block for block in blocks_of(page) if block.language == "sh" and "no-run" not in block.marks]
+    """The blocks of a page that run here: shell, and not marked."""
+    return [block for block in blocks_of(page) if block.language == "sh" and not block.marks]
 
 
 PAGES = [page for page in pages() if run_blocks(page)]
@@ -92,7 +93,7 @@ class Reader:
 @pytest.fixture
 def reader(tmp_path: Path, rights: None) -> Iterator[Reader]:  # noqa: ARG001 - skips without them
     number = reserve()
-    person = Reader(tmp_path, Path("/run") / f"eee-docs-{number}", number)
+    person = Reader(tmp_path, state_root(f"-d{number}"), number)
     person.settle()
     yield person
     down = person.shell(f". .venv/bin/activate && eeectl lab down {person.lab}")

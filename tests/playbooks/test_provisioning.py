@@ -1,10 +1,7 @@
 """From bare hosts of a live lab to a measuring lab and back: packages really installed, twice the same site."""
 
-import hashlib
 import json
 import shutil
-import subprocess
-import tarfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,53 +13,18 @@ from controller.checking.lab_check import check_lab
 from controller.drivers.lldp_shows import Neighbour
 from controller.experiments.experiment import ProbeRun
 from controller.experiments.probing import probe
-from controller.transports.hosts import ssh_command
 from lab.folder import load_lab
-from lab.model import Host, Lab
+from lab.model import Lab
 from record.run_clock import RunClock
 from tests.support.ansible_play import ANSIBLE, play, recap
 from tests.support.apt_repository import make_repository
+from tests.support.nodes.host_state import OFFLINE, changed_files, on, state_of
+from tests.support.nodes.toy_sources import packed, write_toy_npb
 
 _NODES: Final = ("n01", "n02")
 _USER: Final = "bench"
 _PACKAGES: Final = ("chrony", "lldpd")
 """Those of the role that a machine of the project lacks; it has the others."""
-
-_OFFLINE = """
-rm -rf /etc/apt/sources.list.d/* /var/lib/apt/lists/*
-echo 'deb [trusted=yes] file:/shared/repository ./' > /etc/apt/sources.list
-"""
-
-_STATE = """
-import hashlib, json, os, subprocess
-kept = {}
-for top in ("/etc", "/usr/local", "/usr/sbin", "/home", "/opt", "/usr/lib/systemd"):
-    for folder, folders, files in os.walk(top):
-        for name in folders + files:
-            path = os.path.join(folder, name)
-            found = os.lstat(path)
-            text = b""
-            if os.path.islink(path):
-                text = os.readlink(path).encode()
-            elif os.path.isfile(path):
-                text = open(path, "rb").read()
-            kept[path] = [found.st_mode, found.st_uid, found.st_gid, hashlib.sha256(text).hexdigest()[:12]]
-words = ["dpkg-query", "-W", "-f", "${Package} ${Version} ${Status}\\n"]
-packages = subprocess.run(words, capture_output=True, text=True).stdout.splitlines()
-ranges = open("/proc/sys/net/ipv4/ping_group_range").read()
-print(json.dumps({"files": kept, "packages": sorted(packages), "ping": ranges}))
-"""
-
-_REMAINS = (
-    "/etc/.pwd.lock",
-    "/etc/passwd-",
-    "/etc/group-",
-    "/etc/shadow-",
-    "/etc/gshadow-",
-    "/etc/subuid-",
-    "/etc/subgid-",
-)
-"""Locks and backups of the tools that change accounts."""
 
 _TOY_CONFIGURE = """\
 #!/bin/sh
@@ -80,57 +42,7 @@ _TOY_C = """\
 int main(int count, char **words) { MPI_Init(&count, &words); puts("WORD"); return MPI_Finalize(); }
 """
 
-_TOY_MAKEFILE = """\
-include ../config/make.def
-CLASS=U
-NPROCS=1
-$(BINDIR)/PROGRAM.$(CLASS).$(NPROCS): PROGRAM.f
-\t$(MPIF77) $(FFLAGS) -o $@ PROGRAM.f
-"""
-_TOY_FORTRAN = """\
-      program toy
-      integer mask
-      mask = '7f'x
-      call once(1.0)
-      call once(2)
-      print *, mask
-      end
-      subroutine once(x)
-      real x
-      end
-"""
-"""A hexadecimal constant and mismatched arguments, as NPB 3.3 has them."""
-
 pytestmark = [pytest.mark.lab, pytest.mark.skipif(not ANSIBLE.exists(), reason="ansible-core is not installed")]
-
-
-def _on(host: Host, command: str) -> str:
-    done = subprocess.run(
-        ssh_command(host, ["sh", "-c", command]), capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-def _state(host: Host) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(_on(host, f"python3 - <<'END'\n{_STATE}\nEND\n"))
-    for path in _REMAINS:
-        found["files"].pop(path, None)
-    return found
-
-
-def _toy_npb(folder: Path) -> tuple[Path, str]:
-    """An archive of NPB's layout, with programs of a few lines: (file, its SHA-256)."""
-    top = folder / "NPB3.3.9" / "NPB3.3-MPI"
-    for program in ("cg", "bt"):
-        (top / program.upper()).mkdir(parents=True)
-        (top / program.upper() / "Makefile").write_text(_TOY_MAKEFILE.replace("PROGRAM", program))
-        (top / program.upper() / f"{program}.f").write_text(_TOY_FORTRAN)
-    (top / "config").mkdir()
-    rule = "{0}:\n\tcd {1} && $(MAKE) CLASS=$(CLASS) NPROCS=$(NPROCS)\n"
-    rules = "".join(rule.format(one, one.upper()) for one in ("cg", "bt"))
-    (top / "Makefile").write_text(f".PHONY: cg bt clean\n{rules}clean:\n\trm -f */*.o\n")
-    return _packed(folder / "NPB3.3.9")
 
 
 def _toy_osu(folder: Path, word: str) -> tuple[Path, str]:
@@ -140,14 +52,7 @@ def _toy_osu(folder: Path, word: str) -> tuple[Path, str]:
     (top / "configure").write_text(_TOY_CONFIGURE)
     (top / "configure").chmod(0o755)
     (top / "osu_toy.c").write_text(_TOY_C.replace("WORD", word))
-    return _packed(top)
-
-
-def _packed(top: Path) -> tuple[Path, str]:
-    archive = top.with_suffix(".tar.gz")
-    with tarfile.open(archive, "w:gz") as opened:
-        opened.add(top, top.name)
-    return archive, hashlib.sha256(archive.read_bytes()).hexdigest()
+    return packed(top)
 
 
 class Site:
@@ -158,7 +63,7 @@ class Site:
         self.nodes = {name: replace(lab.host(name), user="root") for name in _NODES}
         self.new, self.displaced = make_repository(state / "shared" / "repository", _PACKAGES)
         for node in self.nodes.values():
-            _on(node, _OFFLINE)
+            on(node, OFFLINE)
         key = work / "key.pub"
         key.write_text("ssh-ed25519 AAAATEST somebody@controller\n")
         self._given = {
@@ -189,7 +94,7 @@ def test_a_site_is_set_up_stays_the_same_and_is_put_back(
     folder, state = running_lab
     monkeypatch.setenv("EEE_STATE_DIR", str(state.parent))
     site = Site(load_lab(folder), folder, state, tmp_path)
-    found = {name: _state(node) for name, node in site.nodes.items()}
+    found = {name: state_of(node) for name, node in site.nodes.items()}
 
     first = site.counts("site.yml", "--skip-tags", "verify")
     assert set(first) == {*_NODES, "sw1", "sw2", "pdu1"}
@@ -206,14 +111,10 @@ def test_a_site_is_set_up_stays_the_same_and_is_put_back(
 
     site.counts("teardown.yml")
     for name, node in site.nodes.items():
-        now = _state(node)
+        now = state_of(node)
         assert now["packages"] == found[name]["packages"]
         assert now["ping"] == found[name]["ping"]
-        changed = {
-            path for path in now["files"].keys() | found[name]["files"].keys()
-            if now["files"].get(path) != found[name]["files"].get(path)
-        }  # fmt: skip
-        assert not changed
+        assert not changed_files(found[name], now)
     again = site.counts("teardown.yml")
     assert all(counts["changed"] == 0 for counts in again.values()), again
 
@@ -221,19 +122,19 @@ def test_a_site_is_set_up_stays_the_same_and_is_put_back(
 def _nodes_work_together(site: Site, work: Path) -> None:
     lab = site.lab
     n01 = site.nodes["n01"]
-    installed = set(_on(n01, "dpkg-query -W -f '${db:Status-Abbrev}${Package}\\n' | sed -n 's/^ii *//p'").split())
+    installed = set(on(n01, "dpkg-query -W -f '${db:Status-Abbrev}${Package}\\n' | sed -n 's/^ii *//p'").split())
     assert site.new <= installed
     assert not site.displaced & installed
     names = f"n02 {lab.host('n02').data_address} {lab.host('n02').management_address}"
     asked = f"for name in {names}; do ssh -o BatchMode=yes -o StrictHostKeyChecking=yes $name hostname; done"
-    assert _on(n01, f"runuser -u {_USER} -- sh -c '{asked}'").split() == ["n02"] * 3
+    assert on(n01, f"runuser -u {_USER} -- sh -c '{asked}'").split() == ["n02"] * 3
     bench = replace(n01, user=_USER)
-    assert "somebody@controller" in _on(bench, "cat ~/.ssh/authorized_keys")
+    assert "somebody@controller" in on(bench, "cat ~/.ssh/authorized_keys")
     python = "/usr/local/libexec/eee-testbed/python3"
     status = 'open("/proc/self/status").read()'
-    rights = _on(bench, f"{python} -c 'print({status})' | grep CapEff").split()
+    rights = on(bench, f"{python} -c 'print({status})' | grep CapEff").split()
     assert rights[1] == f"{1 << 13:016x}"
-    assert "CapEff:\t0000000000000000" in _on(bench, "cat /proc/self/status")  # other programs gained no privilege
+    assert "CapEff:\t0000000000000000" in on(bench, "cat /proc/self/status")  # other programs gained no privilege
     ask = ProbeRun(source="n01", target="n03", count=30, gap_us=(2_000.0, 4_000.0))
     unprivileged = replace(bench, agent_python=python)
     probed = probe(unprivileged, lab.host("n03"), ask, work, seed=1, now=RunClock().now_ns)
@@ -247,9 +148,9 @@ def _lldpd_is_heard(site: Site) -> None:
     The card of a virtual host announces itself too, by its MAC address; the interface's name comes from the daemon.
     """
     n01 = site.nodes["n01"]
-    _on(n01, "mkdir -p /run/lldpd && lldpd")
+    on(n01, "mkdir -p /run/lldpd && lldpd")
     try:
-        heard = json.loads(_on(n01, "timeout 90 lldpcli watch limit 1 >/dev/null; lldpcli -f json0 show neighbors"))
+        heard = json.loads(on(n01, "timeout 90 lldpcli watch limit 1 >/dev/null; lldpcli -f json0 show neighbors"))
         (interface,) = heard["lldp"][0]["interface"]
         assert interface["chassis"][0]["name"][0]["value"] == "sw1"
         assert interface["port"][0]["id"][0] == {"type": "ifname", "value": "gi1/0/1"}
@@ -258,11 +159,11 @@ def _lldpd_is_heard(site: Site) -> None:
         assert sight.neighbours["gi1/0/1"] == Neighbour(n01.mac, b"eth0", "n01")
         assert sight.neighbours["gi1/0/2"].port != b"eth0"  # n02 runs none
     finally:
-        _on(n01, "kill $(cat /run/lldpd.pid)")
+        on(n01, "kill $(cat /run/lldpd.pid)")
 
 
 def _npb_is_built(site: Site, work: Path) -> None:
-    archive, checksum = _toy_npb(work)
+    archive, checksum = write_toy_npb(work, ("bt", "cg"))
     given = {
         "benchmarks_npb_archive": str(archive),
         "benchmarks_npb_programs": ["bt", "cg"],
@@ -276,15 +177,15 @@ def _npb_is_built(site: Site, work: Path) -> None:
     with pytest.raises(AssertionError, match=r"has NPB3.3-MPI, and benchmarks_npb_version says\s+3.4"):
         site.counts("benchmarks.yml", *words, **given, benchmarks_npb_version="3.4")
     site.counts("benchmarks.yml", *words, **given)
-    listed = "cd /opt/eee-testbed/npb/bin && ls && ./cg.S.4 && sha256sum *"
-    built = _on(site.nodes["n02"], listed).split()
+    listed = "cd /opt/eee-testbed/npb/bin && ls && ./cg.S.4 | head -n 1 && sha256sum *"
+    built = on(site.nodes["n02"], listed).split()
     assert built[:4] == ["bt.S.4", "cg.S.2", "cg.S.4", "127"]  # bt takes a square number of ranks
     again = site.counts("benchmarks.yml", *words, **given)
     assert all(counts["changed"] == 0 for counts in again.values()), again
-    assert _on(site.nodes["n02"], listed).split() == built
+    assert on(site.nodes["n02"], listed).split() == built
     flags = "-O0 -fallow-argument-mismatch -fallow-invalid-boz -std=legacy"
     site.counts("benchmarks.yml", *words, **given, benchmarks_fortran_flags=flags)
-    other = _on(site.nodes["n02"], listed).split()
+    other = on(site.nodes["n02"], listed).split()
     assert other[:4] == built[:4]
     assert not set(other[4::2]) & set(built[4::2])  # not one binary of the flags before is left
 
@@ -296,6 +197,6 @@ def _osu_is_built(site: Site, work: Path) -> None:
         archive, checksum = _toy_osu(work, word)
         given = {"benchmarks_osu_archive": str(archive), "benchmarks_osu_sha256": checksum}
         site.counts("benchmarks.yml", "--skip-tags", "packages", **given)
-        assert _on(site.nodes["n02"], program).split() == [word]
+        assert on(site.nodes["n02"], program).split() == [word]
         again = site.counts("benchmarks.yml", "--skip-tags", "packages", **given)
         assert all(counts["changed"] == 0 for counts in again.values()), again

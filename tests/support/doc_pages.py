@@ -11,13 +11,16 @@ from typing import Final
 from tests.support import ROOT
 
 LANGUAGES: Final = frozenset({"sh", "python", "yaml", "text", ""})
-MARKS: Final = frozenset({"no-run"})
+MARKS: Final = frozenset({"no-run", "bare-nodes"})
 _FENCE: Final = re.compile(r"^ *```")
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A fenced block. `marks` are the words behind its language, such as no-run; `line` is that of its fence."""
+    """A fenced block; `line` is that of its fence.
+
+    `marks` are the words behind its language: no-run, or bare-nodes, for one that runs on nodes to be set up.
+    """
 
     page: Path
     line: int

@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.labs.lab_files import DELL, NETGEAR, ROOT, SmallLab, virtual_truth
 from tests.support.labs.lab_numbers import reserve
+from tests.support.labs.left_labs import state_root
 
 Eeectl = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -45,7 +46,7 @@ def write_two_switches(parent: Path, name: str, number: int) -> Path:
 def eeectl_environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Environment of `eeectl` with a state root of this test session, short as socket paths have to be."""
     root = tmp_path_factory.mktemp("state")
-    short = Path("/run") / f"eee-test-{os.getpid()}"
+    short = state_root()
     with contextlib.suppress(OSError):
         root.rmdir()
     return {**os.environ, "EEE_STATE_DIR": str(short), "PYTHONPATH": str(ROOT)}

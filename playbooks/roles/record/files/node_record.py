@@ -291,6 +291,9 @@ class Node:
         if now != found and now is not None:
             going = set(self.record["files"]) if self.check else set()
             if found is None and {f"{name}/{one.name}" for one in path.iterdir()} - going:
+                if self.check and self.record["packages"]:
+                    self.notes.append(f"{name}: removed if nothing is left in it by the packages that go")
+                    return
                 self.problems.append(f"{name} was made by provisioning, and something else is in it now: it stays.")
                 return
             self.changed.append(f"{name}: {'mode and owner as found' if found else 'removed'}")

@@ -171,6 +171,20 @@ def test_a_file_that_somebody_changed_since_is_named_and_left_unless_forced(mach
     assert keys.read_text() == "theirs\n"
 
 
+def test_a_dry_run_cannot_tell_what_packages_leave_in_a_folder(machine: Machine) -> None:
+    machine.node("keep", {"files": ["/etc/chrony"]})
+    machine.node("packages_before")
+    machine.packages.append("chrony")
+    machine.node("packages_after")
+    (machine.root / "etc" / "chrony").mkdir()
+    (machine.root / "etc" / "chrony" / "of-the-package").write_text("")
+    foretold = machine.node("put_back", force=False, check=True)
+    assert not foretold.problems
+    assert foretold.notes == ["/etc/chrony: removed if nothing is left in it by the packages that go"]
+    done = machine.node("put_back", force=False)  # this purge leaves the file
+    assert done.problems == ["/etc/chrony was made by provisioning, and something else is in it now: it stays."]
+
+
 def test_packages_that_others_need_now_stay(machine: Machine) -> None:
     machine.node("packages_before")
     machine.packages = [*machine.packages, "chrony"]
