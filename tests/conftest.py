@@ -1,4 +1,4 @@
-"""For all tests: the small live lab, and Ctrl-C for programs of a test run that was started in the background.
+"""For all tests: the small live lab, an end for labs that are left, and Ctrl-C for programs of a run in the background.
 
 A shell starts background jobs with SIGINT ignored, which every program below inherits; those that a test sends a
 Ctrl-C to would not hear it.
@@ -6,8 +6,27 @@ Ctrl-C to would not hear it.
 
 import signal
 
+import pytest
+
+from tests.support.labs.left_labs import take_down_left_labs
 from tests.support.labs.two_switches import eeectl, eeectl_environment, make_lab, rights, running_lab
 
 __all__ = ["eeectl", "eeectl_environment", "make_lab", "rights", "running_lab"]
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Labs that an earlier run left hold numbers and processors."""
+    _clean(config)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """After Ctrl-C workers end without their fixtures."""
+    _clean(config)
+
+
+def _clean(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        for name in take_down_left_labs():
+            print(f"taken down, as its test was ended: lab {name}")
