@@ -133,8 +133,8 @@ def overhead_s(run: WakeRun, serial: float, abreast: float, hidden_us: float) ->
     return run.rounds * serial * run.waits.seen_us(abreast, hidden_us) * 1e-6
 
 
-def fit_wakes(runs: Iterable[WakeRun], seed: int = 0) -> WakeFit:
-    """Least squares of the relative errors of run times.
+def fit_wakes(runs: Iterable[WakeRun], seed: int = 0, *, bootstraps: int = _BOOTSTRAPS) -> WakeFit:
+    """Least squares of the relative errors of run times. Without `bootstraps`, intervals have no width.
 
     NotEnoughData with fewer than eight configurations, or if no gap of any of them is long enough to sleep in: the
     data would not determine `serial`.
@@ -149,8 +149,8 @@ def fit_wakes(runs: Iterable[WakeRun], seed: int = 0) -> WakeFit:
         raise NotEnoughData("no gap of any configuration is longer than the hold: sleep longer between communications.")
     found = _least(measured)
     random = np.random.default_rng(seed)
-    drawn: list[_Found] = []
-    while len(drawn) < _BOOTSTRAPS:
+    drawn: list[_Found] = [] if bootstraps else [found]
+    while len(drawn) < bootstraps:
         chosen = [measured[number] for number in random.integers(len(measured), size=len(measured))]
         if any(run.waits.share.size for run in chosen):
             drawn.append(_least(chosen, start=found))

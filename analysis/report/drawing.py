@@ -188,7 +188,8 @@ def _svg(figure: Figure, name: str, title: str) -> str:
     """The figure as an element for a page: with unique ids, and scaled to its column."""
     text = io.StringIO()
     figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
-    figure.set_layout_engine("none")  # keep the positions that the layout engine found
+    with mpl.rc_context({"figure.constrained_layout.use": False}):
+        figure.set_layout_engine(None)  # keep the positions that it found, and do not draw twice for each file
     svg = text.getvalue()
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)

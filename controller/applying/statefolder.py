@@ -7,14 +7,16 @@ every user of the machine sees it, in ``/run/lock``, unless EEE_CONTROLLER_DIR s
 
 import contextlib
 import hashlib
+import json
 import os
+from dataclasses import astuple
 from pathlib import Path
 from typing import Self
 
 from lab import durable
 from lab.errors import JournalFailed, LabError
 from lab.folder import operand_of
-from lab.model import Lab
+from lab.model import Host, Lab
 
 _SYSTEM = Path("/var/lib/eee-testbed")
 _LOCKS = Path("/run/lock")
@@ -168,8 +170,25 @@ def _owner(folder: Path) -> str:
 
 
 def digest_of(lab: Lab) -> str:
-    """A hash of the files that define switches and cables; it differs between inventories."""
-    made = hashlib.sha256()
-    for name in ("hosts.yml", "cables.csv"):
-        made.update((Path(lab.folder) / name).read_bytes())
-    return made.hexdigest()
+    """A hash of what plans and runs rest on: networks, switches, nodes' cards, cables.
+
+    How somebody logs in, agents' Python, strips, outlets and comments may change meanwhile.
+    """
+    plain = {
+        "networks": [lab.management_network, lab.data_network],
+        "way_in": lab.way_in,
+        "switches": [
+            [one.name, one.family, one.model, one.address, [astuple(port) for port in one.ports], dict(one.quirks)]
+            for one in lab.switches
+        ],
+        "hosts": [
+            [one.name, one.management_address, one.data_address, one.mac.hex(), *_card(one)] for one in lab.hosts
+        ],
+        "links": [astuple(one) for one in lab.links],
+        "lags": [astuple(one) for one in lab.lags],
+    }
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode("ascii")).hexdigest()
+
+
+def _card(host: Host) -> tuple[str, int, int, bool]:
+    return host.interface, host.rate_mbps, host.mtu_byte, host.pops_tags

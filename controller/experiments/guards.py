@@ -68,6 +68,9 @@ class LatenessMonitor(Protocol):
     def pace(self) -> str:
         """How fast the lab's time runs now, such as "1/10 of the wall's"; empty at the wall's pace."""
 
+    def wall_s(self) -> float:
+        """The time by which people wait, s, whatever the lab's time does; it counts from anywhere."""
+
     def late_us(self, limit_us: float, share: float) -> float | None:
         """The lateness that more than `share` of the frames since `begin` exceeded, if above the limit; else None."""
 

@@ -14,7 +14,7 @@ from controller.experiments.probing import probe
 from controller.experiments.raw_files import RawFile
 from controller.experiments.recordings import recording
 from controller.experiments.validation import probe_of, program_of
-from controller.transports.agent_streams import AgentStream
+from controller.transports.agent_streams import AgentStream, at_once
 from controller.transports.hosts import Program, run_on_hosts
 from lab.errors import DeviceError, Unreachable
 from lab.model import Host, Lab
@@ -179,9 +179,11 @@ def _load_mbps(experiment: Experiment, slot: Slot) -> float:
 @contextmanager
 def _loaded(hosts: tuple[Host, ...], mbps: float, folder: Path, user: str) -> Iterator[None]:
     """Send traffic from each host to the next, and from the last to the first."""
-    with ExitStack() as stack:
+    with ExitStack() as files:
+        streams = []
         for host, target in zip(hosts, (*hosts[1:], *hosts[:1]), strict=True) if mbps else ():
-            file = stack.enter_context(RawFile(folder / f"load-{host.name}.jsonl"))
+            file = files.enter_context(RawFile(folder / f"load-{host.name}.jsonl"))
             words = [target.data_address, "--mbps", f"{mbps:g}"]
-            stack.enter_context(AgentStream(host, "udp_load", words, file.append, user))
-        yield
+            streams.append(AgentStream(host, "udp_load", words, file.append, user))
+        with at_once(streams):
+            yield

@@ -12,7 +12,7 @@ from typing import Final
 
 from controller.experiments.experiment import Recordings
 from controller.experiments.raw_files import RawFile
-from controller.transports.agent_streams import AgentStream
+from controller.transports.agent_streams import AgentStream, at_once
 from lab.errors import DeviceError, Rejected
 from lab.model import Host
 
@@ -30,22 +30,18 @@ def require_rights(hosts: Sequence[Host], options: Recordings) -> None:
 @contextmanager
 def recording(hosts: Sequence[Host], options: Recordings, folder: Path) -> Iterator[None]:
     """Record on hosts while in the context, which begins when all recorders run; DeviceError if one fails."""
-    with ExitStack() as stack:
-        streams: list[AgentStream] = []
+    with ExitStack() as files:
+        streams = []
         for host in hosts:
             for agent, name, arguments, enabled in (
                 ("idle_gaps", "gaps", _FINE, options.gaps),
                 ("node_sampler", "node", (), options.nodes),
             ):
                 if enabled:
-                    file = stack.enter_context(RawFile(folder / f"{name}-{host.name}.jsonl"))
-                    stream = AgentStream(host, agent, [host.interface, *arguments], file.append, options.user)
-                    stream.begin()
-                    stack.callback(stream.end)
-                    streams.append(stream)
-        for stream in streams:
-            _await(stream)
-        yield
+                    file = files.enter_context(RawFile(folder / f"{name}-{host.name}.jsonl"))
+                    streams.append(AgentStream(host, agent, [host.interface, *arguments], file.append, options.user))
+        with at_once(streams, _await):
+            yield
 
 
 def _await(stream: AgentStream) -> None:

@@ -1,6 +1,8 @@
 """Progress of an experiment and its remaining time: bars on a terminal, plain lines elsewhere."""
 
+import math
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
@@ -35,12 +37,15 @@ class RunProgress:
             TextColumn("{task.fields[left]}"),
         )
         self._plain = not self._console.is_terminal
-        self._bars = Progress(*columns, console=self._console, transient=True, disable=self._plain)
+        self._now_s: Callable[[], float] = time.monotonic
+        self._bars = Progress(
+            *columns, console=self._console, transient=True, disable=self._plain, get_time=self._time_s
+        )
         self._whole = self._bars.add_task("", total=total, left="")
         self._change: TaskID | None = None
         self._total, self._done, self._done_at_start = total, 0, 0
-        self._begun_s = time.monotonic()
-        self._line_s = 0.0
+        self._begun_s = self._now_s()
+        self._line_s = -math.inf
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -55,12 +60,22 @@ class RunProgress:
     def left_s(self) -> float | None:
         """Estimated remaining time, from the slots done so far including their repetitions; None before the first."""
         done = self._done - self._done_at_start
-        return (time.monotonic() - self._begun_s) / done * (self._total - self._done) if done else None
+        return (self._now_s() - self._begun_s) / done * (self._total - self._done) if done else None
+
+    def wait_by(self, now_s: Callable[[], float]) -> None:
+        """Show times by another clock, in s, such as the wall's where this process lives in a lab's time.
+
+        Slots that are done already count no more for the remaining time.
+        """
+        self._now_s = now_s
+        self._line_s = -math.inf
+        self._bars.reset(self._whole, total=self._total, completed=self._done, left="")
+        self.resumed(self._done)
 
     def resumed(self, done: int) -> None:
         """Set how many slots were done before; time counts from now."""
         self._done = self._done_at_start = done
-        self._begun_s = time.monotonic()
+        self._begun_s = self._now_s()
         self._bars.update(self._whole, completed=done)
 
     def trial(self, words: str) -> None:
@@ -73,7 +88,7 @@ class RunProgress:
         left_s = self.left_s
         left = f"about {in_words(left_s)} left" if left_s and done < self._total else ""
         self._bars.update(self._whole, completed=done, left=left)
-        now_s = time.monotonic()
+        now_s = self._now_s()
         if not self._plain or now_s - self._line_s < _LINE_EVERY_S:
             return
         self._line_s = now_s
@@ -95,6 +110,9 @@ class RunProgress:
     def say(self, sentence: str) -> None:
         """Print a message above the bars."""
         self._console.print(f"eeectl: {sentence}", markup=False, soft_wrap=True)
+
+    def _time_s(self) -> float:
+        return self._now_s()
 
     def _forget(self) -> None:
         if self._change is not None:

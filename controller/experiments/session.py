@@ -215,6 +215,9 @@ def _run(
             note_clocks(run, hosts)
             _require_resolvable(experiment, run, collector, progress, options)
             collector.await_first("switch")
+            lateness_monitor = lateness_monitor_of(lab.name)
+            if lateness_monitor is not None:
+                progress.wait_by(lateness_monitor.wall_s)
             runner = Runner(
                 lab,
                 experiment,
@@ -224,7 +227,7 @@ def _run(
                 guard_sink,
                 progress,
                 signals,
-                lateness_monitor_of(lab.name),
+                lateness_monitor,
                 loops,
             )
             outcomes.append(runner.execute())

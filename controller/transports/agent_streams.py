@@ -8,7 +8,8 @@ writes its summary; one that does not end by itself within seconds is killed the
 import json
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import Final, Self
@@ -115,15 +116,20 @@ class AgentStream:
             thread.join()
         self._require_well()
 
+    def ask_to_end(self) -> None:
+        """Ask it to end, and return; harmless when it has ended."""
+        stdin = self._begun().stdin
+        if stdin is not None:
+            self._threads[0].join(_LAST_WITHIN_S)
+            try:
+                stdin.close()
+            except (OSError, ValueError):
+                self._said.append("the connection is gone")
+
     def end(self) -> None:
         """End it and wait for its last line; a missing last line is not an error. Harmless when it has ended."""
         process = self._begun()
-        if process.stdin is not None:
-            self._threads[0].join(_LAST_WITHIN_S)
-            try:
-                process.stdin.close()
-            except (OSError, ValueError):
-                self._said.append("the connection is gone")
+        self.ask_to_end()
         try:
             process.wait(_LAST_WITHIN_S)
         except subprocess.TimeoutExpired:
@@ -177,3 +183,19 @@ class AgentStream:
             raise AssertionError("it is a pipe")
         for line in stream:
             self._said.append(line.decode("utf-8", "replace").rstrip())
+
+
+@contextmanager
+def at_once(
+    streams: Sequence[AgentStream], await_first: Callable[[AgentStream], None] = AgentStream.await_first
+) -> Iterator[None]:
+    """Agents that begin together and end together; the context begins when all run. DeviceError if one does not."""
+    with ExitStack() as stack:
+        for stream in streams:
+            stream.begin()
+            stack.callback(stream.end)
+        for stream in streams:
+            stack.callback(stream.ask_to_end)
+        for stream in streams:
+            await_first(stream)
+        yield

@@ -51,8 +51,11 @@ from controller.transports.snmp_set import PysnmpSetter, Setter
 from lab.credentials import read_secret
 from lab.errors import AccessDenied, Rejected, Unreachable, Unreadable
 
-_PATIENCE: Final = ((0.5, 6), (2.0, 3))
-"""(seconds, tries): first as agents usually answer, then as an agent with a busy processor does."""
+_PATIENCE: Final = ((0.5, 6), (2.0, 6))
+"""(seconds, tries): first as agents usually answer, then, and from then on, as one with a busy processor does.
+
+As many tries, since a path that loses requests does not lose fewer when its agent is slow.
+"""
 
 _SET_TRIES: Final = 6
 _ROWS: Final = 30  # of one answer; what does not fit into its datagram the agent leaves out

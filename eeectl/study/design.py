@@ -2,13 +2,13 @@
 
 The pilot has four. Echoes after pauses, for the EEE policy of the links of two hosts at one switch and of a third host
 at another switch (Miwa 2013, section 5.1). An Alltoall with pauses, with EEE on and off (section 5.2). Links that the
-network can spare, on and off (Koibuchi 2011, section V). Power of switches by stages of their ports (base, shut,
-enabled, link, traffic). The study then extends them block by block (`decide.py`), and adds echoes with gaps near the
+network can spare, on and off (Koibuchi 2011, section V). Power of switches by stages of their ports (shut, link,
+asleep). The study then extends them block by block (`decide.py`), and adds echoes with gaps near the
 edges of the policies that it found (`edges`), and power under load (`traffic`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
 from controller.drivers.table import driver_of
@@ -26,10 +26,7 @@ _SPARE_AT_EACH: Final = 1
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is measured. Gaps in microseconds, windows in seconds; `stages` of the metered ports.
-
-    `load_shares`: loads of the slowest host's line rate, for the power of traffic.
-    """
+    """How much is measured. Gaps in microseconds, windows in seconds; `stages` of the metered ports."""
 
     echoes: int
     gap_us: tuple[int, int]
@@ -45,7 +42,6 @@ class Effort:
     settle_s: int
     power_blocks: int
     link_blocks: int
-    load_shares: tuple[float, ...]
 
 
 PILOT: Final = Effort(
@@ -53,9 +49,9 @@ PILOT: Final = Effort(
     gap_us=(100, 4_000),
     probe_blocks=2,  # with EEE on and off in turns: hosts drift
     program_hosts=2,  # more ranks would compete for the processors of a small machine that runs the twin
-    sleeps_us=(100, 250, 500, 750, 1_000, 1_500, 2_000, 3_000),
+    sleeps_us=(100, 250, 500, 750, 1_000, 1_250, 1_500, 2_000, 2_500, 3_000, 4_000, 5_000),
     arrays_byte=(1_024,),
-    iterations=100,
+    iterations=40,
     least_s=0.1,
     program_blocks=1,
     stages=("off", "on"),
@@ -63,12 +59,16 @@ PILOT: Final = Effort(
     settle_s=3,
     power_blocks=3,  # fewer cannot be told from drift
     link_blocks=1,
-    load_shares=(0.1,),
 )
 """One block of everything, some minutes together; more where the decision says so."""
 
-TRAFFIC: Final = replace(PILOT, window_s=10, load_shares=(0.45, 0.9))
-"""For the power of traffic: two rates, one near the line rate, tell bits from what carrying any traffic draws."""
+LOAD_SHARES: Final = (0.45, 0.9)
+"""Of the slowest host's line rate, for the power of traffic: less is lost in most meters.
+
+Two, one near the line rate, tell bits from what carrying any traffic draws.
+"""
+
+_TRAFFIC_WINDOW_S: Final = 10
 
 _EDGE_ECHOES: Final = 600
 _SHORTEST_US: Final = 20.0
@@ -193,7 +193,7 @@ def _probes(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str) -> 
         ["eee"],
         factors={"eee": {"links": links, "levels": ["on", "off"]}, "to": targets},
         measure={
-            "probe": {"from": hosts[0], "to": targets[0], "count": effort.echoes, "draw": "uniform"}
+            "probe": {"from": hosts[0], "to": targets[0], "count": effort.echoes, "draw": "log"}
             | {"gap_us": list(effort.gap_us)}
         },
         blocks=effort.probe_blocks,
@@ -244,14 +244,13 @@ def _links_off(lab: Lab, effort: Effort, hosts: Sequence[str], spare: Sequence[L
 def traffic(lab: Lab, power: Content) -> Content:
     """The power experiment with loads that a meter can see."""
     rate_mbps = min(lab.host(name).rate_mbps for name in power["measure"]["power"]["hosts"])
-    old = power["factors"]["load_mbps"]
-    loads = [round(share * rate_mbps) for share in TRAFFIC.load_shares]
-    measure = {"power": {**power["measure"]["power"], "window_s": TRAFFIC.window_s}}
-    skip = [one for one in power["skip"] if not one.get("load_mbps")]
+    loads = [round(share * rate_mbps) for share in LOAD_SHARES]
+    measure = {"power": {**power["measure"]["power"], "window_s": _TRAFFIC_WINDOW_S}}
+    skip = [one for one in power["skip"] if not one.get("load_mbps")]  # of an edited file, or an earlier version's
     stages = [stage for stage in power["factors"]["link"]["levels"] if stage != "on"]
     skip += [{"link": stage, "load_mbps": load} for stage in stages for load in loads]
     skip += [{"eee": "on", "load_mbps": load} for load in loads]
-    factors = {**power["factors"], "load_mbps": [load for load in old if not load] + loads}
+    factors = {**power["factors"], "load_mbps": [0, *loads]}
     about = "Power under load, for the energy of a bit and a packet."
     return {**power, "name": "power-traffic", "about": about, "factors": factors, "measure": measure, "skip": skip}
 
@@ -260,7 +259,7 @@ def edges(probes: Content, pair: tuple[str, str], range_us: tuple[float, float],
     """Echoes of one pair, with EEE on and gaps in the range in which its policy is uncertain."""
     low_us, high_us = max(range_us[0], _SHORTEST_US), max(range_us[1], 2 * _SHORTEST_US)
     probe = {**probes["measure"]["probe"], "from": pair[0], "to": pair[1], "count": _EDGE_ECHOES}
-    probe["gap_us"] = [round(low_us, 1), round(high_us, 1)]
+    probe |= {"draw": "uniform", "gap_us": [round(low_us, 1), round(high_us, 1)]}
     factors = {"eee": {**probes["factors"]["eee"], "levels": ["on"]}}
     return {
         **probes,
@@ -299,27 +298,24 @@ def which(lab: Lab, probes: Content) -> Content | None:
 
 
 def _power(lab: Lab, effort: Effort, spare: Sequence[Link], switches: Sequence[str], hosts: Sequence[str]) -> Content:
-    """Load runs with EEE off on its whole path: else most switches do not say for how long ports slept meanwhile."""
+    """Windows with EEE off on the whole path of the load that `traffic` adds.
+
+    Most switches do not say for how long ports slept beside a load.
+    """
     links = _names(spare)
     on_path = list(dict.fromkeys((*links, *hosts, *_names(_between(lab, hosts)))))
-    rate_mbps = min(lab.host(name).rate_mbps for name in hosts)
-    loads = [round(share * rate_mbps) for share in effort.load_shares]
     return _experiment(
         lab,
         "power-staged",
-        f"Power of {', '.join(switches)} by stages of their ports, for P_base, P_port, EEE's share and traffic.",
+        f"Power of {', '.join(switches)} by stages of their ports, for P_base, P_port and EEE's share.",
         ["link", "eee"],
         factors={
             "link": {"links": links, "levels": list(effort.stages)},
             "eee": {"links": on_path, "levels": ["on", "off"]},
-            "load_mbps": [0, *loads],
+            "load_mbps": [0],
         },
         measure={"power": {"window_s": effort.window_s, "settle_s": effort.settle_s, "hosts": list(hosts)}},
-        skip=[
-            *({"link": stage, "eee": "off"} for stage in effort.stages if stage != "on"),
-            *({"link": stage, "load_mbps": load} for stage in effort.stages if stage != "on" for load in loads),
-            *({"eee": "on", "load_mbps": load} for load in loads),
-        ],
+        skip=[{"link": stage, "eee": "off"} for stage in effort.stages if stage != "on"],
         blocks=effort.power_blocks,
         sampling={"lpi_period_s": 5},
     )

@@ -20,8 +20,6 @@ from controller.experiments.session import (
 from controller.live.export.attach import ViewOptions
 from controller.regulating.in_trial import LoopsInTrials
 from eeectl.lab_name import LabName, lab_operand, require_up
-from eeectl.regulation.comparison import compares
-from eeectl.regulation.measured import resume_regulation
 from eeectl.run_output import agreement, print_order, print_result
 from lab.errors import LabError
 from lab.yaml_source import YamlSource
@@ -82,8 +80,8 @@ def run(
         Where live data are exported.
 
     """
-    if resume and compares(file):
-        return resume_regulation(file, agreement(yes=yes), views, blocks, as_json=as_json)
+    if resume and (status := _resume_regulation(file, views, blocks, yes=yes, as_json=as_json)) is not None:
+        return status
     if put_back or resume:
         require_up(experiment_in(file)[0])
     if put_back:
@@ -104,6 +102,16 @@ def run(
     if preflight:
         return _preflight(experiment, source, options, as_json=as_json)
     return print_result(run_new(experiment, source, options, Lateness.of), as_json=as_json)
+
+
+def _resume_regulation(folder: Path, views: ViewOptions, blocks: int, *, yes: bool, as_json: bool) -> int | None:
+    """The exit status; None if the run is not of `eeectl regulate`."""
+    from eeectl.regulation.comparison import compares  # noqa: PLC0415 - what chooses links takes a second to load
+    from eeectl.regulation.measured import resume_regulation  # noqa: PLC0415
+
+    if not compares(folder):
+        return None
+    return resume_regulation(folder, agreement(yes=yes), views, blocks, as_json=as_json)
 
 
 def _preflight(experiment: Experiment, source: YamlSource, options: RunOptions, *, as_json: bool) -> int:

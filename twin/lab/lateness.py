@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import time
 from fractions import Fraction
 from typing import Any, Final
 
@@ -60,6 +61,14 @@ class Lateness:
             if abs(mean / Fraction(rate) - 1) > _SAME_RATE:
                 return f"{mean:.1g} of the wall's on average"
         return "" if rate == "1" else f"{rate} of the wall's"
+
+    def wall_s(self) -> float:
+        """The wall's monotonic time, s."""
+        page = StateDir(self._lab) / CLOCK
+        try:
+            return read_lab_clock(page)[2] / 1e9
+        except OSError:
+            return time.monotonic()  # a lab without a clock of its own, or one that has gone
 
     def _clock(self) -> tuple[str, int, int]:
         """The rate of the lab's clock, lab time and the wall's, ns; without a clock the wall's pace."""

@@ -20,6 +20,7 @@ from controller.planning.regulate import eee, link_off, link_speed
 from controller.planning.rollback import Position, restore_plan, rollback_plan
 from controller.planning.routing_options import RoutingOptions
 from lab.errors import Drift, Ignored, LabError, PlanError, Rejected, RollbackFailed, Unreachable, Unreadable
+from lab.folder import load_lab
 from lab.model import Lab
 from lab.topology import Topology
 from tests.support.labs.toy_lab import Quiet, ToyLab, Trouble, plan_trees, small_lab, trees_state
@@ -332,7 +333,7 @@ def test_a_changed_inventory_does_not_recover(tmp_path: Path) -> None:
     cables = tmp_path / "toys" / "cables.csv"
     cables.write_text(cables.read_text(encoding="utf-8").replace(",yes", ",no", 1), encoding="utf-8")
     with pytest.raises(LabError, match="inventory of lab toys has changed"):
-        run_recover(replace(toys))
+        run_recover(replace(toys, lab=load_lab(tmp_path / "toys")))
 
 
 def test_a_plan_of_another_state_or_for_other_switches_is_refused(lab: Lab) -> None:

@@ -15,11 +15,12 @@ from lab.folder import load_lab
 from lab.model import Lab
 from tests.support.labs.lab_files import ROOT
 from tests.support.labs.lab_numbers import reserve
+from tests.support.labs.left_labs import state_root
 from tests.support.labs.two_trees import entry, write_lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.alone]
 NUMBER = reserve()
-STATE = Path("/run") / f"eee-reach-{os.getpid()}"
+STATE = state_root("-r")
 Eeectl = Callable[..., None]
 
 

@@ -1,13 +1,14 @@
 """Labs of one name keep apart, and hints name a lab as it stands."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from controller.applying.history import next_number
 from controller.applying.journal import Begun, Journal, read_journal
-from controller.applying.statefolder import StateFolder
+from controller.applying.statefolder import StateFolder, digest_of
 from controller.model.state import State
 from lab.folder import find_lab, load_lab, operand_of
 from lab.model import Lab
@@ -63,3 +64,26 @@ def test_an_operand_finds_the_lab_again(two: tuple[Lab, Lab], tmp_path: Path, mo
     assert operand_of(load_lab(mine)) == "virtual"  # the nearer one of that name
     assert operand_of(shipped) == shipped.folder
     assert find_lab(operand_of(shipped)) == Path(shipped.folder)
+
+
+@pytest.mark.parametrize(
+    ("changed", "same"),
+    [
+        ({"user": "somebody", "agent_python": "/opt/python3", "key_file": "/a/key"}, True),
+        ({"mac": bytes(6)}, False),
+        ({"data_address": "198.19.9.9"}, False),
+        ({"pops_tags": True}, False),
+    ],
+)
+def test_an_inventory_is_another_one_if_what_plans_rest_on_differs(
+    changed: dict[str, object], *, same: bool, tmp_path: Path
+) -> None:
+    lab = small_lab(tmp_path)
+    first, *rest = lab.hosts
+    now = replace(lab, hosts=(replace(first, **changed), *rest), strips=(), outlets=())
+    assert (digest_of(now) == digest_of(lab)) is same
+    assert digest_of(replace(lab, links=lab.links[1:])) != digest_of(lab)
+    other_ports = replace(lab.switches[0], ports=lab.switches[0].ports[1:])
+    assert digest_of(replace(lab, switches=(other_ports, *lab.switches[1:]))) != digest_of(lab)
+    quirky = replace(lab.switches[0], quirks={"quirk": 1})
+    assert digest_of(replace(lab, switches=(quirky, *lab.switches[1:]))) != digest_of(lab)

@@ -126,7 +126,8 @@ def test_a_strip_of_another_family_than_in_the_inventory_stops_no_other(run: Run
     source, other = ToySource("pdu1", act), ToySource("pdu2")
     with Collector([Timed(source, 0.05), Timed(other, 0.05)], run):
         other.wait_for(6)
-    assert {outcome for _, outcome, _ in _polls(run, "pdu1")} == {"failed"}
+    outcomes = {outcome for _, outcome, _ in _polls(run, "pdu1")}
+    assert outcomes - {"missed"} == {"failed"}, "a busy machine may miss one"
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")

@@ -143,6 +143,9 @@ class _Late:
         self.seen.append("pace")
         return "1/10 of the wall's"
 
+    def wall_s(self) -> float:
+        return 0.0
+
     def late_us(self, limit_us: float, share: float) -> float | None:
         assert (limit_us, share) == (_ALL.twin_late_us, _ALL.twin_late_share)
         return self._late_us

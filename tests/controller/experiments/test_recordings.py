@@ -21,6 +21,7 @@ class _Stream:
 
     refusing: tuple[str, ...] = ()
     running: list[str]
+    asked: list[str]
     users: list[str]
 
     def __init__(
@@ -37,13 +38,16 @@ class _Stream:
         if self.host.name in self.refusing:
             raise Rejected(self.host.name, self.agent, "Operation not permitted")
 
+    def ask_to_end(self) -> None:
+        self.asked.append(self.host.name)
+
     def end(self) -> None:
         self.running.remove(self.host.name)
 
 
 @pytest.fixture
 def streams(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_Stream]]:
-    stream = type("Stream", (_Stream,), {"running": [], "users": []})
+    stream = type("Stream", (_Stream,), {"running": [], "asked": [], "users": []})
     monkeypatch.setattr(recordings, "AgentStream", stream)
     yield stream
     assert stream.running == []
@@ -58,6 +62,18 @@ def test_a_missing_right_is_named_with_the_option_that_gives_it(streams: type[_S
 def test_recorders_that_may_are_started_once_and_ended(streams: type[_Stream]) -> None:
     require_rights(_HOSTS, Recordings(gaps=True, nodes=True, user="root"))
     assert streams.users == ["root"] * 4
+
+
+def test_recorders_end_together(streams: type[_Stream], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each takes a quarter of a second to write down what the kernel still has: of many hosts that would be seconds."""
+    end = streams.end
+
+    def end_when_all_are_asked(self: _Stream) -> None:
+        assert sorted(self.asked) == ["n01", "n02"]
+        end(self)
+
+    monkeypatch.setattr(streams, "end", end_when_all_are_asked)
+    require_rights(_HOSTS, Recordings(gaps=True))
 
 
 def test_without_recorders_no_host_is_asked(streams: type[_Stream]) -> None:

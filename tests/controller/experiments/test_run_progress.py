@@ -31,3 +31,20 @@ def test_the_remaining_time_is_estimated_from_the_slots_done_since_the_run_began
         "eeectl: 6 of 10: eee on; about 2 min left",
         "eeectl: 10 of 10: eee off invalid: a link went down",
     ]
+
+
+def test_people_wait_by_another_clock_than_a_slow_labs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lab_s, wall_s = [5.0], [70_000.0]
+    monkeypatch.setattr("controller.experiments.run_progress.time.monotonic", lambda: lab_s[0])
+    with RunProgress(10) as progress:
+        progress.wait_by(lambda: wall_s[0])
+        for done in (1, 2):
+            lab_s[0] += 1.0
+            wall_s[0] += 10.0
+            progress.ended("eee on", done)
+    assert capsys.readouterr().err.splitlines() == [
+        "eeectl: 1 of 10: eee on; about 2 min left",
+        "eeectl: 2 of 10: eee on; about 80 s left",
+    ]
