@@ -8,7 +8,7 @@ import pytest
 from controller.experiments.experiment_file import experiment_of, read_experiment
 from controller.experiments.validation import order_for, validate_experiment
 from controller.planning.regulate import joined
-from eeectl.study.design import PILOT, TRAFFIC, design, edges, traffic, which
+from eeectl.study.design import LOAD_SHARES, PILOT, design, edges, traffic, which
 from eeectl.study.folder import Aim, Block, StudyFolder
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
@@ -37,14 +37,12 @@ def test_every_experiment_is_valid_for_its_lab(name: str) -> None:
         assert order_for(experiment)
 
 
-@pytest.mark.parametrize("least_share", [0.05, max(TRAFFIC.load_shares)])
 @pytest.mark.parametrize("name", ["virtual", "koibuchi", "example"])
-def test_load_for_the_power_of_traffic_runs_without_eee_on_its_whole_path(name: str, least_share: float) -> None:
+def test_load_for_the_power_of_traffic_runs_without_eee_on_its_whole_path(name: str) -> None:
     """Most switches have no LPI counters, so what sleeps beside a load is unknown; near line rate, a meter sees it."""
     lab = load_lab(find_lab(name))
     power = next(content for content in design(lab, PILOT).experiments if "power" in content["measure"])
-    if least_share > 0.5:
-        power = traffic(lab, power)
+    power = traffic(lab, power)
     experiment = experiment_of(YamlSource(power["name"], power))
     hosts = power["measure"]["power"]["hosts"]
     slots = order_for(experiment)
@@ -53,7 +51,7 @@ def test_load_for_the_power_of_traffic_runs_without_eee_on_its_whole_path(name: 
     assert {levels["eee"] for levels in loaded} == {"off"}
     assert {levels["link"] for levels in loaded} == {"on"}
     most_mbps = max(float(levels["load_mbps"]) for levels in loaded)
-    assert most_mbps >= least_share * min(lab.host(host).rate_mbps for host in hosts)
+    assert most_mbps >= max(LOAD_SHARES) * min(lab.host(host).rate_mbps for host in hosts)
     assert set(hosts) <= set(power["factors"]["eee"]["links"])
     homes = {Topology.of(lab).homes[host].device for host in hosts}
     without_eee = {lab.find_link(link).number for link in power["factors"]["eee"]["links"] if link not in hosts}
@@ -63,6 +61,18 @@ def test_load_for_the_power_of_traffic_runs_without_eee_on_its_whole_path(name: 
     still = [(slot.levels["link"], slot.levels["eee"]) for slot in slots if not slot.levels["load_mbps"]]
     assert ("on", "on") in still
     assert ("on", "off") in still
+
+
+def test_loads_of_an_edited_power_experiment_do_not_disturb_those_for_traffic() -> None:
+    lab = load_lab(find_lab("virtual"))
+    power = dict(next(content for content in design(lab, PILOT).experiments if "power" in content["measure"]))
+    power["factors"] = {**power["factors"], "load_mbps": [0, 100]}
+    power["skip"] = [*power["skip"], {"link": "off", "load_mbps": 100}, {"eee": "on", "load_mbps": 100}]
+    made = traffic(lab, power)
+    source = YamlSource(made["name"], made)
+    validate_experiment(experiment_of(source), lab, source)
+    assert made["factors"]["load_mbps"] == [0, 450, 900]
+    assert 100 not in [one.get("load_mbps") for one in made["skip"]]
 
 
 @pytest.mark.parametrize("name", ["virtual", "koibuchi", "example"])
