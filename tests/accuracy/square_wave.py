@@ -52,7 +52,9 @@ def main() -> int:
             eeectl("lab", "down", folder.name)
     print(
         json.dumps(
-            asdict(wave) | {"faults": wave.faults, "most_offs": wave.most_offs, "wall_s": taken_s, "rate": given.rate},
+            asdict(wave)
+            | {"faults": wave.faults, "most_offs": {link: wave.most_offs(link) for link in wave.offs}}
+            | {"wall_s": taken_s, "rate": given.rate},
             indent=1,
         )
     )
