@@ -2,8 +2,9 @@
 
 What a person does between them is done here: the inventory is completed as the page says, and an archive of NPB's
 layout lies where a block looks for it. In the blocks the lab's folder and networks stand where the page has others, a
-study has a shorter budget and its question is answered; monitoring goes to a node, so that this machine stays as it is.
-Nothing else is changed. First contacts (marked no-run) have tests of their own.
+study has a shorter budget and its question is answered; monitoring goes to a node, so that this machine stays as it is;
+a program's block runs in slower lab time, as the hosts share this machine's processors. Nothing else is changed. First
+contacts (marked no-run) have tests of their own.
 """
 
 import os
@@ -66,7 +67,9 @@ class Person:
         """A block's text for this lab."""
         text = re.sub(r"\bmylab\b", self.name, text)
         text = text.replace("192.0.2.0/24", f"127.{self.number}.0.0/22").replace("192.0.2.1", f"198.18.{self.number}.1")
-        return re.sub(r"(eeectl study .*) --budget \S+", r"\1 --yes --budget 3m", text)
+        text = re.sub(r"(eeectl study .*) --budget \S+", r"\1 --yes --budget 3m", text)
+        slower = f"eeectl lab clock {self.name} 1/8\n"
+        return re.sub(r"^eeectl bench ", slower + r"\g<0>", text, flags=re.MULTILINE)
 
     def environment(self) -> Mapping[str, str]:
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("ANSIBLE_", "EEE_"))}
@@ -145,7 +148,7 @@ def person(tmp_path: Path, rights: None) -> Iterator[Person]:  # noqa: ARG001 - 
     (rack / "hosts.yml").write_text(hosts, encoding="utf-8")
     made = Person(root / "checkout", rack, root / "labs" / rack.name, number)
     (made.folder / "home").mkdir(parents=True)
-    made.shell(f"eeectl lab up {rack}")
+    made.shell(f"eeectl lab up {rack} --rate 1")
     yield made
     made.shell(f"eeectl lab down {rack.name} --yes")
     shutil.rmtree(root, ignore_errors=True)
@@ -174,6 +177,7 @@ def test_the_blocks_of_the_page_run_in_order(person: Person, tmp_path: Path) -> 
             f"cd {place}; echo '## {block.place}'; {person.words(block.text)}\npwd > {tmp_path}/place"
         )
         place = (tmp_path / "place").read_text().strip()
+        person.shell(f"eeectl lab clock {person.name} 1")
     assert "FAILED" not in printed
     for name, node in nodes.items():
         now = state_of(node)
