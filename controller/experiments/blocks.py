@@ -110,6 +110,11 @@ class SlotQueue:
             self._repeats.append(slot)
         return True
 
+    def gave_up(self, slot: Slot) -> None:
+        """Record that the slot's trial is not valid, and that it will not be repeated."""
+        self._done.discard(slot.number)
+        self._repeats = [one for one in self._repeats if one.number != slot.number]
+
     def missing(self) -> tuple[Slot, ...]:
         """Slots without a valid trial."""
         return tuple(slot for number, slot in self._slots.items() if number not in self._done)

@@ -238,6 +238,7 @@ class Recordings(_Part):
 class Guards(_Part):
     """What makes a trial invalid, and how often it is repeated at the end of its block.
 
+    `retry_failed`: whether a trial that failed, such as one whose program ended with an error, is repeated, too.
     On a virtual lab, at most `twin_late_share` of a trial's frames may be delivered more than `twin_late_us` late. Of a
     program's time, its ranks may wait for a processor for at most `processor_wait_share`, and at most `slow_share` may
     pass in iterations that are far slower than the median; a node may lose at most `steal_share` of its processors to
@@ -247,6 +248,7 @@ class Guards(_Part):
     """
 
     retries: int = Field(default=2, ge=0, le=20)
+    retry_failed: bool = True
     flaps: bool = True
     counters: bool = True
     meters: bool = True

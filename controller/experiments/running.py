@@ -294,6 +294,9 @@ class Runner:
         self.run.event(EventKind.TRIAL_ENDED, **ended.plain())
         if ended.state == "valid":
             self._queue.succeeded(slot)
+        elif ended.state == "failed" and not self.experiment.guards.retry_failed:
+            self._queue.gave_up(slot)
+            self.progress.say(f"trial {ended.trial} failed and is not repeated: {ended.why}")
         elif not self._queue.failed(slot):
             self.progress.say(f"trial {ended.trial} is {ended.state} and its slot has no retries left: {ended.why}")
         self._flush()

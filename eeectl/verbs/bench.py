@@ -70,7 +70,7 @@ def bench(
         print("eeectl bench: no program is named: name one, or give --list to show them all.", file=sys.stderr)
         return WRONG_USE
     content = options.content(program, dict(pairs(values, "--set sleep_us=100")), f"bench-{program}")
-    source = YamlSource("the command line", content | {"blocks": 1, "guards": {"retries": 0}})
+    source = YamlSource("the command line", content | {"blocks": 1, "guards": {"retry_failed": False}})
     experiment = experiment_of(source)
     require_up(validated_lab(experiment, source))
     result = run_new(experiment, source, RunOptions(options.runs, quiet=as_json), Lateness.of)

@@ -89,6 +89,18 @@ def test_a_queue_repeats_failed_slots_in_their_block_and_valid_ones_never(
     assert queue.done == len(counted)
 
 
+def test_a_slot_that_was_given_up_is_missing_and_never_repeated() -> None:
+    first, second = order_of({"n": (1, 2)}, blocks=1)
+    queue = SlotQueue((first, second), (), 2)
+    assert queue.next() == first
+    assert queue.failed(first)
+    queue.gave_up(first)
+    assert queue.next() == second
+    queue.succeeded(second)
+    assert queue.next() is None
+    assert queue.missing() == (first,)
+
+
 def test_an_invalidated_trial_is_repeated() -> None:
     first, second = order_of({"n": (1, 2)}, blocks=1)
     queue = SlotQueue((first, second), (), 1)

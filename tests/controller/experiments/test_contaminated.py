@@ -10,6 +10,7 @@ from controller.experiments.experiment import Guards
 from controller.experiments.guards import GuardSink
 from controller.experiments.measuring import Measured
 from controller.experiments.running import Runner
+from record.trial_events import TrialEnded
 
 
 def _runner(guards: Guards, pace: str | None = None) -> Any:
@@ -58,3 +59,21 @@ def test_its_slot_is_tried_again_as_often_as_the_guards_allow() -> None:
         queue.failed(found)
     assert tried == 3
     assert queue.missing() == (slot,)
+
+
+@pytest.mark.parametrize(("state", "retry_failed", "tries"), [
+    ("failed", True, 3), ("failed", False, 1), ("invalid", True, 3), ("invalid", False, 3),
+])  # fmt: skip
+def test_a_failed_trial_is_repeated_only_where_it_should(state: Any, tries: int, *, retry_failed: bool) -> None:
+    runner, slot, said = _runner(Guards(retry_failed=retry_failed)), Slot(0, 0, 0, {}), []
+    runner._queue, runner._ended = SlotQueue((slot,), set(), 2), {}
+    runner.run = SimpleNamespace(event=lambda *_, **__: None)
+    runner.progress = SimpleNamespace(say=said.append)
+    runner._flush = lambda: None
+    tried = 0
+    while (found := runner._queue.next()) is not None:
+        runner._record_end(found, TrialEnded(tried, state, "it ended with an error", 0, 1))
+        tried += 1
+    assert tried == tries
+    assert len(said) == 1
+    assert "it ended with an error" in said[0]
