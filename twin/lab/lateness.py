@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import time
 from fractions import Fraction
 from typing import Any, Final
 
@@ -64,11 +63,7 @@ class Lateness:
 
     def wall_s(self) -> float:
         """The wall's monotonic time, s."""
-        page = StateDir(self._lab) / CLOCK
-        try:
-            return read_lab_clock(page)[2] / 1e9
-        except OSError:
-            return time.monotonic()  # a lab without a clock of its own, or one that has gone
+        return labs.wall_s(self._lab)
 
     def _clock(self) -> tuple[str, int, int]:
         """The rate of the lab's clock, lab time and the wall's, ns; without a clock the wall's pace."""

@@ -6,11 +6,14 @@ import shlex
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
+
+from eee_engine import read_lab_clock
 
 from lab.errors import InventoryError, LabError, Problem
 from lab.folder import find_lab, known_labs, load_lab
@@ -287,6 +290,14 @@ def clock_page(name: str) -> Path:
             f"`eeectl lab up {journal.lab} --rate 1/10`."
         )
     return page
+
+
+def wall_s(name: str) -> float:
+    """The wall's monotonic time, s, also for a process that lives in the time of this lab."""
+    try:
+        return read_lab_clock(clock_page(name))[2] / 1e9
+    except (LabError, OSError):
+        return time.monotonic()  # no virtual lab, one without a clock of its own, or one that has gone
 
 
 def at_terminals(journal: Journal) -> dict[str, dict[int, str]]:
