@@ -99,6 +99,10 @@ class NotExpressible(PlanError):
         super().__init__(f"{switch} is a {family}, which cannot do {feature}: choose another plan or family.")
 
 
+class TableFull(NotExpressible):
+    """A switch's table is too small for what the plan needs at once."""
+
+
 class DeviceError(LabError):
     """Something between us and one device; `device` is its name in the inventory."""
 

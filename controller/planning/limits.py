@@ -12,8 +12,17 @@ from types import MappingProxyType
 
 from controller.model.capabilities import Capabilities
 from controller.model.port_forms import one_untagged, without_bare_pvid
-from controller.model.state import Change, Draft, PortChange, PortState, State, StaticsChange, VlanChange
-from lab.errors import NotExpressible
+from controller.model.state import (
+    Change,
+    Draft,
+    PortChange,
+    PortState,
+    State,
+    StaticsChange,
+    StaticTable,
+    VlanChange,
+)
+from lab.errors import NotExpressible, TableFull
 from lab.model import Host, Lab, Switch
 from lab.topology import Topology
 
@@ -58,7 +67,7 @@ def as_held(abilities: Abilities, switch: str, port: PortState) -> PortState:
 
 
 def require_expressible(lab: Lab, state: State, changes: Sequence[Change], abilities: Abilities) -> None:
-    """NotExpressible if a change, or what a switch holds after it, exceeds what its family can express.
+    """NotExpressible if a change exceeds what its family can express, TableFull if what a switch holds after it does.
 
     Only what the changes add is judged, not what a switch was found with.
     """
@@ -72,17 +81,19 @@ def require_expressible(lab: Lab, state: State, changes: Sequence[Change], abili
             continue
         can = abilities[change.switch]
         place = (change.switch, getattr(change, "port", ""))
+        lacking = full = ""
         match change:
             case PortChange():
                 lacking = next(_lacking(change, can, rates.get(place), homes.get(place)), "")
-            case VlanChange():
-                lacking = _vlan_lacking(change, can, len(draft.vids[change.switch]))
-            case StaticsChange():
-                lacking = _statics_lacking(change, can, draft)
-            case _:
-                lacking = ""
+            case VlanChange() if change.after:
+                lacking = f"VLAN {change.vid}, which it reserves" if change.vid in can.reserved_vids else ""
+                full = _too_many_vlans(can, len(draft.vids[change.switch]))
+            case StaticsChange() if len(change.after) > len(change.before):
+                full = _too_many_statics(can, draft.statics[change.switch])
         if lacking:
             raise NotExpressible(change.switch, switches[change.switch].family, lacking)
+        if full:
+            raise TableFull(change.switch, switches[change.switch].family, full)
 
 
 def _lacking(change: PortChange, can: Capabilities, rate_mbps: int | None, host: Host | None) -> Iterator[str]:
@@ -120,28 +131,18 @@ def _hold_lacking(change: PortChange, can: Capabilities) -> Iterator[str]:
         yield f"a hold time of {hold_us} us on port {change.port} (the shortest is {can.hold_least_us} us)"
 
 
-def _vlan_lacking(change: VlanChange, can: Capabilities, count: int) -> str:
-    if not change.after:
-        return ""
-    if change.vid in can.reserved_vids:
-        return f"VLAN {change.vid}, which it reserves"
+def _too_many_vlans(can: Capabilities, count: int) -> str:
     if can.vlans is not None and count > can.vlans:
         return f"{count} VLANs at once (it holds {can.vlans}; old ones are removed when the new ones are in use)"
     return ""
 
 
-def _statics_lacking(change: StaticsChange, can: Capabilities, draft: Draft) -> str:
-    if len(change.after) <= len(change.before):
-        return ""
-    tables = draft.statics[change.switch]
+def _too_many_statics(can: Capabilities, tables: Mapping[int, StaticTable]) -> str:
     count = sum(map(len, tables.values()))
     if can.static_entries is not None and count > can.static_entries:
-        return f"{count} static entries (it holds {can.static_entries}; `--statics needed` asks for the fewest)"
+        return f"{count} static entries (it holds {can.static_entries})"
     if can.static_entries_per_port is not None:
         port, most = Counter(port for table in tables.values() for port in table.values()).most_common(1)[0]
         if most > can.static_entries_per_port:
-            return (
-                f"{most} static entries on port {port} (it holds {can.static_entries_per_port}; `--statics needed` "
-                "asks for the fewest)"
-            )
+            return f"{most} static entries on port {port} (it holds {can.static_entries_per_port})"
     return ""

@@ -10,6 +10,7 @@ again once they are in their new VLANs. Shutting them makes the old spanning tre
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from controller.model.state import (
@@ -26,10 +27,11 @@ from controller.model.state import (
 from controller.planning.broadcast import is_up
 from controller.planning.check import Management
 from controller.planning.disruption import disruption_of
+from controller.planning.in_groups import in_groups
 from controller.planning.limits import UNLIMITED, Abilities, as_held
-from controller.planning.proof import ProvedPlan, prove
+from controller.planning.proof import ProvedPlan, join_proved, prove
 from controller.planning.steps import Plan, Stage, Step
-from lab.errors import PlanError
+from lab.errors import PlanError, TableFull
 from lab.model import Lab
 from lab.topology import Topology
 
@@ -78,8 +80,22 @@ def make_plan(
 ) -> ProvedPlan:
     """Order the changes from `before` to `after` and prove the order safe.
 
-    NotExpressible if the switches cannot express them, UnsafePlan if no safe order is known.
+    Where a switch cannot hold old and new VLANs at once, hosts move in groups (`in_groups.py`). NotExpressible if the
+    switches cannot express the changes, UnsafePlan if no safe order is known.
     """
+    try:
+        return _at_once(lab, before, after, management, abilities)
+    except TableFull:
+        for states in in_groups(Topology.of(lab), before, after):
+            with suppress(PlanError):  # another way of grouping, or none
+                plans = [_at_once(lab, before, states[0], management, abilities)]
+                for state in states[1:]:
+                    plans.append(_at_once(lab, plans[-1].end, state, management, abilities))
+                return join_proved(plans)
+        raise
+
+
+def _at_once(lab: Lab, before: State, after: State, management: Management | None, abilities: Abilities) -> ProvedPlan:
     return prove(lab, before, order_changes(lab, before, after, abilities), management, abilities)
 
 

@@ -17,7 +17,7 @@ from controller.planning.regulate import multi_tree
 from controller.planning.steps import Plan
 from controller.planning.tree_file import read_trees
 from controller.planning.trees import one_tree, shortest_routes, star_routes, written_routes
-from lab.errors import PlanError
+from lab.errors import PlanError, TableFull
 from lab.model import Lab
 from lab.named_links import trunk_named
 from lab.topology import Topology
@@ -108,7 +108,12 @@ def work_out(lab: Lab, state: State, routing: RoutingOptions, abilities: Abiliti
         abilities=abilities,
     )
     require_no_circle(lab, after)
-    plan = make_plan(lab, state, after, management, abilities)
+    try:
+        plan = make_plan(lab, state, after, management, abilities)
+    except TableFull as error:
+        if routing.statics == "all":
+            raise PlanError(f"{error} `--statics needed` asks for the fewest entries.") from error
+        raise
     topology = Topology.of(lab)
     head = Head(
         lab.name,
