@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from eeectl.study import pace
 from eeectl.study.pace import Pace
+from twin.lab import lifecycle
 
 
 def test_a_budget_is_the_walls_time_in_a_lab_with_a_clock_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("eeectl.study.pace.labs.clock_page", Path)
-    monkeypatch.setattr(pace, "read_lab_clock", lambda _: ("1/10", 5_000_000_000, 70_000_000_000))
+    monkeypatch.setattr(lifecycle, "clock_page", Path)
+    monkeypatch.setattr(lifecycle, "read_lab_clock", lambda _: ("1/10", 5_000_000_000, 70_000_000_000))
     assert Pace("virtual").wall_s() == 70.0
 
 
