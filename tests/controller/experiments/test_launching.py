@@ -208,12 +208,15 @@ def test_bench(bench: Callable[..., Any]) -> None:
     process = bench(*words)
     output, errors = process.communicate(timeout=120)
     result = json.loads(output)
-    (trial,) = read_trials(Path(result["folder"]))
-    (repetition,) = result["repetitions"]
-    assert process.returncode == (0 if repetition["state"] == "valid" else 1), errors
-    assert trial.answer_right is True
-    assert repetition["traffic"]["n03"]["messages"] >= 10
-    assert trial.path("program.out").exists()
+    trials = read_trials(Path(result["folder"]))
+    states = [repetition["state"] for repetition in result["repetitions"]]
+    assert states == [trial.state for trial in trials]
+    assert set(states[:-1]) <= {"invalid"}, "only a disturbed one is tried again"
+    assert process.returncode == (0 if states[-1] == "valid" else 1), errors
+    for trial, repetition in zip(trials, result["repetitions"], strict=True):
+        assert trial.answer_right is True
+        assert repetition["traffic"]["n03"]["messages"] >= 10
+        assert trial.path("program.out").exists()
     assert read_facts(Path(result["folder"]))["state"] == "finished"
 
 
