@@ -1,7 +1,8 @@
-"""What links off cost programs, and save: `eeectl regulate` on the shipped lab of 12 hosts, in lab time.
+"""What links off cost programs, and save: `eeectl regulate` on a shipped lab in lab time.
 
     python -m tests.accuracy.regulation_curves FOLDER alltoall --sweep 3 --set sleep_us=1000
     python -m tests.accuracy.regulation_curves FOLDER hpcc --sweep 3 --figure hpl_time --set order=500
+    python -m tests.accuracy.regulation_curves FOLDER alltoall --shipped koibuchi --rate 1/50 --sweep 2
     python -m tests.accuracy.regulation_curves FOLDER --resume RUN [--figure random_access]
 
 Writes the lab into FOLDER, with hosts that compute as a part of a core of this machine in lab time (`cpu_ratio`) and
@@ -29,6 +30,9 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="of the lab and the runs; made if it is not there")
+    parser.add_argument(
+        "--shipped", default="virtual", help="name of the shipped lab: virtual (12 hosts), koibuchi (66)"
+    )
     parser.add_argument("--rate", default="1/10", help="of the lab's time (default %(default)s)")
     parser.add_argument("--cpu-ratio", type=float, default=0.5, help="cores of a host (default %(default)s)")
     parser.add_argument("--trees-per-switch", default="2", help="of `eeectl apply` (default %(default)s)")
@@ -43,7 +47,7 @@ def main() -> int:
     lab = next(given.folder.resolve().glob(f"{_NAME}*"), None)
     if lab is None:
         number = reserve()
-        lab = proportional_lab(given.folder.resolve() / f"{_NAME}{number}", number, given.cpu_ratio)
+        lab = proportional_lab(given.folder.resolve() / f"{_NAME}{number}", number, given.cpu_ratio, given.shipped)
     eeectl("lab", "up", str(lab), "--rate", given.rate)
     try:
         eeectl("apply", str(lab), "--yes", "--trees-per-switch", given.trees_per_switch)
