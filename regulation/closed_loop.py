@@ -28,7 +28,9 @@ What is decided here, and is not in the paper:
   long as it had to be active if that is more). So of N epochs, at most log2(N) are those in which it goes, and as many
   more as there are such long rests.
 * If the program is slower than the bound allows, all links that are not active are activated, and none is deactivated
-  for a time that doubles whenever this happens again.
+  for two deactivation epochs. Then at most half as many as were off may go, for a time that doubles whenever this
+  happens again: so the loop finds how many it may switch off, and stays there. (Half of one is one the first time, as
+  programs scatter, and none the second.)
 * A link that is down though it should be up, or does not come up in a deactivation epoch, is "down" until it is up.
   If hosts are apart then, links that join them come first.
 * After an epoch that was not counted as a whole there is `no_decision`, and no shadow link comes nearer to going off.
@@ -58,7 +60,7 @@ class Settings:
     """`high_water_mark`: U_hwm. A deactivation epoch is so many activation epochs, IV-D.
 
     `max_slowdown`: share of run time, above which the loop backs off. `longest_hold_epochs` bounds how long a link that
-    was needed again has to be active, and how long the loop backs off.
+    was needed again has to be active, and how long fewer may be off after the loop backed off.
     """
 
     high_water_mark: float = 0.75
@@ -136,7 +138,8 @@ class LinkMemory:
 class LoopState:
     """What the loop knows at the end of an epoch. `last_activated` by switch; `quiet_until`: no deactivation before.
 
-    `blind_epochs`: how many epochs in a row were not counted.
+    `most_off`: before the epoch `few_until` no more links may be off, as the program was too slow; `few_epochs` is how
+    long that was the last time. `blind_epochs`: how many epochs in a row were not counted.
     """
 
     links: Mapping[int, LinkMemory]
@@ -144,7 +147,9 @@ class LoopState:
     counted_epochs: int = 0
     last_activated: Mapping[str, int] = field(default_factory=dict)
     quiet_until: int = 0
-    quiet_epochs: int = 0
+    most_off: int = 0
+    few_until: int = 0
+    few_epochs: int = 0
     blind_epochs: int = 0
 
     @classmethod
@@ -278,7 +283,8 @@ class _Epoch:
         self._counted = state.counted_epochs + 1
         self._changes: list[LinkChange] = []
         self._last = dict(state.last_activated)
-        self._quiet_until, self._quiet_epochs = state.quiet_until, state.quiet_epochs
+        self._quiet_until = state.quiet_until
+        self._most_off, self._few_until, self._few_epochs = state.most_off, state.few_until, state.few_epochs
         self._switched: set[str] = set()
         self._relieved: set[str] = set()
         nothing = Used()
@@ -296,7 +302,8 @@ class _Epoch:
         due = self._counted >= self._settings.deactivation_epochs
         links = {n: replace(one, minimal=0.0, total=0.0) for n, one in self._links.items()} if due else self._links
         counted = 0 if due else self._counted
-        state = LoopState(links, self._now, counted, self._last, self._quiet_until, self._quiet_epochs)
+        few = (self._most_off, self._few_until, self._few_epochs)
+        state = LoopState(links, self._now, counted, self._last, self._quiet_until, *few)
         return Decision(state, tuple(self._changes))
 
     def take_note_of(self, up: Collection[int]) -> None:
@@ -322,24 +329,28 @@ class _Epoch:
             self._wake(number, "hosts are apart", even_barred=True)
 
     def back_off(self, slowdown: float | None) -> None:
-        """If the program is too slow: activate everything, and deactivate nothing for a while."""
+        """If the program is too slow: activate everything, deactivate nothing for a while, and fewer afterwards."""
+        period = self._settings.deactivation_epochs
         if slowdown is not None and slowdown > self._settings.max_slowdown:
             if self._now >= self._quiet_until:
+                gone, again = self._off(), self._now < self._few_until
+                self._most_off = gone // 2 if again else (gone + 1) // 2
                 longest = self._settings.longest_hold_epochs
-                first = 2 * self._settings.deactivation_epochs
-                self._quiet_epochs = min(longest, max(first, 2 * self._quiet_epochs))
-            self._quiet_until = max(self._quiet_until, self._now + self._quiet_epochs)
+                self._few_epochs = min(longest, max(_SOON_EPOCHS * period, 2 * self._few_epochs))
+                self._few_until = self._now + self._few_epochs
+            self._quiet_until = max(self._quiet_until, self._now + 2 * period)
         if self._now < self._quiet_until:
-            self.activate_all("the program was slower than the bound")
+            reason = f"the program was slower than the bound; at most {self._most_off} may go off for a while"
+            self.activate_all(reason, needed=False)
             if self._having("waking") or not all(self._barred(number) for number in self._having("off")):
                 self._quiet_until = max(self._quiet_until, self._now + 2)  # at least until all are active
 
-    def activate_all(self, reason: str) -> None:
+    def activate_all(self, reason: str, *, needed: bool = True) -> None:
         """Take shadow links back, and switch links on, one at each switch."""
         for number in sorted(self._having("shadow")):
-            self._set(number, "active", reason)
+            self._set(number, "active", reason, needed=needed)
         for number in self._by_virtual(self._having("off")):
-            self._wake(number, reason)
+            self._wake(number, reason, needed=needed)
 
     def reactivate(self) -> None:
         """A shadow link becomes active at once if a link at either of its ends is above the mark (IV-A.3, Table I)."""
@@ -392,6 +403,8 @@ class _Epoch:
                 chosen.add(min(agreed, key=lambda number: self._links[number].minimal))
         for number in sorted(chosen, key=lambda number: (self._links[number].minimal, number)):
             ends = self._fabric.ends(number)
+            if self._now < self._few_until and self._off() >= self._most_off:
+                return
             if not shadowed.isdisjoint(ends) or not self._switched.isdisjoint(ends):
                 continue
             rest = self._having("active") - {number}
@@ -427,6 +440,10 @@ class _Epoch:
     def _having(self, *states: LinkState) -> frozenset[int]:
         return frozenset(number for number, memory in self._links.items() if memory.state in states)
 
+    def _off(self) -> int:
+        """How many links are off, or on their way."""
+        return len(self._having("shadow", "off"))
+
     def _at(self, switch: str, state: LinkState) -> list[int]:
         return [number for number in self._fabric.at[switch] if self._links[number].state == state]
 
@@ -439,22 +456,23 @@ class _Epoch:
     def _barred(self, number: int) -> bool:
         return self._now < self._links[number].barred_until
 
-    def _wake(self, number: int, reason: str, *, even_barred: bool = False) -> None:
+    def _wake(self, number: int, reason: str, *, even_barred: bool = False, needed: bool = True) -> None:
         """Switch a link on, if neither of its ends has switched one in this epoch."""
         ends = self._fabric.ends(number)
         if self._barred(number) and not even_barred:
             return
         if self._links[number].state == "off" and self._switched.isdisjoint(ends):
-            self._set(number, "waking", reason)
+            self._set(number, "waking", reason, needed=needed)
             self._switched.update(ends)
 
-    def _set(self, number: int, after: LinkState, reason: str) -> None:
+    def _set(self, number: int, after: LinkState, reason: str, *, needed: bool = True) -> None:
+        """Give a link a state. `needed`: one that comes back, comes back because it is missed, not because all do."""
         memory = self._links[number]
         self._changes.append(LinkChange(number, memory.state, after, reason))
         if memory.state == "active":
             memory = replace(memory, left=self._now)
         elif memory.state in ("shadow", "off") and after in ("active", "waking"):
-            memory = replace(memory, hold_epochs=self._hold(memory), left=None)
+            memory = replace(memory, hold_epochs=self._hold(memory) if needed else memory.hold_epochs, left=None)
         self._links[number] = replace(memory, state=after, since=self._now)
 
     def _hold(self, memory: LinkMemory) -> int:

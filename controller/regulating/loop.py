@@ -66,7 +66,7 @@ class ClosedLoop:
     """How many links got each state so far."""
 
     steady_epochs: int = 0
-    """How many epochs in a row were decided, and nothing was changed."""
+    """How many epochs in a row were decided, nothing was changed, and links might have gone."""
 
     _links: frozenset[int] = field(init=False)
     """The links that the trees may run over now: those that were active when the lab was set last."""
@@ -145,7 +145,8 @@ class ClosedLoop:
             settings=self.settings,
         )
         self._carry_out(decision, busiest_share=traffic.busiest_share)
-        self.steady_epochs = 0 if decision.changes else self.steady_epochs + 1
+        backs_off = self.state.epoch < self.state.quiet_until
+        self.steady_epochs = 0 if decision.changes or backs_off else self.steady_epochs + 1
 
     def _carry_out(self, decision: Decision, why: str = "", busiest_share: float | None = None) -> None:
         before, self.state = self.state, decision.state

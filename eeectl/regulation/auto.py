@@ -38,7 +38,8 @@ class AutoOptions:
     high_water_mark
         With --auto: links above this share of their rate are too busy (TCEP's U_hwm).
     slowdown_bound
-        With --auto and a program: if it is slower by more than this share, all links are switched on for a while.
+        With --auto and a program: if it is slower by more than this share, all links are switched on, and half
+        as many may go off afterwards.
     deactivation_epochs
         With --auto: links are deactivated every so many epochs; activated, every epoch.
     baseline_runs

@@ -4,7 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -214,22 +213,38 @@ def test_any_network_stays_joined(
     Loop(network, load).epochs(150)
 
 
-def test_a_program_that_is_too_slow_gets_all_links_and_longer_each_time() -> None:
+def test_a_program_that_is_too_slow_gets_all_links_back_and_keeps_more_of_them() -> None:
+    """Half as many go off each time it is too slow, for a time that doubles; in the end none."""
     network = complete(5)
     loop = Loop(network, lambda _: {}).epochs(300)
-    assert loop.state.having("off")
-    rests = []
-    for _ in range(3):
+    off = len(loop.state.having("off"))
+    assert off == 6
+    for most, few_epochs in ((3, 1_000), (1, 2_000), (0, 4_000)):
         loop.slowdown = lambda _: 0.06
         loop.epochs(1)
         loop.slowdown = lambda _: 0.0
-        rests.append(loop.state.quiet_until - loop.state.epoch)
+        assert (loop.state.few_until - loop.state.epoch, loop.state.quiet_until - loop.state.epoch) == (few_epochs, 20)
         loop.epochs(15)
         assert loop.state.having("active") == set(network.trunks)
-        while loop.state.having("active") == set(network.trunks):
-            loop.epochs(1)
-        assert loop.state.epoch > loop.state.quiet_until
-    assert all(later == 2 * one for one, later in pairwise(rests))
+        loop.epochs(900)
+        assert len(loop.state.having("off")) == most
+    loop.epochs(3_600)
+    assert len(loop.state.having("off")) == off, "after that time it tries again"
+
+
+@pytest.mark.parametrize("bearable", [0, 1, 2, 3, 5])
+def test_the_loop_finds_how_many_links_may_be_off(bearable: int) -> None:
+    """A program that is too slow as soon as more are off: the loop ends at half of that or more, and stays there."""
+    network = complete(5)
+    loop = Loop(network, lambda _: {})
+    loop.slowdown = lambda _: 0.1 if len(loop.state.having("off")) > bearable else 0.0
+    crossed = 0
+    for _ in range(3_000):
+        quiet = loop.state.epoch >= loop.state.quiet_until
+        loop.epochs(1)
+        crossed += quiet and loop.state.epoch < loop.state.quiet_until
+    assert crossed <= 5
+    assert bearable / 2 <= len(loop.state.having("off")) <= bearable
 
 
 def test_all_links_come_back_however_short_the_quiet_time_is() -> None:

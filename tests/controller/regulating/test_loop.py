@@ -190,6 +190,10 @@ def test_a_program_that_is_too_slow_gets_all_links_back(looped: LoopedToy) -> No
     assert looped.events(EventKind.LOOP_EPOCH)[-1]["backs_off"] is True
     looped.until(lambda: looped.loop.state.having("active") == set(looped.network.network.trunks), most=10)
     assert looped.events(EventKind.LOOP_EPOCH)[-1]["slowdown"] == 0.2
+    while looped.loop.state.epoch < looped.loop.state.quiet_until:
+        assert looped.loop.steady_epochs == 0, "it only waits"
+        looped.epochs(1)
+    looped.until(lambda: looped.loop.steady_epochs > 0)
     _require_restored(looped)
 
 
