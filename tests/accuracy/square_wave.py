@@ -11,6 +11,7 @@ first frames on new trees, or a link was switched more often than the rule allow
 import argparse
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -37,6 +38,7 @@ def main() -> int:
     if os.geteuid() != 0:
         print("square_wave: virtual labs need root: use sudo.", file=sys.stderr)
         return 2
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # its captures end by it, also those of a background job
     with tempfile.TemporaryDirectory() as scratch:
         folder = write_lab(Path(scratch), reserve())
         eeectl("lab", "up", str(folder), "--rate", given.rate)
