@@ -2,11 +2,13 @@
 
 It is started over SSH, one on each node of a job, and exchanges JSON lines with the controller:
 
-    in   {"job": "0123abcd", "files": {NAME: BASE64}, "commands": [...], "modules": [...], "linger_s": 30}
-    out  {"folder": "/tmp/eee-0123abcd", "missing": [...], "cpus": 2, "user": "lab", "uid": 2000}
+    in   {"job": "0123abcd", "files": {NAME: BASE64}, "commands": [], "modules": [], "prepare": [], "linger_s": 30}
+    out  {"folder": "/tmp/eee-0123abcd", "missing": [...], "unprepared": "", "cpus": 2, "user": "lab", "uid": 2000}
     in   an empty line every few seconds: a keepalive
     in   {"fetch": ["*.prof"]}
     out  {"files": {NAME: BASE64}, "killed": 0}
+
+`prepare` is a command that is run in the folder first; `unprepared` says why it failed.
 
 After `fetch`, when the connection ends, and when no line came for `linger_s` (the network is cut), it kills every
 process of the job on this node and removes the folder. A process is of the job if EEE_JOB is `job` in its environment,
@@ -25,6 +27,7 @@ import os
 import select
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -33,6 +36,7 @@ from typing import Any
 
 _PARENT = Path("/tmp")  # noqa: S108 - the same on all nodes; the folder below it is made for its owner alone
 _KILLING_S = 10.0
+_PREPARING_S = 20.0
 _AGAIN_S = 0.05
 _MOST_BYTE = 1 << 26
 
@@ -74,6 +78,22 @@ def make_folder(job: str, files: Mapping[str, str]) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         raise
     return folder
+
+
+def prepare(words: Sequence[str], folder: Path) -> str:
+    """Run a command in the folder; why it failed, in a line, or ""."""
+    if not words:
+        return ""
+    try:
+        done = subprocess.run(
+            words, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PREPARING_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    return (
+        "" if done.returncode == 0 else f"{words[0]} ended with {done.returncode}: {said[0] if said else 'no output'}"
+    )
 
 
 def is_of(process: Path, mark: bytes, folder: Path) -> bool:
@@ -134,8 +154,9 @@ def main() -> int:
     folder = make_folder(job["job"], job["files"])
     try:
         absent = missing(job["commands"], job["modules"])
+        found = {"folder": str(folder), "missing": absent, "unprepared": prepare(job["prepare"], folder)}
         cpus = len(os.sched_getaffinity(0))
-        say({"folder": str(folder), "missing": absent, "cpus": cpus, "user": getpass.getuser(), "uid": os.getuid()})
+        say({**found, "cpus": cpus, "user": getpass.getuser(), "uid": os.getuid()})
         line = lines.next(job["linger_s"])
         while line == b"":
             line = lines.next(job["linger_s"])

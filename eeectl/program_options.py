@@ -31,7 +31,7 @@ class ProgramOptions:
     timeout_s
         Time limit of one repetition.
     traffic
-        Count messages and bytes between ranks, with Open MPI's monitoring component.
+        Count messages and bytes between ranks, with Open MPI's monitoring component, and calls of MPI functions.
     gaps
         Record the idle gaps of the hosts' links; needs CAP_NET_RAW on the hosts.
     agent_user

@@ -4,7 +4,8 @@ Sources of each number, in order of preference:
 
 * run time: the figure `time_steady`, which iterations far slower than the median do not enter; else `time`; else the
   length of the measured window.
-* n: the figure `communications`; else the messages that a node sent to other nodes (`traffic.json`).
+* n: the figure `communications`, calls of MPI functions; else the messages that a node sent to other nodes
+  (`traffic.json`).
 * S: the figure `communication_size`; else the bytes that a node sent to other nodes, divided by n: as counted by Open
   MPI, else by the gap recorder on the wire.
 

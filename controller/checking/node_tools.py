@@ -37,6 +37,7 @@ class NodeNeed:
 COMMANDS: Final = (
     NodeNeed("mpirun", "Open MPI, which starts MPI programs"),
     NodeNeed("orted", "Open MPI's daemon on every node"),
+    NodeNeed("cc", "calls of MPI functions (`eeectl bench --traffic`)", optional=True),
     NodeNeed("ethtool", "EEE of the node's own card", optional=True),
     NodeNeed("hpcc", "`eeectl bench hpcc`", optional=True),
     NodeNeed("NPopenmpi", "`eeectl bench netpipe`", optional=True),

@@ -226,7 +226,8 @@ class Measure(_Part):
 class Recordings(_Part):
     """What else is recorded of each trial. `user` runs the agents on nodes; default: the inventory's user.
 
-    Recording idle gaps needs CAP_NET_RAW, which root has.
+    Recording idle gaps needs CAP_NET_RAW, which root has. `traffic`: messages and bytes between ranks, and the calls of
+    MPI functions, which are counted where nodes have a C compiler.
     """
 
     gaps: bool = False

@@ -22,6 +22,7 @@ from typing import Any, Final, Self
 
 from agents.pack import packed
 from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Program, Unfit
+from controller.experiments import mpi_calls
 from controller.experiments.mpirun import diagnose, mpirun_argv
 from controller.experiments.raw_files import RawFile
 from controller.experiments.traffic import PREFIX, Traffic, monitored
@@ -152,20 +153,28 @@ def launch(
     timed = contextlib.nullcontext() if timed is None else timed
     job = _Job(program.name, launch_spec, placement, hosts, timeout_s, output, errors, monitored_too, now, timed)
     with job.output, job.errors:
-        window, fetched, notes = asyncio.run(_run(job))
+        window, fetched, facts_of = asyncio.run(_run(job))
     text = job.output.text
     if launch_spec.result in fetched:
         _write_file(folder / launch_spec.result, fetched[launch_spec.result])
         text += "\n" + _text(fetched[launch_spec.result])
+    notes = _crowded(job.placement, facts_of)
+    figures = [Figure("elapsed", (window.ended_ns - window.begun_ns) / 1e9, "s")]
+    answer = program.read(parameters, placement, text)
     matrix = None
     if job.traffic:
-        matrix = monitored(placement.ranks, (_text(data) for name, data in fetched.items() if name.startswith(PREFIX)))
-        _write_file(folder / _TRAFFIC, json.dumps(matrix.plain()).encode() + b"\n")
+        counts = {name: _text(data) for name, data in fetched.items()}
+        matrix = monitored(placement.ranks, (data for name, data in counts.items() if name.startswith(PREFIX)))
+        calls = mpi_calls.read_calls(placement.ranks, counts)
+        found = matrix.plain() | ({} if calls is None else {"calls": [dict(rank) for rank in calls.by_rank]})
+        _write_file(folder / _TRAFFIC, json.dumps(found).encode() + b"\n")
+        if calls is None:
+            notes = (*notes, _uncounted(program.name, facts_of))
+        elif all(one.name != "communications" for one in answer.figures):
+            figures.append(Figure("communications", calls.communications(len(placement.hosts)), "call"))
     elif traffic:
         notes = (*notes, f"{program.name} sends no MPI messages: no traffic matrix was recorded.")
-    answer = program.read(parameters, placement, text)
-    elapsed = Figure("elapsed", (window.ended_ns - window.begun_ns) / 1e9, "s")
-    answer = replace(answer, figures=(*answer.figures, elapsed))
+    answer = replace(answer, figures=(*answer.figures, *figures))
     return Launched(answer, window.begun_ns, window.ended_ns, text, notes, matrix)
 
 
@@ -185,27 +194,40 @@ def hosts_of(lab: Lab, placement: Placement) -> tuple[Host, ...]:
 # -- the job, on the event loop
 
 
-async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], tuple[str, ...]]:
+async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], dict[str, Mapping[str, Any]]]:
     async with _keepers(job) as (keepers, facts_of):
-        crowded = [name for name, facts in facts_of.items() if facts["cpus"] < job.placement.ranks_per_host]
         first = keepers[0].host
+        counted = replace(job.launch, argv=mpi_calls.counting(job.launch.argv)) if job.traffic else job.launch
         argv = mpirun_argv(
-            job.launch,
+            counted,
             job.placement,
             job.name,
             str(facts_of[first.name]["folder"]),
             traffic=job.traffic,
-            crowded=bool(crowded),
+            crowded=bool(_crowded(job.placement, facts_of)),
         )
         with job.timed:
             window = await _supervised(job, keepers, argv)
         fetched = await _release_keepers(job, keepers)
-    ranks_each = job.placement.ranks_per_host
-    notes = tuple(
-        f"{name} runs {ranks_each} ranks on {facts_of[name]['cpus']} processors: ranks wait for each other."
-        for name in crowded
+    return window, fetched, facts_of
+
+
+def _crowded(placement: Placement, facts_of: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
+    """Sentences about nodes with fewer processors than ranks."""
+    each = placement.ranks_per_host
+    return tuple(
+        f"{name} runs {each} ranks on {facts['cpus']} processors: ranks wait for each other."
+        for name, facts in facts_of.items()
+        if facts["cpus"] < each
     )
-    return window, fetched, notes
+
+
+def _uncounted(program: str, facts_of: Mapping[str, Mapping[str, Any]]) -> str:
+    """Why no calls of MPI were counted."""
+    for name, facts in facts_of.items():
+        if facts["unprepared"]:
+            return f"calls of MPI were not counted ({name}: {facts['unprepared']}): install a C compiler on all nodes."
+    return f"calls of MPI were not counted: {program} does not use MPI as a shared library."
 
 
 @contextlib.asynccontextmanager
@@ -235,10 +257,12 @@ async def _keepers(job: _Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], di
 
 async def _start_keeper(job: _Job, session: NodeSession) -> Json:
     """Send a keeper the program's files; returns what it reports about its node."""
-    files = {name: base64.b64encode(data).decode() for name, data in job.launch.files.items()}
+    needed = {**job.launch.files, **(mpi_calls.source() if job.traffic else {})}
+    files = {name: base64.b64encode(data).decode() for name, data in needed.items()}
     commands = [word for word in (job.launch.argv[0], *job.launch.commands, "mpirun", "orted") if word not in files]
     greeting = {"job": job.name, "files": files, "commands": commands, "modules": list(job.launch.modules)}
-    await session.send({**greeting, "linger_s": _LINGER_S})
+    prepared = list(mpi_calls.PREPARE) if job.traffic else []
+    await session.send({**greeting, "prepare": prepared, "linger_s": _LINGER_S})
     try:
         async with asyncio.timeout(_GREETING_TIMEOUT_S):
             return await session.answer()
@@ -344,14 +368,14 @@ async def _release_keepers(
 
     `ignore_errors`: used on exit for the keepers that remain, where the earlier error is the one to report.
     """
-    counts = f"{PREFIX}.*.prof"
+    counts = [f"{PREFIX}.*.prof", f"{mpi_calls.PREFIX}.*"]
     found: dict[str, bytes] = {}
 
     async def release(session: NodeSession) -> None:
         if session.parted or not session.begun:
             return
         session.parted = True
-        await session.send({"fetch": [counts, job.launch.result] if session is keepers[0] else [counts]})
+        await session.send({"fetch": [*counts, job.launch.result] if session is keepers[0] else counts})
         try:
             async with asyncio.timeout(_RELEASE_TIMEOUT_S):
                 answer = await session.answer()

@@ -43,8 +43,8 @@ class Traffic:
 class NodeTraffic:
     """Traffic of a node's link: `count` messages sent by its ranks to other nodes, and their mean `size_byte`.
 
-    These are n and S of Miwa's Eq. 2 and 4 for one node: `count` is its number of communications, `size_byte` their
-    mean size. The paper counts calls of MPI functions (TAU); one call of a collective is several messages.
+    `size_byte` is S of Miwa's Eq. 2 and 4. `count` is n only where no calls of MPI functions were counted, as the paper
+    counts them (`mpi_calls`): one call of a collective is several messages.
     """
 
     host: str

@@ -25,7 +25,7 @@ class Keeper:
         self.job = secrets.token_hex(8)
         pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
         self.process = subprocess.Popen([sys.executable, "-c", packed("job_keeper")], **pipes)
-        given = {"job": self.job, "files": {}, "commands": [], "modules": [], "linger_s": linger_s}
+        given = {"job": self.job, "files": {}, "commands": [], "modules": [], "prepare": [], "linger_s": linger_s}
         self.told = self.ask(given | asked)
         self.folder = Path(self.told["folder"])
         self.member = subprocess.Popen(
@@ -66,6 +66,26 @@ def test_it_brings_the_files_and_says_what_is_missing(keeper: Keeper) -> None:
     assert keeper.folder.stat().st_mode & 0o077 == 0
     assert keeper.told["missing"] == ["nonesuch"]
     assert keeper.told["cpus"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ([], ""),
+        (["cp", "input.txt", "copy.txt"], ""),
+        (["sh", "-c", "echo no room >&2; exit 3"], "sh ended with 3: no room"),
+        (["nonesuch"], "No such file or directory: 'nonesuch'"),
+    ],
+)
+def test_it_prepares_the_folder_or_says_why_not(words: list[str], why: str) -> None:
+    keeper = Keeper(files={"input.txt": base64.b64encode(b"12").decode()}, prepare=words)
+    try:
+        assert keeper.told["unprepared"].endswith(why)
+        assert bool(keeper.told["unprepared"]) == bool(why)
+        assert (keeper.folder / "copy.txt").exists() == ("cp" in words)
+        assert keeper.ask({"fetch": []})["files"] == {}
+    finally:
+        keeper.end()
 
 
 def test_it_fetches_what_is_wanted_and_ends(keeper: Keeper) -> None:

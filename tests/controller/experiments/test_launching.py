@@ -90,6 +90,10 @@ def test_alltoall_and_its_traffic(lab: Lab, start: Callable[..., Launched], tmp_
                 # 20 exchanges of 1,024 byte each, beside a barrier and two small reductions
                 assert 20 <= result["messages"][source][target] <= 40
                 assert 20 * 1024 <= result["bytes"][source][target] <= 20 * 1024 + 1000
+    for called in result["calls"]:
+        assert called["MPI_Alltoall"] == 20
+        assert called["MPI_Barrier"] >= 1
+    assert done.answer.figure("communications").value == 20, "those of the loop that it measures"
     assert (tmp_path / "program.out").read_text(encoding="utf-8").startswith("alltoall {")
     nothing_is_left(lab)
 

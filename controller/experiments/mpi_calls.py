@@ -1,0 +1,62 @@
+"""Calls of MPI functions by each rank, counted through MPI's profiling interface (`benchmarks/on_nodes/count_calls.c`).
+
+The counter travels as text, and each node compiles it before the program starts. A node without a C compiler runs the
+program all the same, and nothing is counted.
+
+Miwa et al. (2013, section 5.3) take their n from a profiler: all calls of MPI functions, from a program's start to its
+end. So does `communications`, without those that ask whether something has come yet: how often a program asks says
+how long it waited. A message that is sent and received without blocking counts as sent, as received, and as waited for.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import benchmarks
+
+PREFIX: Final = "calls.rank"
+"""Each rank writes its counts to PREFIX.RANK."""
+
+_SOURCE: Final = "count_calls.c"
+_LIBRARY: Final = "count_calls.so"
+PREPARE: Final = ("cc", "-O1", "-w", "-shared", "-fPIC", "-o", _LIBRARY, _SOURCE, "-ldl")
+"""What a node runs first."""
+
+_RUN: Final = (
+    f'if [ -e "$PWD/{_LIBRARY}" ]; then '
+    f'export EEE_CALLS="$PWD/{PREFIX}" LD_PRELOAD="$PWD/{_LIBRARY}${{LD_PRELOAD:+:$LD_PRELOAD}}"; fi; exec "$@"'
+)
+_ASKING: Final = frozenset({"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Iprobe", "MPI_Improbe"})
+
+
+@dataclass(frozen=True, slots=True)
+class MpiCalls:
+    """How often each rank called each function."""
+
+    by_rank: tuple[Mapping[str, int], ...]
+
+    def communications(self, hosts: int) -> float:
+        """Miwa's n: calls of a node's ranks, the mean of so many nodes."""
+        return sum(count for rank in self.by_rank for name, count in rank.items() if name not in _ASKING) / hosts
+
+
+def source() -> dict[str, bytes]:
+    """The file that a node needs, by name."""
+    return {_SOURCE: (Path(benchmarks.__file__).parent / "on_nodes" / _SOURCE).read_bytes()}
+
+
+def counting(argv: Sequence[str]) -> tuple[str, ...]:
+    """The command of a rank whose calls are counted, in the folder in which `PREPARE` was run."""
+    return ("sh", "-c", _RUN, "sh", *argv)
+
+
+def read_calls(ranks: int, files: Mapping[str, str]) -> MpiCalls | None:
+    """The counts, from the texts of the ranks' files by name; None if a rank wrote none."""
+    found = []
+    for rank in range(ranks):
+        text = files.get(f"{PREFIX}.{rank}")
+        if text is None:
+            return None
+        found.append({name: int(count) for name, count in (line.split() for line in text.splitlines())})
+    return MpiCalls(tuple(found))

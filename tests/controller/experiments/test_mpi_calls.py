@@ -1,0 +1,109 @@
+"""Calls of MPI functions, counted as a node would: compiled here, loaded before programs with a small MPI."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from controller.experiments.mpi_calls import PREFIX, PREPARE, MpiCalls, counting, read_calls, source
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="this machine has no C compiler")
+
+_MPI = r"""
+#include <stdio.h>
+int PMPI_Send(void *buffer, int count, long type, int to, int tag, long comm)
+{ printf("send %d %ld %d %d %ld\n", count, type, to, tag, comm); return 7; }
+int PMPI_Sendrecv(void *a, int b, long c, int d, int e, void *f, int g, long h, int i, int j, long k, int *status)
+{ *status = b + c + d + e + g + h + i + j + k; return 0; }
+int PMPI_Iprobe(int from, int tag, long comm, int *flag, void *status) { *flag = from; return 0; }
+int PMPI_Finalize(void) { printf("finalized\n"); fflush(stdout); return 0; }
+void pmpi_send_(void *b, int *c, int *t, int *to, int *tag, int *comm, int *error)
+{ *error = PMPI_Send(b, *c, *t, *to, *tag, *comm); }
+int MPI_Send(void *b, int c, long t, int to, int tag, long comm) { return PMPI_Send(b, c, t, to, tag, comm); }
+int MPI_Sendrecv(void *a, int b, long c, int d, int e, void *f, int g, long h, int i, int j, long k, int *s)
+{ return PMPI_Sendrecv(a, b, c, d, e, f, g, h, i, j, k, s); }
+int MPI_Iprobe(int from, int tag, long comm, int *f, void *s) { return PMPI_Iprobe(from, tag, comm, f, s); }
+int MPI_Finalize(void) { return PMPI_Finalize(); }
+void mpi_send_(void *b, int *c, int *t, int *to, int *tag, int *comm, int *error)
+{ pmpi_send_(b, c, t, to, tag, comm, error); }
+"""
+_PROGRAM = r"""
+int MPI_Send(void *, int, long, int, int, long);
+int MPI_Sendrecv(void *, int, long, int, int, void *, int, long, int, int, long, int *);
+int MPI_Iprobe(int, int, long, int *, void *);
+int MPI_Finalize(void);
+void mpi_send_(void *, int *, int *, int *, int *, int *, int *);
+int run(void)
+{
+    int status = 0, flag = 0, one = 1, error = 0;
+    int sent = MPI_Send(0, 5, 1L << 40, 2, 3, -4L);
+    mpi_send_(0, &one, &one, &one, &one, &one, &error);
+    MPI_Sendrecv(0, 1, 2, 3, 4, 0, 5, 6, 7, 8, 9, &status);
+    MPI_Iprobe(6, 0, 0, &flag, 0);
+    MPI_Iprobe(6, 0, 0, &flag, 0);
+    MPI_Finalize();
+    return sent == 7 && error == 7 && status == 45 && flag == 6 ? 0 : 1;
+}
+int main(void) { return run(); }
+"""
+_MODULE = """
+import ctypes, os
+raise SystemExit(ctypes.CDLL("./module.so", mode=os.RTLD_LOCAL | os.RTLD_NOW).run())
+"""
+_CALLED = {"MPI_Send": 2, "MPI_Sendrecv": 1, "MPI_Iprobe": 2}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder as a rank finds it, with a program, and the same as a module that loads its MPI for itself."""
+
+    def compiled(*words: str) -> None:
+        subprocess.run(["cc", *words, f"-Wl,-rpath,{tmp_path}"], cwd=tmp_path, check=True)
+
+    for name, data in source().items():
+        (tmp_path / name).write_bytes(data)
+    subprocess.run(PREPARE, cwd=tmp_path, check=True)
+    (tmp_path / "mpi.c").write_text(_MPI, encoding="utf-8")
+    (tmp_path / "program.c").write_text(_PROGRAM, encoding="utf-8")
+    compiled("-shared", "-fPIC", "-Wl,-soname,libmpi.so.40", "-o", "libmpi.so.40", "mpi.c")
+    compiled("-o", "program", "program.c", "./libmpi.so.40")
+    compiled("-shared", "-fPIC", "-o", "module.so", "program.c", "./libmpi.so.40")
+    return tmp_path
+
+
+def _run(folder: Path, *argv: str, rank: int = 0) -> str:
+    environment = {**os.environ, "OMPI_COMM_WORLD_RANK": str(rank)}
+    done = subprocess.run(
+        counting(argv), cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def _counted(folder: Path, ranks: int) -> MpiCalls | None:
+    return read_calls(ranks, {path.name: path.read_text(encoding="utf-8") for path in folder.glob(f"{PREFIX}.*")})
+
+
+def test_calls_are_counted_once_and_reach_mpi_as_they_were_made(folder: Path) -> None:
+    for rank in (0, 1):
+        printed = _run(folder, "./program", rank=rank)
+        assert printed == "send 5 1099511627776 2 3 -4\nsend 1 1 1 1 1\nfinalized\n"
+    calls = _counted(folder, 2)
+    assert calls == MpiCalls((_CALLED, _CALLED))
+    assert calls.communications(2) == 3, "asking whether something has come is none"
+    assert calls.communications(1) == 6, "of two ranks on a node"
+
+
+def test_a_module_that_loads_mpi_for_itself_is_counted(folder: Path) -> None:
+    """As mpi4py does, whose MPI the process does not see."""
+    _run(folder, sys.executable, "-c", _MODULE)
+    assert _counted(folder, 1) == MpiCalls((_CALLED,))
+
+
+def test_without_a_compiler_the_program_runs_and_nothing_is_counted(folder: Path) -> None:
+    (folder / PREPARE[PREPARE.index("-o") + 1]).unlink()
+    assert "finalized" in _run(folder, "./program")
+    assert _counted(folder, 1) is None
