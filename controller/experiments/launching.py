@@ -6,7 +6,7 @@ program ends, and likewise at a timeout, a Ctrl-C, a lost node or a killed `eeec
 processes of the job on their nodes and remove the folders.
 
 The output of `mpirun` is written to `folder` as it arrives: `program.out`, `program.err`. The result file of programs
-that have one, and `traffic.json`, follow at the end.
+that have one, `traffic.json` and `mpi_calls.json`, follow at the end.
 """
 
 import asyncio
@@ -40,6 +40,7 @@ _AT_ONCE: Final = 16
 _OUTPUT: Final = "program.out"
 _ERRORS: Final = "program.err"
 _TRAFFIC: Final = "traffic.json"
+_CALLS: Final = "mpi_calls.json"
 _STATUS: Final = '"$@"; s=$?; [ $s -ne 255 ] || s=254; exit $s'
 """Maps mpirun's own 255, so that it is not mistaken for a failure of ssh."""
 _LOGIN_CHECK_S: Final = 12.0
@@ -166,12 +167,13 @@ def launch(
         counts = {name: _text(data) for name, data in fetched.items()}
         matrix = monitored(placement.ranks, (data for name, data in counts.items() if name.startswith(PREFIX)))
         calls = mpi_calls.read_calls(placement.ranks, counts)
-        found = matrix.plain() | ({} if calls is None else {"calls": [dict(rank) for rank in calls.by_rank]})
-        _write_file(folder / _TRAFFIC, json.dumps(found).encode() + b"\n")
+        _write_file(folder / _TRAFFIC, json.dumps(matrix.plain()).encode() + b"\n")
         if calls is None:
             notes = (*notes, _uncounted(program.name, facts_of))
-        elif all(one.name != "communications" for one in answer.figures):
-            figures.append(Figure("communications", calls.communications(len(placement.hosts)), "call"))
+        else:
+            _write_file(folder / _CALLS, json.dumps([dict(rank) for rank in calls.by_rank]).encode() + b"\n")
+            if all(one.name != "communications" for one in answer.figures):
+                figures.append(Figure("communications", calls.communications(len(placement.hosts)), "call"))
     elif traffic:
         notes = (*notes, f"{program.name} sends no MPI messages: no traffic matrix was recorded.")
     answer = replace(answer, figures=(*answer.figures, *figures))

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from analysis.programs.profile import Traffic
 from benchmarks.program import Placement
 from benchmarks.table import PROGRAMS
 from controller.experiments.launching import Launched, launch
@@ -90,7 +91,8 @@ def test_alltoall_and_its_traffic(lab: Lab, start: Callable[..., Launched], tmp_
                 # 20 exchanges of 1,024 byte each, beside a barrier and two small reductions
                 assert 20 <= result["messages"][source][target] <= 40
                 assert 20 * 1024 <= result["bytes"][source][target] <= 20 * 1024 + 1000
-    for called in result["calls"]:
+    assert Traffic.model_validate_json((tmp_path / "traffic.json").read_bytes()).bytes[0][1] == result["bytes"][0][1]
+    for called in json.loads((tmp_path / "mpi_calls.json").read_text(encoding="utf-8")):
         assert called["MPI_Alltoall"] == 20
         assert called["MPI_Barrier"] >= 1
     assert done.answer.figure("communications").value == 20, "those of the loop that it measures"
