@@ -1,5 +1,6 @@
 """A calibration from runs: links' policies, power and run time, of whichever the runs measured."""
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
@@ -7,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 from analysis.calibration import Calibration, CalibrationError
 from analysis.interval import NotEnoughData
 from analysis.links.fit_links import fit_links
-from analysis.links.separate import separated
+from analysis.links.separate import ports_alone
 from analysis.power.fit_power import fit_power
 from analysis.programs.fit_run_time import Case, cases_of, fit_run_time
 from analysis.programs.profile import ProfileError
@@ -96,15 +97,23 @@ def _begin(runs: Sequence[RunSamples], known: Calibration | None) -> Calibration
 
 
 def _fit_links(fitting: _Fitting, runs: Sequence[RunSamples]) -> None:
-    for run in fitting.runs_with(runs, ("probe",), "links"):
+    probed = list(fitting.runs_with(runs, ("probe",), "links"))
+    for run in probed:
         try:
-            links, refused = fit_links(run, [other for other in runs if other is not run])
+            links, refused = fit_links(run, _without(runs, run))
         except NotEnoughData as error:
             fitting.failures.append(f"{run.folder.name}: {error}")
             continue
         fitting.failures += [f"{run.folder.name}: {sentence}" for sentence in refused]
         fitting.add(links=links)
-    fitting.add(links=separated(fitting.calibration.links, _hosts_of(runs)))
+    ports = ports_alone(fitting.calibration.links, _hosts_of(runs))
+    for run in probed if ports else ():
+        with contextlib.suppress(NotEnoughData):  # reported above
+            fitting.add(links=fit_links(run, _without(runs, run), ports)[0])
+
+
+def _without(runs: Sequence[RunSamples], run: RunSamples) -> list[RunSamples]:
+    return [other for other in runs if other is not run]
 
 
 def _hosts_of(runs: Sequence[RunSamples]) -> frozenset[str]:

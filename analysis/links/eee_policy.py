@@ -18,11 +18,14 @@ import numpy as np
 
 from analysis.interval import Floats, Interval, NotEnoughData, of_samples
 from analysis.links.host_rise import measured_rise, unknown_rise
-from analysis.links.policy_likelihood import Likelihood
+from analysis.links.policy_groups import Drawn, GroupFit, groups_of, known_members
+from analysis.links.policy_likelihood import Likelihood, PortTimes
+from analysis.links.policy_profile import DROP, reaches
 from analysis.links.policy_search import Top, draws, search
+from analysis.links.policy_starts import standard_ts_us
 from analysis.links.probes import Probes
 from analysis.links.sleep_path import SleepPath
-from analysis.links.structures import NOTHING, Structure, candidates
+from analysis.links.structures import NOTHING, Structure, candidates, is_even
 
 Kind = Literal["off", "hold", "fast", "coalescing", "hybrid"]
 
@@ -35,6 +38,12 @@ _LEAST_KIND_GAIN: Final = 10.0
 
 _LEAST_PAIR_GAIN: Final = 6.0
 """The same for two groups beside one."""
+
+_UNEVEN: Final = 4.0
+"""How much better two groups have to be of which one is a part of the cards, or of the ports: mostly all are alike."""
+
+_LEAST_STAGE: Final = 20
+"""Least number of echoes in a stage of fast wake that make it credible."""
 
 _RULED_OUT: Final = 12.0
 """A structure whose information criterion is this much worse than the best one is out."""
@@ -53,26 +62,9 @@ tenth of the wall's pace sums of wakes were found 0.3 us too long (two pairs, 60
 _TIMES: Final = ("hold_us", "sleep_us", "wake_us", "fast_wake_us", "deep_after_us", "wait_us")
 _MOST_KEPT: Final = 3
 _MIXED: Final = 4_000
-_NEAR_ZERO: Final = 0.1
 _TOO_SHORT_US: Final = {100: 100.0, 1_000: 91.0, 2_500: 5.7, 5_000: 2.9, 10_000: 1.4, 25_000: 0.4}
 """By speed in Mb/s, half the shortest Ts of deep sleep over twisted pairs (IEEE 802.3 table 78-2): below it, a
 transmitter is in fast wake. Simplification: backplanes with a shorter Ts (1000BASE-KX, 19.9 us) look like fast wake."""
-
-
-@dataclass(frozen=True, slots=True)
-class GroupFit:
-    """Transmitters that sleep alike: their places on the path, and the times of each; microseconds.
-
-    Times that the kind does not have are None.
-    """
-
-    members: tuple[int, ...]
-    hold_us: Interval
-    sleep_us: Interval
-    wake_us: Interval
-    fast_wake_us: Interval | None = None
-    deep_after_us: Interval | None = None
-    wait_us: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +74,7 @@ class PolicyFit:
     `paired`: it was compared with the same path with EEE off. `path_wake_us`: the sum of all wakes of a round trip that
     finds everything asleep; None for kind "off". `which`: whether the groups' members are those that sleep; False: as
     many others may have these times, and with two groups these are in order of their wakes, the longer first.
+    `height` is the log posterior of the likeliest times, without what `ports` says of them.
     `noise_us` is the scale of the Student-t errors; `explained` the share of the round trips' spread (mean absolute
     deviation from the median) that hosts and policy explain; `evidence` the difference of the information criterion to
     the next best kind (above 10: very strong).
@@ -97,13 +90,23 @@ class PolicyFit:
     noise_us: Interval
     explained: float
     evidence: float
+    height: float
     path_wake_us: Interval | None = None
     groups: tuple[GroupFit, ...] = ()
     which: bool = True
 
 
-def fit_policy(probes: Probes, path: SleepPath, awake: Probes | None = None, *, seed: int = 0) -> PolicyFit:
+def fit_policy(
+    probes: Probes,
+    path: SleepPath,
+    awake: Probes | None = None,
+    *,
+    ports: PortTimes | None = None,
+    seed: int = 0,
+) -> PolicyFit:
     """Fit the policy of a path; `awake`: echoes on the same path with EEE off.
+
+    `ports`: the times of the path's switches' ports, as another path showed them on which nothing else slept.
 
     NotEnoughData if fewer than 40 echoes of either can be used, or if what was found does not explain the echoes.
     """
@@ -115,12 +118,14 @@ def fit_policy(probes: Probes, path: SleepPath, awake: Probes | None = None, *, 
                 "shorter and longer than the hold that you expect."
             )
     rise = unknown_rise(probes) if awake is None else measured_rise(awake)
-    likelihood = Likelihood(probes, path, rise)
+    if ports is not None:
+        path = tuple(one if one.card or one.may_sleep is not None else replace(one, may_sleep=True) for one in path)
+    likelihood = Likelihood(probes, path, rise, ports)
     random = np.random.default_rng(seed)
     structures = [NOTHING]
     if float(np.ptp(likelihood.rtt_us)) > 0:
         structures += candidates(path, bursts=float(np.ptp(likelihood.burst_byte)) > 0)
-    tops = search(likelihood, structures, random)
+    tops = [top for top in search(likelihood, structures, random) if _shown(likelihood, top)]
     costs = {id(top): _cost(likelihood, top) for top in tops}
     by_kind: dict[str, list[Top]] = {}
     for top in tops:
@@ -133,12 +138,37 @@ def fit_policy(probes: Probes, path: SleepPath, awake: Probes | None = None, *, 
     alike = [top for top in ranked if top.structure.names == ranked[0].structure.names]
     kept = [top for top in alike if costs[id(top)] < limit][:_MOST_KEPT]
     weights = np.exp(-0.5 * (np.array([costs[id(top)] for top in kept]) - best[kind]))
-    return _result(likelihood, kept, weights / weights.sum(), evidence, random)
+    rivals = _rivals(likelihood.path, ranked)[:_MOST_KEPT]
+    return _result(likelihood, kept, weights / weights.sum(), rivals, evidence, random)
+
+
+def _shown(likelihood: Likelihood, top: Top) -> bool:
+    """Whether echoes fell into the stage of fast wake of a hybrid; else it is two groups that sleep alike, nearly."""
+    if _timing(top.structure) != "hybrid":
+        return True
+    times = {
+        name: float(one[0, 0]) for name, one in top.structure.split(top.best[None, likelihood.common :])[0].items()
+    }
+    deep_us = times["hold_us"] + times["deep_after_us"]
+    inside = (likelihood.rested_us > times["hold_us"]) & (likelihood.rested_us < deep_us)
+    return int(inside.sum()) >= _LEAST_STAGE
+
+
+def _rivals(path: SleepPath, ranked: Sequence[Top]) -> list[Top]:
+    """Pairs of groups that explain the echoes as well as the single group that was chosen, as the simpler one.
+
+    A port and a card whose holds are alike add as much to a round trip as a port alone whose wake is the sum of theirs.
+    """
+    chosen = ranked[0]
+    if known_members(path, chosen.structure):
+        return []
+    return [top for top in ranked if len(top.structure.groups) == 2 and top.height > chosen.height - DROP]
 
 
 def _cost(likelihood: Likelihood, top: Top) -> float:
     richer = _LEAST_PAIR_GAIN * (len(top.structure.groups) > 1)
-    return len(top.structure.names) * float(np.log(len(likelihood.rtt_us))) - 2 * top.height + richer
+    uneven = _UNEVEN * (not is_even(likelihood.path, top.structure))
+    return len(top.structure.names) * float(np.log(len(likelihood.rtt_us))) - 2 * top.height + richer + uneven
 
 
 def _timing(structure: Structure) -> str:
@@ -156,12 +186,20 @@ def _choose(best: dict[str, float]) -> str:
 
 
 def _result(
-    likelihood: Likelihood, kept: Sequence[Top], weights: Floats, evidence: float, random: np.random.Generator
+    likelihood: Likelihood,
+    kept: Sequence[Top],
+    weights: Floats,
+    rivals: Sequence[Top],
+    evidence: float,
+    random: np.random.Generator,
 ) -> PolicyFit:
     common = likelihood.common
     chains = [draws(likelihood, top, random) for top in kept]
     counts = np.maximum((weights * _MIXED).astype(int), 1)
-    picked = [chain[random.integers(len(chain), size=count)] for chain, count in zip(chains, counts, strict=True)]
+    picked = [
+        chain.thetas[random.integers(len(chain.thetas), size=count)]
+        for chain, count in zip(chains, counts, strict=True)
+    ]
     heads = np.concatenate([chain[:, :common] for chain in picked])
     base_us = of_samples(heads[:, 0] + _lowest(likelihood, heads))
     rtt_us = likelihood.rtt_us
@@ -173,9 +211,16 @@ def _result(
     wakes = None
     which = True
     if structure.groups:
-        chained = [(top, chain[:, common:]) for top, chain in zip(kept, picked, strict=True)]
-        wakes = _scattered(of_samples(np.concatenate([top.structure.path_wake_us(chain) for top, chain in chained])))
-        which, groups = _groups(likelihood.path, chained)
+        times = [
+            Drawn(top.structure, part[:, common:], reaches(likelihood, top, chain, random))
+            for top, chain, part in zip(kept, chains, picked, strict=True)
+        ]
+        wakes_us = np.concatenate([one.structure.path_wake_us(one.times_us) for one in times])
+        wakes = _scattered(of_samples(wakes_us))
+        others = [_drawn(likelihood, rival, random) for rival in rivals]
+        ordered = likelihood.ports is not None and len(structure.groups) == 2
+        standard_us = standard_ts_us(likelihood)
+        which, groups = groups_of(likelihood.path, times, others, standard_us, ordered=ordered)
     fit = PolicyFit(
         kind=_kind(likelihood, structure, groups),
         paired=likelihood.rise.known,
@@ -187,11 +232,17 @@ def _result(
         noise_us=of_samples(np.exp(heads[:, 1])),
         explained=explained,
         evidence=evidence,
+        height=kept[0].height - float(likelihood.ports_prior(structure, kept[0].best[None])[0]),
         path_wake_us=wakes,
         groups=groups,
         which=which,
     )
     return fit if fit.paired else _with_hosts(fit)
+
+
+def _drawn(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Drawn:
+    chain = draws(likelihood, top, random)
+    return Drawn(top.structure, chain.thetas[:, likelihood.common :], reaches(likelihood, top, chain, random))
 
 
 def _with_hosts(fit: PolicyFit) -> PolicyFit:
@@ -231,58 +282,6 @@ def _lowest(likelihood: Likelihood, heads: Floats) -> Floats:
         likelihood.rise.mean(shortest)[0] + heads[:, likelihood.terms] @ likelihood.rise.terms(shortest)[:, 0]
     )
     return found
-
-
-def _groups(path: SleepPath, chained: Sequence[tuple[Top, Floats]]) -> tuple[bool, tuple[GroupFit, ...]]:
-    """Groups of the likeliest structure from the draws of those of its form, and whether the members are known.
-
-    With two groups, intervals contain those of every structure that is not ruled out.
-    """
-    structure = chained[0][0].structure
-    columns = [structure.split(chain) for _, chain in chained]
-    pair = len(structure.groups) == 2
-    which = all(top.structure == structure for top, _ in chained) and _known_members(path, structure)
-    if pair:
-        wakes = [[float(np.median(group["wake_us"])) for group in groups] for groups in columns]
-        which = which and len({first > second for first, second in wakes}) == 1
-        if not which:
-            columns = [
-                groups if first >= second else groups[::-1]
-                for groups, (first, second) in zip(columns, wakes, strict=True)
-            ]
-    ordered = pair and not which and wakes[0][0] < wakes[0][1]
-    found = []
-    for number, group in enumerate(structure.groups[::-1] if ordered else structure.groups):
-        times = {
-            name: _bounded([groups[number][name][:, 0] for groups in columns], apart=pair)
-            for name in columns[0][number]
-            if name != "wait_byte"
-        }
-        if times["hold_us"].low == 0.0:  # no echo shows where hold ends and Ts begins
-            sums = [(groups[number]["hold_us"] + groups[number]["sleep_us"])[:, 0] for groups in columns]
-            reach = _bounded(sums, apart=pair)
-            times["sleep_us"] = Interval.about(times["sleep_us"].value, times["sleep_us"].low, reach.high)
-        found.append(GroupFit(group.members, **times))
-    return which, tuple(found)
-
-
-def _known_members(path: SleepPath, structure: Structure) -> bool:
-    """Whether no other transmitters could be those of a single group."""
-    if len(structure.groups) != 1:
-        return True
-    members = structure.groups[0].members
-    others = [place for place, one in enumerate(path) if one.may_sleep is not False and place not in members]
-    return not others or all(path[place].may_sleep for place in members)
-
-
-def _bounded(samples: Sequence[Floats], *, apart: bool) -> Interval:
-    """An interval of a time, which has no negative values; one that begins near 0 begins at 0.
-
-    `apart`: it contains the interval of each of the samples, else that of all together.
-    """
-    parts = [of_samples(one) for one in (samples if apart else [np.concatenate(samples)])]
-    low, high = min(one.low for one in parts), max(one.high for one in parts)
-    return Interval(parts[0].value, 0.0 if low < _NEAR_ZERO * high else low, high)
 
 
 def _kind(likelihood: Likelihood, structure: Structure, groups: Sequence[GroupFit]) -> Kind:

@@ -6,7 +6,7 @@ those of one run, and those of all runs that are given together.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -20,8 +20,10 @@ from analysis.agent_file import read_agent_file
 from analysis.calibration import Estimate, LinkPolicy
 from analysis.configurations import Factors, State, state_text
 from analysis.interval import Interval, NotEnoughData
-from analysis.links.eee_policy import GroupFit, PolicyFit, fit_policy
+from analysis.links.eee_policy import PolicyFit, fit_policy
 from analysis.links.link_symptoms import EndView, compare_ends, symptoms_of
+from analysis.links.policy_groups import GroupFit
+from analysis.links.policy_likelihood import PortTimes
 from analysis.links.probed_path import ProbedPath, Shown, end_view, probed_path, shown_in
 from analysis.links.probes import LATE_NS, Probes, echo_wire_byte
 from analysis.links.separate import EXCHANGED
@@ -33,6 +35,9 @@ from record.samples import RunSamples
 from record.trials import Trial, read_trials
 
 Pair = tuple[str, str]
+
+_CONTRADICTED: Final = 5.7
+"""Half the 99 % quantile of chi-square with three degrees of freedom: the times of the ports."""
 
 _TIMES: Final = ("hold_us", "sleep_us", "wake_us", "fast_wake_us", "deep_after_us", "wait_us")
 
@@ -50,9 +55,10 @@ class _Ended:
 
 
 @lru_cache(maxsize=64)
-def _fitted(probed: _Ended, awake: _Ended, path: SleepPath) -> PolicyFit:
+def _fitted(probed: _Ended, awake: _Ended, path: SleepPath, ports: PortTimes | None) -> PolicyFit:
     """Fitted once in a process: a study asks again after each block, also for pairs that it did not measure."""
-    return fit_policy(read_probes(probed.trials), path, read_probes(awake.trials) if awake.trials else None)
+    without_eee = read_probes(awake.trials) if awake.trials else None
+    return fit_policy(read_probes(probed.trials), path, without_eee, ports=ports)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +73,17 @@ class ProbedPair:
     path: ProbedPath
     lab: Lab | None
 
-    def fit(self) -> PolicyFit:
-        """The policy; not paired if there are no probes with EEE off."""
-        return _fitted(_Ended.of(self.trials), _Ended.of(self.awake), self.path.transmitters)
+    def fit(self, ports: PortTimes | None = None) -> PolicyFit:
+        """The policy; not paired if there are no probes with EEE off.
+
+        `ports`: the times of its switches' ports; not used where its echoes contradict them.
+        """
+        probed, awake, path = _Ended.of(self.trials), _Ended.of(self.awake), self.path.transmitters
+        plain = _fitted(probed, awake, path, None)
+        if ports is None or plain.kind != "hold" or (plain.which and len(plain.groups) == 1):
+            return plain
+        given = _fitted(probed, awake, path, ports)
+        return given if given.kind == "hold" and given.height > plain.height - _CONTRADICTED else plain
 
     @property
     def symptoms(self) -> tuple[str, ...]:
@@ -85,11 +99,14 @@ class ProbedPair:
         return tuple(dict.fromkeys(found))
 
 
-def fit_links(samples: RunSamples, others: Sequence[RunSamples] = ()) -> tuple[dict[str, LinkPolicy], tuple[str, ...]]:
+def fit_links(
+    samples: RunSamples, others: Sequence[RunSamples] = (), ports: Mapping[str, PortTimes] | None = None
+) -> tuple[dict[str, LinkPolicy], tuple[str, ...]]:
     """By name ("n01-n02", and the state of the lab if several were probed), the policy of each probed path.
 
     Second, a sentence for each path of which no policy is claimed. `others`: runs that may have its echoes with EEE
     off, and more of its own: a path that several runs probed is fitted with the last of them, to the echoes of all.
+    `ports`: by switch, the times of its ports where another path showed them (`separate`).
     NotEnoughData if no valid trial probed a path.
     """
     probed = probed_pairs(samples, others)
@@ -104,7 +121,7 @@ def fit_links(samples: RunSamples, others: Sequence[RunSamples] = ()) -> tuple[d
         if any(_begun_ns(other) > _begun_ns(one) for other in alike):
             continue
         try:
-            found[name] = _claimed(_together(one, alike))
+            found[name] = _claimed(_together(one, alike), ports or {})
         except NotEnoughData as error:
             refused.append(f"{name}: {error}")
     return found, tuple(refused)
@@ -138,13 +155,14 @@ def _together(one: ProbedPair, alike: Sequence[ProbedPair]) -> ProbedPair:
     return replace(one, trials=trials, awake=tuple(awake.values()))
 
 
-def _claimed(one: ProbedPair) -> LinkPolicy:
+def _claimed(one: ProbedPair, ports: Mapping[str, PortTimes]) -> LinkPolicy:
     if not one.awake and not one.path.sleeps_nowhere:
         raise NotEnoughData(
             "it was probed only with EEE as it was, so a rise of the hosts themselves cannot be told from sleep: "
             "probe it with EEE off too (`eeectl probe --paired`), and name both runs."
         )
-    fit = one.fit()
+    switches = dict.fromkeys(each.end.split(":")[0] for each in one.path.transmitters if not each.card)
+    fit = one.fit(next((ports[name] for name in switches if name in ports), None))
     if fit.kind != "off" and fit.explained <= 0.0:
         raise NotEnoughData(
             f"no policy explains its round trips (explained fraction {fit.explained:.2f}): probe again on a quiet lab."

@@ -8,33 +8,62 @@ Parameters: base, log noise, weights of the terms of the hosts' rise, then, wher
 delays the answer (the rest is the sender's own, after the answer came), then the groups' times.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from scipy.special import gammaln
 
-from analysis.interval import Floats
+from analysis.interval import Floats, Interval
 from analysis.links.echo_delays import EchoDelays
 from analysis.links.host_rise import HostRise, rest_us
 from analysis.links.probes import Probes
 from analysis.links.sleep_path import SleepPath
-from analysis.links.structures import NOTHING, Structure
+from analysis.links.structures import NOTHING, TIMES, Structure
 
 FREEDOM: Final = 3.0
 LEAST_NOISE_US: Final = 0.01
 _MOST_ERROR_US: Final = 10.0
 _LOG_T: Final = float(gammaln((FREEDOM + 1) / 2) - gammaln(FREEDOM / 2) - 0.5 * np.log(FREEDOM * np.pi))
+_LEAST_WAKE_US: Final = 1.0
+"""A second group that wakes faster is none: no hold could be found of it. 1000BASE-T has 16.5 us."""
+
+_NORMAL_95: Final = 1.96
+_PORTS_DIFFER: Final = 0.005
 _ENTROPY: Final = 1.7735
 """Of a Student-t distribution with three degrees of freedom and a scale of 1."""
 
 
-class Likelihood:
-    """The likelihood of parameters given a path's echoes, with what is known of the hosts' own time."""
+@dataclass(frozen=True, slots=True)
+class PortTimes:
+    """What is known of a port's times beforehand; microseconds."""
 
-    def __init__(self, probes: Probes, path: SleepPath, rise: HostRise) -> None:
+    hold_us: Interval
+    sleep_us: Interval
+    wake_us: Interval
+
+    def log_prior(self, times: Mapping[str, Floats]) -> Floats:
+        """Of candidates' times by name, shape (candidates, 1) each; normal, with the intervals' widths.
+
+        Simplification: ports of one kind are alike to within half a percent.
+        """
+        total = np.zeros(len(next(iter(times.values()))))
+        for name in TIMES["deep"]:
+            known: Interval = getattr(self, name)
+            scale_us = float(np.hypot(known.half_width / _NORMAL_95, _PORTS_DIFFER * known.value))
+            total -= 0.5 * ((times[name][:, 0] - known.value) / scale_us) ** 2
+        return total
+
+
+class Likelihood:
+    """The likelihood of parameters given a path's echoes, with what is known of the hosts' own time and of ports."""
+
+    def __init__(self, probes: Probes, path: SleepPath, rise: HostRise, ports: PortTimes | None = None) -> None:
         self.probes = probes
         self.path = path
         self.rise = rise
+        self.ports = ports
         kept = probes.usable
         kept[np.flatnonzero(kept)[:1]] = False  # how long its predecessor waited is unknown
         self.kept = kept
@@ -75,7 +104,11 @@ class Likelihood:
 
     def bounds(self, structure: Structure) -> Floats:
         """Lower and upper bounds of the groups' times, shape (2, parameters)."""
-        rows = [self._bursts if name == "wait_byte" else (0.0, self._bounds[name]) for _, name in structure.names]
+        least = {"wake_us": _LEAST_WAKE_US} if len(structure.groups) > 1 else {}
+        rows = [
+            self._bursts if name == "wait_byte" else (least.get(name, 0.0), self._bounds[name])
+            for _, name in structure.names
+        ]
         return np.array(rows, dtype=float).reshape(-1, 2).T
 
     def log_probability(self, structure: Structure, thetas: Floats, *, sharp: bool = False) -> Floats:
@@ -87,14 +120,26 @@ class Likelihood:
         columns = thetas[:, self.common :]
         with np.errstate(invalid="ignore"):
             inside = np.all((columns >= low) & (columns <= high), axis=1)
+            for group in structure.split(columns):
+                if "fast_wake_us" in group:  # else it is none
+                    inside &= group["fast_wake_us"][:, 0] <= group["wake_us"][:, 0]
         inside &= thetas[:, 1] > np.log(LEAST_NOISE_US)
         if self._rises:
             inside &= (thetas[:, self._share] >= 0.0) & (thetas[:, self._share] <= 1.0)
-        prior = self.rise.log_prior(thetas[:, 0], thetas[:, 2 : self._share])
+        prior = self.rise.log_prior(thetas[:, 0], thetas[:, 2 : self._share]) + self.ports_prior(structure, thetas)
         found = np.full(len(thetas), -np.inf)
         if inside.any():
             found[inside] = self._log_likelihood(structure, thetas[inside], sharp=sharp) + prior[inside]
         return found
+
+    def ports_prior(self, structure: Structure, thetas: Floats) -> Floats:
+        """What is known of ports, of the times of groups that are ports alone; shape (candidates,)."""
+        total = np.zeros(len(thetas))
+        if self.ports is not None:
+            for group, times in zip(structure.groups, structure.split(thetas[:, self.common :]), strict=True):
+                if not any(self.path[place].card for place in group.members):
+                    total += self.ports.log_prior(times)
+        return total
 
     def _log_likelihood(self, structure: Structure, thetas: Floats, *, sharp: bool) -> Floats:
         left = self.rtt_us - self.known_us - thetas[:, :1]

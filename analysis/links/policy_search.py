@@ -14,7 +14,7 @@ import numpy as np
 
 from analysis.interval import Floats
 from analysis.links.policy_likelihood import LEAST_NOISE_US, Likelihood
-from analysis.links.policy_starts import Step, starts, steps_of
+from analysis.links.policy_starts import Step, standard_ts_us, starts, steps_of
 from analysis.links.structures import Structure
 
 _POPULATION: Final = 40
@@ -70,7 +70,10 @@ def search(likelihood: Likelihood, structures: Iterable[Structure], random: np.r
     near = [_climb(likelihood, top.structure, top.population, random, _MOST_ROUNDS) for top in near]
     best = max(top.height for top in near)
     near = [_walked(likelihood, top, random) if top.height > best - _HOPELESS / 2 else top for top in near]
-    near += [_exchanged(likelihood, top, random) for top in near if exchangeable(top.structure)]
+    near += [
+        *(_exchanged(likelihood, top, random) for top in near if exchangeable(top.structure)),
+        *(_alike(likelihood, top, random) for top in near if len(top.structure.groups) == 2),
+    ]
     return (*near, *far)
 
 
@@ -223,6 +226,30 @@ def _exchanged(likelihood: Likelihood, top: Top, random: np.random.Generator) ->
     return _annealed(likelihood, top.structure, swapped, random)
 
 
+def _alike(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Top:
+    """The search of a structure of two groups, started where both have one hold and the standard's Ts.
+
+    That is common, and a corner of what explains the echoes, which a search from elsewhere may not reach.
+    """
+    start, (first, second) = likelihood.common, top.structure.groups
+    place = {key: start + number for number, key in enumerate(top.structure.names)}
+    holds_us = [float(top.best[place[number, "hold_us"]]) for number in (0, 1)]
+    wakes_us = float(top.structure.path_wake_us(top.best[None, start:])[0])
+    drawn = np.repeat(top.best[None], _STARTS, axis=0)
+    part = random.uniform(0.03, 0.97, size=_STARTS)
+    edge_us = min(holds_us) + part * wakes_us / 2
+    between = random.random(_STARTS) < 0.5
+    edge_us[between] = random.uniform(min(holds_us), max(holds_us), size=int(between.sum()))
+    share = random.uniform(0.03, 0.97, size=_STARTS)
+    for number, group, mine in ((0, first, share), (1, second, 1.0 - share)):
+        drawn[:, place[number, "hold_us"]] = edge_us + random.normal(size=_STARTS)
+        drawn[:, place[number, "sleep_us"]] = standard_ts_us(likelihood) * random.uniform(0.95, 1.05, size=_STARTS)
+        drawn[:, place[number, "wake_us"]] = mine * wakes_us / len(group.members)
+    low, high = likelihood.bounds(top.structure)
+    drawn[:, start:] = np.clip(drawn[:, start:], low + 1e-6, high - 1e-6)
+    return _annealed(likelihood, top.structure, drawn, random)
+
+
 def _walked(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Top:
     """Follow a valley that the search has not reached the end of, by a walk."""
     for _ in range(_MOST_WALKS):
@@ -240,10 +267,21 @@ def _walked(likelihood: Likelihood, top: Top, random: np.random.Generator) -> To
     return top
 
 
-def draws(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Floats:
-    """Draws from the posterior of a structure about its top, shape (draws, parameters)."""
-    chain: Floats = _walk(likelihood, top, random, _BURN_IN + _DRAWN).get_chain(discard=_BURN_IN, flat=True)
-    return chain
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Draws from the posterior of a structure about its top, shape (draws, parameters), and their log posteriors."""
+
+    structure: Structure
+    thetas: Floats
+    heights: Floats
+
+
+def draws(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Chain:
+    """Draws from the posterior of a structure about its top."""
+    sampler = _walk(likelihood, top, random, _BURN_IN + _DRAWN)
+    thetas: Floats = sampler.get_chain(discard=_BURN_IN, flat=True)
+    heights: Floats = sampler.get_log_prob(discard=_BURN_IN, flat=True)
+    return Chain(top.structure, thetas, heights)
 
 
 def _walk(likelihood: Likelihood, top: Top, random: np.random.Generator, steps: int) -> emcee.EnsembleSampler:

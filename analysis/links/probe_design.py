@@ -7,7 +7,8 @@ first echoes have gaps over the whole range, and the next ones, after a first fi
 import numpy as np
 
 from analysis.interval import Floats, Interval
-from analysis.links.eee_policy import GroupFit, PolicyFit
+from analysis.links.eee_policy import PolicyFit
+from analysis.links.policy_groups import GroupFit
 
 _MARGIN = 0.5
 """Fraction of an uncertain range that is added on both sides of it."""

@@ -80,6 +80,15 @@ def candidates(path: SleepPath, *, bursts: bool) -> Iterator[Structure]:
             yield Structure((Group("deep", first), Group("deep", second)))
 
 
+def is_even(path: SleepPath, structure: Structure) -> bool:
+    """Whether each group has all or none of the ports that may sleep, and of the cards."""
+    for card in (False, True):
+        may = {place for place, one in enumerate(path) if one.card == card and one.may_sleep is not False}
+        if any(0 < len(may & set(group.members)) < len(may) for group in structure.groups):
+            return False
+    return True
+
+
 def _distinct(known: set[int], *sets: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Sets that have all the known members, one of each size: places hardly matter to a single group."""
     sizes: set[int] = set()

@@ -10,7 +10,7 @@ from typing import Final
 
 from analysis.calibration import Calibration, Estimate, LinkPolicy, PortPower, SwitchPower
 from analysis.interval import Interval
-from analysis.links.separate import is_pair
+from analysis.links.separate import is_open
 from analysis.programs.changes import worst_slowdowns
 from eeectl.study.decide import BlockKind, Parameter, Past
 from eeectl.study.folder import Block
@@ -80,7 +80,7 @@ def _policies(evidence: Evidence, precision: float) -> Iterator[Parameter]:
             continue
         for words, estimate in _times(link):
             yield _relative(f"{name}: {words}", "us", estimate.interval, precision, least_blocks=1)
-        if is_pair(link):
+        if is_open(link):
             yield Parameter(f"{name}: {_WHOSE}", "", None, 1.0, _NO_TRUNK, tries=2)
     if PROBES in evidence.runs and not links:
         yield Parameter("EEE policy", "us", None, 1.0, _why(evidence, "no path was probed"))

@@ -1,4 +1,4 @@
-"""Which of two groups of wakes is the switches', said by a path on which only ports sleep."""
+"""Which times are the switches', said by a path on which only ports sleep."""
 
 import json
 from pathlib import Path
@@ -8,12 +8,17 @@ import numpy as np
 import pytest
 
 from analysis.calibration import LinkPolicy
+from analysis.interval import Interval
+from analysis.links.eee_policy import fit_policy
 from analysis.links.fit_links import fit_links
 from analysis.links.path_delay import Policy, echo_extra_us
+from analysis.links.policy_likelihood import PortTimes
 from analysis.links.probed_path import EEE_FILE
-from analysis.links.probes import ECHO_WIRE_BYTE
-from analysis.links.separate import EXCHANGED, separated
+from analysis.links.probes import ECHO_WIRE_BYTE, Probes
+from analysis.links.separate import ports_alone
+from analysis.links.sleep_path import plain_path
 from record.samples import RunSamples
+from tests.support.measured.echo_bench import AWAKE, Bench, HostTime, Sleep
 from tests.support.measured.synthetic_run import BASE_NS, Writer, about, calibration, write_run
 
 HOSTS = ("n01", "n02", "n03")
@@ -24,58 +29,65 @@ def _policy(*ends: str, **more: Any) -> LinkPolicy:
     return plain.model_copy(update={"ends": ends, "card_wake_us": None, "which": True, **more})
 
 
-def _pair(port_us: float, card_us: float) -> LinkPolicy:
-    return _policy(
-        "sw1:gi1/0/1",
-        "n01:eth0",
-        which=False,
-        wake_us=about(port_us),
-        card_wake_us=about(card_us),
-        hold_us=about(1_000.0),
-        card_hold_us=about(300.0),
-        sleep_us=about(182.0),
-        card_sleep_us=about(5.0),
-        unknown=(EXCHANGED, "else"),
-    )
+def _ports(switch: str = "sw1", **more: Any) -> LinkPolicy:
+    return _policy(f"{switch}:gi1/0/11", "sw2:gi1/0/11", wake_us=about(60.0), **more)
 
 
-def _ports(wake_us: float, switch: str = "sw1") -> LinkPolicy:
-    return _policy(f"{switch}:gi1/0/11", "sw2:gi1/0/11", wake_us=about(wake_us))
-
-
-def test_the_group_with_the_wake_of_ports_alone_is_the_ports() -> None:
-    right = separated({"a": _pair(60.0, 16.5), "trunk": _ports(60.3)}, HOSTS)["a"]
-    turned = separated({"a": _pair(16.5, 60.0), "trunk": _ports(60.3)}, HOSTS)["a"]
-    assert right.which
-    assert turned.which
-    for name, port in (("wake_us", 60.0), ("card_wake_us", 16.5)):
-        found = getattr(right, name), getattr(turned, name)
-        assert [one.value for one in found if one is not None] == [port, port]
-    assert right.unknown == turned.unknown == ("else",)
-    # All times of a group go together.
-    assert right.hold_us is not None
-    assert turned.hold_us is not None
-    assert (right.hold_us.value, turned.hold_us.value) == (1_000.0, 300.0)
+def test_a_path_on_which_only_ports_sleep_says_the_times_of_its_switches() -> None:
+    found = ports_alone({"trunk": _ports(), "elsewhere": _ports("sw3")}, HOSTS)
+    assert set(found) == {"sw1", "sw2", "sw3"}
+    assert found["sw1"].wake_us.value == 60.0
 
 
 @pytest.mark.parametrize(
-    "others",
+    "link",
     [
-        {},
-        {"trunk": _ports(60.0, switch="sw3").model_copy(update={"ends": ("sw3:1", "sw4:1")})},  # of other switches
-        {"trunk": _ports(35.0)},  # fits neither group
-        {"trunk": _policy("sw1:1", "sw2:1", wake_us=about(35.0, 0.9))},  # fits both
-        {"path": _policy("sw1:1", "n02:eth0", wake_us=about(60.0))},  # has a card of its own
+        _ports(kind="off"),
+        _ports(which=False),
+        _ports(card_wake_us=about(35.0)),
+        _policy("sw1:1", "n02:eth0", wake_us=about(60.0)),  # has a card of its own
     ],
 )
-def test_without_a_clear_answer_the_pair_stays_unordered(others: dict[str, LinkPolicy]) -> None:
-    pair = _pair(60.0, 16.5)
-    assert separated({"a": pair, **others}, HOSTS)["a"] == pair
+def test_any_other_path_says_nothing_of_ports(link: LinkPolicy) -> None:
+    assert ports_alone({"a": link}, HOSTS) == {}
 
 
-def test_what_is_settled_stays_as_it_is() -> None:
-    settled = _policy("sw1:gi1/0/1", "n01:eth0", card_wake_us=about(16.5))
-    assert separated({"a": settled, "trunk": _ports(16.5)}, HOSTS)["a"] == settled
+DEEP = {"hold_us": 1000.0, "sleep_us": 182.0, "wake_us": 60.0, "wake_during_sleep_us": 60.0}
+CARD = {**DEEP, "wake_us": 16.5, "wake_during_sleep_us": 16.5}
+
+
+def _echoes(ports: Sleep, cards: Sleep, seed: int) -> Probes:
+    random = np.random.default_rng(seed)
+    bench = Bench([cards, ports, cards, ports], hosts=HostTime(noise_us=0.5, one_sided=False), random=random)
+    sent, rtt = bench.echoes(random.uniform(300, 4000, size=800))
+    return Probes.of(sent, rtt)
+
+
+def _known(hold_us: float, sleep_us: float, wake_us: float) -> PortTimes:
+    return PortTimes(*(Interval.plus_minus(value, 0.005 * value) for value in (hold_us, sleep_us, wake_us)))
+
+
+def test_known_ports_say_whose_times_are_whose() -> None:
+    """One hold of ports and cards: by themselves echoes know the sum of the wakes, and little else."""
+    on, off = _echoes(Sleep("deep", DEEP), Sleep("deep", CARD), 1), _echoes(AWAKE, AWAKE, 2)
+    plain = fit_policy(on, plain_path(), off)
+    assert not plain.which
+    fit = fit_policy(on, plain_path(), off, ports=_known(1000.0, 182.0, 60.0))
+    assert fit.which
+    assert fit.height > plain.height - 5.7
+    for group, members, wake_us in zip(fit.groups, ((1, 3), (0, 2)), (60.0, 16.5), strict=True):
+        assert group.members == members
+        assert group.wake_us.low - 0.1 <= wake_us <= group.wake_us.high + 0.1
+        assert group.hold_us.low - 0.1 <= 1000.0 <= group.hold_us.high + 0.1
+
+
+def test_echoes_contradict_ports_that_are_not_theirs() -> None:
+    """Holds that differ show whose wake is whose nearly; ports of other times then explain the echoes far worse."""
+    cards = Sleep("deep", {**CARD, "hold_us": 500.0})
+    on, off = _echoes(Sleep("deep", DEEP), cards, 1), _echoes(AWAKE, AWAKE, 2)
+    plain = fit_policy(on, plain_path(), off)
+    other = fit_policy(on, plain_path(), off, ports=_known(1000.0, 182.0, 35.0))
+    assert other.height < plain.height - 5.7
 
 
 def test_echoes_with_eee_on_at_a_trunk_alone_have_a_policy_of_ports_with_a_name_of_its_own(tmp_path: Path) -> None:

@@ -1,0 +1,79 @@
+"""How far each time of a structure can go while the echoes stay nearly as likely: profile-likelihood intervals.
+
+Quantiles of a posterior leave out the ends of a ridge along which the likelihood is flat, and there the truth often is:
+where ports and cards have one hold, the cards' wait hides where the ports' own hold ends and Ts begins, and the ports'
+true times are the corner of all those that explain the echoes. The range of a parameter over all candidates whose log
+posterior is within half of chi-square's 95 % quantile of the top's has that corner (Venzon and Moolgavkar 1988), and
+for a parameter that the echoes determine it is the interval of its quantiles.
+"""
+
+from typing import Final
+
+import numpy as np
+
+from analysis.interval import Floats
+from analysis.links.policy_likelihood import Likelihood
+from analysis.links.policy_search import Chain, Top
+
+DROP: Final = 1.92
+"""Half the 95 % quantile of chi-square with one degree of freedom."""
+
+_POPULATION: Final = 40
+_ROUNDS: Final = 60
+_STILL: Final = 15
+
+
+def reaches(likelihood: Likelihood, top: Top, chain: Chain, random: np.random.Generator) -> Floats:
+    """The lowest and the highest value of each of the groups' times, shape (2, parameters)."""
+    best = max(top.height, float(chain.heights.max()))
+    order = np.argsort(-chain.heights)
+    likely = np.unique(chain.thetas[order[: 4 * _POPULATION]], axis=0)
+    picked = likely[random.permutation(len(likely))[: _POPULATION - 1]]
+    start = np.vstack((top.best[None], picked))
+    heights = likelihood.log_probability(top.structure, start)
+    columns = range(likelihood.common, start.shape[1])
+    found = [
+        [_farthest(likelihood, top, (start, heights), (column, sign), best - DROP, random) for column in columns]
+        for sign in (-1.0, 1.0)
+    ]
+    return np.array(found)
+
+
+def _farthest(
+    likelihood: Likelihood,
+    top: Top,
+    start: tuple[Floats, Floats],
+    goal: tuple[int, float],
+    least: float,
+    random: np.random.Generator,
+) -> float:
+    """The farthest value of a column in a direction at a height of at least `least`, by differential evolution."""
+    population, heights = (one.copy() for one in start)
+    column, sign = goal
+    count, size = population.shape
+    value = _far(population, heights, goal, least)
+    last, still = value, 0
+    for _ in range(_ROUNDS):
+        picks = random.random((count, count)).argsort(axis=1)[:, :3]
+        scale = random.uniform(0.4, 1.0, size=(count, 1))
+        a, b, c = (population[picks[:, number]] for number in range(3))
+        crossed = random.random((count, size)) < 0.9
+        crossed[np.arange(count), random.integers(size, size=count)] = True
+        tried = np.where(crossed, a + scale * (b - c), population)
+        found = likelihood.log_probability(top.structure, tried)
+        inside, was_inside = found >= least, heights >= least
+        farther = sign * tried[:, column] > sign * population[:, column]
+        better = np.where(was_inside, inside & farther, inside | (found > heights))
+        population[better], heights[better] = tried[better], found[better]
+        value = _far(population, heights, goal, least)
+        still = 0 if sign * (value - last) > 1e-3 * max(abs(last), 1.0) else still + 1
+        last = value
+        if still >= _STILL:
+            break
+    return value
+
+
+def _far(population: Floats, heights: Floats, goal: tuple[int, float], least: float) -> float:
+    column, sign = goal
+    inside = population[heights >= least, column]
+    return float(sign * (sign * inside).max()) if len(inside) else float(population[int(np.argmax(heights)), column])
