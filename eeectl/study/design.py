@@ -1,10 +1,11 @@
 """Design the experiments of a study from a lab's inventory, as files that a user may edit.
 
-The pilot has four. Echoes after pauses, for the EEE policy of the links of two hosts at one switch and of a third host
-at another switch (Miwa 2013, section 5.1). An Alltoall with pauses, with EEE on and off (section 5.2). Links that the
-network can spare, on and off (Koibuchi 2011, section V). Power of switches by stages of their ports (shut, link,
-asleep). The study then extends them block by block (`decide.py`), and adds echoes with gaps near the
-edges of the policies that it found (`edges`), and power under load (`traffic`).
+The pilot has five. Echoes after pauses, for the EEE policy of the links of two hosts at one switch (Miwa 2013, section
+5.1). The same over a trunk, with EEE at switches' ports alone: without it echoes hardly say which times are the ports'
+and which the cards'. An Alltoall with pauses, with EEE on and off (section 5.2). Links that the network can spare, on
+and off (Koibuchi 2011, section V). Power of switches by stages of their ports (shut, link, asleep). The study then
+extends them block by block (`decide.py`), and adds echoes with gaps near the edges of the policies that it found
+(`edges`), and power under load (`traffic`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -101,7 +102,10 @@ def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] 
             f"lab {lab.name} has fewer than two hosts at switches with EEE: add hosts to the inventory, or name them."
         )
     programs = chosen if hosts else chosen[: effort.program_hosts]
-    made = [_probes(lab, effort, chosen, agent_user), _alltoall(lab, effort, programs, agent_user)]
+    alone = _ports_alone(lab, effort, chosen, agent_user)
+    probed = chosen[: 3 if alone is None else 2]
+    made = [_probes(lab, effort, probed, agent_user), *([] if alone is None else [alone])]
+    made.append(_alltoall(lab, effort, programs, agent_user))
     left_out = []
     spare = _spare(lab, topology)
     fed = {outlet.feeds for outlet in lab.outlets}
@@ -184,7 +188,7 @@ def _experiment(lab: Lab, name: str, about: str, slow: Collection[str], **rest: 
 
 
 def _probes(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str) -> Content:
-    targets = list(hosts[1:3])
+    targets = list(hosts[1:])
     links = [hosts[0], *targets, *_names(_between(lab, (hosts[0], *targets)))]
     return _experiment(
         lab,
@@ -272,14 +276,13 @@ def edges(probes: Content, pair: tuple[str, str], range_us: tuple[float, float],
     }
 
 
-def which(lab: Lab, probes: Content) -> Content | None:
+def _ports_alone(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str) -> Content | None:
     """Echoes that wait for switches' ports alone: EEE on and off at the trunks, and off at both hosts.
 
-    None if the pilot's echoes pass no trunk.
+    None if no trunk joins the first host's switch with another one's.
     """
-    source, targets = probes["measure"]["probe"]["from"], probes["factors"]["to"]
     homes = Topology.of(lab).homes
-    far = next((name for name in targets if homes[name].device != homes[source].device), "")
+    source, far = hosts[0], next((name for name in hosts[1:] if homes[name].device != homes[hosts[0]].device), "")
     trunks = _names(_between(lab, (source, far))) if far else []
     if not trunks:
         return None
@@ -287,14 +290,9 @@ def which(lab: Lab, probes: Content) -> Content | None:
         "eee": {"links": trunks, "levels": ["on", "off"]},
         "cards": {"kind": "eee", "links": [source, far], "levels": ["off"]},
     }
-    return {
-        **probes,
-        "name": "which-wakes",
-        "about": "Round-trip time where only switches' ports may sleep, which says which wakes are theirs.",
-        "factors": factors,
-        "slow": ["eee", "cards"],
-        "measure": {"probe": {**probes["measure"]["probe"], "to": far}},
-    }
+    about = "Round-trip time where only switches' ports may sleep, which says what of other paths is theirs."
+    probes = _probes(lab, effort, (source, far), agent_user)
+    return {**probes, "name": "ports-alone", "about": about, "factors": factors, "slow": ["eee", "cards"]}
 
 
 def _power(lab: Lab, effort: Effort, spare: Sequence[Link], switches: Sequence[str], hosts: Sequence[str]) -> Content:

@@ -23,10 +23,10 @@ from eeectl.study.decide import CannotBeKnown, Decision, Known, NeedsMore, Param
 from eeectl.study.folder import Block, StudyFolder
 from eeectl.study.parameters import (
     EDGES,
+    PORTS,
     POWER,
     PROBES,
     TRAFFIC,
-    WHICH,
     Evidence,
     history_of,
     kinds_of,
@@ -100,7 +100,7 @@ class Measuring:
             self._fit(part, [RunSamples(path) for path in paths])
         self._stale.clear()
         failures = tuple(sentence for part in self._failures.values() for sentence in part)
-        return Evidence(self._found, failures, runs, self._metered(runs), WHICH in self._later)
+        return Evidence(self._found, failures, runs, self._metered(runs))
 
     def _fit(self, part: Part, runs: Sequence[RunSamples]) -> None:
         """Fit one part; what was known of it before is forgotten."""
@@ -155,10 +155,7 @@ class Measuring:
     @cached_property
     def _later(self) -> Mapping[str, design.Content]:
         """Experiments that the pilot does not have, by name, where the lab allows them."""
-        found = {WHICH: design.which(self.lab, self.folder.content(PROBES))}
-        if POWER in self.folder.names:
-            found[TRAFFIC] = design.traffic(self.lab, self.folder.content(POWER))
-        return {name: content for name, content in found.items() if content is not None}
+        return {TRAFFIC: design.traffic(self.lab, self.folder.content(POWER))} if POWER in self.folder.names else {}
 
     def _edges(self, kind: str) -> str:
         """Write the experiment of a block near the edges of a pair's policy; its name."""
@@ -201,7 +198,7 @@ class Measuring:
 
 def _parts_of(kind: str) -> set[Part]:
     """What a block of a kind may change; run times are fitted at the end, as no decision needs their models."""
-    if kind in (PROBES, WHICH) or kind.startswith(f"{EDGES}-"):
+    if kind in (PROBES, PORTS) or kind.startswith(f"{EDGES}-"):
         return {"links"}
     return {"power"} if kind in (POWER, TRAFFIC) else set()
 

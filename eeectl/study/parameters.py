@@ -20,7 +20,7 @@ PROGRAM: Final = "alltoall-eee"
 LINKS: Final = "links-off"
 POWER: Final = "power-staged"
 TRAFFIC: Final = "power-traffic"
-WHICH: Final = "which-wakes"
+PORTS: Final = "ports-alone"
 EDGES: Final = "edges"
 """Names of experiments, and of the kinds of their blocks; `edges-n01-n02` is of one pair."""
 
@@ -28,9 +28,11 @@ _FEWEST: Final = 2
 _POWER_TRIES: Final = 12  # four times the pilot's blocks: half of its noise
 _EDGE_KNOWLEDGE: Final = 0.3
 _EDGE_SHARE: Final = 0.5
-_WHICH_SHARE: Final = 1.0
 _TRAFFIC_SHARE: Final = 3.0
 _MEAN, _EDGE = 0.5, 1.0
+_ALONE: Final = " cards=off "
+"""In the names of the paths of `PORTS`."""
+
 _WHOSE: Final = "which wakes are the switch's"
 _NO_TRUNK: Final = "the wakes over a trunk alone, where hosts do not sleep, are not there or fit both groups"
 
@@ -47,8 +49,6 @@ class Evidence:
     failures: tuple[str, ...]
     runs: Mapping[str, tuple[Path, int]]
     metered: Mapping[str, float]
-    over_trunk: bool = False
-    """Whether the pilot's echoes pass a trunk, so that ports can sleep alone."""
 
 
 def parameters_of(evidence: Evidence, precision: float) -> tuple[Parameter, ...]:
@@ -164,12 +164,7 @@ def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequen
         own = times[TRAFFIC]
         cost_s = own[-1] if own else _TRAFFIC_SHARE * power_s
         found.append(BlockKind(TRAFFIC, cost_s, evidence.runs.get(TRAFFIC, (None, 0))[1], bit))
-    whose = {name: _MEAN for name in names if name.endswith(_WHOSE)}
     probe_s = next((kind.cost_s for kind in found if kind.name == PROBES), 0.0)
-    if probe_s and whose and evidence.over_trunk:
-        own = [block.time_s for block in blocks if block.kind == WHICH]
-        cost_s = own[-1] if own else _WHICH_SHARE * probe_s
-        found.append(BlockKind(WHICH, max(cost_s, 1.0), evidence.runs.get(WHICH, (None, 0))[1], whose))
     links = {} if evidence.calibration is None else evidence.calibration.links
     for pair, link in links.items():
         if probe_s and link.hold_us is not None and link.sleep_us is not None and " " not in pair:
@@ -183,16 +178,19 @@ def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequen
     return tuple(found)
 
 
-_PILOT: Final = (PROBES, PROGRAM, LINKS, POWER)
+_PILOT: Final = (PROBES, PORTS, PROGRAM, LINKS, POWER)
 
 
 def _narrowed(kind: str, names: Sequence[str]) -> dict[str, float]:
     """The parameters that a kind of block narrows, with their exponents."""
     if kind == POWER:
         return {name: _MEAN for name in names if ": port " in name}
-    if kind == PROBES:
+    if kind in (PROBES, PORTS):
         times = {": hold": _EDGE, ": Ts": _MEAN, ": wakes of a round trip": _MEAN, "EEE policy": _MEAN}
-        return {name: exponent for name in names for end, exponent in times.items() if name.endswith(end)}
+        if kind == PORTS:
+            times[_WHOSE] = _MEAN
+        own = [name for name in names if kind == PORTS or _ALONE not in name]
+        return {name: exponent for name in own for end, exponent in times.items() if name.endswith(end)}
     eee = kind == PROGRAM
     return {name: _MEAN for name in names if ", slower with " in name and ("with eee" in name) == eee}
 

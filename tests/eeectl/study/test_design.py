@@ -8,7 +8,7 @@ import pytest
 from controller.experiments.experiment_file import experiment_of, read_experiment
 from controller.experiments.validation import order_for, validate_experiment
 from controller.planning.regulate import joined
-from eeectl.study.design import LOAD_SHARES, PILOT, design, edges, traffic, which
+from eeectl.study.design import LOAD_SHARES, PILOT, design, edges, traffic
 from eeectl.study.folder import Aim, Block, StudyFolder
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
@@ -25,11 +25,9 @@ def test_every_experiment_is_valid_for_its_lab(name: str) -> None:
     more = [traffic(lab, last)] if "power" in last["measure"] else []
     pair = probes["measure"]["probe"]["from"], probes["measure"]["probe"]["to"]
     more += [edges(probes, pair, (-5.0, 1_300.0), number) for number in (1, 2)]
-    alone = which(lab, probes)
-    assert (alone is None) == (name == "miwa")  # one switch has no trunk
-    more += [alone] if alone is not None else []
     names = [content["name"] for content in (*made.experiments, *more)]
     assert len(set(names)) == len(names)
+    assert ("ports-alone" in names) == (name != "miwa")  # one switch has no trunk
     for content in (*made.experiments, *more):
         source = YamlSource(content["name"], content)
         experiment = experiment_of(source)
@@ -113,7 +111,25 @@ def test_echoes_go_between_two_hosts_at_one_switch_first() -> None:
     homes = Topology.of(lab).homes
     pair = (probe["measure"]["probe"]["from"], probe["measure"]["probe"]["to"])
     assert len({homes[host].device for host in pair}) == 1
-    assert [homes[host].device for host in probe["factors"]["to"]][1] != homes[pair[0]].device
+    assert probe["factors"]["to"] == [pair[1]]
+
+
+def test_where_ports_alone_may_sleep_eee_is_off_at_both_hosts_and_varied_at_the_trunks_between() -> None:
+    lab = load_lab(find_lab("virtual"))
+    alone = next(one for one in design(lab, PILOT).experiments if one["name"] == "ports-alone")
+    homes = Topology.of(lab).homes
+    source, far = alone["measure"]["probe"]["from"], alone["measure"]["probe"]["to"]
+    switches = {homes[host].device for host in (source, far)}
+    assert len(switches) == 2
+    assert alone["factors"]["cards"]["links"] == [source, far]
+    assert alone["factors"]["cards"]["levels"] == ["off"]
+    trunks = [lab.find_link(name) for name in alone["factors"]["eee"]["links"]]
+    assert trunks
+    assert all({link.a.device, link.b.device} == switches for link in trunks)
+
+
+def test_in_a_lab_of_one_switch_echoes_go_to_two_hosts() -> None:
+    assert len(design(load_lab(find_lab("miwa")), PILOT).experiments[0]["factors"]["to"]) == 2
 
 
 def test_named_hosts_take_part_and_unknown_ones_are_refused() -> None:
