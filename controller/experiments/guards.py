@@ -66,7 +66,7 @@ class LatenessMonitor(Protocol):
         """The trial has ended."""
 
     def pace(self) -> str:
-        """How fast the lab's time runs now, such as "1/10 of the wall's"; empty at the wall's pace."""
+        """How fast the lab's time runs now, such as "1/10 of the wall's pace"; empty at the wall's pace."""
 
     def wall_s(self) -> float:
         """The time by which people wait, s, whatever the lab's time does; it counts from anywhere."""

@@ -259,8 +259,8 @@ class Runner:
         """The pace of the lab's time, where it is not that of the trial before; the first is the wall's."""
         if pace != self._pace:
             self._pace = pace
-            shown = pace or "the wall's"
-            yield f"from this trial on, lab time runs at {shown} pace."
+            shown = pace or "the wall's pace"
+            yield f"from this trial on, lab time runs at {shown}."
 
     def _on_shared_processors(self) -> bool:
         """The last trial was in a virtual lab at the wall's pace: ranks share this machine's processors there."""

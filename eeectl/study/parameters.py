@@ -34,6 +34,8 @@ _ALONE: Final = " cards=off "
 """In the names of the paths of `PORTS`."""
 
 _WHOSE: Final = "which wakes are the switch's"
+_HIDDEN: Final = ("hold", "Ts")
+_NOT_SAID: Final = "echoes over one switch do not say what of their wait is the ports' and what the cards'"
 _NO_TRUNK: Final = "the wakes over a trunk alone, where hosts do not sleep, are not there or fit both groups"
 
 
@@ -78,8 +80,11 @@ def _policies(evidence: Evidence, precision: float) -> Iterator[Parameter]:
     for name, link in links.items():
         if link.kind == "off":
             continue
+        hidden = is_open(link) and PORTS not in evidence.runs
         for words, estimate in _times(link):
-            yield _relative(f"{name}: {words}", "us", estimate.interval, precision, least_blocks=1)
+            floor = estimate.interval.half_width if hidden and words in _HIDDEN else 0.0
+            words_of = (f"{name}: {words}", "us", estimate.interval, precision)
+            yield _relative(*words_of, floor=floor, floor_why=_NOT_SAID, least_blocks=1)
         if is_open(link):
             yield Parameter(f"{name}: {_WHOSE}", "", None, 1.0, _NO_TRUNK, tries=2)
     if PROBES in evidence.runs and not links:
@@ -151,13 +156,18 @@ def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequen
     """What can be measured next, with the time that a block of its kind last took, or is likely to take."""
     names = [one.name for one in parameters]
     times = {name: [block.time_s for block in blocks if block.kind == name] for name in (*_PILOT, TRAFFIC)}
+    links = {} if evidence.calibration is None else evidence.calibration.links
+    hidden = {f"{pair}: {words}" for pair, link in links.items() if is_open(link) for words in _HIDDEN}
     found = []
     for name in _PILOT:
         if name in evidence.runs and times[name]:
             count = evidence.runs[name][1]
             later = times[name][1:]  # the first is the pilot's, which may have had several blocks
             first = later[-1] if later else times[name][0] / count
-            found.append(BlockKind(name, max(first, 1.0), count, _narrowed(name, names)))
+            narrows = _narrowed(name, names)
+            if name == PROBES:
+                narrows = {key: exponent for key, exponent in narrows.items() if key not in hidden}
+            found.append(BlockKind(name, max(first, 1.0), count, narrows))
     power_s = next((kind.cost_s for kind in found if kind.name == POWER), 0.0)
     bit = {name: _MEAN for name in names if name.startswith("traffic: ")}
     if power_s and bit:
@@ -165,9 +175,9 @@ def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequen
         cost_s = own[-1] if own else _TRAFFIC_SHARE * power_s
         found.append(BlockKind(TRAFFIC, cost_s, evidence.runs.get(TRAFFIC, (None, 0))[1], bit))
     probe_s = next((kind.cost_s for kind in found if kind.name == PROBES), 0.0)
-    links = {} if evidence.calibration is None else evidence.calibration.links
     for pair, link in links.items():
-        if probe_s and link.hold_us is not None and link.sleep_us is not None and " " not in pair:
+        probed = " " not in pair and not is_open(link)
+        if probe_s and probed and link.hold_us is not None and link.sleep_us is not None:
             kind = f"{EDGES}-{pair}"
             own = [block.time_s for block in blocks if block.kind == kind]
             cost_s = own[-1] if own else _EDGE_SHARE * probe_s

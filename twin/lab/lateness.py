@@ -49,17 +49,17 @@ class Lateness:
             labs.order(self._lab, "end_trial")
 
     def pace(self) -> str:
-        """The rate of the lab's clock, such as "1/10 of the wall's"; empty at the wall's pace.
+        """The rate of the lab's clock, such as "1/10 of the wall's pace"; empty at the wall's pace.
 
-        Where it has changed since `begin`, the mean with one digit, such as "0.08 of the wall's on average".
+        Where it has changed since `begin`, the mean, such as "0.08 times the wall's pace on average".
         """
         rate, lab_ns, wall_ns = self._clock()
         lab_before_ns, wall_before_ns = self._times_ns
         if wall_ns > wall_before_ns:
             mean = (lab_ns - lab_before_ns) / (wall_ns - wall_before_ns)
             if abs(mean / Fraction(rate) - 1) > _SAME_RATE:
-                return f"{mean:.1g} of the wall's on average"
-        return "" if rate == "1" else f"{rate} of the wall's"
+                return f"{mean:.2g} times the wall's pace on average"
+        return "" if rate == "1" else f"{rate} of the wall's pace"
 
     def wall_s(self) -> float:
         """The wall's monotonic time, s."""

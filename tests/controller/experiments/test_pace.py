@@ -22,11 +22,11 @@ def test_the_walls_pace_is_not_mentioned() -> None:
 def test_each_change_of_pace_is_noted_once() -> None:
     slow = "from this trial on, lab time runs at 1/10 of the wall's pace."
     back = "from this trial on, lab time runs at the wall's pace."
-    tenth = "1/10 of the wall's"
+    tenth = "1/10 of the wall's pace"
     assert _notes([tenth, tenth, "", tenth]) == [[slow], [], [back], [slow]]
 
 
-_TENTH = "1/10 of the wall's"
+_TENTH = "1/10 of the wall's pace"
 
 
 def _runner(pace: str | None) -> Runner:

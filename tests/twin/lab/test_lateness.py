@@ -44,16 +44,16 @@ def test_a_constant_rate_is_named_and_the_walls_is_not(clock: _Clock) -> None:
     assert monitor.pace() == ""
     monitor.begin(timed=False)
     clock.go_on(3.0, "1/10", 0.1)
-    assert monitor.pace() == "1/10 of the wall's"
+    assert monitor.pace() == "1/10 of the wall's pace"
 
 
 def test_a_rate_that_changed_is_told_by_its_mean(clock: _Clock) -> None:
     monitor = Lateness("lab")
     clock.go_on(1.0, "1/10", 0.1)
     clock.go_on(3.0, "1/50", 0.02)
-    assert monitor.pace() == "0.04 of the wall's on average"
+    assert monitor.pace() == "0.04 times the wall's pace on average"
     clock.go_on(1.0, "1", 1.0)
-    assert monitor.pace() == "0.2 of the wall's on average"
+    assert monitor.pace() == "0.23 times the wall's pace on average"
 
 
 def test_a_lab_without_a_clock_has_the_walls_pace(clock: _Clock, tmp_path: Path) -> None:
