@@ -39,6 +39,9 @@ _LEAST_KIND_GAIN: Final = 10.0
 _LEAST_PAIR_GAIN: Final = 6.0
 """The same for two groups beside one."""
 
+_LEAST_AWAKE: Final = 10
+"""Least number of echoes within the hold without which nobody saw that there is no Ts."""
+
 _UNEVEN: Final = 4.0
 """How much better two groups have to be of which one is a part of the cards, or of the ports: mostly all are alike."""
 
@@ -210,6 +213,7 @@ def _result(
     groups: tuple[GroupFit, ...] = ()
     wakes = None
     which = True
+    times: list[Drawn] = []
     if structure.groups:
         times = [
             Drawn(top.structure, part[:, common:], reaches(likelihood, top, chain, random))
@@ -222,7 +226,7 @@ def _result(
         standard_us = standard_ts_us(likelihood)
         which, groups = groups_of(likelihood.path, times, others, standard_us, ordered=ordered)
     fit = PolicyFit(
-        kind=_kind(likelihood, structure, groups),
+        kind=_kind(likelihood, times[0] if times else None),
         paired=likelihood.rise.known,
         path=likelihood.path,
         echoes=len(rtt_us),
@@ -284,14 +288,18 @@ def _lowest(likelihood: Likelihood, heads: Floats) -> Floats:
     return found
 
 
-def _kind(likelihood: Likelihood, structure: Structure, groups: Sequence[GroupFit]) -> Kind:
-    if not structure.groups:
+def _kind(likelihood: Likelihood, times: Drawn | None) -> Kind:
+    """The kind of the likeliest structure, by its own draws; None: nothing sleeps."""
+    if times is None:
         return "off"
-    timing = structure.groups[0].timing
+    timing = times.structure.groups[0].timing
     if timing != "deep":
         return timing
     speed_mbps = max(1, round(0.008 * 1000 / max(one.byte_us for one in likelihood.path)))
     shortest_us = _TOO_SHORT_US.get(speed_mbps, 0.0)
-    seen_awake = all(group.hold_us.low > float(np.quantile(likelihood.gap_us, 0.02)) for group in groups)
-    quick = all(group.sleep_us.high < shortest_us for group in groups)
+    groups = times.structure.split(times.times_us)
+    seen_awake = all(
+        int((likelihood.gap_us < of_samples(group["hold_us"]).low).sum()) >= _LEAST_AWAKE for group in groups
+    )
+    quick = all(of_samples(group["sleep_us"]).high < shortest_us for group in groups)
     return "fast" if seen_awake and quick else "hold"

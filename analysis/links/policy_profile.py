@@ -19,6 +19,9 @@ DROP: Final = 1.92
 """Half the 95 % quantile of chi-square with one degree of freedom."""
 
 _POPULATION: Final = 40
+_JITTER: Final = 1e-4
+"""Of a chain that hardly moved the same draw is taken several times."""
+
 _ROUNDS: Final = 60
 _STILL: Final = 15
 
@@ -28,8 +31,9 @@ def reaches(likelihood: Likelihood, top: Top, chain: Chain, random: np.random.Ge
     best = max(top.height, float(chain.heights.max()))
     order = np.argsort(-chain.heights)
     likely = np.unique(chain.thetas[order[: 4 * _POPULATION]], axis=0)
-    picked = likely[random.permutation(len(likely))[: _POPULATION - 1]]
-    start = np.vstack((top.best[None], picked))
+    picked = likely[random.permutation(max(len(likely), _POPULATION))[: _POPULATION - 1] % len(likely)]
+    moved = picked + _JITTER * random.normal(size=picked.shape) * np.maximum(np.abs(picked), 1.0)
+    start = np.vstack((top.best[None], moved))
     heights = likelihood.log_probability(top.structure, start)
     columns = range(likelihood.common, start.shape[1])
     found = [
