@@ -39,7 +39,7 @@ _LEAST_KIND_GAIN: Final = 10.0
 _LEAST_PAIR_GAIN: Final = 6.0
 """The same for two groups beside one."""
 
-_LEAST_AWAKE: Final = 10
+_LEAST_AWAKE: Final = 5
 """Least number of echoes within the hold without which nobody saw that there is no Ts."""
 
 _UNEVEN: Final = 4.0
@@ -299,7 +299,7 @@ def _kind(likelihood: Likelihood, times: Drawn | None) -> Kind:
     shortest_us = _TOO_SHORT_US.get(speed_mbps, 0.0)
     groups = times.structure.split(times.times_us)
     seen_awake = all(
-        int((likelihood.gap_us < of_samples(group["hold_us"]).low).sum()) >= _LEAST_AWAKE for group in groups
+        int((likelihood.rested_us < of_samples(group["hold_us"]).low).sum()) >= _LEAST_AWAKE for group in groups
     )
     quick = all(of_samples(group["sleep_us"]).high < shortest_us for group in groups)
     return "fast" if seen_awake and quick else "hold"
