@@ -312,6 +312,10 @@ def link_policy(fit: PolicyFit, path: ProbedPath, lost: int, symptoms: tuple[str
         first, second = second, groups[0]
     count = len(first.members) if first is not None else len([one for one in fit.path if not one.card]) or 1
     unknown = list(path.unknown if first is not None else ())
+    if first is not None and not (fit.which and second is not None):
+        unknown += [
+            f"It is unknown whether {host}'s card sleeps: its switch has no LPI counters." for host in path.uncounted
+        ]
     if not fit.which:
         unknown.append(
             EXCHANGED

@@ -30,12 +30,16 @@ Shown = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class ProbedPath:
-    """A path, and sentences about what is in force on it and what is unknown."""
+    """A path, links on which EEE is in force or not, and sentences about what is unknown.
+
+    `uncounted`: hosts of which no counter shows whether their card sleeps.
+    """
 
     transmitters: SleepPath
     in_force: tuple[str, ...] = ()
     not_in_force: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    uncounted: tuple[str, ...] = ()
 
     @property
     def sleeps_nowhere(self) -> bool:
@@ -81,8 +85,7 @@ def probed_path(
         found.append(Transmitter(str(end), card=card, may_sleep=may, byte_us=byte_us))
     first, second = found[: len(links)], found[len(links) :]
     states = {link.name: _in_force(shown, link) for link in links}
-    unknown = [f"It is unknown whether {host}'s card sleeps: its switch has no LPI counters." for host in silent]
-    unknown += [
+    unknown = [
         f"No switch showed whether EEE is in force on {name}." for name, state in states.items() if state is None
     ]
     return ProbedPath(
@@ -90,6 +93,7 @@ def probed_path(
         tuple(name for name, state in states.items() if state),
         tuple(name for name, state in states.items() if state is False),
         tuple(unknown),
+        tuple(silent),
     )
 
 

@@ -12,7 +12,7 @@ _MEASURE = "eeectl probe A B --paired, then eeectl fit RUN -o calibration.yaml"
 
 
 def policies(data: ReportData) -> Finding:
-    """One statement for each family whose links were probed: the shortest path speaks for it."""
+    """One statement for each family whose links were probed: a path of which all is known, the shortest one first."""
     links = {} if data.calibration is None else data.calibration.links
     if not links:
         return Finding(
@@ -23,7 +23,7 @@ def policies(data: ReportData) -> Finding:
     for name, link in links.items():
         own = {families[end.split(":")[0]] for end in link.ends if end.split(":")[0] in families}
         family = " and ".join(sorted(own)) or name
-        if family not in chosen or _simpler(link, chosen[family][1]):
+        if family not in chosen or _order(name, link) < _order(*chosen[family]):
             chosen[family] = name, link
     # A path over two families says nothing that paths within each of them do not say.
     kept = {family: one for family, one in chosen.items() if " and " not in family} or chosen
@@ -34,10 +34,10 @@ def policies(data: ReportData) -> Finding:
     return Finding(_TOPIC, " ".join(sentences), ("delay-1", "parameters-links"))
 
 
-def _simpler(one: LinkPolicy, other: LinkPolicy) -> bool:
-    """Whether a path has fewer transmitters, or as many and more echoes."""
-    counts = [each.sleeper_count + (0 if each.card_wake_us is None else each.card_count) for each in (one, other)]
-    return (counts[0], -one.echo_count) < (counts[1], -other.echo_count)
+def _order(name: str, link: LinkPolicy) -> tuple[bool, bool, int, int]:
+    """Paths of known transmitters first, then those not in a state of their own, then short ones, with many echoes."""
+    count = link.sleeper_count + (0 if link.card_wake_us is None else link.card_count)
+    return not link.which, "=" in name, count, -link.echo_count
 
 
 def _families(data: ReportData) -> dict[str, str]:

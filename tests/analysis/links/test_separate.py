@@ -10,10 +10,10 @@ import pytest
 from analysis.calibration import LinkPolicy
 from analysis.interval import Interval
 from analysis.links.eee_policy import fit_policy
-from analysis.links.fit_links import fit_links
+from analysis.links.fit_links import fit_links, link_policy
 from analysis.links.path_delay import Policy, echo_extra_us
 from analysis.links.policy_likelihood import PortTimes
-from analysis.links.probed_path import EEE_FILE
+from analysis.links.probed_path import EEE_FILE, ProbedPath
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from analysis.links.separate import ports_alone
 from analysis.links.sleep_path import plain_path
@@ -75,6 +75,11 @@ def test_known_ports_say_whose_times_are_whose() -> None:
     fit = fit_policy(on, plain_path(), off, ports=_known(1000.0, 182.0, 60.0))
     assert fit.which
     assert fit.height > plain.height - 5.7
+    path = ProbedPath(plain_path(), uncounted=("n01",))
+    assert [any("card sleeps" in one for one in link_policy(each, path, 0).unknown) for each in (plain, fit)] == [
+        True,
+        False,
+    ]
     for group, members, wake_us in zip(fit.groups, ((1, 3), (0, 2)), (60.0, 16.5), strict=True):
         assert group.members == members
         assert group.wake_us.low - 0.1 <= wake_us <= group.wake_us.high + 0.1

@@ -130,6 +130,14 @@ def test_a_policy_claims_no_more_than_was_found(study: Path, policy: LinkPolicy,
     assert "netgear m4300 were not probed" in sentence
 
 
+def test_a_path_with_eee_on_everywhere_speaks_for_its_family_if_all_of_it_is_known(study: Path) -> None:
+    ports, both = _policy(), _policy(card_wake_us=about(16.5))
+    links = {"n01-n03 cards=off eee=on": ports, "n01-n02": both}
+    assert "n01-n02: " in _found(study, calibration(links=links))["When links sleep"].sentence
+    links["n01-n02"] = both.model_copy(update={"which": False})
+    assert "n01-n03 cards=off eee=on: " in _found(study, calibration(links=links))["When links sleep"].sentence
+
+
 def test_a_pair_that_may_be_exchanged_is_told_the_same_either_way(study: Path) -> None:
     one = _policy(wake_us=about(60.0), card_wake_us=about(16.5), which=False)
     other = _policy(wake_us=about(16.5), card_wake_us=about(60.0), which=False)
