@@ -5,10 +5,12 @@ It is started over SSH, one on each node of a job, and exchanges JSON lines with
     in   {"job": "0123abcd", "files": {NAME: BASE64}, "commands": [], "modules": [], "prepare": [], "linger_s": 30}
     out  {"folder": "/tmp/eee-0123abcd", "missing": [...], "unprepared": "", "cpus": 2, "user": "lab", "uid": 2000}
     in   an empty line every few seconds: a keepalive
+    in   {"begin": true}
     in   {"fetch": ["*.prof"]}
     out  {"files": {NAME: BASE64}, "killed": 0}
 
-`prepare` is a command that is run in the folder first; `unprepared` says why it failed.
+`prepare` is a command that is run in the folder first; `unprepared` says why it failed. In the folder is a named pipe,
+`begin`: whoever opens it for reading waits for the line of that name.
 
 After `fetch`, when the connection ends, and when no line came for `linger_s` (the network is cut), it kills every
 process of the job on this node and removes the folder. A process is of the job if EEE_JOB is `job` in its environment,
@@ -38,6 +40,7 @@ _PARENT = Path("/tmp")  # noqa: S108 - the same on all nodes; the folder below i
 _KILLING_S = 10.0
 _PREPARING_S = 20.0
 _AGAIN_S = 0.05
+_GATE = "begin"
 _MOST_BYTE = 1 << 26
 
 
@@ -74,6 +77,7 @@ def make_folder(job: str, files: Mapping[str, str]) -> Path:
         for name, content in files.items():
             (folder / name).write_bytes(base64.b64decode(content))
             (folder / name).chmod(0o700)
+        os.mkfifo(folder / _GATE, 0o600)
     except OSError:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -157,12 +161,16 @@ def main() -> int:
         found = {"folder": str(folder), "missing": absent, "unprepared": prepare(job["prepare"], folder)}
         cpus = len(os.sched_getaffinity(0))
         say({**found, "cpus": cpus, "user": getpass.getuser(), "uid": os.getuid()})
-        line = lines.next(job["linger_s"])
-        while line == b"":
+        order: dict[str, Any] | None = {}
+        while order is not None and "fetch" not in order:
+            if "begin" in order:
+                # Reading and writing: it neither waits for a reader nor fails without one. Open until the end.
+                os.open(folder / _GATE, os.O_RDWR | os.O_CLOEXEC)
             line = lines.next(job["linger_s"])
+            order = None if line is None else json.loads(line or b"{}")
         killed = kill_all(job["job"], folder)
-        if line is not None:
-            say({"files": fetched(folder, json.loads(line)["fetch"]), "killed": killed})
+        if order is not None:
+            say({"files": fetched(folder, order["fetch"]), "killed": killed})
     finally:
         kill_all(job["job"], folder)
         shutil.rmtree(folder, ignore_errors=True)

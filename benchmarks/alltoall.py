@@ -82,7 +82,7 @@ class Alltoall:
         text = (Path(__file__).parent / "on_nodes" / _SCRIPT).read_bytes()
         given = parameters.model_dump() | {"iterations": parameters.measured_iterations}
         argv = ("python3", _SCRIPT, json.dumps(given))
-        return Launch(argv, files={_SCRIPT: text}, modules=("mpi4py",))
+        return Launch(argv, files={_SCRIPT: text}, modules=("mpi4py",), says_ready=True)
 
     def read(self, parameters: AlltoallParameters, placement: Placement, output_text: str) -> Answer:
         """Right if every integer of every rank was what the others had to send."""

@@ -7,9 +7,12 @@ private folder on its node that holds the files of `Launch.files`, so `argv` may
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from pydantic import BaseModel, ConfigDict
+
+READY: Final = "ranks ready"
+"""See `Launch.says_ready`."""
 
 
 class Parameters(BaseModel):
@@ -81,6 +84,8 @@ class Launch:
     `commands` and `modules`: what every node needs beside the first word of `argv`: programs, and Python modules of its
     `python3`. A node that lacks one is named before anything starts.
     `monitored`: whether the ranks are MPI programs, whose messages Open MPI can count.
+    `says_ready`: rank 0 prints the line `READY` when all ranks have started, and then waits until it can open the pipe
+    `begin` of its folder for reading; starting is not measured then.
     """
 
     argv: tuple[str, ...]
@@ -90,6 +95,7 @@ class Launch:
     commands: tuple[str, ...] = ()
     modules: tuple[str, ...] = ()
     monitored: bool = True
+    says_ready: bool = False
 
 
 class Unfit(ValueError):

@@ -3,18 +3,20 @@
     python3 alltoall_ranks.py '{"array_byte": 4096, "sleep_us": 100, "sleep_by": "usleep", "iterations": 1000,
         "warm_up_iterations": 100}'
 
-Rank 0 prints one line of JSON. All ranks pass a barrier before the measured loop; `time_ns` is that of the rank that
-took longest from there to the end of its last pause. Contents are checked after the warm-up and after the loop, against
-what each other rank has to have sent; the two have different contents. `processor_wait_ns` is the longest time that a
-rank was ready to run in the loop and had no processor: on nodes of its own next to nothing. `processor_wait_share` is
-the same as a share of the time by the node's own clock, and `steal_share` the largest share of a node's processors that
-its hypervisor gave to others: the kernel counts both, and its clock may be another than the program's. `slow_ns` is by
-how much iterations were longer than the median where that was by more than `slow_beyond_ns`, all together; `steady_ns`
-is the loop's time without it.
+Rank 0 prints "ranks ready" when all have started, waits until somebody opens the pipe `begin` of its folder, if there
+is one, and prints one line of JSON at the end. All ranks pass a barrier before the measured loop; `time_ns` is that of
+the rank that took longest from there to the end of its last pause. Contents are checked after the warm-up and after the
+loop, against what each other rank has to have sent; the two have different contents. `processor_wait_ns` is the longest
+time that a rank was ready to run in the loop and had no processor: on nodes of its own next to nothing.
+`processor_wait_share` is the same as a share of the time by the node's own clock, and `steal_share` the largest share
+of a node's processors that its hypervisor gave to others: the kernel counts both, and its clock may be another than the
+program's. `slow_ns` is by how much iterations were longer than the median where that was by more than `slow_beyond_ns`,
+all together; `steady_ns` is the loop's time without it.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import json
@@ -122,6 +124,10 @@ def main() -> None:
         return [mine, count, MPI.INT], [theirs, count, MPI.INT], theirs, filled(salt, rank, size, count, sending=False)
 
     sent, got, theirs, expected = prepared(1)
+    if rank == 0:
+        print("ranks ready", flush=True)  # MPI_Init returned, so all ranks have started
+        with contextlib.suppress(FileNotFoundError), Path("begin").open("rb", buffering=0):
+            pass
     for _ in range(given["warm_up_iterations"]):
         exchange(sent, got)
         pause()

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from agents.pack import packed
-from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Program, Unfit
+from benchmarks.program import READY, Answer, Figure, Launch, Parameters, Placement, Program, Unfit
 from controller.experiments import mpi_calls
 from controller.experiments.mpirun import diagnose, mpirun_argv
 from controller.experiments.raw_files import RawFile
@@ -136,7 +136,8 @@ def launch(
 ) -> Launched:
     """Run a program on nodes of the lab; its output goes to `folder`, which is created if missing.
 
-    `timed` is entered when all nodes are ready, and left when `mpirun` has ended, before the nodes are cleared up.
+    `timed` is entered when all nodes are ready, or all ranks where the program says so (`Launch.says_ready`), and left
+    when `mpirun` has ended, before the nodes are cleared up.
     Output of an earlier program in `folder` is replaced. Output is buffered while the disk is full; RunFolderFailed at
     the end if it still is. Returns when the program ended by itself with status 0; its answer may still be wrong.
     Raises LabError otherwise: unknown host, program missing on a node, node unreachable or lost during the run, rank
@@ -208,8 +209,10 @@ async def _run(job: _Job) -> tuple[_Window, dict[str, bytes], dict[str, Mapping[
             traffic=job.traffic,
             crowded=bool(_crowded(job.placement, facts_of)),
         )
-        with job.timed:
-            window = await _supervised(job, keepers, argv)
+        with contextlib.ExitStack() as measured:
+            if not job.launch.says_ready:
+                measured.enter_context(job.timed)
+            window = await _supervised(job, keepers, argv, measured)
         fetched = await _release_keepers(job, keepers)
     return window, fetched, facts_of
 
@@ -284,8 +287,13 @@ def _require_complete(job: _Job, facts_of: Mapping[str, Mapping[str, Any]]) -> N
         raise DeviceError(name, sentence)
 
 
-async def _supervised(job: _Job, keepers: tuple[NodeSession, ...], argv: list[str]) -> _Window:
-    """Run Open MPI on the first node and watch the keepers; the first of them to end decides the outcome."""
+async def _supervised(
+    job: _Job, keepers: tuple[NodeSession, ...], argv: list[str], measured: contextlib.ExitStack
+) -> _Window:
+    """Run Open MPI on the first node and watch the keepers; the first of them to end decides the outcome.
+
+    Where the program says that its ranks are ready, `job.timed` is entered into `measured` then, and they go on.
+    """
     window = _Window()
     first = keepers[0].host
     remote = ["env", f"EEE_JOB={job.name}", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"]
@@ -294,7 +302,15 @@ async def _supervised(job: _Job, keepers: tuple[NodeSession, ...], argv: list[st
     def begun() -> None:
         window.begun_ns = job.now()
 
-    running = asyncio.create_task(stream_from(first, remote, job.output.take, job.errors.take, begun))
+    orders: list[asyncio.Task[None]] = []
+
+    def take(data: bytes) -> None:
+        job.output.take(data)
+        if job.launch.says_ready and not orders and READY in job.output.text.splitlines():
+            measured.enter_context(job.timed)
+            orders.append(asyncio.create_task(keepers[0].send({"begin": True})))
+
+    running = asyncio.create_task(stream_from(first, remote, take, job.errors.take, begun))
     watching = [asyncio.create_task(_watch_keeper(session)) for session in keepers]
     try:
         async with asyncio.timeout(job.timeout_s):
@@ -304,7 +320,7 @@ async def _supervised(job: _Job, keepers: tuple[NodeSession, ...], argv: list[st
     finally:
         window.ended_ns = job.now()
         lost = [task.exception() for task in watching if task.done() and not task.cancelled()]
-        await _cancel([*watching, *([] if running.done() else [running])])
+        await _cancel([*watching, *orders, *([] if running.done() else [running])])
     for failure in lost:
         if failure is not None:
             raise failure

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import secrets
+import select
 import subprocess
 import sys
 import time
@@ -93,6 +94,20 @@ def test_it_fetches_what_is_wanted_and_ends(keeper: Keeper) -> None:
     answer = keeper.ask({"fetch": ["*.prof", ""]})
     assert answer == {"files": {"out.0.prof": base64.b64encode(b"counts").decode()}, "killed": 1}
     assert keeper.all_gone()
+
+
+def test_who_opens_the_pipe_waits_for_the_order(keeper: Keeper) -> None:
+    words = ["sh", "-c", "echo before; : <begin; echo after"]
+    with subprocess.Popen(words, cwd=keeper.folder, stdout=subprocess.PIPE, text=True) as rank:
+        assert rank.stdout is not None
+        assert keeper.process.stdin is not None
+        assert rank.stdout.readline() == "before\n"
+        assert select.select([rank.stdout], [], [], 0.2)[0] == []
+        for order in ("", json.dumps({"begin": True})):
+            keeper.process.stdin.write(order + "\n")
+            keeper.process.stdin.flush()
+        assert rank.stdout.readline() == "after\n"
+    assert keeper.ask({"fetch": ["*"]})["files"].keys() == {"input.txt"}
 
 
 def test_a_lost_connection_ends_it(keeper: Keeper) -> None:

@@ -19,7 +19,7 @@ from lab.errors import InventoryError, LabError, Problem
 from lab.folder import find_lab, known_labs, load_lab
 from lab.model import Lab
 from twin.families.table import check_family, check_ports
-from twin.lab.preflight import check_listeners, check_machine, check_networks
+from twin.lab.preflight import check_listeners, check_machine, check_networks, check_paths
 from twin.machine import lab_clock
 from twin.machine.control import ask
 from twin.machine.foreground import run_in_foreground
@@ -116,6 +116,7 @@ def up(name: str, progress: Progress, rate: str = "") -> Lab:
                 f"it, `eeectl lab down {lab.name}` takes it down."
             )
         state.sweep()
+        check_paths(lab)
         check_networks(lab)
         check_listeners(lab)
         state.create()

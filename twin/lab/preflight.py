@@ -4,6 +4,7 @@ import importlib.util
 import ipaddress
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -12,12 +13,14 @@ from pathlib import Path
 from typing import Literal
 
 from lab.errors import LabError
+from lab.folder import STATE_ROOT
 from lab.model import Lab
 from twin.hosts.outfit import find_sshd
 from twin.machine.statedir import running_labs
 from twin.machine.steer import listen_tcp
 
 _TUN = Path("/dev/net/tun")
+_STATE_FOLDER = re.compile(re.escape(STATE_ROOT) + r"/([^/\s\"']+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,17 @@ def check_machine() -> None:
     find_sshd()
     if importlib.util.find_spec("eee_engine") is None:
         raise LabError("the engine (module eee_engine) is not built: run `make setup` in the checkout.")
+
+
+def check_paths(lab: Lab) -> None:
+    """Refuse an inventory that points at another virtual lab's keys, as a copy of a shipped one does."""
+    for file in sorted(path for path in Path(lab.folder).rglob("*") if path.suffix in (".yml", ".yaml")):
+        for other in _STATE_FOLDER.findall(file.read_text(encoding="utf-8")):
+            if other != lab.name:
+                raise LabError(
+                    f"{file} points at {STATE_ROOT}/{other}, the keys and passwords of another lab, and this one is "
+                    f"{lab.name}: write {STATE_ROOT}/{lab.name} there, or give the folder the name {other}."
+                )
 
 
 def check_networks(lab: Lab) -> None:

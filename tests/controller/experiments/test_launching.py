@@ -51,7 +51,7 @@ def start(lab: Lab, tmp_path: Path) -> Callable[..., Launched]:
         given = {
             "timeout_s": 60.0,
             "traffic": False,
-            **{key: options.pop(key) for key in ("timeout_s", "traffic") if key in options},
+            **{key: options.pop(key) for key in ("timeout_s", "traffic", "timed") if key in options},
         }
         placement = Placement(tuple(hosts), each)
         return launch(lab, known, known.parameters.model_validate(options), placement, folder=tmp_path, **given)
@@ -96,7 +96,7 @@ def test_alltoall_and_its_traffic(lab: Lab, start: Callable[..., Launched], tmp_
         assert called["MPI_Alltoall"] == 20
         assert called["MPI_Barrier"] >= 1
     assert done.answer.figure("communications").value == 20, "those of the loop that it measures"
-    assert (tmp_path / "program.out").read_text(encoding="utf-8").startswith("alltoall {")
+    assert (tmp_path / "program.out").read_text(encoding="utf-8").startswith("ranks ready\nalltoall {")
     nothing_is_left(lab)
 
 
@@ -112,6 +112,29 @@ def test_ranks_of_one_host_are_numbered_together(start: Callable[..., Launched])
     note = re.fullmatch(rf"n03 runs {each} ranks on (\d+) processors: ranks wait for each other\.", result.notes[0])
     assert note is not None
     assert each - 2 <= int(note[1]) <= each - 1
+
+
+class _Noted:
+    """A context that notes when it was entered and left."""
+
+    entered_ns = left_ns = 0
+
+    def __enter__(self) -> None:
+        self.entered_ns = time.time_ns()
+
+    def __exit__(self, *_: object) -> None:
+        self.left_ns = time.time_ns()
+
+
+def test_what_is_measured_begins_when_all_ranks_have_started(start: Callable[..., Launched]) -> None:
+    noted = _Noted()
+    done = start("alltoall", iterations=10, sleep_us=0, timed=noted)
+    assert done.answer.loop_ns is not None
+    assert done.begun_ns < noted.entered_ns < done.answer.loop_ns[0] < done.answer.loop_ns[1] < noted.left_ns
+    noted = _Noted()
+    done = start("command", ("n01",), words="sh -c 'test -p begin; echo $?; echo ranks ready'", timed=noted)
+    assert done.output_text.split("\n")[0] == "0"
+    assert 0 < noted.entered_ns < done.begun_ns < noted.left_ns, "a command does not say when its ranks are ready"
 
 
 def test_traffic_of_the_patterns(start: Callable[..., Launched]) -> None:
