@@ -1,6 +1,7 @@
 """Runs by name, and the lab of a run."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,10 +25,22 @@ def lab_of_run(facts: Mapping[str, Any]) -> Lab | None:
     for name in (facts.get("lab_folder"), facts.get("lab")):
         if name:
             try:
-                return load_lab(find_lab(str(name)))
+                return _loaded(folder := find_lab(str(name)), _changed(folder))
             except LabError:
                 continue
     return None
+
+
+@lru_cache(maxsize=4)
+def _loaded(folder: Path, _changed: tuple[int, ...]) -> Lab:
+    """A lab, read again when its files have changed: each pair of hosts of each run asks for it."""
+    return load_lab(folder)
+
+
+def _changed(folder: Path) -> tuple[int, ...]:
+    """When each file was changed that an inventory may consist of."""
+    paths = (path for pattern in ("*", "group_vars/**/*", "host_vars/**/*") for path in folder.glob(pattern))
+    return tuple(path.lstat().st_mtime_ns for path in sorted(paths))
 
 
 def link_mbps(lab: Lab | None, hosts: tuple[str, ...] = ()) -> float:

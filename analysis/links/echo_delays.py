@@ -7,6 +7,7 @@ Simplification: a burst keeps each transmitter busy for as long as its bytes tak
 sends the last one later by up to a frame's time, so with bursts of many sizes holds err by some microseconds.
 """
 
+from itertools import repeat
 from typing import Final
 
 import numpy as np
@@ -43,15 +44,22 @@ class EchoDelays:
         )
 
     def log_likelihood(
-        self, structure: Structure, columns: Floats, left_us: Floats, noise_us: Floats, error_us: Floats, share: Floats
+        self,
+        structure: Structure,
+        columns: Floats,
+        left_us: Floats,
+        noise_us: Floats,
+        error_us: Floats,
+        share: Floats,
+        least: float,
     ) -> Floats:
         """Of candidates, shape (candidates,).
 
         `columns` are the groups' times (candidates, parameters), `left_us` round trips less the hosts' own time
         (candidates, kept). Scales of the errors of round trips and of gaps, and the share of `later_us` that delays
-        answers: (candidates,).
+        answers: (candidates,). `least`: of the highest density, what that of one echo is at least.
         """
-        scales = list(zip(noise_us.tolist(), error_us.tolist(), share.tolist(), strict=True))
+        scales = list(zip(noise_us.tolist(), error_us.tolist(), share.tolist(), repeat(least, len(share)), strict=True))
         found = self._walk.log_likelihood(_sleepers(structure), _view(columns), _view(left_us), scales)
         return np.array(found, dtype=np.float64)
 

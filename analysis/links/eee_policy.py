@@ -77,7 +77,7 @@ class PolicyFit:
     `paired`: it was compared with the same path with EEE off. `path_wake_us`: the sum of all wakes of a round trip that
     finds everything asleep; None for kind "off". `which`: whether the groups' members are those that sleep; False: as
     many others may have these times, and with two groups these are in order of their wakes, the longer first.
-    `height` is the log posterior of the likeliest times, without what `ports` says of them.
+    `height` is the log posterior of the likeliest times, without what `ports` says of them; no echo by itself decides.
     `noise_us` is the scale of the Student-t errors; `explained` the share of the round trips' spread (mean absolute
     deviation from the median) that hosts and policy explain; `evidence` the difference of the information criterion to
     the next best kind (above 10: very strong).
@@ -171,7 +171,13 @@ def _rivals(path: SleepPath, ranked: Sequence[Top]) -> list[Top]:
 def _cost(likelihood: Likelihood, top: Top) -> float:
     richer = _LEAST_PAIR_GAIN * (len(top.structure.groups) > 1)
     uneven = _UNEVEN * (not is_even(likelihood.path, top.structure))
-    return len(top.structure.names) * float(np.log(len(likelihood.rtt_us))) - 2 * top.height + richer + uneven
+    parameters = len(top.structure.names) * float(np.log(len(likelihood.rtt_us)))
+    return parameters - 2 * _height(likelihood, top) + richer + uneven
+
+
+def _height(likelihood: Likelihood, top: Top) -> float:
+    """The log posterior where no echo by itself decides between structures."""
+    return float(likelihood.log_probability(top.structure, top.best[None], forgiving=True)[0])
 
 
 def _timing(structure: Structure) -> str:
@@ -236,7 +242,7 @@ def _result(
         noise_us=of_samples(np.exp(heads[:, 1])),
         explained=explained,
         evidence=evidence,
-        height=kept[0].height - float(likelihood.ports_prior(structure, kept[0].best[None])[0]),
+        height=_height(likelihood, kept[0]) - float(likelihood.ports_prior(structure, kept[0].best[None])[0]),
         path_wake_us=wakes,
         groups=groups,
         which=which,

@@ -29,6 +29,10 @@ _LOG_T: Final = float(gammaln((FREEDOM + 1) / 2) - gammaln(FREEDOM / 2) - 0.5 * 
 _LEAST_WAKE_US: Final = 1.0
 """A second group that wakes faster is none: no hold could be found of it. 1000BASE-T has 16.5 us."""
 
+_MOST_COST: Final = 12.0
+"""Of one echo, where structures are compared: about one in a thousand meets a stray frame, which may have kept any of
+the transmitters awake, and whose round trip then is anywhere within some hundreds of scales of the noise."""
+
 _NORMAL_95: Final = 1.96
 _PORTS_DIFFER: Final = 0.005
 _ENTROPY: Final = 1.7735
@@ -111,10 +115,12 @@ class Likelihood:
         ]
         return np.array(rows, dtype=float).reshape(-1, 2).T
 
-    def log_probability(self, structure: Structure, thetas: Floats, *, sharp: bool = False) -> Floats:
+    def log_probability(
+        self, structure: Structure, thetas: Floats, *, sharp: bool = False, forgiving: bool = False
+    ) -> Floats:
         """Log posterior of candidates, shape (candidates,) from (candidates, parameters).
 
-        `sharp`: as if gaps had no errors, which takes less time.
+        `sharp`: as if gaps had no errors, which takes less time. `forgiving`: no echo costs more than `_MOST_COST`.
         """
         low, high = self.bounds(structure)
         columns = thetas[:, self.common :]
@@ -129,7 +135,8 @@ class Likelihood:
         prior = self.rise.log_prior(thetas[:, 0], thetas[:, 2 : self._share]) + self.ports_prior(structure, thetas)
         found = np.full(len(thetas), -np.inf)
         if inside.any():
-            found[inside] = self._log_likelihood(structure, thetas[inside], sharp=sharp) + prior[inside]
+            found[inside] = prior[inside]
+            found[inside] += self._log_likelihood(structure, thetas[inside], sharp=sharp, forgiving=forgiving)
         return found
 
     def ports_prior(self, structure: Structure, thetas: Floats) -> Floats:
@@ -141,17 +148,19 @@ class Likelihood:
                     total += self.ports.log_prior(times)
         return total
 
-    def _log_likelihood(self, structure: Structure, thetas: Floats, *, sharp: bool) -> Floats:
+    def _log_likelihood(self, structure: Structure, thetas: Floats, *, sharp: bool, forgiving: bool) -> Floats:
         left = self.rtt_us - self.known_us - thetas[:, :1]
         if len(self._terms):
             left = left - thetas[:, 2 : self._share] @ self._terms
         noise_us = np.exp(thetas[:, 1])
+        least = float(np.exp(-_MOST_COST)) if forgiving else 0.0
         if structure is NOTHING or not structure.groups:
-            total: Floats = _log_t(left, noise_us[:, None]).sum(axis=1)
+            total: Floats = _log_t(left, noise_us[:, None], least).sum(axis=1)
             return total
         error_us = np.zeros_like(noise_us) if sharp else np.minimum(noise_us, _MOST_ERROR_US)
         columns = thetas[:, self.common :]
-        return self._delays.log_likelihood(structure, columns, left, noise_us, error_us, self._later_share(thetas))
+        share = self._later_share(thetas)
+        return self._delays.log_likelihood(structure, columns, left, noise_us, error_us, share, least)
 
     def residual_us(self, structure: Structure, theta: Floats) -> Floats:
         """Round trips less what one candidate explains, shape (echoes used,)."""
@@ -170,7 +179,8 @@ class Likelihood:
         return slice(2, self._share)
 
 
-def _log_t(left: Floats, noise_us: Floats) -> Floats:
+def _log_t(left: Floats, noise_us: Floats, least: float) -> Floats:
     scaled = left / noise_us
-    density: Floats = _LOG_T - np.log(noise_us) - (FREEDOM + 1) / 2 * np.log1p(scaled * scaled / FREEDOM)
+    relative = (1 + scaled * scaled / FREEDOM) ** (-(FREEDOM + 1) / 2)
+    density: Floats = _LOG_T - np.log(noise_us) + np.log(np.maximum(relative, least))
     return density

@@ -7,15 +7,17 @@ are by an ensemble of walkers (emcee: stretch moves of Goodman and Weare 2010, a
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import emcee
 import numpy as np
 
 from analysis.interval import Floats
 from analysis.links.policy_likelihood import LEAST_NOISE_US, Likelihood
 from analysis.links.policy_starts import Step, standard_ts_us, starts, steps_of
 from analysis.links.structures import Structure
+
+if TYPE_CHECKING:
+    from emcee import EnsembleSampler
 
 _POPULATION: Final = 40
 _STARTS: Final = 250
@@ -284,7 +286,9 @@ def draws(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Chai
     return Chain(top.structure, thetas, heights)
 
 
-def _walk(likelihood: Likelihood, top: Top, random: np.random.Generator, steps: int) -> emcee.EnsembleSampler:
+def _walk(likelihood: Likelihood, top: Top, random: np.random.Generator, steps: int) -> "EnsembleSampler":
+    import emcee  # noqa: PLC0415 - it loads all of scipy.stats, a second that only a search should wait for
+
     near = np.flatnonzero(top.heights > top.height - 12.0)
     order = near[np.argsort(-top.heights[near])]
     chosen = top.population[order[np.arange(_WALKERS) % len(order)]]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from analysis.calibration import AndujarPower, Estimate, NodePower, PortPower, PowerPart, SwitchPower
 from analysis.interval import Interval, NotEnoughData
@@ -142,7 +142,7 @@ def _means(meter: Meter, trials: Sequence[Trial]) -> list[float]:
 def _mean(values: Sequence[float], accuracy_share: float) -> Interval:
     """Mean of windows at different times, whose scatter includes the drift (Student), with the meter's class."""
     value = float(np.mean(values))
-    spread = float(student.ppf(0.975, len(values) - 1)) * float(np.std(values, ddof=1)) / np.sqrt(len(values))
+    spread = float(stdtrit(len(values) - 1, 0.975)) * float(np.std(values, ddof=1)) / np.sqrt(len(values))
     half = float(np.hypot(spread, value * accuracy_share))
     return Interval.plus_minus(value, half)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from analysis.interval import Floats, Interval
 from record.samples import PowerSeries
@@ -61,7 +61,7 @@ def lag_of(
     phases = np.exp(2j * np.pi * np.array([(at_ns - int(series.sent_ns[0])) / 1e9 / period_s for at_ns in steps_ns]))
     aligned = max(abs(complex(phases.mean())), 1.0 / math.sqrt(count))
     placed_s = period_s / math.sqrt(12.0) * aligned
-    spread = float(student.ppf(0.975, count - 1)) if count > 1 else _NORMAL_95
+    spread = float(stdtrit(count - 1, 0.975)) if count > 1 else _NORMAL_95
     half_s = math.hypot(spread * math.sqrt(variance), _NORMAL_95 * placed_s) + clock_bound_ns / 1e9
     value = float(lags.mean())
     return MeterLag(Interval.plus_minus(value, half_s), count)

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from analysis.interval import Floats, Interval, NotEnoughData, of_samples
 from analysis.power.drift_fit import DriftFit, Readings, fit_drifting
@@ -178,7 +178,7 @@ def _refuse_unexplained(columns: Columns, fit: DriftFit) -> None:
     size = np.sqrt(np.diag(spread))
     middle = np.mean(stages, axis=0) / size
     distance = float(middle @ np.linalg.pinv(spread / np.outer(size, size)) @ middle)
-    if distance < chi2.ppf(_SURELY, stages.shape[1]):
+    if distance < chdtri(stages.shape[1], 1 - _SURELY):
         value = [window.power_watt for window in columns.windows]
         ports = [draws for name, draws in zip(columns.values, fit.draws.T, strict=True) if name.what in _OF_PORTS]
         most_watt = max((float(np.percentile(draws, 97.5)) for draws in ports), default=0.0)

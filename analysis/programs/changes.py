@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from analysis.configurations import Configuration, Factors, State, state_text
 from analysis.interval import Interval
@@ -59,5 +59,5 @@ def _worst(group: Mapping[Configuration, Sequence[float]]) -> Interval | None:
     squares = sum(float(np.sum((np.array(values) - np.mean(values)) ** 2)) for values in group.values())
     worst = max(group.values(), key=lambda values: float(np.mean(values)))
     middle = float(np.mean(worst))
-    half = float(student.ppf(0.975, free)) * math.sqrt(squares / free / len(worst))
+    half = float(stdtrit(free, 0.975)) * math.sqrt(squares / free / len(worst))
     return Interval(*(100 * math.expm1(value) for value in (middle, middle - half, middle + half)))

@@ -13,7 +13,7 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import f as fisher
+from scipy.special import fdtri
 
 from analysis.interval import Floats, Interval, NotEnoughData
 
@@ -228,7 +228,7 @@ def _limit(least: float, parameters: int, free: int) -> float:
     """The sum of squares up to which so many parameters fit not significantly worse than the best."""
     if free < 1:
         return float("inf")
-    return least * (1 + parameters * float(fisher.ppf(0.95, parameters, free)) / free)
+    return least * (1 + parameters * float(fdtri(parameters, free, 0.95)) / free)
 
 
 def _profiled(idle: Floats, overhead: Floats, thresholds: Sequence[float]) -> _Profiled:

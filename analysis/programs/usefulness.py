@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 import numpy as np
-from scipy.stats import f as fisher
+from scipy.special import fdtri
 
 from analysis.calibration import RunTimeError
 from analysis.interval import Interval, NotEnoughData
@@ -53,7 +53,7 @@ def refuse_useless(
             f"it describes the overhead worse than a constant does (R2 {explained:.2f}): repeat more often, and vary "
             "the pauses on both sides of the hold."
         )
-    if free > 0 and (none - rest) / count < float(fisher.ppf(_SURE, count, free)) * rest / free:
+    if free > 0 and (none - rest) / count < float(fdtri(count, free, _SURE)) * rest / free:
         raise NotEnoughData(
             "it explains no more of the overhead than chance would: repeat more often, measure more pauses, or check "
             "that EEE was active."

@@ -115,15 +115,20 @@ class Measuring:
             self._found, self._failures[part] = result.calibration, result.failures
 
     def _save(self) -> None:
-        """Fit everything, run time too, and write the calibration; without any result there is none."""
+        """Fit run time to what is known by now, and write the calibration; without any result there is none."""
+        failures = [sentence for part in self._failures.values() for sentence in part]
+        known = self._found
         try:
-            found = fit_runs([RunSamples(path) for path in self.folder.all_runs()])
+            found = fit_runs([RunSamples(path) for path in self.folder.all_runs()], known, ["run-time"])
         except NotEnoughData as error:
-            self.console.print(f"not fitted: {error}", style="yellow", markup=False)
-            return
-        for sentence in found.failures:
+            failures.append(str(error))
+        else:
+            known = found.calibration
+            failures += found.failures
+        for sentence in failures:
             self.console.print(f"not fitted: {sentence}", style="yellow", markup=False)
-        save_calibration(self.folder.calibration, found.calibration)
+        if known is not None:
+            save_calibration(self.folder.calibration, known)
 
     def _metered(self, runs: Mapping[str, tuple[Path, int]]) -> dict[str, float]:
         """Switches whose ports were switched while a meter watched, with what its steps leave of a port's watts."""

@@ -1,14 +1,12 @@
 """Makes the kit of each host: keys, accounts, configuration files, addresses."""
 
 import ipaddress
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import asyncssh
 
-from lab.errors import LabError
 from lab.model import Lab
 from twin.hosts.hostfiles import (
     SSH_CONFIG,
@@ -20,6 +18,7 @@ from twin.hosts.hostfiles import (
     sshd_config,
 )
 from twin.hosts.hostinit import HostKit
+from twin.hosts.sshd import find_sshd
 from twin.machine.cgroups import Hierarchy, HostGroup
 from twin.machine.lab_clock import HOST_PAGE, environment
 from twin.machine.statedir import CLOCK, Journal, StateDir
@@ -38,14 +37,6 @@ def make_key() -> KeyPair:
     key = asyncssh.generate_private_key("ssh-ed25519")
     public = key.export_public_key("openssh").decode().split()
     return KeyPair(key.export_private_key("openssh").decode(), " ".join(public[:2]))
-
-
-def find_sshd() -> str:
-    """Return the path of the machine's sshd; LabError if it is missing."""
-    found = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
-    if found is None:
-        raise LabError("sshd was not found, and virtual hosts need an SSH server: install openssh-server.")
-    return found
 
 
 def write_keys(lab: Lab, state: StateDir) -> tuple[KeyPair, dict[str, KeyPair]]:

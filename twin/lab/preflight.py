@@ -15,7 +15,7 @@ from typing import Literal
 from lab.errors import LabError
 from lab.folder import STATE_ROOT
 from lab.model import Lab
-from twin.hosts.outfit import find_sshd
+from twin.hosts.sshd import find_sshd
 from twin.machine.statedir import running_labs
 from twin.machine.steer import listen_tcp
 

@@ -43,6 +43,8 @@ pub struct Candidate<'a> {
     pub error_us: f64,
     /// Share of the echoes' `later_us` that delays answers.
     pub later_share: f64,
+    /// Of the highest density, what the density of one echo is at least: a stray frame may have kept a transmitter awake.
+    pub least: f64,
 }
 
 /// A sum of logarithms of positive factors, which takes few logarithms.
@@ -70,6 +72,7 @@ pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Can
         noise_us,
         error_us,
         later_share,
+        least,
     } = *candidate;
     let mut walk = Walk::new(observed.echoes, sleepers, times, later_share);
     let mut product = Product {
@@ -90,14 +93,15 @@ pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Can
         let Some(left) = lefts.next() else {
             break;
         };
-        product.times(if error_us == 0.0 || walk.firm(FARTHEST * error_us) {
+        let found = if error_us == 0.0 || walk.firm(FARTHEST * error_us) {
             density(left - delay_us)
         } else {
             NODES
                 .iter()
                 .map(|(node, weight)| weight * density(left - walk.with_error(node * error_us)))
                 .sum()
-        });
+        };
+        product.times(found.max(least));
     }
     // Gamma(2) / (Gamma(3/2) sqrt(3 pi)) is 2 / (pi sqrt(3)).
     let constant = (2.0 / (PI * 3.0_f64.sqrt() * noise_us)).ln();
@@ -134,6 +138,17 @@ mod tests {
         noise_us: f64,
         error_us: f64,
     ) -> f64 {
+        forgiving(echoes, times, left_us, noise_us, error_us, 0.0)
+    }
+
+    fn forgiving(
+        echoes: &Echoes,
+        times: &[f64],
+        left_us: &[f64],
+        noise_us: f64,
+        error_us: f64,
+        least: f64,
+    ) -> f64 {
         let kept = vec![true; echoes.count()];
         let observed = Observed {
             echoes,
@@ -145,6 +160,7 @@ mod tests {
             noise_us,
             error_us,
             later_share: 0.0,
+            least,
         };
         log_likelihood(&observed, &[PORT], &candidate)
     }
@@ -157,6 +173,17 @@ mod tests {
             let found = height(&echoes(vec![100.0]), &none, &[left_us], 1.0, 0.0);
             assert!((found - density.ln()).abs() < 1e-9, "{found}");
         }
+    }
+
+    #[test]
+    fn one_echo_costs_no_more_than_it_may() {
+        let none = [1e9, 0.0, 0.0];
+        let seen = echoes(vec![100.0; 3]);
+        let of = |left_us: &[f64; 3], least| forgiving(&seen, &none, left_us, 1.0, 1.0, least);
+        let (near, far) = ([0.5, 0.0, -0.5], [0.5, 300.0, -0.5]);
+        assert!((of(&near, 1e-6) - of(&near, 0.0)).abs() < 1e-12);
+        assert!((of(&near, 0.0) - of(&far, 1e-6) - 1e6_f64.ln()).abs() < 1e-9);
+        assert!(of(&far, 0.0) < of(&far, 1e-6));
     }
 
     proptest! {

@@ -404,12 +404,13 @@ class EchoWalk:
         order: Sequence[tuple[int, str, int]],
         times: memoryview,
         left_us: memoryview,
-        scales: Sequence[tuple[float, float, float]],
+        scales: Sequence[tuple[float, float, float, float]],
     ) -> list[float]:
         """Of each candidate, from times (candidates, columns) and round trips less the hosts' own (candidates, kept).
 
         Of each candidate the scale of the errors of round trips (Student-t with three degrees of freedom), that of the
-        errors of gaps (0: none), and the share of `later_us` that delays answers. ValueError if shapes do not match.
+        errors of gaps (0: none), the share of `later_us` that delays answers, and the least density that one echo may
+        have, as a share of the highest. ValueError if shapes do not match.
         """
     def delays_us(self, order: Sequence[tuple[int, str, int]], times: Sequence[float], later_share: float) -> list[float]:
         """Delay of each echo, kept or not, under one candidate's times. ValueError if there are too few times."""

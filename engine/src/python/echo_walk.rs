@@ -86,7 +86,7 @@ impl EchoWalk {
         order: Vec<(usize, String, usize)>,
         times: &Bound<'_, PyAny>,
         left_us: &Bound<'_, PyAny>,
-        scales: Vec<(f64, f64, f64)>,
+        scales: Vec<(f64, f64, f64, f64)>,
     ) -> PyResult<Vec<f64>> {
         let sleepers = sleepers(&order, self.echoes.byte_us.len())?;
         let (times, left_us) = (numbers(times)?, numbers(left_us)?);
@@ -102,13 +102,14 @@ impl EchoWalk {
             kept: &self.kept,
         };
         let height = |number: usize| {
-            let (noise_us, error_us, later_share) = scales[number];
+            let (noise_us, error_us, later_share, least) = scales[number];
             let candidate = Candidate {
                 times: &times[number * columns..(number + 1) * columns],
                 left_us: &left_us[number * kept..(number + 1) * kept],
                 noise_us,
                 error_us,
                 later_share,
+                least,
             };
             log_likelihood(&observed, &sleepers, &candidate)
         };

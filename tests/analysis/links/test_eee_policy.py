@@ -1,6 +1,9 @@
 """Policies fitted to echoes through the engine, whose truth the fit does not see."""
 
+from pathlib import Path
+
 import numpy as np
+import polars as pl
 import pytest
 
 from analysis.interval import Floats, Interval, NotEnoughData
@@ -39,6 +42,31 @@ def _near(found: Interval | None, truth: float, share: float) -> bool:
 def _within(found: Interval, truth: float) -> bool:
     """Inside, with a margin for the preamble that the engine does not count as busy time."""
     return found.low - 0.1 <= truth <= found.high + 0.1
+
+
+_STRAY_FRAME = Path(__file__).parents[2] / "support" / "measured" / "stray_frame.csv"
+
+
+def _recorded(rows: pl.DataFrame, eee: str) -> Probes:
+    one = rows.filter(eee=eee)
+    return Probes.of(one["sent_us"].to_numpy(), one["rtt_us"].fill_null(np.nan).to_numpy(), 122.0, one["punctual"] == 1)
+
+
+def test_a_stray_frame_does_not_make_a_second_group() -> None:
+    """Echoes of the twin over a trunk whose ports alone may sleep; 1000, 182 and 60 us.
+
+    Before one echo another frame kept the second port awake. A port with a hold of 1181 us explains that one echo.
+    """
+    rows = pl.read_csv(_STRAY_FRAME)
+    path = [Transmitter(str(place), place in (0, 3), None if place in (1, 4) else False, 0.008) for place in range(6)]
+    fit = fit_policy(_recorded(rows, "on"), tuple(path), _recorded(rows, "off"))
+    assert (fit.kind, len(fit.groups)) == ("hold", 1)
+    (group,) = fit.groups
+    assert group.members == (1, 4)
+    assert group.hold_us is not None
+    assert group.sleep_us is not None
+    assert _within(group.hold_us, 1000)
+    assert _within(group.sleep_us, 182)
 
 
 @pytest.fixture(scope="module")
