@@ -29,9 +29,9 @@ _LOG_T: Final = float(gammaln((FREEDOM + 1) / 2) - gammaln(FREEDOM / 2) - 0.5 * 
 _LEAST_WAKE_US: Final = 1.0
 """A second group that wakes faster is none: no hold could be found of it. 1000BASE-T has 16.5 us."""
 
-_MOST_COST: Final = 12.0
-"""Of one echo, where structures are compared: about one in a thousand meets a stray frame, which may have kept any of
-the transmitters awake, and whose round trip then is anywhere within some hundreds of scales of the noise."""
+_MOST_COST: Final = 10.0
+"""Of one echo, where structures are compared. Up to one in a hundred meets a stray frame, which may have kept any
+transmitter awake; its round trip is then anywhere within some hundreds of scales of the noise."""
 
 _NORMAL_95: Final = 1.96
 _PORTS_DIFFER: Final = 0.005

@@ -8,9 +8,13 @@ import pytest
 
 from analysis.interval import Floats, Interval, NotEnoughData
 from analysis.links.eee_policy import PolicyFit, fit_policy
+from analysis.links.host_rise import measured_rise
+from analysis.links.policy_likelihood import Likelihood
+from analysis.links.policy_search import search
 from analysis.links.probe_design import first_gaps, next_gaps
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from analysis.links.sleep_path import Transmitter, plain_path
+from analysis.links.structures import Group, Structure
 from tests.accuracy.blind_links import CLASSES, draw_truth, judge, probe
 from tests.support.measured.echo_bench import AWAKE, Bench, HostTime, Sleep
 
@@ -55,18 +59,35 @@ def _recorded(rows: pl.DataFrame, eee: str) -> Probes:
 def test_a_stray_frame_does_not_make_a_second_group() -> None:
     """Echoes of the twin over a trunk whose ports alone may sleep; 1000, 182 and 60 us.
 
-    Before one echo another frame kept the second port awake. A port with a hold of 1181 us explains that one echo.
+    Before one echo another frame kept the second port awake. A port with a hold of 1181.8 us explains that one echo.
     """
     rows = pl.read_csv(_STRAY_FRAME)
-    path = [Transmitter(str(place), place in (0, 3), None if place in (1, 4) else False, 0.008) for place in range(6)]
-    fit = fit_policy(_recorded(rows, "on"), tuple(path), _recorded(rows, "off"))
-    assert (fit.kind, len(fit.groups)) == ("hold", 1)
+    path = tuple(
+        Transmitter(str(place), place in (0, 3), None if place in (1, 4) else False, 0.008) for place in range(6)
+    )
+    probes, awake = _recorded(rows, "on"), _recorded(rows, "off")
+    fit = fit_policy(probes, path, awake)
     (group,) = fit.groups
-    assert group.members == (1, 4)
+    assert (fit.kind, group.members) == ("hold", (1, 4))
     assert group.hold_us is not None
     assert group.sleep_us is not None
     assert _within(group.hold_us, 1000)
     assert _within(group.sleep_us, 182)
+
+    likelihood = Likelihood(probes, path, measured_rise(awake))
+    alike, apart = (Structure(tuple(Group("deep", one) for one in members)) for members in (((1, 4),), ((1,), (4,))))
+    (top,) = search(likelihood, [alike], np.random.default_rng(0))
+    theta = np.array([*top.best[: likelihood.common], 1001.9, 180.0, 60.1, 1181.8, 0.3, 60.1])
+
+    def gain(*, forgiving: bool) -> float:
+        heights = (
+            likelihood.log_probability(structure, times[None], forgiving=forgiving)[0]
+            for structure, times in ((apart, theta), (alike, top.best))
+        )
+        return float(next(heights) - next(heights))
+
+    assert gain(forgiving=False) > 15
+    assert gain(forgiving=True) < 12
 
 
 @pytest.fixture(scope="module")
