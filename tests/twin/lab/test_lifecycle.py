@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -190,17 +191,14 @@ def test_two_labs_side_by_side_and_a_clash(
     lab: Traces, make_lab: Callable[[], Path], eeectl: Eeectl, eeectl_environment: dict[str, str]
 ) -> None:
     other = make_lab()
-    clashing = other.parent / "copy"
-    clashing.mkdir()
-    for path in sorted(lab.folder.rglob("*")):
-        target = clashing / path.relative_to(lab.folder)
-        if path.is_dir():
-            target.mkdir()
-        else:
-            target.write_bytes(path.read_bytes())
+    clashing = shutil.copytree(lab.folder, other.parent / "copy")
     assert eeectl("lab", "up", str(lab.folder)).returncode == 0
     try:
         assert eeectl("lab", "up", str(other)).returncode == 0
+        _refused(eeectl("lab", "up", str(clashing)), f"/run/eee-testbed/{lab.folder.name}", "copy/hosts.yml")
+        hosts = clashing / "hosts.yml"
+        own = hosts.read_text(encoding="utf-8").replace(f"eee-testbed/{lab.folder.name}/", "eee-testbed/copy/")
+        hosts.write_text(own, encoding="utf-8")
         _refused(eeectl("lab", "up", str(clashing)), f"lab {lab.folder.name}", "lab down")
         assert eeectl("lab", "exec", "--lab", other.name, "n01", "--", "ping", "-c1", "n03").returncode == 0
     finally:
