@@ -41,6 +41,7 @@ _KILLING_S = 10.0
 _PREPARING_S = 20.0
 _AGAIN_S = 0.05
 _GATE = "begin"
+_ENDING = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 _MOST_BYTE = 1 << 26
 
 
@@ -148,7 +149,7 @@ def say(message: Mapping[str, Any]) -> None:
 
 def main() -> int:
     """Keep one job."""
-    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+    for number in _ENDING:
         signal.signal(number, lambda *_: sys.exit(1))
     lines = Lines()
     asked = lines.next(30.0)
@@ -172,6 +173,8 @@ def main() -> int:
         if order is not None:
             say({"files": fetched(folder, order["fetch"]), "killed": killed})
     finally:
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_IGN)  # such as the hangup after its last answer: it is ending anyway
         kill_all(job["job"], folder)
         shutil.rmtree(folder, ignore_errors=True)
     return 0

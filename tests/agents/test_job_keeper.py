@@ -47,12 +47,15 @@ class Keeper:
         return self.member.wait(_PATIENCE_S) == -9 and not self.folder.exists()
 
     def end(self) -> None:
-        for process in (self.member, self.stranger, self.process):
+        self.process.terminate()  # it removes its folder
+        self.process.wait(_PATIENCE_S)
+        for process in (self.member, self.stranger):
             process.kill()
             process.wait()
         for stream in (self.process.stdin, self.process.stdout):
             assert stream is not None
             stream.close()
+        assert not self.folder.exists(), "whenever it is ended, also while it clears up"
 
 
 @pytest.fixture
