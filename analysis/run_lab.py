@@ -25,7 +25,8 @@ def lab_of_run(facts: Mapping[str, Any]) -> Lab | None:
     for name in (facts.get("lab_folder"), facts.get("lab")):
         if name:
             try:
-                return _loaded(folder := find_lab(str(name)), _changed(folder))
+                folder = find_lab(str(name))
+                return _loaded(folder, _changed(folder))
             except LabError:
                 continue
     return None

@@ -26,6 +26,7 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
+from eee_engine import read_lab_clock
 
 from record.event_kinds import EventKind
 from record.samples import RunSamples
@@ -33,6 +34,7 @@ from tests.speed import quiet
 from tests.speed.running_lab import eeectl
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.proportional import proportional_lab
+from twin.lab import lifecycle as labs
 
 _SLOWEST: Final = 1 / 10
 _REPEATED: Final = 2000
@@ -125,8 +127,8 @@ def ranks(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
             with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as running:
                 slowest = 1.0
                 while running.poll() is None:
-                    clock = json.loads(eeectl("lab", "clock", "koibuchi", "--json"))
-                    slowest = min(slowest, float(Fraction(clock["rate"])))
+                    rate, _, _ = read_lab_clock(labs.clock_page("koibuchi"))
+                    slowest = min(slowest, float(Fraction(rate)))
                     time.sleep(1.0)  # a sample of the rate each second
                 assert running.stdout is not None
                 done = json.loads(running.stdout.read())
@@ -135,7 +137,7 @@ def ranks(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
             trials.append(
                 {
                     "rate": slowest,
-                    "time_s": [_figure(one, "time") for one in done["repetitions"]],
+                    "time_s": [_figure(one, "time") for one in _valid(done)],
                     "why": [one["why"] for one in done["repetitions"]],
                     "frames": sum(counts),
                     "p50_at_most_us": _percentile_us(counts, after["bucket_upper_us"], 0.5),

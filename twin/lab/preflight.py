@@ -72,7 +72,7 @@ def check_machine() -> None:
 def check_paths(lab: Lab) -> None:
     """Refuse an inventory that points at another virtual lab's keys, as a copy of a shipped one does."""
     for file in sorted(path for path in Path(lab.folder).rglob("*") if path.suffix in (".yml", ".yaml")):
-        for other in _STATE_FOLDER.findall(file.read_text(encoding="utf-8")):
+        for other in _STATE_FOLDER.findall(file.read_text(encoding="utf-8", errors="replace")):
             if other != lab.name:
                 raise LabError(
                     f"{file} points at {STATE_ROOT}/{other}, the keys and passwords of another lab, and this one is "
