@@ -27,9 +27,11 @@ fn simulate(case: &Case, seed: u64) -> Outcome {
     let mut waited = 0.0;
     let mut start: Option<Start> = None;
     while arrived < COUNT || !queue.is_empty() {
-        if let Some(Start::At(at)) = start
-            && (at <= arrival || arrived >= COUNT)
-        {
+        let due = match start {
+            Some(Start::At(at)) if at <= arrival || arrived >= COUNT => Some(at),
+            _ => None,
+        };
+        if let Some(at) = due {
             waited += (at - queue.pop_front().unwrap()) as f64;
             tx.began(at);
             free = at

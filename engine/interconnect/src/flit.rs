@@ -871,17 +871,17 @@ impl FlitEngine {
         for &(input, request, output) in &self.allocator.vc_grants {
             let request = self.inputs.request(input as usize, request);
             let is_control = has_control && numbering.vc(input) == data;
-            if let Some(flit) = self.inputs.first(input as usize)
-                && !is_control
-            {
-                let packet = &mut self.packets[flit.packet];
-                if let Some(tcep) = &mut self.tcep {
-                    let detour = packet.header.phase != 0 || request.phase != 0;
-                    tcep.track(input as usize, detour);
+            if let Some(flit) = self.inputs.first(input as usize) {
+                if !is_control {
+                    let packet = &mut self.packets[flit.packet];
+                    if let Some(tcep) = &mut self.tcep {
+                        let detour = packet.header.phase != 0 || request.phase != 0;
+                        tcep.track(input as usize, detour);
+                    }
+                    packet.header.phase = request.phase;
+                    packet.header.via = request.via;
+                    packet.hops += u16::from(self.links_to_router[request.port as usize]);
                 }
-                packet.header.phase = request.phase;
-                packet.header.via = request.via;
-                packet.hops += u16::from(self.links_to_router[request.port as usize]);
             }
             self.outputs.owner[output as usize] = input;
             self.inputs.set_output(input as usize, output);
@@ -918,10 +918,10 @@ impl FlitEngine {
         let (port, vc) = self.outputs.send(output);
         self.remember(port);
         let in_port = self.inputs.port(input);
-        if let Some(tcep) = &mut self.tcep
-            && !is_control
-        {
-            tcep.count(input, port);
+        if let Some(tcep) = &mut self.tcep {
+            if !is_control {
+                tcep.count(input, port);
+            }
         }
         if let Some(slac) = &mut self.slac {
             slac.left(in_port);

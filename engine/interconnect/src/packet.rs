@@ -386,16 +386,16 @@ impl PacketEngine {
         let mut routed = std::mem::take(&mut self.routed);
         let mut packets = bucket.packets.iter();
         for event in events() {
-            if let Event::Arrive { from } = event
-                && let Some(packet) = packets.next()
-            {
-                let way = match self.way(packet) {
-                    Way::Open if !self.queues.is_blocked(self.buffer(from, packet)) => {
-                        Way::Hop(self.choose(from, packet))
-                    }
-                    way => way,
-                };
-                routed.push((from, *packet, way));
+            if let Event::Arrive { from } = event {
+                if let Some(packet) = packets.next() {
+                    let way = match self.way(packet) {
+                        Way::Open if !self.queues.is_blocked(self.buffer(from, packet)) => {
+                            Way::Hop(self.choose(from, packet))
+                        }
+                        way => way,
+                    };
+                    routed.push((from, *packet, way));
+                }
             }
         }
         for buffer in refilled.drain(..) {

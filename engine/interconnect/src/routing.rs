@@ -304,14 +304,14 @@ impl Routing {
     pub fn starts(&self, header: Header, out: &mut Vec<Header>) {
         out.clear();
         out.push(header);
-        if self.algorithm == Algorithm::Ugal
-            && let Relation::Flat(flat) = &self.relation
-        {
-            let source = self.routers[header.source as usize];
-            out[0] = flat.minimally(header);
-            for via in 0..flat.routers() {
-                if flat.may_go_over(source, header.target, via) {
-                    out.push(flat.over(header, via));
+        if self.algorithm == Algorithm::Ugal {
+            if let Relation::Flat(flat) = &self.relation {
+                let source = self.routers[header.source as usize];
+                out[0] = flat.minimally(header);
+                for via in 0..flat.routers() {
+                    if flat.may_go_over(source, header.target, via) {
+                        out.push(flat.over(header, via));
+                    }
                 }
             }
         }

@@ -204,10 +204,12 @@ fn most_wanted(view: &View<'_>, requests: &[Request]) -> Option<usize> {
             link,
             virtual_utilization,
         } = *request
-            && view.links[link].state == LinkState::Off
-            && best.is_none_or(|(_, most)| virtual_utilization > most)
         {
-            best = Some((index, virtual_utilization));
+            if view.links[link].state == LinkState::Off
+                && best.is_none_or(|(_, most)| virtual_utilization > most)
+            {
+                best = Some((index, virtual_utilization));
+            }
         }
     }
     best.map(|(index, _)| index)

@@ -43,10 +43,10 @@ impl<T> Wheel<T> {
     pub(crate) fn put(&mut self, at: u64, event: T) {
         let slot = self.slot(at);
         let list = &mut self.slots[slot];
-        if list.capacity() == 0
-            && let Some(spare) = self.spare.pop()
-        {
-            *list = spare;
+        if list.capacity() == 0 {
+            if let Some(spare) = self.spare.pop() {
+                *list = spare;
+            }
         }
         list.push(event);
     }

@@ -147,13 +147,13 @@ impl Shared {
         let mut state = self.state.lock();
         let changed = change(&mut state);
         let rate = state.regulator.rate();
-        if rate != self.clockwork.keeper().rate()
-            && let Err(error) = self.clockwork.set(rate)
-        {
-            self.control.alarm(
-                self.control.core.clock().now(),
-                format!("a host's share of processors could not be set: {error}"),
-            );
+        if rate != self.clockwork.keeper().rate() {
+            if let Err(error) = self.clockwork.set(rate) {
+                self.control.alarm(
+                    self.control.core.clock().now(),
+                    format!("a host's share of processors could not be set: {error}"),
+                );
+            }
         }
         changed
     }

@@ -305,13 +305,12 @@ impl Driver {
     fn keep_warm(&mut self, now: Ps) {
         let near = now + self.pace.on_clock(WARM_BEFORE);
         let due = now.saturating_sub(self.warm) > self.pace.on_clock(WARM_FOR);
-        if due
-            && self.next.is_none_or(|next| next > near)
-            && let Some(host) = &mut self.unseen
-        {
-            host.echo(&mut self.scratch);
-            self.warm = self.now();
-            self.last_turn = self.warm;
+        if due && self.next.is_none_or(|next| next > near) {
+            if let Some(host) = &mut self.unseen {
+                host.echo(&mut self.scratch);
+                self.warm = self.now();
+                self.last_turn = self.warm;
+            }
         }
     }
 

@@ -128,14 +128,14 @@ impl Live {
         let mut phase = self.phase.lock();
         self.control.stop.store(true, Ordering::Release);
         self.control.core.wake().signal();
-        if let Phase::Running(thread) = std::mem::replace(&mut *phase, Phase::Stopped)
-            && thread.join().is_err()
-        {
-            let now = self.control.core.clock().now();
-            self.control.alarm(
-                now,
-                "the live thread panicked: see the message on standard error".into(),
-            );
+        if let Phase::Running(thread) = std::mem::replace(&mut *phase, Phase::Stopped) {
+            if thread.join().is_err() {
+                let now = self.control.core.clock().now();
+                self.control.alarm(
+                    now,
+                    "the live thread panicked: see the message on standard error".into(),
+                );
+            }
         }
         self.control.claimed_core.end();
         for thread in self.room_threads.lock().drain(..) {

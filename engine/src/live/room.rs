@@ -125,10 +125,10 @@ pub(crate) fn threads_in(groups: &Path) -> Vec<i32> {
 
 /// Shorten the time slice of an ordinary thread and of its future children.
 fn shorten_slices(thread: i32) {
-    if let Some(mut known) = SchedAttr::get(thread)
-        && known.policy == libc::SCHED_OTHER as u32
-        && known.runtime_ns != SLICE_NS
-    {
+    let long = |known: &SchedAttr| {
+        known.policy == libc::SCHED_OTHER as u32 && known.runtime_ns != SLICE_NS
+    };
+    if let Some(mut known) = SchedAttr::get(thread).filter(long) {
         known.runtime_ns = SLICE_NS;
         let _gone_meanwhile = known.set(thread);
     }

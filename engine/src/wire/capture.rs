@@ -176,7 +176,19 @@ fn set_nonblocking(fd: &OwnedFd) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
     use std::io::Read;
+    use std::os::fd::FromRawFd;
+
+    fn pipe() -> (File, OwnedFd) {
+        let mut ends = [0; 2];
+        assert_eq!(
+            unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) },
+            0
+        );
+        // SAFETY: the kernel has just opened both for us alone.
+        unsafe { (File::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) }
+    }
 
     fn frame(payload_byte: usize) -> Frame {
         Frame {
@@ -187,8 +199,8 @@ mod tests {
 
     #[test]
     fn the_reader_gets_header_and_packets_in_order() {
-        let (mut reader, writer) = io::pipe().expect("a pipe");
-        let capture = Capture::start(writer.into(), 0).expect("a capture");
+        let (mut reader, writer) = pipe();
+        let capture = Capture::start(writer, 0).expect("a capture");
         for at in 0..100 {
             capture.push(at * 1_000, &frame(100));
         }
@@ -204,8 +216,8 @@ mod tests {
 
     #[test]
     fn a_reader_that_does_not_read_loses_packets_and_they_are_counted() {
-        let (mut reader, writer) = io::pipe().expect("a pipe");
-        let capture = Capture::start(writer.into(), 0).expect("a capture");
+        let (mut reader, writer) = pipe();
+        let capture = Capture::start(writer, 0).expect("a capture");
         let (big, count) = (frame(9_000), 6_000_u64);
         for at in 0..count {
             capture.push(at, &big);
@@ -227,8 +239,8 @@ mod tests {
 
     #[test]
     fn a_reader_that_goes_ends_the_capture() {
-        let (reader, writer) = io::pipe().expect("a pipe");
-        let mut capture = Capture::start(writer.into(), 0).expect("a capture");
+        let (reader, writer) = pipe();
+        let mut capture = Capture::start(writer, 0).expect("a capture");
         drop(reader);
         capture
             .thread

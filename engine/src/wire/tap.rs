@@ -86,10 +86,10 @@ impl Tap {
                 _ => Read::Down,
             };
         };
-        if let Some((head, packet)) = scratch[..got].split_first_chunk::<HEADER_BYTE>()
-            && let Some(header) = VnetHeader::decode(head)
-        {
-            segment(header, packet, out);
+        if let Some((head, packet)) = scratch[..got].split_first_chunk::<HEADER_BYTE>() {
+            if let Some(header) = VnetHeader::decode(head) {
+                segment(header, packet, out);
+            }
         }
         Read::Packet
     }

@@ -190,12 +190,12 @@ impl Switch {
     ) -> (PortSet, &Vlan) {
         let vlan = self.vlans.get(vid).expect("classify found the VLAN");
         let mut ports = vlan.members.and(&self.forwarding);
-        if !is_group(destination)
-            && let Some(known) = self.fdb.lookup(now, vid, destination)
-        {
-            let reachable = ports.contains(known);
-            ports = PortSet::default();
-            ports.put(known, reachable);
+        if !is_group(destination) {
+            if let Some(known) = self.fdb.lookup(now, vid, destination) {
+                let reachable = ports.contains(known);
+                ports = PortSet::default();
+                ports.put(known, reachable);
+            }
         }
         ports.remove(ingress);
         (ports, vlan)

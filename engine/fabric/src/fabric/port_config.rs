@@ -89,14 +89,14 @@ impl Fabric {
             value,
             allowed,
         };
-        if let Some(mtu_byte) = change.mtu_byte
-            && !(64..=MAX_FRAME_BYTE).contains(&mtu_byte)
-        {
-            return Err(out_of_range(
-                "MTU",
-                mtu_byte.to_string(),
-                "use 64 to 9216 bytes",
-            ));
+        if let Some(mtu_byte) = change.mtu_byte {
+            if !(64..=MAX_FRAME_BYTE).contains(&mtu_byte) {
+                return Err(out_of_range(
+                    "MTU",
+                    mtu_byte.to_string(),
+                    "use 64 to 9216 bytes",
+                ));
+            }
         }
         let mut end = before.end.clone();
         if let Some(speeds_mbps) = &change.advertised_mbps {
@@ -151,13 +151,12 @@ impl Fabric {
             .physical(port, "set the LPI policy of its members")?;
         let port = self.topology.port_mut(p);
         let merged = port.lpi_change.merged(change);
-        if let Some(mode) = change.mode
-            && !port
-                .end
-                .phy
-                .speeds_mbps()
-                .any(|speed| merged.permits(port.end.phy, speed, mode))
-        {
+        let phy = port.end.phy;
+        let possible = |mode| {
+            phy.speeds_mbps()
+                .any(|speed| merged.permits(phy, speed, mode))
+        };
+        if let Some(mode) = change.mode.filter(|mode| !possible(*mode)) {
             return Err(FabricError::OutOfRange {
                 what: "LPI mode",
                 name: port.name.clone(),

@@ -71,9 +71,7 @@ impl Mail {
         let (outboxes, packets) = (&mut self.outboxes, &mut self.packets);
         self.posting.retain(|&router| {
             let outbox = &mut outboxes[router as usize];
-            if let Some(&control) = outbox.front()
-                && room(&control)
-            {
+            if let Some(&control) = outbox.front().filter(|control| room(control)) {
                 outbox.pop_front();
                 sent.push((router, packets.put(control)));
             }

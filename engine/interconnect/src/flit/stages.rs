@@ -242,9 +242,7 @@ impl Slac {
             }
             self.lit = self.on;
         }
-        if let Some(router) = pressed
-            && top < self.stages.len()
-        {
+        if let Some(router) = pressed.filter(|_| top < self.stages.len()) {
             let stage = &mut self.stages[top];
             stage.trigger = router;
             if self.lit > self.on {

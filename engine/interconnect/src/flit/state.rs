@@ -426,9 +426,8 @@ impl RouterState {
                 crossing.until.get_or_insert(due);
             }
         }
-        while let Some(crossing) = self.crossing.front()
-            && crossing.until.is_some_and(|until| until <= now)
-        {
+        let crossed = |crossing: &&Crossing| crossing.until.is_some_and(|until| until <= now);
+        while let Some(crossing) = self.crossing.front().filter(crossed) {
             let queue = &mut outputs.queues[crossing.port as usize];
             if queue.is_empty() {
                 self.sending.push(crossing.port);
