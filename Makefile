@@ -20,6 +20,7 @@ lint:
 	lint-imports --no-logo 2>/dev/null || lint-imports
 	@if cargo fmt --version >/dev/null 2>&1; then cd engine && cargo fmt --all --check; else echo "lint: no cargo fmt here, skipped"; fi
 	@if cargo clippy --version >/dev/null 2>&1; then cd engine && cargo clippy --quiet --workspace --all-targets -- -D warnings; else echo "lint: no cargo clippy here, skipped"; fi
+	@if tests/support/fetch_oldest_rust.sh; then cd engine && RUSTC=$(CURDIR)/.tools/rust-1.85/rustc cargo check --quiet --workspace --all-targets --target-dir target/oldest; else echo "lint: no Rust 1.85 to be had here, skipped"; fi
 
 rust-test:
 	cd engine && cargo test --quiet --workspace
