@@ -3,8 +3,9 @@
 The same walk as `path_delay.echo_extra_us`, which the tests compare it with, in the engine (`engine/echo_walk`), as a
 fit tries hundreds of thousands of candidates.
 
-Simplification: a burst keeps each transmitter busy for as long as its bytes take. A switch that stores whole frames
-sends the last one later by up to a frame's time, so with bursts of many sizes holds err by some microseconds.
+A burst keeps a host busy for as long as its bytes take. A switch is taken to store whole frames, so that its port sends
+the last one up to a frame's time later than that: one that cuts through sends bursts as they come, and a hold fitted to
+bursts of many sizes would err by some microseconds.
 """
 
 from itertools import repeat
@@ -38,6 +39,7 @@ class EchoDelays:
             _view(np.array(gaps)),
             _view(probes.burst_byte),
             _view(np.array([one.byte_us for one in path])),
+            [not one.card for one in path],
             _view(later_us),
             kept.tolist(),
             float(ECHO_WIRE_BYTE),

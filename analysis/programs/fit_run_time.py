@@ -34,13 +34,17 @@ _Time = TypeVar("_Time")
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A configuration with both of its run times; `wake` and `round` are missing without gaps or the links' policy."""
+    """A configuration with both of its run times; `wake` and `round` are missing without gaps or the links' policy.
+
+    `hold_us`: the shortest of the links, None without a policy.
+    """
 
     profile: Profile
     eee_s: float
     miwa: Run
     wake: WakeRun | None
     round: RoundRun | None
+    hold_us: float | None = None
 
 
 def cases_of(folder: Path, calibration: Calibration) -> Mapping[str, tuple[Case, ...]]:
@@ -73,7 +77,8 @@ def case_of(profile: Profile, eee_s: float, policies: Mapping[Direction, Policy]
     wake = wake_run(profile, policies, eee_s) if policies and profile.gaps else None
     rounds = round_run(profile, policies, eee_s) if policies and len(profile.gaps) > 1 else None
     miwa = Run(profile.base_s.value, profile.call_count, profile.message_byte, profile.link_mbps * 1e6, eee_s)
-    return Case(profile, eee_s, miwa, wake, rounds)
+    hold_us = min((float(one.hold_us) for one in policies.values()), default=None)
+    return Case(profile, eee_s, miwa, wake, rounds, hold_us)
 
 
 def fit_run_time(
@@ -120,7 +125,7 @@ def fit_run_time(
 
 def _miwa(cases: Sequence[Case]) -> MiwaTime:
     runs, error = [case.miwa for case in cases], miwa_errors(cases)
-    fit = fit_miwa(runs)
+    fit = fit_miwa(runs, cases[0].hold_us)
     bounded = {"c": fit.plateau_us, "t": fit.threshold_us}  # a step has neither an alpha nor a t0
     refuse_useless(runs, [fit.time_s(run) for run in runs], fit.explained, bounded, error, parameters=4)
     return miwa_time(fit, error)
@@ -151,7 +156,9 @@ def _rounds(cases: Iterable[Case]) -> list[RoundRun]:
 
 def miwa_errors(cases: Sequence[Case]) -> RunTimeError | None:
     """Held-out errors of Miwa's model; None if there are too few configurations."""
-    return _held_out([case.miwa for case in cases], fit_miwa)
+    if not cases:
+        return None
+    return _held_out([case.miwa for case in cases], partial(fit_miwa, hold_us=cases[0].hold_us))
 
 
 def wake_errors(cases: Sequence[Case]) -> RunTimeError | None:

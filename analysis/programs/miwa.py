@@ -3,8 +3,11 @@
 T = T_base + n f(I); I = T_base / n - S / B; f(I) = 0 for I <= t, else c (1 - exp(-alpha (I - t0))).
 
 The paper does not say how t and t0 are related. With t >= t0, f is never negative; the fit leaves both free under
-that condition, where t may be anywhere between two measured idle intervals. The model's known weaknesses (gaps differ
-from their mean, ranks of a node call together, time in MPI counts as idle) are all in `I`, which is used as printed.
+that condition. Run times say only between which two measured idle intervals t is. As t is there because of the device's
+time-out (section 4.2), which the paper measured by echoes (5.1), t is taken as near to a probed hold as the overheads
+allow (F test, 95 %), and the other parameters for that t; without a probe it is where they fit best. The model's known
+weaknesses (gaps differ from their mean, ranks of a node call together, time in MPI counts as idle) are all in `I`,
+which is used as printed.
 """
 
 from collections.abc import Sequence
@@ -27,6 +30,7 @@ _FINE_ENOUGH: Final = 30
 _FLAT: Final = 1e-6
 _RISING: Final = 0.5
 _SINGULAR: Final = 1e-9
+_AS_WELL: Final = 1e-6
 _ANYTHING: Final = 1e12
 _CURVED: Final = (1.0, 20.0)
 """alpha, from a curve that bends but little over all idle intervals to a step between the two nearest ones.
@@ -112,8 +116,8 @@ def curve_us(
     return np.where(idle > threshold_us, rise, 0.0)
 
 
-def fit_miwa(runs: Sequence[Run]) -> MiwaFit:
-    """Fit Eq. 3 to measured overheads by least squares, as the paper did.
+def fit_miwa(runs: Sequence[Run], hold_us: float | None = None) -> MiwaFit:
+    """Fit Eq. 3 to measured overheads by least squares, as the paper did; `hold_us`: of the links, if it was probed.
 
     NotEnoughData with fewer than eight runs, or if no run has overhead: the data would not determine the parameters.
 
@@ -141,18 +145,22 @@ def fit_miwa(runs: Sequence[Run]) -> MiwaFit:
     if not thresholds:
         raise NotEnoughData("fewer than four idle intervals show overhead: measure longer intervals too.")
     found = _profiled(idle, overhead, thresholds)
-    place = np.unravel_index(int(np.argmin(found.left)), found.left.shape)
+    close = [thresholds[number] for number in np.flatnonzero(found.near(3).any(axis=(1, 2)))]
+    if hold_us is not None:
+        likely = [thresholds[number] for number in np.flatnonzero(found.near(1).any(axis=(1, 2)))]
+        thresholds = [min(likely, key=lambda one: abs(_between(one, _next(idle, one), hold_us) - hold_us))]
+        found = _profiled(idle, overhead, thresholds)
+    place = found.best()
     least = float(found.left[place])
     spread = float(((overhead - overhead.mean()) ** 2).sum())
     if least >= spread:
         raise NotEnoughData("the overhead does not rise with the idle interval: noise hides it, so repeat more often.")
     below_us = thresholds[place[0]]
-    close = [thresholds[number] for number in np.flatnonzero(found.near(3).any(axis=(1, 2)))]
     return MiwaFit(
         found.plateau_us(place),
         found.alpha_per_us(place),
         found.origin_us(place),
-        Interval((below_us + _next(idle, below_us)) / 2, min(close), _next(idle, max(close))),
+        Interval(_between(below_us, _next(idle, below_us), hold_us), min(close), _next(idle, max(close))),
         float(np.sqrt(least / max(found.free, 1))),
         1.0 - least / spread if spread > 0 else 0.0,
         len(measured),
@@ -165,6 +173,13 @@ def _candidates(idle: Floats) -> list[float]:
     edges = np.unique(idle)[:-4]
     chosen = edges if len(edges) <= _THRESHOLDS else edges[np.linspace(0, len(edges) - 1, _THRESHOLDS).astype(int)]
     return [below, *map(float, chosen)]
+
+
+def _between(below_us: float, next_us: float, hold_us: float | None) -> float:
+    """t, of idle intervals without overhead up to the first and with it from the second on."""
+    if hold_us is None:
+        return (below_us + next_us) / 2
+    return min(max(hold_us, below_us), float(np.nextafter(next_us, below_us)))
 
 
 def _next(idle: Floats, threshold_us: float) -> float:
@@ -192,6 +207,11 @@ class _Profiled:
     weight: Floats
     free: int
     whole: tuple[float, float]
+
+    def best(self) -> _Place:
+        """The choice that fits best; of several that do, as all alphas of a step do, the last."""
+        least = float(self.left.min())
+        return tuple(np.argwhere(self.left <= least * (1 + _AS_WELL))[-1])
 
     def near(self, parameters: int) -> NDArray[np.bool_]:
         """Which choices fit not significantly worse than the best, as so many parameters differ from it."""

@@ -127,6 +127,7 @@ mod tests {
             echo_byte: 84.0,
             burst_byte: vec![84.0; count],
             byte_us: vec![0.008; 2],
+            stores: vec![false; 2],
             later_us: vec![0.0; count],
         }
     }

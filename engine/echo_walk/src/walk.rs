@@ -2,6 +2,8 @@
 
 /// A frame of 1,500 bytes of payload on the wire: bursts behind an echo consist of such frames.
 const FULL_FRAME_BYTE: f64 = 1_538.0;
+/// The shortest one, with preamble, FCS and the gap between frames.
+const SHORTEST_FRAME_BYTE: f64 = 84.0;
 
 /// How a transmitter sleeps; its times, in this order, are microseconds but for the last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub struct Echoes {
     pub burst_byte: Vec<f64>,
     /// By place, how long a byte takes there.
     pub byte_us: Vec<f64>,
+    /// By place, whether it is a switch's port: a switch stores a frame before it sends it.
+    pub stores: Vec<bool>,
     /// How much later than the one before it each answer may have left the far host.
     pub later_us: Vec<f64>,
 }
@@ -46,6 +50,21 @@ impl Echoes {
     pub fn count(&self) -> usize {
         self.burst_byte.len()
     }
+
+    /// How much longer than its bytes a burst keeps the transmitter at `place` busy, `before_us` at the one before it.
+    ///
+    /// A host sends without a pause. A switch sends a frame when it has stored it, so that a port is busy for longer by as
+    /// much as the longest frame takes longer than the first one. A first frame that waited, for `waited_us`, leaves the
+    /// others time to arrive. Simplification: as if all links had the rate of the place's.
+    fn tail_us(&self, at: usize, place: usize, before_us: f64, waited_us: f64) -> f64 {
+        let behind_byte = self.burst_byte[at] - self.echo_byte;
+        if !self.stores[place] || behind_byte <= 0.0 {
+            return 0.0;
+        }
+        let longest_byte = behind_byte.clamp(SHORTEST_FRAME_BYTE, FULL_FRAME_BYTE);
+        let stored_us = (longest_byte - self.echo_byte) * self.byte_us[place];
+        (before_us + stored_us - waited_us).max(0.0)
+    }
 }
 
 /// One echo at one sleeper.
@@ -55,6 +74,8 @@ struct Passing {
     /// What the sleepers before it added.
     before_us: f64,
     own_us: f64,
+    /// How much longer than its bytes the burst kept the sleeper busy.
+    tail_us: f64,
 }
 
 /// A walk with the times of one candidate.
@@ -91,18 +112,27 @@ impl<'a> Walk<'a> {
         let back = self.echoes.byte_us.len() / 2;
         let burst_byte = self.echoes.burst_byte[at];
         let (mut total_us, mut then_us) = (0.0, 0.0);
+        let (mut place, mut tail_us) = (0, 0.0);
         for (sleeper, passing) in self.sleepers.iter().zip(&mut self.passings) {
-            let mut idle_us =
-                self.echoes.gap_us[sleeper.place][at] + total_us - then_us - passing.own_us;
+            for awake in place..sleeper.place {
+                tail_us = self.echoes.tail_us(at, awake, tail_us, 0.0);
+            }
+            place = sleeper.place + 1;
+            let mut idle_us = self.echoes.gap_us[sleeper.place][at] + total_us
+                - then_us
+                - passing.own_us
+                - passing.tail_us;
             if sleeper.place >= back {
                 idle_us += self.later_share * self.echoes.later_us[at];
             }
             then_us += passing.own_us;
             let own_us = delay_us(sleeper, self.times, idle_us, self.echoes, burst_byte);
+            tail_us = self.echoes.tail_us(at, sleeper.place, tail_us, own_us);
             *passing = Passing {
                 idle_us,
                 before_us: total_us,
                 own_us,
+                tail_us,
             };
             total_us += own_us;
         }
@@ -200,6 +230,7 @@ mod tests {
             echo_byte: 84.0,
             burst_byte: vec![84.0; count],
             byte_us: vec![0.008; places],
+            stores: vec![false; places],
             later_us: vec![0.0; count],
         }
     }
@@ -221,6 +252,29 @@ mod tests {
             let seen = echoes(vec![f64::NAN, gap_us], 2);
             assert_eq!(delays(&seen, &both, &times, 0.0), [0.0, delay_us]);
         }
+    }
+
+    #[test]
+    fn a_switch_sends_the_end_of_a_burst_later_than_a_host_unless_the_first_frame_waited() {
+        let times = [100.0, 50.0, 5.0];
+        let tail_us = (1538.0 - 84.0) * 0.008;
+        let idle_until_us = |stores, gap_us: f64| {
+            let mut seen = echoes(vec![gap_us, 1000.0], 2);
+            seen.burst_byte = vec![84.0 + 1538.0; 2];
+            seen.stores = vec![false, stores];
+            let (sleepers, mut last_us) = ([port(1)], 0.0);
+            let mut walk = Walk::new(&seen, &sleepers, &times, 0.0);
+            for _ in 0..2 {
+                walk.step();
+                last_us = walk.passings[0].idle_us;
+            }
+            last_us
+        };
+        assert_eq!(idle_until_us(false, 20.0), 1000.0);
+        assert!((idle_until_us(true, 20.0) - 1000.0 + tail_us).abs() < 1e-9);
+        // The first burst waits for Tw, which is less than a frame's time, or for Ts, which is more.
+        assert!((idle_until_us(true, 1000.0) - 1000.0 + tail_us).abs() < 1e-9);
+        assert!((idle_until_us(true, 101.0) - 1000.0 + 54.0).abs() < 1e-9);
     }
 
     #[test]

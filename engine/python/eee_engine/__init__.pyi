@@ -390,14 +390,15 @@ class EchoWalk:
         gap_us: memoryview,
         burst_byte: memoryview,
         byte_us: memoryview,
+        stores: Sequence[bool],
         later_us: memoryview,
         kept: Sequence[bool],
         echo_byte: float,
     ) -> None:
         """Arrays: gaps (places, echoes), NaN where unknown; bursts (echoes); time of a byte (places); later (echoes).
 
-        `later_us`: how much later than the one before it each answer may have left the far host. ValueError if the
-        shapes do not match.
+        `stores`: by place, whether it is a switch's port, which stores a frame before it sends it. `later_us`: how much
+        later than the one before it each answer may have left the far host. ValueError if the shapes do not match.
         """
     def log_likelihood(
         self,

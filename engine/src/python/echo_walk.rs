@@ -53,6 +53,7 @@ impl EchoWalk {
         gap_us: &Bound<'_, PyAny>,
         burst_byte: &Bound<'_, PyAny>,
         byte_us: &Bound<'_, PyAny>,
+        stores: Vec<bool>,
         later_us: &Bound<'_, PyAny>,
         kept: Vec<bool>,
         echo_byte: f64,
@@ -64,6 +65,9 @@ impl EchoWalk {
         {
             return Err(PyValueError::new_err("arrays of different lengths"));
         }
+        if stores.len() != byte_us.len() || stores.first() == Some(&true) {
+            return Err(PyValueError::new_err("a path begins at a host"));
+        }
         let gap_us = (0..byte_us.len())
             .map(|place| gaps_us[place * count..(place + 1) * count].to_vec())
             .collect();
@@ -73,6 +77,7 @@ impl EchoWalk {
                 echo_byte,
                 burst_byte,
                 byte_us,
+                stores,
                 later_us,
             },
             kept,

@@ -9,9 +9,10 @@ from scipy.stats import t as student
 from analysis.interval import Floats
 from analysis.links.echo_delays import EchoDelays
 from analysis.links.path_delay import Policy, echo_extra_us
-from analysis.links.probes import Probes
+from analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from analysis.links.sleep_path import GIGABIT_BYTE_US, plain_path
 from analysis.links.structures import Group, Structure
+from tests.support.measured.echo_bench import AWAKE, Bench, Sleep
 
 BURST_BYTE = 130.0
 
@@ -45,6 +46,22 @@ def test_both_walks_agree_for_hybrid(seed: int) -> None:
     found = _walk(probes).of(Structure((Group("hybrid", (1, 3)),)), column)
     plain = echo_extra_us(probes.sent_us, 0.0, [Policy(*column)] * 2, probes.burst_byte, GIGABIT_BYTE_US)
     assert np.allclose(found, plain, atol=1e-6)
+
+
+def test_the_walk_delays_bursts_as_a_switch_that_stores_frames() -> None:
+    """Bursts of many sizes, through the engine: port of the second host, and port back, sleep and gather bytes."""
+    random = np.random.default_rng(7)
+    timing = {"hold_us": 900.0, "sleep_us": 190.0, "wake_us": 40.0, "wake_during_sleep_us": 40.0}
+    gather = {"coalesce_us": 70.0, "coalesce_byte": 3_000}
+    sleep = Sleep("deep", {**timing, **gather})
+    gaps_us, bursts = random.uniform(100.0, 1_800.0, 400), np.floor(random.uniform(ECHO_WIRE_BYTE, 6_500.0, 400))
+    bursts[(bursts > 2_999) & (bursts < 3_100)] = 2_999  # a port counts bytes without those between frames
+    path = (AWAKE, sleep, AWAKE, sleep)
+    awake, asleep = (Bench(sleeps).echoes(gaps_us, bursts) for sleeps in ((AWAKE,) * 4, path))
+    found = _walk(Probes.of(*asleep, bursts)).of(
+        Structure((Group("coalescing", (1, 3)),)), np.array([900.0, 190.0, 40.0, 70.0, 3_000.0])
+    )
+    assert np.abs(found - (asleep[1] - awake[1]))[1:].max() < 1.0
 
 
 @settings(max_examples=30, deadline=None)

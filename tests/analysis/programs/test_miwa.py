@@ -62,3 +62,18 @@ def test_bad_data_are_refused() -> None:
     run = _runs(1.0)[0]
     with pytest.raises(NotEnoughData, match="same mean idle"):
         fit_miwa([run] * 20)
+
+
+def test_the_threshold_is_a_probed_hold_as_far_as_run_times_allow() -> None:
+    """Run times say that t is between 800 and 1,200 us; with a peak after it, as of a wait for Ts, more would fit."""
+    pauses_us = [200, 400, 600, 800, 1_200, 1_600, 2_400, 3_200, 4_800, 6_400]
+    costs_us = [1, -2, 2, -1, 190, 78, 82, 80, 79, 81]
+    runs = [Run(1e-3 * one, 1000, 0, 1e9, 1e-3 * (one + more)) for one, more in zip(pauses_us, costs_us, strict=True)]
+    for hold_us, threshold_us in ((1_000.0, 1_000.0), (880.0, 880.0), (1_300.0, 1_200.0)):
+        fit = fit_miwa(runs, hold_us)
+        assert fit.threshold_us.value == pytest.approx(threshold_us)
+        overhead_us = fit.overhead_us(np.array([700.0, 900.0, 1_200.0, 3_000.0]))
+        assert overhead_us[0] == 0
+        assert (overhead_us[1] > 0) == (hold_us < 900)
+        assert overhead_us[2:] == pytest.approx([fit.plateau_us.value] * 2, rel=0.2)
+        assert np.isfinite([fit.plateau_us.low, fit.plateau_us.high]).all()
