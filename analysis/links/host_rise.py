@@ -3,9 +3,10 @@
 After a pause a host is slower: caches are cold, its processor was in an idle state. Echoes with EEE off, on the same
 path, show this rise, whatever its form: a line over the logarithm of the gap with as many knots as the echoes justify,
 and one step where a processor's idle state sets in. Its mean, and the directions in which it is uncertain, go into the
-likelihood of the echoes with EEE on. Between both measurements the base may drift by a fraction of the noise, and the
-rise by a factor whose scatter is estimated from stretches of the echoes with EEE off: how cold a cache is depends on
-what else the machine did, so that round trips drift together for many echoes.
+likelihood of the echoes with EEE on. Between both measurements the base may drift, and the rise by a factor: how cold a
+cache is depends on what else the machine did, so that round trips drift together for many echoes. The scatter of both
+is estimated from stretches of the echoes with EEE off; a base drifts by a fraction of the noise at least. Where it
+drifts by more, so may the rise: such echoes may show none where there is one.
 
 Without such echoes the rise is unknown; a straight line over the logarithm of the gap is allowed for.
 """
@@ -97,17 +98,24 @@ def measured_rise(awake: Probes) -> HostRise:
     values, vectors = np.linalg.eigh(covariance)
     order = np.argsort(values)[::-1][:_MOST_TERMS]
     directions = (vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0))).T
+    knots, heights_us = best.knots, best.solution[:count]
+    if count == 1:  # a line may be needed for what drifts
+        knots, heights_us = np.array([place.min(), place.max()]), np.repeat(heights_us, 2)
+        directions = np.repeat(directions, 2, axis=1)
     line_us = best.at(place)
-    scatter = _scatter(line_us - line_us.min(), rtt_us - line_us, best.noise_us)
-    if scatter > 0:
-        drift_us = scatter * (best.solution[:count] - best.solution[:count].min())
+    left_us = rtt_us - line_us
+    scatter = _scatter(line_us - line_us.min(), left_us, best.noise_us)
+    base_scatter_us = _scatter(np.ones_like(line_us), left_us, best.noise_us)
+    if scatter > 0 or base_scatter_us > 0:
+        ramp = np.interp(knots, [place.min(), place.max()], [0.0, 1.0])
+        drift_us = scatter * (heights_us - heights_us.min()) + base_scatter_us * ramp
         directions = np.vstack((directions[: _MOST_TERMS - 1], drift_us))
     step_us = float(best.solution[count]) if best.edge is not None else 0.0
     step_gap_us = float(np.exp(best.edge)) if best.edge is not None else np.inf
     return HostRise(
-        max(_DRIFT * best.noise_us, 1e-3),
-        best.knots,
-        best.solution[:count],
+        max(_DRIFT * best.noise_us, base_scatter_us, 1e-3),
+        knots,
+        heights_us,
         directions,
         step_us,
         step_gap_us,
@@ -131,7 +139,7 @@ def _used(probes: Probes) -> tuple[Floats, Floats]:
 
 
 def _scatter(rise_us: Floats, left_us: Floats, noise_us: float) -> float:
-    """The standard deviation of the factor of the rise between stretches of echoes; 0 if chance explains it.
+    """The standard deviation of the factor of a rise between stretches of echoes; 0 if chance explains it.
 
     `left_us`: what the mean rise leaves of each round trip, in the order in which the echoes left.
     """

@@ -43,6 +43,7 @@ class Effort:
     settle_s: int
     power_blocks: int
     link_blocks: int
+    link_repetitions: int
 
 
 PILOT: Final = Effort(
@@ -56,10 +57,11 @@ PILOT: Final = Effort(
     least_s=0.1,
     program_blocks=1,
     stages=("off", "on"),
-    window_s=4,
+    window_s=10,  # ten readings of most meters
     settle_s=3,
     power_blocks=3,  # fewer cannot be told from drift
     link_blocks=1,
+    link_repetitions=3,  # one trial has no interval; turning links takes longer than two more
 )
 """One block of everything, some minutes together; more where the decision says so."""
 
@@ -242,6 +244,7 @@ def _links_off(lab: Lab, effort: Effort, hosts: Sequence[str], spare: Sequence[L
         },
         measure={"program": _program(effort, hosts, {"sleep_us": 0})},
         blocks=effort.link_blocks,
+        repetitions=effort.link_repetitions,
     )
 
 
