@@ -24,6 +24,7 @@ _STARTS: Final = 250
 _COARSE: Final = (0.1, 0.02)
 _SWEPT: Final = 2
 _MOST_SWEEPS: Final = 4
+_HIGHER: Final = 0.5
 _FIRST_ROUNDS: Final = 20
 _MOST_ROUNDS: Final = 100
 _STILL: Final = 20
@@ -70,6 +71,7 @@ def search(likelihood: Likelihood, structures: Iterable[Structure], random: np.r
     near = [top for top in first if top.height > best - _HOPELESS]
     far = [top for top in first if top.height <= best - _HOPELESS]
     near = [_climb(likelihood, top.structure, top.population, random, _MOST_ROUNDS) for top in near]
+    near = [_moved(likelihood, top, random) for top in near]
     best = max(top.height for top in near)
     near = [_walked(likelihood, top, random) if top.height > best - _HOPELESS / 2 else top for top in near]
     near += [
@@ -125,20 +127,39 @@ def _heights(likelihood: Likelihood, structure: Structure, thetas: Floats) -> Fl
     return found
 
 
-def _swept(likelihood: Likelihood, structure: Structure, thetas: Floats, least_log_noise: float) -> Floats:
+def _moved(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Top:
+    """A top from which moves that are larger than the population lead no higher.
+
+    The first searches take gaps as exact. Then a frame that came late may hold a hold, with all of a population, a few
+    microseconds off.
+    """
+    if not top.structure.groups:
+        return top
+    best = _swept(likelihood, top.structure, top.best[None], float(np.log(LEAST_NOISE_US)), sharp=False)[0]
+    height = float(likelihood.log_probability(top.structure, best[None])[0])
+    if height < top.height + _HIGHER:
+        return top
+    population = top.population + (best - top.best)
+    population[int(np.argmax(top.heights))] = best
+    return _climb(likelihood, top.structure, population, random, _MOST_ROUNDS)
+
+
+def _swept(
+    likelihood: Likelihood, structure: Structure, thetas: Floats, least_log_noise: float, *, sharp: bool = True
+) -> Floats:
     """Candidates moved along single parameters and pairs of them, by steps of all sizes, while that helps."""
     moves = _moves(likelihood, structure)
     low, high = likelihood.bounds(structure)
     found = []
     for one in thetas:
-        best, height = one, float(likelihood.log_probability(structure, one[None], sharp=True)[0])
+        best, height = one, float(likelihood.log_probability(structure, one[None], sharp=sharp)[0])
         for _ in range(_MOST_SWEEPS):
             before = height
             for move in moves:
                 tried = best + move
                 tried[:, 1] = np.maximum(tried[:, 1], least_log_noise)
                 tried[:, likelihood.common :] = np.clip(tried[:, likelihood.common :], low, high)
-                heights = likelihood.log_probability(structure, tried, sharp=True)
+                heights = likelihood.log_probability(structure, tried, sharp=sharp)
                 place = int(np.argmax(heights))
                 if heights[place] > height:
                     best, height = tried[place], float(heights[place])

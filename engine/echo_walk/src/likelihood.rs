@@ -3,7 +3,8 @@
 //! A round trip less the hosts' own time is the delay of sleeping transmitters plus an error: Student-t with three degrees
 //! of freedom, so that late interrupts have little weight. The moment at which a frame really left is known only to
 //! within an error of the same size; near a hold that decides whether a transmitter slept. So the density is a mixture
-//! over [`NODES`], a rough rule for errors with long tails.
+//! over [`NODES`], a rough rule for errors with long tails. Few frames come later than that to their first switch, as
+//! their host, or whoever polls its card, was busy ([`LATE`]): the request with all that follows, or the answer alone.
 
 use std::f64::consts::PI;
 
@@ -18,6 +19,12 @@ const NODES: [(f64, f64); 5] = [
     (4.0, 0.05),
 ];
 const FARTHEST: f64 = 4.0;
+/// How late such a frame comes, microseconds, and how many are. A frame that finds a transmitter on its way into low power
+/// waits until the same moment, however late it came: two steps cover what is between them.
+const LATE: [(f64, f64); 2] = [(8.0, 0.004), (25.0, 0.004)];
+const LATEST_US: f64 = 25.0;
+/// The share of frames that are not late, neither request nor answer.
+const ON_TIME: f64 = 1.0 - 4.0 * 0.004;
 /// Above this a product of densities is turned into a logarithm; a single factor stays far below its square.
 const LARGE: f64 = 1e100;
 
@@ -93,13 +100,21 @@ pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Can
         let Some(left) = lefts.next() else {
             break;
         };
-        let found = if error_us == 0.0 || walk.firm(FARTHEST * error_us) {
+        let found = if error_us == 0.0 || walk.firm(LATEST_US.max(FARTHEST * error_us)) {
             density(left - delay_us)
         } else {
-            NODES
+            let on_time: f64 = NODES
                 .iter()
                 .map(|(node, weight)| weight * density(left - walk.with_error(node * error_us)))
-                .sum()
+                .sum();
+            let late: f64 = LATE
+                .iter()
+                .map(|&(late_us, weight)| {
+                    let either = [false, true].map(|answer| walk.if_late(late_us, answer));
+                    weight * (density(left - either[0]) + density(left - either[1]))
+                })
+                .sum();
+            ON_TIME * on_time + late
         };
         product.times(found.max(least));
     }

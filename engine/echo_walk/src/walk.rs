@@ -167,6 +167,20 @@ impl<'a> Walk<'a> {
         }
         late_us
     }
+
+    /// How much longer the echo passed last would have taken, had it come late to its first switch, or its answer alone.
+    pub(crate) fn if_late(&self, late_us: f64, answer: bool) -> f64 {
+        let burst_byte = self.echoes.burst_byte[self.at - 1];
+        let back = self.echoes.byte_us.len() / 2;
+        let mut total_us = 0.0;
+        for (sleeper, passing) in self.sleepers.iter().zip(&self.passings) {
+            let late_here = !answer || sleeper.place >= back;
+            let idle_us = passing.idle_us + total_us - passing.before_us
+                + if late_here { late_us } else { 0.0 };
+            total_us += delay_us(sleeper, self.times, idle_us, self.echoes, burst_byte);
+        }
+        total_us + late_us
+    }
 }
 
 /// The delay of each echo under one candidate's times. `later_share` is the share of `later_us` that delays answers.
@@ -275,6 +289,20 @@ mod tests {
         // The first burst waits for Tw, which is less than a frame's time, or for Ts, which is more.
         assert!((idle_until_us(true, 1000.0) - 1000.0 + tail_us).abs() < 1e-9);
         assert!((idle_until_us(true, 101.0) - 1000.0 + 54.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_answer_that_comes_late_may_find_its_port_falling_asleep() {
+        let times = [1000.0, 182.0, 60.0];
+        let both = [port(1), port(3)];
+        let seen = echoes(vec![993.0], 4);
+        let mut walk = Walk::new(&seen, &both, &times, 0.0);
+        assert_eq!(walk.step(), 0.0);
+        assert_eq!(walk.if_late(5.0, true), 5.0);
+        // It waits for the end of Ts whenever it comes; a request that is late finds the second port asleep, too.
+        assert_eq!(walk.if_late(8.0, true), 1182.0 - 993.0 + 60.0);
+        assert_eq!(walk.if_late(25.0, true), 1182.0 - 993.0 + 60.0);
+        assert_eq!(walk.if_late(8.0, false), 1182.0 - 993.0 + 120.0);
     }
 
     #[test]

@@ -69,7 +69,10 @@ def test_the_walk_delays_bursts_as_a_switch_that_stores_frames() -> None:
 def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps(
     seed: int, error_us: float, least: float
 ) -> None:
-    """One sleeper: the delay for a gap that was longer by an error is that of the gap between the echoes, moved."""
+    """One sleeper: the delay for a gap that was longer by an error is that of the gap between the echoes, moved.
+
+    It is on the way of the request: a late answer is late, and no more.
+    """
     random = np.random.default_rng(seed)
     hold_us, sleep_us, wake_us = random.uniform([50.0, 0.0, 0.5], [900.0, 300.0, 100.0])
     gap_us = random.uniform(20.0, 1_500.0, 40)
@@ -88,6 +91,14 @@ def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps(
     for node, weight in ((0.0, 0.5), (-1.2, 0.2), (1.2, 0.2), (-4.0, 0.05), (4.0, 0.05)):
         late_us = policy.delay_us(idle_us[1:] + node * error_us)
         density = density + weight * student.pdf((left_us - late_us) / 1.7, 3) / 1.7
+    if error_us:
+        mixed = density * (1 - 4 * 0.004)
+        for late_us in (8.0, 25.0):
+            for delay_us in (delays[2:], policy.delay_us(idle_us[1:] + late_us)):
+                mixed = mixed + 0.004 * student.pdf((left_us - late_us - delay_us) / 1.7, 3) / 1.7
+        margin_us = max(25.0, 4 * error_us)  # for these no error changes the delay
+        firm = (idle_us[1:] + margin_us < hold_us) | (idle_us[1:] - margin_us > hold_us + sleep_us)
+        density = np.where(firm, student.pdf((left_us - delays[2:]) / 1.7, 3) / 1.7, mixed)
     noise = np.array([1.7])
     found = _walk(probes, kept).log_likelihood(
         structure, column[None], left_us[None], noise, np.array([error_us]), np.zeros(1), least
