@@ -98,23 +98,23 @@ def measured_rise(awake: Probes) -> HostRise:
     values, vectors = np.linalg.eigh(covariance)
     order = np.argsort(values)[::-1][:_MOST_TERMS]
     directions = (vectors[:, order] * np.sqrt(np.maximum(values[order], 0.0))).T
-    knots, heights_us = best.knots, best.solution[:count]
+    at, heights_us = best.knots, best.solution[:count]
     if count == 1:  # a line may be needed for what drifts
-        knots, heights_us = np.array([place.min(), place.max()]), np.repeat(heights_us, 2)
+        at, heights_us = np.array([place.min(), place.max()]), np.repeat(heights_us, 2)
         directions = np.repeat(directions, 2, axis=1)
     line_us = best.at(place)
     left_us = rtt_us - line_us
     scatter = _scatter(line_us - line_us.min(), left_us, best.noise_us)
     base_scatter_us = _scatter(np.ones_like(line_us), left_us, best.noise_us)
     if scatter > 0 or base_scatter_us > 0:
-        ramp = np.interp(knots, [place.min(), place.max()], [0.0, 1.0])
+        ramp = np.interp(at, [place.min(), place.max()], [0.0, 1.0])
         drift_us = scatter * (heights_us - heights_us.min()) + base_scatter_us * ramp
         directions = np.vstack((directions[: _MOST_TERMS - 1], drift_us))
     step_us = float(best.solution[count]) if best.edge is not None else 0.0
     step_gap_us = float(np.exp(best.edge)) if best.edge is not None else np.inf
     return HostRise(
         max(_DRIFT * best.noise_us, base_scatter_us, 1e-3),
-        knots,
+        at,
         heights_us,
         directions,
         step_us,

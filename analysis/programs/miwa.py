@@ -144,23 +144,27 @@ def fit_miwa(runs: Sequence[Run], hold_us: float | None = None) -> MiwaFit:
     thresholds = [one for one in _candidates(idle) if int((idle > one).sum()) >= _LEAST_ABOVE]
     if not thresholds:
         raise NotEnoughData("fewer than four idle intervals show overhead: measure longer intervals too.")
-    found = _profiled(idle, overhead, thresholds)
+    found = _profiled(idle, overhead, thresholds, [_next(idle, one) for one in thresholds])
     close = [thresholds[number] for number in np.flatnonzero(found.near(3).any(axis=(1, 2)))]
+    threshold_us = None
     if hold_us is not None:
         likely = [thresholds[number] for number in np.flatnonzero(found.near(1).any(axis=(1, 2)))]
-        thresholds = [min(likely, key=lambda one: abs(_between(one, _next(idle, one), hold_us) - hold_us))]
-        found = _profiled(idle, overhead, thresholds)
+        nearest = {abs(_nearest(hold_us, one, _next(idle, one)) - hold_us): one for one in reversed(likely)}
+        thresholds = [nearest[min(nearest)]]
+        threshold_us = _nearest(hold_us, thresholds[0], _next(idle, thresholds[0]))
+        found = _profiled(idle, overhead, thresholds, [threshold_us])
     place = found.best()
     least = float(found.left[place])
     spread = float(((overhead - overhead.mean()) ** 2).sum())
     if least >= spread:
         raise NotEnoughData("the overhead does not rise with the idle interval: noise hides it, so repeat more often.")
-    below_us = thresholds[place[0]]
+    if threshold_us is None:
+        threshold_us = (thresholds[place[0]] + _next(idle, thresholds[place[0]])) / 2
     return MiwaFit(
         found.plateau_us(place),
         found.alpha_per_us(place),
         found.origin_us(place),
-        Interval(_between(below_us, _next(idle, below_us), hold_us), min(close), _next(idle, max(close))),
+        Interval(threshold_us, min(close), _next(idle, max(close))),
         float(np.sqrt(least / max(found.free, 1))),
         1.0 - least / spread if spread > 0 else 0.0,
         len(measured),
@@ -175,10 +179,8 @@ def _candidates(idle: Floats) -> list[float]:
     return [below, *map(float, chosen)]
 
 
-def _between(below_us: float, next_us: float, hold_us: float | None) -> float:
-    """t, of idle intervals without overhead up to the first and with it from the second on."""
-    if hold_us is None:
-        return (below_us + next_us) / 2
+def _nearest(hold_us: float, below_us: float, next_us: float) -> float:
+    """t, if there is no overhead up to the first idle interval, and some from the second on."""
     return min(max(hold_us, below_us), float(np.nextafter(next_us, below_us)))
 
 
@@ -193,10 +195,10 @@ _Place = tuple[np.intp, ...]
 class _Profiled:
     """Least squares at every threshold and alpha, for several starts about the best one, with the best c of each.
 
-    A threshold stands for all values up to `latest`, the next idle interval. `start` is how much of c is missing there:
-    exp(-alpha (latest - t0)), 1 for t0 = latest. `left`: sums of squares, `plateau`: c, `weight`: the curvature of the
-    sum in c. `latest` is (thresholds,), `alpha` (alphas,), all others (thresholds, alphas, starts). `free`: degrees of
-    freedom. `whole`: the range of alpha that was tried at all.
+    A threshold stands for all values up to `latest`: the next idle interval, or t if that is known. `start` is how much
+    of c is missing there: exp(-alpha (latest - t0)), 1 for t0 = latest. `left`: sums of squares, `plateau`: c, `weight`:
+    the curvature of the sum in c. `latest` is (thresholds,), `alpha` (alphas,), all others (thresholds, alphas, starts).
+    `free`: degrees of freedom. `whole`: the range of alpha that was tried at all.
     """
 
     latest: Floats
@@ -251,26 +253,31 @@ def _limit(least: float, parameters: int, free: int) -> float:
     return least * (1 + parameters * float(fdtri(parameters, free, 0.95)) / free)
 
 
-def _profiled(idle: Floats, overhead: Floats, thresholds: Sequence[float]) -> _Profiled:
+def _profiled(idle: Floats, overhead: Floats, thresholds: Sequence[float], latest: Sequence[float]) -> _Profiled:
     """With alphas close enough to each other that many of them fit about as well as the best."""
     apart = np.diff(np.unique(idle))
     whole = (_CURVED[0] / float(np.ptp(idle)), _CURVED[1] / float(apart[apart > 0].min()))
-    found = _at(idle, overhead, thresholds, np.geomspace(*whole, _ALPHAS), whole)
+    ends = np.array(latest)
+    found = _at(idle, overhead, thresholds, ends, np.geomspace(*whole, _ALPHAS), whole)
     for _ in range(_ZOOMS):
         near = np.flatnonzero(found.near(3).any(axis=(0, 2)))
         if np.ptp(near) >= _FINE_ENOUGH:
             break
         low, high = found.alpha[max(near[0] - 1, 0)], found.alpha[min(near[-1] + 1, _ALPHAS - 1)]
-        found = _at(idle, overhead, thresholds, np.geomspace(low, high, _ALPHAS), whole)
+        found = _at(idle, overhead, thresholds, ends, np.geomspace(low, high, _ALPHAS), whole)
     return found
 
 
 def _at(
-    idle: Floats, overhead: Floats, thresholds: Sequence[float], alpha: Floats, whole: tuple[float, float]
+    idle: Floats,
+    overhead: Floats,
+    thresholds: Sequence[float],
+    latest: Floats,
+    alpha: Floats,
+    whole: tuple[float, float],
 ) -> _Profiled:
     """For one threshold and alpha, c and the start follow from linear least squares."""
     free = len(idle) - 4
-    latest = np.array([_next(idle, one) for one in thresholds])
     decays = [
         np.exp(-alpha[:, None] * np.maximum(idle - last, 0.0)) * (idle > one)
         for one, last in zip(thresholds, latest, strict=True)

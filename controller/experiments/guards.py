@@ -8,7 +8,8 @@ A link that goes down and up between two samples of its switch is visible only i
 """
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Protocol, Self
@@ -60,10 +61,10 @@ class LatenessMonitor(Protocol):
     """Reports how late a virtual lab delivers frames; a real lab has none."""
 
     def begin(self, *, timed: bool) -> None:
-        """A trial begins: start observing. While it times frames or ranks, lab time must run at one rate."""
+        """A trial or a wait begins: start observing. While it times frames or ranks, lab time must run at one rate."""
 
     def end(self) -> None:
-        """The trial has ended."""
+        """It has ended."""
 
     def pace(self) -> str:
         """How fast the lab's time runs now, such as "1/10 of the wall's pace"; empty at the wall's pace."""
@@ -73,6 +74,19 @@ class LatenessMonitor(Protocol):
 
     def late_us(self, limit_us: float, share: float) -> float | None:
         """The lateness that more than `share` of the frames since `begin` exceeded, if above the limit; else None."""
+
+
+@contextmanager
+def untimed(monitor: LatenessMonitor | None) -> Iterator[None]:
+    """A wait in which nobody times anything, so that a virtual lab that sets its own rate may go faster."""
+    if monitor is None:
+        yield
+        return
+    monitor.begin(timed=False)
+    try:
+        yield
+    finally:
+        monitor.end()
 
 
 class GuardSink:

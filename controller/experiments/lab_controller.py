@@ -6,7 +6,7 @@ plans applied since, are in the run's folder before anything is sent. So the lab
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from typing import Final
 
@@ -59,6 +59,9 @@ class LabController:
     progress: Progress
     was_down: Callable[[str, str], bool] = lambda _switch, _port: False
     """Whether a port had no link before a change: its host is off, or it has no cable."""
+
+    waiting: Callable[[], AbstractContextManager[object]] = nullcontext
+    """What is entered while links come up and settle, which nobody times."""
 
     stop: Stop = field(default_factory=Stop)
     restored: bool = True
@@ -147,9 +150,10 @@ class LabController:
         journal.settle(journal.state(journal.length), wanted)
         self._levels = wanted
         if changed:
-            self._await_links(changed)
-            if self.stop.wait(1, self.experiment.settle_s):
-                raise Stopped("stopped while links settled.")
+            with self.waiting():
+                self._await_links(changed)
+                if self.stop.wait(1, self.experiment.settle_s):
+                    raise Stopped("stopped while links settled.")
         return bool(changed)
 
     @property

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +13,7 @@ from controller.applying.statefolder import StateFolder, digest_of
 from controller.collecting.collect import Collector
 from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.experiments.experiment import Experiment
-from controller.experiments.guards import GuardSink, LatenessMonitor
+from controller.experiments.guards import GuardSink, LatenessMonitor, untimed
 from controller.experiments.lab_controller import Agree, LabController
 from controller.experiments.recordings import require_rights
 from controller.experiments.run_progress import RunProgress
@@ -218,6 +219,7 @@ def _run(
             lateness_monitor = lateness_monitor_of(lab.name)
             if lateness_monitor is not None:
                 progress.wait_by(lateness_monitor.wall_s)
+            lab_controller.waiting = partial(untimed, lateness_monitor)
             runner = Runner(
                 lab,
                 experiment,

@@ -8,8 +8,8 @@
 //! While a trial times frames or ranks, the rate is held: echoes and run times that are compared must meet one rate, as
 //! what the host machine adds to them is the slower the faster in lab time. It is [`FIRST_BUSY`], or slower if trials
 //! before were late. Between its trials whoever measures prepares the lab, and nothing there is timed: the wall's pace.
-//! (Faster would shorten the waits for links, but also the controller's time for each answer: beside heavy load agents
-//! then did not answer in time.) While meters alone measure, the rate is that or faster.
+//! (Faster would shorten the controller's time for each answer: beside heavy load agents then did not answer in time.)
+//! While meters alone measure, or links are waited for, the rate is that or faster.
 //!
 //! Simplification: the first frames after a silence meet the rate of the last busy stretch, or [`FIRST_BUSY`], before
 //! anything is known of them; the lateness histogram of a program's first milliseconds shows whether that was too fast.
