@@ -196,9 +196,9 @@ class _Profiled:
     """Least squares at every threshold and alpha, for several starts about the best one, with the best c of each.
 
     A threshold stands for all values up to `latest`: the next idle interval, or t if that is known. `start` is how much
-    of c is missing there: exp(-alpha (latest - t0)), 1 for t0 = latest. `left`: sums of squares, `plateau`: c, `weight`:
-    the curvature of the sum in c. `latest` is (thresholds,), `alpha` (alphas,), all others (thresholds, alphas, starts).
-    `free`: degrees of freedom. `whole`: the range of alpha that was tried at all.
+    of c is missing there: exp(-alpha (latest - t0)), 1 for t0 = latest. `left`: sums of squares, `plateau`: c,
+    `weight`: the curvature of the sum in c. `latest` is (thresholds,), `alpha` (alphas,), all others (thresholds,
+    alphas, starts). `free`: degrees of freedom. `whole`: the range of alpha that was tried at all.
     """
 
     latest: Floats

@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from controller.experiments.experiment import Guards
-from controller.experiments.guards import GuardSink, TrialMonitor, contamination, why_invalid
+from controller.experiments.guards import GuardSink, TrialMonitor, contamination, untimed, why_invalid
 from lab.errors import LabError
 from lab.model import End, Link
 from record.run_clock import RunClock
@@ -179,6 +179,17 @@ def test_a_trial_of_meters_minds_no_lateness_and_one_that_fails_ends_too() -> No
     with pytest.raises(LabError), TrialMonitor(_ALL, RunClock(_Jumping()), late):
         raise LabError("the program failed")
     assert late.seen == ["begun", "pace", "ended", "timed", "ended"]
+
+
+def test_a_wait_is_not_timed_and_ends_also_when_it_fails() -> None:
+    twin = _Late(812.0)
+    with untimed(twin):
+        assert twin.seen == ["begun"]
+    with pytest.raises(LabError), untimed(twin):
+        raise LabError("the link does not come up")
+    assert twin.seen == ["begun", "ended"] * 2
+    with untimed(None):
+        pass
 
 
 def _figures(**changed: float) -> list[tuple[str, float, str]]:

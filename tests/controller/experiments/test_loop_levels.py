@@ -1,6 +1,7 @@
 """A closed loop as a level of a regulation: what goes with it, and the lab that it begins from."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -70,16 +71,30 @@ def test_the_loop_begins_with_the_lab_as_it_was_before_the_run(tmp_path: Path, m
     less = Regulation(tuple((group, kept) for group in hosts), on - {ring[1]}, frozenset({ring[1]}))
     choices = {"less": level_of(less).model_dump(mode="json"), "auto": {"loop": {}}}
     experiment = Experiment.model_validate(_content(**choices)).model_copy(update={"settle_s": 0})
-    monkeypatch.setattr(LabController, "_await_ports", lambda *_: None)  # toy switches have no agents
+    waits: list[str] = []
+
+    @contextmanager
+    def waiting() -> Iterator[None]:
+        waits.append("begun")
+        yield
+        waits.append("ended")
+
+    # Toy switches have no agents.
+    monkeypatch.setattr(LabController, "_await_ports", lambda *_: waits.append("links"))
     with ExitStack() as stack:
         lock = stack.enter_context(Lock(StateFolder.of(lab), "run"))
         run = stack.enter_context(Run.create(tmp_path / "runs", "x", {"lab": lab.name}))
-        controller = LabController(lab, experiment, run, toys.backend(), lock, Quiet())
+        controller = LabController(lab, experiment, run, toys.backend(), lock, Quiet(), waiting=waiting)
         controller.open()
         assert controller.set_levels({"regulation": "less"})
+        assert not controller.set_levels({"regulation": "less"})
+        assert waits == ["begun", "ended"], "a link that went off is not waited for"
         assert trunks_on(lab, toys.state) == on - {ring[1]}
         assert controller.set_levels({"regulation": "auto"})
         assert toys.state == home
+        assert waits[2] == "begun"
+        assert waits[-1] == "ended"
+        assert set(waits[3:-1]) == {"links"}
         assert controller.has({"regulation": "auto"})
         controller.hand_over()
         assert not controller.has({"regulation": "auto"}), "the loop may have changed it"
