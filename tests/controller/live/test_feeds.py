@@ -4,6 +4,7 @@ import json
 import shutil
 import signal
 import subprocess
+import os
 import sys
 import time
 import urllib.request
@@ -281,7 +282,8 @@ def test_a_terminal_is_drawn_on_and_restored(run: Run, key: str) -> None:
     run.append(watts(0, 25.0, 60.0))
     run.close()
     argv = ["-m", "eeectl.cli", "watch", str(run.folder)]
-    terminal = pexpect.spawn(sys.executable, argv, dimensions=(24, 80), timeout=60, encoding="utf-8")
+    environment = {**os.environ, "TERM": "xterm"}  # the tests' own terminal may be a dumb one, or none
+    terminal = pexpect.spawn(sys.executable, argv, env=environment, dimensions=(24, 80), timeout=60, encoding="utf-8")
     terminal.expect("alarms")
     terminal.send(key)
     terminal.expect(pexpect.EOF)
