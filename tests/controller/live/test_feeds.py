@@ -1,10 +1,10 @@
 """A run's folder as it grows, and the command."""
 
 import json
+import os
 import shutil
 import signal
 import subprocess
-import os
 import sys
 import time
 import urllib.request
