@@ -18,7 +18,7 @@ packages=(
     snmp sshpass jq                                        # what the tests and a visitor use
     openvswitch-switch prometheus-snmp-exporter            # what the speed benchmarks compare with
     prometheus victoria-metrics                            # what the exporters are tested against
-    libcap2-bin                                            # the playbook for nodes, tried on virtual hosts
+    libcap2-bin python3-apt gnupg                          # the playbook for nodes, tried on virtual hosts
     qemu-system-x86 busybox-static                         # Linux switches on Debian's own kernel, for the tests
     python3-mpi4py                                         # our MPI programs, on the virtual hosts
 )
