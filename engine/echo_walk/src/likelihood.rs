@@ -22,9 +22,9 @@ const FARTHEST: f64 = 4.0;
 /// How late such a frame comes, microseconds, and how many are. A frame that finds a transmitter on its way into low power
 /// waits until the same moment, however late it came: two steps cover what is between them.
 const LATE: [(f64, f64); 2] = [(8.0, 0.004), (25.0, 0.004)];
-const LATEST_US: f64 = 25.0;
+const LATEST_US: f64 = LATE[1].0;
 /// The share of frames that are not late, neither request nor answer.
-const ON_TIME: f64 = 1.0 - 4.0 * 0.004;
+const ON_TIME: f64 = 1.0 - 2.0 * (LATE[0].1 + LATE[1].1);
 /// Above this a product of densities is turned into a logarithm; a single factor stays far below its square.
 const LARGE: f64 = 1e100;
 
