@@ -187,6 +187,7 @@ class Options:
         self.interface: str = given.interface
         self.hardware: bool = given.hardware
         self.output: str = given.output
+        self.on_line: bool = given.on_line
         self.cpu: int | None = given.cpu
         self.realtime: int = given.realtime
         self.lost_after_ns = int(given.lost_after_ms * 1e6)
@@ -233,6 +234,7 @@ def _arguments() -> argparse.ArgumentParser:
     add("--no-hardware", dest="hardware", action="store_false", help="do not ask the card for its own stamps")
     add("--cpu", type=int, default=None, help="run on this CPU alone")
     add("--realtime", type=int, default=0, metavar="PRIORITY", help="run as SCHED_FIFO, if permitted")
+    add("--on-line", action="store_true", help="when ready, wait for a line on standard input before the first echo")
     add("--output", default="", metavar="FILE", help="write to a new file instead of standard output")
     return parser
 
@@ -289,6 +291,8 @@ def main(words: Sequence[str]) -> int:
             weaker=[*weaker, *stamping.weaker, *cpu.weaker],
         )
         prober = Prober(echoes, tap, stream, stop, options, cpu)
+        if options.on_line:
+            stop.await_line()
         gc.disable()  # a collection would be a pause; nothing here makes cycles
         prober.run(options.gaps_ns())
     finally:

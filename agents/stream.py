@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import select
 import signal
 import sys
 import time
@@ -72,6 +73,12 @@ class Stop:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._ask)
         signal.set_wakeup_fd(self._poke, warn_on_full_buffer=False)
+
+    def await_line(self) -> None:
+        """Wait for a line on standard input, or to be asked to end."""
+        select.select([sys.stdin, self.wakeup], [], [])
+        if not self.asked_by and not sys.stdin.readline():
+            raise AgentError("standard input ended before the line that was to come: leave it open.", 2)
 
     def _ask(self, number: int, _frame: object) -> None:
         self.asked_by = signal.Signals(number).name

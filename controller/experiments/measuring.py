@@ -113,9 +113,9 @@ def measure(
     with recording(hosts, experiment.recordings, folder):
         if experiment.measure.program is not None:
             return _program(experiment, lab, slot, folder, clock, timed)
+        if experiment.measure.probe is not None:
+            return _probe(experiment, lab, slot, folder, clock, timed)
         with timed:
-            if experiment.measure.probe is not None:
-                return _probe(experiment, lab, slot, folder, clock)
             return _window(experiment, hosts, slot, folder, clock)
 
 
@@ -144,12 +144,14 @@ def _program(
     return Measured(done.begun_ns, done.ended_ns, done.answer.right, why, figures, done.notes, done.answer.loop_ns)
 
 
-def _probe(experiment: Experiment, lab: Lab, slot: Slot, folder: Path, clock: RunClock) -> Measured:
+def _probe(
+    experiment: Experiment, lab: Lab, slot: Slot, folder: Path, clock: RunClock, timed: AbstractContextManager[object]
+) -> Measured:
     run = probe_of(experiment, slot.levels)
     seed = experiment.seed * 1_000_003 + slot.number
     user = experiment.recordings.user
     source, target = lab.host(run.source), lab.host(run.target)
-    done = probe(source, target, run, folder, seed=seed, now=clock.now_ns, user=user)
+    done = probe(source, target, run, folder, seed=seed, now=clock.now_ns, user=user, timed=timed)
     figures = done.figures()
     why = ""
     if done.carrier_changes:

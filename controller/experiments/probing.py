@@ -3,6 +3,7 @@
 import json
 import statistics
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -50,7 +51,16 @@ class Probed:
 
 def arguments_of(run: ProbeRun, address: str, seed: int) -> list[str]:
     """The agent's command line."""
-    arguments = [address, "--seed", str(seed), "--since", run.since, "--payload-byte", str(run.payload_byte)]
+    arguments = [
+        address,
+        "--on-line",
+        "--seed",
+        str(seed),
+        "--since",
+        run.since,
+        "--payload-byte",
+        str(run.payload_byte),
+    ]
     if run.steps_us:
         return [
             *arguments,
@@ -72,11 +82,20 @@ def longest_s_of(run: ProbeRun) -> float:
 
 
 def probe(
-    source: Host, target: Host, run: ProbeRun, folder: Path, *, seed: int, now: Callable[[], int], user: str = ""
+    source: Host,
+    target: Host,
+    run: ProbeRun,
+    folder: Path,
+    *,
+    seed: int,
+    now: Callable[[], int],
+    user: str = "",
+    timed: AbstractContextManager[object] | None = None,
 ) -> Probed:
     """Run a probe; its stream is written to `folder` as it arrives. DeviceError if the agent fails or the node is lost.
 
-    At a KeyboardInterrupt the agent is stopped, and the file has everything received until then.
+    `timed` is entered when the agent is ready, before its first echo, and left when it has ended. At a
+    KeyboardInterrupt the agent is stopped, and the file has everything received until then.
     """
     lines: list[bytes] = []
     path = folder / ECHOES
@@ -86,8 +105,10 @@ def probe(
             lines.append(line)
             file.append(line)
 
-        with AgentStream(source, "echo_probe", arguments_of(run, target.data_address, seed), take, user) as stream:
+        stream = AgentStream(source, "echo_probe", arguments_of(run, target.data_address, seed), take, user)
+        with stream, timed or nullcontext():
             begun_ns = now()
+            stream.tell("begin")
             stream.wait(longest_s_of(run))
             ended_ns = now()
     return Probed(begun_ns, ended_ns, read_lines(source.name, b"".join(lines)))

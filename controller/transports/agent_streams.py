@@ -1,8 +1,9 @@
 """Agents on nodes over SSH: their JSON lines come as they are written, and they end when their connection does.
 
-An agent (`agents/`) travels as one text on standard input, so a node needs nothing but Python and an SSH server. When
-standard input ends - we are done with it, or our end died, however it died - the agent gets a SIGTERM, upon which it
-writes its summary; one that does not end by itself within seconds is killed there.
+An agent (`agents/`) travels as one text on standard input, so a node needs nothing but Python and an SSH server; what
+follows it there is the agent's own standard input. When it ends - we are done with it, or our end died, however it died
+- the agent gets a SIGTERM, upon which it writes its summary; one that does not end by itself within seconds is killed
+there.
 """
 
 import json
@@ -23,9 +24,10 @@ _BOOT: Final = (
     TAKE
     + """
 import signal, threading, time
+said, say = os.pipe()
 def watch():
-    while os.read(0, 1):
-        pass
+    while data := os.read(0, 4096):
+        os.write(say, data)
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(5)
     os.killpg(0, signal.SIGKILL)
@@ -34,6 +36,7 @@ if os.getpgrp() != os.getpid():
 sizes = take(20).split()
 program, words = take(int(sizes[0])), take(int(sizes[1])).decode()
 sys.argv = ["agent", *__import__("json").loads(words)]
+sys.stdin = os.fdopen(said)
 threading.Thread(target=watch, daemon=True).start()
 exec(compile(program, "agent", "exec"), {"__name__": "__main__"})
 """
@@ -105,6 +108,11 @@ class AgentStream:
             )
         self._require_well()
 
+    def tell(self, line: str) -> None:
+        """Give it a line on its standard input; one that has ended does not mind."""
+        self._threads[0].join()
+        self._give(f"{line}\n".encode())
+
     def wait(self, timeout_s: float) -> None:
         """Wait until it ends by itself; DeviceError if it fails, or does not end."""
         process = self._begun()
@@ -157,7 +165,7 @@ class AgentStream:
         return failure(Program(self.agent, ""), self.host, status, said)
 
     def _give(self, data: bytes) -> None:
-        """Send the program; standard input stays open, as the agent lives as long as it does."""
+        """Send it something; standard input stays open, as the agent lives as long as it does."""
         stream = self._begun().stdin
         if stream is None:
             raise AssertionError("it is a pipe")

@@ -47,8 +47,8 @@ def start_agent() -> Iterator[Callable[..., Running]]:
     """Start an agent on a node; whatever still runs at the test's end is killed."""
     started: list[Running] = []
 
-    def start(node: Node, agent: str, *words: str) -> Running:
-        started.append(Running(node, agent, *words))
+    def start(node: Node, agent: str, *words: str, listens: bool = False) -> Running:
+        started.append(Running(node, agent, *words, listens=listens))
         return started[-1]
 
     yield start

@@ -286,3 +286,36 @@ def test_without_cap_net_raw_it_needs_a_ping_group_and_says_what_is_lost(own_pai
     idle, wanted = told.column("idle_receive_ns"), told.column("wanted_ns")
     assert idle[0] is None
     assert all(one >= want for one, want in zip(idle[1:], wanted[1:], strict=True))
+
+
+ON_LINE = ("--count", "3", "--gap-us", "100:200", "--on-line")
+
+
+def test_it_waits_for_a_line_when_asked_to(pair: Pair, start_agent: Start) -> None:
+    """The header says that it is ready; no echo leaves before the line comes."""
+    probe = start_agent(pair.a, "echo_probe", pair.b.address, *ON_LINE, listens=True)
+    probe.line_with('"header"')
+    told_ns = time.time_ns()
+    probe.tell("begin\n")
+    ended = probe.ended()
+    assert (ended.status, ended.errors) == (0, "")
+    assert len(ended.recording.rows) == 3
+    assert all(sent > told_ns for sent in ended.recording.column("sent_ns"))
+
+
+def test_one_that_waits_for_a_line_can_be_ended(pair: Pair, start_agent: Start) -> None:
+    probe = start_agent(pair.a, "echo_probe", pair.b.address, *ON_LINE, listens=True)
+    probe.line_with('"header"')
+    probe.signal(signal.SIGTERM)
+    told = probe.ended().recording
+    assert (told.summary["ended_by"], told.rows) == ("SIGTERM", [])
+
+
+def test_a_line_that_cannot_come_is_one_sentence(pair: Pair, start_agent: Start) -> None:
+    probe = start_agent(pair.a, "echo_probe", pair.b.address, *ON_LINE, listens=True)
+    probe.line_with('"header"')
+    probe.hang_up()
+    ended = probe.ended()
+    assert ended.status == 2
+    assert SENTENCE.fullmatch(ended.errors)
+    assert "standard input" in ended.errors

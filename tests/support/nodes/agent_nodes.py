@@ -103,21 +103,36 @@ def nodes() -> Iterator[Pair]:
 Run = Callable[..., Ended]
 
 
-def agent_argv(node: Node, words: Sequence[str], prefix: Sequence[str] = ()) -> list[str]:
-    return node.inside(*prefix, sys.executable, "-I", "-", *words)
+def agent_argv(
+    node: Node, words: Sequence[str], prefix: Sequence[str] = (), program: Sequence[str] = ("-",)
+) -> list[str]:
+    return node.inside(*prefix, sys.executable, "-I", *program, *words)
 
 
 class Running:
-    """An agent that runs; its output is read line by line."""
+    """An agent that runs; its output is read line by line. One that `listens` has a standard input of its own."""
 
-    def __init__(self, node: Node, agent: str, *words: str) -> None:
+    def __init__(self, node: Node, agent: str, *words: str, listens: bool = False) -> None:
+        program = packed(agent)
+        argv = agent_argv(node, words, program=("-c", program) if listens else ("-",))
         self._child = subprocess.Popen(
-            agent_argv(node, words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        assert self._child.stdin is not None
-        self._child.stdin.write(packed(agent))
-        self._child.stdin.close()
+        if not listens:
+            self.tell(program)
+            self.hang_up()
         self._lines: list[str] = []
+
+    def tell(self, text: str) -> None:
+        """Give it something to read."""
+        assert self._child.stdin is not None
+        self._child.stdin.write(text)
+        self._child.stdin.flush()
+
+    def hang_up(self) -> None:
+        """End its standard input."""
+        assert self._child.stdin is not None
+        self._child.stdin.close()
 
     @property
     def pid(self) -> int:
@@ -156,6 +171,6 @@ class Running:
         if self._child.poll() is None:
             self._child.kill()
         self._child.wait(PATIENCE_S)
-        for stream in (self._child.stdout, self._child.stderr):
+        for stream in (self._child.stdin, self._child.stdout, self._child.stderr):
             if stream is not None:
                 stream.close()
