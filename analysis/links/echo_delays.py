@@ -28,10 +28,13 @@ class EchoDelays:
     """The walk over one sequence of echoes on one path.
 
     `kept`: the echoes whose round trips count. `later_us`: how much later than the one before it each answer may have
-    left the far host, beside what sleeping transmitters did, shape (echoes,).
+    left the far host, beside what sleeping transmitters did, shape (echoes,). `late_share`: of echoes, those of which a
+    frame came late to its first switch.
     """
 
-    def __init__(self, probes: Probes, path: SleepPath, kept: NDArray[np.bool_], later_us: Floats) -> None:
+    def __init__(
+        self, probes: Probes, path: SleepPath, kept: NDArray[np.bool_], later_us: Floats, late_share: float
+    ) -> None:
         spacing = np.diff(probes.sent_us, prepend=np.nan)
         before = np.concatenate(([0.0], probes.burst_byte[:-1]))
         gaps = [spacing - before * one.byte_us for one in path]
@@ -43,6 +46,7 @@ class EchoDelays:
             _view(later_us),
             kept.tolist(),
             float(ECHO_WIRE_BYTE),
+            late_share,
         )
 
     def log_likelihood(

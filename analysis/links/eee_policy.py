@@ -26,6 +26,7 @@ from analysis.links.policy_starts import standard_ts_us
 from analysis.links.probes import Probes
 from analysis.links.sleep_path import SleepPath
 from analysis.links.structures import NOTHING, Structure, candidates, is_even
+from analysis.links.trial_levels import trial_offsets_us
 
 Kind = Literal["off", "hold", "fast", "coalescing", "hybrid"]
 
@@ -120,7 +121,7 @@ def fit_policy(
                 f"only {usable} of {len(one.sent_us)} {what} can be used: send some hundreds, with gaps both "
                 "shorter and longer than the hold that you expect."
             )
-    rise = unknown_rise(probes) if awake is None else measured_rise(awake)
+    rise = unknown_rise(probes) if awake is None else measured_rise(awake, float(np.std(trial_offsets_us(probes))))
     if ports is not None:
         path = tuple(one if one.card or one.may_sleep is not None else replace(one, may_sleep=True) for one in path)
     likelihood = Likelihood(probes, path, rise, ports)

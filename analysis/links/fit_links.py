@@ -288,10 +288,12 @@ def read_probes(trials: Iterable[Trial]) -> Probes:
     rtt: list[float] = []
     late_ns: list[int] = []
     wire_byte: list[float] = []
-    for trial in sorted(trials, key=lambda one: one.begun_ns):
+    numbers: list[int] = []
+    for place, trial in enumerate(sorted(trials, key=lambda one: one.begun_ns)):
         stream = read_agent_file(trial.path("echoes.jsonl"), "echo_probe")
         rows = [row for row in stream.rows if row["sent_ns"]]
         wire_byte += [echo_wire_byte(int(stream.header["payload_byte"]))] * len(rows)
+        numbers += [place] * len(rows)
         for number, row in enumerate(rows):
             lost = number == 0 or row["rtt_ns"] is None
             sent_ns.append(row["sent_ns"])
@@ -300,7 +302,13 @@ def read_probes(trials: Iterable[Trial]) -> Probes:
     since_first_us = (np.array(sent_ns, dtype=np.int64) - min(sent_ns, default=0)) / 1e3
     order = np.argsort(since_first_us, kind="stable")
     punctual = np.array(late_ns)[order] < LATE_NS
-    return Probes.of(since_first_us[order], np.array(rtt)[order], np.array(wire_byte)[order], punctual)
+    return Probes.of(
+        since_first_us[order],
+        np.array(rtt)[order],
+        np.array(wire_byte)[order],
+        punctual,
+        np.array(numbers)[order],
+    )
 
 
 def link_policy(fit: PolicyFit, path: ProbedPath, lost: int, symptoms: tuple[str, ...] = ()) -> LinkPolicy:

@@ -11,13 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from analysis.interval import Floats
-from analysis.links.probes import Probes
-
-Ints = NDArray[np.int64]
+from analysis.links.probes import Ints, Probes
 
 _FLAP_S: Final = 0.3
 _FLAP_ECHOES: Final = 3

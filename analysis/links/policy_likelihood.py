@@ -2,7 +2,8 @@
 
 A round trip is the hosts' own time, which may rise with the gap before it (`host_rise`), plus the delays of sleeping
 transmitters, plus an error. Errors are Student-t with three degrees of freedom, so that late interrupts have little
-weight. The moment at which a frame reaches a transmitter is uncertain by an error of the same size (`echo_delays`).
+weight. Trials are compared at the level of their mean (`trial_levels`). The moment at which a frame reaches a
+transmitter is uncertain by an error of the same size (`echo_delays`).
 
 Parameters: base, log noise, weights of the terms of the hosts' rise, then, where there is a rise, the share of it that
 delays the answer (the rest is the sender's own, after the answer came), then the groups' times.
@@ -13,19 +14,18 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.special import gammaln
 
 from analysis.interval import Floats, Interval
 from analysis.links.echo_delays import EchoDelays
 from analysis.links.host_rise import HostRise, rest_us
 from analysis.links.probes import Probes
 from analysis.links.sleep_path import SleepPath
-from analysis.links.structures import NOTHING, TIMES, Structure
+from analysis.links.structures import TIMES, Structure
+from analysis.links.trial_levels import trial_offsets_us
 
 FREEDOM: Final = 3.0
 LEAST_NOISE_US: Final = 0.01
 _MOST_ERROR_US: Final = 10.0
-_LOG_T: Final = float(gammaln((FREEDOM + 1) / 2) - gammaln(FREEDOM / 2) - 0.5 * np.log(FREEDOM * np.pi))
 _LEAST_WAKE_US: Final = 1.0
 """A second group that wakes faster is none: no hold could be found of it. 1000BASE-T has 16.5 us."""
 
@@ -71,7 +71,7 @@ class Likelihood:
         kept = probes.usable
         kept[np.flatnonzero(kept)[:1]] = False  # how long its predecessor waited is unknown
         self.kept = kept
-        self.rtt_us = probes.rtt_us[kept]
+        self.rtt_us = (probes.rtt_us - trial_offsets_us(probes))[kept]
         first_byte_us = max((one.byte_us for one in path), default=0.0)
         self.gap_us = probes.gap_us[kept] - probes.burst_byte[np.flatnonzero(kept) - 1] * first_byte_us
         self.burst_byte = probes.burst_byte[kept]
@@ -88,7 +88,7 @@ class Likelihood:
         self._terms = rise.terms(rest[kept])
         later_us = np.diff(rise.mean(rest), prepend=0.0)
         later_us[0] = 0.0
-        self._delays = EchoDelays(probes, path, kept, later_us)
+        self._delays = EchoDelays(probes, path, kept, later_us, rise.late_share)
         self._rises = float(np.ptp(later_us)) > 0
         self._share = 2 + len(self._terms)
         self.common = self._share + self._rises
@@ -154,9 +154,6 @@ class Likelihood:
             left = left - thetas[:, 2 : self._share] @ self._terms
         noise_us = np.exp(thetas[:, 1])
         least = float(np.exp(-_MOST_COST)) if forgiving else 0.0
-        if structure is NOTHING or not structure.groups:
-            total: Floats = _log_t(left, noise_us[:, None], least).sum(axis=1)
-            return total
         error_us = np.zeros_like(noise_us) if sharp else np.minimum(noise_us, _MOST_ERROR_US)
         columns = thetas[:, self.common :]
         share = self._later_share(thetas)
@@ -177,10 +174,3 @@ class Likelihood:
     def terms(self) -> slice:
         """The columns of the weights of the rise's terms."""
         return slice(2, self._share)
-
-
-def _log_t(left: Floats, noise_us: Floats, least: float) -> Floats:
-    scaled = left / noise_us
-    relative = (1 + scaled * scaled / FREEDOM) ** (-(FREEDOM + 1) / 2)
-    density: Floats = _LOG_T - np.log(noise_us) + np.log(np.maximum(relative, least))
-    return density

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from analysis.interval import Floats, NotEnoughData
 
 Mask = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 FRAME_OVERHEAD_BYTE = 24
 """Preamble, FCS and the gap between frames (IEEE 802.3, clauses 3 and 4)."""
@@ -35,13 +36,14 @@ class Probes:
     that was lost. `burst_byte`: bytes on the wire sent back to back with the request, itself included, with
     preamble, FCS and the gap between frames (24 bytes a frame); the reply is in such a burst too. `punctual`: whether
     it left on schedule; a late one met a busy processor, which may have delayed its answer too. Its gap and the next
-    one are measured correctly all the same.
+    one are measured correctly all the same. `trial`: the number of the trial that it belongs to.
     """
 
     sent_us: Floats
     rtt_us: Floats
     burst_byte: Floats
     punctual: Mask
+    trial: Ints
 
     @classmethod
     def of(
@@ -50,6 +52,7 @@ class Probes:
         rtt_us: ArrayLike,
         burst_byte: ArrayLike = ECHO_WIRE_BYTE,
         punctual: ArrayLike = True,  # noqa: FBT002 - one value for all, or an array
+        trial: ArrayLike = 0,
     ) -> "Probes":
         """Validate and convert; NotEnoughData if times do not rise or lengths differ."""
         sent, rtt = np.asarray(sent_us, dtype=float), np.asarray(rtt_us, dtype=float)
@@ -60,7 +63,8 @@ class Probes:
                 "the transmit times do not rise: sort the echoes, or remove those before the clock was set back."
             )
         size, on_time = np.asarray(burst_byte, dtype=float), np.asarray(punctual, dtype=bool)
-        return cls(sent, rtt, np.broadcast_to(size, sent.shape), np.broadcast_to(on_time, sent.shape))
+        number = np.asarray(trial, dtype=np.int64)
+        return cls(sent, rtt, *(np.broadcast_to(one, sent.shape) for one in (size, on_time, number)))
 
     @property
     def gap_us(self) -> Floats:

@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +27,7 @@ from tests.support.measured.echo_bench import AWAKE, Bench, HostTime, Sleep
 LOW_US, HIGH_US = 100.0, 4_000.0
 ECHOES: Final = 1_200
 LARGEST_BURST: Final = 6_500.0
+TRIALS: Final = 2
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ class Truth:
     mbps: tuple[int, int] = (1_000, 1_000)
     bursts: bool = False
     hosts: HostTime = field(default_factory=HostTime)
+    drift_us: float = 0.0
+    """Standard deviation, between trials, of the hosts' base and of their rise after long gaps."""
 
 
 def _log(random: np.random.Generator, low: float, high: float) -> float:
@@ -167,8 +170,10 @@ def draw_truth(name: str, random: np.random.Generator) -> Truth:
         rise_tau_us=_log(random, 200, 3_000),
         step_us=float(random.uniform(2, 15)) if random.random() < 0.3 else 0.0,
         step_gap_us=_log(random, 200, 3_000),
+        late_share=float(random.uniform(0, 0.05)) if random.random() < 0.5 else 0.0,
     )
-    return Truth(truth.kind, truth.sleeps, truth.groups, truth.eee, truth.mbps, truth.bursts, hosts)
+    drift_us = _log(random, 0.1, 1.0) if random.random() < 0.5 else 0.0
+    return replace(truth, hosts=hosts, drift_us=drift_us)
 
 
 def probe(
@@ -181,9 +186,21 @@ def probe(
     for bench in (on, off):
         most = LARGEST_BURST if truth.bursts else ECHO_WIRE_BYTE
         burst = np.floor(random.uniform(ECHO_WIRE_BYTE, most, size=count))
-        sent, rtt = bench.echoes(random.uniform(LOW_US, HIGH_US, size=count), burst)
-        found.append(Probes.of(sent, rtt, burst))
+        trial = np.arange(count) * TRIALS // count
+        parts = []
+        for number in range(TRIALS):
+            bench.with_hosts(_drifted(truth, random))
+            mine = trial == number
+            parts.append(bench.echoes(random.uniform(LOW_US, HIGH_US, size=int(mine.sum())), burst[mine]))
+        sent, rtt = np.concatenate(parts, axis=1)
+        found.append(Probes.of(sent, rtt, burst, trial=trial))
     return found[0], found[1], _path(on, counters=counters)
+
+
+def _drifted(truth: Truth, random: np.random.Generator) -> HostTime:
+    """The hosts of one trial."""
+    base_us, rise_us = truth.drift_us * random.normal(size=2)
+    return replace(truth.hosts, base_us=float(base_us), rise_us=max(truth.hosts.rise_us + float(rise_us), 0.0))
 
 
 def _path(bench: Bench, *, counters: bool) -> SleepPath:

@@ -3,8 +3,10 @@
 //! A round trip less the hosts' own time is the delay of sleeping transmitters plus an error: Student-t with three degrees
 //! of freedom, so that late interrupts have little weight. The moment at which a frame really left is known only to
 //! within an error of the same size; near a hold that decides whether a transmitter slept. So the density is a mixture
-//! over [`NODES`], a rough rule for errors with long tails. Few frames come later than that to their first switch, as
-//! their host, or whoever polls its card, was busy ([`LATE`]): the request with all that follows, or the answer alone.
+//! over [`NODES`], a rough rule for errors with long tails. Some frames come later than that to their first switch, as
+//! their host, or whoever polls its card, was busy ([`LATE_US`]): the request with all that follows, or the answer alone.
+//! That holds for every echo, near a hold or not: else late ones would speak for a hold that is near. The gap after a late
+//! frame is shorter by as much.
 
 use std::f64::consts::PI;
 
@@ -19,12 +21,11 @@ const NODES: [(f64, f64); 5] = [
     (4.0, 0.05),
 ];
 const FARTHEST: f64 = 4.0;
-/// How late such a frame comes, microseconds, and how many are. A frame that finds a transmitter on its way into low power
-/// waits until the same moment, however late it came: two steps cover what is between them.
-const LATE: [(f64, f64); 2] = [(8.0, 0.004), (25.0, 0.004)];
-const LATEST_US: f64 = LATE[1].0;
-/// The share of frames that are not late, neither request nor answer.
-const ON_TIME: f64 = 1.0 - 2.0 * (LATE[0].1 + LATE[1].1);
+/// How late such a frame comes, microseconds; one as often as the other, and the answer as often as the request. A frame
+/// that finds a transmitter on its way into low power waits until the same moment, however late it came: two steps cover
+/// what is between them.
+const LATE_US: [f64; 2] = [8.0, 25.0];
+const LATEST_US: f64 = LATE_US[1];
 /// Above this a product of densities is turned into a logarithm; a single factor stays far below its square.
 const LARGE: f64 = 1e100;
 
@@ -35,6 +36,8 @@ pub struct Observed<'a> {
     pub echoes: &'a Echoes,
     /// Whether each one's round trip counts.
     pub kept: &'a [bool],
+    /// The share of echoes with a late frame.
+    pub late_share: f64,
 }
 
 /// One candidate.
@@ -100,22 +103,33 @@ pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Can
         let Some(left) = lefts.next() else {
             break;
         };
-        let found = if error_us == 0.0 || walk.firm(LATEST_US.max(FARTHEST * error_us)) {
+        let firm = error_us == 0.0 || walk.firm(LATEST_US.max(FARTHEST * error_us));
+        let on_time: f64 = if firm {
             density(left - delay_us)
         } else {
-            let on_time: f64 = NODES
+            let near: f64 = NODES
                 .iter()
                 .map(|(node, weight)| weight * density(left - walk.with_error(node * error_us)))
                 .sum();
-            let late: f64 = LATE
+            let after_late: f64 = LATE_US
                 .iter()
-                .map(|&(late_us, weight)| {
-                    let either = [false, true].map(|answer| walk.if_late(late_us, answer));
-                    weight * (density(left - either[0]) + density(left - either[1]))
-                })
+                .map(|late_us| density(left - walk.with_error(-late_us)))
                 .sum();
-            ON_TIME * on_time + late
+            (1.0 - observed.late_share) * near
+                + observed.late_share / LATE_US.len() as f64 * after_late
         };
+        let late: f64 = LATE_US
+            .iter()
+            .map(|&late_us| {
+                if firm {
+                    return density(left - delay_us - late_us);
+                }
+                let either = [false, true].map(|answer| walk.if_late(late_us, answer));
+                either.map(|one| density(left - one) / 2.0).iter().sum()
+            })
+            .sum();
+        let found = (1.0 - observed.late_share) * on_time
+            + observed.late_share / LATE_US.len() as f64 * late;
         product.times(found.max(least));
     }
     // Gamma(2) / (Gamma(3/2) sqrt(3 pi)) is 2 / (pi sqrt(3)).
@@ -165,10 +179,22 @@ mod tests {
         error_us: f64,
         least: f64,
     ) -> f64 {
+        with_late(echoes, times, left_us, (noise_us, error_us), least, 0.0)
+    }
+
+    fn with_late(
+        echoes: &Echoes,
+        times: &[f64],
+        left_us: &[f64],
+        (noise_us, error_us): (f64, f64),
+        least: f64,
+        late_share: f64,
+    ) -> f64 {
         let kept = vec![true; echoes.count()];
         let observed = Observed {
             echoes,
             kept: &kept,
+            late_share,
         };
         let candidate = Candidate {
             times,
@@ -189,6 +215,27 @@ mod tests {
             let found = height(&echoes(vec![100.0]), &none, &[left_us], 1.0, 0.0);
             assert!((found - density.ln()).abs() < 1e-9, "{found}");
         }
+    }
+
+    #[test]
+    fn late_echoes_do_not_speak_for_a_hold_that_is_near() {
+        let seen = echoes(vec![980.0; 20]);
+        let of = |hold_us: f64, late_share| {
+            let times = [hold_us, 180.0, 60.0];
+            with_late(&seen, &times, &[9.5; 20], (0.3, 0.3), 0.0, late_share)
+        };
+        assert!(of(1000.0, 0.05) < of(2000.0, 0.05) + 1.0);
+        assert!(of(2000.0, 0.05) > of(2000.0, 0.0) + 20.0);
+    }
+
+    #[test]
+    fn the_gap_after_a_late_frame_may_be_shorter() {
+        let seen = echoes(vec![1006.0]);
+        let of = |late_share| {
+            let times = [1000.0, 180.0, 60.0];
+            with_late(&seen, &times, &[0.2], (0.3, 0.3), 0.0, late_share)
+        };
+        assert!(of(0.05) > of(0.0) + 3.0);
     }
 
     #[test]

@@ -394,11 +394,13 @@ class EchoWalk:
         later_us: memoryview,
         kept: Sequence[bool],
         echo_byte: float,
+        late_share: float,
     ) -> None:
         """Arrays: gaps (places, echoes), NaN where unknown; bursts (echoes); time of a byte (places); later (echoes).
 
         `stores`: by place, whether it is a switch's port, which stores a frame before it sends it. `later_us`: how much
-        later than the one before it each answer may have left the far host. ValueError if the shapes do not match.
+        later than the one before it each answer may have left the far host. `late_share`: the share of echoes of which
+        a frame came late to its first switch. ValueError if the shapes do not match.
         """
     def log_likelihood(
         self,

@@ -13,6 +13,7 @@ const LEAST_SHARE: usize = 4;
 pub struct EchoWalk {
     echoes: Echoes,
     kept: Vec<bool>,
+    late_share: f64,
 }
 
 fn numbers(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
@@ -57,6 +58,7 @@ impl EchoWalk {
         later_us: &Bound<'_, PyAny>,
         kept: Vec<bool>,
         echo_byte: f64,
+        late_share: f64,
     ) -> PyResult<Self> {
         let (gaps_us, burst_byte) = (numbers(gap_us)?, numbers(burst_byte)?);
         let (byte_us, later_us) = (numbers(byte_us)?, numbers(later_us)?);
@@ -81,6 +83,7 @@ impl EchoWalk {
                 later_us,
             },
             kept,
+            late_share,
         })
     }
 
@@ -105,6 +108,7 @@ impl EchoWalk {
         let observed = Observed {
             echoes: &self.echoes,
             kept: &self.kept,
+            late_share: self.late_share,
         };
         let height = |number: usize| {
             let (noise_us, error_us, later_share, least) = scales[number];

@@ -15,11 +15,13 @@ from analysis.links.structures import Group, Structure
 from tests.support.measured.echo_bench import AWAKE, Bench, Sleep
 
 BURST_BYTE = 130.0
+LATE_SHARE = 0.08
 
 
 def _walk(probes: Probes, kept: Floats | None = None) -> EchoDelays:
     count = len(probes.sent_us)
-    return EchoDelays(probes, plain_path(), np.ones(count, bool) if kept is None else kept > 0, np.zeros(count))
+    used = np.ones(count, bool) if kept is None else kept > 0
+    return EchoDelays(probes, plain_path(), used, np.zeros(count), LATE_SHARE)
 
 
 @settings(max_examples=60, deadline=None)
@@ -87,18 +89,24 @@ def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps(
     byte_us = plain_path()[1].byte_us
     idle_us = np.diff(sent_us) - BURST_BYTE * byte_us - delays[:-1]
     left_us = random.normal(delays[2:], 2.0)
-    density = 0.0
+
+    def density_of(more_us: Floats) -> Floats:
+        found: Floats = student.pdf((left_us - more_us) / 1.7, 3) / 1.7
+        return found
+
+    margin_us = max(25.0, 4 * error_us)
+    firm = (idle_us[1:] + margin_us < hold_us) | (idle_us[1:] - margin_us > hold_us + sleep_us)
+    firm |= error_us == 0.0  # no error changes the delay
+    density = np.zeros(len(left_us))
     for node, weight in ((0.0, 0.5), (-1.2, 0.2), (1.2, 0.2), (-4.0, 0.05), (4.0, 0.05)):
-        late_us = policy.delay_us(idle_us[1:] + node * error_us)
-        density = density + weight * student.pdf((left_us - late_us) / 1.7, 3) / 1.7
-    if error_us:
-        mixed = density * (1 - 4 * 0.004)
-        for late_us in (8.0, 25.0):
-            for delay_us in (delays[2:], policy.delay_us(idle_us[1:] + late_us)):
-                mixed = mixed + 0.004 * student.pdf((left_us - late_us - delay_us) / 1.7, 3) / 1.7
-        margin_us = max(25.0, 4 * error_us)  # for these no error changes the delay
-        firm = (idle_us[1:] + margin_us < hold_us) | (idle_us[1:] - margin_us > hold_us + sleep_us)
-        density = np.where(firm, student.pdf((left_us - delays[2:]) / 1.7, 3) / 1.7, mixed)
+        erred_us = np.where(firm, delays[2:], policy.delay_us(idle_us[1:] + node * error_us))
+        density += (1 - LATE_SHARE) * weight * density_of(erred_us)
+    density *= 1 - LATE_SHARE
+    for late_us in (8.0, 25.0):
+        early_us = np.where(firm, delays[2:], policy.delay_us(idle_us[1:] - late_us))
+        density += (1 - LATE_SHARE) * LATE_SHARE / 2 * density_of(early_us)
+        for delay_us in (delays[2:], np.where(firm, delays[2:], policy.delay_us(idle_us[1:] + late_us))):
+            density += LATE_SHARE / 4 * density_of(late_us + delay_us)
     noise = np.array([1.7])
     found = _walk(probes, kept).log_likelihood(
         structure, column[None], left_us[None], noise, np.array([error_us]), np.zeros(1), least

@@ -1,5 +1,6 @@
 """Policies fitted to echoes through the engine, whose truth the fit does not see."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,25 @@ def test_hosts_that_drift_between_trials_make_wakes_less_certain() -> None:
     assert fit.path_wake_us is not None
     assert fit.path_wake_us.holds(153)
     assert fit.path_wake_us.half_width < 1
+
+
+def test_hosts_that_are_slower_in_one_trial_do_not_wake_fast() -> None:
+    """Ports alone sleep. In the first of two trials hosts took 1.4 us longer, and 0.8 us more after long gaps."""
+    random = np.random.default_rng(5)
+    hosts = HostTime(noise_us=0.3, late_share=0.03, rise_us=0.4)
+    bench = Bench([AWAKE, Sleep("deep", DEEP), AWAKE, Sleep("deep", DEEP)], random=random)
+    parts = []
+    for one in (replace(hosts, base_us=1.4, rise_us=1.2), hosts):
+        bench.with_hosts(one)
+        parts.append(bench.echoes(np.exp(random.uniform(np.log(100), np.log(4000), size=300))))
+    sent, rtt = np.concatenate(parts, axis=1)
+    off = Bench([AWAKE] * 4, hosts=hosts, random=random).echoes(np.exp(random.uniform(np.log(100), np.log(4000), 600)))
+    path = tuple(replace(one, may_sleep=not one.card) for one in plain_path())
+    fit = fit_policy(Probes.of(sent, rtt, trial=np.repeat([0, 1], 300)), path, Probes.of(*off))
+    assert fit.kind == "hold"
+    assert fit.path_wake_us is not None
+    assert fit.path_wake_us.holds(120)
+    assert fit.groups[0].hold_us.holds(1000)
 
 
 def test_a_stray_frame_does_not_make_a_second_group() -> None:

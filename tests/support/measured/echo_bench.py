@@ -41,7 +41,8 @@ class HostTime:
 
     The rise grows to `rise_us` with `rise_tau_us`, and has a step of `step_us` at `step_gap_us`, as of a processor's
     idle state. Half of an error is in the answer of the far host, which moves what comes after it; the other half is in
-    the time stamp.
+    the time stamp. `late_share` of the requests leaves after their stamps, and as many answers late, by an exponential
+    time with a mean of `late_us`: a busy host. `base_us` is added to each round trip.
     """
 
     noise_us: float = 0.0
@@ -50,11 +51,19 @@ class HostTime:
     rise_tau_us: float = 1_000.0
     step_us: float = 0.0
     step_gap_us: float = np.inf
+    late_share: float = 0.0
+    late_us: float = 12.0
+    base_us: float = 0.0
 
     def error_us(self, random: np.random.Generator, count: int) -> Floats:
         """Errors of shape (count,)."""
         found: Floats = self.noise_us * random.standard_t(3, size=count)
         return np.abs(found) if self.one_sided else found
+
+    def lateness_us(self, random: np.random.Generator, count: int) -> Floats:
+        """How late frames come, shape (count,); mostly not at all."""
+        found: Floats = random.exponential(self.late_us, size=count) * (random.random(count) < self.late_share)
+        return found
 
     def rise(self, gap_us: float) -> float:
         """The hosts' additional time after a gap."""
@@ -118,6 +127,10 @@ class Bench:
         found = self._engine.ports_time_in_state(ends)
         return tuple(int(one["lpi_events"]) for one in found)
 
+    def with_hosts(self, hosts: HostTime) -> None:
+        """Hosts from now on."""
+        self._hosts = hosts
+
     def echoes(self, gaps_us: Floats, burst_byte: Floats | None = None) -> tuple[Floats, Floats]:
         """(sent_us, rtt_us) of one echo each, less the 20 us that the far host takes at least.
 
@@ -125,23 +138,28 @@ class Bench:
         """
         bursts = np.full(len(gaps_us), ECHO_WIRE_BYTE) if burst_byte is None else burst_byte
         answer_us, stamp_us = (self._hosts.error_us(self._random, len(gaps_us)) / 2 for _ in range(2))
+        request_us, reply_us = (self._hosts.lateness_us(self._random, len(gaps_us)) for _ in range(2))
+        stamp_us += self._hosts.base_us
         found = []
-        for gap, burst, answer, stamp in zip(gaps_us, bursts, answer_us, stamp_us, strict=True):
+        for gap, burst, answer, stamp, request in zip(
+            gaps_us, bursts, answer_us + reply_us, stamp_us, request_us, strict=True
+        ):
             late_us = max(answer + self._hosts.rise(float(gap)), -10.0)
-            at, rtt = self._echo(round(gap * PS_US), burst, round(late_us * PS_US))
+            at, rtt = self._echo(round(gap * PS_US), burst, round(request * PS_US), round(late_us * PS_US))
             found.append((at, rtt + stamp * PS_US))
         sent, rtts = np.asarray(found).T / PS_US
         return sent, rtts
 
-    def _echo(self, gap: int, burst: float, late: int) -> tuple[int, int]:
+    def _echo(self, gap: int, burst: float, request: int, late: int) -> tuple[int, int]:
         at = self._now + gap
-        self._burst(0, at, burst)
-        until = at
+        left = at + request
+        self._burst(0, left, burst)
+        until = left
         arrived = False
         while True:
             until += STEP // 2
             for nic, when, _data in self._engine.run_until(until):
-                if when < at:
+                if when < left:
                     continue  # the rest of the last burst
                 if nic == self._nics[1] and not arrived:
                     arrived = True
