@@ -46,8 +46,8 @@ class EchoDelays:
             _view(later_us),
             kept.tolist(),
             float(ECHO_WIRE_BYTE),
-            late_share,
         )
+        self._late_share = late_share
 
     def log_likelihood(
         self,
@@ -66,7 +66,7 @@ class EchoDelays:
         answers: (candidates,). `least`: of the highest density, what that of one echo is at least.
         """
         scales = list(zip(noise_us.tolist(), error_us.tolist(), share.tolist(), repeat(least, len(share)), strict=True))
-        found = self._walk.log_likelihood(_sleepers(structure), _view(columns), _view(left_us), scales)
+        found = self._walk.log_likelihood(_sleepers(structure), _view(columns), _view(left_us), scales, self._late_share)
         return np.array(found, dtype=np.float64)
 
     def of(self, structure: Structure, column: Floats, share: float = 0.0) -> Floats:

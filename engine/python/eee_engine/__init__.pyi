@@ -394,13 +394,11 @@ class EchoWalk:
         later_us: memoryview,
         kept: Sequence[bool],
         echo_byte: float,
-        late_share: float,
     ) -> None:
         """Arrays: gaps (places, echoes), NaN where unknown; bursts (echoes); time of a byte (places); later (echoes).
 
         `stores`: by place, whether it is a switch's port, which stores a frame before it sends it. `later_us`: how much
-        later than the one before it each answer may have left the far host. `late_share`: the share of echoes of which
-        a frame came late to its first switch. ValueError if the shapes do not match.
+        later than the one before it each answer may have left the far host. ValueError if the shapes do not match.
         """
     def log_likelihood(
         self,
@@ -408,12 +406,14 @@ class EchoWalk:
         times: memoryview,
         left_us: memoryview,
         scales: Sequence[tuple[float, float, float, float]],
+        late_share: float,
     ) -> list[float]:
         """Of each candidate, from times (candidates, columns) and round trips less the hosts' own (candidates, kept).
 
         Of each candidate the scale of the errors of round trips (Student-t with three degrees of freedom), that of the
         errors of gaps (0: none), the share of `later_us` that delays answers, and the least density that one echo may
-        have, as a share of the highest. ValueError if shapes do not match.
+        have, as a share of the highest. `late_share`: the share of echoes of which a frame came late to its first
+        switch. ValueError if shapes do not match.
         """
     def delays_us(self, order: Sequence[tuple[int, str, int]], times: Sequence[float], later_share: float) -> list[float]:
         """Delay of each echo, kept or not, under one candidate's times. ValueError if there are too few times."""

@@ -13,7 +13,6 @@ const LEAST_SHARE: usize = 4;
 pub struct EchoWalk {
     echoes: Echoes,
     kept: Vec<bool>,
-    late_share: f64,
 }
 
 fn numbers(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
@@ -58,7 +57,6 @@ impl EchoWalk {
         later_us: &Bound<'_, PyAny>,
         kept: Vec<bool>,
         echo_byte: f64,
-        late_share: f64,
     ) -> PyResult<Self> {
         let (gaps_us, burst_byte) = (numbers(gap_us)?, numbers(burst_byte)?);
         let (byte_us, later_us) = (numbers(byte_us)?, numbers(later_us)?);
@@ -83,7 +81,6 @@ impl EchoWalk {
                 later_us,
             },
             kept,
-            late_share,
         })
     }
 
@@ -95,6 +92,7 @@ impl EchoWalk {
         times: &Bound<'_, PyAny>,
         left_us: &Bound<'_, PyAny>,
         scales: Vec<(f64, f64, f64, f64)>,
+        late_share: f64,
     ) -> PyResult<Vec<f64>> {
         let sleepers = sleepers(&order, self.echoes.byte_us.len())?;
         let (times, left_us) = (numbers(times)?, numbers(left_us)?);
@@ -108,7 +106,7 @@ impl EchoWalk {
         let observed = Observed {
             echoes: &self.echoes,
             kept: &self.kept,
-            late_share: self.late_share,
+            late_share,
         };
         let height = |number: usize| {
             let (noise_us, error_us, later_share, least) = scales[number];
