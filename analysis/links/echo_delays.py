@@ -66,7 +66,9 @@ class EchoDelays:
         answers: (candidates,). `least`: of the highest density, what that of one echo is at least.
         """
         scales = list(zip(noise_us.tolist(), error_us.tolist(), share.tolist(), repeat(least, len(share)), strict=True))
-        found = self._walk.log_likelihood(_sleepers(structure), _view(columns), _view(left_us), scales, self._late_share)
+        found = self._walk.log_likelihood(
+            _sleepers(structure), _view(columns), _view(left_us), scales, self._late_share
+        )
         return np.array(found, dtype=np.float64)
 
     def of(self, structure: Structure, column: Floats, share: float = 0.0) -> Floats:
