@@ -4,9 +4,11 @@
 //! of freedom, so that late interrupts have little weight. The moment at which a frame really left is known only to
 //! within an error of the same size; near a hold that decides whether a transmitter slept. So the density is a mixture
 //! over [`NODES`], a rough rule for errors with long tails. Some frames come later than that to their first switch, as
-//! their host, or whoever polls its card, was busy ([`LATE_US`]): the request with all that follows, or the answer alone.
-//! That holds for every echo, near a hold or not: else late ones would speak for a hold that is near. The gap after a late
-//! frame is shorter by as much.
+//! their host, or whoever polls its card, was busy ([`LATE_US`], [`WAYS`]).
+//! That holds for every echo, near a hold or not: else late ones would speak for a hold that is near.
+//!
+//! A late frame also leaves transmitters less time to fall asleep before the next one. By how much is seen in its own
+//! round trip, as that exceeds what the candidate explains; how likely it was late at all follows from the same densities.
 
 use std::f64::consts::PI;
 
@@ -21,11 +23,16 @@ const NODES: [(f64, f64); 5] = [
     (4.0, 0.05),
 ];
 const FARTHEST: f64 = 4.0;
-/// How late such a frame comes, microseconds; one as often as the other, and the answer as often as the request. A frame
-/// that finds a transmitter on its way into low power waits until the same moment, however late it came: two steps cover
-/// what is between them.
-const LATE_US: [f64; 2] = [8.0, 25.0];
-const LATEST_US: f64 = LATE_US[1];
+/// Which of a round trip's transmitters a late frame meets later: the request's and the answer's, the answer's alone, or
+/// none, as it was late when it was received. One is taken to be as frequent as another.
+const WAYS: [[f64; 2]; 3] = [[1.0, 1.0], [0.0, 1.0], RECEIVED];
+const RECEIVED: [f64; 2] = [0.0, 0.0];
+/// How late such a frame comes, microseconds: a third of them between each two of these. A frame that finds a transmitter on its way into low power waits until the same moment, however late it came.
+const LATE_US: [f64; 4] = [2.0, 9.0, 18.0, 60.0];
+const STEPS: usize = LATE_US.len() - 1;
+const LATEST_US: f64 = LATE_US[STEPS];
+/// An echo less likely to be late than this is taken to have been on time by the one after it.
+const LEAST_LATE: f64 = 1e-3;
 /// Above this a product of densities is turned into a logarithm; a single factor stays far below its square.
 const LARGE: f64 = 1e100;
 
@@ -73,6 +80,88 @@ impl Product {
     }
 }
 
+/// Densities of errors, as multiples of the highest one.
+struct Errors {
+    noise2: f64,
+    /// Where a late frame is late by its whole lateness: each step's middle, and the height and precision of its errors.
+    steps: [(f64, f64, f64); STEPS],
+}
+
+impl Errors {
+    fn new(noise_us: f64) -> Self {
+        let noise2 = noise_us * noise_us;
+        let steps = std::array::from_fn(|step| {
+            let (middle_us, scale2) = between(LATE_US[step], LATE_US[step + 1], noise2);
+            (middle_us, (noise2 / scale2).sqrt(), 1.0 / (3.0 * scale2))
+        });
+        Self { noise2, steps }
+    }
+
+    fn on_time(&self, error_us: f64) -> f64 {
+        student(error_us, 1.0 / (3.0 * self.noise2))
+    }
+
+    /// Late, where nothing sleeps or all that does sleeps deeply.
+    fn late(&self, error_us: f64) -> f64 {
+        let density = |&(middle_us, height, precision): &(f64, f64, f64)| {
+            height * student(error_us - middle_us, precision)
+        };
+        self.steps.iter().map(density).sum::<f64>() / STEPS as f64
+    }
+
+    /// Late, with so much more delay at each of [`LATE_US`].
+    fn late_with(&self, left_us: f64, delays_us: [f64; STEPS + 1]) -> f64 {
+        let density = |ends: &[f64]| {
+            let (middle_us, scale2) = between(ends[0], ends[1], self.noise2);
+            (self.noise2 / scale2).sqrt() * student(left_us - middle_us, 1.0 / (3.0 * scale2))
+        };
+        delays_us.windows(2).map(density).sum::<f64>() / STEPS as f64
+    }
+}
+
+/// The middle of an interval, and the square of the scale of errors about it.
+fn between(from_us: f64, to_us: f64, noise2: f64) -> (f64, f64) {
+    let width_us = to_us - from_us;
+    (
+        f64::midpoint(from_us, to_us),
+        noise2 + width_us * width_us / 12.0,
+    )
+}
+
+fn student(error_us: f64, precision: f64) -> f64 {
+    let root = 1.0 / (1.0 + error_us * error_us * precision);
+    root * root
+}
+
+/// How likely the echo passed last is, on time and late, had its transmitters been idle for so much longer.
+fn densities(
+    walk: &Walk,
+    errors: &Errors,
+    error_us: f64,
+    left_us: f64,
+    longer_us: [f64; 2],
+) -> [f64; 2] {
+    let delay_us = |way: [f64; 2], more_us: f64| {
+        walk.otherwise(
+            longer_us[0] + way[0] * more_us,
+            longer_us[1] + way[1] * more_us,
+        )
+    };
+    let at = |&(node, weight): &(f64, f64)| {
+        weight * errors.on_time(left_us - delay_us([1.0, 1.0], node * error_us))
+    };
+    let late = |way: [f64; 2]| {
+        errors.late_with(
+            left_us,
+            LATE_US.map(|late_us| late_us + delay_us(way, late_us)),
+        )
+    };
+    [
+        NODES.iter().map(at).sum(),
+        WAYS.map(late).iter().sum::<f64>() / WAYS.len() as f64,
+    ]
+}
+
 /// The log-likelihood of a candidate.
 #[must_use]
 pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Candidate) -> f64 {
@@ -84,53 +173,61 @@ pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Can
         later_share,
         least,
     } = *candidate;
+    let late_share = observed.late_share;
     let mut walk = Walk::new(observed.echoes, sleepers, times, later_share);
     let mut product = Product {
         factor: 1.0,
         log: 0.0,
     };
-    let precision = 1.0 / (3.0 * noise_us * noise_us);
-    let density = |error_us: f64| {
-        let root = 1.0 / (1.0 + error_us * error_us * precision);
-        root * root
-    };
+    let errors = Errors::new(noise_us);
     let mut lefts = left_us.iter();
+    let (mut late_before, mut excess_us) = (0.0, 0.0_f64);
     for &kept in observed.kept {
         let delay_us = walk.step();
         if !kept {
+            late_before = 0.0;
             continue;
         }
         let Some(left) = lefts.next() else {
             break;
         };
-        let firm = error_us == 0.0 || walk.firm(LATEST_US.max(FARTHEST * error_us));
-        let on_time: f64 = if firm {
-            density(left - delay_us)
+        if late_before == 0.0 {
+            excess_us = 0.0;
+        }
+        let firm = error_us == 0.0 || walk.firm(LATEST_US.max(FARTHEST * error_us).max(excess_us));
+        let [on_time, late] = if firm {
+            [
+                errors.on_time(left - delay_us),
+                errors.late(left - delay_us),
+            ]
         } else {
-            let near: f64 = NODES
-                .iter()
-                .map(|(node, weight)| weight * density(left - walk.with_error(node * error_us)))
-                .sum();
-            let after_late: f64 = LATE_US
-                .iter()
-                .map(|late_us| density(left - walk.with_error(-late_us)))
-                .sum();
-            (1.0 - observed.late_share) * near
-                + observed.late_share / LATE_US.len() as f64 * after_late
-        };
-        let late: f64 = LATE_US
-            .iter()
-            .map(|&late_us| {
-                if firm {
-                    return density(left - delay_us - late_us);
+            let after = |way: [f64; 2]| {
+                densities(
+                    &walk,
+                    &errors,
+                    error_us,
+                    *left,
+                    way.map(|part| -part * excess_us),
+                )
+            };
+            let mut found = after(RECEIVED).map(|one| one * (1.0 - late_before));
+            if late_before > 0.0 {
+                for way in WAYS {
+                    let blend = |(one, more): (&mut f64, f64)| {
+                        *one += more * late_before / WAYS.len() as f64
+                    };
+                    found.iter_mut().zip(after(way)).for_each(blend);
                 }
-                let either = [false, true].map(|answer| walk.if_late(late_us, answer));
-                either.map(|one| density(left - one) / 2.0).iter().sum()
-            })
-            .sum();
-        let found = (1.0 - observed.late_share) * on_time
-            + observed.late_share / LATE_US.len() as f64 * late;
+            }
+            found
+        };
+        let found = (1.0 - late_share) * on_time + late_share * late;
         product.times(found.max(least));
+        excess_us = left - delay_us;
+        late_before = late_share * late / found;
+        if excess_us <= 0.0 || late_before < LEAST_LATE {
+            late_before = 0.0;
+        }
     }
     // Gamma(2) / (Gamma(3/2) sqrt(3 pi)) is 2 / (pi sqrt(3)).
     let constant = (2.0 / (PI * 3.0_f64.sqrt() * noise_us)).ln();
@@ -229,13 +326,21 @@ mod tests {
     }
 
     #[test]
-    fn the_gap_after_a_late_frame_may_be_shorter() {
-        let seen = echoes(vec![1006.0]);
-        let of = |late_share| {
-            let times = [1000.0, 180.0, 60.0];
-            with_late(&seen, &times, &[0.2], (0.3, 0.3), 0.0, late_share)
+    fn a_frame_that_was_late_leaves_less_time_to_fall_asleep() {
+        let times = [1000.0, 180.0, 60.0];
+        let of = |gap_us, left_us: [f64; 2], late_share| {
+            let seen = echoes(vec![500.0, gap_us]);
+            with_late(&seen, &times, &left_us, (0.3, 0.3), 0.0, late_share)
         };
-        assert!(of(0.05) > of(0.0) + 3.0);
+        // Awake after 1010 us, and on its way into low power 1085 us after a frame that had come 15 us late.
+        let awake = |first_us, late_share| of(1010.0, [first_us, 0.2], late_share);
+        let falling = |first_us, late_share| of(1100.0, [first_us, 155.2], late_share);
+        for seen in [&awake as &dyn Fn(f64, f64) -> f64, &falling] {
+            assert!(seen(15.0, 0.05) > seen(15.0, 0.0) + 8.0);
+        }
+        // Had the first come on time, a second one that comes on time would have slept.
+        let asleep = of(1010.0, [0.2, 230.2], 0.05);
+        assert!(asleep > awake(0.2, 0.05) + 8.0);
     }
 
     #[test]

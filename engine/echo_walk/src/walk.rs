@@ -157,29 +157,22 @@ impl<'a> Walk<'a> {
             })
     }
 
-    /// The delay that the echo passed last would have had, had its gap been longer by an error.
-    pub(crate) fn with_error(&self, error_us: f64) -> f64 {
-        let burst_byte = self.echoes.burst_byte[self.at - 1];
-        let mut late_us = 0.0;
-        for (sleeper, passing) in self.sleepers.iter().zip(&self.passings) {
-            let idle_us = passing.idle_us + error_us + late_us - passing.before_us;
-            late_us += delay_us(sleeper, self.times, idle_us, self.echoes, burst_byte);
-        }
-        late_us
-    }
-
-    /// How much longer the echo passed last would have taken, had it come late to its first switch, or its answer alone.
-    pub(crate) fn if_late(&self, late_us: f64, answer: bool) -> f64 {
+    /// The delay that the echo passed last would have had, had its request met transmitters that were idle for so much
+    /// longer, and its answer others.
+    pub(crate) fn otherwise(&self, request_us: f64, answer_us: f64) -> f64 {
         let burst_byte = self.echoes.burst_byte[self.at - 1];
         let back = self.echoes.byte_us.len() / 2;
         let mut total_us = 0.0;
         for (sleeper, passing) in self.sleepers.iter().zip(&self.passings) {
-            let late_here = !answer || sleeper.place >= back;
-            let idle_us = passing.idle_us + total_us - passing.before_us
-                + if late_here { late_us } else { 0.0 };
+            let longer_us = if sleeper.place < back {
+                request_us
+            } else {
+                answer_us
+            };
+            let idle_us = passing.idle_us + total_us - passing.before_us + longer_us;
             total_us += delay_us(sleeper, self.times, idle_us, self.echoes, burst_byte);
         }
-        total_us + late_us
+        total_us
     }
 }
 
@@ -298,11 +291,11 @@ mod tests {
         let seen = echoes(vec![993.0], 4);
         let mut walk = Walk::new(&seen, &both, &times, 0.0);
         assert_eq!(walk.step(), 0.0);
-        assert_eq!(walk.if_late(5.0, true), 5.0);
+        assert_eq!(walk.otherwise(0.0, 5.0), 0.0);
         // It waits for the end of Ts whenever it comes; a request that is late finds the second port asleep, too.
-        assert_eq!(walk.if_late(8.0, true), 1182.0 - 993.0 + 60.0);
-        assert_eq!(walk.if_late(25.0, true), 1182.0 - 993.0 + 60.0);
-        assert_eq!(walk.if_late(8.0, false), 1182.0 - 993.0 + 120.0);
+        assert_eq!(walk.otherwise(0.0, 8.0) + 8.0, 1182.0 - 993.0 + 60.0);
+        assert_eq!(walk.otherwise(0.0, 25.0) + 25.0, 1182.0 - 993.0 + 60.0);
+        assert_eq!(walk.otherwise(8.0, 8.0) + 8.0, 1182.0 - 993.0 + 120.0);
     }
 
     #[test]
@@ -347,10 +340,10 @@ mod tests {
             let mut walk = Walk::new(&seen, &sleepers, &times, 0.0);
             for _ in 0..seen.count() {
                 let delay_us = walk.step();
-                prop_assert!((walk.with_error(0.0) - delay_us).abs() < 1e-9);
+                prop_assert!((walk.otherwise(0.0, 0.0) - delay_us).abs() < 1e-9);
                 if walk.firm(margin_us) {
                     for share in [-1.0, -0.3, 0.3, 1.0] {
-                        prop_assert!((walk.with_error(share * margin_us) - delay_us).abs() < 1e-9);
+                        prop_assert!((walk.otherwise(share * margin_us, share * margin_us) - delay_us).abs() < 1e-9);
                     }
                 }
             }

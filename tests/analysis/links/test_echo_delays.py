@@ -68,12 +68,12 @@ def test_the_walk_delays_bursts_as_a_switch_that_stores_frames() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 100_000), error_us=st.sampled_from([0.0, 0.7, 6.0]), least=st.sampled_from([0.0, 0.3]))
-def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps(
+def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps_and_late_frames(
     seed: int, error_us: float, least: float
 ) -> None:
     """One sleeper: the delay for a gap that was longer by an error is that of the gap between the echoes, moved.
 
-    It is on the way of the request: a late answer is late, and no more.
+    It is on the way of the request: an answer that comes or is received late is late, and no more.
     """
     random = np.random.default_rng(seed)
     hold_us, sleep_us, wake_us = random.uniform([50.0, 0.0, 0.5], [900.0, 300.0, 100.0])
@@ -86,27 +86,43 @@ def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps(
     structure = Structure((Group("deep", (1,)),))
     column = np.array([hold_us, sleep_us, wake_us])
     delays = _walk(probes).of(structure, column)
-    byte_us = plain_path()[1].byte_us
-    idle_us = np.diff(sent_us) - BURST_BYTE * byte_us - delays[:-1]
-    left_us = random.normal(delays[2:], 2.0)
+    idle_us = np.diff(sent_us) - BURST_BYTE * plain_path()[1].byte_us - delays[:-1]
+    left_us = random.normal(delays[2:], 2.0) + random.exponential(12.0, 38) * (random.random(38) < 0.3)
 
-    def density_of(more_us: Floats) -> Floats:
-        found: Floats = student.pdf((left_us - more_us) / 1.7, 3) / 1.7
-        return found
+    def student_of(error_us: float, scale_us: float = 1.7) -> float:
+        return float(student.pdf(error_us / scale_us, 3) / scale_us)
 
-    margin_us = max(25.0, 4 * error_us)
-    firm = (idle_us[1:] + margin_us < hold_us) | (idle_us[1:] - margin_us > hold_us + sleep_us)
-    firm |= error_us == 0.0  # no error changes the delay
-    density = np.zeros(len(left_us))
-    for node, weight in ((0.0, 0.5), (-1.2, 0.2), (1.2, 0.2), (-4.0, 0.05), (4.0, 0.05)):
-        erred_us = np.where(firm, delays[2:], policy.delay_us(idle_us[1:] + node * error_us))
-        density += (1 - LATE_SHARE) * weight * density_of(erred_us)
-    density *= 1 - LATE_SHARE
-    for late_us in (8.0, 25.0):
-        early_us = np.where(firm, delays[2:], policy.delay_us(idle_us[1:] - late_us))
-        density += (1 - LATE_SHARE) * LATE_SHARE / 2 * density_of(early_us)
-        for delay_us in (delays[2:], np.where(firm, delays[2:], policy.delay_us(idle_us[1:] + late_us))):
-            density += LATE_SHARE / 4 * density_of(late_us + delay_us)
+    def late_between(left_us: float, from_us: float, to_us: float) -> float:
+        return student_of(left_us - (from_us + to_us) / 2, np.hypot(1.7, (to_us - from_us) / np.sqrt(12)))
+
+    def densities(idle_us: float, left_us: float, *, firm: bool) -> tuple[float, float]:
+        def delay_us(more_us: float) -> float:
+            return float(policy.delay_us(np.array([idle_us + (0.0 if firm else more_us)]))[0])
+
+        nodes = ((0.0, 0.5), (-1.2, 0.2), (1.2, 0.2), (-4.0, 0.05), (4.0, 0.05))
+        on_time = sum(weight * student_of(left_us - delay_us(node * error_us)) for node, weight in nodes)
+        steps = ((2.0, 9.0), (9.0, 18.0), (18.0, 60.0))
+        late = sum(
+            share * late_between(left_us, one + delay_us(met * one), other + delay_us(met * other)) / 3
+            for one, other in steps
+            for met, share in ((1.0, 1 / 3), (0.0, 2 / 3))
+        )
+        return on_time, late
+
+    density = []
+    late_before = excess_us = 0.0
+    for idle, left, delay in zip(idle_us[1:], left_us, delays[2:], strict=True):
+        margin_us = max(60.0, 4 * error_us, excess_us if late_before else 0.0)
+        firm = error_us == 0.0 or idle + margin_us < hold_us or idle - margin_us > hold_us + sleep_us
+        on, late = densities(idle, left, firm=firm)
+        if late_before and not firm:
+            early_on, early_late = densities(idle - excess_us, left, firm=False)
+            on += late_before / 3 * (early_on - on)
+            late += late_before / 3 * (early_late - late)
+        density.append((1 - LATE_SHARE) * on + LATE_SHARE * late)
+        excess_us = left - delay
+        late_before = LATE_SHARE * late / density[-1]
+        late_before *= excess_us > 0 and late_before >= 1e-3
     noise = np.array([1.7])
     found = _walk(probes, kept).log_likelihood(
         structure, column[None], left_us[None], noise, np.array([error_us]), np.zeros(1), least
