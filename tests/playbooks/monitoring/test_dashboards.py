@@ -5,7 +5,6 @@ import math
 import os
 import re
 import shutil
-import socket
 import subprocess
 import threading
 import time
@@ -33,6 +32,7 @@ from playbooks.monitoring.dashboards import _ANNOTATION_KEYS, FOLDER, dashboards
 from record.event_kinds import EventKind
 from record.store import Run
 from record.trial_events import TrialBegun, TrialEnded, trial_folder
+from tests.support.ports import reserved_ports
 
 _FILES = FOLDER.parents[1]
 _RULES = _FILES / "prometheus" / "eee-testbed.rules.yml"
@@ -89,17 +89,11 @@ def test_provisioning_names_the_data_source_of_the_dashboards() -> None:
 # -- with a real Prometheus and a run on the twin
 
 
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
 class _Prometheus:
     """Debian's server, scraping one target each half second."""
 
-    def __init__(self, folder: Path, target: str) -> None:
-        self.base = f"http://127.0.0.1:{_free_port()}/api/v1"
+    def __init__(self, folder: Path, target: str, port: int) -> None:
+        self.base = f"http://127.0.0.1:{port}/api/v1"
         scrape = [{"job_name": "eee", "static_configs": [{"targets": [target]}]}]
         often = {"scrape_interval": "500ms", "evaluation_interval": "500ms"}
         settings = {"global": often, "scrape_configs": scrape, "rule_files": [str(_RULES)]}
@@ -187,7 +181,8 @@ def test_no_query_of_any_panel_is_empty(
         run = opened.enter_context(_recorded(lab, tmp_path / "runs"))
         views = opened.enter_context(attach(run.folder, lab, ViewOptions(prometheus="127.0.0.1:0")))
         assert views is not None
-        server = _Prometheus(tmp_path, views.url.split("/")[2])
+        (port,) = opened.enter_context(reserved_ports())
+        server = _Prometheus(tmp_path, views.url.split("/")[2], port)
         opened.callback(server.close)
         server.wait_for("eee_port_lpi_seconds_total")
         server.wait_for(f"count_over_time(eee_probe_round_trip_seconds_count[{_SPAN_S}s]) > {_SPAN_S}")

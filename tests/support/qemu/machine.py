@@ -7,15 +7,16 @@ and an SSH server of its own.
 import os
 import platform
 import shutil
-import socket
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import paramiko
 
 from tests.support import ROOT
+from tests.support.ports import reserved_ports
 from tests.support.qemu.initramfs import Archive
 
 HERE = Path(__file__).parent
@@ -66,7 +67,9 @@ class Machine:
         inside = {name: f"10.0.2.{n}" for n, name in enumerate((OPERATOR, *namespaces), 15)}
         image = folder / "initramfs"
         image.write_bytes(self._image(inside))
-        self.ports: Mapping[str, int] = dict(zip(inside, _free_ports(len(inside)), strict=True))
+        self._held = ExitStack()
+        ports = self._held.enter_context(reserved_ports(len(inside)))
+        self.ports: Mapping[str, int] = dict(zip(inside, ports, strict=True))
         self.known_hosts = folder / "known_hosts"
         host_key = self._host_key.with_suffix(".pub").read_text(encoding="ascii").rsplit(" ", 1)[0]
         self.known_hosts.write_text(
@@ -147,6 +150,7 @@ class Machine:
         """Turn it off."""
         self._process.kill()
         self._process.wait()
+        self._held.close()
         if self._process.stdout:
             self._process.stdout.close()
 
@@ -170,12 +174,3 @@ class Machine:
         made.file("/namespaces", "".join(f"{name} {address}\n" for name, address in inside.items()).encode())
         made.file("/root/.ssh/authorized_keys", self.key.with_suffix(".pub").read_bytes(), 0o600)
         return made.finish()
-
-
-def _free_ports(count: int) -> list[int]:
-    """TCP ports that were free when this was called."""
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [server.getsockname()[1] for server in held]
-    for server in held:
-        server.close()
-    return ports

@@ -26,6 +26,7 @@ from lab.errors import LabError
 from record.run_tail import Update
 from record.sample_tables import PORTS, Batch
 from tests.support.labs.toy_view import LAB, T0, event, loop_decided, loop_epoch
+from tests.support.ports import reserved_ports
 
 _NAMES = [name for name in PORTS.names if name.endswith(("_byte", "_frame"))]
 
@@ -270,10 +271,10 @@ def test_an_invalid_address_is_refused(url: str) -> None:
 # -- Debian's own servers
 
 
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
+@pytest.fixture
+def port() -> Iterator[int]:
+    with reserved_ports() as (one,):
+        yield one
 
 
 @pytest.fixture
@@ -315,8 +316,8 @@ def _until(found: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
     pytest.fail("nothing came")
 
 
-def test_prometheus_scrapes_it(tmp_path: Path, start: Callable[..., None]) -> None:
-    latest, port = Latest(lambda: 0.0), _free_port()
+def test_prometheus_scrapes_it(tmp_path: Path, start: Callable[..., None], port: int) -> None:
+    latest = Latest(lambda: 0.0)
     for batch in (_ports(1), _watts(1), _lpi(1)):
         latest.take(batch)
     exporter = _exporter(latest)
@@ -343,8 +344,7 @@ def test_prometheus_scrapes_it(tmp_path: Path, start: Callable[..., None]) -> No
         exporter.close()
 
 
-def test_victoria_metrics_takes_it(tmp_path: Path, start: Callable[..., None]) -> None:
-    port = _free_port()
+def test_victoria_metrics_takes_it(tmp_path: Path, start: Callable[..., None], port: int) -> None:
     base = f"http://127.0.0.1:{port}"
     writer = InfluxWriter(InfluxTarget(base, "lab", "us"), {"lab": "toy, it's"})
     now_ns = time.time_ns()
