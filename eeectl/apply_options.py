@@ -47,7 +47,8 @@ class ApplyOptions:
 
     def options(self, command: str) -> Options:
         """The same for `controller.applying.apply`; LabError if the time is invalid."""
-        return Options(command, seconds_of(self.confirm_in), self.save, not self.no_host_check)
+        confirm_s = seconds_of(self.confirm_in)
+        return Options(command, confirm_s, self.save, not self.no_host_check, attended=not self.yes)
 
 
 def seconds_of(text: str | None) -> float | None:

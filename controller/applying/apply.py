@@ -40,7 +40,8 @@ _SHOWN = 10  # of the settings that somebody else changed
 class Options:
     """How to apply a plan. `confirm_s`: roll back unless confirmed within that time after the verification.
 
-    `run` is the folder of the run that asks for it, if one does.
+    `run` is the folder of the run that asks for it, if one does. `attended`: a person is asked, who may take their time
+    or be quick: the state is read once more after the answer, however fresh it is.
     """
 
     command: str
@@ -48,6 +49,7 @@ class Options:
     save: bool = False
     check_hosts: bool = True
     run: str = ""
+    attended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def apply(work: Work, planner: Planner, ask: Ask, options: Options) -> Result:
     if not ask(plan):
         return Result("declined", "nothing was sent.")
     _prove_ports(work, {step.change.switch for step in plan.steps})
-    if time.monotonic() - found_s > work.backend.fresh_s:
+    if options.attended or time.monotonic() - found_s > work.backend.fresh_s:
         _require_unchanged(work, plan.start, work.executor.observe())
     return _begin(work, plan, options)
 

@@ -42,7 +42,7 @@ class Backend:
     """Pauses between attempts to reach it; the last one is repeated."""
 
     fresh_s: float = 0.5
-    """A state that was read less than so long ago is not read again before the first order.
+    """A state that was read less than so long ago is not read again before the first order, unless a person was asked.
 
     A reading of a lab takes about as long, so another one would show nothing newer.
     """

@@ -196,7 +196,11 @@ def test_another_persons_change_between_plan_and_apply_is_refused(lab: Lab) -> N
     assert read_journal(StateFolder(lab.name).journal) is None
 
 
-def test_a_change_just_after_a_fresh_reading_is_found_by_the_reading_back(lab: Lab) -> None:
+@pytest.mark.parametrize("attended", [False, True])
+def test_a_change_just_after_a_fresh_reading_is_found_before_the_first_order_if_a_person_was_asked(
+    lab: Lab, *, attended: bool
+) -> None:
+    """Else by the reading back."""
     toys = ToyLab(lab, factory_state(lab))
     with at_work(lab, toys.backend(fresh_s=3600.0), "apply", Quiet(), toys.stop) as work:
 
@@ -204,9 +208,14 @@ def test_a_change_just_after_a_fresh_reading_is_found_by_the_reading_back(lab: L
             toys.meddle("sw2")
             return True
 
-        result = apply(work, plan_trees(lab, toys), ask, Options("apply"))
-    assert isinstance(result.cause, Drift), result
-    assert toys.orders
+        options = Options("apply", attended=attended)
+        if attended:
+            with pytest.raises(Drift):
+                apply(work, plan_trees(lab, toys), ask, options)
+        else:
+            result = apply(work, plan_trees(lab, toys), ask, options)
+            assert isinstance(result.cause, Drift), result
+    assert (toys.orders == 0) == attended
 
 
 def test_a_failed_check_between_hosts_rolls_everything_back(lab: Lab) -> None:

@@ -52,7 +52,7 @@ def test_a_run_that_was_stopped_ends_with_the_table_of_one_that_was_not(engineer
         folder = next((one for one in tmp_path.glob("*-regulate-alltoall") if not one.name.endswith("pre-run")), None)
         return folder if folder is not None and any(trial.valid for trial in read_trials(folder)) else None
 
-    folder = eventually("a valid trial", measured)
+    folder = eventually("a valid trial", measured, patience_s=PATIENCE_S)
     assert folder is not None
     running.interrupt()
     stopped = running.end()
