@@ -3,7 +3,7 @@
 import math
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,7 @@ from analysis.power.preflight import meter_precisions
 from analysis.report.table import cell_text
 from eeectl.exit_status import DONE, PENDING
 from eeectl.study import design
-from eeectl.study.decide import CannotBeKnown, Decision, Known, NeedsMore, Parameter, decide
+from eeectl.study.decide import BlockKind, CannotBeKnown, Decision, Known, NeedsMore, Parameter, decide
 from eeectl.study.folder import Block, StudyFolder
 from eeectl.study.parameters import (
     EDGES,
@@ -59,6 +59,8 @@ class Measuring:
     _found: Calibration | None = field(default=None, init=False)
     _failures: dict[Part, tuple[str, ...]] = field(default_factory=dict, init=False)
     _stale: set[Part] = field(default_factory=lambda: {"links", "power"}, init=False)
+    _fit_s: dict[Part, float] = field(default_factory=dict, init=False)
+    """How long the last fit of each part took."""
 
     def execute(self) -> int:
         """Measure; DONE, or the exit status of the command that failed or was interrupted."""
@@ -85,19 +87,26 @@ class Measuring:
     def _decide(self) -> tuple[Decision, tuple[Parameter, ...]]:
         evidence = self._evidence()
         parameters = parameters_of(evidence, self.folder.aim.precision)
-        kinds = kinds_of(evidence, parameters, self.folder.blocks)
+        kinds = [self._with_fit(kind) for kind in kinds_of(evidence, parameters, self.folder.blocks)]
         blocks = self.folder.blocks
         if blocks and not blocks[-1].seen:
             self.folder.see(seen_of(parameters, kinds))
         decision = decide(parameters, kinds, self._left_s(), history_of(self.folder.blocks))
         return decision, parameters
 
+    def _with_fit(self, kind: BlockKind) -> BlockKind:
+        """A block is worth nothing before it is fitted: that is part of its cost."""
+        fit_s = sum(self._fit_s.get(part, 0.0) for part in _parts_of(kind.name))
+        return replace(kind, cost_s=kind.cost_s + fit_s)
+
     def _evidence(self) -> Evidence:
         """What is known now; only what new blocks may have changed is fitted anew."""
         paths = self.folder.all_runs()
         runs = {str(read_facts(path)["name"]): (path, _blocks_of(path)) for path in paths}
         for part in sorted(self._stale):
+            begun_s = self.clock()
             self._fit(part, [RunSamples(path) for path in paths])
+            self._fit_s[part] = self.clock() - begun_s
         self._stale.clear()
         failures = tuple(sentence for part in self._failures.values() for sentence in part)
         return Evidence(self._found, failures, runs, self._metered(runs))

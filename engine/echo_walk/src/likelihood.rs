@@ -4,7 +4,7 @@
 //! of freedom, so that late interrupts have little weight. The moment at which a frame really left is known only to
 //! within an error of the same size; near a hold that decides whether a transmitter slept. So the density is a mixture
 //! over [`NODES`], a rough rule for errors with long tails. Some frames come later than that to their first switch, as
-//! their host, or whoever polls its card, was busy ([`LATE_US`], [`WAYS`]).
+//! their host, or whoever polls its card, was busy ([`LATE_US`], [`MET`]).
 //! That holds for every echo, near a hold or not: else late ones would speak for a hold that is near.
 //!
 //! A late frame also leaves transmitters less time to fall asleep before the next one. By how much is seen in its own
@@ -23,16 +23,17 @@ const NODES: [(f64, f64); 5] = [
     (4.0, 0.05),
 ];
 const FARTHEST: f64 = 4.0;
-/// Which of a round trip's transmitters a late frame meets later: the request's and the answer's, the answer's alone, or
+/// Which of a round trip's transmitters a late frame meets later: the request's and the answer's, or the answer's alone; or
 /// none, as it was late when it was received. One is taken to be as frequent as another.
-const WAYS: [[f64; 2]; 3] = [[1.0, 1.0], [0.0, 1.0], RECEIVED];
+const MET: [[f64; 2]; 2] = [[1.0, 1.0], [0.0, 1.0]];
 const RECEIVED: [f64; 2] = [0.0, 0.0];
+const WAYS: f64 = 3.0;
 /// How late such a frame comes, microseconds: a third of them between each two of these. A frame that finds a transmitter on its way into low power waits until the same moment, however late it came.
 const LATE_US: [f64; 4] = [2.0, 9.0, 18.0, 60.0];
 const STEPS: usize = LATE_US.len() - 1;
 const LATEST_US: f64 = LATE_US[STEPS];
 /// An echo less likely to be late than this is taken to have been on time by the one after it.
-const LEAST_LATE: f64 = 1e-3;
+const LEAST_LATE: f64 = 0.02;
 /// Above this a product of densities is turned into a logarithm; a single factor stays far below its square.
 const LARGE: f64 = 1e100;
 
@@ -80,33 +81,40 @@ impl Product {
     }
 }
 
-/// Densities of errors, as multiples of the highest one.
+/// Densities of errors, as multiples of the highest one, of frames that waited for nothing that their lateness changed.
 struct Errors {
     noise2: f64,
-    /// Where a late frame is late by its whole lateness: each step's middle, and the height and precision of its errors.
-    steps: [(f64, f64, f64); STEPS],
+    /// Of a frame on time, then of late ones, by their steps: where the density is highest, its height and precision.
+    middle_us: [f64; STEPS + 1],
+    height: [f64; STEPS + 1],
+    precision: [f64; STEPS + 1],
 }
 
 impl Errors {
     fn new(noise_us: f64) -> Self {
         let noise2 = noise_us * noise_us;
-        let steps = std::array::from_fn(|step| {
-            let (middle_us, scale2) = between(LATE_US[step], LATE_US[step + 1], noise2);
-            (middle_us, (noise2 / scale2).sqrt(), 1.0 / (3.0 * scale2))
+        let of_step = |step: usize| match step {
+            0 => (0.0, noise2),
+            _ => between(LATE_US[step - 1], LATE_US[step], noise2),
+        };
+        Self {
+            noise2,
+            middle_us: std::array::from_fn(|step| of_step(step).0),
+            height: std::array::from_fn(|step| (noise2 / of_step(step).1).sqrt()),
+            precision: std::array::from_fn(|step| 1.0 / (3.0 * of_step(step).1)),
+        }
+    }
+
+    /// On time, and late.
+    fn of(&self, error_us: f64) -> [f64; 2] {
+        let each: [f64; STEPS + 1] = std::array::from_fn(|step| {
+            self.height[step] * student(error_us - self.middle_us[step], self.precision[step])
         });
-        Self { noise2, steps }
+        [each[0], each[1..].iter().sum::<f64>() / STEPS as f64]
     }
 
     fn on_time(&self, error_us: f64) -> f64 {
-        student(error_us, 1.0 / (3.0 * self.noise2))
-    }
-
-    /// Late, where nothing sleeps or all that does sleeps deeply.
-    fn late(&self, error_us: f64) -> f64 {
-        let density = |&(middle_us, height, precision): &(f64, f64, f64)| {
-            height * student(error_us - middle_us, precision)
-        };
-        self.steps.iter().map(density).sum::<f64>() / STEPS as f64
+        student(error_us, self.precision[0])
     }
 
     /// Late, with so much more delay at each of [`LATE_US`].
@@ -147,18 +155,19 @@ fn densities(
             longer_us[1] + way[1] * more_us,
         )
     };
+    let [_, received] = errors.of(left_us - delay_us(RECEIVED, 0.0));
     let at = |&(node, weight): &(f64, f64)| {
         weight * errors.on_time(left_us - delay_us([1.0, 1.0], node * error_us))
     };
-    let late = |way: [f64; 2]| {
+    let met = |way: &[f64; 2]| {
         errors.late_with(
             left_us,
-            LATE_US.map(|late_us| late_us + delay_us(way, late_us)),
+            LATE_US.map(|late_us| late_us + delay_us(*way, late_us)),
         )
     };
     [
         NODES.iter().map(at).sum(),
-        WAYS.map(late).iter().sum::<f64>() / WAYS.len() as f64,
+        (MET.iter().map(met).sum::<f64>() + received) / WAYS,
     ]
 }
 
@@ -181,7 +190,8 @@ pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Can
     };
     let errors = Errors::new(noise_us);
     let mut lefts = left_us.iter();
-    let (mut late_before, mut excess_us) = (0.0, 0.0_f64);
+    // Of the echo before: how likely it is, as a late one and in all, and its error.
+    let (mut late_before, mut before, mut excess_us) = (0.0, 1.0, 0.0_f64);
     for &kept in observed.kept {
         let delay_us = walk.step();
         if !kept {
@@ -191,43 +201,32 @@ pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Can
         let Some(left) = lefts.next() else {
             break;
         };
-        if late_before == 0.0 {
-            excess_us = 0.0;
+        if late_before < LEAST_LATE * before || excess_us <= 0.0 {
+            (late_before, excess_us) = (0.0, 0.0);
         }
-        let firm = error_us == 0.0 || walk.firm(LATEST_US.max(FARTHEST * error_us).max(excess_us));
-        let [on_time, late] = if firm {
-            [
-                errors.on_time(left - delay_us),
-                errors.late(left - delay_us),
-            ]
-        } else {
-            let after = |way: [f64; 2]| {
-                densities(
-                    &walk,
-                    &errors,
-                    error_us,
-                    *left,
-                    way.map(|part| -part * excess_us),
-                )
-            };
-            let mut found = after(RECEIVED).map(|one| one * (1.0 - late_before));
-            if late_before > 0.0 {
-                for way in WAYS {
-                    let blend = |(one, more): (&mut f64, f64)| {
-                        *one += more * late_before / WAYS.len() as f64
-                    };
-                    found.iter_mut().zip(after(way)).for_each(blend);
+        let near_us = FARTHEST * error_us;
+        let [on_time, late] =
+            if error_us == 0.0 || walk.firm(near_us.max(excess_us), near_us.max(LATEST_US)) {
+                errors.of(left - delay_us)
+            } else {
+                let after = |way: [f64; 2]| {
+                    let longer_us = way.map(|part| -part * excess_us);
+                    densities(&walk, &errors, error_us, *left, longer_us)
+                };
+                let mut found = after(RECEIVED);
+                if late_before > 0.0 {
+                    let each = late_before / before / WAYS;
+                    let [one, other] = MET.map(after);
+                    for (was, now) in found.iter_mut().zip(one.iter().zip(other)) {
+                        *was += each * (now.0 + now.1 - 2.0 * *was);
+                    }
                 }
-            }
-            found
-        };
-        let found = (1.0 - late_share) * on_time + late_share * late;
-        product.times(found.max(least));
+                found
+            };
+        late_before = late_share * late;
+        before = (1.0 - late_share) * on_time + late_before;
+        product.times(before.max(least));
         excess_us = left - delay_us;
-        late_before = late_share * late / found;
-        if excess_us <= 0.0 || late_before < LEAST_LATE {
-            late_before = 0.0;
-        }
     }
     // Gamma(2) / (Gamma(3/2) sqrt(3 pi)) is 2 / (pi sqrt(3)).
     let constant = (2.0 / (PI * 3.0_f64.sqrt() * noise_us)).ln();

@@ -140,7 +140,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Whether the echo passed last would have had the same delay for any gap at most so much shorter or longer.
-    pub(crate) fn firm(&self, margin_us: f64) -> bool {
+    pub(crate) fn firm(&self, shorter_us: f64, longer_us: f64) -> bool {
         self.sleepers
             .iter()
             .zip(&self.passings)
@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
                     } else {
                         0.0
                     };
-                passing.idle_us + margin_us < times[0] || passing.idle_us - margin_us > asleep_us
+                passing.idle_us + longer_us < times[0] || passing.idle_us - shorter_us > asleep_us
             })
     }
 
@@ -169,8 +169,13 @@ impl<'a> Walk<'a> {
             } else {
                 answer_us
             };
-            let idle_us = passing.idle_us + total_us - passing.before_us + longer_us;
-            total_us += delay_us(sleeper, self.times, idle_us, self.echoes, burst_byte);
+            let more_us = total_us - passing.before_us + longer_us;
+            total_us += if more_us == 0.0 {
+                passing.own_us
+            } else {
+                let idle_us = passing.idle_us + more_us;
+                delay_us(sleeper, self.times, idle_us, self.echoes, burst_byte)
+            };
         }
         total_us
     }
@@ -341,7 +346,7 @@ mod tests {
             for _ in 0..seen.count() {
                 let delay_us = walk.step();
                 prop_assert!((walk.otherwise(0.0, 0.0) - delay_us).abs() < 1e-9);
-                if walk.firm(margin_us) {
+                if walk.firm(margin_us, margin_us) {
                     for share in [-1.0, -0.3, 0.3, 1.0] {
                         prop_assert!((walk.otherwise(share * margin_us, share * margin_us) - delay_us).abs() < 1e-9);
                     }

@@ -112,8 +112,8 @@ def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps_and_lat
     density = []
     late_before = excess_us = 0.0
     for idle, left, delay in zip(idle_us[1:], left_us, delays[2:], strict=True):
-        margin_us = max(60.0, 4 * error_us, excess_us if late_before else 0.0)
-        firm = error_us == 0.0 or idle + margin_us < hold_us or idle - margin_us > hold_us + sleep_us
+        shorter_us = max(4 * error_us, excess_us if late_before else 0.0)
+        firm = error_us == 0.0 or idle + max(60.0, 4 * error_us) < hold_us or idle - shorter_us > hold_us + sleep_us
         on, late = densities(idle, left, firm=firm)
         if late_before and not firm:
             early_on, early_late = densities(idle - excess_us, left, firm=False)
@@ -122,7 +122,7 @@ def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps_and_lat
         density.append((1 - LATE_SHARE) * on + LATE_SHARE * late)
         excess_us = left - delay
         late_before = LATE_SHARE * late / density[-1]
-        late_before *= excess_us > 0 and late_before >= 1e-3
+        late_before *= excess_us > 0 and late_before >= 0.02
     noise = np.array([1.7])
     found = _walk(probes, kept).log_likelihood(
         structure, column[None], left_us[None], noise, np.array([error_us]), np.zeros(1), least

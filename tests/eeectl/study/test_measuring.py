@@ -1,20 +1,24 @@
 """The study's loop, with runs that a toy writes instead of a lab: budget, order, interruption, resumption."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from analysis.calibration import Calibration
+from analysis.fit_runs import FitResult, Part, fit_runs
 from controller.experiments.experiment_file import read_experiment
 from eeectl.exit_status import DONE, INTERRUPTED
 from eeectl.set_options import share_of
-from eeectl.study.design import PILOT, design
+from eeectl.study.design import PILOT, Design, design
 from eeectl.study.folder import Aim, StudyFolder
 from eeectl.study.measuring import Measuring
 from eeectl.verbs.study import seconds_of
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
+from record.samples import RunSamples
 from record.store import Run, read_events, read_facts
 from tests.support.measured.synthetic_run import BASE_NS, Writer, echoes_text
 
@@ -121,6 +125,25 @@ def test_an_interval_that_was_narrowed_holds_the_truth(whole: tuple[StudyFolder,
     folder, _, _ = whole
     seen = [block.seen["alltoall 2x0, slower with eee on"] for block in folder.blocks[2:]]
     assert seen[-1][1] < seen[0][1]
+
+
+@pytest.mark.parametrize("blocks", [7.5, 8.5])
+def test_a_block_is_measured_if_there_is_time_to_fit_it_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: float
+) -> None:
+    lab, toy = load_lab(find_lab("miwa")), _ToyLab()
+    probes = Design(design(lab, PILOT).experiments[:1], ())
+    folder = StudyFolder.create(tmp_path, "miwa", lab.name, probes, Aim(0.001, blocks * _BLOCK_S))
+
+    def slow(runs: Sequence[RunSamples], known: Calibration | None, what: Sequence[Part]) -> FitResult:
+        if "links" in what:
+            toy.now_s += 2.0 * _BLOCK_S
+        return fit_runs(runs, known, what)
+
+    monkeypatch.setattr("eeectl.study.measuring.fit_runs", slow)
+    assert _measuring(folder, toy).execute() == DONE
+    assert toy.now_s <= folder.aim.budget_s
+    assert len(folder.blocks) > 1
 
 
 def test_a_study_that_was_interrupted_goes_on_where_it_was(tmp_path: Path) -> None:
