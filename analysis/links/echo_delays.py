@@ -29,7 +29,7 @@ class EchoDelays:
 
     `kept`: the echoes whose round trips count. `later_us`: how much later than the one before it each answer may have
     left the far host, beside what sleeping transmitters did, shape (echoes,). `late_share`: of echoes, those of which a
-    frame came late to its first switch.
+    frame came late to its first switch or was received late.
     """
 
     def __init__(

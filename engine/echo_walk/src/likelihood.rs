@@ -4,8 +4,8 @@
 //! of freedom, so that late interrupts have little weight. The moment at which a frame really left is known only to
 //! within an error of the same size; near a hold that decides whether a transmitter slept. So the density is a mixture
 //! over [`NODES`], a rough rule for errors with long tails. Some frames come later than that to their first switch, as
-//! their host, or whoever polls its card, was busy ([`LATE_US`], [`MET`]).
-//! That holds for every echo, near a hold or not: else late ones would speak for a hold that is near.
+//! their host, or whoever polls its card, was busy ([`LATE_US`], [`MET`]). That holds for every echo, near a hold or not:
+//! else late ones would speak for a hold that is near.
 //!
 //! A late frame also leaves transmitters less time to fall asleep before the next one. By how much is seen in its own
 //! round trip, as that exceeds what the candidate explains; how likely it was late at all follows from the same densities.
@@ -28,7 +28,8 @@ const FARTHEST: f64 = 4.0;
 const MET: [[f64; 2]; 2] = [[1.0, 1.0], [0.0, 1.0]];
 const RECEIVED: [f64; 2] = [0.0, 0.0];
 const WAYS: f64 = 3.0;
-/// How late such a frame comes, microseconds: a third of them between each two of these. A frame that finds a transmitter on its way into low power waits until the same moment, however late it came.
+/// How late such a frame comes, microseconds: a third of them between each two of these. A frame that finds a transmitter
+/// on its way into low power waits until the same moment, however late it came.
 const LATE_US: [f64; 4] = [2.0, 9.0, 18.0, 60.0];
 const STEPS: usize = LATE_US.len() - 1;
 const LATEST_US: f64 = LATE_US[STEPS];
