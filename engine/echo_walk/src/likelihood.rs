@@ -9,6 +9,7 @@
 //!
 //! A late frame also leaves transmitters less time to fall asleep before the next one. By how much is seen in its own
 //! round trip, as that exceeds what the candidate explains; how likely it was late at all follows from the same densities.
+//! Simplification: an echo after one that does not count, as its round trip says nothing, follows one on time.
 
 use std::f64::consts::PI;
 
@@ -85,61 +86,62 @@ impl Product {
 /// Densities of errors, as multiples of the highest one, of frames that waited for nothing that their lateness changed.
 struct Errors {
     noise2: f64,
-    /// Of a frame on time, then of late ones, by their steps: where the density is highest, its height and precision.
-    middle_us: [f64; STEPS + 1],
-    height: [f64; STEPS + 1],
-    precision: [f64; STEPS + 1],
+    /// Of a frame on time, then of late ones, by their steps.
+    each: [Spread; STEPS + 1],
 }
 
 impl Errors {
     fn new(noise_us: f64) -> Self {
         let noise2 = noise_us * noise_us;
-        let of_step = |step: usize| match step {
-            0 => (0.0, noise2),
-            _ => between(LATE_US[step - 1], LATE_US[step], noise2),
-        };
-        Self {
-            noise2,
-            middle_us: std::array::from_fn(|step| of_step(step).0),
-            height: std::array::from_fn(|step| (noise2 / of_step(step).1).sqrt()),
-            precision: std::array::from_fn(|step| 1.0 / (3.0 * of_step(step).1)),
-        }
+        let each = std::array::from_fn(|step| match step {
+            0 => Spread::between(0.0, 0.0, noise2),
+            _ => Spread::between(LATE_US[step - 1], LATE_US[step], noise2),
+        });
+        Self { noise2, each }
     }
 
     /// On time, and late.
     fn of(&self, error_us: f64) -> [f64; 2] {
-        let each: [f64; STEPS + 1] = std::array::from_fn(|step| {
-            self.height[step] * student(error_us - self.middle_us[step], self.precision[step])
-        });
+        let each = self.each.map(|one| one.density(error_us));
         [each[0], each[1..].iter().sum::<f64>() / STEPS as f64]
     }
 
     fn on_time(&self, error_us: f64) -> f64 {
-        student(error_us, self.precision[0])
+        self.each[0].density(error_us)
     }
 
     /// Late, with so much more delay at each of [`LATE_US`].
     fn late_with(&self, left_us: f64, delays_us: [f64; STEPS + 1]) -> f64 {
-        let density = |ends: &[f64]| {
-            let (middle_us, scale2) = between(ends[0], ends[1], self.noise2);
-            (self.noise2 / scale2).sqrt() * student(left_us - middle_us, 1.0 / (3.0 * scale2))
-        };
+        let density =
+            |ends: &[f64]| Spread::between(ends[0], ends[1], self.noise2).density(left_us);
         delays_us.windows(2).map(density).sum::<f64>() / STEPS as f64
     }
 }
 
-/// The middle of an interval, and the square of the scale of errors about it.
-fn between(from_us: f64, to_us: f64, noise2: f64) -> (f64, f64) {
-    let width_us = to_us - from_us;
-    (
-        f64::midpoint(from_us, to_us),
-        noise2 + width_us * width_us / 12.0,
-    )
+/// Errors anywhere within an interval, and the noise: about as Student-t, with the variance of both.
+#[derive(Clone, Copy)]
+struct Spread {
+    middle_us: f64,
+    height: f64,
+    precision: f64,
 }
 
-fn student(error_us: f64, precision: f64) -> f64 {
-    let root = 1.0 / (1.0 + error_us * error_us * precision);
-    root * root
+impl Spread {
+    fn between(from_us: f64, to_us: f64, noise2: f64) -> Self {
+        let width_us = to_us - from_us;
+        let scale2 = noise2 + width_us * width_us / 12.0;
+        Self {
+            middle_us: f64::midpoint(from_us, to_us),
+            height: (noise2 / scale2).sqrt(),
+            precision: 1.0 / (3.0 * scale2),
+        }
+    }
+
+    fn density(&self, error_us: f64) -> f64 {
+        let beyond_us = error_us - self.middle_us;
+        let root = 1.0 / (1.0 + beyond_us * beyond_us * self.precision);
+        self.height * root * root
+    }
 }
 
 /// How likely the echo passed last is, on time and late, had its transmitters been idle for so much longer.

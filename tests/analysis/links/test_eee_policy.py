@@ -119,7 +119,6 @@ def test_a_stray_frame_does_not_make_a_second_group() -> None:
         )
         return float(next(heights) - next(heights))
 
-    print("GAINS", gain(forgiving=False), gain(forgiving=True))
     assert gain(forgiving=False) > 13
     assert gain(forgiving=True) < 10
 
