@@ -24,8 +24,11 @@ _NOTHING_SAVED: Final[Mapping[str, tuple[Level, ...]]] = {
 }
 """Levels at which the lab saves no energy."""
 
+STREAM: Final = "stream_from"
+"""The parameter of a probe that names the host whose stream kept ports awake meanwhile."""
+
 State = tuple[tuple[str, Level], ...]
-"""Factors that set the lab, by name, with their levels."""
+"""Factors that set the lab, by name, with their levels; and a probe's stream, as it keeps ports awake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +100,10 @@ class Factors:
 
     def state_of(self, trial: Trial) -> State:
         """The state of the lab during a trial."""
-        return tuple(sorted((key, value) for key, value in trial.levels.items() if self.kind(key) in LAB_KINDS))
+        found = {key: value for key, value in trial.levels.items() if self.kind(key) in LAB_KINDS}
+        if trial.what == "probe" and (source := trial.parameters.get(STREAM)):
+            found[STREAM] = source
+        return tuple(sorted(found.items()))
 
     def saves_nothing(self, state: State) -> bool:
         """Whether EEE was off and every link up at full speed. A hold threshold has no effect with EEE off."""
@@ -105,7 +111,7 @@ class Factors:
 
     def _saves(self, name: str, level: Level) -> bool:
         kind = self.kind(name)
-        if kind == "hold_us" or level == self.top_mbps.get(name):
+        if name == STREAM or kind == "hold_us" or level == self.top_mbps.get(name):
             return False
         return level not in _NOTHING_SAVED[kind]
 

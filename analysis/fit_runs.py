@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, get_args
 from analysis.calibration import Calibration, CalibrationError
 from analysis.interval import NotEnoughData
 from analysis.links.fit_links import fit_links
-from analysis.links.separate import ports_alone
+from analysis.links.separate import alone
 from analysis.power.fit_power import fit_power
 from analysis.programs.fit_run_time import Case, cases_of, fit_run_time
 from analysis.programs.profile import ProfileError
@@ -106,10 +106,10 @@ def _fit_links(fitting: _Fitting, runs: Sequence[RunSamples]) -> None:
             continue
         fitting.failures += [f"{run.folder.name}: {sentence}" for sentence in refused]
         fitting.add(links=links)
-    ports = ports_alone(fitting.calibration.links, _hosts_of(runs))
-    for run in probed if ports else ():
+    known = alone(fitting.calibration.links, _hosts_of(runs))
+    for run in probed if known else ():
         with contextlib.suppress(NotEnoughData):  # reported above
-            fitting.add(links=fit_links(run, _without(runs, run), ports)[0])
+            fitting.add(links=fit_links(run, _without(runs, run), known)[0])
 
 
 def _without(runs: Sequence[RunSamples], run: RunSamples) -> list[RunSamples]:

@@ -19,12 +19,12 @@ import numpy as np
 from analysis.interval import Floats, Interval, NotEnoughData, of_samples
 from analysis.links.host_rise import measured_rise, unknown_rise
 from analysis.links.policy_groups import Drawn, GroupFit, groups_of, known_members
-from analysis.links.policy_likelihood import Likelihood, PortTimes
+from analysis.links.policy_likelihood import Known, Likelihood
 from analysis.links.policy_profile import DROP, reaches
 from analysis.links.policy_search import Top, draws, search
 from analysis.links.policy_starts import standard_ts_us
 from analysis.links.probes import Probes
-from analysis.links.sleep_path import SleepPath
+from analysis.links.sleep_path import SleepPath, Transmitter
 from analysis.links.structures import NOTHING, Structure, candidates, is_even
 from analysis.links.trial_levels import trial_offsets_us
 
@@ -78,7 +78,7 @@ class PolicyFit:
     `paired`: it was compared with the same path with EEE off. `path_wake_us`: the sum of all wakes of a round trip that
     finds everything asleep; None for kind "off". `which`: whether the groups' members are those that sleep; False: as
     many others may have these times, and with two groups these are in order of their wakes, the longer first.
-    `height` is the log posterior of the likeliest times, without what `ports` says of them; no echo by itself decides.
+    `height` is the log posterior of the likeliest times, without what `known` says of them; no echo by itself decides.
     `noise_us` is the scale of the Student-t errors; `explained` the share of the round trips' spread (mean absolute
     deviation from the median) that hosts and policy explain; `evidence` the difference of the information criterion to
     the next best kind (above 10: very strong).
@@ -105,12 +105,12 @@ def fit_policy(
     path: SleepPath,
     awake: Probes | None = None,
     *,
-    ports: PortTimes | None = None,
+    known: Known | None = None,
     seed: int = 0,
 ) -> PolicyFit:
     """Fit the policy of a path; `awake`: echoes on the same path with EEE off.
 
-    `ports`: the times of the path's switches' ports, as another path showed them on which nothing else slept.
+    `known`: the times of the path's ports or cards, as other paths showed them on which nothing else slept.
 
     NotEnoughData if fewer than 40 echoes of either can be used, or if what was found does not explain the echoes.
     """
@@ -122,9 +122,9 @@ def fit_policy(
                 "shorter and longer than the hold that you expect."
             )
     rise = unknown_rise(probes) if awake is None else measured_rise(awake, float(np.std(trial_offsets_us(probes))))
-    if ports is not None:
-        path = tuple(one if one.card or one.may_sleep is not None else replace(one, may_sleep=True) for one in path)
-    likelihood = Likelihood(probes, path, rise, ports)
+    if known is not None:
+        path = tuple(_as_known(one, known) for one in path)
+    likelihood = Likelihood(probes, path, rise, known)
     random = np.random.default_rng(seed)
     structures = [NOTHING]
     if float(np.ptp(likelihood.rtt_us)) > 0:
@@ -144,6 +144,12 @@ def fit_policy(
     weights = np.exp(-0.5 * (np.array([costs[id(top)] for top in kept]) - best[kind]))
     rivals = _rivals(likelihood.path, ranked)[:_MOST_KEPT]
     return _result(likelihood, kept, weights / weights.sum(), rivals, evidence, random)
+
+
+def _as_known(one: Transmitter, known: Known) -> Transmitter:
+    """One whose times are known does sleep, if nothing else said so."""
+    times = known.cards if one.card else known.ports
+    return one if times is None or one.may_sleep is not None else replace(one, may_sleep=True)
 
 
 def _shown(likelihood: Likelihood, top: Top) -> bool:
@@ -229,7 +235,7 @@ def _result(
         wakes_us = np.concatenate([one.structure.path_wake_us(one.times_us) for one in times])
         wakes = _scattered(of_samples(wakes_us))
         others = [_drawn(likelihood, rival, random) for rival in rivals]
-        ordered = likelihood.ports is not None and len(structure.groups) == 2
+        ordered = likelihood.known is not None and len(structure.groups) == 2
         standard_us = standard_ts_us(likelihood)
         which, groups = groups_of(likelihood.path, times, others, standard_us, ordered=ordered)
     fit = PolicyFit(
@@ -243,7 +249,7 @@ def _result(
         noise_us=of_samples(np.exp(heads[:, 1])),
         explained=explained,
         evidence=evidence,
-        height=_height(likelihood, kept[0]) - float(likelihood.ports_prior(structure, kept[0].best[None])[0]),
+        height=_height(likelihood, kept[0]) - float(likelihood.known_prior(structure, kept[0].best[None])[0]),
         path_wake_us=wakes,
         groups=groups,
         which=which,

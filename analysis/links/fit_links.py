@@ -6,7 +6,7 @@ those of one run, and those of all runs that are given together.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -18,15 +18,15 @@ import polars as pl
 
 from analysis.agent_file import read_agent_file
 from analysis.calibration import Estimate, LinkPolicy
-from analysis.configurations import Factors, State, state_text
+from analysis.configurations import STREAM, Factors, State, state_text
 from analysis.interval import Interval, NotEnoughData
 from analysis.links.eee_policy import PolicyFit, fit_policy
 from analysis.links.link_symptoms import EndView, compare_ends, symptoms_of
 from analysis.links.policy_groups import GroupFit
-from analysis.links.policy_likelihood import PortTimes
+from analysis.links.policy_likelihood import Known
 from analysis.links.probed_path import ProbedPath, Shown, end_view, probed_path, shown_in
 from analysis.links.probes import LATE_NS, Probes, echo_wire_byte
-from analysis.links.separate import EXCHANGED
+from analysis.links.separate import EXCHANGED, Alone
 from analysis.links.sleep_path import SleepPath
 from analysis.run_lab import lab_of_run
 from lab.model import Lab
@@ -37,12 +37,12 @@ from record.trials import Trial, read_trials
 Pair = tuple[str, str]
 
 _CONTRADICTED: Final = 5.7
-"""Half the 99 % quantile of chi-square with three degrees of freedom: the times of the ports."""
+"""Half the 99 % quantile of chi-square with three degrees of freedom: the times of ports, or of cards."""
 
 _MISFIT: Final = 0.1
-"""What times that are not the ports' may gain on each echo beside that, judged: of hundreds of echoes near a hold many
-follow late ones, and times that are off by 30 us explained them better by 0.06 an echo. Ports that do differ lose more.
-"""
+"""What times that are not the known ones may gain on each echo beside that, judged: of hundreds of echoes near a hold
+many follow late ones, and times that are off by 30 us explained them better by 0.06 an echo. Ports that do differ lose
+more."""
 
 _TIMES: Final = ("hold_us", "sleep_us", "wake_us", "fast_wake_us", "deep_after_us", "wait_us")
 
@@ -60,10 +60,10 @@ class _Ended:
 
 
 @lru_cache(maxsize=64)
-def _fitted(probed: _Ended, awake: _Ended, path: SleepPath, ports: PortTimes | None) -> PolicyFit:
+def _fitted(probed: _Ended, awake: _Ended, path: SleepPath, known: Known | None) -> PolicyFit:
     """Fitted once in a process: a study asks again after each block, also for pairs that it did not measure."""
     without_eee = read_probes(awake.trials) if awake.trials else None
-    return fit_policy(read_probes(probed.trials), path, without_eee, ports=ports)
+    return fit_policy(read_probes(probed.trials), path, without_eee, known=known)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +78,24 @@ class ProbedPair:
     path: ProbedPath
     lab: Lab | None
 
-    def fit(self, ports: PortTimes | None = None) -> PolicyFit:
+    def fit(self, others: Alone | None = None) -> PolicyFit:
         """The policy; not paired if there are no probes with EEE off.
 
-        `ports`: the times of its switches' ports; not used where its echoes contradict them.
+        `others`: what other paths showed of its ports and cards; not used where its echoes contradict it.
         """
         probed, awake, path = _Ended.of(self.trials), _Ended.of(self.awake), self.path.transmitters
         plain = _fitted(probed, awake, path, None)
-        if ports is None or plain.kind != "hold" or (plain.which and len(plain.groups) == 1):
+        likely, known = (path, None) if others is None else others.on(path)
+        if (likely, known) == (path, None) or plain.kind != "hold" or (plain.which and len(plain.groups) == 1):
             return plain
-        given = _fitted(probed, awake, path, ports)
+        given = _fitted(probed, awake, likely, known)
         least = plain.height - _CONTRADICTED - _MISFIT * plain.echoes
         return given if given.kind == "hold" and given.height > least else plain
+
+    @property
+    def streamed(self) -> bool:
+        """Whether another host's stream kept the ports to both hosts awake."""
+        return STREAM in dict(self.state)
 
     @property
     def symptoms(self) -> tuple[str, ...]:
@@ -106,13 +112,13 @@ class ProbedPair:
 
 
 def fit_links(
-    samples: RunSamples, others: Sequence[RunSamples] = (), ports: Mapping[str, PortTimes] | None = None
+    samples: RunSamples, others: Sequence[RunSamples] = (), known: Alone | None = None
 ) -> tuple[dict[str, LinkPolicy], tuple[str, ...]]:
     """By name ("n01-n02", and the state of the lab if several were probed), the policy of each probed path.
 
     Second, a sentence for each path of which no policy is claimed. `others`: runs that may have its echoes with EEE
     off, and more of its own: a path that several runs probed is fitted with the last of them, to the echoes of all.
-    `ports`: by switch, the times of its ports where another path showed them (`separate`).
+    `known`: times of ports and cards where other paths showed them.
     NotEnoughData if no valid trial probed a path.
     """
     probed = probed_pairs(samples, others)
@@ -122,12 +128,12 @@ def fit_links(
     for one in probed:
         several = sum(other.pair == one.pair for other in probed) > 1
         in_part = _in_part(Factors.of_run(samples.facts), one.state)
-        name = link_name(one.pair, one.state if several or in_part else ())
+        name = link_name(one.pair, one.state if several or in_part or one.streamed else ())
         alike = [other for run in others for other in _probed(run) if _fits_together(one, other)]
         if any(_begun_ns(other) > _begun_ns(one) for other in alike):
             continue
         try:
-            found[name] = _claimed(_together(one, alike), ports or {})
+            found[name] = _claimed(_together(one, alike), known)
         except NotEnoughData as error:
             refused.append(f"{name}: {error}")
     return found, tuple(refused)
@@ -161,14 +167,13 @@ def _together(one: ProbedPair, alike: Sequence[ProbedPair]) -> ProbedPair:
     return replace(one, trials=trials, awake=tuple(awake.values()))
 
 
-def _claimed(one: ProbedPair, ports: Mapping[str, PortTimes]) -> LinkPolicy:
+def _claimed(one: ProbedPair, known: Alone | None) -> LinkPolicy:
     if not one.awake and not one.path.sleeps_nowhere:
         raise NotEnoughData(
             "it was probed only with EEE as it was, so a rise of the hosts themselves cannot be told from sleep: "
             "probe it with EEE off too (`eeectl probe --paired`), and name both runs."
         )
-    switches = dict.fromkeys(each.end.split(":")[0] for each in one.path.transmitters if not each.card)
-    fit = one.fit(next((ports[name] for name in switches if name in ports), None))
+    fit = one.fit(known)
     if fit.kind != "off" and fit.explained <= 0.0:
         raise NotEnoughData(
             f"no policy explains its round trips (explained fraction {fit.explained:.2f}): probe again on a quiet lab."
@@ -192,7 +197,7 @@ def probed_pairs(samples: RunSamples, others: Sequence[RunSamples] = ()) -> tupl
     found, off = [], []
     for (pair, state), trials in groups.items():
         shown = _one_state(trials, state)
-        path = probed_path(lab, pair, shown, samples, trials)
+        path = probed_path(lab, pair, shown, samples, trials, streamed=STREAM in dict(state))
         awake = _awake(samples, others, pair, state)
         if _off(factors, state):
             off.append(ProbedPair(samples, pair, state, tuple(trials), (), path, lab))
@@ -324,7 +329,7 @@ def link_policy(fit: PolicyFit, path: ProbedPath, lost: int, symptoms: tuple[str
     second = groups[1] if len(groups) > 1 else None
     if second is not None and fit.which and all(path.transmitters[place].card for place in groups[0].members):
         first, second = second, groups[0]
-    count = len(first.members) if first is not None else len([one for one in fit.path if not one.card]) or 1
+    count = len(first.members) if first is not None else len(_members(None, fit, path)) or 1
     unknown = list(path.unknown if first is not None else ())
     if first is not None and not (fit.which and second is not None):
         unknown += [
@@ -363,9 +368,11 @@ def link_policy(fit: PolicyFit, path: ProbedPath, lost: int, symptoms: tuple[str
 
 
 def _members(first: GroupFit | None, fit: PolicyFit, path: ProbedPath) -> Sequence[int]:
-    """The places of all that sleep, or that may where nothing was found to."""
+    """The places of all that sleep; where nothing was found to, of the ports that may, else of the cards that may."""
     if first is None:
-        return [place for place, one in enumerate(path.transmitters) if not one.card]
+        ports = [place for place, one in enumerate(path.transmitters) if not one.card]
+        free = [place for place, one in enumerate(path.transmitters) if one.may_sleep is not False]
+        return [place for place in ports if place in free] or free or ports
     return [place for group in fit.groups for place in group.members]
 
 

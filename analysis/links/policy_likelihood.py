@@ -9,7 +9,7 @@ Parameters: base, log noise, weights of the terms of the hosts' rise, then, wher
 delays the answer (the rest is the sender's own, after the answer came), then the groups' times.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -34,14 +34,14 @@ _MOST_COST: Final = 10.0
 transmitter awake; its round trip is then anywhere within some hundreds of scales of the noise."""
 
 _NORMAL_95: Final = 1.96
-_PORTS_DIFFER: Final = 0.005
+_KIND_DIFFERS: Final = 0.005
 _ENTROPY: Final = 1.7735
 """Of a Student-t distribution with three degrees of freedom and a scale of 1."""
 
 
 @dataclass(frozen=True, slots=True)
-class PortTimes:
-    """What is known of a port's times beforehand; microseconds."""
+class Times:
+    """What is known of a transmitter's times beforehand; microseconds."""
 
     hold_us: Interval
     sleep_us: Interval
@@ -50,24 +50,37 @@ class PortTimes:
     def log_prior(self, times: Mapping[str, Floats]) -> Floats:
         """Of candidates' times by name, shape (candidates, 1) each; normal, with the intervals' widths.
 
-        Simplification: ports of one kind are alike to within half a percent.
+        Simplification: transmitters of one kind are alike to within half a percent.
         """
         total = np.zeros(len(next(iter(times.values()))))
         for name in TIMES["deep"]:
             known: Interval = getattr(self, name)
-            scale_us = float(np.hypot(known.half_width / _NORMAL_95, _PORTS_DIFFER * known.value))
+            scale_us = float(np.hypot(known.half_width / _NORMAL_95, _KIND_DIFFERS * known.value))
             total -= 0.5 * ((times[name][:, 0] - known.value) / scale_us) ** 2
         return total
 
 
-class Likelihood:
-    """The likelihood of parameters given a path's echoes, with what is known of the hosts' own time and of ports."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What other paths showed of a path's switches' ports, and of its hosts' cards; None: nothing."""
 
-    def __init__(self, probes: Probes, path: SleepPath, rise: HostRise, ports: PortTimes | None = None) -> None:
+    ports: Times | None = None
+    cards: Times | None = None
+
+    def of(self, path: SleepPath, members: Iterable[int]) -> Times | None:
+        """The times of transmitters of a path, if they are all ports, or all cards."""
+        kinds = {path[place].card for place in members}
+        return None if len(kinds) > 1 else self.cards if True in kinds else self.ports
+
+
+class Likelihood:
+    """The likelihood of parameters given a path's echoes, with what is known of the hosts' own time and the rest."""
+
+    def __init__(self, probes: Probes, path: SleepPath, rise: HostRise, known: Known | None = None) -> None:
         self.probes = probes
         self.path = path
         self.rise = rise
-        self.ports = ports
+        self.known = known
         kept = probes.usable
         kept[np.flatnonzero(kept)[:1]] = False  # how long its predecessor waited is unknown
         self.kept = kept
@@ -132,20 +145,20 @@ class Likelihood:
         inside &= thetas[:, 1] > np.log(LEAST_NOISE_US)
         if self._rises:
             inside &= (thetas[:, self._share] >= 0.0) & (thetas[:, self._share] <= 1.0)
-        prior = self.rise.log_prior(thetas[:, 0], thetas[:, 2 : self._share]) + self.ports_prior(structure, thetas)
+        prior = self.rise.log_prior(thetas[:, 0], thetas[:, 2 : self._share]) + self.known_prior(structure, thetas)
         found = np.full(len(thetas), -np.inf)
         if inside.any():
             found[inside] = prior[inside]
             found[inside] += self._log_likelihood(structure, thetas[inside], sharp=sharp, forgiving=forgiving)
         return found
 
-    def ports_prior(self, structure: Structure, thetas: Floats) -> Floats:
-        """What is known of ports, of the times of groups that are ports alone; shape (candidates,)."""
+    def known_prior(self, structure: Structure, thetas: Floats) -> Floats:
+        """What is known of the times of groups that are ports alone, or cards alone; shape (candidates,)."""
         total = np.zeros(len(thetas))
-        if self.ports is not None:
+        if self.known is not None:
             for group, times in zip(structure.groups, structure.split(thetas[:, self.common :]), strict=True):
-                if not any(self.path[place].card for place in group.members):
-                    total += self.ports.log_prior(times)
+                if (known := self.known.of(self.path, group.members)) is not None:
+                    total += known.log_prior(times)
         return total
 
     def _log_likelihood(self, structure: Structure, thetas: Floats, *, sharp: bool, forgiving: bool) -> Floats:

@@ -7,7 +7,7 @@ its link's other end; a count that stood still during the probes shows a transmi
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import polars as pl
@@ -66,11 +66,19 @@ def probed_path(
     shown: Shown,
     samples: RunSamples | None = None,
     trials: Sequence[Trial] = (),
+    *,
+    streamed: bool = False,
 ) -> ProbedPath:
-    """The path between two hosts; without an inventory that of two hosts at one switch, of which nothing is known."""
+    """The path between two hosts; without an inventory that of two hosts at one switch, of which nothing is known.
+
+    `streamed`: another host kept the switches' ports to both awake.
+    """
     links = () if lab is None else path_links(lab, pair)
     if lab is None or not links:
-        return ProbedPath(plain_path(), unknown=("The path is unknown: two hosts at one switch are assumed.",))
+        plain = plain_path()
+        if streamed:
+            plain = tuple(replace(one, may_sleep=one.may_sleep if one.card else False) for one in plain)
+        return ProbedPath(plain, unknown=("The path is unknown: two hosts at one switch are assumed.",))
     there = _sending(links, pair[0])
     back = _sending(links[::-1], pair[1])
     silent: list[str] = []
@@ -80,6 +88,8 @@ def probed_path(
         active = _in_force(shown, link)
         may = active if active is False else _counted(link, end, samples, trials)
         card = end.device in pair
+        if streamed and not card and not {link.a.device, link.b.device}.isdisjoint(pair):
+            may = False
         if card and may is None:
             silent.append(end.device)
         found.append(Transmitter(str(end), card=card, may_sleep=may, byte_us=byte_us))

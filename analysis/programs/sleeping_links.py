@@ -12,15 +12,17 @@ from analysis.programs.profile import Direction, Profile
 def link_of(calibration: Calibration, profile: Profile, fitted: ProgramTime | None) -> LinkPolicy | None:
     """The policy of the links that a program ran on.
 
-    This is the policy that its run time was fitted with; else that of the path that has most of its hosts.
+    This is the policy that its run time was fitted with; else that of the path that has most of its hosts, rather than
+    one that was probed in a state of its own.
     """
     if fitted is not None and fitted.link in calibration.links:
         return calibration.links[fitted.link]
     hosts = set(profile.hosts)
 
-    def common(entry: tuple[str, LinkPolicy]) -> int:
+    def common(entry: tuple[str, LinkPolicy]) -> tuple[int, bool]:
         name, link = entry
-        return len(hosts & ({end.split(":")[0] for end in link.ends} | set(name.replace("-", " ").split())))
+        own = {end.split(":")[0] for end in link.ends} | set(name.replace("-", " ").split())
+        return len(hosts & own), "=" not in name
 
     return max(calibration.links.items(), key=common, default=("", None))[1]
 

@@ -153,7 +153,11 @@ class ProgramRun(_Part):
 
 
 class ProbeRun(_Part):
-    """A ping-interval probe: the options of `agents/echo_probe.py`. `from` is the host that sends the echoes."""
+    """A ping-interval probe: the options of `agents/echo_probe.py`. `from` is the host that sends the echoes.
+
+    `stream_from`: a third host, which meanwhile sends both a small frame every `stream_every_us`. It keeps the
+    switches' ports to them awake where their hold is longer, so that on these links the hosts' cards alone may sleep.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
@@ -166,9 +170,13 @@ class ProbeRun(_Part):
     per_step: int = Field(default=1000, ge=1, le=1_000_000)
     since: Literal["answer", "echo"] = "answer"
     payload_byte: int = Field(default=56, ge=0, le=8972)
+    stream_from: str = ""
+    stream_every_us: float = Field(default=250.0, ge=20, le=1e6)
 
     @model_validator(mode="after")
     def _sensible(self) -> Self:
+        if self.stream_from and self.stream_from in (self.source, self.target):
+            raise ValueError("stream_from is one of the two hosts of the probe: name a third one")
         if not 0 < self.gap_us[0] <= self.gap_us[1]:
             raise ValueError("gap_us needs LOW and HIGH with 0 < LOW <= HIGH: write, for example, [50, 100000]")
         if any(step <= 0 for step in self.steps_us):

@@ -7,6 +7,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Final
 
+from controller.experiments.awake_stream import AwakeStream
 from controller.experiments.blocks import Slot
 from controller.experiments.experiment import Experiment
 from controller.experiments.launching import launch
@@ -151,9 +152,13 @@ def _probe(
     seed = experiment.seed * 1_000_003 + slot.number
     user = experiment.recordings.user
     source, target = lab.host(run.source), lab.host(run.target)
-    done = probe(source, target, run, folder, seed=seed, now=clock.now_ns, user=user, timed=timed)
+    stream = None
+    if run.stream_from:
+        stream = AwakeStream(lab.host(run.stream_from), (source, target), run.stream_every_us, folder, user)
+    with stream or nullcontext():
+        done = probe(source, target, run, folder, seed=seed, now=clock.now_ns, user=user, timed=timed)
     figures = done.figures()
-    why = ""
+    why = "" if stream is None else stream.why_late()
     if done.carrier_changes:
         why = f"the link of {source.name} changed {done.carrier_changes} times during the probe: check its cable."
     elif figures[0][0] != "rtt":

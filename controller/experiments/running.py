@@ -5,6 +5,7 @@ are on disk before the next trial begins. So a run that was killed can be resume
 was in progress. However the run ends, the lab is restored.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
@@ -272,7 +273,7 @@ class Runner:
         Such a wait costs nothing unless the rank had something to do; iterations with a second mode would show it.
         """
         guards = self.experiment.guards
-        return guards if self.lateness_monitor is None else guards.model_copy(update={"processor_wait_share": 1.0})
+        return guards if self.lateness_monitor is None else guards.model_copy(update={"processor_wait_share": math.inf})
 
     def _shared_processors(self, done: Measured) -> Iterator[str]:
         """What would make this trial invalid on nodes of their own."""

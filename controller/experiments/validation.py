@@ -74,6 +74,9 @@ def _of_hosts(experiment: Experiment, lab: Lab, source: YamlSource) -> Iterator[
         if name not in known:
             place = ("measure", what, *((within,) if isinstance(within, str) else within))
             yield source.problem(place, f"unknown host {name}", listed)
+    probe = experiment.measure.probe
+    if probe is not None and probe.stream_from and probe.stream_from not in known:
+        yield source.problem(("measure", "probe", "stream_from"), f"unknown host {probe.stream_from}", listed)
     if len(set(names)) < len(names):
         remedy = "list each host once; use ranks_per_host for more ranks"
         yield source.problem(("measure", what), "a host is listed twice", remedy)

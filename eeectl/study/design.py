@@ -5,7 +5,8 @@ The pilot has five. Echoes after pauses, for the EEE policy of the links of two 
 and which the cards'. An Alltoall with pauses, with EEE on and off (section 5.2). Links that the network can spare, on
 and off (Koibuchi 2011, section V). Power of switches by stages of their ports (shut, link, asleep). The study then
 extends them block by block (`decide.py`), and adds echoes with gaps near the edges of the policies that it found
-(`edges`), and power under load (`traffic`).
+(`edges`), echoes beside a stream that keeps ports awake where it is open which times are theirs (`cards_alone`), and
+power under load (`traffic`).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -296,6 +297,26 @@ def _ports_alone(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str
     about = "Round-trip time where only switches' ports may sleep, which says what of other paths is theirs."
     probes = _probes(lab, effort, (source, far), agent_user)
     return {**probes, "name": "ports-alone", "about": about, "factors": factors, "slow": ["eee", "cards"]}
+
+
+def cards_alone(lab: Lab, probes: Content, every_us: float) -> Content | None:
+    """Echoes that wait for hosts' cards alone: another host streams meanwhile, so that the ports to both stay awake.
+
+    Of the pairs of one switch that are probed; None if there is none, or no host is left to stream. `every_us`: between
+    its frames.
+    """
+    homes = Topology.of(lab).homes
+    source, to = probes["measure"]["probe"]["from"], probes["factors"].get("to", probes["measure"]["probe"]["to"])
+    levels = to["levels"] if isinstance(to, Mapping) else [to] if isinstance(to, str) else to
+    targets = [name for name in levels if homes[name].device == homes[source].device]
+    others = [name for name in homes if name not in (source, *targets)]
+    third = others[0] if others else targets.pop() if len(targets) > 1 else ""
+    if not third or not targets:
+        return None
+    probe = {**probes["measure"]["probe"], "to": targets[0], "stream_from": third, "stream_every_us": every_us}
+    about = "Round-trip time where only hosts' cards may sleep, which says what of other paths is theirs."
+    factors = {**probes["factors"], "to": targets}
+    return {**probes, "name": "cards-alone", "about": about, "factors": factors, "measure": {"probe": probe}}
 
 
 def _power(lab: Lab, effort: Effort, spare: Sequence[Link], switches: Sequence[str], hosts: Sequence[str]) -> Content:

@@ -22,6 +22,7 @@ from eeectl.study import design
 from eeectl.study.decide import BlockKind, CannotBeKnown, Decision, Known, NeedsMore, Parameter, decide
 from eeectl.study.folder import Block, StudyFolder
 from eeectl.study.parameters import (
+    CARDS,
     EDGES,
     PORTS,
     POWER,
@@ -38,6 +39,7 @@ from record.samples import RunSamples
 from record.store import read_facts
 
 _NORMAL_95: Final = 1.96
+_PATIENT_US: Final = 1_000.0
 
 
 Commands = Callable[..., int]
@@ -109,7 +111,8 @@ class Measuring:
             self._fit_s[part] = self.clock() - begun_s
         self._stale.clear()
         failures = tuple(sentence for part in self._failures.values() for sentence in part)
-        return Evidence(self._found, failures, runs, self._metered(runs))
+        third = PROBES in self.folder.names and self._cards(_PATIENT_US) is not None
+        return Evidence(self._found, failures, runs, self._metered(runs), third)
 
     def _fit(self, part: Part, runs: Sequence[RunSamples]) -> None:
         """Fit one part; what was known of it before is forgotten."""
@@ -159,6 +162,12 @@ class Measuring:
         """Measure a block of a kind."""
         if kind.startswith(f"{EDGES}-"):
             name = self._edges(kind)
+        elif kind == CARDS and self.folder.run_of(kind) is None:
+            name = kind
+            content = self._cards(self._evidence().stream_us)
+            if content is None:
+                raise AssertionError("cards are only probed alone where a host can stream")
+            self.folder.add_experiment(content)
         elif kind in self._later and self.folder.run_of(kind) is None:
             name = kind
             self.folder.add_experiment(self._later[kind])
@@ -170,6 +179,10 @@ class Measuring:
     def _later(self) -> Mapping[str, design.Content]:
         """Experiments that the pilot does not have, by name, where the lab allows them."""
         return {TRAFFIC: design.traffic(self.lab, self.folder.content(POWER))} if POWER in self.folder.names else {}
+
+    def _cards(self, every_us: float) -> design.Content | None:
+        """The experiment of cards alone; None if no host is left to stream."""
+        return design.cards_alone(self.lab, self.folder.content(PROBES), every_us)
 
     def _edges(self, kind: str) -> str:
         """Write the experiment of a block near the edges of a pair's policy; its name."""
@@ -212,7 +225,7 @@ class Measuring:
 
 def _parts_of(kind: str) -> set[Part]:
     """What a block of a kind may change; run times are fitted at the end, as no decision needs their models."""
-    if kind in (PROBES, PORTS) or kind.startswith(f"{EDGES}-"):
+    if kind in (PROBES, PORTS, CARDS) or kind.startswith(f"{EDGES}-"):
         return {"links"}
     return {"power"} if kind in (POWER, TRAFFIC) else set()
 

@@ -3,12 +3,14 @@
 Wanted of each is the study's precision, relative to its value; of slowdowns, in percentage points.
 """
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from analysis.calibration import Calibration, Estimate, LinkPolicy, PortPower, SwitchPower
+from analysis.configurations import STREAM
 from analysis.interval import Interval
 from analysis.links.separate import is_open
 from analysis.programs.changes import worst_slowdowns
@@ -20,6 +22,7 @@ PROGRAM: Final = "alltoall-eee"
 LINKS: Final = "links-off"
 POWER: Final = "power-staged"
 TRAFFIC: Final = "power-traffic"
+CARDS: Final = "cards-alone"
 PORTS: Final = "ports-alone"
 EDGES: Final = "edges"
 """Names of experiments, and of the kinds of their blocks; `edges-n01-n02` is of one pair."""
@@ -30,13 +33,18 @@ _EDGE_KNOWLEDGE: Final = 0.3
 _EDGE_SHARE: Final = 0.5
 _TRAFFIC_SHARE: Final = 3.0
 _MEAN, _EDGE = 0.5, 1.0
-_ALONE: Final = " cards=off "
-"""In the names of the paths of `PORTS`."""
+_ALONE: Final = {"ports-alone": " cards=off ", "cards-alone": f" {STREAM}="}
+"""In the names of the paths of `PORTS` and `CARDS`."""
+
+_STREAMS: Final = 4.0
+"""Frames of a stream within the shortest hold that it is to defy."""
+
+_LEAST_STREAM_US: Final = 25.0
 
 _WHOSE: Final = "which wakes are the switch's"
 _HIDDEN: Final = ("hold", "Ts")
 _NOT_SAID: Final = "echoes over one switch do not say what of their wait is the ports' and what the cards'"
-_NO_TRUNK: Final = "the wakes over a trunk alone, where hosts do not sleep, are not there or fit both groups"
+_NOT_ALONE: Final = "the wakes of ports or of cards alone (over a trunk, or beside a stream) are not there or fit both"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +52,35 @@ class Evidence:
     """What a study has: its calibration (None: nothing could be fitted), sentences about the rest, and its runs.
 
     `runs`: the latest of each experiment, by name, with its number of blocks. `metered`: switches whose power is
-    measured, with the half width that the meter's steps leave to a port, in watts.
+    measured, with the half width that the meter's steps leave to a port, in watts. `third`: whether a host is left that
+    can stream to a probed pair.
     """
 
     calibration: Calibration | None
     failures: tuple[str, ...]
     runs: Mapping[str, tuple[Path, int]]
     metered: Mapping[str, float]
+    third: bool = False
+
+    @property
+    def links(self) -> Mapping[str, LinkPolicy]:
+        """The policies that are known."""
+        return {} if self.calibration is None else self.calibration.links
+
+    @property
+    def stream_us(self) -> float:
+        """Time between frames of a stream that keeps ports awake; 0 if there is no host for it, or it is too short.
+
+        A quarter of the shortest hold that a path's ports may have.
+        """
+        known = [one for link in self.links.values() for one in (link.hold_us, link.card_hold_us) if one is not None]
+        longest_us = min((one.low for one in known), default=0.0) / _STREAMS
+        return math.floor(longest_us) if self.third and longest_us >= _LEAST_STREAM_US else 0.0
+
+    @property
+    def separable(self) -> bool:
+        """Whether echoes can show which times are the ports'."""
+        return PORTS in self.runs or CARDS in self.runs or self.stream_us > 0.0
 
 
 def parameters_of(evidence: Evidence, precision: float) -> tuple[Parameter, ...]:
@@ -76,17 +106,17 @@ def _slowdowns(evidence: Evidence, precision: float) -> Iterator[Parameter]:
 
 
 def _policies(evidence: Evidence, precision: float) -> Iterator[Parameter]:
-    links = {} if evidence.calibration is None else evidence.calibration.links
+    links = evidence.links
     for name, link in links.items():
         if link.kind == "off":
             continue
-        hidden = is_open(link) and PORTS not in evidence.runs
+        hidden = is_open(link) and not evidence.separable
         for words, estimate in _times(link):
             floor = estimate.interval.half_width if hidden and words in _HIDDEN else 0.0
             words_of = (f"{name}: {words}", "us", estimate.interval, precision)
             yield _relative(*words_of, floor=floor, floor_why=_NOT_SAID, least_blocks=1)
         if is_open(link):
-            yield Parameter(f"{name}: {_WHOSE}", "", None, 1.0, _NO_TRUNK, tries=2)
+            yield Parameter(f"{name}: {_WHOSE}", "", None, 1.0, _NOT_ALONE, tries=2)
     if PROBES in evidence.runs and not links:
         yield Parameter("EEE policy", "us", None, 1.0, _why(evidence, "no path was probed"))
 
@@ -155,18 +185,18 @@ def _why(evidence: Evidence, otherwise: str, about: str = "") -> str:
 def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequence[Block]) -> tuple[BlockKind, ...]:
     """What can be measured next, with the time that a block of its kind last took, or is likely to take."""
     names = [one.name for one in parameters]
-    times = {name: [block.time_s for block in blocks if block.kind == name] for name in (*_PILOT, TRAFFIC)}
-    links = {} if evidence.calibration is None else evidence.calibration.links
-    hidden = {f"{pair}: {words}" for pair, link in links.items() if is_open(link) for words in _HIDDEN}
+    times = {name: [block.time_s for block in blocks if block.kind == name] for name in (*_PILOT, TRAFFIC, CARDS)}
+    links = evidence.links
+    open_ = {f"{pair}: {words}" for pair, link in links.items() if is_open(link) for words in (*_HIDDEN, _WHOSE)}
     found = []
-    for name in _PILOT:
+    for name in (*_PILOT, CARDS):
         if name in evidence.runs and times[name]:
             count = evidence.runs[name][1]
             later = times[name][1:]  # the first is the pilot's, which may have had several blocks
             first = later[-1] if later else times[name][0] / count
             narrows = _narrowed(name, names)
             if name == PROBES:
-                narrows = {key: exponent for key, exponent in narrows.items() if key not in hidden}
+                narrows = {key: exponent for key, exponent in narrows.items() if key not in open_}
             found.append(BlockKind(name, max(first, 1.0), count, narrows))
     power_s = next((kind.cost_s for kind in found if kind.name == POWER), 0.0)
     bit = {name: _MEAN for name in names if name.startswith("traffic: ")}
@@ -175,6 +205,9 @@ def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequen
         cost_s = own[-1] if own else _TRAFFIC_SHARE * power_s
         found.append(BlockKind(TRAFFIC, cost_s, evidence.runs.get(TRAFFIC, (None, 0))[1], bit))
     probe_s = next((kind.cost_s for kind in found if kind.name == PROBES), 0.0)
+    if probe_s and open_ and CARDS not in evidence.runs and evidence.stream_us > 0.0:
+        apart = {key: exponent for key, exponent in _narrowed(CARDS, names).items() if key in open_}
+        found.append(BlockKind(CARDS, evidence.runs[PROBES][1] * probe_s, 0, apart))
     for pair, link in links.items():
         probed = " " not in pair and not is_open(link)
         if probe_s and probed and link.hold_us is not None and link.sleep_us is not None:
@@ -195,11 +228,12 @@ def _narrowed(kind: str, names: Sequence[str]) -> dict[str, float]:
     """The parameters that a kind of block narrows, with their exponents."""
     if kind == POWER:
         return {name: _MEAN for name in names if ": port " in name}
-    if kind in (PROBES, PORTS):
+    if kind in (PROBES, PORTS, CARDS):
         times = {": hold": _EDGE, ": Ts": _MEAN, ": wakes of a round trip": _MEAN, "EEE policy": _MEAN}
-        if kind == PORTS:
+        if kind != PROBES:
             times[_WHOSE] = _MEAN
-        own = [name for name in names if kind == PORTS or _ALONE not in name]
+        others = [mark for alone, mark in _ALONE.items() if alone != kind]
+        own = [name for name in names if not any(mark in name for mark in others)]
         return {name: exponent for name in own for end, exponent in times.items() if name.endswith(end)}
     eee = kind == PROGRAM
     return {name: _MEAN for name in names if ", slower with " in name and ("with eee" in name) == eee}

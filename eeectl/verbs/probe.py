@@ -55,6 +55,8 @@ def probe(
     draw: str = "log",
     since: str = "answer",
     payload_byte: int = 56,
+    stream_from: str = "",
+    stream_every_us: float = 250.0,
     paired: Annotated[bool, Parameter(negative="")] = False,
     seed: int = 1,
     agent_user: str = "",
@@ -89,6 +91,11 @@ def probe(
         A pause starts at the last answer (`answer`) or at the last echo (`echo`, as `ping -i` does).
     payload_byte
         Data behind an echo's ICMP header of 8 bytes, bytes; the default is Miwa's and that of `ping`.
+    stream_from
+        A third host, which meanwhile sends both a small frame every --stream-every-us, so that the switches' ports to
+        them stay awake: what echoes then wait for is the hosts' cards. Choose a quarter of the hold, or less.
+    stream_every_us
+        Time between two frames of that stream to a host, in microseconds.
     paired
         Measure with EEE on and with EEE off on the whole path, in turns: without echoes with EEE off, no policy is
         claimed. Changes EEE of the path's links, and restores it.
@@ -108,6 +115,8 @@ def probe(
     a, b = pair_in(f"{a}:{b}" if b else a, [host.name for host in known.hosts])
     measured: dict[str, Any] = {"from": a, "to": b, "count": count, "draw": draw, "since": since}
     measured |= {"payload_byte": payload_byte, "per_step": per_step}
+    if stream_from:
+        measured |= {"stream_from": stream_from, "stream_every_us": stream_every_us}
     try:
         if steps_us:
             measured["steps_us"] = list(parse_steps(steps_us, _MOST_US))

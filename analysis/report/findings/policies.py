@@ -8,6 +8,7 @@ from analysis.report.report_data import ReportData
 from analysis.run_lab import lab_of_run
 
 _TOPIC = "When links sleep"
+_CARDS = "hosts' cards"
 _MEASURE = "eeectl probe A B --paired, then eeectl fit RUN -o calibration.yaml"
 
 
@@ -19,10 +20,13 @@ def policies(data: ReportData) -> Finding:
             _TOPIC, "no EEE policy was fitted: echoes after pauses, with EEE on and off, show it.", (), _MEASURE
         )
     families = _families(data)
+    labs = (lab_of_run(run.facts) for run in data.runs)
+    hosts = {host.name for lab in labs if lab is not None for host in lab.hosts}
     chosen: dict[str, tuple[str, LinkPolicy]] = {}
     for name, link in links.items():
-        own = {families[end.split(":")[0]] for end in link.ends if end.split(":")[0] in families}
-        family = " and ".join(sorted(own)) or name
+        devices = {end.split(":")[0] for end in link.ends}
+        own = {families[device] for device in devices if device in families}
+        family = " and ".join(sorted(own)) or (_CARDS if devices <= hosts else name)
         if family not in chosen or _order(name, link) < _order(*chosen[family]):
             chosen[family] = name, link
     # A path over two families says nothing that paths within each of them do not say.
@@ -50,6 +54,9 @@ def _families(data: ReportData) -> dict[str, str]:
 
 def _sentence(family: str, name: str, link: LinkPolicy) -> str:
     if link.kind == "off":
+        if family == _CARDS:
+            hosts = dict.fromkeys(end.split(":")[0] for end in link.ends)
+            return f"The cards of {listed(tuple(hosts))} did not sleep in pauses of up to {link.largest_gap_us / 1e3:.3g} ms."
         return f"{family}: no link of {name} slept in pauses of up to {link.largest_gap_us / 1e3:.3g} ms."
     return f"{family}, {name}: {', '.join(_parts(link))}."
 

@@ -8,7 +8,7 @@ import pytest
 from analysis.interval import NotEnoughData
 from analysis.links.eee_policy import PolicyFit, fit_policy
 from analysis.links.fit_links import fit_links
-from analysis.links.policy_likelihood import PortTimes
+from analysis.links.policy_likelihood import Known
 from analysis.links.probed_path import EEE_FILE, probed_path
 from analysis.links.probes import Probes
 from analysis.links.sleep_path import SleepPath
@@ -50,9 +50,9 @@ def test_a_pair_without_new_echoes_is_not_fitted_again(tmp_path: Path, monkeypat
     both = _run(tmp_path, "both", ("on", "on", shown), off)
     fitted: list[int] = []
 
-    def counted(probes: Probes, path: SleepPath, awake: Probes | None, *, ports: PortTimes | None) -> PolicyFit:
+    def counted(probes: Probes, path: SleepPath, awake: Probes | None, *, known: Known | None) -> PolicyFit:
         fitted.append(len(probes.sent_us))
-        return fit_policy(probes, path, awake, ports=ports)
+        return fit_policy(probes, path, awake, known=known)
 
     monkeypatch.setattr("analysis.links.fit_links.fit_policy", counted)
     first, _ = fit_links(both)

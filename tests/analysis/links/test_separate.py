@@ -1,6 +1,7 @@
 """Which times are the switches', said by a path on which only ports sleep."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +9,15 @@ import numpy as np
 import pytest
 
 from analysis.calibration import LinkPolicy
+from analysis.fit_runs import fit_runs
 from analysis.interval import Interval
 from analysis.links.eee_policy import fit_policy
 from analysis.links.fit_links import fit_links, link_policy
 from analysis.links.path_delay import Policy, echo_extra_us
-from analysis.links.policy_likelihood import PortTimes
+from analysis.links.policy_likelihood import Known, Times
 from analysis.links.probed_path import EEE_FILE, ProbedPath
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
-from analysis.links.separate import ports_alone
+from analysis.links.separate import alone
 from analysis.links.sleep_path import plain_path
 from record.samples import RunSamples
 from tests.support.measured.echo_bench import AWAKE, Bench, HostTime, Sleep
@@ -34,7 +36,7 @@ def _ports(switch: str = "sw1", **more: Any) -> LinkPolicy:
 
 
 def test_a_path_on_which_only_ports_sleep_says_the_times_of_its_switches() -> None:
-    found = ports_alone({"trunk": _ports(), "elsewhere": _ports("sw3")}, HOSTS)
+    found = alone({"trunk": _ports(), "elsewhere": _ports("sw3")}, HOSTS).ports
     assert set(found) == {"sw1", "sw2", "sw3"}
     assert found["sw1"].wake_us.value == 60.0
 
@@ -49,7 +51,23 @@ def test_a_path_on_which_only_ports_sleep_says_the_times_of_its_switches() -> No
     ],
 )
 def test_any_other_path_says_nothing_of_ports(link: LinkPolicy) -> None:
-    assert ports_alone({"a": link}, HOSTS) == {}
+    assert not alone({"a": link}, HOSTS)
+
+
+def test_a_path_on_which_only_cards_may_sleep_says_theirs_or_that_they_do_not() -> None:
+    cards = _policy("n01:eth0", "n02:eth0", wake_us=about(16.5))
+    found = alone({"n01-n02 eee=on stream_from=n03": cards}, HOSTS)
+    assert found.cards["n01"] == found.cards["n02"]
+    assert found.ports == {}
+    path = plain_path()
+    named = tuple(replace(one, end=end) for one, end in zip(path, ("n01:0", "sw1:2", "n02:0", "sw1:1"), strict=True))
+    same, known = found.on(named)
+    assert (same, known) == (named, Known(cards=found.cards["n01"]))
+    awake, nothing = alone({"a": cards.model_copy(update={"kind": "off"})}, HOSTS).on(named)
+    assert nothing is None
+    assert [one.may_sleep for one in awake] == [False, None, False, None]
+    half = alone({"a": _policy("n01:eth0", wake_us=about(16.5))}, HOSTS)
+    assert half.on(named) == (named, None)
 
 
 DEEP = {"hold_us": 1000.0, "sleep_us": 182.0, "wake_us": 60.0, "wake_during_sleep_us": 60.0}
@@ -63,8 +81,8 @@ def _echoes(ports: Sleep, cards: Sleep, seed: int) -> Probes:
     return Probes.of(sent, rtt)
 
 
-def _known(hold_us: float, sleep_us: float, wake_us: float) -> PortTimes:
-    return PortTimes(*(Interval.plus_minus(value, 0.005 * value) for value in (hold_us, sleep_us, wake_us)))
+def _times(hold_us: float, sleep_us: float, wake_us: float) -> Times:
+    return Times(*(Interval.plus_minus(value, 0.005 * value) for value in (hold_us, sleep_us, wake_us)))
 
 
 def test_known_ports_say_whose_times_are_whose() -> None:
@@ -72,7 +90,7 @@ def test_known_ports_say_whose_times_are_whose() -> None:
     on, off = _echoes(Sleep("deep", DEEP), Sleep("deep", CARD), 1), _echoes(AWAKE, AWAKE, 2)
     plain = fit_policy(on, plain_path(), off)
     assert not plain.which
-    fit = fit_policy(on, plain_path(), off, ports=_known(1000.0, 182.0, 60.0))
+    fit = fit_policy(on, plain_path(), off, known=Known(ports=_times(1000.0, 182.0, 60.0)))
     assert fit.which
     assert fit.height > plain.height - 5.7
     path = ProbedPath(plain_path(), uncounted=("n01",))
@@ -91,7 +109,7 @@ def test_echoes_contradict_ports_that_are_not_theirs() -> None:
     cards = Sleep("deep", {**CARD, "hold_us": 500.0})
     on, off = _echoes(Sleep("deep", DEEP), cards, 1), _echoes(AWAKE, AWAKE, 2)
     plain = fit_policy(on, plain_path(), off)
-    other = fit_policy(on, plain_path(), off, ports=_known(1000.0, 182.0, 35.0))
+    other = fit_policy(on, plain_path(), off, known=Known(ports=_times(1000.0, 182.0, 35.0)))
     assert other.height < plain.height - 5.7 - 0.1 * plain.echoes
 
 
@@ -137,3 +155,60 @@ def test_echoes_with_eee_on_at_a_trunk_alone_have_a_policy_of_ports_with_a_name_
     assert {end.split(":")[0] for end in link.ends} <= {"sw1", "sw2"}
     assert link.wake_us is not None
     assert link.wake_us.interval.holds(60.0)
+
+
+def test_known_cards_say_whose_times_are_whose() -> None:
+    on, off = _echoes(Sleep("deep", DEEP), Sleep("deep", CARD), 1), _echoes(AWAKE, AWAKE, 2)
+    fit = fit_policy(on, plain_path(), off, known=Known(cards=_times(1000.0, 182.0, 16.5)))
+    assert fit.which
+    assert [group.members for group in fit.groups] == [(1, 3), (0, 2)]
+    assert fit.groups[0].wake_us.low - 0.1 <= 60.0 <= fit.groups[0].wake_us.high + 0.1
+
+
+@pytest.mark.parametrize("card_us", [0.0, 16.5])
+def test_echoes_beside_a_stream_say_which_times_are_the_ports_in_a_lab_of_one_switch(
+    tmp_path: Path, card_us: float
+) -> None:
+    ports, cards = Sleep("deep", DEEP), Sleep("deep", {**CARD, "wake_us": card_us, "wake_during_sleep_us": card_us})
+    cards = cards if card_us else AWAKE
+
+    def written(name: str, *, streamed: bool) -> RunSamples:
+        def write(writer: Writer) -> None:
+            for eee in ("on", "off"):
+                shown = {end: {"enabled": eee == "on", "active": eee == "on"} for end in ("sw1:gi1/0/1", "sw1:gi1/0/2")}
+                port, card = (ports, cards) if eee == "on" else (AWAKE, AWAKE)
+                echoes = _stream_of(_sleeping(AWAKE if streamed else port, card, writer.random))
+                files = {"echoes.jsonl": echoes, EEE_FILE: json.dumps(shown)}
+                more = {"stream_from": "n03"} if streamed else {}
+                writer.write({"eee": eee}, 5.0, what="probe", files=files, hosts=("n01", "n02"), parameters=more)
+
+        return RunSamples(write_run(tmp_path / name, write))
+
+    plain, beside = written("plain", streamed=False), written("beside", streamed=True)
+    found = fit_runs([plain, beside], parts=["links"]).calibration.links
+    assert set(found) == {"n01-n02", "n01-n02 eee=on stream_from=n03"}
+    link = found["n01-n02"]
+    assert link.which
+    assert link.wake_us is not None
+    assert link.wake_us.interval.holds(60.0)
+    assert (link.card_wake_us is None) == (card_us == 0.0)
+    if card_us == 0.0:
+        assert not fit_runs([plain], parts=["links"]).calibration.links["n01-n02"].which
+        assert link.hold_us is not None
+        assert link.hold_us.interval.half_width < 10.0
+
+
+def _sleeping(ports: Sleep, cards: Sleep, random: np.random.Generator) -> Probes:
+    bench = Bench([cards, ports, cards, ports], hosts=HostTime(noise_us=0.5, one_sided=False), random=random)
+    return Probes.of(*bench.echoes(np.exp(random.uniform(np.log(100), np.log(4000), size=600))))
+
+
+def _stream_of(probes: Probes) -> str:
+    """As the agent writes it."""
+    names = ("number", "wanted_ns", "late_ns", "idle_transmit_ns", "idle_receive_ns", "sent_ns", "rtt_ns")
+    header = {"kind": "header", "agent": "echo_probe", "payload_byte": 56, "columns": [{"name": one} for one in names]}
+    rows = [
+        [number, 0, 300, 0, 0, BASE_NS + round(sent * 1e3), round(rtt * 1e3)]
+        for number, (sent, rtt) in enumerate(zip(probes.sent_us, probes.rtt_us, strict=True))
+    ]
+    return json.dumps(header) + "\n" + json.dumps({"kind": "rows", "rows": rows}) + "\n"
