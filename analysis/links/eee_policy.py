@@ -25,7 +25,7 @@ from analysis.links.policy_search import Top, draws, search
 from analysis.links.policy_starts import standard_ts_us
 from analysis.links.probes import Probes
 from analysis.links.sleep_path import SleepPath, Transmitter
-from analysis.links.structures import NOTHING, Structure, candidates, is_even
+from analysis.links.structures import NOTHING, Structure, candidates, is_even, splits_switch
 from analysis.links.trial_levels import trial_offsets_us
 
 Kind = Literal["off", "hold", "fast", "coalescing", "hybrid"]
@@ -140,6 +140,8 @@ def fit_policy(
     ranked = sorted(by_kind[kind], key=lambda top: costs[id(top)])
     limit = best[kind] + (_PAIR_RULED_OUT if len(ranked[0].structure.groups) > 1 else _RULED_OUT)
     alike = [top for top in ranked if top.structure.names == ranked[0].structure.names]
+    if len(ranked[0].structure.groups) == 1 and not splits_switch(path, ranked[0].structure):
+        alike = [top for top in alike if not splits_switch(path, top.structure)]
     kept = [top for top in alike if costs[id(top)] < limit][:_MOST_KEPT]
     weights = np.exp(-0.5 * (np.array([costs[id(top)] for top in kept]) - best[kind]))
     rivals = _rivals(likelihood.path, ranked)[:_MOST_KEPT]

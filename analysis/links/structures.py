@@ -89,6 +89,16 @@ def is_even(path: SleepPath, structure: Structure) -> bool:
     return True
 
 
+def splits_switch(path: SleepPath, structure: Structure) -> bool:
+    """Whether of one switch's ports that may sleep some are in no group: ports of one switch are mostly alike."""
+    asleep = {place for group in structure.groups for place in group.members}
+    ports: dict[str, list[bool]] = {}
+    for place, one in enumerate(path):
+        if not one.card and one.may_sleep is not False:
+            ports.setdefault(one.end.split(":")[0], []).append(place in asleep)
+    return any(any(sleeps) and not all(sleeps) for sleeps in ports.values())
+
+
 def _distinct(known: set[int], *sets: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
     """Sets that have all the known members, one of each size: places hardly matter to a single group."""
     sizes: set[int] = set()

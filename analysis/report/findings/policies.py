@@ -54,10 +54,11 @@ def _families(data: ReportData) -> dict[str, str]:
 
 def _sentence(family: str, name: str, link: LinkPolicy) -> str:
     if link.kind == "off":
+        pauses = f"in pauses of up to {link.largest_gap_us / 1e3:.3g} ms"
         if family == _CARDS:
-            hosts = dict.fromkeys(end.split(":")[0] for end in link.ends)
-            return f"The cards of {listed(tuple(hosts))} did not sleep in pauses of up to {link.largest_gap_us / 1e3:.3g} ms."
-        return f"{family}: no link of {name} slept in pauses of up to {link.largest_gap_us / 1e3:.3g} ms."
+            hosts = tuple(dict.fromkeys(end.split(":")[0] for end in link.ends))
+            return f"The cards of {listed(hosts)} did not sleep {pauses}."
+        return f"{family}: no link of {name} slept {pauses}."
     return f"{family}, {name}: {', '.join(_parts(link))}."
 
 

@@ -25,6 +25,21 @@ def test_offsets_are_found_whatever_sleeps(bases_us: list[float]) -> None:
     assert np.abs(found - wanted[probes.trial]).max() < 0.2
 
 
+@pytest.mark.parametrize("base_us", [0.0, 1.4])
+def test_a_trial_near_a_hold_is_compared_where_round_trips_do_not_depend_on_the_gap(base_us: float) -> None:
+    """Its gaps are drawn from a part of the others' range: in bins on the slope it has longer ones, or shorter ones."""
+    random = np.random.default_rng(5)
+    edges = np.concatenate((random.uniform(1_080, 1_170, 580), random.uniform(1_170, 1_590, 20)))
+    gaps = np.concatenate((np.exp(random.uniform(np.log(100), np.log(4000), 900)), edges))
+    trial = np.minimum(np.arange(1_500) // 300, 3)
+    asleep = (gaps > 1_000.0) * (np.maximum(1_182.0 - gaps, 0.0) + 120.0)
+    rtt = 9.0 + base_us * (trial == 3) + asleep + 0.15 * random.standard_t(3, size=len(gaps))
+    probes = Probes.of(np.cumsum(gaps), rtt, trial=trial)
+    found = trial_offsets_us(probes)
+    apart = float(found[trial == 3][0] - np.mean([found[trial == one][0] for one in range(3)]))
+    assert apart == pytest.approx(base_us, abs=0.4)
+
+
 def test_one_trial_has_none() -> None:
     assert not trial_offsets_us(_trials([3.0])).any()
 

@@ -138,6 +138,14 @@ def test_a_path_with_eee_on_everywhere_speaks_for_its_family_if_all_of_it_is_kno
     assert "n01-n03 cards=off eee=on: " in _found(study, calibration(links=links))["When links sleep"].sentence
 
 
+def test_cards_that_were_probed_alone_have_a_sentence_of_their_own(study: Path) -> None:
+    cards = _policy(kind="off", ends=("n01:eth0", "n02:eth0"))
+    links = {"n01-n02": _policy(), "n01-n02 eee=on stream_from=n03": cards}
+    sentence = _found(study, calibration(links=links))["When links sleep"].sentence
+    assert "n01-n02: a link sleeps after" in sentence
+    assert "The cards of n01 and n02 did not sleep in pauses of up to 20 ms." in sentence
+
+
 def test_a_pair_that_may_be_exchanged_is_told_the_same_either_way(study: Path) -> None:
     one = _policy(wake_us=about(60.0), card_wake_us=about(16.5), which=False)
     other = _policy(wake_us=about(16.5), card_wake_us=about(60.0), which=False)

@@ -32,12 +32,12 @@ def _measured(**figures: float) -> Measured:
     return Measured(0, 10**9, figures=tuple((name, value, "") for name, value in figures.items()))
 
 
-@pytest.mark.parametrize("share", [0.0, 0.04, 0.06, 0.8])
+@pytest.mark.parametrize("share", [0.0, 0.04, 0.06, 0.8, 1.22])
 def test_a_runs_guard_judges_what_the_program_reports(share: float) -> None:
     done = _measured(time=1.0, processor_wait_share=share)
     why = _runner(Guards())._why_invalid(done)
     assert bool(why) == (share > 0.05)
-    assert _runner(Guards(processor_wait_share=1.0))._why_invalid(done) == ""
+    assert bool(_runner(Guards(processor_wait_share=1.0))._why_invalid(done)) == (share > 1.0)
     for pace in ("", "1/10"):
         virtual = _runner(Guards(), pace)
         assert virtual._why_invalid(done) == ""

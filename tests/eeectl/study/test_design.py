@@ -1,6 +1,7 @@
 """A study's experiments are valid for the lab that they were designed for."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from controller.experiments.experiment_file import experiment_of, read_experiment
 from controller.experiments.validation import order_for, validate_experiment
 from controller.planning.regulate import joined
-from eeectl.study.design import LOAD_SHARES, PILOT, design, edges, traffic
+from eeectl.study.design import LOAD_SHARES, PILOT, cards_alone, design, edges, traffic
 from eeectl.study.folder import Aim, Block, StudyFolder
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
@@ -126,6 +127,36 @@ def test_where_ports_alone_may_sleep_eee_is_off_at_both_hosts_and_varied_at_the_
     trunks = [lab.find_link(name) for name in alone["factors"]["eee"]["links"]]
     assert trunks
     assert all({link.a.device, link.b.device} == switches for link in trunks)
+
+
+@pytest.mark.parametrize("name", ["virtual", "miwa"])
+def test_where_cards_alone_may_sleep_another_host_streams_to_both(name: str) -> None:
+    lab = load_lab(find_lab(name))
+    probes = design(lab, PILOT).experiments[0]
+    alone = cards_alone(lab, probes, 240.0)
+    assert alone is not None
+    source = YamlSource(alone["name"], alone)
+    experiment = experiment_of(source)
+    validate_experiment(experiment, lab, source)
+    probe = experiment.measure.probe
+    assert probe is not None
+    assert probe.stream_every_us == 240.0
+    targets = alone["factors"]["to"]
+    assert probe.stream_from not in (probe.source, *targets)
+    homes = Topology.of(lab).homes
+    assert {homes[target].device for target in targets} == {homes[probe.source].device}
+    assert alone["factors"]["eee"] == probes["factors"]["eee"]
+
+
+def test_without_a_third_host_no_stream_is_planned() -> None:
+    lab = load_lab(find_lab("miwa"))
+    two = replace(lab, hosts=lab.hosts[:2])
+    probes = design(lab, PILOT, hosts=("n01", "n02")).experiments[0]
+    assert cards_alone(two, probes, 240.0) is None
+    three = replace(lab, hosts=lab.hosts[:3])
+    alone = cards_alone(three, design(three, PILOT).experiments[0], 240.0)
+    assert alone is not None
+    assert (alone["factors"]["to"], alone["measure"]["probe"]["stream_from"]) == (["n02"], "n03")
 
 
 def test_in_a_lab_of_one_switch_echoes_go_to_two_hosts() -> None:

@@ -27,7 +27,10 @@ _HOUR_NS = 3_600_000_000_000
 
 
 class _ToyLab:
-    """Executes `eeectl run` by writing trials with known answers; EEE costs 10 % with pauses of 2 ms and more."""
+    """Executes `eeectl run` by writing trials with known answers; EEE costs 10 % with pauses of 2 ms and more.
+
+    The switch's ports sleep; beside a stream nothing does.
+    """
 
     def __init__(self, interrupt_at: int = -1) -> None:
         self.now_s = 0.0
@@ -76,9 +79,12 @@ def _write(writer: Writer, name: str, block: int) -> None:
                     block=block,
                 )
         return
+    streamed = "cards-alone" in name
     for eee in ("on",) if "edges" in name else ("off", "on"):
-        text = echoes_text(eee, writer.random, count=150, at_ns=writer.now_ns)
-        writer.write({"eee": eee}, 5.0, what="probe", files={"echoes.jsonl": text}, hosts=("n01", "n02"), block=block)
+        text = echoes_text("off" if streamed else eee, writer.random, count=150, at_ns=writer.now_ns)
+        parameters = {"stream_from": "n04"} if streamed else {}
+        files, hosts = {"echoes.jsonl": text}, ("n01", "n02")
+        writer.write({"eee": eee}, 5.0, what="probe", files=files, hosts=hosts, block=block, parameters=parameters)
 
 
 def _study(root: Path, budget_s: float) -> StudyFolder:
@@ -93,7 +99,7 @@ def _measuring(folder: StudyFolder, toy: _ToyLab, console: Console | None = None
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> tuple[StudyFolder, _ToyLab, str]:
-    folder, toy = _study(tmp_path_factory.mktemp("study"), 8.5 * _BLOCK_S), _ToyLab()
+    folder, toy = _study(tmp_path_factory.mktemp("study"), 10.5 * _BLOCK_S), _ToyLab()
     console = Console(record=True, width=150, quiet=False, file=(tmp_path_factory.mktemp("out") / "out").open("w"))
     assert _measuring(folder, toy, console).execute() == DONE
     return folder, toy, console.export_text()
@@ -105,9 +111,10 @@ def test_the_pilot_comes_first_and_then_what_narrows_most_within_the_budget(
     folder, _, _ = whole
     kinds = [block.kind for block in folder.blocks]
     assert kinds[:2] == ["probe-sweep", "alltoall-eee"]
-    assert kinds[2] == "alltoall-eee"  # not found before its first repetition
-    assert set(kinds) <= {"probe-sweep", "alltoall-eee", "edges-n01-n02"}
-    assert len(kinds) <= 7
+    assert kinds[2] == "cards-alone"  # two hosts at one switch: which times are the ports' is open
+    assert kinds[3] == "alltoall-eee"  # not found before its first repetition
+    assert set(kinds) <= {"probe-sweep", "alltoall-eee", "cards-alone", "edges-n01-n02"}
+    assert len(kinds) <= 8
     assert sum(block.time_s for block in folder.blocks) <= folder.aim.budget_s
 
 
@@ -123,7 +130,7 @@ def test_the_table_says_what_is_known_wanted_next_and_how_each_ends(whole: tuple
 
 def test_an_interval_that_was_narrowed_holds_the_truth(whole: tuple[StudyFolder, _ToyLab, str]) -> None:
     folder, _, _ = whole
-    seen = [block.seen["alltoall 2x0, slower with eee on"] for block in folder.blocks[2:]]
+    seen = [block.seen["alltoall 2x0, slower with eee on"] for block in folder.blocks[3:]]
     assert seen[-1][1] < seen[0][1]
 
 

@@ -1,0 +1,67 @@
+"""What a study may measure next, by what it knows."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from analysis.calibration import LinkPolicy
+from eeectl.study.decide import BlockKind
+from eeectl.study.folder import Block
+from eeectl.study.parameters import CARDS, PORTS, PROBES, Evidence, kinds_of, parameters_of
+from tests.support.measured.synthetic_run import about, calibration
+
+PAIR = "n01-n02"
+BESIDE = "n01-n02 eee=on stream_from=n03"
+
+
+def _policy(**more: Any) -> LinkPolicy:
+    return calibration().links["path n01 - n02"].model_copy(update={"which": False, **more})
+
+
+def _kinds(evidence: Evidence) -> Iterator[BlockKind]:
+    blocks = [Block(kind=PROBES, time_s=60.0, complete=True), Block(kind=CARDS, time_s=70.0, complete=True)]
+    yield from kinds_of(evidence, parameters_of(evidence, 0.02), blocks)
+
+
+def _evidence(links: dict[str, LinkPolicy], *runs: str, third: bool = True) -> Evidence:
+    return Evidence(calibration(links=links), (), {name: (Path(name), 2) for name in (PROBES, *runs)}, {}, third)
+
+
+def test_a_stream_is_planned_where_it_is_open_which_times_are_the_ports() -> None:
+    evidence = _evidence({PAIR: _policy(hold_us=about(1000.0), card_hold_us=about(600.0))})
+    assert evidence.stream_us == pytest.approx(600.0 * 0.98 / 4, abs=1.5)
+    kinds = {kind.name: kind for kind in _kinds(evidence)}
+    assert {f"{PAIR}: hold", f"{PAIR}: Ts", f"{PAIR}: which wakes are the switch's"} == set(kinds[CARDS].narrows)
+    assert f"{PAIR}: hold" not in kinds[PROBES].narrows, "more of the same echoes do not say it"
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        _evidence({PAIR: _policy()}, third=False),
+        _evidence({PAIR: _policy(which=True)}),
+        _evidence({PAIR: _policy(hold_us=about(60.0))}),  # no host streams every 15 us
+    ],
+)
+def test_else_none_is(evidence: Evidence) -> None:
+    assert CARDS not in {kind.name for kind in _kinds(evidence)}
+
+
+def test_where_nothing_can_separate_them_the_study_says_so() -> None:
+    (hold,) = (
+        one for one in parameters_of(_evidence({PAIR: _policy()}, third=False), 0.001) if one.name == f"{PAIR}: hold"
+    )
+    assert hold.floor > 0
+    assert "do not say what of their wait is the ports'" in hold.floor_why
+
+
+@pytest.mark.parametrize(("run", "name"), [(CARDS, BESIDE), (PORTS, "n01-n03 cards=off eee=on")])
+def test_blocks_narrow_the_path_that_they_measure(run: str, name: str) -> None:
+    evidence = _evidence({PAIR: _policy(which=True), name: _policy(which=True)}, run)
+    by_kind = {kind.name: set(kind.narrows) for kind in _kinds(evidence)}
+    assert f"{name}: hold" not in by_kind[PROBES]
+    assert f"{PAIR}: hold" in by_kind[PROBES]
+    if run in by_kind:
+        assert {f"{name}: hold", f"{PAIR}: hold"} <= by_kind[run]
