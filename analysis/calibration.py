@@ -71,7 +71,8 @@ class LinkPolicy(_Part):
     not tell which transmitters sleep; with two groups, these may be exchanged. `base_us`, `noise_us`: the path's round
     trip awake, and the scale of its errors. `explained_fraction` is the share of the round trips' spread that hosts and
     policy explain, `evidence` the difference of the information criterion to the next best kind (above 10: very
-    strong). `symptoms` are sentences about other effects on the path (`analysis.links.link_symptoms`), `unknown` about
+    strong). `stream_every_us`: another host sent both hosts a frame that often, to keep the ports to them awake; None:
+    none did. `symptoms` are sentences about other effects on the path (`analysis.links.link_symptoms`), `unknown` about
     what could not be determined.
     """
 
@@ -97,6 +98,7 @@ class LinkPolicy(_Part):
     lost_count: int = Field(ge=0)
     explained_fraction: Finite
     evidence: float
+    stream_every_us: float | None = None
     symptoms: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
 

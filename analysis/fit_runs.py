@@ -1,14 +1,14 @@
 """A calibration from runs: links' policies, power and run time, of whichever the runs measured."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
 from analysis.calibration import Calibration, CalibrationError
 from analysis.interval import NotEnoughData
 from analysis.links.fit_links import fit_links
-from analysis.links.separate import alone
+from analysis.links.separate import alone, slow_streams
 from analysis.power.fit_power import fit_power
 from analysis.programs.fit_run_time import Case, cases_of, fit_run_time
 from analysis.programs.profile import ProfileError
@@ -40,6 +40,11 @@ class _Fitting:
         """Merge fitted parts into the calibration."""
         found = Calibration.begin(self.calibration.lab, self.calibration.lab_digest, (), **parts)
         self.calibration = self.calibration.merged(found)
+
+    def drop_links(self, names: Collection[str]) -> None:
+        """Forget the policies of some paths."""
+        links = {name: link for name, link in self.calibration.links.items() if name not in names}
+        self.calibration = self.calibration.model_copy(update={"links": links})
 
     def runs_with(self, runs: Sequence[RunSamples], kinds: tuple[str, ...], part: Part) -> Iterator[RunSamples]:
         """Runs that have trials of some kinds."""
@@ -106,10 +111,14 @@ def _fit_links(fitting: _Fitting, runs: Sequence[RunSamples]) -> None:
             continue
         fitting.failures += [f"{run.folder.name}: {sentence}" for sentence in refused]
         fitting.add(links=links)
+    slow = slow_streams(fitting.calibration.links)
+    fitting.failures += [f"{name}: {sentence}" for name, sentence in slow.items()]
+    fitting.drop_links(slow)
     known = alone(fitting.calibration.links, _hosts_of(runs))
     for run in probed if known else ():
         with contextlib.suppress(NotEnoughData):  # reported above
             fitting.add(links=fit_links(run, _without(runs, run), known)[0])
+    fitting.drop_links(slow)
 
 
 def _without(runs: Sequence[RunSamples], run: RunSamples) -> list[RunSamples]:

@@ -93,9 +93,10 @@ class ProbedPair:
         return given if given.kind == "hold" and given.height > least else plain
 
     @property
-    def streamed(self) -> bool:
-        """Whether another host's stream kept the ports to both hosts awake."""
-        return STREAM in dict(self.state)
+    def stream_every_us(self) -> float | None:
+        """The longest time between frames of another host's stream, which kept the ports to both awake; None: none."""
+        times_us = [float(trial.parameters["stream_every_us"]) for trial in self.trials if STREAM in dict(self.state)]
+        return max(times_us, default=None)
 
     @property
     def symptoms(self) -> tuple[str, ...]:
@@ -128,7 +129,7 @@ def fit_links(
     for one in probed:
         several = sum(other.pair == one.pair for other in probed) > 1
         in_part = _in_part(Factors.of_run(samples.facts), one.state)
-        name = link_name(one.pair, one.state if several or in_part or one.streamed else ())
+        name = link_name(one.pair, one.state if several or in_part or one.stream_every_us else ())
         alike = [other for run in others for other in _probed(run) if _fits_together(one, other)]
         if any(_begun_ns(other) > _begun_ns(one) for other in alike):
             continue
@@ -178,7 +179,8 @@ def _claimed(one: ProbedPair, known: Alone | None) -> LinkPolicy:
         raise NotEnoughData(
             f"no policy explains its round trips (explained fraction {fit.explained:.2f}): probe again on a quiet lab."
         )
-    return link_policy(fit, one.path, max(fit.lost - len(one.trials), 0), one.symptoms)
+    found = link_policy(fit, one.path, max(fit.lost - len(one.trials), 0), one.symptoms)
+    return found.model_copy(update={"stream_every_us": one.stream_every_us})
 
 
 def link_name(hosts: Iterable[str], state: State) -> str:

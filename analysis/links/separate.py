@@ -18,6 +18,9 @@ from analysis.links.sleep_path import SleepPath
 
 EXCHANGED: Final = "Which of these times are whose cannot be told from echoes: the two groups may be exchanged."
 
+_FRAMES_A_HOLD: Final = 2.0
+"""Of a stream, at least: one that comes late lets no port sleep then."""
+
 
 @dataclass(frozen=True, slots=True)
 class Alone:
@@ -63,6 +66,18 @@ def alone(links: Mapping[str, LinkPolicy], hosts: Collection[str]) -> Alone:
             else:
                 ports |= dict.fromkeys(devices, times)
     return Alone(ports, cards)
+
+
+def slow_streams(links: Mapping[str, LinkPolicy]) -> dict[str, str]:
+    """By name, why a path says nothing although a host streamed to both: ports may have slept between its frames."""
+    holds = [hold for link in links.values() for hold in (link.hold_us, link.card_hold_us) if hold is not None]
+    shortest_us = min((hold.low for hold in holds), default=float("inf"))
+    return {
+        name: f"its stream had a frame every {link.stream_every_us:g} us, and ports may sleep after {shortest_us:.0f} "
+        "us: probe it again with a stream at least twice as fast as that."
+        for name, link in links.items()
+        if link.stream_every_us is not None and link.stream_every_us * _FRAMES_A_HOLD > shortest_us
+    }
 
 
 def is_open(link: LinkPolicy) -> bool:

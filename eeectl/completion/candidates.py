@@ -18,6 +18,7 @@ KINDS: Final[Mapping[str, str]] = {
     "HOST": "host",
     "--hosts": "host",
     "--probe": "host",
+    "--stream-from": "host",
     "LINK": "end",
     "LINKS": "end",
     "CABLE": "end",

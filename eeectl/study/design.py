@@ -299,23 +299,28 @@ def _ports_alone(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str
     return {**probes, "name": "ports-alone", "about": about, "factors": factors, "slow": ["eee", "cards"]}
 
 
-def cards_alone(lab: Lab, probes: Content, every_us: float) -> Content | None:
-    """Echoes that wait for hosts' cards alone: another host streams meanwhile, so that the ports to both stay awake.
-
-    Of the pairs of one switch that are probed; None if there is none, or no host is left to stream. `every_us`: between
-    its frames.
-    """
+def stream_of(lab: Lab, probes: Content) -> tuple[str, tuple[str, ...]]:
+    """The host that can stream while pairs of one switch are probed, and whom these echoes go to; ("", ()): none."""
     homes = Topology.of(lab).homes
     source, to = probes["measure"]["probe"]["from"], probes["factors"].get("to", probes["measure"]["probe"]["to"])
     levels = to["levels"] if isinstance(to, Mapping) else [to] if isinstance(to, str) else to
     targets = [name for name in levels if homes[name].device == homes[source].device]
     others = [name for name in homes if name not in (source, *targets)]
     third = others[0] if others else targets.pop() if len(targets) > 1 else ""
-    if not third or not targets:
-        return None
+    return (third, tuple(targets)) if third and targets else ("", ())
+
+
+def cards_alone(lab: Lab, probes: Content, every_us: float) -> Content:
+    """Echoes that wait for hosts' cards alone: another host streams meanwhile, so that the ports to both stay awake.
+
+    `every_us`: between its frames. LabError if no host is left to stream.
+    """
+    third, targets = stream_of(lab, probes)
+    if not third:
+        raise LabError(f"no host of {lab.name} is left to stream to two probed hosts of one switch: add one.")
     probe = {**probes["measure"]["probe"], "to": targets[0], "stream_from": third, "stream_every_us": every_us}
     about = "Round-trip time where only hosts' cards may sleep, which says what of other paths is theirs."
-    factors = {**probes["factors"], "to": targets}
+    factors = {**probes["factors"], "to": list(targets)}
     return {**probes, "name": "cards-alone", "about": about, "factors": factors, "measure": {"probe": probe}}
 
 

@@ -39,7 +39,6 @@ from record.samples import RunSamples
 from record.store import read_facts
 
 _NORMAL_95: Final = 1.96
-_PATIENT_US: Final = 1_000.0
 
 
 Commands = Callable[..., int]
@@ -111,8 +110,8 @@ class Measuring:
             self._fit_s[part] = self.clock() - begun_s
         self._stale.clear()
         failures = tuple(sentence for part in self._failures.values() for sentence in part)
-        third = PROBES in self.folder.names and self._cards(_PATIENT_US) is not None
-        return Evidence(self._found, failures, runs, self._metered(runs), third)
+        third, _ = design.stream_of(self.lab, self.folder.content(PROBES)) if PROBES in runs else ("", ())
+        return Evidence(self._found, failures, runs, self._metered(runs), bool(third))
 
     def _fit(self, part: Part, runs: Sequence[RunSamples]) -> None:
         """Fit one part; what was known of it before is forgotten."""
@@ -164,10 +163,8 @@ class Measuring:
             name = self._edges(kind)
         elif kind == CARDS and self.folder.run_of(kind) is None:
             name = kind
-            content = self._cards(self._evidence().stream_us)
-            if content is None:
-                raise AssertionError("cards are only probed alone where a host can stream")
-            self.folder.add_experiment(content)
+            probes, every_us = self.folder.content(PROBES), self._evidence().stream_us
+            self.folder.add_experiment(design.cards_alone(self.lab, probes, every_us))
         elif kind in self._later and self.folder.run_of(kind) is None:
             name = kind
             self.folder.add_experiment(self._later[kind])
@@ -179,10 +176,6 @@ class Measuring:
     def _later(self) -> Mapping[str, design.Content]:
         """Experiments that the pilot does not have, by name, where the lab allows them."""
         return {TRAFFIC: design.traffic(self.lab, self.folder.content(POWER))} if POWER in self.folder.names else {}
-
-    def _cards(self, every_us: float) -> design.Content | None:
-        """The experiment of cards alone; None if no host is left to stream."""
-        return design.cards_alone(self.lab, self.folder.content(PROBES), every_us)
 
     def _edges(self, kind: str) -> str:
         """Write the experiment of a block near the edges of a pair's policy; its name."""

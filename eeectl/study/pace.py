@@ -38,9 +38,9 @@ class Pace:
         try:
             rate, _, _ = read_lab_clock(labs.clock_page(self.lab))
             if Fraction(rate) < 1:
-                automatic = labs.has_automatic_rate(self.lab)
+                automatic = labs.automatic_rate(self.lab)
                 labs.set_rate(self.lab, "1")
-                self._before = "auto" if automatic else rate
+                self._before = automatic or rate
         except LabError:
             return  # no virtual lab, or none with a clock: nothing to hurry
 

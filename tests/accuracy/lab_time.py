@@ -37,8 +37,8 @@ from tests.support.labs.proportional import proportional_lab
 from twin.lab import lifecycle as labs
 
 _SLOWEST: Final = 1 / 10
-_REPEATED: Final = 2000
-"""Iterations of each of `repeats`."""
+_REPEATED: Final[Mapping[str, float]] = {"iterations": 200, "least_s": 0.1}
+"""Of each trial of `repeats`: iterations, or more for so much lab time."""
 
 _WRONG: Final = frozenset(
     {
@@ -104,9 +104,7 @@ def repeats(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     shown: dict[str, Any] = {"rate": given.rate}
     with _lab("miwa", given.rate):
         for sleep_us in (0, 400, 1000):
-            done = _bench(
-                "miwa", "alltoall", _hosts(4), scratch, sleep_us=sleep_us, iterations=_REPEATED, repeat=given.repeat
-            )
+            done = _bench("miwa", "alltoall", _hosts(4), scratch, sleep_us=sleep_us, **_REPEATED, repeat=given.repeat)
             times = [_figure(one, "time") for one in done]
             worst = max(abs(one / median(times) - 1) for one in times)
             shown[f"sleep {sleep_us} us"] = {"time_s": times, "worst_from_median": worst}
@@ -222,7 +220,7 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=_MEASURES)
-    parser.add_argument("--rate", default="1/10", help="of `repeats` (default %(default)s)")
+    parser.add_argument("--rate", default="auto:2us", help="of `repeats` (default %(default)s)")
     parser.add_argument("--rates", nargs="+", default=["1/10", "1/20", "1/50"], help="of `hpl`")
     parser.add_argument("--order", type=int, default=1000, help="of HPL's matrix (default %(default)s)")
     parser.add_argument("--cpu-ratio", type=float, default=0.5, help="of `hpl`'s hosts (default %(default)s)")

@@ -113,7 +113,7 @@ def status_of(view: LabView) -> dict[str, Any]:
     return {
         "folder": view.lab.folder,
         "since_utc_s": view.started_utc,
-        "automatic_rate": view.clock_keeper is not None and view.clock_keeper.automatic(),
+        "automatic_rate": "" if view.clock_keeper is None else view.clock_keeper.automatic(),
         "switches": _switches(view),
         "hosts": _hosts(view),
         "links": _links(view),

@@ -326,14 +326,14 @@ def outside_lab_time(name: str) -> dict[str, dict[int, str]]:
 
 
 def set_rate(name: str, rate: str) -> None:
-    """Set the rate of a running lab's clock, or "auto"; LabError if it has none or the rate is out of range."""
+    """Set the rate of a running lab's clock, or "auto" or "auto:2us"; LabError if it has none or for any other text."""
     clock_page(name)
     order(name, "rate", rate=rate_of(rate))
 
 
-def has_automatic_rate(name: str) -> bool:
-    """Whether what happens in a running lab sets the rate of its clock."""
-    return bool(order(name, "status")["automatic_rate"])
+def automatic_rate(name: str) -> str:
+    """What sets the rate of a running lab's clock by what happens there: "auto" or "auto:2us"; empty: nothing."""
+    return str(order(name, "status")["automatic_rate"])
 
 
 def join(name: str, command: list[str]) -> NoReturn:

@@ -39,14 +39,8 @@ def library() -> Path:
     return path
 
 
-AUTO: Final = "auto"
-"""The rate of a clock that what happens in the lab sets."""
-
-
 def rate_of(text: str) -> str:
-    """A rate in lowest terms, such as 1/10, or "auto"; LabError for anything else or outside 1/1000 to 50."""
-    if text == AUTO:
-        return AUTO
+    """A rate in lowest terms, such as 1/10; or "auto" or "auto:2us"; LabError for anything else."""
     try:
         return lab_clock_rate(text)
     except ValueError as error:

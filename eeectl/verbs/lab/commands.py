@@ -60,7 +60,7 @@ def up(lab: LabName = "", *, rate: str = "") -> int:
         one in EEE_LAB, else virtual.
     rate
         Give the lab a clock of its own that runs at this rate, in lab seconds per wall second, such as 1/10; from
-        1/1000 to 50, or auto.
+        1/1000 to 50, or auto, or auto:2us (see `lab clock`).
 
     """
     console = Console(stderr=True)
@@ -92,7 +92,7 @@ def clock(lab: LabName = "", rate: str = "", *, as_json: _Json = False) -> int:
     rate
         Lab seconds per wall second, such as 1/10, 0.5 or 5; from 1/1000 to 50. With auto the rate falls until frames
         and processes are on time within 20 us of lab time, is 1 while somebody types, and rises where nothing but
-        meters and timers happens.
+        meters and timers happens. auto:2us keeps them on time within 2 us, for programs whose rounds are as short.
     as_json
         Print JSON.
 
@@ -101,17 +101,17 @@ def clock(lab: LabName = "", rate: str = "", *, as_json: _Json = False) -> int:
     if rate:
         labs.set_rate(name, rate)
     in_force, lab_ns, wall_ns = read_lab_clock(labs.clock_page(name))
-    automatic = labs.has_automatic_rate(name)
+    automatic = labs.automatic_rate(name)
     set_rate = in_force if automatic or not rate else rate_of(rate)
     outside = labs.outside_lab_time(name)
     if as_json:
         named = {
             host: [{"process": number, "name": of} for number, of in found.items()] for host, found in outside.items()
         }
-        clock_now = {"lab": name, "rate": set_rate, "automatic": automatic, "lab_ns": lab_ns, "wall_ns": wall_ns}
-        _print_json({**clock_now, "outside_lab_time": named})
+        pace = {"rate": set_rate, "automatic": bool(automatic), "pace": automatic or set_rate}
+        _print_json({"lab": name, **pace, "lab_ns": lab_ns, "wall_ns": wall_ns, "outside_lab_time": named})
     else:
-        by = ", set by what happens in the lab" if automatic else ""
+        by = f", set by what happens in the lab ({automatic})" if automatic else ""
         print(f"lab {name}: {set_rate} lab seconds per wall second{by}")
         for host, found in outside.items():
             names = ", ".join(f"{of} ({number})" for number, of in found.items())

@@ -8,6 +8,7 @@
 //! * [`page`]: the function on one shared page that many processes read without a lock.
 //! * [`writer`]: the one process that sets the rate.
 //! * [`keeper`]: a thread that keeps the writer's lease.
+//! * [`pace`]: what somebody asks of it.
 //! * [`regulator`]: which rate a lab needs now. Pure.
 //! * [`raw`]: system calls, as the writer lives in the wall's time even where lab time is preloaded.
 //!
@@ -15,6 +16,7 @@
 //! its control group is capped; a program's run time against one on an uncapped machine would show it.
 
 pub mod keeper;
+pub mod pace;
 pub mod page;
 pub mod raw;
 pub mod regulator;
@@ -22,6 +24,7 @@ pub mod timeline;
 pub mod writer;
 
 pub use keeper::{Keeper, SharedRate};
+pub use pace::{Bound, Pace, PaceError};
 pub use page::{Page, PageError, Reader};
 pub use timeline::{Piece, Rate, RateError, Timeline};
 pub use writer::{ANNOUNCED_NS, LEASE_NS, Writer};

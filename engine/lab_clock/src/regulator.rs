@@ -14,11 +14,11 @@
 //! Simplification: the first frames after a silence meet the rate of the last busy stretch, or [`FIRST_BUSY`], before
 //! anything is known of them; the lateness histogram of a program's first milliseconds shows whether that was too fast.
 
+use crate::pace::Bound;
 use crate::timeline::Rate;
 
-/// The lateness that is kept, in lab time: of 99 % of the frames, and of a mean wait for a processor.
-pub const LATE_NS: u64 = 20_000;
-/// The rate at which the first busy stretch begins, and the fastest at which a trial is held.
+/// The rate at which the first busy stretch begins, and the fastest at which a trial is held, under the usual bound or a
+/// laxer one; under a stricter one it is slower in proportion.
 pub const FIRST_BUSY: f64 = 0.1;
 /// Lateness is judged over this many frames, or this long (wall).
 const ENOUGH_FRAMES: u64 = 200;
@@ -85,6 +85,7 @@ pub struct WindowLateness {
 /// The state between observations.
 #[derive(Clone, Debug)]
 pub struct Regulator {
+    bound: Bound,
     rate: f64,
     busy_rate: f64,
     trial_rate: f64,
@@ -102,11 +103,12 @@ pub struct Regulator {
 impl Regulator {
     /// From the rate that is in force.
     #[must_use]
-    pub fn new(rate: Rate) -> Regulator {
+    pub fn new(rate: Rate, bound: Bound) -> Regulator {
         Regulator {
+            bound,
             rate: rate.factor(),
-            busy_rate: FIRST_BUSY,
-            trial_rate: FIRST_BUSY,
+            busy_rate: first_busy(bound),
+            trial_rate: first_busy(bound),
             held: false,
             window_ns: 0,
             window_frames: 0,
@@ -116,6 +118,23 @@ impl Regulator {
             unasked_ns: ASKS_NS,
             cores: 0.0,
         }
+    }
+
+    /// Keep another bound from now on; a trial keeps its rate.
+    pub fn bind(&mut self, bound: Bound) {
+        self.bound = bound;
+        self.busy_rate = first_busy(bound);
+        self.trial_rate = self.busy_rate;
+        if !self.held && self.busy {
+            self.rate = self.rate.min(self.busy_rate);
+            self.restart_window();
+        }
+    }
+
+    /// The bound that is kept.
+    #[must_use]
+    pub fn bound(&self) -> Bound {
+        self.bound
     }
 
     /// The rate that is wanted now.
@@ -145,10 +164,11 @@ impl Regulator {
         }
         self.held = false;
         let worst_ns = self.worst_ns(late);
-        if worst_ns > LATE_NS {
-            self.trial_rate = (self.rate * slowing(worst_ns)).max(Rate::SLOWEST.factor());
-        } else if worst_ns < LATE_NS / 3 {
-            self.trial_rate = (self.trial_rate * 1.5).min(FIRST_BUSY);
+        let late_ns = self.bound.ns();
+        if worst_ns > late_ns {
+            self.trial_rate = (self.rate * self.slowing(worst_ns)).max(Rate::SLOWEST.factor());
+        } else if worst_ns < late_ns / 3 {
+            self.trial_rate = (self.trial_rate * 1.5).min(first_busy(self.bound));
         }
         self.hush();
         self.restart_window();
@@ -267,26 +287,31 @@ impl Regulator {
 
     /// Judge the lateness of the window; true if the window then begins anew.
     pub fn judge(&mut self, late: &WindowLateness) -> bool {
-        let worst_ns = self.worst_ns(late);
+        let (worst_ns, late_ns) = (self.worst_ns(late), self.bound.ns());
         let over = self.window_ns >= WINDOW_NS;
-        if !over && self.window_frames < ENOUGH_FRAMES && worst_ns < FAR * LATE_NS {
+        if !over && self.window_frames < ENOUGH_FRAMES && worst_ns < FAR * late_ns {
             return false;
         }
-        if worst_ns > LATE_NS {
-            self.rate = (self.rate * slowing(worst_ns)).max(Rate::SLOWEST.factor());
+        if worst_ns > late_ns {
+            self.rate = (self.rate * self.slowing(worst_ns)).max(Rate::SLOWEST.factor());
             self.busy_rate = self.rate;
         } else if over
-            && worst_ns < LATE_NS / 3
+            && worst_ns < late_ns / 3
             && (self.window_frames >= FEW_FRAMES || late.waited_ns > 0)
         {
             self.rate = (self.rate * 1.1).min(self.rate.max(1.0));
             self.busy_rate = self.rate;
         }
-        let ends = over || worst_ns > LATE_NS;
+        let ends = over || worst_ns > late_ns;
         if ends {
             self.restart_window();
         }
         ends
+    }
+
+    /// By how much the rate falls at which the latest frames were so late.
+    fn slowing(&self, worst_ns: u64) -> f64 {
+        (0.7 * self.bound.ns() as f64 / worst_ns as f64).max(0.25)
     }
 
     fn restart_window(&mut self) {
@@ -295,15 +320,18 @@ impl Regulator {
     }
 }
 
-/// By how much a rate falls at which the latest frames were so late.
-fn slowing(worst_ns: u64) -> f64 {
-    (0.7 * LATE_NS as f64 / worst_ns as f64).max(0.25)
+/// The rate of which a bound is supposed to be kept before anything is known.
+fn first_busy(bound: Bound) -> f64 {
+    let share = bound.ns() as f64 / Bound::USUAL.ns() as f64;
+    (FIRST_BUSY * share.min(1.0)).max(Rate::SLOWEST.factor())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    const LATE_NS: u64 = Bound::USUAL.ns();
 
     const TICK_NS: i64 = 10_000_000;
 
@@ -332,17 +360,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lateness_settles_below_the_bound_and_not_far_below(late_wall_us in 25.0f64..15_000.0, frames in 1u64..3000) {
-            let mut regulator = Regulator::new(Rate::WALL);
-            let rate = run(&mut regulator, 3000, frames, late_wall_us * 1e3);
-            let late_ns = late_wall_us * 1e3 * rate;
-            prop_assert!(late_ns <= LATE_NS as f64 * 1.01, "{late_ns}");
-            prop_assert!(late_ns >= LATE_NS as f64 / 3.5, "{late_ns} {rate}");
+        fn lateness_settles_below_the_bound_and_not_far_below(
+            bound_us in 1u64..=20, times in 1.25f64..750.0, frames in 1u64..3000, bound_later in any::<bool>(),
+        ) {
+            let bound: Bound = Bound::of_us(bound_us);
+            let late_wall_ns = bound.ns() as f64 * times;
+            let mut regulator = Regulator::new(Rate::WALL, if bound_later { Bound::USUAL } else { bound });
+            if bound_later {
+                run(&mut regulator, 100, frames, late_wall_ns);
+                regulator.bind(bound);
+            }
+            prop_assert_eq!(regulator.bound(), bound);
+            let rate = run(&mut regulator, 3000, frames, late_wall_ns);
+            let late_ns = late_wall_ns * rate;
+            prop_assert!(late_ns <= bound.ns() as f64 * 1.01, "{late_ns}");
+            prop_assert!(late_ns >= bound.ns() as f64 / 3.5, "{late_ns} {rate}");
         }
 
         #[test]
         fn any_rate_lies_in_the_range(seen in prop::collection::vec((0u64..1000, 0.0f64..3.0, any::<bool>(), 0u64..1_000_000_000), 1..400)) {
-            let mut regulator = Regulator::new(Rate::WALL);
+            let mut regulator = Regulator::new(Rate::WALL, Bound::USUAL);
             for (frames, cores, attended, late) in seen {
                 if regulator.observe(&tick(frames, cores, attended)) {
                     regulator.judge(&WindowLateness { frames_ns: late, waited_ns: late / 7 });
@@ -360,7 +397,7 @@ mod tests {
         fn a_trial_meets_one_rate_and_a_late_one_makes_the_next_slower(
             late_wall_us in prop::collection::vec(1.0f64..5_000.0, 1..30), frames in 1u64..3000,
         ) {
-            let mut regulator = Regulator::new(Rate::FASTEST);
+            let mut regulator = Regulator::new(Rate::FASTEST, Bound::USUAL);
             for late_us in late_wall_us {
                 regulator.hold();
                 let rate = regulator.rate();
@@ -385,7 +422,7 @@ mod tests {
 
     #[test]
     fn between_trials_a_lab_keeps_the_walls_pace_and_meters_are_read_faster() {
-        let mut regulator = Regulator::new(Rate::FASTEST);
+        let mut regulator = Regulator::new(Rate::FASTEST, Bound::USUAL);
         regulator.prepare();
         assert_eq!(regulator.rate(), Rate::WALL);
         let ten = Rate::new(10, 1).unwrap();
@@ -428,7 +465,7 @@ mod tests {
 
     #[test]
     fn after_a_trial_a_silent_lab_hurries_again_and_trials_on_time_get_their_rate_back() {
-        let mut regulator = Regulator::new(Rate::WALL);
+        let mut regulator = Regulator::new(Rate::WALL, Bound::USUAL);
         regulator.hold();
         regulator.release(&WindowLateness {
             frames_ns: 0,
@@ -448,8 +485,24 @@ mod tests {
     }
 
     #[test]
+    fn a_stricter_bound_begins_slower_and_leaves_a_trial_its_rate() {
+        let mut regulator = Regulator::new(Rate::WALL, Bound::of_us(2));
+        regulator.hold();
+        assert_eq!(regulator.rate(), Rate::new(1, 100).unwrap());
+        regulator.bind(Bound::USUAL);
+        assert_eq!(regulator.rate(), Rate::new(1, 100).unwrap());
+        regulator.release(&WindowLateness::default());
+        regulator.hold();
+        assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
+        let lax = Regulator::new(Rate::WALL, Bound::MOST);
+        assert!((lax.trial_rate - FIRST_BUSY).abs() < 1e-12);
+        let strict = Regulator::new(Rate::WALL, Bound::LEAST);
+        assert!((strict.trial_rate - Rate::SLOWEST.factor()).abs() < 1e-12);
+    }
+
+    #[test]
     fn a_silent_lab_runs_fast_unless_somebody_attends_until_a_frame_comes() {
-        let mut regulator = Regulator::new(Rate::new(1, 10).unwrap());
+        let mut regulator = Regulator::new(Rate::new(1, 10).unwrap(), Bound::USUAL);
         for _ in 0..400 {
             assert!(!regulator.observe(&tick(0, 0.01, true)));
         }
@@ -464,7 +517,7 @@ mod tests {
 
     #[test]
     fn a_collector_that_asks_each_second_of_the_lab_bounds_the_haste() {
-        let mut regulator = Regulator::new(Rate::WALL);
+        let mut regulator = Regulator::new(Rate::WALL, Bound::USUAL);
         for number in 0..1000 {
             let asked = number % 20 == 0;
             regulator.observe(&Observation {
@@ -477,7 +530,7 @@ mod tests {
 
     #[test]
     fn timers_that_fill_a_processor_bound_the_rate_and_a_busy_process_ends_the_haste() {
-        let mut regulator = Regulator::new(Rate::WALL);
+        let mut regulator = Regulator::new(Rate::WALL, Bound::USUAL);
         for _ in 0..1000 {
             let cores = 0.02 * regulator.rate().factor();
             regulator.observe(&tick(0, cores, false));
@@ -493,7 +546,7 @@ mod tests {
 
     #[test]
     fn waits_for_a_processor_count_as_lateness_does() {
-        let mut regulator = Regulator::new(Rate::WALL);
+        let mut regulator = Regulator::new(Rate::WALL, Bound::USUAL);
         for _ in 0..1000 {
             if regulator.observe(&tick(0, 1.0, false)) {
                 regulator.judge(&WindowLateness {

@@ -356,14 +356,14 @@ class LabClock:
         """Set the rate in lab seconds per wall second, such as "1/10"; ValueError outside 1/1000 to 50.
 
         A slower rate takes effect at once, a faster one 15 ms later. "auto": a thread sets it, so that 99 % of the
-        frames and the mean wait for a processor are at most 20 us late in lab time.
+        frames and the mean wait for a processor are at most 20 us late in lab time; "auto:2us": 2 us.
         """
     def rate(self) -> str:
         """The rate that was set last."""
     def times_s(self) -> tuple[float, float]:
         """(lab time, the wall's time), both monotonic, s."""
-    def automatic(self) -> bool:
-        """Whether what happens in the lab sets the rate."""
+    def automatic(self) -> str:
+        """What sets the rate by what happens in the lab: "auto" or "auto:2us"; empty: nothing."""
     def work(self, process: int) -> None:
         """Under "auto", go at the wall's pace between the trials of this process, until it has ended."""
     def hold(self, process: int, *, timed: bool) -> None:

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 
 use lab_clock::regulator::{Observation, Regulator, WindowLateness, Work};
 use lab_clock::writer::now_ns;
-use lab_clock::{Keeper, Rate, raw};
+use lab_clock::{Bound, Keeper, Rate, raw};
 use parking_lot::Mutex;
 
 use crate::agent::server::requests;
@@ -230,10 +230,11 @@ impl Auto {
         control: Arc<Control>,
         groups: PathBuf,
         attention: Arc<Attention>,
+        bound: Bound,
     ) -> std::io::Result<Auto> {
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
-                regulator: Regulator::new(clockwork.keeper().rate()),
+                regulator: Regulator::new(clockwork.keeper().rate(), bound),
                 trial: None,
                 workers: HashSet::new(),
             }),
@@ -250,6 +251,17 @@ impl Auto {
             shared,
             thread: Some(thread),
         })
+    }
+
+    /// Keep another bound from now on.
+    pub fn bind(&self, bound: Bound) {
+        self.shared.change(|state| state.regulator.bind(bound));
+    }
+
+    /// The bound that is kept.
+    #[must_use]
+    pub fn bound(&self) -> Bound {
+        self.shared.state.lock().regulator.bound()
     }
 
     /// A process measures in the lab: between its trials, until it has ended, the rate is the wall's.

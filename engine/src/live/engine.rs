@@ -212,8 +212,10 @@ impl Live {
         clockwork: Arc<Clockwork>,
         groups: PathBuf,
         attention: Arc<Attention>,
+        bound: Bound,
     ) -> io::Result<Auto> {
-        Auto::start(clockwork, Arc::clone(&self.control), groups, attention)
+        let control = Arc::clone(&self.control);
+        Auto::start(clockwork, control, groups, attention, bound)
     }
 
     /// Lateness of the deliveries so far.

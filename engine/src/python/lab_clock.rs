@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use lab_clock::{Keeper, Rate, Reader, Writer};
+use lab_clock::{Keeper, Pace, Rate, Reader, Writer};
 use parking_lot::Mutex;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -16,8 +16,8 @@ use crate::python::engine::PyEngine;
 /// The library that is preloaded into a lab's processes.
 pub static LIBRARY: &[u8] = include_bytes!(env!("LAB_CLOCK_LIBRARY"));
 
-fn rate_of(text: &str) -> PyResult<Rate> {
-    text.parse::<Rate>()
+fn pace_of(text: &str) -> PyResult<Pace> {
+    text.parse::<Pace>()
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
@@ -68,14 +68,11 @@ impl LabClock {
         Ok(())
     }
 
-    /// Set the rate, such as "1/10"; ValueError outside 1/1000 to 50. "auto": what happens in the lab sets it.
+    /// Set the rate, such as "1/10"; ValueError outside 1/1000 to 50. "auto": what happens in the lab sets it, so that
+    /// frames and processes are on time within 20 us of lab time; "auto:2us": within 2 us.
     fn set_rate(&self, py: Python<'_>, rate: &str) -> PyResult<()> {
-        let rate = if rate == "auto" {
-            None
-        } else {
-            Some(rate_of(rate)?)
-        };
-        py.detach(|| self.set(rate))
+        let pace = pace_of(rate)?;
+        py.detach(|| self.set(pace))
     }
 
     /// The rate that was set last.
@@ -94,9 +91,10 @@ impl LabClock {
         (lab as f64 / 1e9, now as f64 / 1e9)
     }
 
-    /// Whether what happens in the lab sets the rate.
-    fn automatic(&self) -> bool {
-        self.auto.lock().is_some()
+    /// "auto", or "auto:2us", if what happens in the lab sets the rate; else empty.
+    fn automatic(&self) -> String {
+        let auto = self.auto.lock();
+        auto.as_ref().map_or_else(String::new, |auto| Pace::Auto(auto.bound()).to_string())
     }
 
     /// Somebody types at a switch of the lab now.
@@ -142,31 +140,32 @@ impl LabClock {
 }
 
 impl LabClock {
-    fn set(&self, rate: Option<Rate>) -> PyResult<()> {
+    fn set(&self, pace: Pace) -> PyResult<()> {
         let clockwork = self.clockwork.lock();
         let Some(clockwork) = &*clockwork else {
             return Ok(());
         };
         let mut auto = self.auto.lock();
-        if let Some(rate) = rate {
-            drop(auto.take());
-            clockwork.set(rate)?;
-        } else if auto.is_none() {
-            let attention = Arc::clone(&self.attention);
-            let regulated = Arc::clone(clockwork);
-            *auto = Some(
-                self.live
-                    .regulate(regulated, self.groups.clone(), attention)?,
-            );
+        match (pace, &*auto) {
+            (Pace::Set(rate), _) => {
+                drop(auto.take());
+                clockwork.set(rate)?;
+            }
+            (Pace::Auto(bound), Some(auto)) => auto.bind(bound),
+            (Pace::Auto(bound), None) => {
+                let attention = Arc::clone(&self.attention);
+                let (regulated, groups) = (Arc::clone(clockwork), self.groups.clone());
+                *auto = Some(self.live.regulate(regulated, groups, attention, bound)?);
+            }
         }
         Ok(())
     }
 }
 
-/// A rate in lowest terms; ValueError outside 1/1000 to 50.
+/// A rate in lowest terms, "auto" or "auto:2us"; ValueError for anything else.
 #[pyfunction]
 pub fn lab_clock_rate(text: &str) -> PyResult<String> {
-    rate_of(text).map(|rate| rate.to_string())
+    pace_of(text).map(|pace| pace.to_string())
 }
 
 /// Let control groups use so many of this machine's cores; (folder of a group with a CPU controller, cores). OSError if a

@@ -17,7 +17,7 @@ from analysis.links.path_delay import Policy, echo_extra_us
 from analysis.links.policy_likelihood import Known, Times
 from analysis.links.probed_path import EEE_FILE, ProbedPath
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
-from analysis.links.separate import alone
+from analysis.links.separate import alone, slow_streams
 from analysis.links.sleep_path import plain_path
 from record.samples import RunSamples
 from tests.support.measured.echo_bench import AWAKE, Bench, HostTime, Sleep
@@ -157,6 +157,15 @@ def test_echoes_with_eee_on_at_a_trunk_alone_have_a_policy_of_ports_with_a_name_
     assert link.wake_us.interval.holds(60.0)
 
 
+@pytest.mark.parametrize(("every_us", "slow"), [(250.0, False), (489.0, False), (491.0, True), (5_000.0, True)])
+def test_a_stream_that_lets_ports_sleep_says_nothing(every_us: float, *, slow: bool) -> None:
+    cards = _policy("n01:eth0", "n02:eth0", hold_us=about(1_000.0), stream_every_us=every_us)
+    found = slow_streams({"n01-n02": _policy("sw1:1", hold_us=about(1_000.0)), "beside": cards})
+    assert ("beside" in found) == slow
+    assert all("ports may sleep after 980 us: " in sentence for sentence in found.values())
+    assert slow_streams({"n01-n02": _policy("sw1:1", hold_us=about(10.0))}) == {}
+
+
 def test_known_cards_say_whose_times_are_whose() -> None:
     on, off = _echoes(Sleep("deep", DEEP), Sleep("deep", CARD), 1), _echoes(AWAKE, AWAKE, 2)
     fit = fit_policy(on, plain_path(), off, known=Known(cards=_times(1000.0, 182.0, 16.5)))
@@ -179,7 +188,7 @@ def test_echoes_beside_a_stream_say_which_times_are_the_ports_in_a_lab_of_one_sw
                 port, card = (ports, cards) if eee == "on" else (AWAKE, AWAKE)
                 echoes = _stream_of(_sleeping(AWAKE if streamed else port, card, writer.random))
                 files = {"echoes.jsonl": echoes, EEE_FILE: json.dumps(shown)}
-                more = {"stream_from": "n03"} if streamed else {}
+                more = {"stream_from": "n03", "stream_every_us": 250.0} if streamed else {}
                 writer.write({"eee": eee}, 5.0, what="probe", files=files, hosts=("n01", "n02"), parameters=more)
 
         return RunSamples(write_run(tmp_path / name, write))

@@ -9,7 +9,7 @@ import pytest
 from controller.experiments.experiment_file import experiment_of, read_experiment
 from controller.experiments.validation import order_for, validate_experiment
 from controller.planning.regulate import joined
-from eeectl.study.design import LOAD_SHARES, PILOT, cards_alone, design, edges, traffic
+from eeectl.study.design import LOAD_SHARES, PILOT, cards_alone, design, edges, stream_of, traffic
 from eeectl.study.folder import Aim, Block, StudyFolder
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
@@ -134,7 +134,6 @@ def test_where_cards_alone_may_sleep_another_host_streams_to_both(name: str) -> 
     lab = load_lab(find_lab(name))
     probes = design(lab, PILOT).experiments[0]
     alone = cards_alone(lab, probes, 240.0)
-    assert alone is not None
     source = YamlSource(alone["name"], alone)
     experiment = experiment_of(source)
     validate_experiment(experiment, lab, source)
@@ -152,10 +151,11 @@ def test_without_a_third_host_no_stream_is_planned() -> None:
     lab = load_lab(find_lab("miwa"))
     two = replace(lab, hosts=lab.hosts[:2])
     probes = design(lab, PILOT, hosts=("n01", "n02")).experiments[0]
-    assert cards_alone(two, probes, 240.0) is None
+    assert stream_of(two, probes) == ("", ())
+    with pytest.raises(LabError, match="no host of miwa is left to stream"):
+        cards_alone(two, probes, 240.0)
     three = replace(lab, hosts=lab.hosts[:3])
     alone = cards_alone(three, design(three, PILOT).experiments[0], 240.0)
-    assert alone is not None
     assert (alone["factors"]["to"], alone["measure"]["probe"]["stream_from"]) == (["n02"], "n03")
 
 

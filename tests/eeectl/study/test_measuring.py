@@ -82,7 +82,7 @@ def _write(writer: Writer, name: str, block: int) -> None:
     streamed = "cards-alone" in name
     for eee in ("on",) if "edges" in name else ("off", "on"):
         text = echoes_text("off" if streamed else eee, writer.random, count=150, at_ns=writer.now_ns)
-        parameters = {"stream_from": "n04"} if streamed else {}
+        parameters = {"stream_from": "n04", "stream_every_us": 240.0} if streamed else {}
         files, hosts = {"echoes.jsonl": text}, ("n01", "n02")
         writer.write({"eee": eee}, 5.0, what="probe", files=files, hosts=hosts, block=block, parameters=parameters)
 

@@ -140,6 +140,7 @@ def test_who_does_not_preload_the_clock_is_named(
         (("0",), "'0' is not a rate"),
         (("1/2000",), "'1/2000' is not a rate"),
         (("fast",), "'fast' is not a rate"),
+        (("auto:2ms",), "'auto:2ms' is not a rate: write 1/10"),
     ],
 )
 def test_a_wrong_rate_is_refused(

@@ -50,6 +50,10 @@ class _Lab:
         lab, _, wall = shown["rate"].partition("/")
         return float(lab) / float(wall or 1), shown["automatic"]
 
+    def pace(self, *rate: str) -> Any:
+        """What sets the rate."""
+        return json.loads(self._eeectl("lab", "clock", self.name, *rate, "--json").stdout)["pace"]
+
     def run(self, host: str, *words: str) -> str:
         done = self._eeectl("lab", "exec", host, "--lab", self.name, "--", *words)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -215,6 +219,19 @@ def test_a_fixed_rate_ends_it(lab: _Lab) -> None:
         assert lab.clock() == (pytest.approx(1 / 3), False)
     finally:
         assert lab.clock("auto")[1]
+
+
+def test_another_bound_on_lateness_is_shown_and_begins_slower(lab: _Lab) -> None:
+    try:
+        assert lab.pace("auto:2us") == "auto:2us"
+        with lab.start("n02", "ping", "-q", "-i", "0.002", lab.address(3)) as busy:
+            try:
+                while lab.clock()[0] > 1 / 20:
+                    assert busy.poll() is None
+            finally:
+                busy.send_signal(signal.SIGINT)
+    finally:
+        assert lab.pace("auto") == "auto"
 
 
 @pytest.mark.parametrize("rate", ["1/2", "1/8"])
