@@ -19,6 +19,7 @@ _SCRIPT: Final = "alltoall_ranks.py"
 _MARK: Final = "alltoall "
 _INT_BYTE: Final = 4
 _CALL_US: Final = 20.0
+_GIGABIT_BYTE_US: Final = 0.008
 _TIMES: Final = {"time_ns", "begun_ns", "ended_ns", "processor_wait_ns", "iteration_ns", "call_ns", "mean_call_ns"}
 _CLEAN: Final = {"steady_ns", "slow_ns", "slow_beyond_ns", "processor_wait_share", "steal_share"}
 _KEYS: Final = {*_CLEAN, "ranks", "iterations", "array_byte", "wrong", "shares", *_TIMES}
@@ -47,13 +48,14 @@ class AlltoallParameters(Parameters):
         0.0,
         ge=0,
         le=3_600,
-        description="as many more iterations as pauses and 20 us a call need to take so long; 0: no more",
+        description="as many more iterations as pauses, 20 us a call and its bytes at 1 Gb/s need to take so long; 0: no more",
     )
 
     @property
     def measured_iterations(self) -> int:
         """How many there are: a function of the parameters alone, so that runs with and without EEE have as many."""
-        return max(self.iterations, math.ceil(self.least_s * 1e6 / (self.sleep_us + _CALL_US)))
+        round_us = self.sleep_us + _CALL_US + self.array_byte * _GIGABIT_BYTE_US
+        return max(self.iterations, math.ceil(self.least_s * 1e6 / round_us))
 
 
 @dataclass(frozen=True, slots=True)
