@@ -48,7 +48,7 @@ class AlltoallParameters(Parameters):
         0.0,
         ge=0,
         le=3_600,
-        description="as many more iterations as pauses, 20 us a call and its bytes at 1 Gb/s need to take so long; 0: no more",
+        description="as many more iterations as pauses, 20 us a call and its bytes at 1 Gb/s need for so long; 0: none",
     )
 
     @property

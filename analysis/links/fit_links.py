@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -344,7 +344,7 @@ def link_policy(fit: PolicyFit, path: ProbedPath, lost: int, symptoms: tuple[str
             else f"Which {count} of the path's transmitters sleep cannot be told from echoes."
         )
     unknown += [f"EEE is not in force on {name}, as its switch shows: it cannot sleep." for name in path.not_in_force]
-    times: dict[str, Estimate | None] = {}
+    times: dict[str, Any] = {}
     for prefix, group, names in (("", first, _TIMES), ("card_", second, _TIMES[:3])):
         for name in names:
             found = None if group is None else getattr(group, name)

@@ -68,7 +68,9 @@ impl FromStr for Pace {
             .strip_prefix(':')
             .and_then(|rest| rest.strip_suffix("us"))
             .ok_or_else(wrong)?;
-        let plain = number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        let plain = number
+            .bytes()
+            .all(|byte| byte.is_ascii_digit() || byte == b'.');
         let bound_us: f64 = number.parse().map_err(|_| wrong())?;
         let bound = Bound {
             ns: (bound_us * 1e3).round() as u64,
@@ -119,7 +121,17 @@ mod tests {
         assert_eq!("auto:20us".parse::<Pace>().unwrap().to_string(), "auto");
         assert_eq!("auto:2us".parse(), Ok(Pace::Auto(Bound { ns: 2_000 })));
         assert_eq!("auto:0.5us".parse(), Ok(Pace::Auto(Bound { ns: 500 })));
-        for wrong in ["auto:", "auto:2", "auto:0us", "auto:2ms", "auto:1e2us", "auto:-1us", "auto:1001us", "autos", ""] {
+        for wrong in [
+            "auto:",
+            "auto:2",
+            "auto:0us",
+            "auto:2ms",
+            "auto:1e2us",
+            "auto:-1us",
+            "auto:1001us",
+            "autos",
+            "",
+        ] {
             assert!(wrong.parse::<Pace>().is_err(), "{wrong}");
         }
     }

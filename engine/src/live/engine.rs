@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use fabric::{CableId, FabricError, PortId, Ps};
-use lab_clock::SharedRate;
+use lab_clock::{Bound, SharedRate};
 use parking_lot::Mutex;
 
 use crate::core::Core;

@@ -94,7 +94,8 @@ impl LabClock {
     /// "auto", or "auto:2us", if what happens in the lab sets the rate; else empty.
     fn automatic(&self) -> String {
         let auto = self.auto.lock();
-        auto.as_ref().map_or_else(String::new, |auto| Pace::Auto(auto.bound()).to_string())
+        auto.as_ref()
+            .map_or_else(String::new, |auto| Pace::Auto(auto.bound()).to_string())
     }
 
     /// Somebody types at a switch of the lab now.
