@@ -46,7 +46,7 @@ class Alone:
         )
         ports = next((self.ports[name] for name, card in devices if not card and name in self.ports), None)
         cards = [self.cards.get(name) for name, card in devices if card]
-        known = Known(ports, cards[0] if None not in cards else None)
+        known = Known(ports, cards[0] if cards and None not in cards else None)
         return kept, None if known == Known() else known
 
 

@@ -195,8 +195,9 @@ def kinds_of(evidence: Evidence, parameters: Sequence[Parameter], blocks: Sequen
             later = times[name][1:]  # the first is the pilot's, which may have had several blocks
             first = later[-1] if later else times[name][0] / count
             narrows = _narrowed(name, names)
-            if name == PROBES:
-                narrows = {key: exponent for key, exponent in narrows.items() if key not in open_}
+            if name in (PROBES, CARDS):  # of a pair's own times the latter say only whose they are
+                says = {key: (key in open_) == (name == CARDS) or _ALONE[CARDS] in key for key in narrows}
+                narrows = {key: exponent for key, exponent in narrows.items() if says[key]}
             found.append(BlockKind(name, max(first, 1.0), count, narrows))
     power_s = next((kind.cost_s for kind in found if kind.name == POWER), 0.0)
     bit = {name: _MEAN for name in names if name.startswith("traffic: ")}
