@@ -14,6 +14,7 @@ from analysis.interval import Floats
 from analysis.links.probes import Probes
 
 _BINS: Final = 40
+_LEAST_IN_BIN: Final = 6
 _FLAT: Final = 5.0
 """In how many times the spread of the narrowest bins trials are compared."""
 
@@ -31,15 +32,19 @@ def trial_offsets_us(probes: Probes) -> Floats:
     numbers = np.unique(probes.trial)
     found = np.zeros(len(probes.rtt_us))
     used = np.flatnonzero(probes.usable & np.isfinite(probes.gap_us))
-    if len(numbers) < 2 or len(used) < _BINS:
+    bin_count = min(_BINS, len(used) // _LEAST_IN_BIN)
+    if len(numbers) < 2 or bin_count < 1:
         return found
-    bins = np.array_split(used[np.argsort(probes.gap_us[used], kind="stable")], _BINS)
+    bins = np.array_split(used[np.argsort(probes.gap_us[used], kind="stable")], bin_count)
     cells = [[probes.rtt_us[part[probes.trial[part] == one]] for one in numbers] for part in bins]
     medians = np.array([[np.median(cell) if len(cell) else np.nan for cell in row] for row in cells])
     counts = np.array([[len(cell) for cell in row] for row in cells], dtype=float)
     spreads = np.array([_spread_us(row) for row in cells])
     shared = (counts > 0).sum(axis=1) > 1
-    flat = shared & (spreads <= _FLAT * np.nanquantile(spreads, 0.25))
+    known = np.isfinite(spreads)
+    if not known.any():
+        return found
+    flat = shared & (spreads <= _FLAT * np.quantile(spreads[known], 0.25))
     medians, counts = medians[flat], counts[flat]
     compared = (counts > 0).any(axis=0)
     if not compared.any():

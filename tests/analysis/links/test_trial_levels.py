@@ -40,6 +40,15 @@ def test_a_trial_near_a_hold_is_compared_where_round_trips_do_not_depend_on_the_
     assert apart == pytest.approx(base_us, abs=0.4)
 
 
+@pytest.mark.parametrize(("echoes", "trials"), [(2, 2), (7, 2), (40, 2), (41, 20), (60, 60)])
+def test_few_echoes_are_no_reason_to_fail(echoes: int, trials: int) -> None:
+    random = np.random.default_rng(1)
+    sent = np.cumsum(random.uniform(100.0, 900.0, echoes))
+    found = trial_offsets_us(Probes.of(sent, random.normal(100.0, 0.1, echoes), trial=np.arange(echoes) % trials))
+    assert np.isfinite(found).all()
+    assert np.abs(found).max() < 1.0
+
+
 def test_one_trial_has_none() -> None:
     assert not trial_offsets_us(_trials([3.0])).any()
 
