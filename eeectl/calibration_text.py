@@ -19,6 +19,7 @@ NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "which": ("known which of them sleep", ""),
     "path_wake_us": ("sum of all wakes of a round trip", "us"),
     "largest_gap_us": ("longest pause that was tried", "us"),
+    "stream_every_us": ("time between frames of a stream that kept ports awake", "us"),
     "base_us": ("round trip awake", "us"),
     "noise_us": ("scatter of the round trips", "us"),
     "hold_us": ("idle time before sleep (hold)", "us"),
