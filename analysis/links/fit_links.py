@@ -334,8 +334,11 @@ def link_policy(fit: PolicyFit, path: ProbedPath, lost: int, symptoms: tuple[str
     count = len(first.members) if first is not None else len(_members(None, fit, path)) or 1
     unknown = list(path.unknown if first is not None else ())
     if first is not None and not (fit.which and second is not None):
+        awake = {one.end.split(":")[0] for one in fit.path if one.card and one.may_sleep is False}
         unknown += [
-            f"It is unknown whether {host}'s card sleeps: its switch has no LPI counters." for host in path.uncounted
+            f"It is unknown whether {host}'s card sleeps: its switch has no LPI counters."
+            for host in path.uncounted
+            if host not in awake
         ]
     if not fit.which:
         unknown.append(

@@ -201,6 +201,7 @@ def test_echoes_beside_a_stream_say_which_times_are_the_ports_in_a_lab_of_one_sw
     assert link.wake_us is not None
     assert link.wake_us.interval.holds(60.0)
     assert (link.card_wake_us is None) == (card_us == 0.0)
+    assert not any("card sleeps" in sentence for sentence in link.unknown)
     if card_us == 0.0:
         assert not fit_runs([plain], parts=["links"]).calibration.links["n01-n02"].which
         assert link.hold_us is not None
