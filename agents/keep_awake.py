@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import argparse
 import select
-import socket
 import time
 from collections.abc import Sequence
 
+from agents.discard import Discard
 from agents.stream import AgentError, Arguments, Column, Stop, Stream, start
 
-_DISCARD_PORT = 9
 _PAYLOAD = bytes(18)  # a frame of 60 bytes, the shortest
 _LEAST_US, _MOST_US = 20.0, 1e6
 _ROW_NS = 1_000_000_000
@@ -41,13 +40,6 @@ def _arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def _target(name: str) -> tuple[str, int]:
-    try:
-        return socket.gethostbyname(name), _DISCARD_PORT
-    except OSError:
-        raise AgentError(f"'{name}' does not resolve to an address: give one in dotted form.") from None
-
-
 class _Rounds:
     """Rounds of one interval."""
 
@@ -67,30 +59,20 @@ class _Rounds:
         return (self.start_ns, time.time_ns(), self.count, self.late, self.longest_ns, self.refused)
 
 
-def _send(link: socket.socket, where: tuple[str, int]) -> bool:
-    """Whether the kernel accepted it. The socket is not connected, so ICMP port unreachable is not reported."""
-    try:
-        link.sendto(_PAYLOAD, where)
-    except OSError:
-        return False
-    return True
-
-
 def main(words: Sequence[str]) -> int:
     """Send as the command line says."""
     given = _arguments().parse_args(words)
     if not _LEAST_US <= given.every_us <= _MOST_US:
         raise AgentError(f"--every-us is {_LEAST_US:g} to {_MOST_US:g}.", 2)
-    targets = [_target(name) for name in given.addresses]
+    link = Discard()
+    targets = [link.target(name) for name in given.addresses]
     every_ns = round(given.every_us * 1000)
-    link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    link.setblocking(False)
     stop, stream = Stop(), Stream()
     stream.header("keep_awake", COLUMNS, addresses=given.addresses, every_us=given.every_us)
     rounds, late, total = _Rounds(), 0, 0
     last_ns = due_ns = row_ns = time.monotonic_ns()
     while not stop.asked_by:
-        refused = sum(not _send(link, where) for where in targets)
+        refused = sum(not link.send(_PAYLOAD, where) for where in targets)
         now_ns = time.monotonic_ns()
         rounds.add(now_ns - last_ns, every_ns, refused)
         last_ns = now_ns

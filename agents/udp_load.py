@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import argparse
 import select
-import socket
 import time
 from collections.abc import Sequence
 
+from agents.discard import Discard
 from agents.stream import AgentError, Arguments, Column, Stop, Stream, start
 
-_DISCARD_PORT = 9
 _WIRE_BYTE = 8 + 20 + 14 + 24  # UDP, IPv4, Ethernet; preamble, FCS, gap between frames
 _TICK_S = 0.001
 _BURST_S = 0.02
@@ -43,15 +42,6 @@ def _arguments() -> argparse.ArgumentParser:
     return parser
 
 
-def _send(link: socket.socket, payload: bytes, where: tuple[str, int]) -> bool:
-    """Whether the kernel accepted it. The socket is not connected, so ICMP port unreachable is not reported."""
-    try:
-        link.sendto(payload, where)
-    except OSError:
-        return False
-    return True
-
-
 def main(words: Sequence[str]) -> int:
     """Send as the command line says."""
     given = _arguments().parse_args(words)
@@ -59,12 +49,8 @@ def main(words: Sequence[str]) -> int:
         raise AgentError("--mbps is above 0, --payload-byte 1 to 8972, --seconds not negative.", 2)
     frame_byte = given.payload_byte + _WIRE_BYTE
     payload, rate_hz = bytes(given.payload_byte), given.mbps * 1e6 / (8 * frame_byte)
-    link = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    link.setblocking(False)
-    try:
-        where = (socket.gethostbyname(given.address), _DISCARD_PORT)
-    except OSError:
-        raise AgentError(f"'{given.address}' does not resolve to an address: give one in dotted form.") from None
+    link = Discard()
+    where = link.target(given.address)
     stop, stream = Stop(), Stream()
     stream.header("udp_load", COLUMNS, address=given.address, mbps=given.mbps, payload_byte=given.payload_byte)
     begun_s = due_s = row_s = time.monotonic()
@@ -79,7 +65,7 @@ def main(words: Sequence[str]) -> int:
             late_s += (owed - most) / rate_hz
             due_s += (owed - most) / rate_hz
             owed = most
-        sent = sum(_send(link, payload, where) for _ in range(owed))
+        sent = sum(link.send(payload, where) for _ in range(owed))
         frames, refused = frames + sent, refused + owed - sent
         due_s += owed / rate_hz
         if now_s - row_s >= _ROW_S:

@@ -4,12 +4,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-from agents.recording import Recording, read_stream
+from controller.experiments.probing import read_lines
 from controller.experiments.raw_files import RawFile
 from controller.transports.agent_streams import AgentStream
 from lab.model import Host
 
-STREAM: Final = "stream.jsonl"
+STREAM_FILE: Final = "stream.jsonl"
 _LATE_SHARE: Final = 0.02
 """Of rounds, those that may be late: a stream is to be four times as fast as the hold that it defies, so that it takes
 several in a row for a port to fall asleep."""
@@ -22,7 +22,7 @@ class AwakeStream:
     """
 
     def __init__(self, source: Host, targets: tuple[Host, ...], every_us: float, folder: Path, user: str = "") -> None:
-        self._source, self._path = source, folder / STREAM
+        self._source, self._path = source, folder / STREAM_FILE
         self._file = RawFile(self._path)
         words = [*(target.data_address for target in targets), "--every-us", f"{every_us:g}"]
         self._agent = AgentStream(source, "keep_awake", words, self._file.append, user)
@@ -44,10 +44,10 @@ class AwakeStream:
             self._file.close()
 
     def why_late(self) -> str:
-        """After it has ended: why it kept no port awake, in a sentence; empty if it did."""
-        recording: Recording = read_stream(self._path.read_text(encoding="utf-8"))
+        """After it has ended: why it kept no port awake; empty if it did. Unreadable if its agent was killed."""
+        recording = read_lines(self._source.name, self._path.read_bytes(), "keep_awake")
         rounds, late = (int(recording.summary.get(name, 0)) for name in ("rounds", "late"))
-        if not recording.summary or late > _LATE_SHARE * rounds:
+        if late > _LATE_SHARE * rounds:
             return (
                 f"{self._source.name}'s stream was late in {late} of {rounds} rounds, so ports may have slept: end "
                 "what else runs there, or stream less often (stream_every_us)."

@@ -130,13 +130,13 @@ def eee_sentence(path: ProbedPath) -> str:
     return f"EEE is {' and '.join(parts)}" if parts else ""
 
 
-def read_lines(host: str, data: bytes) -> Recording:
+def read_lines(host: str, data: bytes, agent: str = "echo_probe") -> Recording:
     """Parse an agent's stream; Unreadable if it is malformed or has no summary."""
     text = data.decode("utf-8", "replace")
     try:
         recording = read_stream(text)
     except (ValueError, KeyError, json.JSONDecodeError) as error:
-        raise Unreadable(host, "echo_probe", text[:200]) from error
+        raise Unreadable(host, agent, text[:200]) from error
     if not recording.summary:
-        raise Unreadable(host, "echo_probe", "the stream has no summary: the agent was killed on the node")
+        raise Unreadable(host, agent, "the stream has no summary: the agent was killed on the node")
     return recording

@@ -1,11 +1,12 @@
 """The EEE policy of each family of switches."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from analysis.calibration import Estimate, LinkPolicy
 from analysis.report.findings.finding import Finding, listed, with_unit
 from analysis.report.report_data import ReportData
 from analysis.run_lab import lab_of_run
+from lab.model import Lab
 
 _TOPIC = "When links sleep"
 _CARDS = "hosts' cards"
@@ -19,9 +20,9 @@ def policies(data: ReportData) -> Finding:
         return Finding(
             _TOPIC, "no EEE policy was fitted: echoes after pauses, with EEE on and off, show it.", (), _MEASURE
         )
-    families = _families(data)
-    labs = (lab_of_run(run.facts) for run in data.runs)
-    hosts = {host.name for lab in labs if lab is not None for host in lab.hosts}
+    labs = [lab for lab in (lab_of_run(run.facts) for run in data.runs) if lab is not None]
+    families = _families(labs)
+    hosts = {host.name for lab in labs for host in lab.hosts}
     chosen: dict[str, tuple[str, LinkPolicy]] = {}
     for name, link in links.items():
         devices = {end.split(":")[0] for end in link.ends}
@@ -44,12 +45,9 @@ def _order(name: str, link: LinkPolicy) -> tuple[bool, bool, int, int]:
     return not link.which, "=" in name, count, -link.echo_count
 
 
-def _families(data: ReportData) -> dict[str, str]:
+def _families(labs: Sequence[Lab]) -> dict[str, str]:
     """Family of each switch of the runs' labs, to print."""
-    labs = (lab_of_run(run.facts) for run in data.runs)
-    return {
-        switch.name: str(switch.family).replace("_", " ") for lab in labs if lab is not None for switch in lab.switches
-    }
+    return {switch.name: str(switch.family).replace("_", " ") for lab in labs for switch in lab.switches}
 
 
 def _sentence(family: str, name: str, link: LinkPolicy) -> str:

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from analysis.links.probed_path import EEE_FILE, probed_path
-from controller.experiments.awake_stream import STREAM, AwakeStream
+from controller.experiments.awake_stream import STREAM_FILE, AwakeStream
 from controller.experiments.experiment import ProbeRun
 from controller.experiments.probing import eee_sentence, note_eee
 from lab.folder import find_lab, load_lab
@@ -68,6 +68,6 @@ def test_a_stream_that_kept_nothing_awake_is_seen(
         {"kind": "rows", "rows": [[refused]]},
         {"kind": "summary", "ended_by": "SIGTERM", "rounds": rounds, "late": late},
     ]
-    (tmp_path / STREAM).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    (tmp_path / STREAM_FILE).write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     assert words in stream.why_late()
     assert bool(stream.why_late()) == bool(words)
