@@ -57,7 +57,6 @@ _TURN_S: Final = 1.0
 """Longest that a turn waits for a host that has answered so far: on a busy processor that may take its time."""
 
 _BEGIN, _END = 0xFFFE, 0xFFFF
-_REPLY: Final = 1 << 31
 _SOL_PACKET, _ADD_MEMBERSHIP, _PROMISCUOUS, _OTHER_HOST = 263, 1, 1, 3
 _EVERY_PROTOCOL: Final = 3
 _RECEIVE_ERRORS: Final = 11
@@ -110,6 +109,7 @@ class Prober:
         self._interface = interface
         self._others = [number for number in range(len(peers)) if number != self._own]
         self._met: set[int] = set()
+        self._asked = 0
         self._done: set[int] = set()
         self._phase = _MEET
         self._heard_at = 0.0
@@ -269,7 +269,7 @@ class Prober:
         elif phase != _HAIL and kind == _REQUEST:
             self._send(phase, _ANSWER, sender, number)
             if phase == self._phase == _MEET and sender not in self._met:
-                self._send(_MEET, _REQUEST, sender, _REPLY | number)  # it has come late: no need to wait for our turn
+                self._ask(sender)  # it has come late: no need to wait for our turn
         elif phase == _MEET:
             self._met.add(sender)
 
@@ -288,6 +288,11 @@ class Prober:
                     self.lacks.append(_FULL)
                 continue
             return
+
+    def _ask(self, peer: int) -> None:
+        """Ask a peer to meet. No two requests have the same number: the second would count as a copy."""
+        self._send(_MEET, _REQUEST, peer, self._asked)
+        self._asked += 1
 
     def _fair_s(self, probes: int) -> float:
         """How long so many probes of this host take where all hosts send as many."""
@@ -309,17 +314,13 @@ class Prober:
         return self._phase == _DONE and len(self._done) == len(self._others)
 
     def meet(self, patience_s: float) -> None:
-        """Until every other host has answered, or no new one has for a while: they may start long after each other.
-
-        Probes have numbers of their own, so that none counts as a copy.
-        """
-        turn, known = 0, 0
+        """Until every other host has answered, or no new one has for a while: they may start long after each other."""
+        known = 0
         until = time.monotonic() + patience_s
         while len(self._met) < len(self._others) and time.monotonic() < until:
             for peer in self._others:
                 if peer not in self._met:
-                    self._send(_MEET, _REQUEST, peer, turn)
-            turn += 1
+                    self._ask(peer)
             self._serve(max(_AGAIN_S, self._fair_s(len(self._others) - len(self._met))))
             if len(self._met) > known:
                 known = len(self._met)
