@@ -1,7 +1,8 @@
-//! Operating-system primitives: clocks, locks, scheduling classes, signals, wake-ups.
+//! Operating-system primitives: clocks, locks, scheduling classes, timers of kernels, signals, wake-ups.
 
 pub mod clock;
 pub mod inherit;
+pub mod kernel_timers;
 pub mod quota;
 pub mod sched;
 pub mod signals;

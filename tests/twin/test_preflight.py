@@ -7,7 +7,7 @@ import pytest
 
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
-from twin.lab.preflight import check_paths
+from twin.lab.preflight import check_paths, check_root
 
 
 @pytest.mark.parametrize("name", ["virtual", "miwa", "koibuchi"])
@@ -22,3 +22,11 @@ def test_a_copy_of_a_lab_under_another_name_is_told_to_name_its_own_keys(tmp_pat
     hosts = tmp_path / "slower" / "hosts.yml"
     hosts.write_text(hosts.read_text().replace("/eee-testbed/virtual/", "/eee-testbed/slower/"))
     check_paths(load_lab(tmp_path / "slower"))
+
+
+def test_a_chroot_whose_root_is_no_mount_point_is_refused() -> None:
+    proc = "36 27 0:22 / /proc rw,relatime shared:5 - proc proc rw\n"
+    with pytest.raises(LabError, match="mount --bind DIR DIR"):
+        check_root(proc)
+    check_root(f"27 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw\n{proc}")
+    check_root(Path("/proc/self/mountinfo").read_text(encoding="utf-8"))

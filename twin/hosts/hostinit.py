@@ -1,9 +1,9 @@
 """Process 1 of a virtual host: builds the host's environment, starts sshd, reaps, and executes the daemon's commands.
 
-The daemon is reached over one socket, a message per datagram (JSON). Up: ``{"step": "tap"}`` with the TAP's
-descriptor, ``{"step": "up"}``, ``{"step": "down"}``, or ``{"error": sentence}``. Down: ``{"do": "configure"}`` once the
-management cable is plugged in, ``{"do": "off"}`` and ``{"do": "on"}`` for the mains. When the daemon closes its end,
-process 1 ends, and with it every process, interface and mount of the host.
+The daemon is reached over one socket, a message per datagram (JSON). Up: ``{"step": "tap", "index": number}`` with the
+descriptors of the TAP and of a netlink socket, ``{"step": "up"}``, ``{"step": "down"}``, or ``{"error": sentence}``.
+Down: ``{"do": "configure"}`` once the management cable is plugged in, ``{"do": "off"}`` and ``{"do": "on"}`` for the
+mains. When the daemon closes its end, process 1 ends, and with it every process, interface and mount of the host.
 """
 
 import errno
@@ -77,6 +77,15 @@ def _disable_ip6() -> None:
             return  # a kernel without IPv6
 
 
+def _use_reno() -> None:
+    """Let TCP's congestion window follow acknowledgements alone, whatever the machine's default is.
+
+    CUBIC leaves slow start by round trips in ms, BBR paces by what it timed: at a slow rate both by the wrong clock.
+    Simplification: nodes of today have CUBIC or BBR; while no frame is lost, Reno sends as CUBIC does.
+    """
+    Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text("reno", encoding="ascii")
+
+
 def _addresses(kit: HostKit) -> str:
     return (
         "link set lo up\n"
@@ -122,8 +131,11 @@ class _Init:
         socket.sethostname(kit.name)
         _disable_ip6()
         Path("/proc/sys/net/ipv4/ping_group_range").write_text("0 2147483647", encoding="ascii")
+        _use_reno()
         tap = open_tap(kit.interface)
-        socket.send_fds(self.channel, [json.dumps({"step": "tap"}).encode()], [tap])
+        with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, socket.NETLINK_ROUTE) as netlink:
+            message = json.dumps({"step": "tap", "index": socket.if_nametoindex(kit.interface)}).encode()
+            socket.send_fds(self.channel, [message], [tap, netlink.fileno()])
         os.close(tap)
         self.receive()  # "configure"
         subprocess.run(["ip", "-batch", "-"], input=_addresses(kit), text=True, check=True, capture_output=True)

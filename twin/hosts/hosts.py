@@ -25,13 +25,19 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(slots=True)
 class RunningHost:
-    """A running host. `tap` is the TAP's descriptor until it is taken over; `pidfd` is readable once it has ended."""
+    """A running host.
+
+    `tap` is the TAP's descriptor until it is taken over, `netlink` a socket to its kernel's routes, `index` that of the
+    TAP there; `pidfd` is readable once the host has ended.
+    """
 
     kit: HostKit
     process: Process
     pidfd: int
     channel: socket.socket
     tap: int = -1
+    netlink: int = -1
+    index: int = 0
     powered: bool = True
     up: bool = False
     on_change: list[Callable[["RunningHost"], None]] = field(default_factory=list)
@@ -46,6 +52,11 @@ class RunningHost:
         taken, self.tap = self.tap, -1
         return taken
 
+    def data_address(self) -> tuple[str, int]:
+        """Its address in the data network, and the bits of the prefix."""
+        address, bits = self.kit.data_address.split("/")
+        return address, int(bits)
+
     def cpu_s(self) -> float:
         """CPU seconds that the host has used."""
         return self.kit.group.cpu_s()
@@ -58,7 +69,7 @@ class RunningHost:
 
     def receive(self) -> None:
         """Read a message of process 1; call it when `channel` is readable. LabError if process 1 failed."""
-        data, descriptors, _, _ = socket.recv_fds(self.channel, 65_536, 1)
+        data, descriptors, _, _ = socket.recv_fds(self.channel, 65_536, 2)
         if not data:
             self.up = False
             raise LabError(f"{self.name}: its process 1 ended: see the lab's daemon.log, then bring the lab up again.")
@@ -66,7 +77,8 @@ class RunningHost:
         if "error" in message:
             raise LabError(f"a virtual host could not start: {message['error']}.")
         if message["step"] == "tap":
-            self.tap = descriptors[0]
+            self.tap, self.netlink = descriptors
+            self.index = int(message["index"])
         else:
             self.up = message["step"] == "up"
         for listener in self.on_change:
@@ -132,3 +144,6 @@ def stop_hosts(hosts: Sequence[RunningHost]) -> None:
         host.channel.close()
         if host.tap >= 0:
             os.close(host.take_tap())
+        if host.netlink >= 0:
+            os.close(host.netlink)
+            host.netlink = -1

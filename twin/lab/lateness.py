@@ -12,6 +12,7 @@ from twin.lab import lifecycle as labs
 from twin.machine.statedir import CLOCK, StateDir
 
 _SAME_RATE: Final = 0.005
+_FAST: Final = 2.0
 
 
 class Lateness:
@@ -43,23 +44,31 @@ class Lateness:
         self._before = self._counts()
         self._times_ns = self._clock()[1:]
 
-    def end(self) -> None:
-        """The trial has ended: the lab's rate is free again."""
+    def end(self) -> float | None:
+        """The trial has ended: the lab's rate is free again.
+
+        How late it was, us of lab time, if a lab that sets its own rate makes the next one slower for it; else None.
+        Its frames were (99 % of them less), or its processes waited for a processor at a time, for so long.
+        """
         with contextlib.suppress(LabError):  # a lab that has gone holds nothing
-            labs.order(self._lab, "end_trial")
+            late_us: float | None = labs.order(self._lab, "end_trial")
+            return late_us
+        return None
 
     def pace(self) -> str:
         """The rate of the lab's clock, such as "1/10 of the wall's pace"; empty at the wall's pace.
 
-        Where it has changed since `begin`, the mean, such as "0.08 times the wall's pace on average".
+        Where it has changed since `begin`, the mean, such as "0.08 times the wall's pace on average"; in whole times
+        where that is fast, as then nobody times anything, and a run need not say each small change.
         """
         rate, lab_ns, wall_ns = self._clock()
         lab_before_ns, wall_before_ns = self._times_ns
         if wall_ns > wall_before_ns:
             mean = (lab_ns - lab_before_ns) / (wall_ns - wall_before_ns)
             if abs(mean / Fraction(rate) - 1) > _SAME_RATE:
-                return f"{mean:.2g} times the wall's pace on average"
-        return "" if rate == "1" else f"{rate} of the wall's pace"
+                shown = f"{mean:.2g}" if mean < _FAST else str(round(mean))
+                return f"{shown} times the wall's pace on average"
+        return "" if rate == "1" else f"{rate} {'of' if '/' in rate else 'times'} the wall's pace"
 
     def wall_s(self) -> float:
         """The wall's monotonic time, s."""

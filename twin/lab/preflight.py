@@ -20,6 +20,7 @@ from twin.machine.statedir import running_labs
 from twin.machine.steer import listen_tcp
 
 _TUN = Path("/dev/net/tun")
+_MOUNTS = Path("/proc/self/mountinfo")
 _STATE_FOLDER = re.compile(re.escape(STATE_ROOT) + r"/([^/\s\"']+)")
 
 
@@ -61,12 +62,22 @@ def check_machine() -> None:
         raise LabError(
             f"/dev/net/tun cannot be opened ({error.strerror}): give the container the device and CAP_NET_ADMIN."
         ) from error
+    check_root(_MOUNTS.read_text(encoding="utf-8"))
     for tool, package in (("ip", "iproute2"), ("ssh", "openssh-client")):
         if shutil.which(tool) is None:
             raise LabError(f"virtual labs need the tool `{tool}`: install {package}.")
     find_sshd()
     if importlib.util.find_spec("eee_engine") is None:
         raise LabError("the engine (module eee_engine) is not built: run `make setup` in the checkout.")
+
+
+def check_root(mounts: str) -> None:
+    """Refuse a root folder that is no mount point. `mounts`: /proc/self/mountinfo, in field 5 of which is where."""
+    if not any(line.split()[4] == "/" for line in mounts.splitlines()):
+        raise LabError(
+            "the root folder here is no mount point, as in a chroot, so hosts can have no view of files of their own: "
+            "run `mount --bind DIR DIR` outside before `chroot DIR`."
+        )
 
 
 def check_paths(lab: Lab) -> None:

@@ -44,6 +44,10 @@ _LINK_POLL_S = 0.1
 _LINK_PATIENCE_S = 10.0
 
 
+def _not_kept(error: OSError) -> LabError:
+    return LabError(f"hosts cannot keep the lab's time or cpu_ratio of twin/truth.yaml: {error}.")
+
+
 class _Clock:
     """Seconds since the lab's start, on a clock that can skip the switches' first boot."""
 
@@ -128,10 +132,11 @@ class Rack:
         page, shares = self.state / CLOCK, quotas(self.lab, self.truth, cpu_groups)
         try:
             if page.exists():
-                return LabClock(page, self.engine, self._groups, shares)
+                networks = [(host.netlink, host.index, *host.data_address()) for host in self.hosts.values()]
+                return LabClock(page, self.engine, self._groups, shares, networks)
             cap_processors(shares)
         except OSError as error:
-            raise LabError(f"cpu_ratio of twin/truth.yaml cannot be kept: {error}.") from error
+            raise _not_kept(error) from error
         return None
 
     def _lab_cpu(self, host: RunningHost) -> Callable[[], float]:
@@ -228,7 +233,7 @@ class Rack:
         except ValueError as error:
             raise LabError(f"{error}.") from error
         except OSError as error:
-            raise LabError(f"cpu_ratio of twin/truth.yaml cannot be kept: {error}.") from error
+            raise _not_kept(error) from error
         return self.clock_keeper.rate()
 
     def _work(self, request: Mapping[str, Any], _descriptor: int) -> None:
@@ -241,9 +246,8 @@ class Rack:
         if self.clock_keeper is not None:
             self.clock_keeper.hold(int(request["process"]), timed=bool(request["timed"]))
 
-    def _end_trial(self, _request: Mapping[str, Any], _descriptor: int) -> None:
-        if self.clock_keeper is not None:
-            self.clock_keeper.release()
+    def _end_trial(self, _request: Mapping[str, Any], _descriptor: int) -> float | None:
+        return None if self.clock_keeper is None else self.clock_keeper.release()
 
     def _start_agents(self) -> None:
         try:

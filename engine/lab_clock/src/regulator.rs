@@ -2,7 +2,7 @@
 //!
 //! While frames or processes are busy, the rate falls until the latest frames and the waits for a processor are below
 //! a bound in lab time, and rises slowly again while they are far below. Where nothing but meters and timers happens
-//! it doubles again and again, up to the wall's pace while somebody attends, up to 10 while a collector asks devices, else up to
+//! it doubles again and again, up to the wall's pace while somebody attends, up to 12 while a collector asks devices, else up to
 //! [`Rate::FASTEST`]; the next frame, or a busy process, ends that.
 //!
 //! While a trial times frames or ranks, the rate is held: echoes and run times that are compared must meet one rate, as
@@ -23,6 +23,9 @@ pub const FIRST_BUSY: f64 = 0.1;
 /// Lateness is judged over this many frames, or this long (wall).
 const ENOUGH_FRAMES: u64 = 200;
 const WINDOW_NS: i64 = 100_000_000;
+/// So many trials on time, one after the other, make the next one faster. A run has trials that load the lab much and
+/// little, and all of them are to meet one rate.
+const SETTLED: u32 = 6;
 /// Few frames judge only if they are this many times too late.
 const FAR: u64 = 4;
 const FEW_FRAMES: u64 = 10;
@@ -35,7 +38,7 @@ const FEW_CORES: f64 = 0.2;
 /// While meters are read processors in use are averaged over this long (wall): whoever asks many devices at once makes peaks.
 const AVERAGE_NS: f64 = 200e6;
 /// The fastest rate while a collector asks: it computes at the wall's pace, and is not one of the lab's processes.
-const ASKED: f64 = 10.0;
+const ASKED: f64 = 12.0;
 /// A thread that sleeps 10 ms and wakes after so long (wall) shares its processor: no haste then.
 const OVERSLEPT_NS: i64 = 30_000_000;
 /// A collector that asked so long ago (wall) still asks.
@@ -89,7 +92,13 @@ pub struct Regulator {
     rate: f64,
     busy_rate: f64,
     trial_rate: f64,
+    /// Trials in a row that were far from late.
+    settled: u32,
     held: bool,
+    /// Meters alone are read now.
+    reading: bool,
+    /// The rate at which they were read last.
+    reading_rate: f64,
     window_ns: i64,
     window_frames: u64,
     busy: bool,
@@ -109,7 +118,10 @@ impl Regulator {
             rate: rate.factor(),
             busy_rate: first_busy(bound),
             trial_rate: first_busy(bound),
+            settled: 0,
             held: false,
+            reading: false,
+            reading_rate: 1.0,
             window_ns: 0,
             window_frames: 0,
             busy: false,
@@ -152,26 +164,34 @@ impl Regulator {
     /// A trial begins.
     pub fn hold(&mut self) {
         self.held = true;
+        self.reading = false;
         self.rate = self.trial_rate;
         self.busy = true;
     }
 
-    /// The trial has ended, with this lateness from its begin on: a late one makes the next one slower, one that was
-    /// far from late lets it be faster, up to [`FIRST_BUSY`].
-    pub fn release(&mut self, late: &WindowLateness) {
+    /// The trial has ended, with this lateness from its begin on: a late one makes the next one slower, several in a row
+    /// that were far from late let it be faster, up to [`FIRST_BUSY`].
+    ///
+    /// How late it was (lab time), if it was too late and the next one is slower; else None.
+    pub fn release(&mut self, late: &WindowLateness) -> Option<u64> {
         if !self.held {
-            return;
+            return None;
         }
         self.held = false;
         let worst_ns = self.worst_ns(late);
         let late_ns = self.bound.ns();
+        let far_from_late = worst_ns < late_ns / 3;
+        self.settled = if far_from_late { self.settled + 1 } else { 0 };
+        let met = self.rate;
         if worst_ns > late_ns {
             self.trial_rate = (self.rate * self.slowing(worst_ns)).max(Rate::SLOWEST.factor());
-        } else if worst_ns < late_ns / 3 {
+        } else if self.settled >= SETTLED {
+            self.settled = 0;
             self.trial_rate = (self.trial_rate * 1.5).min(first_busy(self.bound));
         }
         self.hush();
         self.restart_window();
+        (worst_ns > late_ns && self.trial_rate < met).then_some(worst_ns)
     }
 
     /// The latest frames and the waits, in lab time.
@@ -193,13 +213,14 @@ impl Regulator {
             return false;
         }
         if seen.work == Work::Between {
-            self.at_the_walls_pace();
+            self.prepare();
             return false;
         }
         if seen.work == Work::Meters {
             self.hasten(seen);
             return false;
         }
+        self.reading = false;
         if seen.frames == 0 && self.slowed(seen) {
             return false;
         }
@@ -230,9 +251,13 @@ impl Regulator {
         slower
     }
 
-    /// As fast as the processors allow, whatever frames come: nobody times them.
+    /// As fast as the processors allow, whatever frames come: nobody times them. From half the rate of the last time on.
     fn hasten(&mut self, seen: &Observation) {
         self.busy = false;
+        if !self.reading {
+            self.reading = true;
+            self.rate = self.rate.max(self.reading_rate / 2.0);
+        }
         self.rate = self.rate.max(1.0);
         let seen = Observation {
             cores: self.cores,
@@ -243,11 +268,13 @@ impl Regulator {
         } else if !self.slowed(&seen) {
             self.silence(&seen);
         }
+        self.reading_rate = self.rate;
     }
 
     /// Whoever measures prepares a trial now.
     pub fn prepare(&mut self) {
         if !self.held {
+            self.reading = false;
             self.at_the_walls_pace();
         }
     }
@@ -407,9 +434,10 @@ mod tests {
                     prop_assert_eq!(regulator.rate(), rate);
                 }
                 let late_ns = (late_us * 1e3 * rate.factor()) as u64;
-                regulator.release(&WindowLateness { frames_ns: late_ns, waited_ns: 0 });
+                let found = regulator.release(&WindowLateness { frames_ns: late_ns, waited_ns: 0 });
                 regulator.hold();
                 let next = regulator.rate();
+                prop_assert_eq!(found, next.factor().lt(&rate.factor()).then_some(late_ns), "to be tried again");
                 if late_ns > LATE_NS {
                     prop_assert!(next.factor() < rate.factor() || rate == Rate::SLOWEST);
                 } else {
@@ -425,13 +453,13 @@ mod tests {
         let mut regulator = Regulator::new(Rate::FASTEST, Bound::USUAL);
         regulator.prepare();
         assert_eq!(regulator.rate(), Rate::WALL);
-        let ten = Rate::new(10, 1).unwrap();
+        let fast = Rate::new(12, 1).unwrap();
         for (work, frames, cores, rate) in [
             (Work::Between, 50, 1.5, Rate::WALL),
             (Work::Meters, 50, 1.5, Rate::WALL),
-            (Work::Meters, 1, 0.01, ten),
+            (Work::Meters, 1, 0.01, fast),
             (Work::Between, 1, 0.01, Rate::WALL),
-            (Work::Meters, 0, 0.01, ten),
+            (Work::Meters, 0, 0.01, fast),
         ] {
             let seen = Observation {
                 work,
@@ -451,7 +479,7 @@ mod tests {
                 ..tick(0, cores, false)
             });
         }
-        assert_eq!(regulator.rate(), ten, "peaks while all devices are asked");
+        assert_eq!(regulator.rate(), fast, "peaks while all devices are asked");
         regulator.observe(&Observation {
             work: Work::Meters,
             wall_ns: 2 * OVERSLEPT_NS,
@@ -461,6 +489,31 @@ mod tests {
         regulator.hold();
         regulator.prepare();
         assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
+    }
+
+    #[test]
+    fn meters_are_read_from_half_the_last_rate_on_unless_that_was_too_fast() {
+        let meters = Observation {
+            work: Work::Meters,
+            ..tick(0, 0.01, false)
+        };
+        let mut regulator = Regulator::new(Rate::WALL, Bound::USUAL);
+        for _ in 0..300 {
+            regulator.observe(&meters);
+        }
+        regulator.prepare();
+        assert_eq!(regulator.rate(), Rate::WALL);
+        regulator.observe(&meters);
+        assert_eq!(regulator.rate(), Rate::new(6, 1).unwrap());
+        regulator.observe(&Observation {
+            wall_ns: 2 * OVERSLEPT_NS,
+            ..meters
+        });
+        regulator.observe(&meters);
+        assert_eq!(regulator.rate(), Rate::WALL);
+        regulator.prepare();
+        regulator.observe(&meters);
+        assert_eq!(regulator.rate(), Rate::WALL);
     }
 
     #[test]
@@ -477,11 +530,34 @@ mod tests {
         assert_eq!(regulator.rate(), Rate::FASTEST);
         regulator.hold();
         assert_eq!(regulator.rate(), Rate::new(1, 40).unwrap());
-        for _ in 0..4 {
+        for number in 1..=4 * SETTLED {
+            let before = regulator.rate();
             regulator.release(&WindowLateness::default());
             regulator.hold();
+            assert_eq!(
+                regulator.rate() == before,
+                number % SETTLED != 0,
+                "{number}"
+            );
         }
         assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
+        for number in 1..=4 * SETTLED {
+            let late_ns = if number % SETTLED == 0 {
+                2 * LATE_NS
+            } else {
+                0
+            };
+            let before = regulator.rate();
+            regulator.release(&WindowLateness {
+                frames_ns: late_ns,
+                waited_ns: 0,
+            });
+            regulator.hold();
+            assert!(
+                !regulator.rate().faster_than(before),
+                "one of {SETTLED} is late"
+            );
+        }
     }
 
     #[test]
@@ -525,7 +601,7 @@ mod tests {
                 ..tick(0, 0.01, false)
             });
         }
-        assert_eq!(regulator.rate(), Rate::new(10, 1).unwrap());
+        assert_eq!(regulator.rate(), Rate::new(12, 1).unwrap());
     }
 
     #[test]

@@ -6,6 +6,7 @@ what is wrong and what to do. Methods may be called from any thread; configurati
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from typing import Literal, TypedDict
 
 class FabricError(ValueError): ...
@@ -342,12 +343,16 @@ class LabClock:
         engine: Engine,
         groups: PathLike[str] | str,
         quotas: Sequence[tuple[PathLike[str] | str, float]],
+        networks: Sequence[tuple[int, int, str, int]],
     ) -> None:
         """Keep the clock on the page of this path.
 
         The engine lives by it. `groups` is the folder of the hosts' control groups. `quotas` are (folder of a control
-        group with a CPU controller, ratio): the group may use ratio cores in lab time. OSError if the page cannot be
-        written or is not a lab's clock, or a quota cannot be set.
+        group with a CPU controller, ratio): the group may use ratio cores in lab time. `networks` are (netlink socket
+        of a host's network namespace, index of the interface, IPv4 address, bits of the prefix) of the hosts' data
+        networks: timers of TCP and ARP there follow the rate, and TCP acknowledges without delay. OSError if the page
+        cannot be written or is not a lab's clock, or a quota or a timer cannot be set; ValueError for what is no IPv4
+        address or no descriptor.
         """
     @staticmethod
     def create(path: PathLike[str] | str) -> None:
@@ -371,8 +376,8 @@ class LabClock:
 
         While a timed one lasts the rate is held. While meters alone measure, it is the wall's or faster.
         """
-    def release(self) -> None:
-        """The trial has ended."""
+    def release(self) -> float | None:
+        """The trial has ended. How late it was, us of lab time, if "auto" makes the next one slower for it; else None."""
     def attended(self) -> None:
         """Somebody types at a switch now: for 10 s "auto" is no faster than the wall, unless a process measures there."""
     def close(self) -> None:

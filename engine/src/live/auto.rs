@@ -20,6 +20,7 @@ use crate::live::control::Control;
 use crate::live::lateness::Lateness;
 use crate::live::room::threads_in;
 use crate::os::clock::process_cpu_ns;
+use crate::os::kernel_timers::KernelTimers;
 use crate::os::quota::Quotas;
 use crate::os::sched::waits_of;
 
@@ -81,13 +82,18 @@ impl Default for Attention {
 pub struct Clockwork {
     keeper: Keeper,
     quotas: Quotas,
+    timers: KernelTimers,
 }
 
 impl Clockwork {
-    /// A clock, and the quotas of the hosts' processors.
+    /// A clock, the quotas of the hosts' processors, and their kernels' timers.
     #[must_use]
-    pub fn new(keeper: Keeper, quotas: Quotas) -> Self {
-        Self { keeper, quotas }
+    pub fn new(keeper: Keeper, quotas: Quotas, timers: KernelTimers) -> Self {
+        Self {
+            keeper,
+            quotas,
+            timers,
+        }
     }
 
     /// The clock.
@@ -99,10 +105,11 @@ impl Clockwork {
     /// Set the rate.
     ///
     /// # Errors
-    /// A quota cannot be set; the rate is.
+    /// A quota or a timer cannot be set; the rate is.
     pub fn set(&self, rate: Rate) -> std::io::Result<()> {
         self.keeper.set(rate);
-        self.quotas.apply(rate.factor())
+        let quotas = self.quotas.apply(rate.factor());
+        self.timers.apply(rate.factor()).and(quotas)
     }
 }
 
@@ -151,7 +158,7 @@ impl Shared {
             if let Err(error) = self.clockwork.set(rate) {
                 self.control.alarm(
                     self.control.core.clock().now(),
-                    format!("a host's share of processors could not be set: {error}"),
+                    format!("a host's processors or timers could not follow the rate: {error}"),
                 );
             }
         }
@@ -176,21 +183,21 @@ impl Shared {
         });
     }
 
-    fn release(&self) {
-        self.change(|state| self.end_trial(state));
+    fn release(&self) -> Option<u64> {
+        self.change(|state| self.end_trial(state))
     }
 
-    fn end_trial(&self, state: &mut State) {
-        let Some(trial) = state.trial.take() else {
-            return;
-        };
-        if let Some(mut window) = trial.window {
+    /// How late the trial was, if it was too late and the next one is slower.
+    fn end_trial(&self, state: &mut State) -> Option<u64> {
+        let trial = state.trial.take()?;
+        let late_ns = trial.window.and_then(|mut window| {
             let late = window.lateness(&self.control, &self.groups);
-            state.regulator.release(&late);
-        }
+            state.regulator.release(&late)
+        });
         if state.work() == Work::Between {
             state.regulator.prepare();
         }
+        late_ns
     }
 
     /// Look at a trial, if there is one: at waits of processes that may end before it; and at who has ended.
@@ -274,9 +281,10 @@ impl Auto {
         self.shared.hold(process, timed);
     }
 
-    /// The trial has ended.
-    pub fn release(&self) {
-        self.shared.release();
+    /// The trial has ended. How late it was, ns of lab time, if that was too late and the next one is slower; else None.
+    #[must_use]
+    pub fn release(&self) -> Option<u64> {
+        self.shared.release()
     }
 }
 

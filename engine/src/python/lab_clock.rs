@@ -1,5 +1,7 @@
 //! `LabClock`: lab time, as the lab's daemon keeps it.
 
+use std::net::Ipv4Addr;
+use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,6 +12,7 @@ use pyo3::prelude::*;
 
 use crate::live::auto::{Attention, Auto, Clockwork};
 use crate::live::engine::Live;
+use crate::os::kernel_timers::{HostNetwork, KernelTimers};
 use crate::os::quota::Quotas;
 use crate::python::engine::PyEngine;
 
@@ -19,6 +22,25 @@ pub static LIBRARY: &[u8] = include_bytes!(env!("LAB_CLOCK_LIBRARY"));
 fn pace_of(text: &str) -> PyResult<Pace> {
     text.parse::<Pace>()
         .map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+fn network_of(
+    (netlink, interface, address, prefix): (i32, u32, String, u8),
+) -> PyResult<HostNetwork> {
+    if netlink < 0 {
+        return Err(PyValueError::new_err("a host's netlink socket is not open"));
+    }
+    // SAFETY: the caller's descriptor is open during the call; a copy of it is kept.
+    let netlink = unsafe { BorrowedFd::borrow_raw(netlink) }.try_clone_to_owned()?;
+    let address = address
+        .parse::<Ipv4Addr>()
+        .map_err(|error| PyValueError::new_err(format!("{address}: {error}")))?;
+    Ok(HostNetwork {
+        netlink,
+        interface,
+        address,
+        prefix,
+    })
 }
 
 /// A lab's clock: keeps the lease while it lives; when it is dropped, lab time goes on at the wall's pace.
@@ -35,21 +57,30 @@ pub struct LabClock {
 #[pymethods]
 impl LabClock {
     /// Keep the clock on the page of this path. The engine lives by it; `groups` is the folder of its hosts' control
-    /// groups, `quotas` are (folder of a control group, ratio). OSError if the page cannot be written or is not a lab's
-    /// clock, or a quota cannot be set.
+    /// groups, `quotas` are (folder of a control group, ratio), `networks` (netlink socket, index of the interface,
+    /// address, bits of the prefix) of hosts' data networks. OSError if the page cannot be written or is not a lab's
+    /// clock, or a quota or a kernel's timer cannot be set; ValueError for what is no IPv4
+    /// address or no descriptor.
     #[new]
     fn new(
         path: PathBuf,
         engine: Py<PyEngine>,
         groups: PathBuf,
         quotas: Vec<(PathBuf, f64)>,
+        networks: Vec<(i32, u32, String, u8)>,
     ) -> PyResult<Self> {
+        let timers = KernelTimers::new(
+            networks
+                .into_iter()
+                .map(network_of)
+                .collect::<PyResult<_>>()?,
+        );
         let writer = Writer::open(&path).map_err(|error| PyOSError::new_err(error.to_string()))?;
         let live = engine.get().live();
         let reader = Reader::open(&path).map_err(|error| PyOSError::new_err(error.to_string()))?;
         let keeper = Keeper::start(writer)?;
         live.follow(keeper.shared_rate());
-        let clockwork = Clockwork::new(keeper, Quotas::new(quotas));
+        let clockwork = Clockwork::new(keeper, Quotas::new(quotas), timers);
         clockwork.set(Rate::WALL)?;
         Ok(Self {
             live,
@@ -122,13 +153,13 @@ impl LabClock {
         });
     }
 
-    /// The trial has ended.
-    fn release(&self, py: Python<'_>) {
+    /// The trial has ended. How late it was, us of lab time, if "auto" makes the next one slower for it; else None.
+    fn release(&self, py: Python<'_>) -> Option<f64> {
         py.detach(|| {
-            if let Some(auto) = &*self.auto.lock() {
-                auto.release();
-            }
-        });
+            let auto = self.auto.lock();
+            let late_ns = auto.as_ref().and_then(Auto::release);
+            late_ns.map(|ns| ns as f64 / 1e3)
+        })
     }
 
     /// Lab time runs at the wall's pace from now on.

@@ -38,6 +38,56 @@ waits = {
 }
 print(json.dumps({"began": began, "ended": time.monotonic_ns(), "waits": waits}))
 """
+_SPINS = """
+import json, os, select, socket, subprocess, sys, time
+ours, theirs = socket.socketpair()
+poll = select.poll()
+poll.register(ours, select.POLLIN)
+def at_once(count, between=lambda: None):
+    found = 0
+    for _ in range(count):
+        between()
+        before = time.monotonic_ns()
+        poll.poll(0)
+        found += time.monotonic_ns() - before < 1000
+    return found
+first = at_once(300)
+theirs.send(b"x")
+poll.poll(0)
+ours.recv(1)
+again, computing = at_once(300), at_once(300, lambda: sum(range(2000)))
+os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
+runs = [sys.executable, "-c", "print(1, flush=True)\\nwhile True: pass"]
+with subprocess.Popen(runs, stdout=subprocess.PIPE) as busy:
+    busy.stdout.readline()
+    yielding = at_once(300, os.sched_yield)
+    busy.kill()
+print(json.dumps({"first": first, "again": again, "computing": computing, "yielding": yielding}))
+"""
+_CONGESTION = "net.ipv4.tcp_congestion_control"
+_ANSWERS = """
+import json, socket, time
+def delayed():
+    names, values = [line.split() for line in open("/proc/net/netstat") if line.startswith("TcpExt")]
+    return int(values[names.index("DelayedACKs")])
+listening = socket.create_server((socket.gethostbyname(socket.gethostname()), 5000))
+print(listening.getsockname()[0], flush=True)
+peer, _ = listening.accept()
+before, answers = delayed(), 0
+while peer.recv(1):
+    if answers >= 30:
+        time.sleep(0.01)  # 100 ms of the wall, in which a delayed acknowledgement would pass
+    peer.send(b"x")
+    answers += 1
+print(json.dumps({"answers": answers, "delayed": delayed() - before}))
+"""
+_ASKS = """
+import socket, sys
+with socket.create_connection((sys.argv[1], 5000)) as peer:
+    for _ in range(40):
+        peer.send(b"x")
+        peer.recv(1)
+"""
 
 
 def _waits_hold(told: str, page: Path, before_ns: int) -> None:
@@ -90,6 +140,59 @@ def test_kernel_stamps_are_in_lab_time(clocked: tuple[str, Path, Path], eeectl: 
     assert done.returncode == 0, done.stdout + done.stderr
     least_ms = float(re.search(r"= ([\d.]+)/", done.stdout)[1])  # type: ignore[index]
     assert 0 < least_ms < 100
+
+
+@pytest.mark.parametrize(("rate", "slower"), [("1/10", 10), ("1", 1), ("1/100", 100), ("20", 0.05)])
+def test_timers_of_the_hosts_kernels_follow_the_rate(
+    at_a_tenth: tuple[str, Path, Path], eeectl: Eeectl, rate: str, slower: float
+) -> None:
+    name, _, _ = at_a_tenth
+    assert eeectl("lab", "clock", name, rate).returncode == 0
+    for host in ("n01", "n04"):
+        routes = json.loads(eeectl("lab", "exec", host, "--lab", name, "--", "ip", "-j", "route").stdout)
+        (metrics,) = next(route["metrics"] for route in routes if route["dev"] == "eth0")
+        assert metrics["rto_min"] == 200 * slower
+        shown = eeectl("lab", "exec", host, "--lab", name, "--", "ip", "ntable", "show", "dev", "eth0").stdout
+        arp = shown.partition("inet arp_cache")[2]
+        assert int(re.search(r"base_reachable (\d+)", arp)[1]) == 30_000 * slower  # type: ignore[index]
+        assert int(re.search(r"delay_probe (\d+)", arp)[1]) == pytest.approx(5_000 * slower, abs=4)  # type: ignore[index]
+    assert "metrics" not in next(route for route in routes if route["dev"] == "mgmt0")
+
+
+def test_no_acknowledgement_comes_in_a_pause(
+    clocked: tuple[str, Path, Path], eeectl: Eeectl, eeectl_environment: dict[str, str]
+) -> None:
+    """A kernel waits 40 ms of the wall for data to carry it: at 1/100 it would come after 0.4 ms, and wake links."""
+    name, _, _ = clocked
+    argv = [sys.executable, "-m", "eeectl.cli", "lab", "exec", "n02", "--lab", name, "--", "python3", "-c", _ANSWERS]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True, env=eeectl_environment) as served:
+        assert served.stdout is not None
+        address = served.stdout.readline().strip()
+        asked = eeectl("lab", "exec", "n01", "--lab", name, "--", "python3", "-c", _ASKS, address)
+        assert asked.returncode == 0, asked.stderr
+        told = json.loads(served.stdout.read())
+    assert told["answers"] == 40
+    assert told["delayed"] == 0
+    assert "reno" in eeectl("lab", "exec", "n01", "--lab", name, "--", "sysctl", _CONGESTION).stdout
+
+
+@pytest.mark.parametrize("environment", [(), ("env", "OMPI_COMM_WORLD_LOCAL_SIZE=1")])
+def test_a_program_that_spins_leaves_the_processor_and_one_that_computes_does_not(
+    at_a_tenth: tuple[str, Path, Path], eeectl: Eeectl, environment: tuple[str, ...]
+) -> None:
+    """MPI's ranks poll in vain: after 64 polls, and after a message soon again, most wait for 2 us of lab time.
+
+    One that is alone on its host waits for longer. Time in which others run, as a rank yields to them, is not its own.
+    """
+    name, _, _ = at_a_tenth
+    assert eeectl("lab", "clock", name, "1/100").returncode == 0
+    done = eeectl("lab", "exec", "n01", "--lab", name, "--", *environment, "python3", "-c", _SPINS)
+    assert done.returncode == 0, done.stderr
+    polls_at_once = json.loads(done.stdout)
+    assert 16 < polls_at_once["first"] < 150
+    assert polls_at_once["again"] < 150
+    assert polls_at_once["computing"] > 200
+    assert polls_at_once["yielding"] < 150
 
 
 def test_a_switchs_uptime_passes_at_the_labs_pace(clocked: tuple[str, Path, Path], eeectl: Eeectl) -> None:

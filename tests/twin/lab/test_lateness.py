@@ -54,6 +54,13 @@ def test_a_rate_that_changed_is_told_by_its_mean(clock: _Clock) -> None:
     assert monitor.pace() == "0.04 times the wall's pace on average"
     clock.go_on(1.0, "1", 1.0)
     assert monitor.pace() == "0.23 times the wall's pace on average"
+    monitor.begin(timed=False)
+    clock.go_on(1.0, "1", 1.0)
+    clock.go_on(10.0, "12", 12.0)
+    assert monitor.pace() == "11 times the wall's pace on average"
+    monitor.begin(timed=False)
+    clock.go_on(3.0, "12", 12.0)
+    assert monitor.pace() == "12 times the wall's pace"
 
 
 def test_a_lab_without_a_clock_has_the_walls_pace(clock: _Clock, tmp_path: Path) -> None:

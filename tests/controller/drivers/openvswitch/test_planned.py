@@ -74,6 +74,8 @@ def test_frames_take_the_planned_trees_and_nobody_hears_what_is_not_theirs(ring:
         assert capture.lost() == 0
     finally:
         capture.close()
+    copies = Counter((one.place, one.vid, one.frame) for one in seen if agents.all_pairs.udp_payload(one.frame))
+    assert set(copies.values()) == {1}, "a frame passed a trunk twice"
     assert verdict.healthy, verdict.complaints
     assert not verdict.blind
     trees = {vlan.vid: vlan.links for vlan in vlans.vlans}
@@ -83,8 +85,6 @@ def test_frames_take_the_planned_trees_and_nobody_hears_what_is_not_theirs(ring:
     topology = Topology.of(ring.lab)
     macs = {host.mac: vlans.pvids[host.name] for host in topology.hosts.values()}
     assert all(one.vid == macs[one.frame[6:12]] for one in seen if one.frame[6:12] in macs)
-    copies = Counter((one.place, one.vid, one.frame) for one in seen if agents.all_pairs.udp_payload(one.frame))
-    assert set(copies.values()) == {1}, "a frame passed a trunk twice"
 
 
 def test_links_go_off_and_on_under_traffic(ring: Rack) -> None:
