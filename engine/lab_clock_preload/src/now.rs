@@ -55,6 +55,7 @@ fn open() {
 static AT_START: extern "C" fn() = {
     extern "C" fn at_start() {
         page();
+        crate::idle::at_start();
     }
     at_start
 };
