@@ -104,11 +104,15 @@ class SlotQueue:
     def failed(self, slot: Slot) -> bool:
         """Record that the slot's trial is not valid, or no longer; whether the slot will be repeated."""
         self._done.discard(slot.number)
-        if self._tries.get(slot.number, 0) > self._retries:
+        if not self.may_repeat(slot):
             return False
         if slot not in self._repeats:
             self._repeats.append(slot)
         return True
+
+    def may_repeat(self, slot: Slot) -> bool:
+        """Whether the slot has a try left."""
+        return self._tries.get(slot.number, 0) <= self._retries
 
     def gave_up(self, slot: Slot) -> None:
         """Record that the slot's trial is not valid, and that it will not be repeated."""

@@ -248,12 +248,13 @@ class Guards(_Part):
     """What makes a trial invalid, and how often it is repeated at the end of its block.
 
     `retry_failed`: whether a trial that failed, such as one whose program ended with an error, is repeated, too.
-    On a virtual lab, at most `twin_late_share` of a trial's frames may be delivered more than `twin_late_us` late. Of a
-    program's time, its ranks may wait for a processor for at most `processor_wait_share`, and at most `slow_share` may
-    pass in iterations that are far slower than the median; a node may lose at most `steal_share` of its processors to
-    its hypervisor. Programs that do not report these figures are not judged by them. Ranks of a virtual lab share one
-    machine's processors: there `processor_wait_share` is noted and ends no trial, and at the wall's pace so are the
-    other two.
+    On a virtual lab, at most `twin_late_share` of a trial's frames may be delivered more than `twin_late_us` late; and
+    where the lab sets its own rate, a trial after which its time slows down, as frames or ranks were too late for that
+    rate, is repeated while retries are left. Of a program's time, its ranks may wait for a processor for at most
+    `processor_wait_share`, and at most `slow_share` may pass in iterations that are far slower than the median; a node
+    may lose at most `steal_share` of its processors to its hypervisor. Programs that do not report these figures are
+    not judged by them. Ranks of a virtual lab share one machine's processors: there `processor_wait_share` is noted and
+    ends no trial, and at the wall's pace so are the other two.
     """
 
     retries: int = Field(default=2, ge=0, le=20)

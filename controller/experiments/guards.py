@@ -63,8 +63,8 @@ class LatenessMonitor(Protocol):
     def begin(self, *, timed: bool) -> None:
         """A trial or a wait begins: start observing. While it times frames or ranks, lab time must run at one rate."""
 
-    def end(self) -> None:
-        """It has ended."""
+    def end(self) -> float | None:
+        """It has ended. How late it was, us, if lab time runs slower in the next one for it; else None."""
 
     def pace(self) -> str:
         """How fast the lab's time runs now, such as "1/10 of the wall's pace"; empty at the wall's pace."""
@@ -228,7 +228,8 @@ class TrialMonitor:
     """Observes the timed part of one trial, within its context: jumps of the clock, lateness of a virtual lab.
 
     `timed`: the trial times frames or ranks, so that lateness spoils it; meters do not mind. At the end of the context
-    `violation` says in one sentence what made the trial invalid, or is empty, and `pace` how fast the lab's time ran.
+    `violation` says in one sentence what made the trial invalid, or is empty, `late` that lab time runs slower in the
+    next one, so that this one is better tried again, and `pace` how fast it ran.
     """
 
     def __init__(
@@ -240,6 +241,7 @@ class TrialMonitor:
         self._lateness_monitor = lateness_monitor
         self._ahead_ns = clock.system_ahead_ns()
         self.violation = ""
+        self.late = ""
         self.pace = ""
 
     def __enter__(self) -> Self:
@@ -255,8 +257,10 @@ class TrialMonitor:
                 self.violation = self._violation()
                 self.pace = "" if self._lateness_monitor is None else self._lateness_monitor.pace()
         finally:
-            if self._lateness_monitor is not None:
-                self._lateness_monitor.end()
+            late_us = None if self._lateness_monitor is None else self._lateness_monitor.end()
+            if late_us is not None:
+                late = f"its frames or ranks were late by {late_us:.3g} us of lab time"
+                self.late = f"{late}, which runs slower from then on."
 
     def _violation(self) -> str:
         jump_s = (self._clock.system_ahead_ns() - self._ahead_ns) / _NS

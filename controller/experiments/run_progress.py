@@ -92,7 +92,7 @@ class RunProgress:
         if not self._plain or now_s - self._line_s < _LINE_EVERY_S:
             return
         self._line_s = now_s
-        self.say(f"{done} of {self._total}: {words}{'; ' if left else ''}{left}")
+        self.say(f"{done} of {self._total}: " + (f"{words.removesuffix('.')}; {left}" if left else words))
 
     def begin(self, doing: str, rounds: int) -> None:
         """Show a change of the lab that takes a number of rounds."""

@@ -193,7 +193,8 @@ class Runner:
                 folder = trial_folder(self.run.folder, number)
                 if self.experiment.measure.probe is not None:
                     self._note_eee(slot, folder)
-                done, violation, pace_notes = self._monitored(slot, folder)
+                monitor = TrialMonitor(self.experiment.guards, self.run.clock, self.lateness_monitor, timed=self._timed)
+                done = measure(self.experiment, self.lab, slot, folder, self.run.clock, monitor)
         except (Stopped, RollbackFailed, JournalFailed, RunFolderFailed):
             raise
         except (LabError, OSError) as error:
@@ -203,21 +204,22 @@ class Runner:
                 else f"its files could not be written: {error.strerror or error}."
             )
             return TrialEnded(number, "failed", why, from_ns, self.run.clock.now_ns())
-        for note in pace_notes:
+        said = self._timed or not self._pace  # each window of a meter goes at a pace of its own
+        pace_notes = tuple(self._changed_pace(monitor.pace))
+        for note in pace_notes if said else ():
             self.progress.say(note)
-        for note in (*unsteady, *done.notes, *pace_notes, *self._shared_processors(done)):
+        too_late, late_notes = self._too_late(slot, monitor.late)
+        for note in (*unsteady, *done.notes, *pace_notes, *late_notes, *self._shared_processors(done)):
             self.run.event(EventKind.TRIAL_NOTE, trial=number, note=note)
-        why = done.why or violation or self._why_invalid(done)
+        why = done.why or monitor.violation or self._why_invalid(done) or too_late
         state: TrialState = "invalid" if why else "valid"
         answer = done.answer_right, done.figures, done.loop_ns
         return TrialEnded(number, state, why, done.begun_ns, done.ended_ns, *answer)
 
-    def _monitored(self, slot: Slot, folder: Path) -> tuple[Measured, str, tuple[str, ...]]:
-        """What a trial measured, what made it invalid meanwhile, and notes on the pace of the lab's time."""
-        timed = self.experiment.measure.window is None
-        monitor = TrialMonitor(self.experiment.guards, self.run.clock, self.lateness_monitor, timed=timed)
-        done = measure(self.experiment, self.lab, slot, folder, self.run.clock, monitor)
-        return done, monitor.violation, tuple(self._changed_pace(monitor.pace))
+    @property
+    def _timed(self) -> bool:
+        """Trials time frames or ranks; windows of meters do not."""
+        return self.experiment.measure.window is None
 
     @contextmanager
     def _looped(self, slot: Slot, number: int) -> Iterator[tuple[str, ...]]:
@@ -262,6 +264,12 @@ class Runner:
             self._pace = pace
             shown = pace or "the wall's pace"
             yield f"from this trial on, lab time runs at {shown}."
+
+    def _too_late(self, slot: Slot, late: str) -> tuple[str, tuple[str, ...]]:
+        """Why a trial is invalid after which a lab slows its time down; without retries, a note that it counts."""
+        if late and not self._queue.may_repeat(slot):
+            return "", (f"{late} It counts: its slot has no retries left.",)
+        return late, ()
 
     def _on_shared_processors(self) -> bool:
         """The last trial was in a virtual lab at the wall's pace: ranks share this machine's processors there."""

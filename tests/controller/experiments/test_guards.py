@@ -129,15 +129,17 @@ class _Jumping:
 
 
 class _Late:
-    def __init__(self, late_us: float | None) -> None:
+    def __init__(self, late_us: float | None, slows_us: float | None = None) -> None:
         self.seen: list[str] = []
         self._late_us = late_us
+        self._slows_us = slows_us
 
     def begin(self, *, timed: bool) -> None:
         self.seen.append("timed" if timed else "begun")
 
-    def end(self) -> None:
+    def end(self) -> float | None:
         self.seen.append("ended")
+        return self._slows_us
 
     def pace(self) -> str:
         self.seen.append("pace")
@@ -169,6 +171,16 @@ def test_a_clock_that_is_stepped_and_a_twin_that_was_late_are_reported() -> None
         pass
     assert "the twin was 812 us late" in watched.violation
     assert quiet.seen == late.seen == ["timed", "pace", "ended"]
+
+
+def test_a_trial_that_slows_the_labs_time_down_says_so() -> None:
+    with TrialMonitor(_ALL, RunClock(_Jumping()), _Late(None)) as on_time:
+        pass
+    assert on_time.late == ""
+    with TrialMonitor(_ALL, RunClock(_Jumping()), _Late(None, slows_us=34.56)) as late:
+        pass
+    assert late.violation == ""
+    assert "late by 34.6 us of lab time" in late.late
 
 
 def test_a_trial_of_meters_minds_no_lateness_and_one_that_fails_ends_too() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from controller.experiments.awake_stream import STREAM_FILE
 from lab.folder import load_lab
 from record.event_kinds import EventKind
 from record.samples import RunSamples
@@ -170,6 +171,32 @@ def test_a_run_that_is_killed_and_then_stopped_goes_on_and_loses_nothing_and_the
         if trial.valid:
             lines = trial.path("echoes.jsonl").read_text(encoding="utf-8").splitlines()
             assert json.loads(lines[-1])["kind"] == "summary"
+
+
+def test_a_probe_beside_a_stream_keeps_both_and_a_kill_leaves_no_agent(bench: Bench) -> None:
+    path = bench.folder / "beside.yaml"
+    # Slow: where four labs shared two cores, a stream of 50 ms was late twice, which a run is to refuse.
+    path.write_text(
+        f"name: beside\nlab: {bench.lab}\nblocks: 1\nrepetitions: 2\nfactors: {{count: [1500]}}\n"
+        "measure: {probe: {from: n01, to: n02, gap_us: [100, 4000], stream_from: n03, stream_every_us: 400000}}\n"
+        "guards: {twin_late_us: 1000000, retries: 0}\nsampling: {period_s: 0.5, lpi_period_s: 0}\n",
+        encoding="utf-8",
+    )
+    process = bench.start("run", str(path))
+    folder = bench.await_trial("beside", 1, process)
+    assert len(bench.agents()) >= 2  # the stream's, and the probe's
+    process.kill()
+    process.wait()
+    assert _eventually(lambda: not bench.agents())
+    whole = read_trials(folder)[0]
+    assert whole.valid, whole.why
+    rows = [json.loads(line) for line in whole.path(STREAM_FILE).read_text(encoding="utf-8").splitlines()]
+    assert rows[-1]["kind"] == "summary"
+    assert rows[-1]["rounds"] >= 5
+    assert (whole.folder.parent / "0001" / STREAM_FILE).stat().st_size
+    status, out, errors = bench.done(bench.start("run", str(folder), "--resume"))
+    assert status == 0, (out, errors)
+    assert not bench.agents()
 
 
 def test_a_node_that_is_lost_costs_its_trials_and_none_of_those_before(bench: Bench) -> None:

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 
+from controller.experiments.blocks import Slot, SlotQueue
 from controller.experiments.experiment import Guards
 from controller.experiments.measuring import Measured
 from controller.experiments.running import Runner
@@ -24,6 +25,20 @@ def test_each_change_of_pace_is_noted_once() -> None:
     back = "from this trial on, lab time runs at the wall's pace."
     tenth = "1/10 of the wall's pace"
     assert _notes([tenth, tenth, "", tenth]) == [[slow], [], [back], [slow]]
+
+
+def test_a_late_trial_is_tried_again_while_retries_are_left() -> None:
+    slot = Slot(0, 0, 0, {})
+    runner: Any = SimpleNamespace(_queue=SlotQueue([slot], [], retries=1))
+    late = "its frames were late."
+    assert runner._queue.next() == slot
+    assert Runner._too_late(runner, slot, "") == ("", ())
+    assert Runner._too_late(runner, slot, late) == (late, ())
+    assert runner._queue.failed(slot)
+    assert runner._queue.next() == slot
+    why, (note,) = Runner._too_late(runner, slot, late)
+    assert not why
+    assert note.startswith(late)
 
 
 _TENTH = "1/10 of the wall's pace"

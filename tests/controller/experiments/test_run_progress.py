@@ -20,7 +20,7 @@ def test_the_remaining_time_is_estimated_from_the_slots_done_since_the_run_began
         progress.resumed(4)
         assert progress.left_s is None
         now_s[0] += 60.0
-        progress.ended("eee on", 6)
+        progress.ended("eee on invalid: a link went down.", 6)
         assert progress.left_s == pytest.approx(120.0)
         now_s[0] += 1.0
         progress.ended("eee off", 7)  # too soon for another line
@@ -28,7 +28,7 @@ def test_the_remaining_time_is_estimated_from_the_slots_done_since_the_run_began
         progress.ended("eee off invalid: a link went down", 10)
     printed = capsys.readouterr().err.splitlines()
     assert printed == [
-        "eeectl: 6 of 10: eee on; about 2 min left",
+        "eeectl: 6 of 10: eee on invalid: a link went down; about 2 min left",
         "eeectl: 10 of 10: eee off invalid: a link went down",
     ]
 
