@@ -108,15 +108,17 @@ class PortPower(_Part):
 
     `cable_watt`: a cable or transceiver is plugged in, the port shut. `enabled_watt`: in addition, with the port
     enabled and the link down. `link_watt`: in addition, with the link up and idle without EEE. `lpi_fraction`: what
-    remains of these two in low-power idle. `residual_watt`: what a port that was up still draws over base after it is
-    shut again; if that equals the sum of the stages, shutting a port saves nothing. `carrying_watt`: in addition, once
-    the port carries traffic, however much (NetPowerBench's P_offset).
+    remains of these two in low-power idle. `lpi_saved_watt`: what a port with its link up saves there, if its watts
+    with a link are in the switch's base, as none was shut. `residual_watt`: what a port that was up still draws over
+    base after it is shut again; if that equals the sum of the stages, shutting a port saves nothing. `carrying_watt`:
+    in addition, once the port carries traffic, however much (NetPowerBench's P_offset).
     """
 
     cable_watt: Estimate | None = None
     enabled_watt: Estimate | None = None
     link_watt: Estimate | None = None
     lpi_fraction: Estimate | None = None
+    lpi_saved_watt: Estimate | None = None
     residual_watt: Estimate | None = None
     carrying_watt: Estimate | None = None
 
@@ -161,10 +163,19 @@ def _half(found: Estimate | None) -> Estimate | None:
 
 
 class NodePower(_Part):
-    """A node's power, idle and with all its cores busy; `warnings` are sentences about windows that were left out."""
+    """A node's power (`analysis.power.node_power`), idle and with all its cores busy.
+
+    `card_saved_watt`: what its card saves at the outlet while its link, at `card_mbps`, is in low-power idle in both
+    directions. `idle_watt` is that with the card awake; if what the card saves is unknown, the mean of all windows
+    without a program. `unknown` are sentences about what the data do not determine, `warnings` about windows that were
+    left out.
+    """
 
     idle_watt: Estimate
     loaded_watt: Estimate | None = None
+    card_mbps: int | None = None
+    card_saved_watt: Estimate | None = None
+    unknown: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -197,12 +208,15 @@ class RunTimeError(_Part):
 
 
 class MiwaTime(_Part):
-    """Eq. 3 of Miwa et al. (2013): t, c, alpha, t0 (`analysis.programs.miwa`)."""
+    """Eq. 3 of Miwa et al. (2013): t, c, alpha, t0 (`analysis.programs.miwa`).
+
+    Without alpha and t0, overheads rise in one step of c at t as far as the data show.
+    """
 
     threshold_us: Estimate
     plateau_us: Estimate
-    alpha_per_us: Estimate
-    origin_us: Estimate
+    alpha_per_us: Estimate | None = None
+    origin_us: Estimate | None = None
     residual_us: Finite
     explained_fraction: Finite
     error: RunTimeError | None = None

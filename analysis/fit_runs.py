@@ -131,12 +131,14 @@ def _hosts_of(runs: Sequence[RunSamples]) -> frozenset[str]:
 
 
 def _fit_power(fitting: _Fitting, runs: Sequence[RunSamples], accuracy_share: float) -> None:
-    for run in fitting.runs_with(runs, ("power", "idle"), "power"):
-        try:
-            power, failures = fit_power(run, accuracy_share)
-        except NotEnoughData as error:
-            fitting.failures.append(f"{run.folder.name}: {error}")
-            continue
+    metered = list(fitting.runs_with(runs, ("power", "idle"), "power"))
+    if not metered:
+        return
+    try:
+        power, failures = fit_power(metered, accuracy_share)
+    except NotEnoughData as error:
+        fitting.failures.append(str(error))
+    else:
         fitting.failures += failures
         fitting.add(power=power)
 

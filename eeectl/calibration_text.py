@@ -53,6 +53,9 @@ NAMES: Final[Mapping[str, tuple[str, str]]] = {
     "window_count": ("windows of readings used", ""),
     "idle_watt": ("idle", "W"),
     "loaded_watt": ("all cores busy", "W"),
+    "lpi_saved_watt": ("saves in low-power idle", "W"),
+    "card_mbps": ("speed of the card's link", "Mb/s"),
+    "card_saved_watt": ("its card saves in low-power idle", "W"),
     "port_watt": ("a port (Omega_port)", "W"),
     "ports_fraction": ("ports' share of a switch (omega_ports)", "%"),
     "sleeping_port_fraction": ("share left of a sleeping port (omega_Sport)", "%"),
@@ -106,7 +109,7 @@ def _power(power: PowerPart) -> list[str]:
             if energy is not None:
                 lines.append(f"  {words} per interface, as NetPowerBench counts: {_value(energy, unit)}")
     for name, node in power.nodes.items():
-        lines += _part(f"power of node {name}", node, node.warnings)
+        lines += _part(f"power of node {name}", node, (*node.unknown, *node.warnings))
     if power.andujar is not None:
         lines += _part("power in Andujar's model", power.andujar, ())
     return [*lines, *([power.note] if power.note else [])]

@@ -1,55 +1,85 @@
-"""Power of switches and nodes from a run's windows, for a calibration."""
+"""Power of switches and nodes from the windows of runs, for a calibration."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from scipy.special import stdtrit
 
 from analysis.calibration import AndujarPower, Estimate, NodePower, PortPower, PowerPart, SwitchPower
 from analysis.interval import Interval, NotEnoughData
 from analysis.power.andujar_power import AndujarFit, fit_andujar
+from analysis.power.node_power import CardLink, NodeRun, node_power
 from analysis.power.plausible import CabledPorts
-from analysis.power.power_windows import Meter, mean_power, meters_of, switch_windows
-from analysis.power.screening import far_off
+from analysis.power.port_states import PortReader
+from analysis.power.power_windows import Meter, SwitchWindows, meters_of, switch_windows
 from analysis.power.switch_power import PortWatts, SwitchPowerFit, fit_switch_power
 from analysis.run_lab import lab_of_run
 from lab.model import Lab, Link
+from lab.topology import Topology
 from record.samples import RunSamples
-from record.trials import Trial, read_trials
+from record.trials import read_trials
 
 
-def fit_power(samples: RunSamples, accuracy_share: float = 0.0) -> tuple[PowerPart, tuple[str, ...]]:
-    """Every metered switch and node of a run, and sentences about what could not be fitted.
+def fit_power(runs: Sequence[RunSamples], accuracy_share: float = 0.0) -> tuple[PowerPart, tuple[str, ...]]:
+    """Every metered switch and node of a lab's runs, fitted to the windows of all of them together.
 
-    `accuracy_share` is the class of the meters, 0.01 for 1 %. NotEnoughData if no device could be fitted.
+    Also sentences about what could not be fitted. `accuracy_share` is the class of the meters, 0.01 for 1 %.
+    NotEnoughData if no device could be fitted.
     """
-    lab = lab_of_run(samples.facts)
-    meters = meters_of(samples)
+    labs = [lab_of_run(run.facts) for run in runs]
+    lab = next((one for one in labs if one is not None), None)
+    metered = [_Metered(lab, run, meters_of(run)) for run in runs]
     families = {switch.name: switch.family for switch in lab.switches} if lab is not None else {}
     node_names = {host.name for host in lab.hosts} if lab is not None else set()
     switches: dict[str, SwitchPower] = {}
     nodes: dict[str, NodePower] = {}
     failures: list[str] = []
-    trials = read_trials(samples.folder)
-    for device, meter in meters.items():
+    for device in sorted({device for run in metered for device in run.meters}):
+        seen = [run for run in metered if device in run.meters]
+        step_watt = max(run.meters[device].series.step_watt for run in seen)
         try:
             if device in families:
                 links = _links_at(lab, device)
-                found = switch_windows(samples, device, meter, {port: link.kind for port, link in links.items()})
+                found = [run.switch_windows(device) for run in seen]
+                windows = [window for one in found for window in one.windows]
+                doubts = [sentence for one in found for sentence in one.warnings]
                 ports = CabledPorts(len(links), 1e6 * sum(link.rate_mbps for link in links.values())) if links else None
-                fit = fit_switch_power(found.windows, meter.series.step_watt, accuracy_share, cabled=ports)
-                switches[device] = switch_power(fit, families[device], found.warnings)
+                fit = fit_switch_power(windows, step_watt, accuracy_share, cabled=ports)
+                switches[device] = switch_power(fit, families[device], doubts)
             elif device in node_names:
-                nodes[device] = node_power(meter, trials, accuracy_share)
+                nodes[device] = node_power([run.node(device) for run in seen], step_watt, accuracy_share)
         except NotEnoughData as error:
             failures.append(f"{device}: {error}")
     if not switches and not nodes:
-        raise NotEnoughData(
-            " ".join(failures) or f"{samples.folder.name} has no watts of any switch or node: sample a power strip."
-        )
+        names = ", ".join(run.folder.name for run in runs)
+        raise NotEnoughData(" ".join(failures) or f"{names}: no watts of any switch or node; sample a power strip.")
     andujar = andujar_power(lab, switches, nodes, failures)
     note = "" if lab is None else lab.watts_note
     return PowerPart(switches=switches, nodes=nodes, andujar=andujar, note=note), tuple(failures)
+
+
+class _Metered:
+    """A run with its meters by device; each switch's counters are read once."""
+
+    def __init__(self, lab: Lab | None, samples: RunSamples, meters: Mapping[str, Meter]) -> None:
+        self.meters = meters
+        self._lab, self._samples = lab, samples
+        self._trials = read_trials(samples.folder)
+        self._homes = {} if lab is None else Topology.of(lab).homes
+        self._readers: dict[str, PortReader] = {}
+
+    def switch_windows(self, switch: str) -> SwitchWindows:
+        kinds = {port: link.kind for port, link in _links_at(self._lab, switch).items()}
+        return switch_windows(self._trials, self._ports(switch), self.meters[switch], kinds)
+
+    def node(self, host: str) -> NodeRun:
+        home = self._homes.get(host)
+        card = None if home is None else CardLink(self._ports(home.device), home.port)
+        return NodeRun(self.meters[host], self._trials, card)
+
+    def _ports(self, switch: str) -> PortReader:
+        if switch not in self._readers:
+            self._readers[switch] = PortReader(self._samples, switch)
+        return self._readers[switch]
 
 
 def _estimate(found: Interval | None) -> Estimate | None:
@@ -89,62 +119,10 @@ def _port_power(port: PortWatts) -> PortPower:
         enabled_watt=_estimate(port.enabled),
         link_watt=_estimate(port.link),
         lpi_fraction=_estimate(port.lpi_fraction),
+        lpi_saved_watt=_estimate(port.lpi_saved),
         residual_watt=_estimate(port.residual),
         carrying_watt=_estimate(port.carrying),
     )
-
-
-def node_power(meter: Meter, trials: Sequence[Trial], accuracy_share: float = 0.0) -> NodePower:
-    """A node's idle power from its idle windows, and its loaded power from the program that draws most.
-
-    Without loaded power if no program draws more than idle. NotEnoughData with fewer than two idle windows.
-    """
-    warnings: list[str] = []
-    idle = _believed(
-        _means(meter, [trial for trial in trials if trial.valid and trial.what in ("idle", "power")]), "idle", warnings
-    )
-    if len(idle) < 2:
-        raise NotEnoughData(
-            "a node's idle power takes two windows without a program: measure some with `measure: idle`."
-        )
-    by_program: dict[str, list[float]] = {}
-    for trial in trials:
-        if trial.valid and trial.what == "program" and meter.device in trial.hosts:
-            by_program.setdefault(trial.program, []).extend(_means(meter, [trial]))
-    believed = [_believed(values, program, warnings) for program, values in by_program.items()]
-    means = [_mean(values, accuracy_share) for values in believed if len(values) > 1]
-    loaded = max(means, key=lambda one: one.value, default=None)
-    if loaded is not None and loaded.value <= float(np.mean(idle)):
-        loaded = None
-    return NodePower(
-        idle_watt=Estimate.of(_mean(idle, accuracy_share)), loaded_watt=_estimate(loaded), warnings=tuple(warnings)
-    )
-
-
-def _believed(values: Sequence[float], what: str, warnings: list[str]) -> list[float]:
-    """Windows that others of their kind confirm."""
-    far = far_off(values)
-    others = f"{np.median(values):.4g} W" if values else ""
-    warnings += [f"A window ({what}) of {values[number]:.4g} W was left out: others have {others}." for number in far]
-    return [value for number, value in enumerate(values) if number not in far]
-
-
-def _means(meter: Meter, trials: Sequence[Trial]) -> list[float]:
-    found = []
-    for trial in trials:
-        try:
-            found.append(mean_power(meter.series, trial.begun_ns, trial.ended_ns).power_watt)
-        except ValueError:
-            continue
-    return found
-
-
-def _mean(values: Sequence[float], accuracy_share: float) -> Interval:
-    """Mean of windows at different times, whose scatter includes the drift (Student), with the meter's class."""
-    value = float(np.mean(values))
-    spread = float(stdtrit(len(values) - 1, 0.975)) * float(np.std(values, ddof=1)) / np.sqrt(len(values))
-    half = float(np.hypot(spread, value * accuracy_share))
-    return Interval.plus_minus(value, half)
 
 
 def andujar_power(

@@ -3,6 +3,9 @@
 All ports together draw no more than the switch does, whatever they do: that bounds the power of a port, and the energy
 of a bit and of a packet by what all ports forward at their line rate. An interval that is wider than the whole
 plausible range says nothing, and its middle is a number of the meter's noise.
+
+A node draws much more than its card, so what a card saves is bounded by what a port of its speed may draw. These are
+judged: a port of a PCIe card at up to 1 Gb/s takes at most 4 of the 10 W that its slot gives, one at 10 Gb/s all.
 """
 
 from dataclasses import dataclass
@@ -12,6 +15,9 @@ from analysis.interval import Interval
 
 _LEAST_FRAME_BIT: Final = 672.0
 """64 bytes, preamble and gap (IEEE 802.3, clauses 3 and 4): the most packets at line rate."""
+
+_PORT_WATT: Final = {1_000: 4.0, 10_000: 10.0}
+_FAST_PORT_WATT: Final = 25.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +50,15 @@ def lost(found: Interval, most: float) -> bool:
     (False, True)
     """
     return found.high - found.low > most
+
+
+def most_port_watt(mbps: int) -> float:
+    """The most that one port of a card, or of a switch, is taken to draw at the outlet.
+
+    >>> most_port_watt(1_000), most_port_watt(2_500), most_port_watt(25_000)
+    (4.0, 10.0, 25.0)
+    """
+    return next((watt for most_mbps, watt in _PORT_WATT.items() if mbps <= most_mbps), _FAST_PORT_WATT)
 
 
 def lost_sentence(what: str, found: Interval, most: float, unit: str) -> str:

@@ -79,15 +79,22 @@ def of_kind(kinds: Sequence[str], kind: str) -> str:
 
 
 def columns_of(windows: Sequence[StageWindow]) -> Columns:
-    """All powers that these windows determine; NotEnoughData if no link can be told from the base."""
+    """All powers that these windows determine.
+
+    NotEnoughData if no link can be told from the base, neither with and without its link nor awake and asleep.
+    """
     columns = Columns(windows)
     kinds = sorted({kind for window in windows for kind in window.ports})
     speeds = {kind: speeds_of(windows, kind) for kind in kinds}
     if not any(speeds.values()):
         columns.unknown.append("No port was ever up: bring links up to learn what they draw.")
-    _add_links(columns, speeds)
+    hidden = _add_links(columns, speeds)
     for kind in kinds:
         _add_stages(columns, kind, speeds[kind], of_kind(kinds, kind))
+    if hidden and not any(name.what in ("link", "lpi") for name in columns.values):
+        raise NotEnoughData(
+            f"as many ports at {', '.join(hidden)} were up in all windows, so base and port are one: shut some."
+        )
     _add_traffic(columns, speeds)
     return columns
 
@@ -112,8 +119,8 @@ def _at_speed(counts: Callable[[PortCounts], Mapping[int, float]], mbps: int) ->
     return lambda ports: counts(ports).get(mbps, 0.0)
 
 
-def _add_links(columns: Columns, speeds: Mapping[str, tuple[int, ...]]) -> None:
-    """Links that are up in all windows, or with others, are in the base; at least one must not be."""
+def _add_links(columns: Columns, speeds: Mapping[str, tuple[int, ...]]) -> Sequence[str]:
+    """Links; those that are up in all windows, or with others, are in the base, and are returned in words."""
     hidden = []
     for kind, every in speeds.items():
         for mbps in every:
@@ -123,14 +130,11 @@ def _add_links(columns: Columns, speeds: Mapping[str, tuple[int, ...]]) -> None:
             )
             if not found:
                 hidden.append(f"{mbps} Mb/s{of_kind(tuple(speeds), kind)}")
-    if hidden and not any(name.what == "link" for name in columns.values):
-        raise NotEnoughData(
-            f"as many ports at {', '.join(hidden)} were up in all windows, so base and port are one: shut some."
-        )
     columns.unknown += [
         f"Ports at {words} were up in equal numbers, or together with others: their power is in the base and in theirs."
         for words in hidden
     ]
+    return hidden
 
 
 def _add_stages(columns: Columns, kind: str, speeds: Sequence[int], words: str) -> None:

@@ -20,7 +20,6 @@ windows with many and with few ports up might show a curve. Ports of one kind an
 bit takes the same energy at every one of them.
 """
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -29,15 +28,14 @@ import numpy as np
 from scipy.special import chdtri
 
 from analysis.interval import Floats, Interval, NotEnoughData, of_samples
-from analysis.power.drift_fit import DriftFit, Readings, fit_drifting
-from analysis.power.energy import rounding_sigma
+from analysis.power.drift_fit import DriftFit
 from analysis.power.plausible import CabledPorts, Plausible, lost, lost_sentence
-from analysis.power.screening import measured_once, screened
+from analysis.power.screening import measured_once
 from analysis.power.stage_columns import Columns, Name, columns_of, of_kind, set_speeds_of, speeds_of
+from analysis.power.stage_fit import fit_stages
 from analysis.power.stage_window import StageWindow
 
 _OF_PORTS: Final = ("cabled", "enabled", "link")
-_SPARE_WINDOWS: Final = 3
 _SHOWN_SIGMA: Final = 6.0
 _SURELY: Final = 0.999
 """Confidence with which a switch's stages must differ; else the meter does not see the switch."""
@@ -51,6 +49,7 @@ class PortWatts:
     enabled: Interval | None
     link: Interval | None
     lpi_fraction: Interval | None
+    lpi_saved: Interval | None
     residual: Interval | None
     carrying: Interval | None
 
@@ -90,33 +89,15 @@ def fit_switch_power(
     """
     if not windows:
         raise NotEnoughData("no window has the switch's power: measure stages with `measure: power`.")
-    columns = columns_of(windows)
-    _refuse_blind_meter(windows, columns, step_watt)
-    own_watt = float(np.median([window.noise_watt for window in windows]))
-    kept = screened(columns, math.hypot(own_watt, _rounding_sigma(windows, step_watt)))
-    if len(kept.kept) < len(windows):
-        windows = [windows[number] for number in kept.kept]
-        columns = columns_of(windows)
-    if len(windows) < len(columns.values) + _SPARE_WINDOWS:
-        raise NotEnoughData(
-            f"{len(windows)} windows are too few for {len(columns.values)} unknown powers and a drift: measure each "
-            "stage several times, in blocks."
-        )
-    readings = Readings(
-        np.array([window.at_s for window in windows]),
-        np.array([window.power_watt for window in windows]),
-        np.array([max(window.noise_watt, own_watt) for window in windows]),  # few readings may be equal by chance
-        _rounding_sigma(windows, step_watt),
-        columns.states,
-        columns.matrix,
-    )
-    fit = fit_drifting(readings, seed)
+    _refuse_blind_meter(windows, columns_of(windows), step_watt)
+    stages = fit_stages(windows, columns_of, step_watt, seed)
+    columns, fit = stages.columns, stages.fit
     _refuse_unexplained(columns, fit)
     gain = 1.0 + accuracy_share * np.random.default_rng(seed + 1).uniform(-1.0, 1.0, size=(len(fit.draws), 1))
     draws = dict(zip(columns.values, (fit.draws * gain).T, strict=True))
-    most_watt = float(max(window.power_watt for window in windows))
-    plausible = Plausible.of(most_watt, cabled or _cabled(windows))
-    return _Reading(columns, draws, plausible, [*kept.warnings, *measured_once(columns)]).result(fit)
+    most_watt = float(max(window.power_watt for window in columns.windows))
+    plausible = Plausible.of(most_watt, cabled or _cabled(columns.windows))
+    return _Reading(columns, draws, plausible, [*stages.warnings, *measured_once(columns)]).result(fit)
 
 
 def _cabled(windows: Sequence[StageWindow]) -> CabledPorts:
@@ -130,14 +111,6 @@ def _cabled(windows: Sequence[StageWindow]) -> CabledPorts:
 
 def _up(window: StageWindow) -> float:
     return sum(sum(one.up_by_mbps.values()) for one in window.ports.values())
-
-
-def _rounding_sigma(windows: Sequence[StageWindow], step_watt: float) -> float:
-    """Of the mean of rounded readings: negligible if noise moves them over several steps."""
-    if step_watt <= 0:
-        return 0.0
-    seen = float(np.mean([window.scatter_watt**2 for window in windows]))
-    return rounding_sigma(step_watt, math.sqrt(max(0.0, seen - step_watt**2 / 12.0)))
 
 
 def _refuse_blind_meter(windows: Sequence[StageWindow], columns: Columns, step_watt: float) -> None:
@@ -240,10 +213,12 @@ class _Reading:
             link, saved = self.draws.get(Name("link", kind, mbps)), self.draws.get(Name("lpi", kind, mbps))
             carrying = self.draws.get(Name("carrying", kind, mbps))
             at = f"{words} at {mbps} Mb/s"
-            fraction = None
+            fraction = saved_watt = None
             if link is not None and saved is not None:
                 enabled = self.draws.get(Name("enabled", kind, set_mbps))
                 fraction = self._fraction(saved, link + (0.0 if enabled is None else enabled), at)
+            elif saved is not None:
+                saved_watt = self._port(f"What a port{at} saves in low-power idle", -saved)
             yield (
                 mbps,
                 PortWatts(
@@ -251,13 +226,14 @@ class _Reading:
                     enabled_watt.get(set_mbps),
                     self._port(f"The power of a link{at}", link),
                     fraction,
+                    saved_watt,
                     residual_watt,
                     self._port(f"The power of a port{at} that carries traffic", carrying),
                 ),
             )
         for mbps in () if speeds else set_to:
             if cable_watt or enabled_watt[mbps]:
-                yield mbps, PortWatts(cable_watt, enabled_watt[mbps], None, None, residual_watt, None)
+                yield mbps, PortWatts(cable_watt, enabled_watt[mbps], None, None, None, residual_watt, None)
 
     def _port(self, what: str, draws: Floats | None) -> Interval | None:
         if draws is None:
@@ -265,7 +241,7 @@ class _Reading:
         found = self._unless_lost(what, of_samples(draws), self.plausible.port_watt, "W")
         if found is not None and found.high < 0 and "carries traffic" not in what:
             self.doubts.append(
-                f"{what} is negative ({found.value:.2g} W): something else drew less when that stage was measured; "
+                f"{what} is negative ({found.value:.2g} W): something else changed when that stage was measured; "
                 "measure the stages alternately, in blocks."
             )
         return found

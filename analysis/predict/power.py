@@ -6,8 +6,10 @@ A switch draws its base, what each cabled port adds stage by stage, and what tra
 Simplifications, each of which widens the interval or causes a warning:
 
 * A port's share of low power is the mean over its directions that sleep, as its fraction in low power was fitted with
-  that mean. 1000BASE-T is in low power only while both directions are, which gaps by direction do not show. The nodes'
-  own cards are not part of a switch's power, and nodes are assumed not to save by EEE.
+  that mean. 1000BASE-T is in low power only while both directions are, which gaps by direction do not show.
+* A node saves by EEE what its card was measured to save asleep, times its link's share of deep sleep; nothing if that
+  was not measured. A loaded node's power is taken as that with its card awake: its windows do not show how long it
+  slept, so that at most what a card saves is counted twice.
 * Trunks carry many nodes' frames; their gaps were not recorded. Their share is drawn evenly between 0 and that of the
   nodes' links.
 * Links of nodes that do not run the program are in low power all the time.
@@ -100,7 +102,7 @@ def power_of(
         warnings[f"no power was fitted for {', '.join(unknown)}, which {verb} left out."] = None
     if total is not None:
         total = total + _traffic_watt(site, profile, calibration, load, time_s, sampler, warnings)
-    nodes = _nodes_watt(site, profile, calibration, sampler, warnings)
+    nodes = _nodes_watt(site, profile, calibration, mode, rest, sampler, warnings)
     return Power(total, nodes, tuple(warnings))
 
 
@@ -168,21 +170,27 @@ def _shut_watt(stages: PortPower, draws: Callable[[str], Floats], warnings: dict
 def _saved(
     port: SitePort, stages: PortPower, profile: Profile, mode: AskedMode, rest: Rest, up_watt: Floats, sampler: Sampler
 ) -> Floats:
-    """Watts that low power saves, of those of an enabled port and its link."""
+    """Watts that low power saves, of those of an enabled port and its link, or of the base that these are in."""
     if port.role == "trunk":
         part = sampler.uniform("trunk", 0.0, 1.0)
         deep, fast = rest.deep * part, rest.fast * part
-    elif port.peer in profile.hosts:
-        deep, fast = rest.deep, rest.fast
     else:
-        asleep = (np.asarray(mode.policy.hold_us) < np.inf).astype(float).ravel()
-        only_fast = np.isinf(np.asarray(mode.policy.deep_after_us)).astype(float).ravel()
-        deep, fast = asleep * (1 - only_fast), asleep * only_fast
+        own = _rest_of_host(port.peer, profile, mode, rest)
+        deep, fast = own.deep, own.fast
     fitted = np.clip(sampler.of("lpi_fraction", stages.lpi_fraction, missing=1.0), 0.0, 1.0)
     deep_fraction = fitted if mode.deep_fraction is None else mode.deep_fraction[:, 0]
     fast_fraction = fitted if mode.fast_fraction is None else mode.fast_fraction[:, 0]
     saved: Floats = up_watt * (deep * (1 - deep_fraction) + fast * (1 - fast_fraction))
-    return saved
+    return saved + sampler.of("lpi_saved_watt", stages.lpi_saved_watt) * deep
+
+
+def _rest_of_host(host: str, profile: Profile, mode: AskedMode, rest: Rest) -> Rest:
+    """Of a host's link: as `rest` where it runs the program, else all the time."""
+    if host in profile.hosts:
+        return rest
+    asleep = (np.asarray(mode.policy.hold_us) < np.inf).astype(float).ravel()
+    only_fast = np.isinf(np.asarray(mode.policy.deep_after_us)).astype(float).ravel()
+    return Rest(asleep * (1 - only_fast), asleep * only_fast)
 
 
 def _traffic_watt(
@@ -217,7 +225,13 @@ def _traffic_watt(
 
 
 def _nodes_watt(
-    site: Site, profile: Profile, calibration: Calibration, sampler: Sampler, warnings: dict[str, None]
+    site: Site,
+    profile: Profile,
+    calibration: Calibration,
+    mode: AskedMode,
+    rest: Rest,
+    sampler: Sampler,
+    warnings: dict[str, None],
 ) -> Floats | None:
     nodes = calibration.power.nodes
     if not nodes:
@@ -233,5 +247,9 @@ def _nodes_watt(
         if host in profile.hosts and loaded is None:
             warnings["no node was measured under load: idle power is assumed."] = None
         of_interest = loaded if host in profile.hosts and loaded is not None else known.idle_watt
-        total = total + sampler.of(f"{host} node_watt", of_interest)
+        saved = sampler.of(f"{host} card_saved_watt", known.card_saved_watt)
+        asleep = _rest_of_host(host, profile, mode, rest).deep
+        if known.card_saved_watt is None and np.any(asleep > 0):
+            warnings["what some nodes' cards save by EEE was not measured: it is left out."] = None
+        total = total + sampler.of(f"{host} node_watt", of_interest) - saved * asleep
     return total

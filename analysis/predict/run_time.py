@@ -23,7 +23,7 @@ from analysis.links.path_delay import Policy
 from analysis.predict.asked_mode import AskedMode
 from analysis.predict.sampling import Sampler
 from analysis.predict.what_if import WhatIf
-from analysis.programs.miwa import curve_us
+from analysis.programs.miwa import modelled_us
 from analysis.programs.profile import Direction, Profile
 from analysis.programs.round_replay import Replay
 from analysis.programs.run_time import Waits
@@ -227,8 +227,8 @@ def _by_wakes(
 def _by_miwa(profile: Profile, fit: MiwaTime, sampler: Sampler) -> Floats:
     """f(I), Eq. 3, of each draw. As the parameters of a fit are correlated, only residual and plateau vary."""
     plateau = sampler.of("plateau_us", fit.plateau_us)
-    shape = curve_us(profile.idle_us, 1.0, fit.alpha_per_us.value, fit.origin_us.value, fit.threshold_us.value)
-    return _with_residual(plateau * float(shape), fit.residual_us, float(shape) > 0, sampler, "miwa_residual_us")
+    shape = float(modelled_us(fit, profile.idle_us, plateau_us=1.0))
+    return _with_residual(plateau * shape, fit.residual_us, shape > 0, sampler, "miwa_residual_us")
 
 
 def _by_bounds(gaps: GapTable, mode: AskedMode, directions: tuple[Direction, ...], sampler: Sampler) -> Floats:

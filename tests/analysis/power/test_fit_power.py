@@ -1,16 +1,10 @@
 """Andujar's parameters from a fitted switch and node: they depend on how many ports the lab has connected."""
 
-from pathlib import Path
-
 import pytest
 
 from analysis.calibration import Estimate, NodePower, PortPower, SwitchPower
-from analysis.power.fit_power import andujar_power, node_power
-from analysis.power.power_windows import Meter
+from analysis.power.fit_power import andujar_power
 from lab.model import CableKind, End, Lab, Link
-from record.samples import RunSamples
-from record.trials import read_trials
-from tests.support.measured.synthetic_run import Writer, write_run
 
 
 def _exactly(value: float) -> Estimate:
@@ -77,23 +71,3 @@ def test_ports_of_several_kinds_count_with_their_own_powers() -> None:
 def test_without_the_labs_inventory_or_the_power_of_its_ports_there_are_no_parameters() -> None:
     assert andujar_power(None, {"sw1": _switch()}, NODES, []) is None
     assert andujar_power(_lab({"copper": 4}), {"sw1": _switch(port_by_mbps={})}, NODES, []) is None
-
-
-# -- nodes
-
-
-@pytest.mark.parametrize("wrong_watt", [0.0, 95.0, 400.0])
-def test_one_bad_window_of_a_node_is_left_out_and_reported(tmp_path: Path, wrong_watt: float) -> None:
-    watts = [150.0, 150.3, 149.8, 150.1, wrong_watt, 149.9, 150.2]
-
-    def write(writer: Writer) -> None:
-        for watt in watts:
-            begun_ns, ended_ns = writer.write({}, 20.0, what="idle", hosts=())
-            writer.watts(begun_ns - 10**9, ended_ns + 10**9, watt, feeds="n01")
-
-    folder = write_run(tmp_path, write, name="idle")
-    found = node_power(Meter("n01", RunSamples(folder).power("pdu1", 1)), read_trials(folder))
-    assert found.idle_watt.interval.holds(150.05)
-    assert found.idle_watt.interval.half_width < 0.5
-    (sentence,) = found.warnings
-    assert sentence.startswith("A window (idle) of")

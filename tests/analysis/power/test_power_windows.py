@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from analysis.power.port_states import PortReader
 from analysis.power.power_windows import SwitchWindows, meters_of, switch_windows
 from analysis.power.switch_power import fit_switch_power
 from record.samples import RunSamples
+from record.trials import read_trials
 from tests.support.measured.power_bench import PORTS, STAGES, Stage, without
 from tests.support.measured.stage_run import PORT_NAMES, StageRun
 from tests.support.measured.synthetic_run import write_run
@@ -17,7 +19,7 @@ QUIET = without(STAGES, "large frames", "small frames")
 
 def _windows(root: Path, run: StageRun) -> SwitchWindows:
     samples = RunSamples(write_run(root, run, name="power"))
-    return switch_windows(samples, "sw1", meters_of(samples)["sw1"], KINDS)
+    return switch_windows(read_trials(samples.folder), PortReader(samples, "sw1"), meters_of(samples)["sw1"], KINDS)
 
 
 def test_ports_are_counted_by_state_and_kind_of_cable(tmp_path: Path) -> None:

@@ -133,9 +133,21 @@ def test_without_ports_shut_again_residual_power_is_unknown() -> None:
 
 
 def test_ports_that_are_always_up_are_refused() -> None:
-    up = [stage for stage in STAGES if stage.up == PORTS]
+    up = [stage for stage in STAGES if stage.up == PORTS and not stage.asleep]
     with pytest.raises(NotEnoughData, match="base and port are one"):
         _fit(stages=up)
+
+
+def test_of_ports_that_are_always_up_what_they_save_asleep_is_found() -> None:
+    held = []
+    for seed in range(12):
+        fit = _fit(seed=seed, stages=[stage for stage in STAGES if stage.up == PORTS])
+        port = fit.ports["copper"][1000]
+        assert port.link is None
+        assert port.lpi_fraction is None
+        assert any("their power is in the base" in sentence for sentence in fit.unknown)
+        held.append(_holds(port.lpi_saved, (TRUTH.enabled + TRUTH.link) * (1 - TRUTH.lpi_fraction)))
+    assert sum(held) >= 10
 
 
 def test_a_link_that_draws_nothing_has_no_fraction() -> None:

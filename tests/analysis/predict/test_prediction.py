@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.calibration import Calibration, Estimate, PortPower, PowerPart, RoundTime, RunTimeError
+from analysis.calibration import Calibration, Estimate, NodePower, PortPower, PowerPart, RoundTime, RunTimeError
 from analysis.links.link_modes import LinkMode, spend
 from analysis.predict.asked_mode import asked_mode
 from analysis.predict.prediction import Predictor
@@ -279,6 +279,25 @@ def test_power_by_hand() -> None:
     assert found.network_watt.value == pytest.approx(40 + len(ports) * 1.3 - saved + carrying)
     assert found.all_joule is None
     assert any("no node's power" in warning for warning in found.warnings)
+
+
+def test_nodes_save_what_their_cards_do_asleep() -> None:
+    """Those that take part sleep for half of the time in one of two directions, the others all the time."""
+    known = exact_calibration(wake_us=exactly(0.0), sleep_us=exactly(0.0))
+    node = NodePower(idle_watt=exactly(50.0), loaded_watt=exactly(90.0), card_mbps=1_000, card_saved_watt=exactly(0.8))
+    power = known.power.model_copy(update={"nodes": dict.fromkeys(SITE.hosts, node)})
+    predictor = Predictor(
+        profile({1_000.0: 500.0}, base_s=exactly(1.0)), known.model_copy(update={"power": power}), SITE, draws=3
+    )
+    nodes_watt = []
+    for question in ("off", "deep,hold_us=0"):
+        found = predictor.predict(parse_what_if(question))
+        assert found.all_joule is not None
+        assert found.network_joule is not None
+        nodes_watt.append((found.all_joule.value - found.network_joule.value) / found.time_s.value)
+    idle = len(SITE.hosts) - len(HOSTS)
+    assert nodes_watt[0] == pytest.approx(len(HOSTS) * 90.0 + idle * 50.0)
+    assert nodes_watt[0] - nodes_watt[1] == pytest.approx(0.8 * (len(HOSTS) * 0.25 + idle))
 
 
 def test_ports_draw_what_those_with_their_kind_of_cable_do() -> None:
