@@ -201,8 +201,8 @@ def miwa_time(fit: MiwaFit, errors: RunTimeError | None) -> MiwaTime:
     return MiwaTime(
         threshold_us=Estimate.of(fit.threshold_us),
         plateau_us=Estimate.of(fit.plateau_us),
-        alpha_per_us=Estimate.of(fit.alpha_per_us),
-        origin_us=Estimate.of(fit.origin_us),
+        alpha_per_us=None if fit.alpha_per_us is None else Estimate.of(fit.alpha_per_us),
+        origin_us=None if fit.origin_us is None else Estimate.of(fit.origin_us),
         residual_us=fit.residual_us,
         explained_fraction=fit.explained,
         error=errors,

@@ -16,8 +16,9 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import fdtri
+from scipy.special import fdtri, stdtrit
 
+from analysis.calibration import MiwaTime
 from analysis.interval import Floats, Interval, NotEnoughData
 
 _LEAST_RUNS: Final = 8
@@ -78,14 +79,15 @@ class MiwaFit:
     """Parameters of Eq. 3 with 95 % intervals; `alpha_per_us` in 1/us.
 
     Intervals are those of the profile likelihood: all values of a parameter for which some choice of the others fits
-    not significantly worse than the best (F test). Where overheads rise in one step, alpha has no upper end and t0 no
-    lower one, but c is as certain as ever.
+    not significantly worse than the best (F test). Where one step at t fits not significantly worse than a curve, the
+    fit is that step, and alpha and t0 are None: the data say nothing of them. Otherwise alpha may still have no upper
+    end, or t0 no lower one.
     `residual_us` is the standard deviation of the overhead of one communication about the curve; `explained` is R2.
     """
 
     plateau_us: Interval
-    alpha_per_us: Interval
-    origin_us: Interval
+    alpha_per_us: Interval | None
+    origin_us: Interval | None
     threshold_us: Interval
     residual_us: float
     explained: float
@@ -93,9 +95,7 @@ class MiwaFit:
 
     def overhead_us(self, idle_us: Floats | float) -> Floats:
         """f(I), Eq. 3."""
-        return curve_us(
-            idle_us, self.plateau_us.value, self.alpha_per_us.value, self.origin_us.value, self.threshold_us.value
-        )
+        return modelled_us(self, idle_us)
 
     def time_s(self, run: Run) -> float:
         """T, Eq. 1 and 2."""
@@ -114,6 +114,23 @@ def curve_us(
     # Below the origin, where the result is not used, the exponent would overflow.
     rise: Floats = plateau_us * -np.expm1(-alpha_per_us * np.maximum(idle - origin_us, 0.0))
     return np.where(idle > threshold_us, rise, 0.0)
+
+
+def step_us(idle_us: Floats | float, plateau_us: float, threshold_us: float) -> Floats:
+    """Eq. 3 with an alpha that is too large to be seen.
+
+    >>> step_us(np.array([500.0, 1000.0]), 60.0, 900.0).tolist()
+    [0.0, 60.0]
+    """
+    return np.where(np.asarray(idle_us, dtype=float) > threshold_us, plateau_us, 0.0)
+
+
+def modelled_us(fit: MiwaFit | MiwaTime, idle_us: Floats | float, plateau_us: float | None = None) -> Floats:
+    """f(I) of a fit, as fitted or from a calibration, microseconds; with another c, if one is given."""
+    height_us = fit.plateau_us.value if plateau_us is None else plateau_us
+    if fit.alpha_per_us is None or fit.origin_us is None:
+        return step_us(idle_us, height_us, fit.threshold_us.value)
+    return curve_us(idle_us, height_us, fit.alpha_per_us.value, fit.origin_us.value, fit.threshold_us.value)
 
 
 def fit_miwa(runs: Sequence[Run], hold_us: float | None = None) -> MiwaFit:
@@ -158,17 +175,38 @@ def fit_miwa(runs: Sequence[Run], hold_us: float | None = None) -> MiwaFit:
     spread = float(((overhead - overhead.mean()) ** 2).sum())
     if least >= spread:
         raise NotEnoughData("the overhead does not rise with the idle interval: noise hides it, so repeat more often.")
+    below_us = thresholds[place[0]]
+    step = min((_step(idle, overhead, one) for one in thresholds), key=lambda one: one.left)
+    if step.left <= _limit(least, 2, found.free):
+        left, free, below_us = step.left, step.free, step.below_us
+        plateau_us, alpha_per_us, origin_us = step.plateau_us, None, None
+    else:
+        left, free, plateau_us = least, found.free, found.plateau_us(place)
+        alpha_per_us, origin_us = found.alpha_per_us(place), found.origin_us(place)
     if threshold_us is None:
-        threshold_us = (thresholds[place[0]] + _next(idle, thresholds[place[0]])) / 2
-    return MiwaFit(
-        found.plateau_us(place),
-        found.alpha_per_us(place),
-        found.origin_us(place),
-        Interval(threshold_us, min(close), _next(idle, max(close))),
-        float(np.sqrt(least / max(found.free, 1))),
-        1.0 - least / spread if spread > 0 else 0.0,
-        len(measured),
-    )
+        threshold_us = (below_us + _next(idle, below_us)) / 2
+    threshold = Interval(threshold_us, min(close), _next(idle, max(close)))
+    residual_us = float(np.sqrt(left / max(free, 1)))
+    explained = 1.0 - left / spread if spread > 0 else 0.0
+    return MiwaFit(plateau_us, alpha_per_us, origin_us, threshold, residual_us, explained, len(measured))
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """No overhead up to an idle interval, and c beyond it: the sum of squares, its degrees of freedom, and c."""
+
+    below_us: float
+    left: float
+    free: int
+    plateau_us: Interval
+
+
+def _step(idle: Floats, overhead: Floats, below_us: float) -> _Step:
+    above = overhead[idle > below_us]
+    middle, free = max(float(above.mean()), 0.0), len(idle) - 2
+    left = float(((above - middle) ** 2).sum() + (overhead[idle <= below_us] ** 2).sum())
+    half = float(stdtrit(free, 0.975)) * float(np.sqrt(left / free / above.size))
+    return _Step(below_us, left, free, Interval(middle, max(middle - half, 0.0), middle + half))
 
 
 def _candidates(idle: Floats) -> list[float]:

@@ -1,21 +1,36 @@
-"""What EEE changed for each configuration of a program: run time and joules, measured and predicted."""
+"""What EEE changed for each configuration of a program: run time and joules, measured and predicted.
+
+Configurations with fewer than six trials get their intervals of run time from the scatter of all configurations of the
+program together (`slower_percents`).
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from analysis.configurations import Configuration
 from analysis.interval import Interval
 from analysis.report.energies import energy_of_trial, meters_of, ratio, repeated
 from analysis.report.estimates import estimated
-from analysis.report.report_data import Pair, ReportData, RunData, Spread, file_name, natural, spread_of
+from analysis.report.report_data import (
+    FEW,
+    Pair,
+    ReportData,
+    RunData,
+    Spread,
+    bars_text,
+    file_name,
+    natural,
+    slower_percents,
+    spread_of,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
     """One configuration. `idle_us`: mean gap between communications. Percentages are of the values without EEE.
 
-    `saved_percent`: of the joules of `meter_count` metered devices of the network, None if they were not measured;
-    `predicted_...`: of our model, None if it was not fitted.
+    `slower_percent`: if nothing was repeated, without width. `saved_percent`: of the joules of `meter_count` metered
+    devices of the network, None if they were not measured; `predicted_...`: of our model, None if it was not fitted.
     """
 
     pair: Pair
@@ -45,17 +60,43 @@ def effects_of(data: ReportData) -> Mapping[str, Sequence[Effect]]:
         joule = saved[one.run.name].get(pair.configuration)
         effect = Effect(
             pair,
-            _slower(pair),
+            _of_medians(pair),
             joule,
             sum(meter.feeds not in one.run.hosts for meter in meters_of(one.run)),
             None if ours is None else ours.slowdown_percent,
             None if ours is None else ours.saved_percent,
         )
         groups.setdefault(pair.configuration.placement, []).append(effect)
-    return {name: sorted(group, key=lambda one: natural(one.pair.configuration)) for name, group in groups.items()}
+    return {
+        name: sorted(_pooled(group), key=lambda one: natural(one.pair.configuration)) for name, group in groups.items()
+    }
 
 
-def _slower(pair: Pair) -> Spread:
+def effect_bars_text(effects: Sequence[Effect]) -> str:
+    """The sentence of a caption that explains the bars of run time."""
+    counts = [one.slower_percent.count for one in effects]
+    if max(counts) == 1 or min(counts) >= FEW:
+        return bars_text(counts)
+    n = f"n = {min(counts)}" if min(counts) == max(counts) else f"n = {min(counts)} to {max(counts)}"
+    return f"Medians of {n} trials; bars are 95 % intervals from the scatter of all configurations together."
+
+
+def _pooled(group: Sequence[Effect]) -> Sequence[Effect]:
+    """With intervals for configurations of few trials, if any was repeated."""
+    slower = slower_percents([_of_calls(one.pair) for one in group])
+    return [
+        one if few is None or one.slower_percent.count >= FEW else replace(one, slower_percent=few)
+        for one, few in zip(group, slower, strict=True)
+    ]
+
+
+def _of_calls(pair: Pair) -> tuple[Sequence[float], Sequence[float]]:
+    """Times of a call without EEE and with it, s."""
+    count = pair.profile.call_count
+    return [time_s / count for time_s in pair.off_s], [time_s / count for time_s in pair.on_s]
+
+
+def _of_medians(pair: Pair) -> Spread:
     off, on = spread_of(pair.off_s), spread_of(pair.on_s)
     times = ratio(on.interval, off.interval)
     found = Interval(100 * (times.value - 1), 100 * (times.low - 1), 100 * (times.high - 1))

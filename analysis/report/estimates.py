@@ -16,7 +16,7 @@ from analysis.predict.prediction import Prediction, Predictor
 from analysis.predict.run_time import program_time
 from analysis.predict.site import Site
 from analysis.predict.what_if import WhatIf
-from analysis.programs.miwa import curve_us
+from analysis.programs.miwa import modelled_us
 from analysis.report.drawing import Drawing, draw, label, logarithmic, series_style
 from analysis.report.energies import energy_of_trial, meters_of, repeated
 from analysis.report.report_data import (
@@ -156,9 +156,7 @@ def _estimated(data: ReportData, run: RunData, pair: Pair, site: Site | None, jo
         return Estimated(run, pair, on_s, None, None, None)
     miwa_s = None
     if fitted.miwa is not None:
-        fit = fitted.miwa
-        parameters = fit.plateau_us.value, fit.alpha_per_us.value, fit.origin_us.value, fit.threshold_us.value
-        over_us = float(curve_us(pair.profile.idle_us, *parameters))
+        over_us = float(modelled_us(fitted.miwa, pair.profile.idle_us))
         miwa_s = pair.profile.base_s.value + pair.profile.call_count * over_us * 1e-6
     hold_us = run.factors.hold_us(pair.configuration)
     asked = _MEASURED if hold_us is None else WhatIf(f"deep,hold_us={hold_us:g}", "deep", hold_us=hold_us)

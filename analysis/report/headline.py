@@ -7,8 +7,8 @@ from matplotlib.figure import Figure
 
 from analysis.interval import Interval
 from analysis.report.drawing import Drawing, draw, error_bars, label, logarithmic, series_style
-from analysis.report.eee_effect import Effect, effects_of
-from analysis.report.report_data import ReportData, bars_text
+from analysis.report.eee_effect import Effect, effect_bars_text, effects_of
+from analysis.report.report_data import ReportData
 from analysis.report.table import Cell, Column, Table
 
 _WIDE = 20.0
@@ -58,7 +58,7 @@ def _drawing(name: str, effects: Sequence[Effect]) -> Drawing:
     elif predicted:
         what.append("below: joules that the switches whose power was fitted save, as predicted, not measured")
     caption = f"{name}, {len(effects)} configurations. {'; '.join(what)}. "
-    caption += bars_text([one.slower_percent.count for one in effects])
+    caption += effect_bars_text(effects)
     if ours:
         caption += " Lines: our model, fitted to these runs."
     height = 3.6 if saved or predicted else 2.4

@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 
 from analysis.calibration import Calibration, ProgramTime
 from analysis.predict.run_time import program_time
-from analysis.programs.miwa import curve_us
+from analysis.programs.miwa import modelled_us
 from analysis.report.drawing import Drawing, draw, error_bars, label, series_style
 from analysis.report.report_data import Pair, ReportData, bars_text, file_name, pairs_of, short_names
 from analysis.report.section import Missing, Section
@@ -70,8 +70,13 @@ def _drawing(name: str, pairs: list[Pair], model: ProgramTime | None) -> Drawing
         if model is not None and model.miwa is not None:
             fit = model.miwa
             x = np.linspace(0.0, float(idle_us.max()) * 1.03, 600)
-            y = curve_us(x, fit.plateau_us.value, fit.alpha_per_us.value, fit.origin_us.value, fit.threshold_us.value)
-            axes.plot(x / 1e3, y, color=series_style(2).colour, ls=series_style(1).line, label="fitted, Eq. 3")
+            axes.plot(
+                x / 1e3,
+                modelled_us(fit, x),
+                color=series_style(2).colour,
+                ls=series_style(1).line,
+                label="fitted, Eq. 3",
+            )
         axes.axhline(0.0, color="0.5", lw=0.6)
         axes.set_xlim(left=0.0)
         label(axes, "Mean gap I (ms)", "Overhead of a communication (µs)")

@@ -1,6 +1,6 @@
 """Every parameter of the calibration, with its interval."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import BaseModel
 
@@ -39,6 +39,7 @@ def parameters(data: ReportData) -> Section | Missing:
     if calibration.lab not in labs:
         warnings.append(f"The calibration is of lab {calibration.lab}, the runs are of another lab.")
     unknown = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.unknown]
+    unknown += _by_sentence({name: node.unknown for name, node in calibration.power.nodes.items()})
     doubts = [f"{name}: {one}" for name, switch in calibration.power.switches.items() for one in switch.warnings]
     doubts += [f"{name}: {one}" for name, node in calibration.power.nodes.items() for one in node.warnings]
     links = calibration.links.items()
@@ -52,6 +53,15 @@ def parameters(data: ReportData) -> Section | Missing:
         text += " it counts both interfaces that a bit passes."
     sentences = (*warnings, *unknown, *doubts, *symptoms)
     return Section("parameters", title, text, tables=kept, warnings=sentences, watts="tables")
+
+
+def _by_sentence(of: Mapping[str, Iterable[str]]) -> list[str]:
+    """Each sentence once, with all that it is about."""
+    names: dict[str, list[str]] = {}
+    for name, sentences in of.items():
+        for sentence in sentences:
+            names.setdefault(sentence, []).append(name)
+    return [f"{', '.join(about)}: {sentence}" for sentence, about in names.items()]
 
 
 def _power(calibration: Calibration) -> Iterator[tuple[str, BaseModel]]:

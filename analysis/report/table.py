@@ -120,7 +120,8 @@ def _interval(found: Interval) -> str:
     if not math.isfinite(width) or not 1e-3 <= size < 1e6:
         return f"{number(found.value)} ({number(found.low)} to {number(found.high)})"
     digits = min(max(1 - math.floor(math.log10(width / 2)), 0), 6)
-    return f"{found.value:.{digits}f} ({found.low:.{digits}f} to {found.high:.{digits}f})"
+    value, low, high = (round(one, digits) + 0.0 for one in (found.value, found.low, found.high))  # no "-0.00"
+    return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
 
 
 def number(value: float) -> str:

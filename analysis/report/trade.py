@@ -14,6 +14,7 @@ from analysis.programs.profile_reading import time_of
 from analysis.report.drawing import STYLES, Drawing, draw, error_bars, label, logarithmic, series_style
 from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
 from analysis.report.report_data import (
+    FEW,
     ReportData,
     RunData,
     Spread,
@@ -22,6 +23,7 @@ from analysis.report.report_data import (
     natural,
     natural_state,
     short_names,
+    slower_percents,
     spread_of,
 )
 from analysis.report.section import Missing, Section
@@ -35,9 +37,10 @@ _Value = tuple[float, TrialEnergy]
 
 @dataclass(frozen=True, slots=True)
 class StatePoint:
-    """One configuration in one state of the lab; energies in joules, None without readings."""
+    """One configuration in one state of the lab: run times of its trials; energies in joules, None without readings."""
 
     state: State
+    times_s: tuple[float, ...]
     time_s: Spread
     network_watt: Spread | None
     network_joule: Spread | None
@@ -118,9 +121,11 @@ def _alike(points: Sequence[StatePoint]) -> tuple[StatePoint, ...]:
 
 
 def _point(state: State, values: Sequence[_Value]) -> StatePoint:
+    times_s = tuple(time_s for time_s, _ in values)
     return StatePoint(
         state,
-        spread_of([time_s for time_s, _ in values]),
+        times_s,
+        spread_of(times_s),
         _spread([energy.network_watt for _, energy in values]),
         _spread([energy.network_joule for _, energy in values]),
         _spread([energy.all_joule for _, energy in values]),
@@ -147,6 +152,18 @@ def saved_percent(one: Series, point: StatePoint) -> Interval:
         return Interval(0.0, 0.0, 0.0)
     rest = ratio(now.interval, base.interval)
     return Interval(100 * (1 - rest.value), 100 * (1 - rest.high), 100 * (1 - rest.low))
+
+
+def slower_percent(one: Series, point: StatePoint) -> Spread:
+    """By how much the program is slower in a state; of single trials, without width."""
+    base = one.points[0]
+    few = slower_percents([(base.times_s, point.times_s)])[0]
+    count = min(base.time_s.count, point.time_s.count)
+    if few is not None and count < FEW:
+        return few
+    found = performance(one, point)
+    ends = (100 * (1 / found.value - 1), 100 * (1 / found.high - 1), 100 * (1 / found.low - 1))
+    return Spread(Interval.about(*ends), count)
 
 
 def performance(one: Series, point: StatePoint) -> Interval:

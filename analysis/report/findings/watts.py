@@ -1,6 +1,8 @@
-"""Watts of a port: with its link up, asleep and shut, for each family that was measured."""
+"""Watts of a port: with its link up, asleep and shut, for each family that was measured; of cards, what sleep saves."""
 
-from analysis.calibration import Estimate, PortPower, SwitchPower
+from collections.abc import Mapping
+
+from analysis.calibration import Estimate, NodePower, PortPower, SwitchPower
 from analysis.interval import Interval
 from analysis.report.energies import added, product
 from analysis.report.findings.finding import Finding, listed, with_unit
@@ -19,7 +21,8 @@ def watts(data: ReportData) -> Finding:
         if family not in chosen or switch.window_count > chosen[family][1].window_count:
             chosen[family] = name, switch
     told = {name: _sentence(name, family, switch) for family, (name, switch) in chosen.items()}
-    sentences = [sentence for sentence in told.values() if sentence]
+    cards = "" if data.calibration is None else _cards(data.calibration.power.nodes)
+    sentences = [sentence for sentence in (*told.values(), cards) if sentence]
     if not sentences:
         return Finding(_TOPIC, "no port's power was fitted.", (), _MEASURE)
     without = [name for name, sentence in told.items() if not sentence]
@@ -34,12 +37,27 @@ def _sentence(name: str, family: str, switch: SwitchPower) -> str:
         return ""
     mbps = max(speeds)
     port = speeds[mbps]
+    named = f"A port of {name} ({family.replace('_', ' ')}) at {mbps:,} Mb/s"
+    if port.lpi_saved_watt is not None:
+        saved = with_unit(port.lpi_saved_watt.interval, "W")
+        return f"{named} saves {saved} asleep; what it draws with its link up is not known, as none was shut."
     parts = [text for text in (_up(port), _asleep(port), _shut(port)) if text]
     if not parts:
         return ""
     # Without a stage before a port was ever enabled, shut ports are the reference.
     over = ", beyond what it draws shut," if port.residual_watt is None else ""
-    return f"A port of {name} ({family.replace('_', ' ')}) at {mbps:,} Mb/s draws{over} {', '.join(parts)}."
+    return f"{named} draws{over} {', '.join(parts)}."
+
+
+def _cards(nodes: Mapping[str, NodePower]) -> str:
+    """What hosts' cards save: that of the best known, and how many others were measured."""
+    known = [(name, node.card_saved_watt.interval) for name, node in nodes.items() if node.card_saved_watt is not None]
+    if not known:
+        return ""
+    name, saved = min(known, key=lambda one: one[1].half_width)
+    others = [one.value for other, one in known if other != name]
+    middles = f"; those of {len(others)} others {min(others):.2g} to {max(others):.2g} W" if others else ""
+    return f"The card of {name} saves {with_unit(saved, 'W')} asleep{middles}."
 
 
 def _active(port: PortPower) -> Interval | None:

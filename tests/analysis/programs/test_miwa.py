@@ -34,6 +34,7 @@ def test_the_curve_is_zero_up_to_the_threshold_and_tends_to_the_plateau() -> Non
 def test_known_parameters_are_found() -> None:
     fit = fit_miwa(_runs(1.0, seed=1))
     assert fit.plateau_us.holds(100)
+    assert fit.alpha_per_us is not None
     assert fit.alpha_per_us.holds(0.004)
     assert fit.threshold_us.holds(200)
     assert fit.explained > 0.98

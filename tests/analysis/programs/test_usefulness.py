@@ -83,15 +83,25 @@ def _miwa(seed: int, **truth: float) -> MiwaFit:
 
 
 def test_a_step_has_a_plateau_and_a_threshold_whatever_its_alpha() -> None:
-    """All gaps near their mean: overheads rise in one step. Its intervals went from -inf to inf."""
-    held = 0
+    """All gaps near their mean: overheads rise in one step. Intervals of alpha and t0 went from -inf to inf."""
+    held = steps = 0
     for seed in range(10):
         fit = _miwa(seed, plateau_us=100.0, alpha_per_us=10.0, origin_us=1_000.0, threshold_us=1_000.0)
         held += fit.plateau_us.holds(100.0)
+        steps += fit.alpha_per_us is None and fit.origin_us is None
         assert fit.plateau_us.half_width < 5
         assert fit.threshold_us.holds(1_000.0)
         assert fit.overhead_us(2_000.0) == pytest.approx(100.0, abs=3)
     assert held >= 8
+    assert steps >= 8
+
+
+def test_a_curve_is_no_step() -> None:
+    for seed in range(5):
+        fit = _miwa(seed, plateau_us=100.0, alpha_per_us=0.004, origin_us=1_000.0, threshold_us=1_000.0)
+        assert fit.alpha_per_us is not None
+        assert fit.alpha_per_us.high < float("inf")
+        assert fit.origin_us is not None
 
 
 def test_a_straight_rise_has_no_plateau() -> None:

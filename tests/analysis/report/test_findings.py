@@ -5,15 +5,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from analysis.calibration import Calibration, LinkPolicy
+from analysis.calibration import Calibration, LinkPolicy, PortPower
 from analysis.report.doubts import doubts_of
 from analysis.report.energies import energy_of_trial, meters_of, period_s
 from analysis.report.estimates import estimated
 from analysis.report.findings.finding import Finding
 from analysis.report.page import page, report_of
-from analysis.report.report_data import read_report_data
+from analysis.report.report_data import read_report_data, slower_percents
 from analysis.report.section import Section
 from analysis.report.trade import series_of
 from tests.support.measured.synthetic_run import (
@@ -81,6 +82,41 @@ def test_without_a_stage_of_its_own_a_shut_port_is_the_reference(study: Path) ->
     sentence = _found(study, fitted.model_copy(update={"power": power}))["What a port draws"].sentence
     assert "draws, beyond what it draws shut, 0.700 W" in sentence
     assert not sentence.rstrip(".").endswith("shut")
+
+
+def test_of_ports_that_were_never_shut_what_sleep_saves_is_said_and_of_cards(study: Path) -> None:
+    fitted = calibration()
+    switch = fitted.power.switches["sw1"].model_copy(
+        update={"port_by_mbps": {1000: PortPower(lpi_saved_watt=about(0.42))}}
+    )
+    cards = {"n01": about(0.9, 0.5), "n02": about(0.7, 0.1), "n03": about(0.6, 0.3)}
+    nodes = {
+        name: fitted.power.nodes["n01"].model_copy(update={"card_mbps": 1_000, "card_saved_watt": saved})
+        for name, saved in cards.items()
+    }
+    power = fitted.power.model_copy(update={"switches": {"sw1": switch}, "nodes": nodes})
+    sentence = _found(study, fitted.model_copy(update={"power": power}))["What a port draws"].sentence
+    assert "saves 0.4200 W (0.4116 to 0.4284) asleep; what it draws with its link up is not known" in sentence
+    assert "The card of n02 saves 0.700 W (0.630 to 0.770) asleep; those of 2 others 0.6 to 0.9 W." in sentence
+
+
+@pytest.mark.parametrize("truth", [0.0, 0.12])
+@pytest.mark.parametrize("alike", ["time", "share"])
+def test_two_trials_of_each_configuration_make_an_interval_together(truth: float, alike: str) -> None:
+    """Scatter is the same share of each time, or the same time: intervals hold in each configuration as they say."""
+    pauses_us = np.geomspace(200.0, 4_000.0, 10)
+    held = np.zeros(pauses_us.size)
+    for seed in range(60):
+        random = np.random.default_rng(seed)
+
+        def twice(time_us: float, random: np.random.Generator = random) -> list[float]:
+            scatter_us = 5.0 if alike == "time" else 0.01 * time_us
+            return [float(time_us + random.normal(0, scatter_us)) for _ in range(2)]
+
+        found = slower_percents([(twice(pause), twice(pause * (1 + truth))) for pause in pauses_us])
+        held += [one is not None and one.interval.holds(100 * truth) for one in found]
+    assert held.min() >= 0.8 * 60
+    assert 0.9 <= held.mean() / 60 <= 0.99
 
 
 def test_every_link_of_a_finding_is_on_the_page(study: Path) -> None:
