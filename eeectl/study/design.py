@@ -9,10 +9,12 @@ extends them block by block (`decide.py`), and adds echoes with gaps near the ed
 power under load (`traffic`).
 """
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from analysis.interval import Interval
 from controller.drivers.table import driver_of
 from controller.planning.regulate import joined
 from lab.errors import LabError
@@ -52,11 +54,11 @@ PILOT: Final = Effort(
     gap_us=(100, 4_000),
     probe_blocks=2,  # with EEE on and off in turns: hosts drift
     program_hosts=2,  # more ranks would compete for the processors of a small machine that runs the twin
-    sleeps_us=(100, 250, 500, 750, 1_000, 1_250, 1_500, 1_750, 2_000, 2_500, 3_000, 4_000),
+    sleeps_us=(100, 500, 750, 1_000, 1_250, 1_500, 2_000, 3_000, 4_000),
     arrays_byte=(1_024,),
     iterations=40,
     least_s=0.1,
-    program_blocks=1,
+    program_blocks=2,  # of one, nothing shows what of a slowdown is chance
     stages=("off", "on"),
     window_s=10,  # ten readings of most meters
     settle_s=3,
@@ -73,6 +75,9 @@ Two, one near the line rate, tell bits from what carrying any traffic draws.
 """
 
 _TRAFFIC_WINDOW_S: Final = 10
+
+_NEAR: Final = 0.1
+"""Of a hold: a round of the program takes less, so that the gaps of a pause beyond it are all on one side."""
 
 _EDGE_ECHOES: Final = 600
 _SHORTEST_US: Final = 20.0
@@ -111,16 +116,19 @@ def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] 
     made.append(_alltoall(lab, effort, programs, agent_user))
     left_out = []
     spare = _spare(lab, topology)
-    fed = {outlet.feeds for outlet in lab.outlets}
-    metered = [name for name in _switches_of(spare) if name in fed]
     if not spare:
         left_out.append("the network can spare no link between switches, so none is switched off.")
     else:
         made.append(_links_off(lab, effort, programs, spare))
-    if spare and metered:
-        made.append(_power(lab, effort, spare, metered, chosen[:_MOST_HOSTS]))
+    fed = {outlet.feeds for outlet in lab.outlets}
+    hosts = chosen[:_MOST_HOSTS]
+    homes = dict.fromkeys(topology.homes[host].device for host in hosts)
+    if any(name in fed for name in (*_switches_of(spare), *homes, *hosts)):
+        made.append(_power(lab, effort, spare, [name for name in _switches_of(spare) or homes if name in fed], hosts))
+        if not spare:
+            left_out.append("no port between switches can be shut, so their watts are not known, only what EEE saves.")
     else:
-        left_out.append("no switch with a spare link is fed by a metered outlet, so no power model is fitted.")
+        left_out.append("neither a switch nor a host is fed by a metered outlet, so no power model is fitted.")
     return Design(tuple(made), tuple(left_out))
 
 
@@ -255,12 +263,42 @@ def traffic(lab: Lab, power: Content) -> Content:
     loads = [round(share * rate_mbps) for share in LOAD_SHARES]
     measure = {"power": {**power["measure"]["power"], "window_s": _TRAFFIC_WINDOW_S}}
     skip = [one for one in power["skip"] if not one.get("load_mbps")]  # of an edited file, or an earlier version's
-    stages = [stage for stage in power["factors"]["link"]["levels"] if stage != "on"]
+    stages = [stage for stage in power["factors"].get("link", {}).get("levels", ()) if stage != "on"]
     skip += [{"link": stage, "load_mbps": load} for stage in stages for load in loads]
     skip += [{"eee": "on", "load_mbps": load} for load in loads]
     factors = {**power["factors"], "load_mbps": [0, *loads]}
     about = "Power under load, for the energy of a bit and a packet."
     return {**power, "name": "power-traffic", "about": about, "factors": factors, "measure": measure, "skip": skip}
+
+
+def beside_holds(program: Content, holds_us: Sequence[Interval]) -> Content:
+    """The program with pauses just below and above each hold instead of the pilot's that are near it.
+
+    Near means within `_NEAR` of the hold, or of its interval: whether links sleep in such a pause is decided by
+    microseconds of the ranks' own time, so it shows neither what sleep costs nor how well a model predicts that.
+    Pauses that a user has edited stay, and so do those near a hold that is hardly known.
+    """
+    pauses_us = list(program["factors"]["sleep_us"])
+    if pauses_us != list(PILOT.sleeps_us):
+        return program
+    for low_us, high_us in _near(holds_us):
+        far = [pause for pause in pauses_us if not low_us < pause < high_us]
+        if far != pauses_us:
+            pauses_us = sorted({*far, low_us, high_us})
+    return {**program, "factors": {**program["factors"], "sleep_us": pauses_us}}
+
+
+def _near(holds_us: Sequence[Interval]) -> list[tuple[int, int]]:
+    """What is near holds that are known, in disjoint ranges of whole us."""
+    known = [one for one in holds_us if one.half_width <= _NEAR * one.value]
+    ranges: list[tuple[int, int]] = []
+    for one in sorted(known, key=lambda one: one.low):
+        low_us, high_us = math.floor(one.low * (1 - _NEAR)), math.ceil(one.high * (1 + _NEAR))
+        if ranges and low_us <= ranges[-1][1]:
+            low_us, before_us = ranges.pop()
+            high_us = max(before_us, high_us)
+        ranges.append((low_us, high_us))
+    return ranges
 
 
 def edges(probes: Content, pair: tuple[str, str], range_us: tuple[float, float], number: int) -> Content:
@@ -325,24 +363,21 @@ def cards_alone(lab: Lab, probes: Content, every_us: float) -> Content:
 
 
 def _power(lab: Lab, effort: Effort, spare: Sequence[Link], switches: Sequence[str], hosts: Sequence[str]) -> Content:
-    """Windows with EEE off on the whole path of the load that `traffic` adds.
+    """Windows with EEE off on the whole path of the load that `traffic` adds; without spare links, of nothing else.
 
     Most switches do not say for how long ports slept beside a load.
     """
     links = _names(spare)
     on_path = list(dict.fromkeys((*links, *hosts, *_names(_between(lab, hosts)))))
+    stages = {"link": {"links": links, "levels": list(effort.stages)}} if links else {}
     return _experiment(
         lab,
         "power-staged",
-        f"Power of {', '.join(switches)} by stages of their ports, for P_base, P_port and EEE's share.",
-        ["link", "eee"],
-        factors={
-            "link": {"links": links, "levels": list(effort.stages)},
-            "eee": {"links": on_path, "levels": ["on", "off"]},
-            "load_mbps": [0],
-        },
+        f"Power of {', '.join(switches or hosts)} by stages of their ports, for P_base, P_port and EEE's share.",
+        [*stages, "eee"],
+        factors={**stages, "eee": {"links": on_path, "levels": ["on", "off"]}, "load_mbps": [0]},
         measure={"power": {"window_s": effort.window_s, "settle_s": effort.settle_s, "hosts": list(hosts)}},
-        skip=[{"link": stage, "eee": "off"} for stage in effort.stages if stage != "on"],
+        skip=[{"link": stage, "eee": "off"} for stage in effort.stages if stage != "on"] if stages else [],
         blocks=effort.power_blocks,
         sampling={"lpi_period_s": 5},
     )

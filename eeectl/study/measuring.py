@@ -27,6 +27,7 @@ from eeectl.study.parameters import (
     PORTS,
     POWER,
     PROBES,
+    PROGRAM,
     TRAFFIC,
     Evidence,
     history_of,
@@ -71,7 +72,11 @@ class Measuring:
             if read_facts(path).get("state") != "finished" and (status := self._block(_kind_of(path), path)):
                 return status
         for name in self.folder.names:
-            if self.folder.run_of(name) is None and (status := self._block(name, None)):
+            if self.folder.run_of(name) is not None:
+                continue
+            if name == PROGRAM:
+                self._keep_pauses_from_holds()
+            if status := self._block(name, None):
                 return status
         while True:
             decision, parameters = self._decide()
@@ -81,6 +86,20 @@ class Measuring:
                 return DONE
             if status := self._next(decision.block):
                 return status
+
+    def _keep_pauses_from_holds(self) -> None:
+        """Change the program's pauses, now that holds are known, as `design.beside_holds` says."""
+        policies = self._evidence().links.values()
+        holds = [hold.interval for one in policies for hold in (one.hold_us, one.card_hold_us) if hold is not None]
+        program = self.folder.content(PROGRAM)
+        changed = design.beside_holds(program, holds)
+        was, now = set(program["factors"]["sleep_us"]), set(changed["factors"]["sleep_us"])
+        if now != was:
+            words = (", ".join(f"{pause} us" for pause in sorted(some)) for some in (was - now, now - was))
+            near, instead = words
+            why = "whether links sleep so near a hold is chance"
+            self.console.print(f"{PROGRAM}: pauses of {instead} instead of {near}: {why}.", markup=False)
+            self.folder.add_experiment(changed)
 
     def _left_s(self) -> float:
         return self.folder.aim.budget_s - (self.clock() - self._begun_s)
@@ -111,7 +130,7 @@ class Measuring:
         self._stale.clear()
         failures = tuple(sentence for part in self._failures.values() for sentence in part)
         third, _ = design.stream_of(self.lab, self.folder.content(PROBES)) if PROBES in runs else ("", ())
-        return Evidence(self._found, failures, runs, self._metered(runs), bool(third))
+        return Evidence(self._found, failures, runs, *self._metered(runs), bool(third))
 
     def _fit(self, part: Part, runs: Sequence[RunSamples]) -> None:
         """Fit one part; what was known of it before is forgotten."""
@@ -141,21 +160,27 @@ class Measuring:
         if known is not None:
             save_calibration(self.folder.calibration, known)
 
-    def _metered(self, runs: Mapping[str, tuple[Path, int]]) -> dict[str, float]:
-        """Switches whose ports were switched while a meter watched, with what its steps leave of a port's watts."""
+    def _metered(self, runs: Mapping[str, tuple[Path, int]]) -> tuple[dict[str, float], dict[str, float]]:
+        """Switches whose ports were switched while a meter watched, with what its steps leave of a port's watts.
+
+        Switched means shut or, where none was, put to sleep. Then hosts at whose links EEE was on and off, with what is
+        left of theirs.
+        """
         if POWER not in runs:
-            return {}
-        ends = [
-            end.device
-            for name in self.folder.content(POWER)["factors"]["link"]["links"]
-            for end in (self.lab.find_link(name).a, self.lab.find_link(name).b)
-        ]
-        meters = meter_precisions(RunSamples(runs[POWER][0]), list(dict.fromkeys(ends)))
-        return {
-            one.name: _NORMAL_95 * math.sqrt(2) * one.rounding_watt / ends.count(one.name)
-            for one in meters
-            if one.name in ends
-        }
+            return {}, {}
+        content = self.folder.content(POWER)
+        factors = content["factors"]
+        eee = factors.get("eee") or {}  # a user may have edited the file
+        links = [self.lab.find_link(name) for name in (factors.get("link") or eee).get("links", ())]
+        switches = {switch.name for switch in self.lab.switches}
+        ends = [end.device for link in links for end in (link.a, link.b) if end.device in switches]
+        hosts = [name for name in content["measure"]["power"].get("hosts", ()) if name in eee.get("links", ())]
+        meters = meter_precisions(RunSamples(runs[POWER][0]), [*dict.fromkeys(ends), *hosts])
+        left_watt = {one.name: _NORMAL_95 * math.sqrt(2) * one.rounding_watt for one in meters}
+        return (
+            {name: left_watt[name] / ends.count(name) for name in left_watt if name in ends},
+            {name: left_watt[name] for name in left_watt if name in hosts},
+        )
 
     def _next(self, kind: str) -> int:
         """Measure a block of a kind."""

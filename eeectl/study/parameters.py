@@ -1,11 +1,13 @@
 """Parameters of a study with what is known of them, from its calibration and runs; and the kinds of its blocks.
 
-Wanted of each is the study's precision, relative to its value; of slowdowns, in percentage points.
+Wanted of each is the study's precision, relative to its value; of a port that sleeps or is shut, to its watts with a
+link, as it may draw nothing; of what a card saves, or a port that is never shut, to the most that such ports draw, as
+their watts with a link are not measured; of slowdowns, in percentage points.
 """
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +15,7 @@ from analysis.calibration import Calibration, Estimate, LinkPolicy, PortPower, S
 from analysis.configurations import STREAM
 from analysis.interval import Interval
 from analysis.links.separate import is_open
+from analysis.power.plausible import most_port_watt
 from analysis.programs.changes import worst_slowdowns
 from eeectl.study.decide import BlockKind, Parameter, Past
 from eeectl.study.folder import Block
@@ -52,14 +55,15 @@ class Evidence:
     """What a study has: its calibration (None: nothing could be fitted), sentences about the rest, and its runs.
 
     `runs`: the latest of each experiment, by name, with its number of blocks. `metered`: switches whose power is
-    measured, with the half width that the meter's steps leave to a port, in watts. `third`: whether a host is left that
-    can stream to a probed pair.
+    measured, with the half width that the meter's steps leave to a port, in watts; `cards`: the same of hosts whose
+    cards sleep in some windows. `third`: whether a host is left that can stream to a probed pair.
     """
 
     calibration: Calibration | None
     failures: tuple[str, ...]
     runs: Mapping[str, tuple[Path, int]]
     metered: Mapping[str, float]
+    cards: Mapping[str, float] = field(default_factory=dict)
     third: bool = False
 
     @property
@@ -89,6 +93,7 @@ def parameters_of(evidence: Evidence, precision: float) -> tuple[Parameter, ...]
         *_slowdowns(evidence, precision),
         *_policies(evidence, precision),
         *_watts(evidence, precision),
+        *_cards(evidence, precision),
         *_traffic(evidence, precision),
     ]
     return tuple(found)
@@ -134,8 +139,23 @@ def _watts(evidence: Evidence, precision: float) -> Iterator[Parameter]:
             yield Parameter(f"{name}: port up", "W", None, 1.0, why, tries=_POWER_TRIES)
             continue
         coarse = f"the meter's steps leave ±{floor_watt:.2g} W of a port"
-        for words, found in _port_watts(switches[name]):
-            yield _relative(f"{name}: {words}", "W", found, precision, floor=floor_watt, floor_why=coarse)
+        for words, found, up_watt in _port_watts(switches[name]):
+            whole = precision * up_watt
+            yield _relative(f"{name}: {words}", "W", found, precision, least=whole, floor=floor_watt, floor_why=coarse)
+
+
+def _cards(evidence: Evidence, precision: float) -> Iterator[Parameter]:
+    nodes = {} if evidence.calibration is None else evidence.calibration.power.nodes
+    for name, floor_watt in evidence.cards.items():
+        words, node = f"{name}: card asleep saves", nodes.get(name)
+        saved = None if node is None else node.card_saved_watt
+        if node is None or node.card_mbps is None or saved is None:
+            why = node.unknown[0] if node is not None and node.unknown else "its power could not be fitted"
+            yield Parameter(words, "W", None, 1.0, why.partition(": ")[2] or why, tries=_POWER_TRIES)
+            continue
+        wanted = precision * most_port_watt(node.card_mbps)
+        coarse = f"the meter's steps leave ±{floor_watt:.2g} W"
+        yield Parameter(words, "W", saved.interval, wanted, "", floor_watt, coarse)
 
 
 def _traffic(evidence: Evidence, precision: float) -> Iterator[Parameter]:
@@ -150,16 +170,23 @@ def _traffic(evidence: Evidence, precision: float) -> Iterator[Parameter]:
         yield Parameter("traffic: energy of a bit", "pJ", None, 1.0, why)
 
 
-def _port_watts(switch: SwitchPower) -> Iterator[tuple[str, Interval]]:
+def _port_watts(switch: SwitchPower) -> Iterator[tuple[str, Interval, float]]:
+    """What is known of a switch's fastest ports, in words, and as their measure the watts of one with a link.
+
+    Where these are not known: the most that such a port draws, or 0.
+    """
     speeds: Mapping[int, PortPower] = switch.port_by_mbps or next(iter(switch.port_by_kind.values()), {})
     if not speeds:
         return
     port = speeds[max(speeds)]
+    if port.lpi_saved_watt is not None:
+        yield "port asleep saves", port.lpi_saved_watt.interval, most_port_watt(max(speeds))
+    up_watt = 0.0 if port.link_watt is None else port.link_watt.value
     named = (("port up", port.link_watt), ("port shut", port.residual_watt))
-    yield from ((words, one.interval) for words, one in named if one is not None)
+    yield from ((words, one.interval, up_watt) for words, one in named if one is not None)
     if port.link_watt is not None and port.lpi_fraction is not None:
         watt, share = port.link_watt.value, port.lpi_fraction
-        yield "port asleep", Interval(watt * share.value, watt * share.low, watt * share.high)
+        yield "port asleep", Interval(watt * share.value, watt * share.low, watt * share.high), up_watt
 
 
 def _relative(
@@ -168,11 +195,12 @@ def _relative(
     found: Interval,
     precision: float,
     *,
+    least: float = 0.0,
     floor: float = 0.0,
     floor_why: str = "",
     least_blocks: int = 4,
 ) -> Parameter:
-    wanted = max(precision * abs(found.value), 1e-9)
+    wanted = max(precision * abs(found.value), least, 1e-9)
     return Parameter(name, unit, found, wanted, "", floor, floor_why, least_blocks)
 
 
@@ -228,7 +256,7 @@ _PILOT: Final = (PROBES, PORTS, PROGRAM, LINKS, POWER)
 def _narrowed(kind: str, names: Sequence[str]) -> dict[str, float]:
     """The parameters that a kind of block narrows, with their exponents."""
     if kind == POWER:
-        return {name: _MEAN for name in names if ": port " in name}
+        return {name: _MEAN for name in names if ": port " in name or ": card " in name}
     if kind in (PROBES, PORTS, CARDS):
         times = {": hold": _EDGE, ": Ts": _MEAN, ": wakes of a round trip": _MEAN, "EEE policy": _MEAN}
         if kind != PROBES:

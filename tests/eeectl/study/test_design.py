@@ -5,11 +5,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from analysis.interval import Interval
 from controller.experiments.experiment_file import experiment_of, read_experiment
 from controller.experiments.validation import order_for, validate_experiment
 from controller.planning.regulate import joined
-from eeectl.study.design import LOAD_SHARES, PILOT, cards_alone, design, edges, stream_of, traffic
+from eeectl.study.design import LOAD_SHARES, PILOT, beside_holds, cards_alone, design, edges, stream_of, traffic
 from eeectl.study.folder import Aim, Block, StudyFolder
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
@@ -163,6 +166,16 @@ def test_in_a_lab_of_one_switch_echoes_go_to_two_hosts() -> None:
     assert len(design(load_lab(find_lab("miwa")), PILOT).experiments[0]["factors"]["to"]) == 2
 
 
+def test_in_a_lab_of_one_switch_power_is_measured_awake_and_asleep() -> None:
+    made = design(load_lab(find_lab("miwa")), PILOT)
+    power = next(one for one in made.experiments if one["name"] == "power-staged")
+    assert "link" not in power["factors"]
+    assert set(power["measure"]["power"]["hosts"]) <= set(power["factors"]["eee"]["links"])
+    assert any("only what EEE saves" in sentence for sentence in made.left_out)
+    loaded = traffic(load_lab(find_lab("miwa")), power)
+    assert all(one["eee"] == "on" for one in loaded["skip"]), "load is measured with EEE off"
+
+
 def test_named_hosts_take_part_and_unknown_ones_are_refused() -> None:
     lab = load_lab(find_lab("virtual"))
     program = design(lab, PILOT, hosts=("n05", "n06")).experiments[1]["measure"]["program"]
@@ -189,3 +202,34 @@ def test_a_study_folder_can_be_reopened(tmp_path: Path) -> None:
     assert [one.seen for one in found.blocks] == [{}, {"a": (2.0, 0.5)}]
     with pytest.raises(LabError, match="is not a study"):
         StudyFolder.open(tmp_path)
+
+
+def _program(*pauses_us: int) -> dict[str, object]:
+    return {"name": "alltoall-eee", "factors": {"sleep_us": list(pauses_us or PILOT.sleeps_us), "array_byte": [1_024]}}
+
+
+def _pauses(program: object) -> list[int]:
+    return list(program["factors"]["sleep_us"])  # type: ignore[index]
+
+
+@given(st.lists(st.tuples(st.floats(50.0, 5_000.0), st.floats(0.0, 0.099)), max_size=4))
+def test_no_pause_is_near_a_hold_that_is_known(drawn: list[tuple[float, float]]) -> None:
+    holds_us = [Interval.plus_minus(hold, hold * share) for hold, share in drawn]
+    pauses_us = _pauses(beside_holds(_program(), holds_us))
+    assert pauses_us == sorted(set(pauses_us))
+    for hold_us in holds_us:
+        assert not any(0.91 * hold_us.low < pause < 1.09 * hold_us.high for pause in pauses_us)
+    kept = set(pauses_us) & set(PILOT.sleeps_us)
+    for pause in set(PILOT.sleeps_us) - kept:
+        below, above = (
+            max(one for one in (0, *pauses_us) if one < pause),
+            min(one for one in (*pauses_us, 10_000) if one > pause),
+        )
+        assert any(below <= hold_us.value <= above for hold_us in holds_us), "only what is near a hold goes"
+
+
+def test_pauses_are_left_as_they_are_near_a_hold_that_is_hardly_known_and_in_an_edited_file() -> None:
+    vague, known = Interval(1_000.0, 700.0, 1_400.0), Interval(1_000.0, 990.0, 1_010.0)
+    assert beside_holds(_program(), [vague]) == _program()
+    assert beside_holds(_program(0, 1_000), [known]) == _program(0, 1_000)
+    assert _pauses(beside_holds(_program(), [known]))[2:5] == [750, 891, 1_111]

@@ -26,7 +26,7 @@ def _kinds(evidence: Evidence) -> Iterator[BlockKind]:
 
 
 def _evidence(links: dict[str, LinkPolicy], *runs: str, third: bool = True) -> Evidence:
-    return Evidence(calibration(links=links), (), {name: (Path(name), 2) for name in (PROBES, *runs)}, {}, third)
+    return Evidence(calibration(links=links), (), {name: (Path(name), 2) for name in (PROBES, *runs)}, {}, third=third)
 
 
 def test_a_stream_is_planned_where_it_is_open_which_times_are_the_ports() -> None:
@@ -66,3 +66,27 @@ def test_blocks_narrow_the_path_that_they_measure(run: str, name: str) -> None:
     if run in by_kind:
         assert f"{name}: hold" in by_kind[run]
         assert f"{PAIR}: hold" not in by_kind[run], "a stream shows nothing of the ports"
+
+
+def test_a_port_that_draws_nothing_asleep_is_wanted_relative_to_one_that_is_up() -> None:
+    known = calibration()
+    ((name, switch),) = known.power.switches.items()
+    nothing = switch.port_by_mbps[1000].model_copy(update={"lpi_fraction": about(0.001)})
+    switches = {name: switch.model_copy(update={"port_by_mbps": {1000: nothing}})}
+    power = known.power.model_copy(update={"switches": switches})
+    evidence = Evidence(known.model_copy(update={"power": power}), (), {}, {name: 0.0})
+    wanted = {one.name.rpartition(": ")[2]: one.wanted for one in parameters_of(evidence, 0.02)}
+    assert wanted["port asleep"] == wanted["port up"] > 0
+
+
+def test_what_a_card_saves_is_wanted_relative_to_what_such_cards_draw() -> None:
+    known = calibration()
+    node = known.power.nodes["n01"].model_copy(update={"card_mbps": 1_000, "card_saved_watt": about(0.7, 0.5)})
+    lost = known.power.nodes["n01"].model_copy(update={"unknown": ("What the card saves: it is lost in the meter.",)})
+    power = known.power.model_copy(update={"nodes": {"n01": node, "n02": lost}})
+    cards = {"n01": 0.01, "n02": 0.01, "n03": 0.01}
+    evidence = Evidence(known.model_copy(update={"power": power}), (), {}, {}, cards)
+    found = {one.name: one for one in parameters_of(evidence, 0.02) if ": card " in one.name}
+    assert found["n01: card asleep saves"].wanted == pytest.approx(0.02 * 4.0)
+    assert found["n02: card asleep saves"].why_not == "it is lost in the meter."
+    assert found["n03: card asleep saves"].interval is None
