@@ -101,14 +101,26 @@ def prepare(words: Sequence[str], folder: Path) -> str:
     )
 
 
-def is_of(process: Path, mark: bytes, folder: Path) -> bool:
-    """Whether a process, as a folder of /proc, is of the job; one that is gone or another user's is not."""
+def is_of(process: Path, mark: bytes, folder: Path) -> bool | None:
+    """Whether a process, as a folder of /proc, is of the job; one that is gone or another user's is not.
+
+    None if it is between two programs: it has left one environment, and the next is not readable yet.
+    """
     try:
-        if mark in (process / "environ").read_bytes().split(b"\0"):
+        environment = (process / "environ").read_bytes()
+        if mark in environment.split(b"\0") or (process / "cwd").readlink().is_relative_to(folder):
             return True
-        return (process / "cwd").readlink().is_relative_to(folder)
+        return None if not environment and has_unread_environment(process) else False
     except OSError:
         return False
+
+
+def has_unread_environment(process: Path) -> bool:
+    """Whether what was read as empty is not so (execve(2) in progress); an OSError for a thread of the kernel."""
+    (process / "exe").readlink()
+    fields = (process / "stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()
+    env_start, env_end = fields[47:49]  # proc(5): both 0 until there is one
+    return env_start != env_end or env_end == "0"
 
 
 def kill_all(job: str, folder: Path) -> int:
@@ -118,9 +130,10 @@ def kill_all(job: str, folder: Path) -> int:
     end_s = time.monotonic() + _KILLING_S
     while time.monotonic() < end_s:
         processes = [path for path in Path("/proc").iterdir() if path.name.isdigit() and path.name != own]
-        found = {path.name for path in processes if is_of(path, mark, folder)}
-        if not found:
+        seen = {path.name: is_of(path, mark, folder) for path in processes}
+        if not any(of is not False for of in seen.values()):
             break
+        found = {number for number, of in seen.items() if of}
         for number in found:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(number), signal.SIGKILL)

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from agents import job_keeper
+from agents.job_keeper import is_of
 from agents.pack import packed
 
 _PATIENCE_S = 20.0
@@ -123,6 +125,45 @@ def test_a_process_that_works_in_the_folder_is_of_the_job(keeper: Keeper) -> Non
     unmarked = subprocess.Popen(["sleep", "500"], cwd=keeper.folder)
     keeper.ask({"fetch": []})
     assert unmarked.wait(_PATIENCE_S) == -9
+
+
+@pytest.mark.parametrize(
+    ("environ", "bounds", "program", "of"),
+    [
+        (b"A=1\0EEE_JOB=here\0", (40, 80), True, True),
+        (b"A=1\0EEE_JOB=there\0", (40, 80), True, False),
+        (b"", (0, 0), True, None),  # in the middle of execve
+        (b"", (40, 80), True, None),  # has just ended it
+        (b"", (40, 40), True, False),  # env -i
+        (b"", (0, 0), False, False),  # a kernel's thread, a zombie
+    ],
+)
+def test_a_process_between_two_programs_is_looked_at_again(
+    tmp_path: Path, environ: bytes, bounds: tuple[int, int], *, program: bool, of: bool | None
+) -> None:
+    (tmp_path / "environ").write_bytes(environ)
+    (tmp_path / "cwd").symlink_to("/")
+    (tmp_path / "stat").write_text(f"7 (a) b) R {'0 ' * 46}{bounds[0]} {bounds[1]} 0", encoding="ascii")
+    if program:
+        (tmp_path / "exe").symlink_to("/bin/sh")
+    assert is_of(tmp_path, b"EEE_JOB=here", tmp_path / "folder") is of
+
+
+def test_a_process_that_is_just_starting_is_killed_at_the_next_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = secrets.token_hex(8)
+    with subprocess.Popen(["sleep", "500"], env={**os.environ, "EEE_JOB": job}) as starting:
+        looks: list[Path] = []
+
+        def first_unread(process: Path, mark: bytes, folder: Path) -> bool | None:
+            if process.name == str(starting.pid):
+                looks.append(process)
+            return is_of(process, mark, folder) if len(looks) != 1 else None
+
+        monkeypatch.setattr(job_keeper, "is_of", first_unread)
+        assert job_keeper.kill_all(job, tmp_path) == 1
+        starting.kill()
 
 
 def test_silence_ends_it_and_heartbeats_do_not() -> None:
