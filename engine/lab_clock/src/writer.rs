@@ -13,9 +13,23 @@ pub const LEASE_NS: i64 = 3_000_000_000;
 
 /// A faster rate takes effect so long after it is written.
 ///
-/// Whoever waits with a timeout looks at the page at least that often, so nobody oversleeps. A slower rate takes
+/// Whoever waits with a timeout looks at the page again after [`wait_ns`], so nobody oversleeps. A slower rate takes
 /// effect at once: a wait that ends too soon is taken up again.
 pub const ANNOUNCED_NS: i64 = 15_000_000;
+
+/// Nothing that is announced from now on is in force so soon, with some time to wake up.
+const UNCHANGED_NS: i64 = ANNOUNCED_NS * 2 / 3;
+
+/// How long to wait now (wall) for a moment of lab time before looking at the page again; 0: it is past.
+///
+/// Until that moment, unless the fastest rate, announced meanwhile, could pass it earlier. So a long wait seldom looks,
+/// and costs nothing where processors are scarce.
+#[must_use]
+pub fn wait_ns(timeline: &Timeline, now_ns: i64, lab_deadline_ns: i64) -> i64 {
+    let left = timeline.wall_ns(lab_deadline_ns).saturating_sub(now_ns);
+    let then = lab_deadline_ns.saturating_sub(timeline.lab_ns(now_ns + UNCHANGED_NS));
+    left.clamp(0, UNCHANGED_NS + Rate::FASTEST.wall_ns(then.max(0)))
+}
 
 /// The writer of a lab's clock.
 pub struct Writer {
@@ -148,4 +162,47 @@ fn clock_ns(clock: libc::clockid_t) -> i64 {
         )
     };
     time.tv_sec * 1_000_000_000 + time.tv_nsec
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rates() -> impl Strategy<Value = Rate> {
+        prop_oneof![
+            (1u32..=1000).prop_map(|wall| Rate::new(1, wall).unwrap()),
+            (1u32..=50).prop_map(|lab| Rate::new(lab, 1).unwrap()),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_rate_that_is_announced_meanwhile_makes_a_wait_too_long(
+            rate in rates(),
+            left_ns in 0i64..100_000_000_000,
+            lease_ns in 0i64..LEASE_NS,
+            later in 0f64..=1.0,
+            then in rates(),
+        ) {
+            let now = 5_000_000_000;
+            let line = Timeline::wall(0).bent(now - 1, now - 1, rate, now + lease_ns);
+            let deadline = line.lab_ns(now) + left_ns;
+            let wait = wait_ns(&line, now, deadline);
+            prop_assert!(wait > 0 || left_ns == 0);
+            prop_assert!(line.lab_ns(now + wait - 1) <= deadline);
+            let changed = now + (later * wait as f64) as i64;
+            let from = changed + ANNOUNCED_NS;
+            let line = line.bent(changed, from, then, from + LEASE_NS);
+            prop_assert!(line.lab_ns(now + wait - 1) <= deadline, "{}", wait);
+        }
+    }
+
+    #[test]
+    fn a_long_wait_seldom_looks() {
+        let line = Timeline::wall(0).bent(0, 0, Rate::new(1, 50).unwrap(), i64::MAX);
+        assert!((10_000_000..11_000_000).contains(&wait_ns(&line, 0, 1_000_000)));
+        assert!(wait_ns(&line, 0, 30_000_000_000) >= 600_000_000);
+        assert_eq!(wait_ns(&line, 10, 0), 0);
+    }
 }

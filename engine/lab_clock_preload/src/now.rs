@@ -4,12 +4,9 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use lab_clock::{ANNOUNCED_NS, Page, Reader, Timeline};
+use lab_clock::{Page, Reader, Timeline};
 
 use crate::raw;
-
-/// Whoever waits with a timeout looks at the page at least that often (wall).
-pub const SLICE_NS: i64 = ANNOUNCED_NS * 2 / 3;
 
 const SECOND_NS: i64 = 1_000_000_000;
 
@@ -134,11 +131,9 @@ pub fn stamp_ns(page: &Page, stamp_ns: i64) -> i64 {
     timeline.lab_ns(stamp_ns - ahead) + timeline.real_ahead_ns
 }
 
-/// How long to wait now (wall) for a moment of lab time: until then, until the lease ends, or a slice; 0: it is past.
+/// How long to wait now (wall) for a moment of lab time before looking at the page again; 0: it is past.
 pub fn slice_ns(page: &Page, lab_deadline_ns: i64) -> i64 {
-    let now = wall_ns();
-    let left = page.timeline().0.wall_ns(lab_deadline_ns) - now;
-    left.clamp(0, SLICE_NS)
+    lab_clock::wait_ns(&page.timeline().0, wall_ns(), lab_deadline_ns)
 }
 
 /// Nanoseconds of a `timespec`.
