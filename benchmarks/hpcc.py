@@ -8,9 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic import Field
-
-from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
+from benchmarks.hpl import HplProblem, hpl_input, residual_passed
+from benchmarks.program import Answer, Figure, Launch, Placement
 
 _INPUT: Final = "hpccinf.txt"
 _OUTPUT: Final = "hpccoutf.txt"
@@ -18,7 +17,6 @@ _SUMMARY: Final = re.compile(
     r"^Begin of Summary section\.$(?P<lines>.*)^End of Summary section\.$", re.MULTILINE | re.DOTALL
 )
 _PAIR: Final = re.compile(r"^(\w+)=(\S+)$", re.MULTILINE)
-_HPL_PASSED: Final = re.compile(r"^\|\|Ax-b\|\|.*\.\.\.\.\.\. PASSED$", re.MULTILINE)
 _PTRANS_FAILED: Final = re.compile(r"^ *(\d+) tests completed and failed residual checks\.$", re.MULTILINE)
 _MOST_WRONG_UPDATES: Final = 0.01
 """RandomAccess need not lock, so one update in a hundred may be lost: HPCC's own rule."""
@@ -44,18 +42,8 @@ _FIGURES: Final = (
 )
 
 
-class HpccParameters(Parameters):
-    """HPL's problem: `order` of the matrix (N), `block` (NB), and the grid of ranks.
-
-    `grid_rows` 0: the divisor of the number of ranks that makes the grid nearest to a square, with fewer rows.
-    A rank needs 8 order^2 / ranks byte for HPL and about as much for the others.
-    """
-
-    order: int = Field(
-        1000, ge=10, le=10_000_000, description="order N of HPL's matrix; takes 8 N^2 / ranks byte a rank"
-    )
-    block: int = Field(80, ge=1, le=10_000, description="order NB of the blocks that HPL works on")
-    grid_rows: int = Field(0, ge=0, description="rows of the grid of ranks; 0: as near to a square as the ranks allow")
+class HpccParameters(HplProblem):
+    """HPL's problem; a rank needs about as much memory again for the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +56,7 @@ class Hpcc:
 
     def launch(self, parameters: HpccParameters, placement: Placement) -> Launch:
         """The program of that name on every node; its input is made from the parameters."""
-        rows, columns = _grid(parameters, placement)
-        text = _INPUT_TEXT.format(order=parameters.order, block=parameters.block, rows=rows, columns=columns)
+        text = hpl_input(parameters, placement) + _PTRANS_INPUT
         return Launch(("hpcc",), files={_INPUT: text.encode()}, result=_OUTPUT)
 
     def read(self, parameters: HpccParameters, placement: Placement, output_text: str) -> Answer:
@@ -89,18 +76,9 @@ class Hpcc:
         return Answer(not faults, "; ".join(faults) + "." if faults else "", figures)
 
 
-def _grid(parameters: HpccParameters, placement: Placement) -> tuple[int, int]:
-    ranks, rows = placement.ranks, parameters.grid_rows
-    if not rows:
-        rows = max(number for number in range(1, int(ranks**0.5) + 1) if ranks % number == 0)
-    if ranks % rows:
-        raise Unfit(f"{ranks} ranks do not make {rows} equal rows: choose a divisor for grid_rows, or 0.")
-    return rows, ranks // rows
-
-
 def _faults(printed: dict[str, str], output_text: str) -> list[str]:
     faults = []
-    if not _HPL_PASSED.search(output_text):
+    if not residual_passed(output_text):
         faults.append("HPL's residual did not pass")
     failed = _PTRANS_FAILED.search(output_text)
     if failed is None or int(failed[1]):
@@ -116,46 +94,11 @@ def _faults(printed: dict[str, str], output_text: str) -> list[str]:
     return faults
 
 
-_INPUT_TEXT: Final = """\
-HPLinpack benchmark input file
-written by eeectl
-HPL.out      output file name
-8            device out
-1            # of problem sizes
-{order}      Ns
-1            # of NBs
-{block}      NBs
-0            PMAP
-1            # of process grids
-{rows}       Ps
-{columns}    Qs
-16.0         threshold
-1            # of panel fact
-2            PFACTs
-1            # of recursive stopping criteria
-4            NBMINs
-1            # of panels in recursion
-2            NDIVs
-1            # of recursive panel fact.
-1            RFACTs
-1            # of broadcasts
-0            BCASTs
-1            # of lookahead depths
-1            DEPTHs
-2            SWAP
-64           swapping threshold
-0            L1
-0            U
-1            equilibration
-8            memory alignment
+_PTRANS_INPUT: Final = """\
 ##### this line is ignored
 0            additional sizes for PTRANS
 1200         values of N
 0            additional blocks for PTRANS
 40           values of NB
 """
-"""HPL's file, in the order that HPCC reads: a value and what it is.
-
-All that is not filled in is HPCC's example's, but for the broadcast: 1ring, number 0, as in Koibuchi's Table 3 (2011),
-whose print says "lring"; the example has 1ringM.
-"""
+"""What HPCC reads after HPL's own lines: no matrices of PTRANS beside those that follow from HPL's."""

@@ -7,6 +7,7 @@ from typing import Final
 from benchmarks.alltoall import Alltoall
 from benchmarks.command import Command
 from benchmarks.hpcc import Hpcc
+from benchmarks.hpl import Hpl
 from benchmarks.netpipe import Netpipe
 from benchmarks.npb import Npb
 from benchmarks.osu import Osu
@@ -18,6 +19,7 @@ _ALL: Final[tuple[Program, ...]] = (
     Pattern("bit-reversal", "Koibuchi's bit-reversal traffic: each rank sends to one other", bit_reversal),
     Pattern("matrix-transpose", "Koibuchi's matrix-transpose traffic, on a square number of ranks", matrix_transpose),
     Hpcc(),
+    Hpl(),
     Npb(),
     Osu(),
     Netpipe(),

@@ -1,6 +1,7 @@
 """Programs read what real runs printed, and see what is wrong in it."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -77,10 +78,46 @@ def test_hpcc_is_given_a_grid_of_all_ranks() -> None:
         assert text[5].split() == ["1000", "Ns"]
 
 
-def test_hpl_broadcasts_in_a_ring_as_koibuchis_did() -> None:
+# -- HPL
+
+
+def test_hpl(recorded: Recorded) -> None:
+    text = recorded("hpl_4_ranks")
+    answer = read("hpl", text, order=1000)
+    assert answer.right is True
+    printed = next(line.split() for line in text.splitlines() if line.startswith("WR"))
+    assert value(answer, "hpl") == pytest.approx(float(printed[6]) * 1e9)
+    assert value(answer, "time") == pytest.approx(float(printed[5]), abs=0.0051)
+
+    for before, after, why in (
+        ("...... PASSED\n", "...... FAILED\n", "its residual"),
+        ("1000    80     2     2 ", " 900    80     2     2 ", "order 900 on 4 ranks"),
+        ("1000    80     2     2 ", "1000    80     1     2 ", "order 1000 on 2 ranks"),
+        ("WR10C2R4", "", "before its result"),
+    ):
+        assert before in text
+        wrong = read("hpl", text.replace(before, after), order=1000)
+        assert wrong.right is False
+        assert why in wrong.why
+
+
+def test_hpl_of_a_later_version_prints_one_digit_more(recorded: Recorded) -> None:
+    later = recorded("hpl_4_ranks").replace("e+00", "1e+00").replace("WR10C2R4", "WR11C2R4")
+    assert read("hpl", later, order=1000).right is True
+
+
+def test_hpl_that_prints_no_rate_gives_no_time(recorded: Recorded) -> None:
+    text = re.sub(r"[0-9.]+e\+00$", "0.000e+00", recorded("hpl_4_ranks"), flags=re.MULTILINE)
+    answer = read("hpl", text, order=1000)
+    assert answer.right is False
+    assert "too short" in answer.why
+
+
+@pytest.mark.parametrize(("program", "file"), [("hpcc", "hpccinf.txt"), ("hpl", "HPL.dat")])
+def test_hpl_broadcasts_in_a_ring_as_koibuchis_did(program: str, file: str) -> None:
     """BCAST of Table 3 (2011) is 1ring, which HPL calls 0; 1 would be 1ringM."""
-    hpcc = PROGRAMS["hpcc"]
-    text = hpcc.launch(hpcc.parameters(), Placement(("n1", "n2"), 1)).files["hpccinf.txt"].decode().splitlines()
+    known = PROGRAMS[program]
+    text = known.launch(known.parameters(), Placement(("n1", "n2"), 1)).files[file].decode().splitlines()
     (broadcasts,) = (line.split() for line in text if line.endswith("BCASTs"))
     assert broadcasts == ["0", "BCASTs"]
 
