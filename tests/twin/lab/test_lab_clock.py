@@ -39,30 +39,52 @@ waits = {
 print(json.dumps({"began": began, "ended": time.monotonic_ns(), "waits": waits}))
 """
 _SPINS = """
-import json, os, select, socket, subprocess, sys, time
-ours, theirs = socket.socketpair()
-poll = select.poll()
-poll.register(ours, select.POLLIN)
-def at_once(count, between=lambda: None):
-    found = 0
-    for _ in range(count):
-        between()
-        before = time.monotonic_ns()
-        poll.poll(0)
-        found += time.monotonic_ns() - before < 1000
-    return found
-first = at_once(300)
-theirs.send(b"x")
-poll.poll(0)
-ours.recv(1)
-again, computing = at_once(300), at_once(300, lambda: sum(range(2000)))
-os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])
-runs = [sys.executable, "-c", "print(1, flush=True)\\nwhile True: pass"]
-with subprocess.Popen(runs, stdout=subprocess.PIPE) as busy:
-    busy.stdout.readline()
-    yielding = at_once(300, os.sched_yield)
-    busy.kill()
-print(json.dumps({"first": first, "again": again, "computing": computing, "yielding": yielding}))
+#define _GNU_SOURCE
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+static struct pollfd ours = {.events = POLLIN};
+static long now_ns(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1000000000L + time.tv_nsec;
+}
+static void nothing(void) {}
+static void compute(void) { for (volatile int step = 0; step < 50000; step++); }
+static void yield(void) { sched_yield(); }
+static int at_once(void (*between)(void)) {
+    int found = 0;
+    for (int number = 0; number < 300; number++) {
+        between();
+        long before = now_ns();
+        poll(&ours, 1, 0);
+        found += now_ns() - before < 1000;
+    }
+    return found;
+}
+int main(void) {
+    int pair[2];
+    char message = 'x';
+    socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+    ours.fd = pair[0];
+    int first = at_once(nothing);
+    if (write(pair[1], &message, 1) != 1 || poll(&ours, 1, 0) != 1 || read(pair[0], &message, 1) != 1) return 1;
+    int again = at_once(nothing), computing = at_once(compute);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    pid_t busy = fork();
+    if (busy == 0) for (;;);
+    int yielding = at_once(yield);
+    kill(busy, SIGKILL);
+    printf("{\\"first\\": %d, \\"again\\": %d, \\"computing\\": %d, \\"yielding\\": %d}\\n",
+           first, again, computing, yielding);
+}
 """
 _CONGESTION = "net.ipv4.tcp_congestion_control"
 _ANSWERS = """
@@ -178,15 +200,18 @@ def test_no_acknowledgement_comes_in_a_pause(
 
 @pytest.mark.parametrize("environment", [(), ("env", "OMPI_COMM_WORLD_LOCAL_SIZE=1")])
 def test_a_program_that_spins_leaves_the_processor_and_one_that_computes_does_not(
-    at_a_tenth: tuple[str, Path, Path], eeectl: Eeectl, environment: tuple[str, ...]
+    at_a_tenth: tuple[str, Path, Path], eeectl: Eeectl, tmp_path: Path, environment: tuple[str, ...]
 ) -> None:
     """MPI's ranks poll in vain: after 64 polls, and after a message soon again, most wait for 2 us of lab time.
 
     One that is alone on its host waits for longer. Time in which others run, as a rank yields to them, is not its own.
     """
-    name, _, _ = at_a_tenth
+    name, _, page = at_a_tenth
+    source = tmp_path / "spins.c"
+    source.write_text(_SPINS, encoding="utf-8")
+    subprocess.run(["cc", "-O1", "-o", page.parent / "shared" / "spins", source], check=True)
     assert eeectl("lab", "clock", name, "1/100").returncode == 0
-    done = eeectl("lab", "exec", "n01", "--lab", name, "--", *environment, "python3", "-c", _SPINS)
+    done = eeectl("lab", "exec", "n01", "--lab", name, "--", *environment, "/shared/spins")
     assert done.returncode == 0, done.stderr
     polls_at_once = json.loads(done.stdout)
     assert 16 < polls_at_once["first"] < 150
