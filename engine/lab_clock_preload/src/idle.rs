@@ -6,8 +6,8 @@
 //!
 //! A rank of Open MPI that is alone on its host hears of all messages through descriptors, so it waits for longer,
 //! [`ALONE_LAB_NS`]: each poll costs some microseconds of the wall, and where a quota caps the host's processors, a rank
-//! that only waited had none left when its message came (HPL on 12 hosts with half a core each took 0.67 s of lab time
-//! at 1/10 and 1.9 to 2.2 s at 1/50, and takes 0.14 and 0.26 s).
+//! that only waited had none left when its message came (HPL of order 500 on 12 hosts with half a core each took 0.67 s
+//! of lab time at 1/10 and 1.9 to 2.2 s at 1/50; since, and with long waits that seldom look, 0.11 and 0.18 to 0.20 s).
 //!
 //! Simplification: what comes by shared memory, and not through a descriptor, is seen up to that much later; a ping-pong
 //! of two ranks on one host shows it. So is the end of a time for which a program polls.
