@@ -108,15 +108,15 @@ def _hpl_s(lab: str, rate: str, binary: str, given: argparse.Namespace, scratch:
     argv = [sys.executable, "-m", "eeectl.cli", "bench", "hpl", "--lab", lab, "--hosts", _hosts(12)]
     argv += [f"--set=order={given.order}", f"--set=binary=/shared/{binary}", "--timeout-s", "3600"]
     with subprocess.Popen([*argv, "--runs", str(scratch), "--json"], stdout=subprocess.PIPE, text=True) as running:
-        begun = False
+        turns = [(12, rate), (0, given.pace)]
         while running.poll() is None:
-            ranks = _processes(binary)
-            if (ranks > 0) != begun and (begun or ranks == 12):
-                begun = not begun
-                labs.set_rate(lab, rate if begun else given.pace)
+            if turns and _processes(binary) == turns[0][0]:
+                labs.set_rate(lab, turns.pop(0)[1])
             time.sleep(0.02)  # nothing tells that a process has begun
         assert running.stdout is not None
         (done,) = _valid(json.loads(running.stdout.read()))
+    if turns:
+        raise RuntimeError("HPL ran at another rate: its ranks were not seen, or not their end")
     return _figure(done, "time")
 
 

@@ -30,6 +30,14 @@ def value(answer: Answer, name: str) -> float:
     return answer.figure(name).value
 
 
+def is_wrong(program: str, text: str, before: str, after: str, why: str, **parameters: Any) -> None:
+    """What it printed, changed so, is an answer that is not right for this reason."""
+    assert before in text
+    wrong = read(program, text.replace(before, after), **parameters)
+    assert wrong.right is False
+    assert why in wrong.why
+
+
 # -- HPCC
 
 
@@ -95,10 +103,7 @@ def test_hpl(recorded: Recorded) -> None:
         ("1000    80     2     2 ", "1000    80     1     2 ", "order 1000 on 2 ranks"),
         ("WR10C2R4", "", "before its result"),
     ):
-        assert before in text
-        wrong = read("hpl", text.replace(before, after), order=1000)
-        assert wrong.right is False
-        assert why in wrong.why
+        is_wrong("hpl", text, before, after, why, order=1000)
 
 
 def test_hpl_of_a_later_version_prints_one_digit_more(recorded: Recorded) -> None:
@@ -141,10 +146,7 @@ def test_npb(recorded: Recorded, benchmark: str) -> None:
         ("Class           =                        S", "Class           =                        A", "class A"),
         ("Verification", "Veri", "before its results"),
     ):
-        assert before in text
-        wrong = read("npb", text.replace(before, after), **told)
-        assert wrong.right is False
-        assert why in wrong.why
+        is_wrong("npb", text, before, after, why, **told)
 
 
 def test_npb_binaries_by_version() -> None:
