@@ -262,12 +262,11 @@ async def _keepers(job: _Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], di
 
 async def _start_keeper(job: _Job, session: NodeSession) -> Json:
     """Send a keeper the program's files; returns what it reports about its node."""
-    needed = {**job.launch.files, **(mpi_calls.source() if job.traffic else {})}
-    files = {name: base64.b64encode(data).decode() for name, data in needed.items()}
+    counter, prepare = mpi_calls.needed_by(session.host) if job.traffic else ({}, ())
+    files = {name: base64.b64encode(data).decode() for name, data in {**job.launch.files, **counter}.items()}
     commands = [word for word in (job.launch.argv[0], *job.launch.commands, "mpirun", "orted") if word not in files]
     greeting = {"job": job.name, "files": files, "commands": commands, "modules": list(job.launch.modules)}
-    prepared = list(mpi_calls.PREPARE) if job.traffic else []
-    await session.send({**greeting, "prepare": prepared, "linger_s": _LINGER_S})
+    await session.send({**greeting, "prepare": list(prepare), "linger_s": _LINGER_S})
     try:
         async with asyncio.timeout(_GREETING_TIMEOUT_S):
             return await session.answer()
@@ -386,13 +385,13 @@ async def _release_keepers(
 
     `ignore_errors`: used on exit for the keepers that remain, where the earlier error is the one to report.
     """
-    counts = [f"{PREFIX}.*.prof", f"{mpi_calls.PREFIX}.*"]
     found: dict[str, bytes] = {}
 
     async def release(session: NodeSession) -> None:
         if session.parted or not session.begun:
             return
         session.parted = True
+        counts = [f"{PREFIX}.*.prof", *mpi_calls.fetched_from(session.host)]
         await session.send({"fetch": [*counts, job.launch.result] if session is keepers[0] else counts})
         try:
             async with asyncio.timeout(_RELEASE_TIMEOUT_S):
@@ -403,8 +402,9 @@ async def _release_keepers(
             raise Unreachable(
                 session.host.name, "no longer answers: its measurements are lost; check the node, then run again."
             ) from error
-        for name, data in answer["files"].items():
-            found[name] = base64.b64decode(data)
+        files = {name: base64.b64decode(data) for name, data in answer["files"].items()}
+        mpi_calls.keep_compiled(session.host, files)
+        found.update(files)
 
     first, *others = keepers
     for group in ([first], others):

@@ -9,6 +9,9 @@ from twin.machine.credentials import SWITCH_KEY_USER
 USER = "lab"
 """The unprivileged account of every host."""
 
+HOMES = {USER: f"/home/{USER}", "root": "/home/root"}
+"""Not the machine's /root: what its user's shell does at each login is no part of the lab."""
+
 _SSHD_CONFIG = """\
 Port 22
 ListenAddress 0.0.0.0
@@ -92,13 +95,12 @@ def free_id(passwd: str, group: str, wanted: int = 2000) -> int:
 
 
 def accounts() -> tuple[int, dict[str, str]]:
-    """Return the number of the hosts' user, and the account files: the machine's own plus that user."""
+    """Return the number of the hosts' user, and the account files: the machine's own, that user, and root's home."""
     read = {path: Path(path).read_text(encoding="utf-8") for path in ("/etc/passwd", "/etc/group", "/etc/shadow")}
     number = free_id(read["/etc/passwd"], read["/etc/group"])
+    users = _with_line(read["/etc/passwd"], USER, f"{USER}:x:{number}:{number}:Lab user:{HOMES[USER]}:/bin/bash")
     return number, {
-        "/etc/passwd": _with_line(
-            read["/etc/passwd"], USER, f"{USER}:x:{number}:{number}:Lab user:/home/{USER}:/bin/bash"
-        ),
+        "/etc/passwd": _with_line(users, "root", f"root:x:0:0:root:{HOMES['root']}:/bin/bash"),
         "/etc/group": _with_line(read["/etc/group"], USER, f"{USER}:x:{number}:"),
         "/etc/shadow": _with_line(read["/etc/shadow"], USER, f"{USER}:*:20000:0:99999:7:::"),
     }

@@ -21,6 +21,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from twin.hosts.hostfiles import HOMES, USER
 from twin.hosts.hostroot import build_root, empty_volatile, mount_volatile
 from twin.machine.cgroups import HostGroup
 from twin.machine.namespaces import (
@@ -147,12 +148,12 @@ class _Init:
         self.serve()
 
     def write_files(self) -> None:
-        number = self.kit.user_number
-        home = Path("/home/lab")
-        for folder in (home, home / ".ssh"):
-            folder.mkdir(parents=True, exist_ok=True)
-            folder.chmod(0o700)
-            os.chown(folder, number, number)
+        for user, home in HOMES.items():
+            number = self.kit.user_number if user == USER else 0
+            for folder in (Path(home), Path(home) / ".ssh"):
+                folder.mkdir(parents=True, exist_ok=True)
+                folder.chmod(0o700)
+                os.chown(folder, number, number)
         for name, (text, mode, owner) in self.kit.files.items():
             path = Path(name)
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,6 +9,7 @@ import asyncssh
 
 from lab.model import Lab
 from twin.hosts.hostfiles import (
+    HOMES,
     SSH_CONFIG,
     USER,
     accounts,
@@ -61,7 +62,7 @@ def make_kits(
     known = known_hosts(lab.hosts, public_keys)
     mpi = openmpi_params(lab.data_network, lab.management_network)
     authorized = f"{user_key.public} lab@{lab.name}\n"
-    home = f"/home/{USER}"
+    home = HOMES[USER]
     sshd = find_sshd()
     groups = Path(journal.cgroups)
     cpu_groups = Path(journal.cpu_groups) if journal.cpu_groups else None

@@ -19,6 +19,7 @@ from lab.errors import InventoryError, LabError, Problem
 from lab.folder import find_lab, known_labs, load_lab
 from lab.model import Lab
 from twin.families.table import check_family, check_ports
+from twin.hosts.hostfiles import HOMES, USER
 from twin.lab.preflight import check_listeners, check_machine, check_networks, check_paths
 from twin.machine import lab_clock
 from twin.machine.control import ask
@@ -254,14 +255,12 @@ def exec_in_host(name: str, host: str, command: list[str], *, as_root: bool) -> 
         raise LabError(f"lab {journal.lab} has no host {host}: it has {', '.join(sorted(journal.hosts))}.")
     if not process.alive():
         raise LabError(f"{host} has ended: `eeectl lab status {journal.lab}` shows the state of the lab.")
-    user = "root" if as_root else "lab"
-    home = "/root" if as_root else "/home/lab"
+    user = "root" if as_root else USER
+    home = HOMES[user]
     words = shlex.join(command)
-    inner = (
-        f"cd {home}; exec {words}" if as_root else f"exec setpriv --reuid={user} --regid={user} --init-groups {words}"
-    )
+    inner = f"exec {words}" if as_root else f"exec setpriv --reuid={user} --regid={user} --init-groups {words}"
     argv = ["nsenter", "--target", str(process.pid), "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup"]
-    argv += ["--root", f"--wd=/proc/{process.pid}/root{'/' if as_root else home}", "sh", "-c", inner]
+    argv += ["--root", f"--wd=/proc/{process.pid}/root{home}", "sh", "-c", inner]
     environment = {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": home,

@@ -19,6 +19,7 @@ import pytest
 from analysis.programs.profile import Traffic
 from benchmarks.program import Placement
 from benchmarks.table import PROGRAMS
+from controller.experiments import mpi_calls
 from controller.experiments.launching import Launched, launch
 from controller.transports.hosts import ssh_command
 from lab.errors import LabError, Unreachable
@@ -98,6 +99,18 @@ def test_alltoall_and_its_traffic(lab: Lab, start: Callable[..., Launched], tmp_
     assert done.answer.figure("communications").value == 20, "those of the loop that it measures"
     assert (tmp_path / "program.out").read_text(encoding="utf-8").startswith("ranks ready\nalltoall {")
     nothing_is_left(lab)
+
+
+def test_a_second_launch_counts_calls_without_compiling_again(
+    start: Callable[..., Launched], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parameters = {"warm_up_iterations": 0, "sleep_us": 0, "traffic": True}
+    start("alltoall", ("n01", "n02"), iterations=5, **parameters)
+    monkeypatch.setattr(mpi_calls, "_COMPILE", ("false",))
+    done = start("alltoall", ("n01", "n02"), iterations=7, **parameters)
+    assert done.notes == ()
+    for called in json.loads((tmp_path / "mpi_calls.json").read_text(encoding="utf-8")):
+        assert called["MPI_Alltoall"] == 7
 
 
 def test_ranks_of_one_host_are_numbered_together(start: Callable[..., Launched]) -> None:

@@ -4,11 +4,21 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from controller.experiments.mpi_calls import PREFIX, PREPARE, MpiCalls, counting, read_calls, source
+from controller.experiments.mpi_calls import (
+    PREFIX,
+    MpiCalls,
+    counting,
+    fetched_from,
+    keep_compiled,
+    needed_by,
+    read_calls,
+)
+from lab.model import Host
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="this machine has no C compiler")
 
@@ -53,6 +63,9 @@ _MODULE = """
 import ctypes, os
 raise SystemExit(ctypes.CDLL("./module.so", mode=os.RTLD_LOCAL | os.RTLD_NOW).run())
 """
+_HOST = Host("n01", "lab", "127.0.0.1", 22, "198.18.0.1", bytes(6), "eth0", 1000, 1500)
+_FILES, _PREPARE = needed_by(_HOST)
+_LIBRARY = _PREPARE[_PREPARE.index("-o") + 1]
 _CALLED = {"MPI_Send": 2, "MPI_Sendrecv": 1, "MPI_Iprobe": 2}
 
 
@@ -63,9 +76,9 @@ def folder(tmp_path: Path) -> Path:
     def compiled(*words: str) -> None:
         subprocess.run(["cc", *words, f"-Wl,-rpath,{tmp_path}"], cwd=tmp_path, check=True)
 
-    for name, data in source().items():
+    for name, data in _FILES.items():
         (tmp_path / name).write_bytes(data)
-    subprocess.run(PREPARE, cwd=tmp_path, check=True)
+    subprocess.run(_PREPARE, cwd=tmp_path, check=True)
     (tmp_path / "mpi.c").write_text(_MPI, encoding="utf-8")
     (tmp_path / "program.c").write_text(_PROGRAM, encoding="utf-8")
     compiled("-shared", "-fPIC", "-Wl,-soname,libmpi.so.40", "-o", "libmpi.so.40", "mpi.c")
@@ -104,6 +117,19 @@ def test_a_module_that_loads_mpi_for_itself_is_counted(folder: Path) -> None:
 
 
 def test_without_a_compiler_the_program_runs_and_nothing_is_counted(folder: Path) -> None:
-    (folder / PREPARE[PREPARE.index("-o") + 1]).unlink()
+    (folder / _LIBRARY).unlink()
     assert "finalized" in _run(folder, "./program")
     assert _counted(folder, 1) is None
+
+
+def test_what_a_node_has_compiled_is_sent_to_it_again(folder: Path) -> None:
+    host = replace(_HOST, name="n02")
+    assert needed_by(host) == (_FILES, _PREPARE)
+    compiled = (folder / _LIBRARY).read_bytes()
+    files = {_LIBRARY: compiled, f"{PREFIX}.0": b"MPI_Send 1\n"}
+    assert fetched_from(host) == (f"{PREFIX}.*", _LIBRARY)
+    keep_compiled(host, files)
+    assert files == {f"{PREFIX}.0": b"MPI_Send 1\n"}, "it is no count"
+    assert needed_by(host) == ({_LIBRARY: compiled}, ())
+    assert fetched_from(host) == (f"{PREFIX}.*",), "it is not fetched again"
+    assert needed_by(_HOST) == (_FILES, _PREPARE), "another node may have another MPI"

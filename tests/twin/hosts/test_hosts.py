@@ -45,6 +45,15 @@ def test_root_writes_stay_in_the_host(on: Callable[..., str]) -> None:
     assert "written-by-a-host" not in on("n02", "ls", "/etc")
 
 
+def test_roots_home_is_the_hosts_own(on: Callable[..., str], running_lab: tuple[Path, Path]) -> None:
+    """What the shell of the machine's root does at a login is no part of the lab."""
+    _, state = running_lab
+    argv = ["ssh", "-F", str(state / "ssh_config"), "-l", "root", "n01", "pwd; ls -A"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("/home/root\n.ssh\n", "")
+    assert on("n01", "sh", "-c", "pwd; echo $HOME", root=True) == "/home/root\n/home/root\n"
+
+
 def test_addresses_and_card(on: Callable[..., str], running_lab: tuple[Path, Path]) -> None:
     folder, _ = running_lab
     number = int(folder.name[1:])
