@@ -53,6 +53,8 @@ Place = tuple[str, str]
 LinkStates = tuple[bool, ...]
 """The states that a link should go through: up or not."""
 
+Waiting = Callable[[], AbstractContextManager[object]]
+
 Watcher = Callable[[Switch, Sequence[str]], AbstractContextManager[Watched]]
 
 
@@ -175,6 +177,34 @@ def link_watch(lab: Lab, watcher: Watcher = PortWatch) -> WatchLinks:
             yield _Settling(links) if _loses_members(topology, before, after) else links
 
     return watch
+
+
+@dataclass(frozen=True, slots=True)
+class _Waited:
+    """Links of a round for which the rest is waited within a context."""
+
+    links: Links
+    waiting: Waiting
+
+    def report(self) -> LinkReport:
+        """What was seen."""
+        with self.waiting():
+            return self.links.report()
+
+
+def waiting_within(watch: WatchLinks, waiting: Waiting) -> WatchLinks:
+    """The same watch, which enters a context while it waits for links after the last order of a round.
+
+    Where time passes faster in that context, as in a virtual lab, links are seen less closely: each change still lies
+    between the moments that are reported.
+    """
+
+    @contextmanager
+    def watched(number: int, before: State, after: State, changes: Sequence[Change]) -> Iterator[Links]:
+        with watch(number, before, after, changes) as links:
+            yield _Waited(links, waiting)
+
+    return watched
 
 
 def _loses_members(topology: Topology, before: State, after: State) -> bool:

@@ -6,10 +6,11 @@ plans applied since, are in the run's folder before anything is sent. So the lab
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import asdict, dataclass, field
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
+from controller.applying.actuation import Waiting, waiting_within
 from controller.applying.apply import Applicable, Options, apply, require_rest
 from controller.applying.journal import Journal, read_journal
 from controller.applying.lock import Lock
@@ -60,7 +61,7 @@ class LabController:
     was_down: Callable[[str, str], bool] = lambda _switch, _port: False
     """Whether a port had no link before a change: its host is off, or it has no cable."""
 
-    waiting: Callable[[], AbstractContextManager[object]] = nullcontext
+    waiting: Waiting = nullcontext
     """What is entered while links come up and settle, which nobody times."""
 
     stop: Stop = field(default_factory=Stop)
@@ -80,11 +81,15 @@ class LabController:
         return self.in_loop or bool(self.experiment.of_kind(*OF_LAB))
 
     @contextmanager
-    def _work(self) -> Iterator[Work]:
+    def _work(self, waiting: Waiting = nullcontext) -> Iterator[Work]:
+        """`waiting`: not `self.waiting` while a trial runs, as beside a closed loop."""
+        backend, watch = self.backend, self.backend.watch_links
+        if watch is not None:
+            backend = replace(backend, watch_links=waiting_within(watch, waiting))
         with Switchboard(self.lab.switches, self.backend.connect) as board:
             folder = StateFolder.of(self.lab)
             executor = Executor(self.lab, board, self.backend.driver_of)
-            yield Work(self.lab, folder, self.backend, executor, self.lock, self.progress, self.stop)
+            yield Work(self.lab, folder, backend, executor, self.lock, self.progress, self.stop)
 
     def ask_about_changes(self, agree: Agree) -> None:
         """Before a run goes on or its lab is restored: LabError if settings were changed since, unless it is agreed.
@@ -137,7 +142,7 @@ class LabController:
         before, self._levels = self._levels, {}
         changed: list[Change] = []
         began_ns = self.run.clock.now_ns()
-        with self._work() as work:
+        with self._work(self.waiting) as work:
             if self._handed_over:
                 changed += self._return_home(work)
                 self._handed_over = False
@@ -185,7 +190,7 @@ class LabController:
 
     def go_home(self) -> str:
         """Restore the lab, to change it again later; returns how that ended. LabError if it failed."""
-        said = self.restore()
+        said = self._restored(nullcontext)
         self.restored = False
         return said
 
@@ -203,16 +208,19 @@ class LabController:
 
     def restore(self) -> str:
         """Restore the lab to its state before the run; returns how that ended. LabError if it failed."""
+        return self._restored(self.waiting)
+
+    # -- changing the lab
+
+    def _restored(self, waiting: Waiting) -> str:
         if self._restore is None:
             return ""
-        with self._work() as work:
+        with self._work(waiting) as work:
             count = len(self._return_home(work))
         self.restored = True
         if not count:
             return "the lab is as it was before the run."
         return f"the lab was restored to its state before the run: {count} settings."
-
-    # -- changing the lab
 
     def _opened(self) -> RestoreJournal:
         if self._restore is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from controller.applying import actuation
-from controller.applying.actuation import Watcher, link_watch, timings
+from controller.applying.actuation import Watcher, link_watch, timings, waiting_within
 from controller.applying.journal import LinkSeen
 from controller.model.state import PortChange, State, diff, factory_state, replay
 from controller.transports.port_watch import LinkEvent
@@ -114,6 +114,27 @@ def test_a_port_without_link_before_the_apply_is_not_waited_for(lab: Lab) -> Non
     ports = {"sw1": _Ports({"gi1/0/3": False}), "sw2": _Ports({"gi1/0/5": False})}
     with link_watch(lab, watcher_of(ports))(3, before, replay([shut], before), [shut]) as links:
         assert links.report() == actuation.LinkReport((), ())
+
+
+def test_links_are_waited_for_within_a_context_which_no_order_is(lab: Lab) -> None:
+    before = trees_state(lab)
+    shut = _shut(before, "sw1", "gi1/0/3")
+    ports = {"sw1": _Ports({"gi1/0/3": True}, [LinkEvent("gi1/0/3", False, 1, 2)]), "sw2": _Ports({"gi1/0/5": False})}
+    seen: list[str] = []
+
+    @contextmanager
+    def waiting() -> Iterator[None]:
+        seen.append("waits")
+        yield
+        seen.append("goes on")
+
+    with waiting_within(link_watch(lab, watcher_of(ports)), waiting)(
+        3, before, replay([shut], before), [shut]
+    ) as links:
+        seen.append("orders")
+        (one,) = links.report().seen
+    assert (one.switch, one.up) == ("sw1", False)
+    assert seen == ["orders", "waits", "goes on"]
 
 
 def test_many_links_are_polled_after_all_orders_are_sent(lab: Lab) -> None:

@@ -9,11 +9,15 @@ import pytest
 from pydantic import ValidationError
 
 from controller.applying.lock import Lock
+from controller.applying.rounds import LinkReport
 from controller.applying.statefolder import StateFolder
 from controller.experiments.experiment import Experiment
 from controller.experiments.lab_controller import LabController
 from controller.experiments.level_plans import level_of, loop_at
 from controller.experiments.session import RunOptions, run_new
+from controller.model.state import State
+from controller.planning.proof import ProvedPlan
+from controller.planning.regulate import link_off
 from controller.planning.regulated import Regulation, senders_of, trunks_on
 from lab.errors import LabError
 from lab.yaml_source import YamlSource
@@ -101,6 +105,49 @@ def test_the_loop_begins_with_the_lab_as_it_was_before_the_run(tmp_path: Path, m
         assert controller.set_levels({"regulation": "less"})
         assert "restored to its state before the run" in controller.restore()
     assert toys.state == home
+    assert toys.harms == []
+
+
+class _NothingSeen:
+    def report(self) -> LinkReport:
+        return LinkReport((), ())
+
+
+def test_a_loop_beside_a_trial_waits_for_links_at_the_pace_of_the_trial(tmp_path: Path) -> None:
+    """While a trial is timed, nothing may let a lab's time go faster; between trials every round's links may."""
+    lab = small_lab(tmp_path / "toy")
+    toys = ToyLab(lab, trees_state(lab))
+    experiment = Experiment.model_validate(_content(auto={"loop": {}})).model_copy(update={"settle_s": 0})
+    waits: list[str] = []
+
+    @contextmanager
+    def watch(*_: object) -> Iterator[_NothingSeen]:
+        yield _NothingSeen()
+
+    @contextmanager
+    def waiting() -> Iterator[None]:
+        waits.append("begun")
+        yield
+
+    link = next(lab.trunks())
+    with ExitStack() as stack:
+        lock = stack.enter_context(Lock(StateFolder.of(lab), "run"))
+        run = stack.enter_context(Run.create(tmp_path / "runs", "x", {"lab": lab.name}))
+        backend = toys.backend(watch_links=watch)
+        controller = LabController(lab, experiment, run, backend, lock, Quiet(), waiting=waiting)
+        controller.open()
+        controller.set_levels({"regulation": "auto"})
+
+        def shut(found: State) -> ProvedPlan:
+            return link_off(lab, found, link, abilities=backend.abilities)
+
+        controller.hand_over()
+        assert controller.change("a link off", shut)
+        assert controller.go_home()
+        assert waits == []
+        assert controller.change("a link off", shut)
+        controller.restore()
+        assert waits
     assert toys.harms == []
 
 
