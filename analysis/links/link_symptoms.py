@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from scipy.special import gammaln
 
 from analysis.interval import Floats
 from analysis.links.probes import Ints, Probes
@@ -135,7 +134,8 @@ def _sleeps(own: EndView, other: EndView) -> bool | None:
 def at_least(least: Ints, total: int, marked: int, drawn: Ints) -> Floats:
     """Probability of `least` marked ones or more among `drawn` of `total`, of which some are marked (hypergeometric).
 
-    As `scipy.stats.hypergeom.sf(least - 1, total, marked, drawn)`, which takes most of a second to load.
+    As `scipy.stats.hypergeom.sf(least - 1, total, marked, drawn)`, which takes most of a second to load, and a run needs
+    nothing else of scipy.
 
     >>> at_least(np.array([0, 1, 2]), 4, 2, np.array([2, 2, 2])).round(6).tolist()
     [1.0, 0.833333, 0.166667]
@@ -150,4 +150,5 @@ def at_least(least: Ints, total: int, marked: int, drawn: Ints) -> Floats:
 
 def _log_choose(total: int, some: Ints) -> Floats:
     """Logarithm of the binomial coefficient."""
-    return np.asarray(gammaln(total + 1) - gammaln(some + 1) - gammaln(total - some + 1), dtype=float)
+    factorials = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, total + 1)))))
+    return np.asarray(factorials[total] - factorials[some] - factorials[total - some])

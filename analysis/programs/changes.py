@@ -2,7 +2,8 @@
 
 Each configuration has, in each block, a time in the state that saves nothing and one in another state. The logarithm of
 their ratio scatters alike for all configurations, so its variance is pooled, and a few blocks suffice for an interval
-(Student's t, with the degrees of freedom of all configurations together).
+(Student's t, with the degrees of freedom of all configurations together). Of a single block, its repetitions count as
+blocks do. Simplification: they do not show what differs from block to block; a second block would.
 """
 
 import math
@@ -19,10 +20,13 @@ from analysis.programs.profile_reading import time_of
 from record.store import read_facts
 from record.trials import read_trials
 
+_Pair = tuple[Sequence[float], Sequence[float]]
+"""Times of a block's trials in the state that saves nothing, and in another one, s."""
+
 
 @dataclass(frozen=True, slots=True)
 class Slowdown:
-    """The configuration that a state slows down most. `slower_percent` None: no block was repeated."""
+    """The configuration that a state slows down most. `slower_percent` None: nothing was repeated."""
 
     program: str
     state: str
@@ -42,22 +46,30 @@ def worst_slowdowns(folder: Path) -> tuple[Slowdown, ...]:
             base.setdefault(key, []).append(time_of(trial))
         else:
             other.setdefault(key, {}).setdefault(state, []).append(time_of(trial))
-    groups: dict[tuple[str, State], dict[Configuration, list[float]]] = {}
+    groups: dict[tuple[str, State], dict[Configuration, list[_Pair]]] = {}
     for key, states in other.items():
         for state, times in states.items():
             if key in base:
-                ratio = math.log(float(np.median(times)) / float(np.median(base[key])))
-                groups.setdefault((key[0].placement, state), {}).setdefault(key[0], []).append(ratio)
+                groups.setdefault((key[0].placement, state), {}).setdefault(key[0], []).append((base[key], times))
     return tuple(Slowdown(placement, state_text(state), _worst(group)) for (placement, state), group in groups.items())
 
 
-def _worst(group: Mapping[Configuration, Sequence[float]]) -> Interval | None:
+def _worst(group: Mapping[Configuration, Sequence[_Pair]]) -> Interval | None:
     """The interval of the largest mean; None if no configuration was measured twice."""
-    free = sum(len(values) - 1 for values in group.values())
+    once = all(len(blocks) == 1 for blocks in group.values())
+    ratios = [np.array(_log_ratios(blocks, repetitions=once)) for blocks in group.values()]
+    free = sum(len(values) - 1 for values in ratios)
     if not free:
         return None
-    squares = sum(float(np.sum((np.array(values) - np.mean(values)) ** 2)) for values in group.values())
-    worst = max(group.values(), key=lambda values: float(np.mean(values)))
+    squares = sum(float(np.sum((values - np.mean(values)) ** 2)) for values in ratios)
+    worst = max(ratios, key=lambda values: float(np.mean(values)))
     middle = float(np.mean(worst))
     half = float(stdtrit(free, 0.975)) * math.sqrt(squares / free / len(worst))
     return Interval(*(100 * math.expm1(value) for value in (middle, middle - half, middle + half)))
+
+
+def _log_ratios(blocks: Sequence[_Pair], *, repetitions: bool) -> list[float]:
+    """Of the medians of each block, or of the repetitions in it, in their order."""
+    if repetitions:
+        return [math.log(after / before) for pair in blocks for before, after in zip(*pair, strict=False)]
+    return [math.log(float(np.median(after)) / float(np.median(before))) for before, after in blocks]

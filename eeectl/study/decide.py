@@ -6,7 +6,8 @@ width h about h * (count / (count + more)) ** exponent. The exponent is 1/2 wher
 edge is known to within the distance of the nearest gaps.
 
 The next block is the one that narrows most for its time. "Narrows" is the sum, over the parameters that are not known
-yet, of the logarithm of the half width's ratio, down to the precision that is wanted and no further.
+yet, of the logarithm of the half width's ratio, down to the precision that is wanted and no further. A block that may
+find a parameter of which nothing is known comes before all that narrow others: its interval has no ends.
 
 Each parameter ends as `Known`, as `NeedsMore` with an estimate of the time, or as `CannotBeKnown` with the reason: the
 block that would show it was tried often enough in vain, the meter's steps are too coarse (`floor`), or further blocks
@@ -29,7 +30,7 @@ LEAST_BLOCKS: Final = 4
 _STUCK_AFTER: Final = 0.5
 _STUCK: Final = 0.9
 _FOUND_GAIN: Final = math.log(4.0)
-"""What it is worth to find a parameter at all, as if its interval were narrowed by this."""
+"""What it is worth to find a parameter, among blocks that may find one: as if its interval were narrowed by this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +119,13 @@ def decide(
         known = sum(isinstance(one, Known) for one in verdicts.values())
         return Decision(verdicts, None, f"{known} of {len(verdicts)} parameters are known, the others cannot be here")
     best: BlockKind | None = None
-    best_gain = 0.0
+    best_worth = (False, 0.0)
     affordable = [kind for kind in kinds if kind.cost_s <= left_s]
     for kind in affordable:
-        gain = sum(_gain(one, kind) for one in still) / kind.cost_s
-        if gain > best_gain:
-            best, best_gain = kind, gain
+        finds = any(one.interval is None and one.name in kind.narrows for one in still)
+        worth = finds, sum(_gain(one, kind) for one in still) / kind.cost_s
+        if worth > best_worth:
+            best, best_worth = kind, worth
     if best is None:
         useful = any(_gain(one, kind) > 0 for one in still for kind in kinds)
         why = "the time that is left is too short for another block" if useful else "no block narrows what is not known"

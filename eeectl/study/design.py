@@ -40,7 +40,6 @@ class Effort:
     arrays_byte: tuple[int, ...]
     iterations: int
     least_s: float
-    program_blocks: int
     stages: tuple[str, ...]
     window_s: int
     settle_s: int
@@ -58,7 +57,6 @@ PILOT: Final = Effort(
     arrays_byte=(1_024,),
     iterations=40,
     least_s=0.1,
-    program_blocks=2,  # of one, nothing shows what of a slowdown is chance
     stages=("off", "on"),
     window_s=10,  # ten readings of most meters
     settle_s=3,
@@ -230,7 +228,7 @@ def _alltoall(lab: Lab, effort: Effort, hosts: Sequence[str], agent_user: str) -
         ["eee"],
         factors=factors,
         measure={"program": _program(effort, hosts, {})},
-        blocks=effort.program_blocks,
+        blocks=1,  # nothing shows what of a slowdown is chance, so the study repeats it first of all
         recordings={"gaps": True, "traffic": True, "user": agent_user},
     )
 

@@ -106,7 +106,7 @@ def _slowdowns(evidence: Evidence, precision: float) -> Iterator[Parameter]:
         for one in worst_slowdowns(evidence.runs[name][0]):
             words = f"{one.program}, slower with {one.state}"
             yield Parameter(
-                words, "%", one.slower_percent, 100 * precision, "no block was repeated", least_blocks=_FEWEST
+                words, "%", one.slower_percent, 100 * precision, "nothing was repeated", least_blocks=_FEWEST
             )
 
 

@@ -244,3 +244,12 @@ def test_the_shorter_of_two_alike_is_taken_and_none_that_is_too_long() -> None:
     assert decide([_mean(4.0, 1.0)], _kinds(30.0, 10.0), 100.0).block == "k1"
     assert decide([_mean(4.0, 1.0)], _kinds(30.0, 10.0), 9.0).block is None
     assert "too short" in decide([_mean(4.0, 1.0)], _kinds(30.0), 9.0).why
+
+
+def test_what_may_find_something_comes_before_what_narrows_much() -> None:
+    wide = [Parameter(f"port {number}", "W", Interval(1.0, 0.0, 2.0), 0.01) for number in range(16)]
+    cost = Parameter("slower", "%", None, 2.0, "nothing was repeated")
+    watts = BlockKind("watts", 20.0, 3, {one.name: 0.5 for one in wide})
+    program = BlockKind("program", 60.0, 1, {"slower": 0.5})
+    assert decide([cost, *wide], [watts, program], 100.0).block == "program"
+    assert decide([cost, *wide], [watts, program], 50.0).block == "watts", "there is no time for it"

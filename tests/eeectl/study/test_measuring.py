@@ -89,9 +89,7 @@ def _write(writer: Writer, name: str, block: int) -> None:
 
 def _study(root: Path, budget_s: float) -> StudyFolder:
     lab = load_lab(find_lab("miwa"))
-    # the toy has no meters, and one block of the program leaves it to the study to repeat it
-    made = [one for one in design(lab, PILOT).experiments if one["name"] != "power-staged"]
-    made = [{**one, "blocks": 1} if one["name"] == "alltoall-eee" else one for one in made]
+    made = [one for one in design(lab, PILOT).experiments if one["name"] != "power-staged"]  # the toy has no meters
     return StudyFolder.create(root, "miwa", lab.name, Design(tuple(made), ()), Aim(0.02, budget_s))
 
 
