@@ -134,7 +134,7 @@ def _sleeps(own: EndView, other: EndView) -> bool | None:
 def at_least(least: Ints, total: int, marked: int, drawn: Ints) -> Floats:
     """Probability of `least` marked ones or more among `drawn` of `total`, of which some are marked (hypergeometric).
 
-    As `scipy.stats.hypergeom.sf(least - 1, total, marked, drawn)`, which takes most of a second to load, and a run needs
+    As `scipy.stats.hypergeom.sf(least - 1, total, marked, drawn)`, which takes most of a second to load: a run needs
     nothing else of scipy.
 
     >>> at_least(np.array([0, 1, 2]), 4, 2, np.array([2, 2, 2])).round(6).tolist()

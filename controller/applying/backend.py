@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 
-from controller.applying.actuation import link_watch
+from controller.applying.actuation import Watcher, link_watch
 from controller.applying.host_check import check_hosts
 from controller.applying.port_proof import prove_ports
 from controller.applying.work import Backend
@@ -11,6 +11,7 @@ from controller.drivers.table import capabilities_of, driver_of
 from controller.model.state import State
 from controller.planning.check import required_hosts
 from controller.planning.limits import abilities_of
+from controller.transports.port_watch import PortWatch
 from controller.transports.switches import open_session
 from lab.errors import LabError
 from lab.model import Lab
@@ -38,14 +39,15 @@ def real_backend(
     *,
     guard: Callable[[Lab], AbstractContextManager[int]] | None = None,
     say: Callable[[str], None] = lambda _: None,
+    watcher: Watcher = PortWatch,
 ) -> Backend:
-    """The backend for a lab; PlanError if a switch's family has no driver."""
+    """The backend for a lab; PlanError if a switch's family has no driver. `watcher`: of links that a change touches."""
     return Backend(
         open_session,
         driver_of,
         abilities_of(lab, capabilities_of),
         check_hosts=lambda lab, state: require_joined(lab, state, say),
         guard=guard,
-        watch_links=link_watch(lab),
+        watch_links=link_watch(lab, watcher),
         prove_ports=prove_ports,
     )

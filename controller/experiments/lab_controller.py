@@ -31,7 +31,7 @@ from controller.planning.plan import make_plan
 from controller.planning.proof import ProvedPlan, ProvedRollback
 from controller.planning.rollback import Position, restore_plan
 from controller.planning.routing_options import management_of
-from controller.transports.port_watch import PortWatch
+from controller.transports.port_watch import seldom
 from lab.errors import AccessDenied, DeviceError, Drift, LabError, PlanError
 from lab.model import Lab
 from record.event_kinds import EventKind
@@ -351,7 +351,7 @@ class LabController:
                 continue
 
     def _await_ports(self, name: str, ports: Sequence[str]) -> None:
-        with PortWatch(self.lab.switch(name), ports) as watch:
+        with seldom(self.lab.switch(name), ports) as watch:
             for port in ports:
                 if not watch.is_up(port) and watch.wait_for(port, up=True, timeout_s=_UP_WITHIN_S) is None:
                     raise DeviceError(

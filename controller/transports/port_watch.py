@@ -1,4 +1,7 @@
-"""When does a link go down, and come up? ifOperStatus of some ports of a switch, polled every other millisecond."""
+"""When does a link go down, and come up? ifOperStatus of some ports of a switch, polled every other millisecond.
+
+Or ten times a second (`seldom`), where nobody needs to know so exactly.
+"""
 
 import threading
 import time
@@ -16,7 +19,8 @@ from lab.model import Switch
 
 _OPER_STATUS: Final = "1.3.6.1.2.1.2.2.1.8"
 _UP: Final = 1
-_PAUSE_S: Final = 0.001  # between an answer and the next question
+_PAUSE_S: Final = 0.001
+_SELDOM_S: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +41,21 @@ class PortWatch:
     """Watches ports in a thread of its own, from entering the context to leaving it.
 
     Entering raises Unreachable or Unreadable if the agent is not there or lacks a port. What goes wrong later is
-    raised by `wait_for`. Ports of LAGs (`lagN`) cannot be watched; watch their members.
+    raised by `wait_for`. Ports of LAGs (`lagN`) cannot be watched; watch their members. `pause_s`: between an answer
+    and the next question.
     """
 
-    def __init__(self, switch: Switch, ports: Iterable[str], *, make_agent: Callable[..., Agent] = Agent) -> None:
+    def __init__(
+        self,
+        switch: Switch,
+        ports: Iterable[str],
+        *,
+        pause_s: float = _PAUSE_S,
+        make_agent: Callable[..., Agent] = Agent,
+    ) -> None:
         self._switch = switch
         self._ports = tuple(ports)
+        self._pause_s = pause_s
         self._agent = make_agent(access_of(switch))
         self._oids: dict[str, str] = {}
         self._up: dict[str, bool] = {}
@@ -106,7 +119,7 @@ class PortWatch:
 
     def _poll(self) -> None:
         before_ns = time.monotonic_ns()
-        while not self._end.wait(_PAUSE_S):
+        while not self._end.wait(self._pause_s):
             asked_ns = time.monotonic_ns()
             try:
                 now = self._read()
@@ -123,3 +136,8 @@ class PortWatch:
                     self._events += changes
                     self._up = now
                     self._changed.notify_all()
+
+
+def seldom(switch: Switch, ports: Iterable[str]) -> PortWatch:
+    """A watch that asks ten times a second: hundreds of questions would be work for a switch that is to be measured."""
+    return PortWatch(switch, ports, pause_s=_SELDOM_S)
