@@ -41,7 +41,7 @@ def real_backend(
     say: Callable[[str], None] = lambda _: None,
     watcher: Watcher = PortWatch,
 ) -> Backend:
-    """The backend for a lab; PlanError if a switch's family has no driver. `watcher`: of links that a change touches."""
+    """The backend for a lab; PlanError if a switch's family has no driver. `watcher`: of links that it changes."""
     return Backend(
         open_session,
         driver_of,

@@ -37,9 +37,13 @@ def sshd_config(environment: Mapping[str, str]) -> str:
     return _SSHD_CONFIG + (f"SetEnv {words}\n" if words else "")
 
 
-SSH_CONFIG = """\
+KEY_EXCHANGE = "curve25519-sha256"
+"""Nothing in a virtual lab leaves the machine: OpenSSH's own first choice takes a processor 0.1 s at each login."""
+
+SSH_CONFIG = f"""\
 Host *
     GSSAPIAuthentication no
+    KexAlgorithms {KEY_EXCHANGE}
     StrictHostKeyChecking yes
     SendEnv LANG LC_*
 """
@@ -123,6 +127,7 @@ def outside_ssh_config(lab: Lab, *, folder: str) -> str:
         "    GlobalKnownHostsFile /dev/null",
         "    StrictHostKeyChecking yes",
         "    GSSAPIAuthentication no",
+        f"    KexAlgorithms {KEY_EXCHANGE}",
         "    LogLevel ERROR",
     ]
     return "\n".join(lines) + "\n"
