@@ -17,7 +17,7 @@ from controller.applying.rounds import Stop, Stopped
 from controller.collecting.collect import Collector
 from controller.experiments.blocks import Slot, SlotQueue
 from controller.experiments.experiment import Experiment, Guards, LoopLevel
-from controller.experiments.guards import GuardSink, LatenessMonitor, TrialMonitor, contamination, why_invalid
+from controller.experiments.guards import GuardSink, LatenessMonitor, TrialMonitor, contamination, untimed, why_invalid
 from controller.experiments.lab_controller import LabController
 from controller.experiments.level_plans import loop_at
 from controller.experiments.measuring import Measured, await_reach, begun_of, hosts_of, measure
@@ -322,7 +322,8 @@ class Runner:
         """Wait for the samples that follow the last trial, then recheck all trials."""
         tick_ns = round(self.experiment.sampling.period_s * 1.5 * _NS)
         if self.collector.states:
-            self.run.clock.wait_until(self.run.clock.now_ns() + tick_ns, self.collector.ending)
+            with untimed(self.lateness_monitor):
+                self.run.clock.wait_until(self.run.clock.now_ns() + tick_ns, self.collector.ending)
             self._recheck()
 
     # -- preparing a trial

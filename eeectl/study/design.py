@@ -60,7 +60,7 @@ PILOT: Final = Effort(
     stages=("off", "on"),
     window_s=10,  # ten readings of most meters
     settle_s=3,
-    power_blocks=3,  # fewer cannot be told from drift
+    power_blocks=2,  # one cannot be told from drift
     link_blocks=1,
     link_repetitions=3,  # one trial has no interval; turning links takes longer than two more
 )

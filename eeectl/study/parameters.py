@@ -31,7 +31,7 @@ EDGES: Final = "edges"
 """Names of experiments, and of the kinds of their blocks; `edges-n01-n02` is of one pair."""
 
 _FEWEST: Final = 2
-_POWER_TRIES: Final = 12  # four times the pilot's blocks: half of its noise
+_POWER_TRIES: Final = 12  # six times the pilot's blocks: less than half of its noise
 _EDGE_KNOWLEDGE: Final = 0.3
 _EDGE_SHARE: Final = 0.5
 _TRAFFIC_SHARE: Final = 3.0
