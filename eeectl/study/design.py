@@ -46,6 +46,7 @@ class Effort:
     power_blocks: int
     link_blocks: int
     link_repetitions: int
+    link_least_s: float
 
 
 PILOT: Final = Effort(
@@ -56,13 +57,14 @@ PILOT: Final = Effort(
     sleeps_us=(100, 500, 750, 1_000, 1_250, 1_500, 2_000, 3_000, 4_000),
     arrays_byte=(1_024,),
     iterations=40,
-    least_s=0.1,
+    least_s=0.05,  # its pauses: seconds of the wall for each trial of a lab at 1/10 or slower
     stages=("off", "on"),
     window_s=10,  # ten readings of most meters
     settle_s=3,
     power_blocks=2,  # one cannot be told from drift
     link_blocks=1,
     link_repetitions=3,  # one trial has no interval; turning links takes longer than two more
+    link_least_s=0.1,  # without pauses nothing but chance is left in shorter ones
 )
 """One block of everything, some minutes together; more where the decision says so."""
 
@@ -249,7 +251,7 @@ def _links_off(lab: Lab, effort: Effort, hosts: Sequence[str], spare: Sequence[L
             "link": {"links": _names(spare), "levels": ["on", "off"]},
             "array_byte": [max(effort.arrays_byte)],
         },
-        measure={"program": _program(effort, hosts, {"sleep_us": 0})},
+        measure={"program": _program(effort, hosts, {"sleep_us": 0, "least_s": effort.link_least_s})},
         blocks=effort.link_blocks,
         repetitions=effort.link_repetitions,
     )
