@@ -2,11 +2,11 @@
 
 The pilot has five. Echoes after pauses, for the EEE policy of the links of two hosts at one switch (Miwa 2013, section
 5.1). The same over a trunk, with EEE at switches' ports alone: without it echoes hardly say which times are the ports'
-and which the cards'. An Alltoall with pauses, with EEE on and off (section 5.2). Links that the network can spare, on
-and off (Koibuchi 2011, section V). Power of switches by stages of their ports (shut, link, asleep). The study then
-extends them block by block (`decide.py`), and adds echoes with gaps near the edges of the policies that it found
-(`edges`), echoes beside a stream that keeps ports awake where it is open which times are theirs (`cards_alone`), and
-power under load (`traffic`).
+and which the cards'. Power of switches by stages of their ports (shut, link, asleep), while these echoes are fitted. An
+Alltoall with pauses that keep from what was fitted, with EEE on and off (section 5.2). Links that the network can spare,
+on and off (Koibuchi 2011, section V). The study then extends them block by block (`decide.py`), and adds echoes with
+gaps near the edges of the policies that it found (`edges`), echoes beside a stream that keeps ports awake where it is
+open which times are theirs (`cards_alone`), and power under load (`traffic`).
 """
 
 import math
@@ -57,7 +57,7 @@ PILOT: Final = Effort(
     sleeps_us=(100, 500, 750, 1_000, 1_250, 1_500, 2_000, 3_000, 4_000),
     arrays_byte=(1_024,),
     iterations=40,
-    least_s=0.05,  # its pauses: seconds of the wall for each trial of a lab at 1/10 or slower
+    least_s=0.05,  # of lab time: at 1/10, half a second
     stages=("off", "on"),
     window_s=10,  # ten readings of most meters
     settle_s=3,
@@ -113,13 +113,8 @@ def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] 
     alone = _ports_alone(lab, effort, chosen, agent_user)
     probed = chosen[: 3 if alone is None else 2]
     made = [_probes(lab, effort, probed, agent_user), *([] if alone is None else [alone])]
-    made.append(_alltoall(lab, effort, programs, agent_user))
     left_out = []
     spare = _spare(lab, topology)
-    if not spare:
-        left_out.append("the network can spare no link between switches, so none is switched off.")
-    else:
-        made.append(_links_off(lab, effort, programs, spare))
     fed = {outlet.feeds for outlet in lab.outlets}
     hosts = chosen[:_MOST_HOSTS]
     homes = dict.fromkeys(topology.homes[host].device for host in hosts)
@@ -129,6 +124,11 @@ def design(lab: Lab, effort: Effort, agent_user: str = "", hosts: Sequence[str] 
             left_out.append("no port between switches can be shut, so their watts are not known, only what EEE saves.")
     else:
         left_out.append("neither a switch nor a host is fed by a metered outlet, so no power model is fitted.")
+    made.append(_alltoall(lab, effort, programs, agent_user))
+    if spare:
+        made.append(_links_off(lab, effort, programs, spare))
+    else:
+        left_out.append("the network can spare no link between switches, so none is switched off.")
     return Design(tuple(made), tuple(left_out))
 
 

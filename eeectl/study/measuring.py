@@ -2,7 +2,9 @@
 
 import math
 import shlex
+import threading
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -64,6 +66,9 @@ class Measuring:
     _fit_s: dict[Part, float] = field(default_factory=dict, init=False)
     """How long the last fit of each part took."""
 
+    _beside: "Future[None] | None" = field(default=None, init=False)
+    """A fit of links that goes on beside a block in which nothing is timed."""
+
     def execute(self) -> int:
         """Measure; DONE, or the exit status of the command that failed or was interrupted."""
         spent_s = sum(block.time_s for block in self.folder.blocks)
@@ -121,6 +126,9 @@ class Measuring:
 
     def _evidence(self) -> Evidence:
         """What is known now; only what new blocks may have changed is fitted anew."""
+        if self._beside is not None:
+            self._beside.result()
+            self._beside = None
         paths = self.folder.all_runs()
         runs = {str(read_facts(path)["name"]): (path, _blocks_of(path)) for path in paths}
         for part in sorted(self._stale):
@@ -131,6 +139,27 @@ class Measuring:
         failures = tuple(sentence for part in self._failures.values() for sentence in part)
         third, _ = design.stream_of(self.lab, self.folder.content(PROBES)) if PROBES in runs else ("", ())
         return Evidence(self._found, failures, runs, *self._metered(runs), bool(third))
+
+    def _fit_links_beside(self, block: Path | None) -> None:
+        """Fit links in a thread, to all runs but the one of the block: it takes as long, and no meter notices it."""
+        future: Future[None] = Future()
+        runs = [RunSamples(path) for path in self.folder.all_runs() if path != block]
+        self._stale.discard("links")
+        self._beside = future
+
+        def fit() -> None:
+            begun_s = self.clock()
+            try:
+                if runs:
+                    self._fit("links", runs)
+                self._fit_s["links"] = self.clock() - begun_s
+            except BaseException as error:  # noqa: BLE001 - the study's own thread gets it, whatever it is
+                future.set_exception(error)
+            else:
+                future.set_result(None)
+
+        # A daemon: a study that is interrupted does not wait for it.
+        threading.Thread(target=fit, name="fit of links", daemon=True).start()
 
     def _fit(self, part: Part, runs: Sequence[RunSamples]) -> None:
         """Fit one part; what was known of it before is forgotten."""
@@ -231,6 +260,8 @@ class Measuring:
         else:
             words = [str(run), "--resume", *(["--blocks", str(_blocks_of(run) + more)] if more else [])]
         begun_s = self.clock()
+        if kind == POWER and "links" in self._stale:
+            self._fit_links_beside(run)
         self.console.rule(f"eeectl {shlex.join(['run', *words])}", align="left")
         status = self.run_eeectl("run", *words, "--runs", str(self.folder.runs))
         if status not in (DONE, PENDING):

@@ -178,7 +178,8 @@ def test_in_a_lab_of_one_switch_power_is_measured_awake_and_asleep() -> None:
 
 def test_named_hosts_take_part_and_unknown_ones_are_refused() -> None:
     lab = load_lab(find_lab("virtual"))
-    program = design(lab, PILOT, hosts=("n05", "n06")).experiments[1]["measure"]["program"]
+    made = {one["name"]: one for one in design(lab, PILOT, hosts=("n05", "n06")).experiments}
+    program = made["alltoall-eee"]["measure"]["program"]
     assert program["hosts"] == ["n05", "n06"]
     with pytest.raises(LabError, match="no host n99"):
         design(lab, PILOT, hosts=("n99",))

@@ -1,5 +1,6 @@
 """The study's loop, with runs that a toy writes instead of a lab: budget, order, interruption, resumption."""
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from rich.console import Console
 
 from analysis.calibration import Calibration
 from analysis.fit_runs import FitResult, Part, fit_runs
+from analysis.interval import NotEnoughData
 from controller.experiments.experiment_file import read_experiment
 from eeectl.exit_status import DONE, INTERRUPTED
 from eeectl.set_options import share_of
@@ -152,6 +154,35 @@ def test_a_block_is_measured_if_there_is_time_to_fit_it_too(
     assert _measuring(folder, toy).execute() == DONE
     assert toy.now_s <= folder.aim.budget_s
     assert len(folder.blocks) > 1
+
+
+def test_links_are_fitted_while_power_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab, toy = load_lab(find_lab("virtual")), _ToyLab()
+    made = {one["name"]: one for one in design(lab, PILOT).experiments}
+    pilot = Design((made["probe-sweep"], made["power-staged"]), ())
+    folder = StudyFolder.create(tmp_path, "virtual", lab.name, pilot, Aim(0.02, 1.0))
+    fits, powers = threading.Event(), threading.Event()
+    fitted: list[tuple[str, list[str]]] = []
+
+    def fit(runs: Sequence[RunSamples], _: Calibration | None, what: Sequence[Part]) -> FitResult:
+        fitted.append((*what, [run.folder.name.partition("Z-")[2] for run in runs]))
+        if "links" in what:
+            fits.set()
+            assert powers.wait(60.0), "power is measured only after the fit"
+        raise NotEnoughData("a toy")
+
+    def run(*words: str) -> int:
+        if "power" in words[1]:
+            assert fits.wait(60.0), "links are not fitted meanwhile"
+            powers.set()
+        return toy(*words)
+
+    monkeypatch.setattr("eeectl.study.measuring.fit_runs", fit)
+    monkeypatch.setattr(Measuring, "_metered", lambda *_: ({}, {}))
+    study = Measuring(lab, folder, run, lambda: toy.now_s, Console(quiet=True))
+    assert study.execute() == DONE
+    assert fitted[0] == ("links", ["probe-sweep"])
+    assert [what for what, _ in fitted] == ["links", "power", "run-time"]
 
 
 def test_a_study_that_was_interrupted_goes_on_where_it_was(tmp_path: Path) -> None:
