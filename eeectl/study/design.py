@@ -2,11 +2,11 @@
 
 The pilot has five. Echoes after pauses, for the EEE policy of the links of two hosts at one switch (Miwa 2013, section
 5.1). The same over a trunk, with EEE at switches' ports alone: without it echoes hardly say which times are the ports'
-and which the cards'. Power of switches by stages of their ports (shut, link, asleep), while these echoes are fitted. An
-Alltoall with pauses that keep from what was fitted, with EEE on and off (section 5.2). Links that the network can spare,
-on and off (Koibuchi 2011, section V). The study then extends them block by block (`decide.py`), and adds echoes with
-gaps near the edges of the policies that it found (`edges`), echoes beside a stream that keeps ports awake where it is
-open which times are theirs (`cards_alone`), and power under load (`traffic`).
+and which the cards'. Power of switches by stages of their ports (shut, link, asleep), while these echoes are fitted.
+An Alltoall with pauses that keep from what was fitted, with EEE on and off (section 5.2). Links that the network can
+spare, on and off (Koibuchi 2011, section V). The study then extends them block by block (`decide.py`), and adds echoes
+with gaps near the edges of the policies that it found (`edges`), echoes beside a stream that keeps ports awake where it
+is open which times are theirs (`cards_alone`), and power under load (`traffic`).
 """
 
 import math
