@@ -42,8 +42,10 @@ _REMAINS: Final = (
     "/etc/gshadow-",
     "/etc/subuid-",
     "/etc/subgid-",
+    "/home/root/.ansible",
+    "/home/root/.ansible/tmp",
 )
-"""Locks and backups of the tools that change accounts."""
+"""Locks and backups of the tools that change accounts, and where Ansible works as root."""
 
 
 def on(host: Host, command: str) -> str:
