@@ -47,8 +47,8 @@ def study(
 ) -> int:
     """Measure a lab until its parameters are known: EEE policy of links, what EEE and links off cost, watts of ports.
 
-    First multi-tree routing is applied to the lab, and stays. Then comes a pilot, the first blocks of each experiment; then
-    block after block, each where it narrows the intervals most for its time. A table shows each parameter, what is
+    First multi-tree routing is applied to the lab, and stays. Then comes a pilot, the first blocks of each experiment;
+    then block after block, each where it narrows the intervals most for its time. A table shows each parameter, what is
     measured next and why. It ends when every parameter is known to the precision or cannot be known here, or when the
     budget is spent; then comes the report. Each measurement is an eeectl command, which is printed, and restores the
     lab. Exit status 3 means that trials are missing.
