@@ -66,7 +66,7 @@ PILOT: Final = Effort(
     link_repetitions=3,  # one trial has no interval; turning links takes longer than two more
     link_least_s=0.1,  # without pauses nothing but chance is left in shorter ones
 )
-"""One block of everything, some minutes together; more where the decision says so."""
+"""The first blocks of everything, some minutes together; more where the decision says so."""
 
 LOAD_SHARES: Final = (0.45, 0.9)
 """Of the slowest host's line rate, for the power of traffic: less is lost in most meters.

@@ -132,9 +132,7 @@ class Measuring:
         paths = self.folder.all_runs()
         runs = {str(read_facts(path)["name"]): (path, _blocks_of(path)) for path in paths}
         for part in sorted(self._stale):
-            begun_s = self.clock()
             self._fit(part, [RunSamples(path) for path in paths])
-            self._fit_s[part] = self.clock() - begun_s
         self._stale.clear()
         failures = tuple(sentence for part in self._failures.values() for sentence in part)
         third, _ = design.stream_of(self.lab, self.folder.content(PROBES)) if PROBES in runs else ("", ())
@@ -142,17 +140,16 @@ class Measuring:
 
     def _fit_links_beside(self, block: Path | None) -> None:
         """Fit links in a thread, to all runs but the one of the block: it takes as long, and no meter notices it."""
-        future: Future[None] = Future()
         runs = [RunSamples(path) for path in self.folder.all_runs() if path != block]
+        if not runs:
+            return
+        future: Future[None] = Future()
         self._stale.discard("links")
         self._beside = future
 
         def fit() -> None:
-            begun_s = self.clock()
             try:
-                if runs:
-                    self._fit("links", runs)
-                self._fit_s["links"] = self.clock() - begun_s
+                self._fit("links", runs)
             except BaseException as error:  # noqa: BLE001 - the study's own thread gets it, whatever it is
                 future.set_exception(error)
             else:
@@ -163,6 +160,7 @@ class Measuring:
 
     def _fit(self, part: Part, runs: Sequence[RunSamples]) -> None:
         """Fit one part; what was known of it before is forgotten."""
+        begun_s = self.clock()
         known = self._found
         if known is not None:
             known = known.model_copy(update={"links": {}} if part == "links" else {"power": PowerPart()})
@@ -172,6 +170,7 @@ class Measuring:
             self._found, self._failures[part] = known, (str(error),)
         else:
             self._found, self._failures[part] = result.calibration, result.failures
+        self._fit_s[part] = self.clock() - begun_s
 
     def _save(self) -> None:
         """Fit run time to what is known by now, and write the calibration; without any result there is none."""
