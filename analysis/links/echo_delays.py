@@ -16,6 +16,7 @@ from eee_engine import EchoWalk
 from numpy.typing import NDArray
 
 from analysis.interval import Floats
+from analysis.links.late_frames import Lateness
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from analysis.links.sleep_path import SleepPath
 from analysis.links.structures import Structure
@@ -28,12 +29,12 @@ class EchoDelays:
     """The walk over one sequence of echoes on one path.
 
     `kept`: the echoes whose round trips count. `later_us`: how much later than the one before it each answer may have
-    left the far host, beside what sleeping transmitters did, shape (echoes,). `late_share`: of echoes, those of which a
-    frame came late to its first switch or was received late.
+    left the far host, beside what sleeping transmitters did, shape (echoes,). `late`: how often frames come late to
+    their first switch, or are received late.
     """
 
     def __init__(
-        self, probes: Probes, path: SleepPath, kept: NDArray[np.bool_], later_us: Floats, late_share: float
+        self, probes: Probes, path: SleepPath, kept: NDArray[np.bool_], later_us: Floats, late: Lateness
     ) -> None:
         spacing = np.diff(probes.sent_us, prepend=np.nan)
         before = np.concatenate(([0.0], probes.burst_byte[:-1]))
@@ -47,7 +48,7 @@ class EchoDelays:
             kept.tolist(),
             float(ECHO_WIRE_BYTE),
         )
-        self._late_share = late_share
+        self._late = (late.share, late.again)
 
     def log_likelihood(
         self,
@@ -66,9 +67,7 @@ class EchoDelays:
         answers: (candidates,). `least`: of the highest density, what that of one echo is at least.
         """
         scales = list(zip(noise_us.tolist(), error_us.tolist(), share.tolist(), repeat(least, len(share)), strict=True))
-        found = self._walk.log_likelihood(
-            _sleepers(structure), _view(columns), _view(left_us), scales, self._late_share
-        )
+        found = self._walk.log_likelihood(_sleepers(structure), _view(columns), _view(left_us), scales, self._late)
         return np.array(found, dtype=np.float64)
 
     def of(self, structure: Structure, column: Floats, share: float = 0.0) -> Floats:

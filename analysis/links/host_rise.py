@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 
 from analysis.interval import Floats
+from analysis.links.late_frames import Lateness, measured_lateness
 from analysis.links.probes import Probes
 
 _KNOTS: Final = (1, 2, 3, 5, 8, 12)
@@ -31,11 +32,6 @@ _RISE_DRIFT: Final = 0.6
 """Of the noise, the least standard deviation of the rise after the longest gaps, between echoes with EEE on and off.
 Judged by pairs of trials in a lab at a tenth of the wall's pace: 0.3 us in 17 pairs, where the noise was 0.5 us."""
 
-LEAST_LATE: Final = 0.016
-"""The share of late echoes that is allowed for at least, judged: a probe that met none may meet some next time."""
-
-_LATE_US: Final = 4.0
-_LATE_SCALES: Final = 8.0
 _MOST_TERMS: Final = 4
 _STRETCH: Final = 50
 _LEAST_STRETCHES: Final = 4
@@ -46,9 +42,8 @@ _LEAST_REST_US: Final = 1.0
 class HostRise:
     """Mean by log gap at `knots`, and the terms in which it is uncertain (each with a standard normal weight).
 
-    `noise_us` is the scale of the errors; `late_share` the share of echoes that a busy host, or one that polls its
-    card, delayed by more; `base_scale_us` the standard deviation of the base about the mean: infinite without echoes
-    with EEE off.
+    `noise_us` is the scale of the errors; `late` how often frames come later than that; `base_scale_us` the standard
+    deviation of the base about the mean: infinite without echoes with EEE off.
     """
 
     base_scale_us: float
@@ -58,7 +53,7 @@ class HostRise:
     step_us: float = field(default=0.0)
     step_gap_us: float = field(default=np.inf)
     noise_us: float = 0.0
-    late_share: float = LEAST_LATE
+    late: Lateness = field(default_factory=Lateness)
     echo_count: int = 0
 
     @property
@@ -134,7 +129,7 @@ def measured_rise(awake: Probes, trials_differ_us: float = 0.0) -> HostRise:
         step_us,
         step_gap_us,
         best.noise_us,
-        max(LEAST_LATE, float((left_us > max(_LATE_US, _LATE_SCALES * best.noise_us)).mean())),
+        measured_lateness(left_us, best.noise_us),
         len(gap_us),
     )
 

@@ -49,6 +49,10 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<python::echo_walk::EchoWalk>()?;
     module.add_function(wrap_pyfunction!(python::lab_clock::cap_processors, module)?)?;
     module.add_function(wrap_pyfunction!(
+        python::echo_walk::densities_of_errors,
+        module
+    )?)?;
+    module.add_function(wrap_pyfunction!(
         python::lab_clock::lab_clock_library,
         module
     )?)?;

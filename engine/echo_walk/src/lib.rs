@@ -9,5 +9,5 @@
 mod likelihood;
 mod walk;
 
-pub use likelihood::{Candidate, Observed, log_likelihood};
+pub use likelihood::{Candidate, Lateness, Observed, error_densities, log_likelihood};
 pub use walk::{Echoes, Sleeper, Timing, delays};

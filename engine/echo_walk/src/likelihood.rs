@@ -5,11 +5,13 @@
 //! within an error of the same size; near a hold that decides whether a transmitter slept. So the density is a mixture
 //! over [`NODES`], a rough rule for errors with long tails. Some frames come later than that to their first switch, as
 //! their host, or whoever polls its card, was busy ([`LATE_US`], [`MET`]). That holds for every echo, near a hold or not:
-//! else late ones would speak for a hold that is near.
+//! else late ones would speak for a hold that is near. Where a host is busy for long, late echoes follow late ones, and
+//! several frames of one echo are late: a second late frame is allowed for as often as that ([`Lateness::again`]).
 //!
 //! A late frame also leaves transmitters less time to fall asleep before the next one. By how much is seen in its own
 //! round trip, as that exceeds what the candidate explains; how likely it was late at all follows from the same densities.
-//! Simplification: an echo after one that does not count, as its round trip says nothing, follows one on time.
+//! Simplifications: an echo after one that does not count, as its round trip says nothing, follows one on time; a frame
+//! that is late in an echo that was late already meets no transmitter later by that.
 
 use std::f64::consts::PI;
 
@@ -29,11 +31,15 @@ const FARTHEST: f64 = 4.0;
 const MET: [[f64; 2]; 2] = [[1.0, 1.0], [0.0, 1.0]];
 const RECEIVED: [f64; 2] = [0.0, 0.0];
 const WAYS: f64 = 3.0;
+/// Of two late frames the first, by [`MET`]: the request in two pairs of three, the answer in one.
+const FIRST: [f64; 2] = [2.0 / 3.0, 1.0 / 3.0];
 /// How late such a frame comes, microseconds: a third of them between each two of these. A frame that finds a transmitter
 /// on its way into low power waits until the same moment, however late it came.
 const LATE_US: [f64; 4] = [2.0, 9.0, 18.0, 60.0];
 const STEPS: usize = LATE_US.len() - 1;
 const LATEST_US: f64 = LATE_US[STEPS];
+/// Two late frames make no error as small as this: all of their density there is that of the spreads' tails.
+const TWICE_US: f64 = LATE_US[0];
 /// An echo less likely to be late than this is taken to have been on time by the one after it.
 const LEAST_LATE: f64 = 0.02;
 /// Above this a product of densities is turned into a logarithm; a single factor stays far below its square.
@@ -46,8 +52,17 @@ pub struct Observed<'a> {
     pub echoes: &'a Echoes,
     /// Whether each one's round trip counts.
     pub kept: &'a [bool],
+    /// How often frames are late.
+    pub late: Lateness,
+}
+
+/// How often frames come late, or are late when they are received.
+#[derive(Clone, Copy, Debug)]
+pub struct Lateness {
     /// The share of echoes with a late frame.
-    pub late_share: f64,
+    pub share: f64,
+    /// Of these, the share with another one.
+    pub again: f64,
 }
 
 /// One candidate.
@@ -86,35 +101,76 @@ impl Product {
 /// Densities of errors, as multiples of the highest one, of frames that waited for nothing that their lateness changed.
 struct Errors {
     noise2: f64,
+    again: f64,
     /// Of a frame on time, then of late ones, by their steps.
     each: [Spread; STEPS + 1],
+    /// Of two late ones, by the steps of both.
+    twice: [Spread; STEPS * STEPS],
 }
 
 impl Errors {
-    fn new(noise_us: f64) -> Self {
+    fn new(noise_us: f64, again: f64) -> Self {
         let noise2 = noise_us * noise_us;
         let each = std::array::from_fn(|step| match step {
             0 => Spread::between(0.0, 0.0, noise2),
             _ => Spread::between(LATE_US[step - 1], LATE_US[step], noise2),
         });
-        Self { noise2, each }
+        let twice = std::array::from_fn(|pair| {
+            let (one, other) = (pair / STEPS, pair % STEPS);
+            let (from_us, to_us) = (
+                LATE_US[one] + LATE_US[other],
+                LATE_US[one + 1] + LATE_US[other + 1],
+            );
+            Spread::between(from_us, to_us, noise2)
+        });
+        Self {
+            noise2,
+            again,
+            each,
+            twice,
+        }
     }
 
     /// On time, and late.
     fn of(&self, error_us: f64) -> [f64; 2] {
+        let [on_time, once] = self.once(error_us);
+        if error_us < TWICE_US || self.again == 0.0 {
+            return [on_time, self.mixed(once, 0.0)];
+        }
+        let density = |one: &Spread| one.density(error_us);
+        let twice = self.twice.iter().map(density).sum::<f64>() / self.twice.len() as f64;
+        [on_time, self.mixed(once, twice)]
+    }
+
+    /// On time, and with one late frame.
+    fn once(&self, error_us: f64) -> [f64; 2] {
         let each = self.each.map(|one| one.density(error_us));
         [each[0], each[1..].iter().sum::<f64>() / STEPS as f64]
+    }
+
+    /// Of echoes with late frames, from those with one and those with two.
+    fn mixed(&self, once: f64, twice: f64) -> f64 {
+        (1.0 - self.again) * once + self.again * twice
     }
 
     fn on_time(&self, error_us: f64) -> f64 {
         self.each[0].density(error_us)
     }
 
-    /// Late, with so much more delay at each of [`LATE_US`].
-    fn late_with(&self, left_us: f64, delays_us: [f64; STEPS + 1]) -> f64 {
+    /// With so much more delay at each of [`LATE_US`] of a late frame, once and with another one.
+    fn late_with(&self, left_us: f64, delays_us: [f64; STEPS + 1]) -> [f64; 2] {
         let density =
-            |ends: &[f64]| Spread::between(ends[0], ends[1], self.noise2).density(left_us);
-        delays_us.windows(2).map(density).sum::<f64>() / STEPS as f64
+            |from_us, to_us| Spread::between(from_us, to_us, self.noise2).density(left_us);
+        let (mut once, mut twice) = (0.0, 0.0);
+        for ends in delays_us.windows(2) {
+            once += density(ends[0], ends[1]);
+            if self.again > 0.0 {
+                let more = |late_us: &[f64]| density(ends[0] + late_us[0], ends[1] + late_us[1]);
+                twice += LATE_US.windows(2).map(more).sum::<f64>();
+            }
+        }
+        let steps = STEPS as f64;
+        [once / steps, twice / (steps * steps)]
     }
 }
 
@@ -158,7 +214,7 @@ fn densities(
             longer_us[1] + way[1] * more_us,
         )
     };
-    let [_, received] = errors.of(left_us - delay_us(RECEIVED, 0.0));
+    let [_, received] = errors.once(left_us - delay_us(RECEIVED, 0.0));
     let at = |&(node, weight): &(f64, f64)| {
         weight * errors.on_time(left_us - delay_us([1.0, 1.0], node * error_us))
     };
@@ -168,10 +224,17 @@ fn densities(
             LATE_US.map(|late_us| late_us + delay_us(*way, late_us)),
         )
     };
-    [
-        NODES.iter().map(at).sum(),
-        (MET.iter().map(met).sum::<f64>() + received) / WAYS,
-    ]
+    let [request, answer] = MET.each_ref().map(met);
+    let once = (request[0] + answer[0] + received) / WAYS;
+    let twice = FIRST[0] * request[1] + FIRST[1] * answer[1];
+    [NODES.iter().map(at).sum(), errors.mixed(once, twice)]
+}
+
+/// Densities of errors of echoes that met nothing asleep, as multiples of the highest: on time, and with one late frame.
+#[must_use]
+pub fn error_densities(left_us: &[f64], noise_us: f64) -> Vec<[f64; 2]> {
+    let errors = Errors::new(noise_us, 0.0);
+    left_us.iter().map(|left| errors.once(*left)).collect()
 }
 
 /// The log-likelihood of a candidate.
@@ -185,13 +248,13 @@ pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Can
         later_share,
         least,
     } = *candidate;
-    let late_share = observed.late_share;
+    let late_share = observed.late.share;
     let mut walk = Walk::new(observed.echoes, sleepers, times, later_share);
     let mut product = Product {
         factor: 1.0,
         log: 0.0,
     };
-    let errors = Errors::new(noise_us);
+    let errors = Errors::new(noise_us, observed.late.again);
     let mut lefts = left_us.iter();
     // Of the echo before: how likely it is, as a late one and in all, and its error.
     let (mut late_before, mut before, mut excess_us) = (0.0, 1.0, 0.0_f64);
@@ -278,7 +341,11 @@ mod tests {
         error_us: f64,
         least: f64,
     ) -> f64 {
-        with_late(echoes, times, left_us, (noise_us, error_us), least, 0.0)
+        let never = Lateness {
+            share: 0.0,
+            again: 0.0,
+        };
+        with_late(echoes, times, left_us, (noise_us, error_us), least, never)
     }
 
     fn with_late(
@@ -287,13 +354,13 @@ mod tests {
         left_us: &[f64],
         (noise_us, error_us): (f64, f64),
         least: f64,
-        late_share: f64,
+        late: Lateness,
     ) -> f64 {
         let kept = vec![true; echoes.count()];
         let observed = Observed {
             echoes,
             kept: &kept,
-            late_share,
+            late,
         };
         let candidate = Candidate {
             times,
@@ -316,12 +383,16 @@ mod tests {
         }
     }
 
+    fn once(share: f64) -> Lateness {
+        Lateness { share, again: 0.0 }
+    }
+
     #[test]
     fn late_echoes_do_not_speak_for_a_hold_that_is_near() {
         let seen = echoes(vec![980.0; 20]);
         let of = |hold_us: f64, late_share| {
             let times = [hold_us, 180.0, 60.0];
-            with_late(&seen, &times, &[9.5; 20], (0.3, 0.3), 0.0, late_share)
+            with_late(&seen, &times, &[9.5; 20], (0.3, 0.3), 0.0, once(late_share))
         };
         assert!(of(1000.0, 0.05) < of(2000.0, 0.05) + 1.0);
         assert!(of(2000.0, 0.05) > of(2000.0, 0.0) + 20.0);
@@ -332,7 +403,7 @@ mod tests {
         let times = [1000.0, 180.0, 60.0];
         let of = |gap_us, left_us: [f64; 2], late_share| {
             let seen = echoes(vec![500.0, gap_us]);
-            with_late(&seen, &times, &left_us, (0.3, 0.3), 0.0, late_share)
+            with_late(&seen, &times, &left_us, (0.3, 0.3), 0.0, once(late_share))
         };
         // Awake after 1010 us, and on its way into low power 1085 us after a frame that had come 15 us late.
         let awake = |first_us, late_share| of(1010.0, [first_us, 0.2], late_share);
@@ -343,6 +414,33 @@ mod tests {
         // Had the first come on time, a second one that comes on time would have slept.
         let asleep = of(1010.0, [0.2, 230.2], 0.05);
         assert!(asleep > awake(0.2, 0.05) + 8.0);
+    }
+
+    #[test]
+    fn where_late_frames_follow_late_ones_two_of_an_echo_are_no_proof_of_a_hold() {
+        // A frame 8 us late finds its transmitter falling asleep, and another one of that echo is late by 9.5 us.
+        let seen = echoes(vec![992.0]);
+        let of = |hold_us: f64, again| {
+            let times = [hold_us, 1182.0 - hold_us, 60.0];
+            let late = Lateness { share: 0.18, again };
+            with_late(&seen, &times, &[259.5], (0.5, 0.5), 0.0, late)
+        };
+        assert!(of(990.5, 0.0) > of(1000.0, 0.0) + 3.0);
+        assert!(of(990.5, 0.44) < of(1000.0, 0.44) + 1.5);
+    }
+
+    #[test]
+    fn densities_of_errors_are_those_of_the_likelihood() {
+        let none = [1e9, 0.0, 0.0];
+        let left_us = [0.3, 6.0, 30.0];
+        let (noise_us, share) = (0.5, 0.2);
+        let constant = (2.0 / (PI * 3.0_f64.sqrt() * noise_us)).ln();
+        for (left, [on_time, late]) in left_us.iter().zip(error_densities(&left_us, noise_us)) {
+            let seen = echoes(vec![100.0]);
+            let found = with_late(&seen, &none, &[*left], (noise_us, 0.0), 0.0, once(share));
+            let mixed = ((1.0 - share) * on_time + share * late).ln() + constant;
+            assert!((found - mixed).abs() < 1e-9);
+        }
     }
 
     #[test]

@@ -27,4 +27,4 @@ pub use keeper::{Keeper, SharedRate};
 pub use pace::{Bound, Pace, PaceError};
 pub use page::{Page, PageError, Reader};
 pub use timeline::{Piece, Rate, RateError, Timeline};
-pub use writer::{ANNOUNCED_NS, LEASE_NS, Writer, wait_ns};
+pub use writer::{ANNOUNCED_NS, DOUBLED_NS, LEASE_NS, Writer, wait_ns};

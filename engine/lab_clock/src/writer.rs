@@ -17,18 +17,71 @@ pub const LEASE_NS: i64 = 3_000_000_000;
 /// effect at once: a wait that ends too soon is taken up again.
 pub const ANNOUNCED_NS: i64 = 15_000_000;
 
+/// Beyond the wall's pace a rate is announced so much earlier for each doubling of it.
+///
+/// So a wait of seconds looks at the page six times a second, where one that had to expect [`Rate::FASTEST`] at any
+/// time would look thirty times: where a host has a hundredth of a processor that is some percent of what it has.
+pub const DOUBLED_NS: i64 = 40_000_000;
+
 /// Nothing that is announced from now on is in force so soon, with some time to wake up.
 const UNCHANGED_NS: i64 = ANNOUNCED_NS * 2 / 3;
 
+/// From when on (wall) a rate that is set now is in force.
+///
+/// No timeline that others read meanwhile, with whatever was set before, lets them expect that rate later than then.
+fn from_ns(timeline: &Timeline, now_ns: i64, rate: Rate) -> i64 {
+    let in_force = timeline.at(now_ns).rate;
+    if !rate.faster_than(in_force) {
+        return now_ns;
+    }
+    let announced = &timeline.pieces[1];
+    let known = if announced.wall_ns > now_ns && rate.faster_than(announced.rate) {
+        announced
+    } else {
+        timeline.at(now_ns)
+    };
+    let more_ns = doubling_ns(known.rate.factor(), rate.factor());
+    (now_ns + ANNOUNCED_NS + more_ns).max(known.wall_ns + more_ns)
+}
+
+/// How much earlier than [`ANNOUNCED_NS`] a rate is announced where another one is expected.
+fn doubling_ns(known: f64, rate: f64) -> i64 {
+    let times = rate.max(1.0) / known.max(1.0);
+    (DOUBLED_NS as f64 * times.log2()).ceil().max(0.0) as i64
+}
+
 /// How long to wait now (wall) for a moment of lab time before looking at the page again; 0: it is past.
 ///
-/// Until that moment, unless the fastest rate, announced meanwhile, could pass it earlier. So a long wait seldom looks,
-/// and costs nothing where processors are scarce.
+/// Until that moment, unless rates that are announced meanwhile could pass it earlier. So a long wait seldom looks, and
+/// costs nothing where processors are scarce.
 #[must_use]
 pub fn wait_ns(timeline: &Timeline, now_ns: i64, lab_deadline_ns: i64) -> i64 {
     let left = timeline.wall_ns(lab_deadline_ns).saturating_sub(now_ns);
     let then = lab_deadline_ns.saturating_sub(timeline.lab_ns(now_ns + UNCHANGED_NS));
-    left.clamp(0, UNCHANGED_NS + Rate::FASTEST.wall_ns(then.max(0)))
+    left.clamp(0, UNCHANGED_NS + soonest_ns(timeline, then))
+}
+
+/// The least time (wall) in which so much lab time may pass, from [`UNCHANGED_NS`] after now on.
+///
+/// The rate then is at most the fastest one that was known, or the wall's pace, and doubles in [`DOUBLED_NS`] at most.
+fn soonest_ns(timeline: &Timeline, lab_ns: i64) -> i64 {
+    if lab_ns <= 0 {
+        return 0;
+    }
+    let known = timeline.pieces.map(|piece| piece.rate.factor());
+    let begin = known.into_iter().fold(1.0, f64::max);
+    let fastest = Rate::FASTEST.factor();
+    let doubled_ns = DOUBLED_NS as f64;
+    // the integral of begin * 2^(t / doubled), until it is the fastest
+    let scale_ns = begin * doubled_ns / core::f64::consts::LN_2;
+    let growing_ns = scale_ns * (fastest / begin - 1.0);
+    let lab_ns = lab_ns as f64;
+    let wall_ns = if lab_ns <= growing_ns {
+        doubled_ns * (lab_ns / scale_ns).ln_1p() / core::f64::consts::LN_2
+    } else {
+        doubled_ns * (fastest / begin).log2() + (lab_ns - growing_ns) / fastest
+    };
+    wall_ns as i64
 }
 
 /// The writer of a lab's clock.
@@ -85,15 +138,12 @@ impl Writer {
         self.rate
     }
 
-    /// Set the rate: a slower one at once, a faster one after [`ANNOUNCED_NS`].
+    /// Set the rate: a slower one at once, a faster one after [`ANNOUNCED_NS`], or later where it is beyond the wall's
+    /// pace ([`DOUBLED_NS`]).
     pub fn set(&mut self, rate: Rate) {
         let now = now_ns();
         let timeline = self.page.timeline().0;
-        let from = if rate.faster_than(timeline.at(now).rate) {
-            now + ANNOUNCED_NS
-        } else {
-            now
-        };
+        let from = from_ns(&timeline, now, rate);
         self.page
             .write(&timeline.bent(now, from, rate, from + LEASE_NS), true);
         self.rate = rate;
@@ -178,31 +228,57 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_rate_that_is_announced_meanwhile_makes_a_wait_too_long(
-            rate in rates(),
-            left_ns in 0i64..100_000_000_000,
-            lease_ns in 0i64..LEASE_NS,
-            later in 0f64..=1.0,
-            then in rates(),
+        fn no_rates_that_are_announced_meanwhile_make_a_wait_too_long(
+            before in prop::collection::vec((rates(), 0i64..400_000_000), 1..5),
+            left_ns in prop_oneof![0i64..100_000_000, 0i64..100_000_000_000],
+            later in prop::collection::vec((rates(), 0f64..=1.0), 0..6),
+            ahead in any::<bool>(),
         ) {
-            let now = 5_000_000_000;
-            let line = Timeline::wall(0).bent(now - 1, now - 1, rate, now + lease_ns);
+            let mut now = 5_000_000_000;
+            let mut line = Timeline::wall(0);
+            let set = |line: &Timeline, now, rate| {
+                let from = from_ns(line, now, rate);
+                line.bent(now, from, rate, from + LEASE_NS)
+            };
+            for (rate, since_ns) in before {
+                line = set(&line, now, rate);
+                now += since_ns;
+            }
             let deadline = line.lab_ns(now) + left_ns;
             let wait = wait_ns(&line, now, deadline);
             prop_assert!(wait > 0 || left_ns == 0);
             prop_assert!(line.lab_ns(now + wait - 1) <= deadline);
-            let changed = now + (later * wait as f64) as i64;
-            let from = changed + ANNOUNCED_NS;
-            let line = line.bent(changed, from, then, from + LEASE_NS);
+            let mut shares: Vec<f64> = later.iter().map(|(_, share)| share.powi(if ahead { 4 } else { 1 })).collect();
+            shares.sort_by(f64::total_cmp);
+            for ((rate, _), share) in later.into_iter().zip(shares) {
+                let changed = now + (share * wait as f64) as i64;
+                line = set(&line, changed, rate);
+            }
             prop_assert!(line.lab_ns(now + wait - 1) <= deadline, "{}", wait);
         }
     }
 
     #[test]
+    fn a_rate_beyond_the_walls_pace_is_announced_earlier_and_none_before_one_that_is_awaited() {
+        let rate = |lab| Rate::new(lab, 1).unwrap();
+        let slow = Timeline::wall(0).bent(0, 0, Rate::new(1, 50).unwrap(), i64::MAX);
+        assert_eq!(from_ns(&slow, 7, Rate::SLOWEST), 7);
+        assert_eq!(from_ns(&slow, 7, rate(1)), 7 + ANNOUNCED_NS);
+        let four_ns = ANNOUNCED_NS + 2 * DOUBLED_NS;
+        assert_eq!(from_ns(&slow, 0, rate(4)), four_ns);
+        let awaited = slow.bent(0, four_ns, rate(4), i64::MAX);
+        assert_eq!(from_ns(&awaited, 1, rate(8)), four_ns + DOUBLED_NS);
+        assert_eq!(from_ns(&awaited, 1, rate(2)), 1 + ANNOUNCED_NS + DOUBLED_NS);
+    }
+
+    #[test]
     fn a_long_wait_seldom_looks() {
         let line = Timeline::wall(0).bent(0, 0, Rate::new(1, 50).unwrap(), i64::MAX);
+        let second = 1_000_000_000;
         assert!((10_000_000..11_000_000).contains(&wait_ns(&line, 0, 1_000_000)));
-        assert!(wait_ns(&line, 0, 30_000_000_000) >= 600_000_000);
+        assert!(wait_ns(&line, 0, 100_000_000) >= 60_000_000);
+        assert!(wait_ns(&line, 0, second) >= 170_000_000);
+        assert!(wait_ns(&line, 0, 30 * second) >= 700_000_000);
         assert_eq!(wait_ns(&line, 10, 0), 0);
     }
 }

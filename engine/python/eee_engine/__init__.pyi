@@ -411,17 +411,23 @@ class EchoWalk:
         times: memoryview,
         left_us: memoryview,
         scales: Sequence[tuple[float, float, float, float]],
-        late_share: float,
+        late: tuple[float, float],
     ) -> list[float]:
         """Of each candidate, from times (candidates, columns) and round trips less the hosts' own (candidates, kept).
 
         Of each candidate the scale of the errors of round trips (Student-t with three degrees of freedom), that of the
         errors of gaps (0: none), the share of `later_us` that delays answers, and the least density that one echo may
-        have, as a share of the highest. `late_share`: the share of echoes of which a frame came late to its first
-        switch. ValueError if shapes do not match.
+        have, as a share of the highest. `late`: the share of echoes of which a frame came late to its first switch or
+        was received late, and of these the share with another such frame. ValueError if shapes do not match.
         """
     def delays_us(self, order: Sequence[tuple[int, str, int]], times: Sequence[float], later_share: float) -> list[float]:
         """Delay of each echo, kept or not, under one candidate's times. ValueError if there are too few times."""
+
+def error_densities(left_us: memoryview, noise_us: float) -> list[list[float]]:
+    """Densities of errors of round trips without sleep, on time and with one late frame; of each (on time, late).
+
+    As multiples of the highest density on time, whose scale is `noise_us`.
+    """
 
 def cap_processors(quotas: Sequence[tuple[PathLike[str] | str, float]]) -> None:
     """Let control groups use so many of this machine's cores: (folder of a group with a CPU controller, cores).

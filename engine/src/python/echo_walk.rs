@@ -1,6 +1,8 @@
 //! `EchoWalk`: the likelihood of echoes under candidates, in Python.
 
-use echo_walk::{Candidate, Echoes, Observed, Sleeper, Timing, delays, log_likelihood};
+use echo_walk::{
+    Candidate, Echoes, Lateness, Observed, Sleeper, Timing, delays, error_densities, log_likelihood,
+};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,6 +19,13 @@ pub struct EchoWalk {
 
 fn numbers(array: &Bound<'_, PyAny>) -> PyResult<Vec<f64>> {
     PyBuffer::<f64>::get(array)?.to_vec(array.py())
+}
+
+/// Densities of errors of round trips, on time and with one late frame, as multiples of the highest.
+#[pyfunction]
+#[pyo3(name = "error_densities")]
+pub fn densities_of_errors(left_us: &Bound<'_, PyAny>, noise_us: f64) -> PyResult<Vec<[f64; 2]>> {
+    Ok(error_densities(&numbers(left_us)?, noise_us))
 }
 
 fn sleepers(rows: &[(usize, String, usize)], places: usize) -> PyResult<Vec<Sleeper>> {
@@ -92,7 +101,7 @@ impl EchoWalk {
         times: &Bound<'_, PyAny>,
         left_us: &Bound<'_, PyAny>,
         scales: Vec<(f64, f64, f64, f64)>,
-        late_share: f64,
+        late: (f64, f64),
     ) -> PyResult<Vec<f64>> {
         let sleepers = sleepers(&order, self.echoes.byte_us.len())?;
         let (times, left_us) = (numbers(times)?, numbers(left_us)?);
@@ -106,7 +115,10 @@ impl EchoWalk {
         let observed = Observed {
             echoes: &self.echoes,
             kept: &self.kept,
-            late_share,
+            late: Lateness {
+                share: late.0,
+                again: late.1,
+            },
         };
         let height = |number: usize| {
             let (noise_us, error_us, later_share, least) = scales[number];

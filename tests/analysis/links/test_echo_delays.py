@@ -8,6 +8,7 @@ from scipy.stats import t as student
 
 from analysis.interval import Floats
 from analysis.links.echo_delays import EchoDelays
+from analysis.links.late_frames import Lateness
 from analysis.links.path_delay import Policy, echo_extra_us
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from analysis.links.sleep_path import GIGABIT_BYTE_US, plain_path
@@ -15,13 +16,13 @@ from analysis.links.structures import Group, Structure
 from tests.support.measured.echo_bench import AWAKE, Bench, Sleep
 
 BURST_BYTE = 130.0
-LATE_SHARE = 0.08
+LATE = Lateness(0.08, 0.3)
 
 
 def _walk(probes: Probes, kept: Floats | None = None) -> EchoDelays:
     count = len(probes.sent_us)
     used = np.ones(count, bool) if kept is None else kept > 0
-    return EchoDelays(probes, plain_path(), used, np.zeros(count), LATE_SHARE)
+    return EchoDelays(probes, plain_path(), used, np.zeros(count), LATE)
 
 
 @settings(max_examples=60, deadline=None)
@@ -102,12 +103,20 @@ def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps_and_lat
         nodes = ((0.0, 0.5), (-1.2, 0.2), (1.2, 0.2), (-4.0, 0.05), (4.0, 0.05))
         on_time = sum(weight * student_of(left_us - delay_us(node * error_us)) for node, weight in nodes)
         steps = ((2.0, 9.0), (9.0, 18.0), (18.0, 60.0))
-        late = sum(
+        once = sum(
             share * late_between(left_us, one + delay_us(met * one), other + delay_us(met * other)) / 3
             for one, other in steps
             for met, share in ((1.0, 1 / 3), (0.0, 2 / 3))
         )
-        return on_time, late
+        twice = sum(
+            share * late_between(left_us, one + more + delay_us(met * one), other + most + delay_us(met * other)) / 9
+            for one, other in steps
+            for more, most in steps
+            for met, share in ((1.0, 2 / 3), (0.0, 1 / 3))
+        )
+        if firm and left_us - delay_us(0.0) < steps[0][0]:
+            twice = 0.0
+        return on_time, (1 - LATE.again) * once + LATE.again * twice
 
     density = []
     late_before = excess_us = 0.0
@@ -119,9 +128,9 @@ def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps_and_lat
             early_on, early_late = densities(idle - excess_us, left, firm=False)
             on += late_before / 3 * (early_on - on)
             late += late_before / 3 * (early_late - late)
-        density.append((1 - LATE_SHARE) * on + LATE_SHARE * late)
+        density.append((1 - LATE.share) * on + LATE.share * late)
         excess_us = left - delay
-        late_before = LATE_SHARE * late / density[-1]
+        late_before = LATE.share * late / density[-1]
         late_before *= excess_us > 0 and late_before >= 0.02
     noise = np.array([1.7])
     found = _walk(probes, kept).log_likelihood(

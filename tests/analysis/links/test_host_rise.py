@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.interval import Floats
-from analysis.links.host_rise import LEAST_LATE, measured_rise, unknown_rise
+from analysis.links.host_rise import measured_rise, unknown_rise
 from analysis.links.probes import Probes
 
 
@@ -54,14 +54,6 @@ def test_where_trials_differ_the_rise_may_too() -> None:
     found = measured_rise(echoes, trials_differ_us=2.0)
     assert found.base_scale_us == pytest.approx(2.0)
     assert np.sqrt((found.terms(np.array([3900.0])) ** 2).sum()) == pytest.approx(2.0, rel=0.1)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.1])
-def test_the_share_of_late_echoes_is_counted(share: float) -> None:
-    random = np.random.default_rng(4)
-    gaps = random.uniform(100, 4000, size=2000)
-    late = (random.random(2000) < share) * random.uniform(8.0, 30.0, size=2000)
-    assert measured_rise(_echoes(late, gaps, random)).late_share == pytest.approx(max(share, LEAST_LATE), abs=0.02)
 
 
 def test_an_unknown_rise_leaves_the_base_free() -> None:
