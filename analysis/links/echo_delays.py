@@ -8,21 +8,33 @@ the last one up to a frame's time later than that: one that cuts through sends b
 bursts of many sizes would err by some microseconds.
 """
 
+from dataclasses import dataclass
 from itertools import repeat
 from typing import Final
 
 import numpy as np
-from eee_engine import EchoWalk
+from eee_engine import EchoWalk, error_densities
 from numpy.typing import NDArray
 
 from analysis.interval import Floats
-from analysis.links.late_frames import Lateness
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from analysis.links.sleep_path import SleepPath
 from analysis.links.structures import Structure
 
 _FULL_FRAME_BYTE: Final = 1_538.0
 """A frame of 1,500 bytes of payload on the wire: bursts behind an echo consist of such frames."""
+
+
+LEAST_LATE: Final = 0.016
+"""The share of late echoes that is allowed for at least, judged: a probe that met none may meet some next time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lateness:
+    """`share`: of echoes, those with a late frame. `again`: of those, the ones with another late frame."""
+
+    share: float = LEAST_LATE
+    again: float = LEAST_LATE
 
 
 class EchoDelays:
@@ -73,6 +85,14 @@ class EchoDelays:
     def of(self, structure: Structure, column: Floats, share: float = 0.0) -> Floats:
         """Delay of each echo under one candidate, shape (echoes,)."""
         return np.array(self._walk.delays_us(_sleepers(structure), column.tolist(), share), dtype=np.float64)
+
+
+def densities_of_errors(left_us: Floats, noise_us: float) -> Floats:
+    """Of errors of round trips without sleep (echoes,): on time, and with one late frame, shape (echoes, 2).
+
+    As multiples of the highest density on time, whose scale is `noise_us`.
+    """
+    return np.array(error_densities(_view(left_us), noise_us), dtype=np.float64).reshape(-1, 2)
 
 
 def _view(array: Floats) -> memoryview:

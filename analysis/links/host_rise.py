@@ -18,7 +18,8 @@ from typing import Final
 import numpy as np
 
 from analysis.interval import Floats
-from analysis.links.late_frames import Lateness, measured_lateness
+from analysis.links.echo_delays import Lateness
+from analysis.links.late_frames import measured_lateness
 from analysis.links.probes import Probes
 
 _KNOTS: Final = (1, 2, 3, 5, 8, 12)

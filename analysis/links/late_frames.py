@@ -6,30 +6,18 @@ EEE off show it. Their errors are those of frames on time and late ones together
 likelihood gives it; the scale of the errors on time and the share of the late ones are the likeliest.
 """
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from eee_engine import error_densities
 
 from analysis.interval import Floats
-
-LEAST_LATE: Final = 0.016
-"""The share of late echoes that is allowed for at least, judged: a probe that met none may meet some next time."""
+from analysis.links.echo_delays import LEAST_LATE, Lateness, densities_of_errors
 
 _NOISES: Final = 24
 _LEAST_NOISE: Final = 0.2
 """Of the scale of all errors, late ones among them, the least of those on time."""
 
 _ROUNDS: Final = 60
-
-
-@dataclass(frozen=True, slots=True)
-class Lateness:
-    """`share`: of echoes, those with a late frame. `again`: of those, the ones with another late frame."""
-
-    share: float = LEAST_LATE
-    again: float = LEAST_LATE
 
 
 def measured_lateness(left_us: Floats, noise_us: float) -> Lateness:
@@ -47,7 +35,7 @@ def measured_lateness(left_us: Floats, noise_us: float) -> Lateness:
 
 def _mixture(left_us: Floats, noise_us: float) -> tuple[float, Floats]:
     """The log-likelihood of a scale with its likeliest share of late echoes, and how likely each is late."""
-    density = np.array(error_densities(np.ascontiguousarray(left_us).data, noise_us)).reshape(-1, 2)
+    density = densities_of_errors(left_us, noise_us)
     share = 0.1
     for _ in range(_ROUNDS):
         parts = density * [1.0 - share, share]

@@ -14,7 +14,7 @@ import numpy as np
 from analysis.interval import Floats
 from analysis.links.policy_likelihood import LEAST_NOISE_US, Likelihood
 from analysis.links.policy_starts import Step, standard_ts_us, starts, steps_of
-from analysis.links.structures import Structure
+from analysis.links.structures import TIMES, Structure
 
 if TYPE_CHECKING:
     from emcee import EnsembleSampler
@@ -25,6 +25,7 @@ _COARSE: Final = (0.1, 0.02)
 _SWEPT: Final = 2
 _MOST_SWEEPS: Final = 4
 _HIGHER: Final = 0.5
+_HOLDS: Final = 240
 _FIRST_ROUNDS: Final = 20
 _MOST_ROUNDS: Final = 100
 _STILL: Final = 20
@@ -35,6 +36,8 @@ _MOST_AGAIN: Final = 2
 _HOPELESS: Final = 60.0
 """After the first rounds a structure whose log posterior is this far below the best one is searched no more."""
 
+_PLAIN: Final = tuple((0, name) for name in TIMES["deep"])
+_SPLITS: Final = 2
 _WALKERS: Final = 28
 _CLIMB: Final = 80
 _MOST_WALKS: Final = 2
@@ -78,6 +81,10 @@ def search(likelihood: Likelihood, structures: Iterable[Structure], random: np.r
         *(_exchanged(likelihood, top, random) for top in near if exchangeable(top.structure)),
         *(_alike(likelihood, top, random) for top in near if len(top.structure.groups) == 2),
     ]
+    plain = [top for top in near if top.structure.names == _PLAIN]
+    pairs = [top.structure for top in first if exchangeable(top.structure)] if plain else []
+    single = max(plain, key=lambda top: top.height, default=None)
+    near += [_split(likelihood, single, pair, random) for pair in pairs for _ in range(_SPLITS) if single]
     return (*near, *far)
 
 
@@ -131,17 +138,35 @@ def _moved(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Top
     """A top from which moves that are larger than the population lead no higher.
 
     The first searches take gaps as exact. Then a frame that came late may hold a hold, with all of a population, a few
-    microseconds off.
+    microseconds off; and where few echoes came between hold and the end of Ts, any hold before that end.
     """
     if not top.structure.groups:
         return top
-    best = _swept(likelihood, top.structure, top.best[None], float(np.log(LEAST_NOISE_US)), sharp=False)[0]
+    best = _along(likelihood, top)
+    best = _swept(likelihood, top.structure, best[None], float(np.log(LEAST_NOISE_US)), sharp=False)[0]
     height = float(likelihood.log_probability(top.structure, best[None])[0])
     if height < top.height + _HIGHER:
         return top
     population = top.population + (best - top.best)
     population[int(np.argmax(top.heights))] = best
     return _climb(likelihood, top.structure, population, random, _MOST_ROUNDS)
+
+
+def _along(likelihood: Likelihood, top: Top) -> Floats:
+    """The likeliest parameters with each group's hold, one after the other, anywhere before the same end of its Ts."""
+    names = top.structure.names
+    best, height = top.best, top.height
+    for place, (number, name) in enumerate(names):
+        if name != "hold_us":
+            continue
+        hold, sleep = likelihood.common + place, likelihood.common + names.index((number, "sleep_us"))
+        tried = np.repeat(best[None], _HOLDS, axis=0)
+        tried[:, hold] = np.linspace(0.0, best[hold] + best[sleep], _HOLDS)
+        tried[:, sleep] = best[hold] + best[sleep] - tried[:, hold]
+        heights = likelihood.log_probability(top.structure, tried)
+        if heights.max() > height:
+            best, height = tried[int(np.argmax(heights))], float(heights.max())
+    return best
 
 
 def _swept(
@@ -254,23 +279,54 @@ def _alike(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Top
 
     That is common, and a corner of what explains the echoes, which a search from elsewhere may not reach.
     """
-    start, (first, second) = likelihood.common, top.structure.groups
-    place = {key: start + number for number, key in enumerate(top.structure.names)}
-    holds_us = [float(top.best[place[number, "hold_us"]]) for number in (0, 1)]
+    start = likelihood.common
+    holds_us = [float(group["hold_us"][0, 0]) for group in top.structure.split(top.best[None, start:])]
     wakes_us = float(top.structure.path_wake_us(top.best[None, start:])[0])
-    drawn = np.repeat(top.best[None], _STARTS, axis=0)
-    part = random.uniform(0.03, 0.97, size=_STARTS)
-    edge_us = min(holds_us) + part * wakes_us / 2
+    edge_us = min(holds_us) + random.uniform(0.03, 0.97, size=_STARTS) * wakes_us / 2
     between = random.random(_STARTS) < 0.5
     edge_us[between] = random.uniform(min(holds_us), max(holds_us), size=int(between.sum()))
-    share = random.uniform(0.03, 0.97, size=_STARTS)
-    for number, group, mine in ((0, first, share), (1, second, 1.0 - share)):
-        drawn[:, place[number, "hold_us"]] = edge_us + random.normal(size=_STARTS)
-        drawn[:, place[number, "sleep_us"]] = standard_ts_us(likelihood) * random.uniform(0.95, 1.05, size=_STARTS)
-        drawn[:, place[number, "wake_us"]] = mine * wakes_us / len(group.members)
-    low, high = likelihood.bounds(top.structure)
-    drawn[:, start:] = np.clip(drawn[:, start:], low + 1e-6, high - 1e-6)
+    drawn = _of_one_hold(likelihood, top.structure, top.best[:start], edge_us, wakes_us, random)
     return _annealed(likelihood, top.structure, drawn, random)
+
+
+def _split(likelihood: Likelihood, single: Top, pair: Structure, random: np.random.Generator) -> Top:
+    """The search of a pair of groups that adds as much to round trips as a single group does.
+
+    Both have a hold near the group's: where the cards' wait hides the ports' fall asleep, a single one explains them.
+    """
+    start = likelihood.common
+    hold_us = float(single.best[start])
+    wakes_us = float(single.structure.path_wake_us(single.best[None, start:])[0])
+    edge_us = hold_us + random.uniform(-0.25, 0.25, size=_STARTS) * wakes_us
+    drawn = _of_one_hold(likelihood, pair, single.best[:start], edge_us, wakes_us, random)
+    top = _annealed(likelihood, pair, drawn, random)
+    return _moved(likelihood, _climb(likelihood, pair, top.population, random, _MOST_ROUNDS), random)
+
+
+def _of_one_hold(
+    likelihood: Likelihood,
+    structure: Structure,
+    head: Floats,
+    edge_us: Floats,
+    wakes_us: float,
+    random: np.random.Generator,
+) -> Floats:
+    """Parameters of two groups with one hold, the standard's Ts, and any shares of the wakes of a path.
+
+    Shape (candidates, parameters) from holds (candidates,); `head`: the parameters before those of the groups.
+    """
+    count, start = len(edge_us), likelihood.common
+    place = {key: start + number for number, key in enumerate(structure.names)}
+    drawn = np.zeros((count, start + len(place)))
+    drawn[:, :start] = head
+    share = random.uniform(0.03, 0.97, size=count)
+    for number, (group, mine) in enumerate(zip(structure.groups, (share, 1.0 - share), strict=True)):
+        drawn[:, place[number, "hold_us"]] = edge_us + random.normal(size=count)
+        drawn[:, place[number, "sleep_us"]] = standard_ts_us(likelihood) * random.uniform(0.95, 1.05, size=count)
+        drawn[:, place[number, "wake_us"]] = mine * wakes_us / len(group.members)
+    low, high = likelihood.bounds(structure)
+    drawn[:, start:] = np.clip(drawn[:, start:], low + 1e-6, high - 1e-6)
+    return drawn
 
 
 def _walked(likelihood: Likelihood, top: Top, random: np.random.Generator) -> Top:

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from analysis.interval import Floats
-from analysis.links.echo_delays import EchoDelays
-from analysis.links.late_frames import Lateness
+from analysis.links.echo_delays import EchoDelays, Lateness
 from analysis.links.path_delay import Policy, echo_extra_us
 from analysis.links.probes import ECHO_WIRE_BYTE, Probes
 from analysis.links.sleep_path import GIGABIT_BYTE_US, plain_path

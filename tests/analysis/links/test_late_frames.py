@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from analysis.interval import Floats
-from analysis.links.late_frames import LEAST_LATE, Lateness, measured_lateness
+from analysis.links.echo_delays import LEAST_LATE, Lateness
+from analysis.links.late_frames import measured_lateness
 
 
 def _late(busy: Floats, random: np.random.Generator) -> Lateness:
