@@ -112,7 +112,7 @@ def _hpl_s(lab: str, rate: str, binary: str, given: argparse.Namespace, scratch:
         while running.poll() is None:
             if turns and _processes(binary) == turns[0][0]:
                 labs.set_rate(lab, turns.pop(0)[1])
-            time.sleep(0.02)  # nothing tells that a process has begun
+            time.sleep(0.1)  # nothing tells that a process has begun
         assert running.stdout is not None
         (done,) = _valid(json.loads(running.stdout.read()))
     if turns:
