@@ -7,7 +7,8 @@ edge is known to within the distance of the nearest gaps.
 
 The next block is the one that narrows most for its time. "Narrows" is the sum, over the parameters that are not known
 yet, of the logarithm of the half width's ratio, down to the precision that is wanted and no further. A block that may
-find a parameter of which nothing is known comes before all that narrow others: its interval has no ends.
+find a parameter of which nothing is known comes before all that narrow others: its interval has no ends. Of several
+that one comes first whose parameter is named first, as parameters are in the order in which a report speaks of them.
 
 Each parameter ends as `Known`, as `NeedsMore` with an estimate of the time, or as `CannotBeKnown` with the reason: the
 block that would show it was tried often enough in vain, the meter's steps are too coarse (`floor`), or further blocks
@@ -119,11 +120,11 @@ def decide(
         known = sum(isinstance(one, Known) for one in verdicts.values())
         return Decision(verdicts, None, f"{known} of {len(verdicts)} parameters are known, the others cannot be here")
     best: BlockKind | None = None
-    best_worth = (False, 0.0)
+    best_worth = (-len(still), 0.0)
     affordable = [kind for kind in kinds if kind.cost_s <= left_s]
     for kind in affordable:
-        finds = any(one.interval is None and one.name in kind.narrows for one in still)
-        worth = finds, sum(_gain(one, kind) for one in still) / kind.cost_s
+        finds = (place for place, one in enumerate(still) if one.interval is None and one.name in kind.narrows)
+        worth = -next(finds, len(still)), sum(_gain(one, kind) for one in still) / kind.cost_s
         if worth > best_worth:
             best, best_worth = kind, worth
     if best is None:
@@ -193,10 +194,13 @@ def _after(one: Parameter, kind: BlockKind) -> float:
 
 
 def _why(kind: BlockKind, still: Sequence[Parameter]) -> str:
-    most = max((one for one in still if one.name in kind.narrows), key=lambda one: _gain(one, kind))
-    if most.interval is None:
-        return f"{most.name} is not found yet"
-    half = most.interval.half_width
+    own = [one for one in still if one.name in kind.narrows]
+    if (missing := next((one for one in own if one.interval is None), None)) is not None:
+        return f"{missing.name} is not found yet"
+    half, most = max(
+        ((one.interval.half_width, one) for one in own if one.interval is not None),
+        key=lambda pair: _gain(pair[1], kind),
+    )
     if half <= most.wanted:
         return f"{most.name} is narrow enough, and has to be confirmed"
     return f"it narrows {most.name} most for its time: from ±{half:.2g} to about ±{_after(most, kind):.2g} {most.unit}"

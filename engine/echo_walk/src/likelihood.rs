@@ -10,6 +10,8 @@
 //!
 //! A late frame also leaves transmitters less time to fall asleep before the next one. By how much is seen in its own
 //! round trip, as that exceeds what the candidate explains; how likely it was late at all follows from the same densities.
+//! What a transmitter did near a hold, and with it how long the next frame finds it idle, follows the likeliest of all
+//! that may have happened, as the round trip shows it.
 //! Simplifications: an echo after one that does not count, as its round trip says nothing, follows one on time; a frame
 //! that is late in an echo that was late already meets no transmitter later by that.
 
@@ -157,20 +159,17 @@ impl Errors {
         self.each[0].density(error_us)
     }
 
-    /// With so much more delay at each of [`LATE_US`] of a late frame, once and with another one.
-    fn late_with(&self, left_us: f64, delays_us: [f64; STEPS + 1]) -> [f64; 2] {
-        let density =
-            |from_us, to_us| Spread::between(from_us, to_us, self.noise2).density(left_us);
-        let (mut once, mut twice) = (0.0, 0.0);
-        for ends in delays_us.windows(2) {
-            once += density(ends[0], ends[1]);
-            if self.again > 0.0 {
-                let more = |late_us: &[f64]| density(ends[0] + late_us[0], ends[1] + late_us[1]);
-                twice += LATE_US.windows(2).map(more).sum::<f64>();
-            }
+    /// With a late frame that has so much more delay at either end of a step, once and with another one.
+    fn late_with(&self, left_us: f64, ends_us: &[f64]) -> [f64; 2] {
+        let density = |more: &[f64]| {
+            Spread::between(ends_us[0] + more[0], ends_us[1] + more[1], self.noise2)
+                .density(left_us)
+        };
+        if self.again == 0.0 {
+            return [density(&[0.0, 0.0]), 0.0];
         }
-        let steps = STEPS as f64;
-        [once / steps, twice / (steps * steps)]
+        let twice: f64 = LATE_US.windows(2).map(density).sum();
+        [density(&[0.0, 0.0]), twice / STEPS as f64]
     }
 }
 
@@ -200,34 +199,64 @@ impl Spread {
     }
 }
 
-/// How likely the echo passed last is, on time and late, had its transmitters been idle for so much longer.
+/// What most likely happened to an echo: how much longer its transmitters were idle than the walk took them to be.
+#[derive(Clone, Copy, Default)]
+struct Likeliest {
+    weight: f64,
+    longer_us: [f64; 2],
+}
+
+impl Likeliest {
+    fn consider(&mut self, weight: f64, longer_us: [f64; 2]) {
+        if weight > self.weight {
+            *self = Self { weight, longer_us };
+        }
+    }
+}
+
+/// How likely the echo passed last is, on time and late, had its transmitters been idle for so much longer. `share`: of
+/// echoes, the late ones; `prior`: of what is considered to be likeliest.
 fn densities(
     walk: &Walk,
     errors: &Errors,
-    error_us: f64,
-    left_us: f64,
+    (left_us, error_us, share): (f64, f64, f64),
     longer_us: [f64; 2],
+    (prior, likeliest): (f64, &mut Likeliest),
 ) -> [f64; 2] {
-    let delay_us = |way: [f64; 2], more_us: f64| {
-        walk.otherwise(
+    let moved = |way: [f64; 2], more_us: f64| {
+        [
             longer_us[0] + way[0] * more_us,
             longer_us[1] + way[1] * more_us,
-        )
+        ]
     };
+    let delay_us = |way: [f64; 2], more_us: f64| {
+        let [request_us, answer_us] = moved(way, more_us);
+        walk.otherwise(request_us, answer_us)
+    };
+    let mut on_time = 0.0;
+    for (node, weight) in NODES {
+        let both = [1.0, 1.0];
+        let density = weight * errors.on_time(left_us - delay_us(both, node * error_us));
+        on_time += density;
+        likeliest.consider(
+            prior * (1.0 - share) * density,
+            moved(both, node * error_us),
+        );
+    }
     let [_, received] = errors.once(left_us - delay_us(RECEIVED, 0.0));
-    let at = |&(node, weight): &(f64, f64)| {
-        weight * errors.on_time(left_us - delay_us([1.0, 1.0], node * error_us))
-    };
-    let met = |way: &[f64; 2]| {
-        errors.late_with(
-            left_us,
-            LATE_US.map(|late_us| late_us + delay_us(*way, late_us)),
-        )
-    };
-    let [request, answer] = MET.each_ref().map(met);
-    let once = (request[0] + answer[0] + received) / WAYS;
-    let twice = FIRST[0] * request[1] + FIRST[1] * answer[1];
-    [NODES.iter().map(at).sum(), errors.mixed(once, twice)]
+    let mut late = errors.mixed(received / WAYS, 0.0);
+    likeliest.consider(prior * share * late, longer_us);
+    for (way, first) in MET.into_iter().zip(FIRST) {
+        let delays_us = LATE_US.map(|late_us| late_us + delay_us(way, late_us));
+        for (step, ends) in delays_us.windows(2).enumerate() {
+            let [once, twice] = errors.late_with(left_us, ends);
+            let density = errors.mixed(once / WAYS, first * twice) / STEPS as f64;
+            late += density;
+            let middle_us = f64::midpoint(LATE_US[step], LATE_US[step + 1]);
+            likeliest.consider(prior * share * density, moved(way, middle_us));
+        }
+    }
+    [on_time, late]
 }
 
 /// Densities of errors of echoes that met nothing asleep, as multiples of the highest: on time, and with one late frame.
@@ -259,7 +288,7 @@ pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Can
     // Of the echo before: how likely it is, as a late one and in all, and its error.
     let (mut late_before, mut before, mut excess_us) = (0.0, 1.0, 0.0_f64);
     for &kept in observed.kept {
-        let delay_us = walk.step();
+        let mut delay_us = walk.step();
         if !kept {
             late_before = 0.0;
             continue;
@@ -271,24 +300,31 @@ pub fn log_likelihood(observed: &Observed, sleepers: &[Sleeper], candidate: &Can
             (late_before, excess_us) = (0.0, 0.0);
         }
         let near_us = FARTHEST * error_us;
-        let [on_time, late] =
-            if error_us == 0.0 || walk.firm(near_us.max(excess_us), near_us.max(LATEST_US)) {
-                errors.of(left - delay_us)
-            } else {
-                let after = |way: [f64; 2]| {
+        let [on_time, late];
+        if error_us == 0.0 || walk.firm(near_us.max(excess_us), near_us.max(LATEST_US)) {
+            [on_time, late] = errors.of(left - delay_us);
+        } else {
+            let mut likeliest = Likeliest::default();
+            let seen = (*left, error_us, late_share);
+            let each = late_before / before / WAYS;
+            let mut found = [0.0; 2];
+            for (way, prior) in
+                [RECEIVED, MET[0], MET[1]]
+                    .into_iter()
+                    .zip([1.0 - 2.0 * each, each, each])
+            {
+                if prior > 0.0 {
                     let longer_us = way.map(|part| -part * excess_us);
-                    densities(&walk, &errors, error_us, *left, longer_us)
-                };
-                let mut found = after(RECEIVED);
-                if late_before > 0.0 {
-                    let each = late_before / before / WAYS;
-                    let [one, other] = MET.map(after);
-                    for (was, now) in found.iter_mut().zip(one.iter().zip(other)) {
-                        *was += each * (now.0 + now.1 - 2.0 * *was);
-                    }
+                    let now = densities(&walk, &errors, seen, longer_us, (prior, &mut likeliest));
+                    found = [found[0] + prior * now[0], found[1] + prior * now[1]];
                 }
-                found
-            };
+            }
+            [on_time, late] = found;
+            if likeliest.longer_us != RECEIVED {
+                let [request_us, answer_us] = likeliest.longer_us;
+                delay_us = walk.settle(request_us, answer_us);
+            }
+        }
         late_before = late_share * late;
         before = (1.0 - late_share) * on_time + late_before;
         product.times(before.max(least));

@@ -79,6 +79,7 @@ struct Passing {
 }
 
 /// A walk with the times of one candidate.
+#[derive(Clone)]
 pub(crate) struct Walk<'a> {
     echoes: &'a Echoes,
     sleepers: &'a [Sleeper],
@@ -109,23 +110,49 @@ impl<'a> Walk<'a> {
     pub(crate) fn step(&mut self) -> f64 {
         let at = self.at;
         self.at += 1;
-        let back = self.echoes.byte_us.len() / 2;
+        let back = self.back();
+        let later_us = self.later_share * self.echoes.later_us[at];
+        let echoes = self.echoes;
+        let mut then_us = 0.0;
+        self.pass(at, |sleeper, passing, total_us| {
+            let idle_us = echoes.gap_us[sleeper.place][at] + total_us
+                - then_us
+                - passing.own_us
+                - passing.tail_us;
+            then_us += passing.own_us;
+            idle_us + if sleeper.place >= back { later_us } else { 0.0 }
+        })
+    }
+
+    /// That the echo passed last met transmitters that were idle for so much longer, its request some and its answer
+    /// others; its delay. The next echo finds them as it left them then.
+    pub(crate) fn settle(&mut self, request_us: f64, answer_us: f64) -> f64 {
+        let back = self.back();
+        self.pass(self.at - 1, |sleeper, passing, total_us| {
+            let longer_us = if sleeper.place < back {
+                request_us
+            } else {
+                answer_us
+            };
+            passing.idle_us + total_us - passing.before_us + longer_us
+        })
+    }
+
+    /// The first place of an answer.
+    fn back(&self) -> usize {
+        self.echoes.byte_us.len() / 2
+    }
+
+    /// Let an echo pass all sleepers; its delay. `idle_us`: of a sleeper, from what passed it last and the delay so far.
+    fn pass(&mut self, at: usize, mut idle_us: impl FnMut(&Sleeper, &Passing, f64) -> f64) -> f64 {
         let burst_byte = self.echoes.burst_byte[at];
-        let (mut total_us, mut then_us) = (0.0, 0.0);
-        let (mut place, mut tail_us) = (0, 0.0);
+        let (mut total_us, mut place, mut tail_us) = (0.0, 0, 0.0);
         for (sleeper, passing) in self.sleepers.iter().zip(&mut self.passings) {
             for awake in place..sleeper.place {
                 tail_us = self.echoes.tail_us(at, awake, tail_us, 0.0);
             }
             place = sleeper.place + 1;
-            let mut idle_us = self.echoes.gap_us[sleeper.place][at] + total_us
-                - then_us
-                - passing.own_us
-                - passing.tail_us;
-            if sleeper.place >= back {
-                idle_us += self.later_share * self.echoes.later_us[at];
-            }
-            then_us += passing.own_us;
+            let idle_us = idle_us(sleeper, passing, total_us);
             let own_us = delay_us(sleeper, self.times, idle_us, self.echoes, burst_byte);
             tail_us = self.echoes.tail_us(at, sleeper.place, tail_us, own_us);
             *passing = Passing {
@@ -161,7 +188,7 @@ impl<'a> Walk<'a> {
     /// longer, and its answer others.
     pub(crate) fn otherwise(&self, request_us: f64, answer_us: f64) -> f64 {
         let burst_byte = self.echoes.burst_byte[self.at - 1];
-        let back = self.echoes.byte_us.len() / 2;
+        let back = self.back();
         let mut total_us = 0.0;
         for (sleeper, passing) in self.sleepers.iter().zip(&self.passings) {
             let longer_us = if sleeper.place < back {
@@ -304,6 +331,18 @@ mod tests {
     }
 
     #[test]
+    fn an_echo_finds_transmitters_as_the_one_before_left_them() {
+        let times = [1000.0, 182.0, 60.0];
+        let both = [port(1), port(3)];
+        let seen = echoes(vec![1010.0, 1100.0], 4);
+        let mut walk = Walk::new(&seen, &both, &times, 0.0);
+        assert_eq!(walk.step(), 1182.0 - 1010.0 + 120.0);
+        // The frame before had come 15 us late, so that this one found both awake; the next finds them falling asleep.
+        assert_eq!(walk.settle(-15.0, -15.0), 0.0);
+        assert_eq!(walk.step(), 1182.0 - 1100.0 + 120.0);
+    }
+
+    #[test]
     fn fast_wake_ends_where_deep_sleep_begins() {
         let sleeper = Sleeper {
             place: 0,
@@ -346,6 +385,8 @@ mod tests {
             for _ in 0..seen.count() {
                 let delay_us = walk.step();
                 prop_assert!((walk.otherwise(0.0, 0.0) - delay_us).abs() < 1e-9);
+                let mut other = walk.clone();
+                prop_assert!((other.settle(margin_us, 0.0) - walk.otherwise(margin_us, 0.0)).abs() < 1e-9);
                 if walk.firm(margin_us, margin_us) {
                     for share in [-1.0, -0.3, 0.3, 1.0] {
                         prop_assert!((walk.otherwise(share * margin_us, share * margin_us) - delay_us).abs() < 1e-9);
