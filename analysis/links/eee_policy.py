@@ -235,11 +235,14 @@ def _result(
             for top, chain, part in zip(kept, chains, picked, strict=True)
         ]
         wakes_us = np.concatenate([one.structure.path_wake_us(one.times_us) for one in times])
-        wakes = _scattered(of_samples(wakes_us))
+        wakes = _scattered(of_samples(wakes_us), _STAMPS_US)
         others = [_drawn(likelihood, rival, random) for rival in rivals]
         ordered = likelihood.known is not None and len(structure.groups) == 2
         standard_us = standard_ts_us(likelihood)
         which, groups = groups_of(likelihood.path, times, others, standard_us, ordered=ordered)
+        groups = tuple(
+            replace(one, wake_us=_scattered(one.wake_us, _STAMPS_US / len(one.members))) for one in groups
+        )
     fit = PolicyFit(
         kind=_kind(likelihood, times[0] if times else None),
         paired=likelihood.rise.known,
@@ -284,9 +287,9 @@ def _with_hosts(fit: PolicyFit) -> PolicyFit:
     return replace(fit, path_wake_us=whole, groups=tuple(groups))
 
 
-def _scattered(found: Interval) -> Interval:
+def _scattered(found: Interval, by_us: float) -> Interval:
     """With the error of software stamps, which chance does not show."""
-    low, high = (float(np.hypot(found.value - end, _STAMPS_US)) for end in (found.low, found.high))
+    low, high = (float(np.hypot(found.value - end, by_us)) for end in (found.low, found.high))
     return Interval(found.value, max(found.value - low, 0.0), found.value + high)
 
 

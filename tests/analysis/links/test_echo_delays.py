@@ -16,6 +16,7 @@ from tests.support.measured.echo_bench import AWAKE, Bench, Sleep
 
 BURST_BYTE = 130.0
 LATE = Lateness(0.08, 0.3)
+Moved = tuple[float, float]
 
 
 def _walk(probes: Probes, kept: Floats | None = None) -> EchoDelays:
@@ -86,7 +87,7 @@ def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps_and_lat
     structure = Structure((Group("deep", (1,)),))
     column = np.array([hold_us, sleep_us, wake_us])
     delays = _walk(probes).of(structure, column)
-    idle_us = np.diff(sent_us) - BURST_BYTE * plain_path()[1].byte_us - delays[:-1]
+    gaps_us = np.diff(sent_us)[1:] - BURST_BYTE * plain_path()[1].byte_us
     left_us = random.normal(delays[2:], 2.0) + random.exponential(12.0, 38) * (random.random(38) < 0.3)
 
     def student_of(error_us: float, scale_us: float = 1.7) -> float:
@@ -95,40 +96,57 @@ def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps_and_lat
     def late_between(left_us: float, from_us: float, to_us: float) -> float:
         return student_of(left_us - (from_us + to_us) / 2, np.hypot(1.7, (to_us - from_us) / np.sqrt(12)))
 
-    def densities(idle_us: float, left_us: float, *, firm: bool) -> tuple[float, float]:
-        def delay_us(more_us: float) -> float:
-            return float(policy.delay_us(np.array([idle_us + (0.0 if firm else more_us)]))[0])
+    def delay_us(idle_us: float) -> float:
+        return float(policy.delay_us(np.array([idle_us]))[0])
 
-        nodes = ((0.0, 0.5), (-1.2, 0.2), (1.2, 0.2), (-4.0, 0.05), (4.0, 0.05))
-        on_time = sum(weight * student_of(left_us - delay_us(node * error_us)) for node, weight in nodes)
+    def happened(idle_us: float, left_us: float, prior: float, *, firm: bool) -> tuple[float, float, list[Moved]]:
+        """Density on time and late; and each of all that may have happened, by its weight and how it moved the gap."""
+        moved: list[Moved] = []
+
+        def at(more_us: float) -> float:
+            return delay_us(idle_us + (0.0 if firm else more_us))
+
+        on_time = 0.0
+        for node, weight in ((0.0, 0.5), (-1.2, 0.2), (1.2, 0.2), (-4.0, 0.05), (4.0, 0.05)):
+            density = weight * student_of(left_us - at(node * error_us))
+            on_time += density
+            moved.append((prior * (1 - LATE.share) * density, node * error_us))
         steps = ((2.0, 9.0), (9.0, 18.0), (18.0, 60.0))
-        once = sum(
-            share * late_between(left_us, one + delay_us(met * one), other + delay_us(met * other)) / 3
-            for one, other in steps
-            for met, share in ((1.0, 1 / 3), (0.0, 2 / 3))
-        )
-        twice = sum(
-            share * late_between(left_us, one + more + delay_us(met * one), other + most + delay_us(met * other)) / 9
-            for one, other in steps
-            for more, most in steps
-            for met, share in ((1.0, 2 / 3), (0.0, 1 / 3))
-        )
-        if firm and left_us - delay_us(0.0) < steps[0][0]:
-            twice = 0.0
-        return on_time, (1 - LATE.again) * once + LATE.again * twice
+        late = 0.0
+        for place, (met, once, twice) in enumerate(((0.0, 1 / 3, 0.0), (1.0, 1 / 3, 2 / 3), (0.0, 1 / 3, 1 / 3))):
+            whole = 0.0
+            for one, other in steps:
+                ends = one + at(met * one), other + at(met * other)
+                density = (1 - LATE.again) * once * late_between(left_us, *ends)
+                if not firm or left_us - at(0.0) >= steps[0][0]:
+                    more = [late_between(left_us, ends[0] + first, ends[1] + last) for first, last in steps]
+                    density += LATE.again * twice * sum(more) / 3
+                whole += density / 3
+                if place:
+                    moved.append((prior * LATE.share * density / 3, met * (one + other) / 2))
+            if not place:
+                moved.append((prior * LATE.share * whole, 0.0))
+            late += whole
+        return on_time, late, moved
 
     density = []
-    late_before = excess_us = 0.0
-    for idle, left, delay in zip(idle_us[1:], left_us, delays[2:], strict=True):
+    before_us, late_before, excess_us = delays[1], 0.0, 0.0
+    for gap, left in zip(gaps_us, left_us, strict=True):
+        idle = gap - before_us
+        delay = delay_us(idle)
         shorter_us = max(4 * error_us, excess_us if late_before else 0.0)
         firm = error_us == 0.0 or idle + max(60.0, 4 * error_us) < hold_us or idle - shorter_us > hold_us + sleep_us
-        on, late = densities(idle, left, firm=firm)
-        if late_before and not firm:
-            early_on, early_late = densities(idle - excess_us, left, firm=False)
-            on += late_before / 3 * (early_on - on)
-            late += late_before / 3 * (early_late - late)
+        if firm:
+            on, late, _ = happened(idle, left, 1.0, firm=True)
+        else:
+            part = late_before / 3
+            shifts = ((0.0, 1 - 2 * part), (-excess_us, part), (0.0, part))
+            each = [(shift, *happened(idle + shift, left, prior, firm=False), prior) for shift, prior in shifts]
+            on, late = (sum(one[-1] * one[place] for one in each) for place in (1, 2))
+            _, longer_us = max((weight, shift + more) for shift, _, _, moved, _ in each for weight, more in moved)
+            delay = delay_us(idle + longer_us)
         density.append((1 - LATE.share) * on + LATE.share * late)
-        excess_us = left - delay
+        excess_us, before_us = left - delay, delay
         late_before = LATE.share * late / density[-1]
         late_before *= excess_us > 0 and late_before >= 0.02
     noise = np.array([1.7])
