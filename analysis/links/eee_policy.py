@@ -240,9 +240,7 @@ def _result(
         ordered = likelihood.known is not None and len(structure.groups) == 2
         standard_us = standard_ts_us(likelihood)
         which, groups = groups_of(likelihood.path, times, others, standard_us, ordered=ordered)
-        groups = tuple(
-            replace(one, wake_us=_scattered(one.wake_us, _STAMPS_US / len(one.members))) for one in groups
-        )
+        groups = tuple(replace(one, wake_us=_scattered(one.wake_us, _STAMPS_US / len(one.members))) for one in groups)
     fit = PolicyFit(
         kind=_kind(likelihood, times[0] if times else None),
         paired=likelihood.rise.known,

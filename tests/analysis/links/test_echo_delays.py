@@ -1,5 +1,8 @@
 """The engine's walk over echoes, against the plain one; and the likelihood, against the formula."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,6 +19,8 @@ from tests.support.measured.echo_bench import AWAKE, Bench, Sleep
 
 BURST_BYTE = 130.0
 LATE = Lateness(0.08, 0.3)
+NOISE_US = 1.7
+STEPS = ((2.0, 9.0), (9.0, 18.0), (18.0, 60.0))
 Moved = tuple[float, float]
 
 
@@ -67,6 +72,77 @@ def test_the_walk_delays_bursts_as_a_switch_that_stores_frames() -> None:
     assert np.abs(found - (asleep[1] - awake[1]))[1:].max() < 1.0
 
 
+def _student(error_us: float, scale_us: float = NOISE_US) -> float:
+    return float(student.pdf(error_us / scale_us, 3) / scale_us)
+
+
+def _between(left_us: float, from_us: float, to_us: float) -> float:
+    return _student(left_us - (from_us + to_us) / 2, float(np.hypot(NOISE_US, (to_us - from_us) / np.sqrt(12))))
+
+
+@dataclass
+class _Gap:
+    """All that may have happened to an echo that found its sleeper idle for so long. `firm`: its delay is certain."""
+
+    policy: Policy
+    idle_us: float
+    left_us: float
+    error_us: float
+    firm: bool
+
+    def at(self, more_us: float) -> float:
+        """Its delay, had the gap been so much longer."""
+        return float(self.policy.delay_us(np.array([self.idle_us + (0.0 if self.firm else more_us)]))[0])
+
+    def on_time(self) -> Iterator[Moved]:
+        """Densities, and how each moved the gap."""
+        for node, weight in ((0.0, 0.5), (-1.2, 0.2), (1.2, 0.2), (-4.0, 0.05), (4.0, 0.05)):
+            yield weight * _student(self.left_us - self.at(node * self.error_us)), node * self.error_us
+
+    def late(self) -> Iterator[Moved]:
+        """As received late, as the request that comes late, and the answer."""
+        yield sum(self._late(0.0, 1 / 3, 0.0, step) for step in STEPS), 0.0
+        for met, once, twice in ((1.0, 1 / 3, 2 / 3), (0.0, 1 / 3, 1 / 3)):
+            for step in STEPS:
+                yield self._late(met, once, twice, step), met * sum(step) / 2
+
+    def _late(self, met: float, once: float, twice: float, step: Moved) -> float:
+        first, last = (end + self.at(met * end) for end in step)
+        density = (1 - LATE.again) * once * _between(self.left_us, first, last)
+        if not self.firm or self.left_us - self.at(0.0) >= STEPS[0][0]:
+            more = sum(_between(self.left_us, first + begin, last + end) for begin, end in STEPS)
+            density += LATE.again * twice * more / 3
+        return density / 3
+
+
+def _densities(policy: Policy, gaps_us: Floats, left_us: Floats, before_us: float, error_us: float) -> list[float]:
+    """Of each echo, given what most likely happened to the one before; `before_us`: the delay of the first's."""
+
+    hold_us, asleep_us = policy.hold_us, policy.hold_us + policy.sleep_us
+    density: list[float] = []
+    late_before = excess_us = 0.0
+    for gap, left in zip(gaps_us, left_us, strict=True):
+        idle = gap - before_us
+        shorter_us = max(4 * error_us, excess_us if late_before else 0.0)
+        firm = error_us == 0.0 or idle + max(60.0, 4 * error_us) < hold_us or idle - shorter_us > asleep_us
+        part = 0.0 if firm else late_before / 3
+        on, late, likeliest = 0.0, 0.0, (0.0, 0.0)
+        for shift, prior in ((0.0, 1 - 2 * part), (-excess_us, part), (0.0, part)):
+            seen = _Gap(policy, idle + shift * (not firm), left, error_us, firm)
+            each = [*seen.on_time()], [*seen.late()]
+            on, late = (
+                total + prior * sum(one for one, _ in some) for total, some in zip((on, late), each, strict=True)
+            )
+            for share, some in zip((1 - LATE.share, LATE.share), each, strict=True):
+                likeliest = max(likeliest, *((prior * share * one, shift + more) for one, more in some))
+        density.append((1 - LATE.share) * on + LATE.share * late)
+        before_us = _Gap(policy, idle, left, error_us, firm).at(likeliest[1])
+        excess_us = left - before_us
+        late_before = LATE.share * late / density[-1]
+        late_before *= excess_us > 0 and late_before >= 0.02
+    return density
+
+
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 100_000), error_us=st.sampled_from([0.0, 0.7, 6.0]), least=st.sampled_from([0.0, 0.3]))
 def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps_and_late_frames(
@@ -77,81 +153,19 @@ def test_the_likelihood_is_a_mixture_of_students_over_errors_of_the_gaps_and_lat
     It is on the way of the request: an answer that comes or is received late is late, and no more.
     """
     random = np.random.default_rng(seed)
-    hold_us, sleep_us, wake_us = random.uniform([50.0, 0.0, 0.5], [900.0, 300.0, 100.0])
-    gap_us = random.uniform(20.0, 1_500.0, 40)
-    sent_us = np.cumsum(gap_us) * 3  # far apart in pairs: no echo shortens the next one's gap by much
+    column = random.uniform([50.0, 0.0, 0.5], [900.0, 300.0, 100.0])
+    sent_us = np.cumsum(random.uniform(20.0, 1_500.0, 40)) * 3
     probes = Probes.of(sent_us, np.full(40, 9.0), BURST_BYTE)
     kept = np.ones(40)
     kept[:2] = 0.0
-    policy = Policy(hold_us, sleep_us, wake_us)
     structure = Structure((Group("deep", (1,)),))
-    column = np.array([hold_us, sleep_us, wake_us])
     delays = _walk(probes).of(structure, column)
     gaps_us = np.diff(sent_us)[1:] - BURST_BYTE * plain_path()[1].byte_us
     left_us = random.normal(delays[2:], 2.0) + random.exponential(12.0, 38) * (random.random(38) < 0.3)
-
-    def student_of(error_us: float, scale_us: float = 1.7) -> float:
-        return float(student.pdf(error_us / scale_us, 3) / scale_us)
-
-    def late_between(left_us: float, from_us: float, to_us: float) -> float:
-        return student_of(left_us - (from_us + to_us) / 2, np.hypot(1.7, (to_us - from_us) / np.sqrt(12)))
-
-    def delay_us(idle_us: float) -> float:
-        return float(policy.delay_us(np.array([idle_us]))[0])
-
-    def happened(idle_us: float, left_us: float, prior: float, *, firm: bool) -> tuple[float, float, list[Moved]]:
-        """Density on time and late; and each of all that may have happened, by its weight and how it moved the gap."""
-        moved: list[Moved] = []
-
-        def at(more_us: float) -> float:
-            return delay_us(idle_us + (0.0 if firm else more_us))
-
-        on_time = 0.0
-        for node, weight in ((0.0, 0.5), (-1.2, 0.2), (1.2, 0.2), (-4.0, 0.05), (4.0, 0.05)):
-            density = weight * student_of(left_us - at(node * error_us))
-            on_time += density
-            moved.append((prior * (1 - LATE.share) * density, node * error_us))
-        steps = ((2.0, 9.0), (9.0, 18.0), (18.0, 60.0))
-        late = 0.0
-        for place, (met, once, twice) in enumerate(((0.0, 1 / 3, 0.0), (1.0, 1 / 3, 2 / 3), (0.0, 1 / 3, 1 / 3))):
-            whole = 0.0
-            for one, other in steps:
-                ends = one + at(met * one), other + at(met * other)
-                density = (1 - LATE.again) * once * late_between(left_us, *ends)
-                if not firm or left_us - at(0.0) >= steps[0][0]:
-                    more = [late_between(left_us, ends[0] + first, ends[1] + last) for first, last in steps]
-                    density += LATE.again * twice * sum(more) / 3
-                whole += density / 3
-                if place:
-                    moved.append((prior * LATE.share * density / 3, met * (one + other) / 2))
-            if not place:
-                moved.append((prior * LATE.share * whole, 0.0))
-            late += whole
-        return on_time, late, moved
-
-    density = []
-    before_us, late_before, excess_us = delays[1], 0.0, 0.0
-    for gap, left in zip(gaps_us, left_us, strict=True):
-        idle = gap - before_us
-        delay = delay_us(idle)
-        shorter_us = max(4 * error_us, excess_us if late_before else 0.0)
-        firm = error_us == 0.0 or idle + max(60.0, 4 * error_us) < hold_us or idle - shorter_us > hold_us + sleep_us
-        if firm:
-            on, late, _ = happened(idle, left, 1.0, firm=True)
-        else:
-            part = late_before / 3
-            shifts = ((0.0, 1 - 2 * part), (-excess_us, part), (0.0, part))
-            each = [(shift, *happened(idle + shift, left, prior, firm=False), prior) for shift, prior in shifts]
-            on, late = (sum(one[-1] * one[place] for one in each) for place in (1, 2))
-            _, longer_us = max((weight, shift + more) for shift, _, _, moved, _ in each for weight, more in moved)
-            delay = delay_us(idle + longer_us)
-        density.append((1 - LATE.share) * on + LATE.share * late)
-        excess_us, before_us = left - delay, delay
-        late_before = LATE.share * late / density[-1]
-        late_before *= excess_us > 0 and late_before >= 0.02
-    noise = np.array([1.7])
+    density = _densities(Policy(*column), gaps_us, left_us, float(delays[1]), error_us)
+    noise = np.array([NOISE_US])
     found = _walk(probes, kept).log_likelihood(
         structure, column[None], left_us[None], noise, np.array([error_us]), np.zeros(1), least
     )
-    highest = student.pdf(0.0, 3) / 1.7
+    highest = student.pdf(0.0, 3) / NOISE_US
     assert found == pytest.approx([np.log(np.maximum(density, least * highest)).sum()])

@@ -119,7 +119,7 @@ def test_a_stray_frame_does_not_make_a_second_group() -> None:
         )
         return float(next(heights) - next(heights))
 
-    assert gain(forgiving=False) > 13
+    assert gain(forgiving=False) < 10  # what happened to that echo does not move the next ones
     assert gain(forgiving=True) < 10
 
 

@@ -258,7 +258,10 @@ def test_what_may_find_something_comes_before_what_narrows_much() -> None:
 def test_of_what_may_be_found_the_first_named_comes_first() -> None:
     cost = Parameter("slower", "%", None, 2.0, "nothing was repeated")
     watts = [Parameter(f"port {number}", "W", None, 0.01, "a window was bad") for number in range(6)]
-    kinds = [BlockKind("watts", 20.0, 2, {one.name: 0.5 for one in watts}), BlockKind("program", 60.0, 1, {"slower": 0.5})]
+    kinds = [
+        BlockKind("watts", 20.0, 2, {one.name: 0.5 for one in watts}),
+        BlockKind("program", 60.0, 1, {"slower": 0.5}),
+    ]
     found = decide([cost, *watts], kinds, 100.0)
     assert (found.block, found.why) == ("program", "slower is not found yet")
     assert decide([cost, *watts], kinds, 50.0).why == "port 0 is not found yet"
