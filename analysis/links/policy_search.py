@@ -81,10 +81,10 @@ def search(likelihood: Likelihood, structures: Iterable[Structure], random: np.r
         *(_exchanged(likelihood, top, random) for top in near if exchangeable(top.structure)),
         *(_alike(likelihood, top, random) for top in near if len(top.structure.groups) == 2),
     ]
-    plain = [top for top in near if top.structure.names == _PLAIN]
-    pairs = [top.structure for top in first if exchangeable(top.structure)] if plain else []
-    single = max(plain, key=lambda top: top.height, default=None)
-    near += [_split(likelihood, single, pair, random) for pair in pairs for _ in range(_SPLITS) if single]
+    single = max((top for top in near if top.structure.names == _PLAIN), key=lambda top: top.height, default=None)
+    if single is not None:
+        pairs = [top.structure for top in first if exchangeable(top.structure)]
+        near += [_split(likelihood, single, pair, random) for pair in pairs for _ in range(_SPLITS)]
     return (*near, *far)
 
 

@@ -19,7 +19,7 @@ pub const ANNOUNCED_NS: i64 = 15_000_000;
 
 /// Beyond the wall's pace a rate is announced so much earlier for each doubling of it.
 ///
-/// So a wait of seconds looks at the page six times a second, where one that had to expect [`Rate::FASTEST`] at any
+/// So a wait of a second looks at the page five times a second of the wall, where one that had to expect [`Rate::FASTEST`] at any
 /// time would look thirty times: where a host has a hundredth of a processor that is some percent of what it has.
 pub const DOUBLED_NS: i64 = 40_000_000;
 

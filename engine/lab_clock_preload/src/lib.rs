@@ -7,9 +7,9 @@
 //! * [`clocks`], [`sleeps`], [`polls`], [`locks`], [`timers`], [`sockets`], [`rings`], [`syscalls`]: functions of libc by kind.
 //!
 //! A change of rate must not be visible from inside. A slower rate takes effect at once: a wait that ends too soon in
-//! lab time is taken up again. A faster one is announced [`lab_clock::ANNOUNCED_NS`] ahead: whoever waits with a timeout
-//! looks at the page more often than that. Sleepers wait on the page itself as a futex; timers are set anew by a thread
-//! that waits there too.
+//! lab time is taken up again. A faster one is announced [`lab_clock::ANNOUNCED_NS`] ahead, and earlier where it is beyond
+//! the wall's pace ([`lab_clock::DOUBLED_NS`]): whoever waits with a timeout looks at the page before any such rate could
+//! pass its time. Sleepers wait on the page itself as a futex; timers are set anew by a thread that waits there too.
 //!
 //! Not reached: statically linked programs, raw system calls by instruction (Go), set-user-ID programs and programs with
 //! file capabilities (the loader ignores `LD_PRELOAD`), `SO_RCVTIMEO` of `read`. CPU clocks are the kernel's. Functions here are no cancellation points of POSIX threads.
