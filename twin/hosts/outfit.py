@@ -21,7 +21,7 @@ from twin.hosts.hostfiles import (
 from twin.hosts.hostinit import HostKit
 from twin.hosts.sshd import find_sshd
 from twin.machine.cgroups import Hierarchy, HostGroup
-from twin.machine.lab_clock import HOST_PAGE, environment
+from twin.machine.lab_clock import host_environment
 from twin.machine.statedir import CLOCK, Journal, StateDir
 
 
@@ -67,12 +67,14 @@ def make_kits(
     groups = Path(journal.cgroups)
     cpu_groups = Path(journal.cpu_groups) if journal.cpu_groups else None
     clock = state / CLOCK
-    clock_environment = environment(HOST_PAGE) if clock.exists() else {}
+    has_clock = clock.exists()
+    environments = {
+        host.name: host_environment(journal.cpu_ratios.get(host.name)) if has_clock else {} for host in lab.hosts
+    }
     common = {
         "/etc/passwd": (account_files["/etc/passwd"], 0o644, 0),
         "/etc/group": (account_files["/etc/group"], 0o644, 0),
         "/etc/shadow": (account_files["/etc/shadow"], 0o600, 0),
-        "/etc/ssh/sshd_config": (sshd_config(clock_environment), 0o644, 0),
         "/etc/ssh/ssh_config": (SSH_CONFIG, 0o644, 0),
         "/etc/ssh/ssh_known_hosts": (known, 0o644, 0),
         "/etc/ssh/authorized_keys": (authorized, 0o644, 0),
@@ -99,12 +101,13 @@ def make_kits(
                 **common,
                 "/etc/hostname": (host.name + "\n", 0o644, 0),
                 "/etc/hosts": (etc_hosts(lab, host.name), 0o644, 0),
+                "/etc/ssh/sshd_config": (sshd_config(environments[host.name]), 0o644, 0),
                 "/etc/ssh/ssh_host_ed25519_key": (host_keys[host.name].private, 0o600, 0),
                 "/etc/ssh/ssh_host_ed25519_key.pub": (host_keys[host.name].public + "\n", 0o644, 0),
             },
             sshd=sshd,
-            clock=str(clock) if clock_environment else "",
-            clock_environment=clock_environment,
+            clock=str(clock) if has_clock else "",
+            clock_environment=environments[host.name],
         )
         for host in lab.hosts
     ]

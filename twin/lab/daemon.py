@@ -76,8 +76,8 @@ class _Daemon:
         lab = self.lab
         hierarchy = find_hierarchy()
         truth = load_truth(Path(lab.folder) / "twin" / "truth.yaml")
-        capped = any(truth.node(host.name).cpu_ratio is not None for host in lab.hosts)
-        cpu_hierarchy = find_cpu_hierarchy() if capped else None
+        cpu_ratios = {host.name: ratio for host in lab.hosts if (ratio := truth.node(host.name).cpu_ratio) is not None}
+        cpu_hierarchy = find_cpu_hierarchy() if cpu_ratios else None
         group = new_group()
         address = own_address(lab.management_network, {host.management_address for host in lab.hosts})
         bridge = Bridge(bridge_name(lab.name, group), address, group)
@@ -90,6 +90,7 @@ class _Daemon:
             listeners=tuple(str(listener) for listener in listeners(lab)),
             cgroups=str(lab_folder(hierarchy, lab.name)),
             cpu_groups=str((cpu_hierarchy and lab_folder(cpu_hierarchy, lab.name)) or ""),
+            cpu_ratios=cpu_ratios,
             daemon=Process.of(os.getpid()),
         )
         self.state.save(journal)

@@ -270,7 +270,7 @@ def exec_in_host(name: str, host: str, command: list[str], *, as_root: bool) -> 
         **{key: os.environ[key] for key in ("TERM", "LANG", "LC_ALL") if key in os.environ},
     }
     if (state / CLOCK).exists():
-        environment |= lab_clock.environment(lab_clock.HOST_PAGE)
+        environment |= lab_clock.host_environment(journal.cpu_ratios.get(host))
     groups = [Path(folder) / host / "cgroup.procs" for folder in (journal.cgroups, journal.cpu_groups) if folder]
 
     def join() -> None:

@@ -16,9 +16,10 @@ def quotas(lab: Lab, truth: Truth, cpu_groups: str) -> list[tuple[Path, float]]:
 class LabCpu:
     """A host's processor time in lab seconds, for its watts.
 
-    A host with a `cpu_ratio` uses that many cores in lab time at most: its processor time counts as it is. Any other
-    host computes 1/rate times as fast at a slow rate: it is busy in lab time for as large a share as in the wall's, so
-    its processor time counts times the rate, the mean of each stretch between two calls.
+    A host with a `cpu_ratio` computes as that many cores would in lab time: its processor time counts as it is, that
+    which it takes to wait and to poll included. Any other host computes 1/rate times as fast at a slow rate: it is busy
+    in lab time for as large a share as in the wall's, so its processor time counts times the rate, the mean of each
+    stretch between two calls.
     """
 
     def __init__(self, cpu_s: Callable[[], float], times_s: Callable[[], tuple[float, float]]) -> None:

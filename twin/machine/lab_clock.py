@@ -62,6 +62,12 @@ def environment(page: str, before: Mapping[str, str] | None = None) -> dict[str,
     return {"LAB_CLOCK": page, "LD_PRELOAD": f"{own}:{preloaded}" if preloaded else own}
 
 
+def host_environment(cpu_ratio: float | None) -> dict[str, str]:
+    """What processes of a host need to live in lab time, and to compute as so many cores of this machine in it."""
+    speed = {} if cpu_ratio is None else {"LAB_CPU_RATIO": f"{cpu_ratio:.17g}"}
+    return {**environment(HOST_PAGE), **speed}
+
+
 def outsiders(processes: Iterable[int]) -> dict[int, str]:
     """Processes that have not preloaded the library: names by process number, without those that have ended."""
     found = {}

@@ -113,6 +113,7 @@ class Journal(BaseModel):
     listeners: tuple[str, ...]  # address:port/protocol
     cgroups: str
     cpu_groups: str = ""  # with a CPU controller, where that is another folder
+    cpu_ratios: dict[str, float] = {}  # of hosts that have one
     daemon: Process | None = None
     hosts: dict[str, Process] = {}
     ready: bool = False

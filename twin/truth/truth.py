@@ -205,8 +205,8 @@ class NodeTruth(_Truth):
     """One node. `eee_capable` says whether its data NIC supports EEE; `lpi` is the policy of the NIC's transmitter.
 
     `lldp`: the NIC announces the host, without a process there; False for a host with an LLDP daemon of its own.
-    `cpu_ratio`: the node computes as so many of this machine's cores would, in lab time; None: as fast as the machine
-    can, which at a slow rate of the lab's clock is faster in lab time.
+    `cpu_ratio`: the node computes as so many of this machine's cores would, in lab time, its ranks with equal parts of
+    it; None: as fast as the machine can, which at a slow rate of the clock is faster in lab time.
     """
 
     cpu_ratio: Annotated[float, Field(gt=0, le=1024)] | None = None

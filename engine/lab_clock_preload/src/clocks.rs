@@ -3,12 +3,13 @@
 use core::ffi::c_int;
 
 use crate::now::{self, kind, lab_clock_ns, page};
-use crate::raw;
+use crate::{raw, work};
 
 /// `clock_gettime`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clock_gettime(clock: libc::clockid_t, time: *mut libc::timespec) -> c_int {
     if let (Some(page), Some(kind)) = (page(), kind(clock)) {
+        work::settle(page);
         // SAFETY: the caller's address.
         unsafe { *time = now::timespec(lab_clock_ns(page, kind)) };
         return 0;
@@ -31,7 +32,10 @@ pub unsafe extern "C" fn __clock_gettime(
 fn real_ns() -> i64 {
     page().map_or_else(
         || now::wall_clock_ns(libc::CLOCK_REALTIME),
-        |page| lab_clock_ns(page, now::Kind::Real),
+        |page| {
+            work::settle(page);
+            lab_clock_ns(page, now::Kind::Real)
+        },
     )
 }
 

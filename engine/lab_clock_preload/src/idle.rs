@@ -5,9 +5,9 @@
 //! vain waits for [`WAIT_LAB_NS`]: whatever comes ends it at once, and the program cannot tell it from a slow poll.
 //!
 //! A rank of Open MPI that is alone on its host hears of all messages through descriptors, so it waits for longer,
-//! [`ALONE_LAB_NS`]: each poll costs some microseconds of the wall, and where a quota caps the host's processors, a rank
-//! that only waited had none left when its message came (HPL of order 500 on 12 hosts with half a core each took 0.67 s
-//! of lab time at 1/10 and 1.9 to 2.2 s at 1/50; since, and with long waits that seldom look, 0.11 and 0.18 to 0.20 s).
+//! [`ALONE_LAB_NS`]: each poll costs some 10 microseconds of a processor, and where a quota capped the host's, a rank that
+//! only waited had none left when its message came. HPL of order 2000 on 12 hosts with half a core each, whose ranks
+//! waited for 50 us, used 465 ms of a processor a rank at 1/50 and 350 ms at 1/10; 335 and 270 ms since it is 1 ms.
 //!
 //! Simplification: what comes by shared memory, and not through a descriptor, is seen up to that much later; a ping-pong
 //! of two ranks on one host shows it. So is the end of a time for which a program polls.
@@ -24,7 +24,7 @@ use crate::raw;
 /// How long such a poll waits (lab time).
 const WAIT_LAB_NS: i64 = 2_000;
 /// How long one waits of a rank that is alone on its host (lab time).
-const ALONE_LAB_NS: i64 = 50_000;
+const ALONE_LAB_NS: i64 = 1_000_000;
 /// Polls in vain before the first that waits.
 const IN_VAIN: u32 = 64;
 /// So many of them again after something came or the program did something else: one that spins handles a message, and
@@ -79,13 +79,33 @@ pub fn wait_ns(page: &Page) -> i64 {
         return 0;
     }
     if in_vain == IN_VAIN {
-        // SAFETY: no memory is passed. Without it the kernel may wait 50 us longer.
-        unsafe {
-            let call = libc::PR_SET_TIMERSLACK as usize;
-            raw::call(libc::SYS_prctl, call, TIMER_SLACK_NS as usize, 0, 0, 0, 0);
-        }
+        wake_in_time();
     }
     rate.wall_ns(manners().0)
+}
+
+/// Let this thread's waits end when they should: the kernel may wait 50 us longer.
+pub fn wake_in_time() {
+    // SAFETY: no memory is passed.
+    unsafe {
+        let call = libc::PR_SET_TIMERSLACK as usize;
+        raw::call(libc::SYS_prctl, call, TIMER_SLACK_NS as usize, 0, 0, 0, 0);
+    }
+}
+
+/// Whether a poll now is one more of a program that spins: it follows closely upon one in vain.
+pub fn spins() -> bool {
+    POLLS
+        .try_with(Cell::get)
+        .is_ok_and(|(in_vain, at)| in_vain > 0 && wall_ns() - at <= ELSEWHERE_NS)
+}
+
+/// This thread was away for so long (wall), which is not its work.
+pub fn was_away(ns: i64) {
+    let _ = POLLS.try_with(|polls| {
+        let (in_vain, at) = polls.get();
+        polls.set((in_vain, at + ns));
+    });
 }
 
 /// `sched_yield`, which a rank that spins calls between two polls: how long others run meanwhile is not its work.
@@ -94,11 +114,7 @@ pub extern "C" fn sched_yield() -> c_int {
     let began = wall_ns();
     // SAFETY: no memory is passed.
     let result = unsafe { raw::call(libc::SYS_sched_yield, 0, 0, 0, 0, 0, 0) };
-    let away = wall_ns() - began;
-    let _ = POLLS.try_with(|polls| {
-        let (in_vain, at) = polls.get();
-        polls.set((in_vain, at + away));
-    });
+    was_away(wall_ns() - began);
     raw::returned(result) as c_int
 }
 

@@ -3,7 +3,7 @@
 //!
 //! * [`raw`]: system calls that bypass every library, this one included.
 //! * [`now`]: the lab's timeline, and conversions.
-//! * [`idle`]: programs that spin.
+//! * [`idle`]: programs that spin. [`work`]: processors that are slower than this machine's.
 //! * [`clocks`], [`sleeps`], [`polls`], [`locks`], [`timers`], [`sockets`], [`rings`], [`syscalls`]: functions of libc by kind.
 //!
 //! A change of rate must not be visible from inside. A slower rate takes effect at once: a wait that ends too soon in
@@ -30,3 +30,4 @@ mod sleeps;
 mod sockets;
 mod syscalls;
 mod timers;
+mod work;

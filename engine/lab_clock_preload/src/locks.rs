@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 use lab_clock::Page;
 
 use crate::now::{self, Kind, kind, lab_ns, monotonic_of, page, slice_ns, wall_ns};
-use crate::raw;
+use crate::{raw, work};
 
 /// A clock and a moment of it.
 type Until = (libc::clockid_t, libc::timespec);
@@ -41,9 +41,11 @@ fn until_held(
         return wait((clock, wanted));
     }
     let deadline = deadline_of(page, kind, &wanted);
+    work::settle(page);
     loop {
         let result = wait((clock, slice_end(page, clock, deadline)));
         if result != libc::ETIMEDOUT || lab_ns(page) >= deadline {
+            work::resume(page);
             return result;
         }
     }
@@ -65,7 +67,9 @@ fn until_woken(
         return wait((clock, wanted));
     }
     let deadline = deadline_of(page, kind, &wanted);
+    work::settle(page);
     let result = wait((clock, slice_end(page, clock, deadline)));
+    work::resume(page);
     if result == libc::ETIMEDOUT && lab_ns(page) < deadline {
         0
     } else {

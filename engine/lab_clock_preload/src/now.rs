@@ -53,6 +53,7 @@ static AT_START: extern "C" fn() = {
     extern "C" fn at_start() {
         page();
         crate::idle::at_start();
+        crate::work::at_start();
     }
     at_start
 };

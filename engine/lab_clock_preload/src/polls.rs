@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 use lab_clock::Page;
 
 use crate::now::{self, lab_ns, page, slice_ns};
-use crate::{idle, raw, rings};
+use crate::{idle, raw, rings, work};
 
 const SIGSET_BYTE: usize = 8;
 
@@ -20,7 +20,13 @@ fn until_ready(
         return wait_in_slices(timeout_ns, wait);
     };
     rings::exchange(page);
+    if timeout_ns != Some(0) {
+        work::settle(page);
+    }
     let result = wait_in_slices(timeout_ns, wait);
+    if timeout_ns != Some(0) {
+        work::resume(page);
+    }
     rings::exchange(page);
     result
 }
@@ -36,8 +42,17 @@ fn wait_in_slices(
         return wait(Some(&now::timespec(timeout)));
     };
     if timeout == 0 {
-        let result = wait(Some(&now::timespec(idle::wait_ns(page))));
+        if idle::spins() {
+            work::resume(page);
+        } else {
+            work::settle(page);
+        }
+        let wait_ns = idle::wait_ns(page);
+        let result = wait(Some(&now::timespec(wait_ns)));
         idle::polled(result == 0);
+        if wait_ns > 0 {
+            work::resume(page);
+        }
         return result;
     }
     let deadline = lab_ns(page).saturating_add(timeout);

@@ -5,10 +5,10 @@ use core::ffi::{c_int, c_uint};
 use lab_clock::Page;
 
 use crate::now::{self, kind, lab_ns, monotonic_of, page, wall_ns};
-use crate::raw;
+use crate::{raw, work};
 
 /// Sleep until a moment of lab time; false: a signal was handled.
-fn sleep_until(page: &Page, deadline_ns: i64) -> bool {
+pub fn sleep_until(page: &Page, deadline_ns: i64) -> bool {
     loop {
         let (timeline, changes) = page.timeline();
         let now = wall_ns();
@@ -74,13 +74,16 @@ pub unsafe extern "C" fn clock_nanosleep(
     if !(0..1_000_000_000).contains(&wanted.tv_nsec) || wanted.tv_sec < 0 {
         return libc::EINVAL;
     }
+    work::settle(page);
     let absolute = flags & libc::TIMER_ABSTIME != 0;
     let deadline = if absolute {
         monotonic_of(&page.timeline().0, kind, now::ns(wanted))
     } else {
         lab_ns(page).saturating_add(now::ns(wanted))
     };
-    if sleep_until(page, deadline) {
+    let slept = sleep_until(page, deadline);
+    work::resume(page);
+    if slept {
         return 0;
     }
     if !absolute {

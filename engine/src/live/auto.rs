@@ -108,7 +108,7 @@ impl Clockwork {
     /// A quota or a timer cannot be set; the rate is.
     pub fn set(&self, rate: Rate) -> std::io::Result<()> {
         self.keeper.set(rate);
-        let quotas = self.quotas.apply(rate.factor());
+        let quotas = self.quotas.follow(rate.factor());
         self.timers.apply(rate.factor()).and(quotas)
     }
 }

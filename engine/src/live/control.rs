@@ -45,7 +45,8 @@ pub(crate) struct Control {
     waiting: Mutex<BTreeMap<u32, mpsc::Sender<()>>>,
     cpu_clock: AtomicI32,
     cpu_ns: AtomicU64,
-    rate: OnceLock<Arc<SharedRate>>,
+    /// The clock's rate, and the rate below which the hosts' quotas leave the live thread a core.
+    rate: OnceLock<(Arc<SharedRate>, f64)>,
 }
 
 impl Control {
@@ -69,14 +70,18 @@ impl Control {
         })
     }
 
-    /// The engine's clock runs at this rate from now on; the first one given stays.
-    pub(crate) fn follow(&self, rate: Arc<SharedRate>) {
-        let _ = self.rate.set(rate);
+    /// The engine's clock runs at this rate from now on; the first one given stays. Below `core_left_below` the hosts'
+    /// quotas leave the live thread a core.
+    pub(crate) fn follow(&self, rate: Arc<SharedRate>, core_left_below: f64) {
+        let _ = self.rate.set((rate, core_left_below));
     }
 
-    /// Engine time per wall time.
-    pub(crate) fn rate(&self) -> f64 {
-        self.rate.get().map_or(1.0, |rate| rate.get())
+    /// Engine time per wall time, and whether the hosts' quotas leave the live thread a core.
+    pub(crate) fn rate(&self) -> (f64, bool) {
+        self.rate.get().map_or((1.0, false), |(rate, below)| {
+            let rate = rate.get();
+            (rate, rate < *below)
+        })
     }
 
     /// Send a command to the live thread.

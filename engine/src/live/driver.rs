@@ -264,7 +264,8 @@ impl Driver {
 
     fn wait(&mut self) {
         let now = self.now();
-        self.pace.set_rate(self.control.rate());
+        let (rate, core_left) = self.control.rate();
+        self.pace.set_rate(rate, core_left);
         let stalled = self.turn_took(now) > self.pace.on_clock(STALL);
         self.pace.rest(now);
         self.control.claimed_core.claim(self.pace.own_core());

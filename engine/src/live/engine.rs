@@ -199,8 +199,9 @@ impl Live {
     }
 
     /// The engine's clock is a lab's, which runs at this rate: spans of the machine are converted. The first one stays.
-    pub fn follow(&self, rate: Arc<SharedRate>) {
-        self.control.follow(rate);
+    /// Below `core_left_below` the hosts' quotas leave the live thread a core.
+    pub fn follow(&self, rate: Arc<SharedRate>, core_left_below: f64) {
+        self.control.follow(rate, core_left_below);
     }
 
     /// Let a thread set the rate of the lab's clock by what happens here and in the hosts' control groups.

@@ -1,19 +1,25 @@
 //! How much of the machine's processors a host may use: quotas of control groups.
 //!
-//! A host with a ratio of 2 computes as 2 of this machine's cores would in lab time, at every rate of the lab's clock:
-//! its group may use 2 × rate cores of the wall's. Either version of the hierarchy: `cpu.max`, or `cpu.cfs_quota_us`
-//! and `cpu.cfs_period_us` (kernel documentation, `admin-guide/cgroup-v2.rst` and `scheduler/sched-bwc.rst`).
+//! A host with a ratio of 2 computes as 2 of this machine's cores would. In a lab without a clock its group may use 2
+//! cores. In one with a clock the preloaded library lets a program go no faster than that in lab time
+//! (`lab_clock_preload/src/work.rs`), and the quota, [`SLACK`] times the ratio and the rate, is for what it does not reach.
+//! Either version of the hierarchy: `cpu.max` and `cpu.max.burst`, or `cpu.cfs_quota_us`, `cpu.cfs_period_us` and
+//! `cpu.cfs_burst_us` (kernel documentation, `admin-guide/cgroup-v2.rst` and `scheduler/sched-bwc.rst`).
 //!
-//! Simplification: the kernel grants turns of a millisecond or more and notices an overdraft at its next tick, up to
-//! 4 ms later; it takes back what was overdrawn. So a host's processors stop and go within some milliseconds of lab
-//! time, where a slow processor would be slow all the time: short stretches of computing show it.
+//! Simplification, of labs without a clock: the kernel grants turns of a millisecond or more and notices an overdraft at
+//! its next tick, up to 4 ms later; it takes back what was overdrawn. So a host's processors stop and go within some
+//! milliseconds, where a slow processor would be slow all the time: short stretches of computing show it.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 const LEAST_US: f64 = 1_000.0;
+const SHORTEST_US: f64 = 10_000.0;
 const LONGEST_US: f64 = 1_000_000.0;
+/// How much of their ratio groups in lab time may use: to wait, and to poll in vain, is no work but takes a processor, too.
+/// Of HPL of order 2000 at 1/50 it was 0.15 of 0.4 s of a host.
+const SLACK: f64 = 2.0;
 
 /// Ratios of hosts, by the folder of their control group.
 #[derive(Clone, Debug, Default)]
@@ -26,14 +32,37 @@ impl Quotas {
         Self(ratios)
     }
 
-    /// Set all groups for a rate: lab time per wall time.
+    /// The rate below which so many hosts together leave a core to others; 0: some have no ratio.
+    #[must_use]
+    pub fn leave_a_core_below(&self, hosts: usize) -> f64 {
+        if self.0.is_empty() || self.0.len() < hosts {
+            return 0.0;
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let used: f64 = self.0.iter().map(|(_, ratio)| SLACK * ratio).sum();
+        (cores - 1) as f64 / used
+    }
+
+    /// Set all groups of a lab without a clock.
     ///
     /// # Errors
     /// A group is not there or cannot be written; the others are set.
-    pub fn apply(&self, rate: f64) -> io::Result<()> {
+    pub fn cap(&self) -> io::Result<()> {
+        self.set_all(1.0, 0.0)
+    }
+
+    /// Set all groups of a lab in lab time for a rate: lab time per wall time.
+    ///
+    /// # Errors
+    /// As of [`Self::cap`].
+    pub fn follow(&self, rate: f64) -> io::Result<()> {
+        self.set_all(SLACK * rate, 1.0)
+    }
+
+    fn set_all(&self, times: f64, burst: f64) -> io::Result<()> {
         let mut result = Ok(());
         for (folder, ratio) in &self.0 {
-            if let Err(error) = set(folder, ratio * rate) {
+            if let Err(error) = set(folder, times * ratio, burst) {
                 result = Err(io::Error::new(
                     error.kind(),
                     format!("{}: {error}", folder.display()),
@@ -46,19 +75,35 @@ impl Quotas {
 
 /// Microseconds of processor time, in a period of so many.
 fn quota_us(cores: f64) -> (u64, u64) {
-    let quota = (cores * 10.0 * LEAST_US).max(LEAST_US);
-    let period = (quota / cores).min(LONGEST_US);
+    let period = (LEAST_US / cores).clamp(SHORTEST_US, LONGEST_US);
+    let quota = (cores * period).max(LEAST_US);
     (quota.round() as u64, period.round() as u64)
 }
 
-fn set(folder: &Path, cores: f64) -> io::Result<()> {
+/// `burst`: how much of a period's time may be kept for the next one. Kernels before 5.14 keep none.
+fn set(folder: &Path, cores: f64, burst: f64) -> io::Result<()> {
     let (quota, period) = quota_us(cores);
-    let file = folder.join("cpu.max");
-    if file.exists() {
-        return fs::write(file, format!("{quota} {period}"));
+    let kept = (burst * quota as f64) as u64;
+    let second = folder.join("cpu.max");
+    let of_bursts = folder.join(if second.exists() {
+        "cpu.max.burst"
+    } else {
+        "cpu.cfs_burst_us"
+    });
+    let keeps = of_bursts.exists();
+    if keeps {
+        fs::write(&of_bursts, "0")?; // it must not be above the quota
     }
-    fs::write(folder.join("cpu.cfs_period_us"), period.to_string())?;
-    fs::write(folder.join("cpu.cfs_quota_us"), quota.to_string())
+    if second.exists() {
+        fs::write(second, format!("{quota} {period}"))?;
+    } else {
+        fs::write(folder.join("cpu.cfs_period_us"), period.to_string())?;
+        fs::write(folder.join("cpu.cfs_quota_us"), quota.to_string())?;
+    }
+    if keeps {
+        fs::write(of_bursts, kept.to_string())?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -82,17 +127,25 @@ mod tests {
         fs::create_dir_all(folder.join("one")).unwrap();
         fs::create_dir_all(folder.join("two")).unwrap();
         fs::write(folder.join("two/cpu.max"), "max 100000").unwrap();
+        fs::write(folder.join("two/cpu.max.burst"), "0").unwrap();
         let quotas = Quotas::new(vec![
             (folder.join("one"), 1.0),
             (folder.join("none"), 1.0),
             (folder.join("two"), 4.0),
         ]);
-        let error = quotas.apply(0.05).unwrap_err();
+        let error = quotas.follow(0.05).unwrap_err();
         assert!(error.to_string().contains("none"), "{error}");
         let read = |name: &str| fs::read_to_string(folder.join(name)).unwrap();
         assert_eq!(read("one/cpu.cfs_quota_us"), "1000");
-        assert_eq!(read("one/cpu.cfs_period_us"), "20000");
-        assert_eq!(read("two/cpu.max"), "2000 10000");
+        assert_eq!(read("one/cpu.cfs_period_us"), "10000");
+        assert_eq!(read("two/cpu.max"), "4000 10000");
+        assert_eq!(read("two/cpu.max.burst"), "4000");
+        assert_eq!(quotas.leave_a_core_below(4), 0.0);
+        let cores = std::thread::available_parallelism().map_or(1, usize::from) as f64;
+        assert!((quotas.leave_a_core_below(3) - (cores - 1.0) / 12.0).abs() < 1e-9);
+        quotas.cap().unwrap_err();
+        assert_eq!(read("two/cpu.max"), "40000 10000");
+        assert_eq!(read("two/cpu.max.burst"), "0");
         fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -69,6 +69,7 @@ impl LabClock {
         quotas: Vec<(PathBuf, f64)>,
         networks: Vec<(i32, u32, String, u8)>,
     ) -> PyResult<Self> {
+        let hosts = networks.len();
         let timers = KernelTimers::new(
             networks
                 .into_iter()
@@ -79,8 +80,9 @@ impl LabClock {
         let live = engine.get().live();
         let reader = Reader::open(&path).map_err(|error| PyOSError::new_err(error.to_string()))?;
         let keeper = Keeper::start(writer)?;
-        live.follow(keeper.shared_rate());
-        let clockwork = Clockwork::new(keeper, Quotas::new(quotas), timers);
+        let quotas = Quotas::new(quotas);
+        live.follow(keeper.shared_rate(), quotas.leave_a_core_below(hosts));
+        let clockwork = Clockwork::new(keeper, quotas, timers);
         clockwork.set(Rate::WALL)?;
         Ok(Self {
             live,
@@ -204,7 +206,7 @@ pub fn lab_clock_rate(text: &str) -> PyResult<String> {
 /// quota cannot be set.
 #[pyfunction]
 pub fn cap_processors(quotas: Vec<(PathBuf, f64)>) -> PyResult<()> {
-    Ok(Quotas::new(quotas).apply(1.0)?)
+    Ok(Quotas::new(quotas).cap()?)
 }
 
 /// (rate in force, lab time in ns, the wall's time in ns), both monotonic, of the page of this path. OSError if it is not

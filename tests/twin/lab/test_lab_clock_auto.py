@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -29,9 +30,22 @@ _BURN = """
 import time
 began, cpu = time.monotonic(), time.process_time()
 while time.monotonic() - began < 0.4:
-    pass
+    for _ in range(20_000):
+        pass
 print((time.process_time() - cpu) / (time.monotonic() - began))
 """
+
+_STRETCHES = """
+import time
+for _ in range(10):
+    time.sleep(0.02)
+    began, cpu = time.monotonic(), time.thread_time()
+    for _ in range(20_000):
+        pass
+    used = time.thread_time() - cpu
+    print(used, time.monotonic() - began)
+"""
+"""Short stretches of computing after pauses: processor time, and lab time that passed."""
 
 
 class _Lab:
@@ -246,3 +260,17 @@ def test_a_host_computes_in_proportion_to_lab_time(lab: _Lab, rate: str) -> None
         lab.clock("auto")
     assert capped <= _RATIO * 1.1
     assert free > capped
+
+
+@pytest.mark.parametrize("rate", ["1/2", "1/8", "1/50"])
+def test_short_stretches_of_computing_take_as_long_as_on_a_slow_processor(lab: _Lab, rate: str) -> None:
+    """A quota alone lets them pass at the machine's full speed. A thread that was late for a processor may catch up."""
+    if why := _without_cpu_controller():
+        pytest.skip(why)
+    try:
+        lab.clock(rate)
+        printed = lab.run("n01", "python3", "-c", _STRETCHES)
+    finally:
+        lab.clock("auto")
+    stretches = [tuple(map(float, line.split())) for line in printed.splitlines()]
+    assert median(passed_s * _RATIO / used_s for used_s, passed_s in stretches) > 0.9
