@@ -132,127 +132,44 @@ pub fn resume(page: &Page) {
     });
 }
 
-/// Settle in a lab; elsewhere nothing.
-fn settled() {
-    if ratio().is_some() {
-        if let Some(page) = page() {
-            settle(page);
+/// Functions of libc by which something leaves a process: what it computed comes first.
+macro_rules! after_work {
+    ($($doc:literal $name:ident $symbol:literal ($($argument:ident: $type:ty),*) -> $result:ty;)+) => {$(
+        #[doc = $doc]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
+            if ratio().is_some() {
+                if let Some(page) = page() {
+                    settle(page);
+                }
+            }
+            let real = raw::next!($symbol => unsafe extern "C" fn($($type),*) -> $result);
+            // SAFETY: passed on.
+            unsafe { real($($argument),*) }
         }
-    }
+    )+};
 }
 
-/// `write`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn write(fd: c_int, buffer: *const c_void, length: usize) -> isize {
-    settled();
-    // SAFETY: passed on.
-    unsafe {
-        raw::libc_call(
-            libc::SYS_write,
-            fd as usize,
-            buffer as usize,
-            length,
-            0,
-            0,
-            0,
-        )
-    }
-}
-
-/// `writev`, by which Open MPI sends.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn writev(fd: c_int, parts: *const libc::iovec, count: c_int) -> isize {
-    settled();
-    // SAFETY: passed on.
-    unsafe {
-        raw::libc_call(
-            libc::SYS_writev,
-            fd as usize,
-            parts as usize,
-            count as usize,
-            0,
-            0,
-            0,
-        )
-    }
-}
-
-/// `sendto`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sendto(
-    fd: c_int,
-    buffer: *const c_void,
-    length: usize,
-    flags: c_int,
-    address: *const libc::sockaddr,
-    address_length: libc::socklen_t,
-) -> isize {
-    settled();
-    // SAFETY: passed on.
-    unsafe {
-        raw::libc_call(
-            libc::SYS_sendto,
-            fd as usize,
-            buffer as usize,
-            length,
-            flags as usize,
-            address as usize,
-            address_length as usize,
-        )
-    }
-}
-
-/// `send`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn send(
-    fd: c_int,
-    buffer: *const c_void,
-    length: usize,
-    flags: c_int,
-) -> isize {
-    // SAFETY: passed on.
-    unsafe { sendto(fd, buffer, length, flags, core::ptr::null(), 0) }
-}
-
-/// `sendmsg`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sendmsg(fd: c_int, message: *const libc::msghdr, flags: c_int) -> isize {
-    settled();
-    // SAFETY: passed on.
-    unsafe {
-        raw::libc_call(
-            libc::SYS_sendmsg,
-            fd as usize,
-            message as usize,
-            flags as usize,
-            0,
-            0,
-            0,
-        )
-    }
-}
-
-/// `sendmmsg`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn sendmmsg(
-    fd: c_int,
-    messages: *mut libc::mmsghdr,
-    count: c_uint,
-    flags: c_int,
-) -> c_int {
-    settled();
-    // SAFETY: passed on.
-    unsafe {
-        raw::libc_call(
-            libc::SYS_sendmmsg,
-            fd as usize,
-            messages as usize,
-            count as usize,
-            flags as usize,
-            0,
-            0,
-        ) as c_int
-    }
+after_work! {
+    "`write`."
+        write c"write" (fd: c_int, buffer: *const c_void, length: usize) -> isize;
+    "`writev`, by which Open MPI sends."
+        writev c"writev" (fd: c_int, parts: *const libc::iovec, count: c_int) -> isize;
+    "`send`."
+        send c"send" (fd: c_int, buffer: *const c_void, length: usize, flags: c_int) -> isize;
+    "`sendto`."
+        sendto c"sendto" (
+            fd: c_int,
+            buffer: *const c_void,
+            length: usize,
+            flags: c_int,
+            address: *const libc::sockaddr,
+            address_length: libc::socklen_t
+        ) -> isize;
+    "`sendmsg`."
+        sendmsg c"sendmsg" (fd: c_int, message: *const libc::msghdr, flags: c_int) -> isize;
+    "`sendmmsg`."
+        sendmmsg c"sendmmsg" (fd: c_int, messages: *mut libc::mmsghdr, count: c_uint, flags: c_int) -> c_int;
 }
 
 #[cfg(test)]
