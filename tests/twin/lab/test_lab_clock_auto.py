@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -72,6 +73,10 @@ class _Lab:
         done = self._eeectl("lab", "exec", host, "--lab", self.name, "--", *words)
         assert done.returncode == 0, done.stdout + done.stderr
         return str(done.stdout)
+
+    def login(self, host: str, *words: str) -> str:
+        argv = ["ssh", "-F", str(Path(self.state_root) / self.name / "ssh_config"), host, *words]
+        return subprocess.run(argv, env=self._environment, check=True, capture_output=True, text=True).stdout
 
     def start(self, host: str, *words: str) -> "subprocess.Popen[str]":
         argv = [sys.executable, "-m", "eeectl.cli", "lab", "exec", host, "--lab", self.name, "--", *words]
@@ -262,14 +267,15 @@ def test_a_host_computes_in_proportion_to_lab_time(lab: _Lab, rate: str) -> None
     assert free > capped
 
 
-@pytest.mark.parametrize("rate", ["1/2", "1/8", "1/50"])
-def test_short_stretches_of_computing_take_as_long_as_on_a_slow_processor(lab: _Lab, rate: str) -> None:
+@pytest.mark.parametrize(("rate", "by"), [("1/2", "exec"), ("1/8", "ssh"), ("1/50", "exec")])
+def test_short_stretches_of_computing_take_as_long_as_on_a_slow_processor(lab: _Lab, rate: str, by: str) -> None:
     """A quota alone lets them pass at the machine's full speed. A thread that was late for a processor may catch up."""
     if why := _without_cpu_controller():
         pytest.skip(why)
     try:
         lab.clock(rate)
-        printed = lab.run("n01", "python3", "-c", _STRETCHES)
+        words = ("python3", "-c", shlex.quote(_STRETCHES) if by == "ssh" else _STRETCHES)
+        printed = lab.login("n01", *words) if by == "ssh" else lab.run("n01", *words)
     finally:
         lab.clock("auto")
     stretches = [tuple(map(float, line.split())) for line in printed.splitlines()]
