@@ -26,6 +26,7 @@ from twin.hosts.hostfiles import known_hosts, openmpi_outside, outside_ssh_confi
 from twin.hosts.hosts import RunningHost, start_hosts, stop_hosts
 from twin.hosts.outfit import KeyPair, make_kits, write_keys
 from twin.lab.preflight import listeners
+from twin.lab.processors import cpu_ratios
 from twin.machine.cgroups import Hierarchy, enable_cpu_controller, find_cpu_hierarchy, find_hierarchy, lab_folder
 from twin.machine.credentials import make_credentials
 from twin.machine.mgmt import Bridge, bridge_name, make_bridge, own_address
@@ -76,8 +77,8 @@ class _Daemon:
         lab = self.lab
         hierarchy = find_hierarchy()
         truth = load_truth(Path(lab.folder) / "twin" / "truth.yaml")
-        cpu_ratios = {host.name: ratio for host in lab.hosts if (ratio := truth.node(host.name).cpu_ratio) is not None}
-        cpu_hierarchy = find_cpu_hierarchy() if cpu_ratios else None
+        ratios = cpu_ratios(lab, truth)
+        cpu_hierarchy = find_cpu_hierarchy() if ratios else None
         group = new_group()
         address = own_address(lab.management_network, {host.management_address for host in lab.hosts})
         bridge = Bridge(bridge_name(lab.name, group), address, group)
@@ -90,7 +91,7 @@ class _Daemon:
             listeners=tuple(str(listener) for listener in listeners(lab)),
             cgroups=str(lab_folder(hierarchy, lab.name)),
             cpu_groups=str((cpu_hierarchy and lab_folder(cpu_hierarchy, lab.name)) or ""),
-            cpu_ratios=cpu_ratios,
+            cpu_ratios=ratios,
             daemon=Process.of(os.getpid()),
         )
         self.state.save(journal)

@@ -7,10 +7,15 @@ from lab.model import Lab
 from twin.truth.truth import Truth
 
 
+def cpu_ratios(lab: Lab, truth: Truth) -> dict[str, float]:
+    """Of the hosts that have one."""
+    ratios = {host.name: truth.node(host.name).cpu_ratio for host in lab.hosts}
+    return {name: ratio for name, ratio in ratios.items() if ratio is not None}
+
+
 def quotas(lab: Lab, truth: Truth, cpu_groups: str) -> list[tuple[Path, float]]:
     """(folder of the control group, ratio) of each host with a `cpu_ratio`."""
-    ratios = {host.name: truth.node(host.name).cpu_ratio for host in lab.hosts}
-    return [(Path(cpu_groups) / name, ratio) for name, ratio in ratios.items() if ratio is not None]
+    return [(Path(cpu_groups) / name, ratio) for name, ratio in cpu_ratios(lab, truth).items()]
 
 
 class LabCpu:

@@ -13,7 +13,7 @@
 //! of two ranks on one host shows it. So is the end of a time for which a program polls.
 
 use core::cell::Cell;
-use core::ffi::{CStr, c_int};
+use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use lab_clock::Page;
@@ -44,11 +44,7 @@ static ALONE: AtomicBool = AtomicBool::new(false);
 
 /// Before the program begins: find out whether it is the only rank of its job on this host.
 pub fn at_start() {
-    // SAFETY: a string of the environment, which nobody changes this early.
-    let alone = unsafe {
-        let ranks = libc::getenv(c"OMPI_COMM_WORLD_LOCAL_SIZE".as_ptr());
-        !ranks.is_null() && CStr::from_ptr(ranks) == c"1"
-    };
+    let alone = raw::variable(raw::RANKS_HERE) == Some(c"1");
     ALONE.store(alone, Ordering::Relaxed);
 }
 

@@ -30,12 +30,7 @@ fn open() {
     {
         return; // another thread opens it, or this one does: the wall's time until then
     }
-    // SAFETY: a string of the environment, which nobody changes this early.
-    let found = unsafe {
-        let name = libc::getenv(c"LAB_CLOCK".as_ptr());
-        (!name.is_null()).then(|| core::ffi::CStr::from_ptr(name))
-    };
-    if let Some(name) = found {
+    if let Some(name) = raw::variable(c"LAB_CLOCK") {
         let path = Path::new(std::ffi::OsStr::from_bytes(name.to_bytes()));
         if let Ok(reader) = Reader::open(path) {
             PAGE.store(

@@ -20,14 +20,27 @@ fn until_ready(
         return wait_in_slices(timeout_ns, wait);
     };
     rings::exchange(page);
-    if timeout_ns != Some(0) {
+    let result = if timeout_ns == Some(0) {
+        poll_once(page, wait)
+    } else {
         work::settle(page);
-    }
-    let result = wait_in_slices(timeout_ns, wait);
-    if timeout_ns != Some(0) {
+        let result = wait_in_slices(timeout_ns, wait);
+        work::resume(page);
+        result
+    };
+    rings::exchange(page);
+    result
+}
+
+/// Without a timeout: a program that spins waits all the same.
+fn poll_once(page: &Page, mut wait: impl FnMut(Option<&libc::timespec>) -> isize) -> isize {
+    work::before_poll(page);
+    let wait_ns = idle::wait_ns(page);
+    let result = wait(Some(&now::timespec(wait_ns)));
+    idle::polled(result == 0);
+    if wait_ns > 0 {
         work::resume(page);
     }
-    rings::exchange(page);
     result
 }
 
@@ -41,20 +54,6 @@ fn wait_in_slices(
     let Some(page) = page().filter(|_| timeout >= 0) else {
         return wait(Some(&now::timespec(timeout)));
     };
-    if timeout == 0 {
-        if idle::spins() {
-            work::resume(page);
-        } else {
-            work::settle(page);
-        }
-        let wait_ns = idle::wait_ns(page);
-        let result = wait(Some(&now::timespec(wait_ns)));
-        idle::polled(result == 0);
-        if wait_ns > 0 {
-            work::resume(page);
-        }
-        return result;
-    }
     let deadline = lab_ns(page).saturating_add(timeout);
     loop {
         let slice = slice_ns(page, deadline);

@@ -4,6 +4,9 @@ use core::ffi::{CStr, c_int, c_long, c_void};
 
 pub use lab_clock::raw::call;
 
+/// How many ranks of its job run on this host, as Open MPI tells each.
+pub const RANKS_HERE: &CStr = c"OMPI_COMM_WORLD_LOCAL_SIZE";
+
 /// The same with libc's convention: -1 and `errno`.
 pub unsafe fn libc_call(
     number: c_long,
@@ -16,6 +19,15 @@ pub unsafe fn libc_call(
 ) -> isize {
     // SAFETY: passed on.
     returned(unsafe { call(number, a, b, c, d, e, f) })
+}
+
+/// A variable of the environment, read before the program begins.
+pub fn variable(name: &CStr) -> Option<&'static CStr> {
+    // SAFETY: a string of the environment, which nobody changes this early.
+    unsafe {
+        let found = libc::getenv(name.as_ptr());
+        (!found.is_null()).then(|| CStr::from_ptr(found))
+    }
 }
 
 /// Whether a kernel's result is minus an error number.

@@ -9,7 +9,7 @@
 //! Ranks of Open MPI that share a host have equal parts of its ratio, as if each had a core of its own.
 //!
 //! Simplifications: what a thread computes is owed only when it makes one of these calls; what it waits for in any other
-//! (a lock without a time limit, a blocking `read`) looks like having been late for a processor, for which up to
+//! (a lock without a time limit, a blocking `read`, a futex by `syscall`) looks like having been late for a processor, for which up to
 //! [`CREDIT_LAB_NS`] are made good. Processor time is the kernel's, so a cold cache is work, too.
 
 use core::cell::Cell;
@@ -41,19 +41,14 @@ thread_local! {
     static WORK: Cell<Option<Work>> = const { Cell::new(None) };
 }
 
-fn variable(name: &CStr) -> Option<f64> {
-    // SAFETY: a string of the environment, which nobody changes this early.
-    let text = unsafe {
-        let found = libc::getenv(name.as_ptr());
-        (!found.is_null()).then(|| CStr::from_ptr(found))
-    };
-    text?.to_str().ok()?.parse().ok()
+fn number(name: &CStr) -> Option<f64> {
+    raw::variable(name)?.to_str().ok()?.parse().ok()
 }
 
 /// Before the program begins: find out how fast its host is.
 pub fn at_start() {
-    if let Some(ratio) = variable(c"LAB_CPU_RATIO").filter(|ratio| *ratio > 0.0) {
-        let ranks = variable(c"OMPI_COMM_WORLD_LOCAL_SIZE").map_or(1.0, |ranks| ranks.max(1.0));
+    if let Some(ratio) = number(c"LAB_CPU_RATIO").filter(|ratio| *ratio > 0.0) {
+        let ranks = number(raw::RANKS_HERE).map_or(1.0, |ranks| ranks.max(1.0));
         RATIO.store((ratio / ranks).to_bits(), Ordering::Relaxed);
     }
 }
@@ -95,7 +90,8 @@ pub fn settle(page: &Page) {
         return;
     };
     let wall = wall_ns();
-    let rate = page.timeline().0.at(wall).rate;
+    let timeline = page.timeline().0;
+    let rate = timeline.at(wall).rate;
     if ratio * rate.lab as f64 >= rate.wall as f64 {
         resume(page); // one of this machine's is not faster
         return;
@@ -106,7 +102,7 @@ pub fn settle(page: &Page) {
         return;
     };
     let cpu = cpu_ns();
-    let lab = lab_ns(page);
+    let lab = timeline.lab_ns(wall);
     let done = done_ns(before.done_ns, cpu - before.cpu_ns, ratio, lab);
     let mut after = Work {
         cpu_ns: cpu,
@@ -118,6 +114,18 @@ pub fn settle(page: &Page) {
         idle::was_away(wall_ns() - wall);
     }
     let _ = WORK.try_with(|work| work.set(Some(after)));
+}
+
+/// Before a poll without a timeout: to spin is no work.
+pub fn before_poll(page: &Page) {
+    if ratio().is_none() {
+        return;
+    }
+    if idle::spins() {
+        resume(page);
+    } else {
+        settle(page);
+    }
 }
 
 /// This thread has waited for something, which is no work, and goes on now.

@@ -48,7 +48,7 @@ impl Quotas {
     /// # Errors
     /// A group is not there or cannot be written; the others are set.
     pub fn cap(&self) -> io::Result<()> {
-        self.set_all(1.0, 0.0)
+        self.set_all(1.0, false)
     }
 
     /// Set all groups of a lab in lab time for a rate: lab time per wall time.
@@ -56,13 +56,13 @@ impl Quotas {
     /// # Errors
     /// As of [`Self::cap`].
     pub fn follow(&self, rate: f64) -> io::Result<()> {
-        self.set_all(SLACK * rate, 1.0)
+        self.set_all(SLACK * rate, true)
     }
 
-    fn set_all(&self, times: f64, burst: f64) -> io::Result<()> {
+    fn set_all(&self, times: f64, keeps: bool) -> io::Result<()> {
         let mut result = Ok(());
         for (folder, ratio) in &self.0 {
-            if let Err(error) = set(folder, times * ratio, burst) {
+            if let Err(error) = set(folder, times * ratio, keeps) {
                 result = Err(io::Error::new(
                     error.kind(),
                     format!("{}: {error}", folder.display()),
@@ -80,18 +80,17 @@ fn quota_us(cores: f64) -> (u64, u64) {
     (quota.round() as u64, period.round() as u64)
 }
 
-/// `burst`: how much of a period's time may be kept for the next one. Kernels before 5.14 keep none.
-fn set(folder: &Path, cores: f64, burst: f64) -> io::Result<()> {
+/// `keeps`: a period's time that was not used is kept for the next one. Kernels before 5.14 keep none.
+fn set(folder: &Path, cores: f64, keeps: bool) -> io::Result<()> {
     let (quota, period) = quota_us(cores);
-    let kept = (burst * quota as f64) as u64;
     let second = folder.join("cpu.max");
     let of_bursts = folder.join(if second.exists() {
         "cpu.max.burst"
     } else {
         "cpu.cfs_burst_us"
     });
-    let keeps = of_bursts.exists();
-    if keeps {
+    let can_keep = of_bursts.exists();
+    if can_keep {
         fs::write(&of_bursts, "0")?; // it must not be above the quota
     }
     if second.exists() {
@@ -100,8 +99,8 @@ fn set(folder: &Path, cores: f64, burst: f64) -> io::Result<()> {
         fs::write(folder.join("cpu.cfs_period_us"), period.to_string())?;
         fs::write(folder.join("cpu.cfs_quota_us"), quota.to_string())?;
     }
-    if keeps {
-        fs::write(of_bursts, kept.to_string())?;
+    if keeps && can_keep {
+        fs::write(of_bursts, quota.to_string())?;
     }
     Ok(())
 }
