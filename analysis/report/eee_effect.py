@@ -22,6 +22,7 @@ from analysis.report.report_data import (
     natural,
     slower_percents,
     spread_of,
+    with_pooled,
 )
 
 
@@ -85,8 +86,8 @@ def _pooled(group: Sequence[Effect]) -> Sequence[Effect]:
     """With intervals for configurations of few trials, if any was repeated."""
     slower = slower_percents([_of_calls(one.pair) for one in group])
     return [
-        one if few is None or one.slower_percent.count >= FEW else replace(one, slower_percent=few)
-        for one, few in zip(group, slower, strict=True)
+        replace(one, slower_percent=with_pooled(one.slower_percent, pooled))
+        for one, pooled in zip(group, slower, strict=True)
     ]
 
 

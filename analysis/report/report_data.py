@@ -174,6 +174,11 @@ def slower_percents(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) ->
     return found
 
 
+def with_pooled(own: Spread, pooled: Spread | None) -> Spread:
+    """A configuration's own bar, or, of too few values for an interval, that of `slower_percents`, if there is one."""
+    return own if pooled is None or own.count >= FEW else pooled
+
+
 def bars_text(counts: Sequence[int]) -> str:
     """The sentence of a caption that explains the bars."""
     if not counts:

@@ -14,7 +14,6 @@ from analysis.programs.profile_reading import time_of
 from analysis.report.drawing import STYLES, Drawing, draw, error_bars, label, logarithmic, series_style
 from analysis.report.energies import TrialEnergy, energy_of_trial, meters_of, ratio, repeated
 from analysis.report.report_data import (
-    FEW,
     ReportData,
     RunData,
     Spread,
@@ -25,6 +24,7 @@ from analysis.report.report_data import (
     short_names,
     slower_percents,
     spread_of,
+    with_pooled,
 )
 from analysis.report.section import Missing, Section
 from analysis.report.table import Cell, Column, Table
@@ -157,13 +157,10 @@ def saved_percent(one: Series, point: StatePoint) -> Interval:
 def slower_percent(one: Series, point: StatePoint) -> Spread:
     """By how much the program is slower in a state; of single trials, without width."""
     base = one.points[0]
-    few = slower_percents([(base.times_s, point.times_s)])[0]
-    count = min(base.time_s.count, point.time_s.count)
-    if few is not None and count < FEW:
-        return few
     found = performance(one, point)
     ends = (100 * (1 / found.value - 1), 100 * (1 / found.high - 1), 100 * (1 / found.low - 1))
-    return Spread(Interval.about(*ends), count)
+    own = Spread(Interval.about(*ends), min(base.time_s.count, point.time_s.count))
+    return with_pooled(own, slower_percents([(base.times_s, point.times_s)])[0])
 
 
 def performance(one: Series, point: StatePoint) -> Interval:
