@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from controller.applying.backend import real_backend
+from controller.applying.backend import measured_backend
 from controller.applying.lock import Lock
 from controller.applying.statefolder import StateFolder, digest_of
 from controller.collecting.collect import Collector
@@ -21,7 +21,6 @@ from controller.experiments.running import Outcome, Runner, TrialLoops
 from controller.experiments.signal_handling import SignalHandling
 from controller.experiments.validation import order_for, validate_experiment
 from controller.live.export.attach import ViewOptions, attach
-from controller.transports.port_watch import seldom
 from lab.errors import LabError, RunFolderFailed
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
@@ -146,9 +145,7 @@ def restore_lab(folder: Path, agree: Agree) -> str:
     """
     lab, experiment = experiment_in(folder)
     with RunProgress(0) as progress, _locked(lab, experiment, progress) as lock, Run.resume(folder) as run:
-        lab_controller = LabController(
-            lab, experiment, run, real_backend(lab, say=progress.say, watcher=seldom), lock, progress
-        )
+        lab_controller = LabController(lab, experiment, run, measured_backend(lab, progress.say), lock, progress)
         with SignalHandling() as signals, signals.asking(lab_controller.stop):
             lab_controller.ask_about_changes(agree)
             lab_controller.open()
@@ -207,7 +204,7 @@ def _run(
     warn_of_another(state_folder, run, progress)
     state_folder.note_run(run.folder)
     lab_controller = LabController(
-        lab, experiment, run, real_backend(lab, say=progress.say, watcher=seldom), lock, progress, guard_sink.was_down
+        lab, experiment, run, measured_backend(lab, progress.say), lock, progress, guard_sink.was_down
     )
     try:
         lab_controller.ask_about_changes(options.agree)

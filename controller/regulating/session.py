@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
-from controller.applying.backend import real_backend
+from controller.applying.backend import measured_backend
 from controller.applying.lock import Lock
 from controller.applying.rounds import Stop, Stopped
 from controller.applying.statefolder import StateFolder, digest_of
@@ -106,7 +106,7 @@ def run_loop(experiment: Experiment, source: YamlSource, options: LoopOptions, r
         folder = StateFolder.of(lab)
         warn_of_another(folder, run, progress)
         folder.note_run(run.folder)
-        backend = real_backend(lab, say=progress.say)
+        backend = measured_backend(lab, progress.say)
         controller = LabController(lab, experiment, run, backend, lock, progress, in_loop=True)
         try:
             with SignalHandling() as signals:
