@@ -5,8 +5,8 @@
     python -m tests.accuracy.lab_time ranks            66 ranks on 66 hosts at the rate that `auto` chooses
     python -m tests.accuracy.lab_time random-rates     sampling at 1 Hz while the rate changes each second
 
-Each brings a lab up and takes it down. Prints one JSON object. Miwa's experiment is `experiments/miwa.yaml` with
-`tests.accuracy.miwa_experiment --runs`, and echoes are `tests.speed.probe_truth --rate 1/10`.
+Each brings a lab up and takes it down. Prints one JSON object. Miwa's experiment is `tests.accuracy.miwa_live`, and
+echoes are `tests.speed.probe_truth --rate 1/10`.
 """
 
 import argparse

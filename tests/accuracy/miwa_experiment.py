@@ -1,7 +1,7 @@
 """Miwa's experiment: errors of the run times under EEE that models estimate.
 
     python -m tests.accuracy.miwa_experiment                     on the engine's virtual clock, 4 and 16 ranks
-    python -m tests.accuracy.miwa_experiment --runs RUN ...      on runs of a live lab by `eeectl run`
+    python -m tests.accuracy.miwa_experiment --runs RUN ...      on runs of a live lab (`miwa_live` makes one)
 
 The array goes from 256 B to 128 KB and the sleep from 0 to 1,000 us, on 4 nodes at 1 Gb/s behind one switch with the
 PowerConnect's hold of 1 ms, Tw of 60 us, and Ts of 182 us. Each configuration runs with and without EEE, each time
@@ -42,7 +42,8 @@ def _virtual(ranks_per_node: int, iterations: int, seed: int) -> list[Case]:
     return cases
 
 
-def _live(runs: Sequence[Path], calibration: Calibration) -> dict[int, list[Case]]:
+def live_cases(runs: Sequence[Path], calibration: Calibration) -> dict[int, list[Case]]:
+    """The configurations of runs, by number of ranks."""
     found: dict[int, list[Case]] = {}
     for run in runs:
         for cases in cases_of(run, calibration).values():
@@ -82,10 +83,15 @@ def main() -> None:
     if asked.runs and asked.calibration is None:
         parser.error("--runs needs --calibration, with the policy of the links: make one with `eeectl fit`")
     groups = (
-        _live(asked.runs, load_calibration(asked.calibration))
+        live_cases(asked.runs, load_calibration(asked.calibration))
         if asked.runs
         else {4 * ranks: _virtual(ranks, asked.iterations, asked.seed) for ranks in (1, 4)}
     )
+    print_errors(groups)
+
+
+def print_errors(groups: Mapping[int, Sequence[Case]]) -> None:
+    """Print each model's errors, by number of ranks, as Markdown."""
     print("Mean / worst error of the run time under EEE in percent, of configurations that were not fitted:\n")
     print("| | paper (fitted) | Miwa's model | gaps and wakes | replayed rounds | serial waits a round |")
     print("| --- | --- | --- | --- | --- | --- |")

@@ -1,6 +1,7 @@
 """What links off cost programs, and save: `eeectl regulate` on a shipped lab in lab time.
 
     python -m tests.accuracy.regulation_curves FOLDER alltoall --sweep 3 --set sleep_us=1000
+    python -m tests.accuracy.regulation_curves FOLDER hpl --share xhpl --set binary=/shared/xhpl --sweep 3
     python -m tests.accuracy.regulation_curves FOLDER hpcc --sweep 3 --figure hpl_time --set order=500
     python -m tests.accuracy.regulation_curves FOLDER alltoall --shipped koibuchi --rate 1/50 --sweep 2
     python -m tests.accuracy.regulation_curves FOLDER --resume RUN [--figure random_access]
@@ -12,6 +13,7 @@ FOLDER is passed on to `eeectl regulate`. With `--within` it stops after so many
 
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +24,7 @@ from tests.speed import quiet
 from tests.speed.running_lab import eeectl
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.proportional import proportional_lab
+from twin.lab import lifecycle as labs
 
 _NAME: Final = "regulated"
 
@@ -36,6 +39,7 @@ def main() -> int:
     parser.add_argument("--rate", default="1/10", help="of the lab's time (default %(default)s)")
     parser.add_argument("--cpu-ratio", type=float, default=0.5, help="cores of a host (default %(default)s)")
     parser.add_argument("--trees-per-switch", default="2", help="of `eeectl apply` (default %(default)s)")
+    parser.add_argument("--share", type=Path, nargs="*", default=[], help="files that hosts then have in /shared")
     parser.add_argument("--within", type=float, help="minutes after which it stops, to be resumed")
     quiet.add_argument(parser)
     given, words = parser.parse_known_args()
@@ -50,6 +54,8 @@ def main() -> int:
         lab = proportional_lab(given.folder.resolve() / f"{_NAME}{number}", number, given.cpu_ratio, given.shipped)
     eeectl("lab", "up", str(lab), "--rate", given.rate)
     try:
+        for file in given.share:
+            shutil.copy(file, labs.clock_page(lab.name).parent / "shared")
         eeectl("apply", str(lab), "--yes", "--trees-per-switch", given.trees_per_switch)
         where = [] if "--resume" in words else ["--lab", str(lab), "--runs", str(given.folder)]
         return _regulate([*words, *where], given.within)
