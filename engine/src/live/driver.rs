@@ -30,6 +30,7 @@ use fabric::{Alarm, CableId, Delivery, Frame, PortId, Ps, Tapped};
 use crate::live::control::{Command, Control};
 use crate::live::pace::{Pace, Wait};
 use crate::live::warm::UnseenHost;
+use crate::os::idle_processors::IdleProcessors;
 use crate::os::sched::RunDelay;
 use crate::wire::capture::Capture;
 use crate::wire::tap::{READ_BYTE, Read, Tap};
@@ -100,6 +101,8 @@ pub(crate) struct Driver {
     next: Option<Ps>,
     woken: bool,
     last_turn: Ps,
+    /// Kept awake for the hosts' programs while they are at work.
+    idle_processors: IdleProcessors,
     /// None where the kernel does not tell.
     run_delay: Option<RunDelay>,
     /// How long the thread had to wait for a processor before this turn.
@@ -142,6 +145,7 @@ impl Driver {
             next: None,
             woken: true,
             last_turn: now,
+            idle_processors: IdleProcessors::new(),
             run_delay: RunDelay::of_this_thread().ok(),
             waited: 0,
             last_alarm: None,
@@ -269,6 +273,7 @@ impl Driver {
         let stalled = self.turn_took(now) > self.pace.on_clock(STALL);
         self.pace.rest(now);
         self.control.claimed_core.claim(self.pace.own_core());
+        self.idle_processors.keep_awake(self.pace.in_use(now));
         let wait_limit = self
             .pace
             .wait_limit(now, self.next, !self.readable.is_empty());

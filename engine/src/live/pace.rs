@@ -40,6 +40,8 @@ const SILENCE: Ps = PS_PER_S;
 /// Slower than this the thread does not spin after a frame, unless quotas leave it a core: a wake-up of 30 µs is 1.5 µs of
 /// lab time or less.
 const SPINS_FROM_RATE: f64 = 0.05;
+/// So long after a frame (lab time) a slow lab is taken to be in use: HPL computes for a tenth of a second between messages.
+const IN_USE: Ps = PS_PER_S;
 /// Interval at which the thread requests SCHED_DEADLINE again while it is refused.
 const ATTEMPT_EVERY: Ps = 100 * PS_PER_MS;
 
@@ -123,6 +125,25 @@ impl Pace {
         }
     }
 
+    /// Whether programs use the lab: what they compute between messages should not find processors that slept.
+    #[must_use]
+    pub fn in_use(&self, now: Ps) -> bool {
+        self.use_left(now) > 0
+    }
+
+    /// How much longer the lab is taken to be in use, of which the last frame tells.
+    fn use_left(&self, now: Ps) -> Ps {
+        if self.last_frame == 0 {
+            return 0;
+        }
+        let span = if self.rate < 1.0 {
+            IN_USE
+        } else {
+            self.on_clock(self.spin)
+        };
+        span.saturating_sub(now.saturating_sub(self.last_frame))
+    }
+
     /// A frame was read or written.
     pub fn frame_at(&mut self, now: Ps) {
         self.last_frame = now;
@@ -169,8 +190,8 @@ impl Pace {
         let wait_limit = match until_next {
             _ if busy => Wait::Spin,
             Some(left) if left <= ahead => Wait::Spin,
-            Some(left) => Wait::For((left - ahead).min(self.until_rest(since_frame))),
-            None => match self.until_rest(since_frame) {
+            Some(left) => Wait::For((left - ahead).min(self.until_rest(now))),
+            None => match self.until_rest(now) {
                 Ps::MAX => Wait::Forever,
                 left => Wait::For(left),
             },
@@ -183,15 +204,22 @@ impl Pace {
         }
         wait_limit
     }
-    /// Time left before the thread leaves SCHED_DEADLINE; `Ps::MAX` in the ordinary class.
-    fn until_rest(&self, since_frame: Ps) -> Ps {
-        match self.class {
+
+    /// Time left before the thread leaves SCHED_DEADLINE, or the lab is not in use any more; `Ps::MAX` if neither is to come.
+    fn until_rest(&self, now: Ps) -> Ps {
+        let least = self.on_clock(PS_PER_US);
+        let unused = match self.use_left(now) {
+            0 => Ps::MAX,
+            left => left.max(least),
+        };
+        let silent = match self.class {
             Class::Deadline => self
                 .on_clock(SILENCE)
-                .saturating_sub(since_frame)
-                .max(self.on_clock(PS_PER_US)),
+                .saturating_sub(now.saturating_sub(self.last_frame))
+                .max(least),
             Class::Ordinary => Ps::MAX,
-        }
+        };
+        unused.min(silent)
     }
 }
 
@@ -327,6 +355,13 @@ mod tests {
         let next = Some(soon + 100 * PS_PER_US);
         let limit = Wait::For(100 * PS_PER_US - 12 * PS_PER_US / 10);
         assert_eq!(pace.wait_limit(soon, next, false), limit);
+        assert!(pace.in_use(soon), "also where it does not spin");
+        assert_eq!(
+            pace.wait_limit(soon, None, false),
+            Wait::For(IN_USE - 400 * PS_PER_US),
+            "so that what is done for a lab in use ends"
+        );
+        assert!(!pace.in_use(soon + IN_USE));
         pace.class = Class::Deadline;
         assert_eq!(pace.own_core(), None);
         pace.set_rate(0.01, true);
