@@ -342,7 +342,6 @@ mod tests {
         let quiet = soon + 200 * PS_PER_US;
         assert_eq!(pace.wait_limit(quiet, None, false), must);
         let later = 10 * PS_PER_MS + 7 * PS_PER_MS;
-        assert_eq!(pace.wait_limit(later, None, false), Wait::Forever);
         let next = Some(later + 100 * PS_PER_US);
         assert_eq!(
             pace.wait_limit(later, next, false),
@@ -355,16 +354,27 @@ mod tests {
         let next = Some(soon + 100 * PS_PER_US);
         let limit = Wait::For(100 * PS_PER_US - 12 * PS_PER_US / 10);
         assert_eq!(pace.wait_limit(soon, next, false), limit);
-        assert!(pace.in_use(soon), "also where it does not spin");
-        assert_eq!(
-            pace.wait_limit(soon, None, false),
-            Wait::For(IN_USE - 400 * PS_PER_US),
-            "so that what is done for a lab in use ends"
-        );
-        assert!(!pace.in_use(soon + IN_USE));
         pace.class = Class::Deadline;
         assert_eq!(pace.own_core(), None);
         pace.set_rate(0.01, true);
         assert!(pace.own_core().is_some());
+    }
+
+    #[test]
+    fn a_slow_lab_is_in_use_for_a_while_after_a_frame() {
+        let mut pace = pace(6 * PS_PER_MS);
+        assert!(!pace.in_use(PS_PER_S), "no frame yet");
+        pace.last_frame = 10 * PS_PER_MS;
+        let soon = 17 * PS_PER_MS;
+        assert!(!pace.in_use(soon), "at the wall's pace while it spins");
+        for rate in [0.1, 0.01] {
+            pace.set_rate(rate, false);
+            assert!(pace.in_use(soon));
+            let left = Wait::For(IN_USE - 7 * PS_PER_MS);
+            assert_eq!(pace.wait_limit(soon, None, false), left, "it sees the end");
+            let end = pace.last_frame + IN_USE;
+            assert!(!pace.in_use(end));
+            assert_eq!(pace.wait_limit(end, None, false), Wait::Forever);
+        }
     }
 }
