@@ -14,7 +14,6 @@ import contextlib
 import json
 import math
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,7 +32,7 @@ from eee_engine import read_lab_clock
 from record.event_kinds import EventKind
 from record.samples import RunSamples
 from tests.speed import quiet
-from tests.speed.running_lab import eeectl
+from tests.speed.running_lab import eeectl, share
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.proportional import proportional_lab
 from twin.lab import lifecycle as labs
@@ -92,25 +91,24 @@ def hpl(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     folder = proportional_lab(scratch / f"hpl{number}", number, given.cpu_ratio)
     times_s: dict[str, list[float]] = {rate: [] for rate in given.rates}
     with _lab(str(folder), given.pace):
-        shared = labs.clock_page(folder.name).parent / "shared"
-        binary = Path(shutil.copy(given.binary, shared))
+        binary = Path(share(folder.name, given.binary))
         for _ in range(given.repeat):
             for rate in given.rates:
-                times_s[rate].append(_hpl_s(folder.name, rate, binary.name, given, scratch))
+                times_s[rate].append(_hpl_s(folder.name, rate, binary, given, scratch))
                 print(f"{rate}: {times_s[rate]}", file=sys.stderr)
     middle = [median(times) for times in times_s.values()]
     spread = (max(middle) - min(middle)) / min(middle)
     return {"order": given.order, "cpu_ratio": given.cpu_ratio, "hpl_time_s": times_s, "spread": spread}
 
 
-def _hpl_s(lab: str, rate: str, binary: str, given: argparse.Namespace, scratch: Path) -> float:
+def _hpl_s(lab: str, rate: str, binary: Path, given: argparse.Namespace, scratch: Path) -> float:
     """HPL's time with the lab at a rate while its ranks run, and at `--pace` before and after."""
     argv = [sys.executable, "-m", "eeectl.cli", "bench", "hpl", "--lab", lab, "--hosts", _hosts(12)]
-    argv += [f"--set=order={given.order}", f"--set=binary=/shared/{binary}", "--timeout-s", "3600"]
+    argv += [f"--set=order={given.order}", f"--set=binary={binary}", "--timeout-s", "3600"]
     with subprocess.Popen([*argv, "--runs", str(scratch), "--json"], stdout=subprocess.PIPE, text=True) as running:
         turns = [(12, rate), (0, given.pace)]
         while running.poll() is None:
-            if turns and _processes(binary) == turns[0][0]:
+            if turns and _processes(binary.name) == turns[0][0]:
                 labs.set_rate(lab, turns.pop(0)[1])
             time.sleep(0.1)  # nothing tells that a process has begun
         assert running.stdout is not None

@@ -13,7 +13,6 @@ FOLDER is passed on to `eeectl regulate`. With `--within` it stops after so many
 
 import argparse
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -21,10 +20,9 @@ from pathlib import Path
 from typing import Final
 
 from tests.speed import quiet
-from tests.speed.running_lab import eeectl
+from tests.speed.running_lab import eeectl, share
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.proportional import proportional_lab
-from twin.lab import lifecycle as labs
 
 _NAME: Final = "regulated"
 
@@ -55,7 +53,7 @@ def main() -> int:
     eeectl("lab", "up", str(lab), "--rate", given.rate)
     try:
         for file in given.share:
-            shutil.copy(file, labs.clock_page(lab.name).parent / "shared")
+            share(lab.name, file)
         eeectl("apply", str(lab), "--yes", "--trees-per-switch", given.trees_per_switch)
         where = [] if "--resume" in words else ["--lab", str(lab), "--runs", str(given.folder)]
         return _regulate([*words, *where], given.within)

@@ -1,7 +1,9 @@
 """A virtual lab for a benchmark: the command line of this checkout, and the lab's journal."""
 
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from twin.machine.statedir import Journal, StateDir
 
@@ -11,6 +13,11 @@ def eeectl(*words: str) -> str:
     return subprocess.run(
         [sys.executable, "-m", "eeectl.cli", *words], check=True, stdout=subprocess.PIPE, text=True
     ).stdout
+
+
+def share(lab: str, file: Path) -> str:
+    """Copy a file into a lab's shared folder; where its hosts have it."""
+    return f"/shared/{Path(shutil.copy(file, StateDir(lab).path / 'shared')).name}"
 
 
 def journal_of(lab: str) -> Journal:

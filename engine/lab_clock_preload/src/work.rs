@@ -9,8 +9,8 @@
 //! Ranks of Open MPI that share a host have equal parts of its ratio, as if each had a core of its own.
 //!
 //! Simplifications: what a thread computes is owed only when it makes one of these calls; what it waits for in any other
-//! (a lock without a time limit, a blocking `read`, a futex by `syscall`) looks like having been late for a processor, for which up to
-//! [`CREDIT_LAB_NS`] are made good. Processor time is the kernel's, so a cold cache is work, too.
+//! (a lock without a time limit, a blocking `read`, a futex by `syscall`) looks like having been late for a processor,
+//! for which up to [`CREDIT_LAB_NS`] are made good. Processor time is the kernel's, so a cold cache is work, too.
 
 use core::cell::Cell;
 use core::ffi::{CStr, c_int, c_uint, c_void};

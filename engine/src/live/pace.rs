@@ -136,11 +136,7 @@ impl Pace {
         if self.last_frame == 0 {
             return 0;
         }
-        let span = if self.rate < 1.0 {
-            IN_USE
-        } else {
-            self.on_clock(self.spin)
-        };
+        let span = if self.rate < 1.0 { IN_USE } else { self.spin() };
         span.saturating_sub(now.saturating_sub(self.last_frame))
     }
 

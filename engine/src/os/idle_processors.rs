@@ -1,11 +1,11 @@
 //! Keeps idle processors of the machine from sleeping, by the kernel's limit on how long one may take to wake (PM QoS,
 //! `/dev/cpu_dma_latency`): they poll instead.
 //!
-//! A virtual processor that sleeps is given to others by the machine's host, and comes back cold. The same work of 139 µs took
-//! a thread that had paused for 5, 20, 100 and 200 ms 155 - 189, 174 - 215, 181 - 216 and 199 - 212 µs of processor time
-//! (ranges of medians of 100 and 30, three times), and 155, 164, 170 - 197 and 170 µs with this limit, or beside a thread that
-//! spins whenever no other runs (once each; two virtual cores of an Intel Xeon). So hosts that compute a little, and wait,
-//! were slower than hosts that compute on.
+//! A virtual processor that sleeps is given to others by the machine's host, and comes back cold. The same work of 139 µs
+//! took a thread that had paused for 5, 20, 100 and 200 ms 155 - 189, 174 - 215, 181 - 216 and 199 - 212 µs of processor
+//! time (ranges of medians of 100 and 30, three times), and with this limit, or beside a thread that spins whenever no
+//! other runs, 155, 164, 170 - 197 and 170 - 175 µs (once each; two virtual cores of an Intel Xeon). So hosts that compute
+//! a little, and wait, were slower than hosts that compute on.
 
 use std::fs::File;
 use std::io::Write;
