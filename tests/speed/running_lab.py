@@ -9,10 +9,11 @@ from twin.machine.statedir import Journal, StateDir
 
 
 def eeectl(*words: str) -> str:
-    """Run eeectl; its standard error is ours."""
-    return subprocess.run(
-        [sys.executable, "-m", "eeectl.cli", *words], check=True, stdout=subprocess.PIPE, text=True
-    ).stdout
+    """Run eeectl; its standard error is ours, and if it fails, its exit status."""
+    ended = subprocess.run([sys.executable, "-m", "eeectl.cli", *words], check=False, stdout=subprocess.PIPE, text=True)
+    if ended.returncode != 0:
+        sys.exit(ended.returncode)
+    return ended.stdout
 
 
 def share(lab: str, file: Path) -> str:

@@ -35,8 +35,10 @@ const BUSY_CORES: f64 = 0.3;
 const MOST_CORES: f64 = 0.5;
 /// ... and below this it rises.
 const FEW_CORES: f64 = 0.2;
-/// While meters are read processors in use are averaged over this long (wall): whoever asks many devices at once makes peaks.
-const AVERAGE_NS: f64 = 200e6;
+/// While meters are read hosts and switches may use so many processors, averaged over [`AVERAGE_LAB_NS`]: whoever asks all
+/// devices once a second makes peaks, and takes as much again as it asks.
+const READING_CORES: f64 = 0.95;
+const AVERAGE_LAB_NS: f64 = 2e9;
 /// The fastest rate while a collector asks: it computes at the wall's pace, and is not one of the lab's processes.
 const ASKED: f64 = 12.0;
 /// A thread that sleeps 10 ms and wakes after so long (wall) shares its processor: no haste then.
@@ -105,8 +107,8 @@ pub struct Regulator {
     silent_wall_ns: i64,
     silent_lab_ns: f64,
     unasked_ns: i64,
-    /// Average processors in use.
-    cores: f64,
+    /// Processor time that a second of lab time takes while meters are read, averaged.
+    cost: f64,
 }
 
 impl Regulator {
@@ -128,7 +130,7 @@ impl Regulator {
             silent_wall_ns: 0,
             silent_lab_ns: 0.0,
             unasked_ns: ASKS_NS,
-            cores: 0.0,
+            cost: 0.0,
         }
     }
 
@@ -207,8 +209,6 @@ impl Regulator {
         } else {
             self.unasked_ns.saturating_add(seen.wall_ns)
         };
-        let weight = (seen.wall_ns as f64 / AVERAGE_NS).min(1.0);
-        self.cores += weight * (seen.cores - self.cores);
         if self.held {
             return false;
         }
@@ -259,14 +259,19 @@ impl Regulator {
             self.rate = self.rate.max(self.reading_rate / 2.0);
         }
         self.rate = self.rate.max(1.0);
-        let seen = Observation {
-            cores: self.cores,
-            ..*seen
-        };
+        let lab_ns = seen.wall_ns as f64 * self.rate;
+        let weight = (lab_ns / AVERAGE_LAB_NS).min(1.0);
+        self.cost += weight * (seen.cores / self.rate - self.cost);
+        let most = if seen.attended { 1.0 } else { ASKED };
+        let affordable = (READING_CORES / self.cost.max(READING_CORES / most)).max(1.0);
+        self.silent_wall_ns += seen.wall_ns;
         if seen.wall_ns > OVERSLEPT_NS {
             self.at_the_walls_pace();
-        } else if !self.slowed(&seen) {
-            self.silence(&seen);
+        } else if self.rate >= affordable {
+            self.rate = affordable;
+        } else if self.silent_wall_ns >= SILENCE_WALL_NS {
+            self.rate = (self.rate * 2.0).min(affordable);
+            self.hush();
         }
         self.reading_rate = self.rate;
     }
@@ -296,7 +301,7 @@ impl Regulator {
         self.silent_lab_ns += seen.wall_ns as f64 * self.rate;
         let most = if seen.attended {
             1.0
-        } else if self.unasked_ns < ASKS_NS || seen.work == Work::Meters {
+        } else if self.unasked_ns < ASKS_NS {
             ASKED
         } else {
             Rate::FASTEST.factor()
@@ -465,7 +470,7 @@ mod tests {
                 work,
                 ..tick(frames, cores, false)
             };
-            for _ in 0..300 {
+            for _ in 0..500 {
                 assert!(!regulator.observe(&seen));
             }
             assert_eq!(regulator.rate(), rate);
@@ -489,6 +494,33 @@ mod tests {
         regulator.hold();
         regulator.prepare();
         assert_eq!(regulator.rate(), Rate::new(1, 10).unwrap());
+    }
+
+    proptest! {
+        #[test]
+        fn meters_are_read_at_the_pace_that_processors_afford(cost_s in 0.005f64..0.4, cores in 1.2f64..2.0) {
+            const TICKS: u32 = 10_000;
+            let tick_s = TICK_NS as f64 / 1e9;
+            let mut regulator = Regulator::new(Rate::WALL, Bound::USUAL);
+            let (mut lab_s, mut settled_s, mut left_s) = (0.0f64, 0.0, 0.0);
+            for number in 0..2 * TICKS {
+                if number == TICKS {
+                    settled_s = lab_s;
+                }
+                let before_s = lab_s;
+                lab_s += tick_s * regulator.rate().factor();
+                left_s += cost_s * (lab_s.floor() - before_s.floor()); // all devices are asked once a second
+                let used_s = f64::min(left_s, tick_s * cores);
+                left_s -= used_s;
+                regulator.observe(&Observation {
+                    work: Work::Meters,
+                    ..tick(0, used_s / tick_s, false)
+                });
+            }
+            let pace = (lab_s - settled_s) / (f64::from(TICKS) * tick_s);
+            let afforded = (READING_CORES / cost_s).clamp(1.0, ASKED);
+            prop_assert!((0.85..=1.15).contains(&(pace / afforded)), "{pace} for {afforded}");
+        }
     }
 
     #[test]
