@@ -35,8 +35,8 @@ const BUSY_CORES: f64 = 0.3;
 const MOST_CORES: f64 = 0.5;
 /// ... and below this it rises.
 const FEW_CORES: f64 = 0.2;
-/// While meters are read hosts and switches may use so many processors, averaged over [`AVERAGE_LAB_NS`]: whoever asks all
-/// devices once a second makes peaks, and takes as much again as it asks.
+/// While meters are read hosts and switches may use so many processors, averaged over [`AVERAGE_LAB_NS`], as whoever asks
+/// all devices once a second makes peaks. The collector takes half as much more: a second processor has room for it.
 const READING_CORES: f64 = 0.95;
 const AVERAGE_LAB_NS: f64 = 2e9;
 /// The fastest rate while a collector asks: it computes at the wall's pace, and is not one of the lab's processes.
