@@ -241,7 +241,7 @@ impl Regulator {
         self.busy && (self.window_ns >= WINDOW_NS || self.window_frames >= FEW_FRAMES)
     }
 
-    /// Nearer to the wall's pace if timers, or frames that nobody times, use more processors than that leaves room for.
+    /// Nearer to the wall's pace if timers use more processors than that leaves room for.
     fn slowed(&mut self, seen: &Observation) -> bool {
         let slower = self.rate > 1.0 && seen.cores > MOST_CORES;
         if slower {
@@ -263,7 +263,7 @@ impl Regulator {
         let weight = (lab_ns / AVERAGE_LAB_NS).min(1.0);
         self.cost += weight * (seen.cores / self.rate - self.cost);
         let most = if seen.attended { 1.0 } else { ASKED };
-        let affordable = (READING_CORES / self.cost.max(READING_CORES / most)).max(1.0);
+        let affordable = (READING_CORES / self.cost).clamp(1.0, most);
         self.silent_wall_ns += seen.wall_ns;
         if seen.wall_ns > OVERSLEPT_NS {
             self.at_the_walls_pace();

@@ -10,7 +10,8 @@
 //! 198 in 200 µs for 40 µs. And a sleep keeps an echo that meets it waiting for some 50 µs. So one echo in a hundred was
 //! late: with gaps of 0.1 to 1 ms, on two virtual cores of an Intel Xeon (2,000 echoes each time), 99 % took at most 42 to
 //! 68 µs, 99.9 % at most 213 to 458 µs (six times); with 199.8 in 200 µs 45 to 60 and 100 to 122 µs (six times); and with
-//! a sleep each 20 ms only 20 to 59 and 58 to 226 µs (six times), beside two busy processes 54 to 63 and 92 to 145 µs.
+//! a sleep each 20 ms only 20 to 59 and 58 to 226 µs (six times), beside two busy processes 54 to 63 and 92 to 145 µs; with
+//! that sleep and 198 in 200 µs 50 to 68 and 534 to 737 µs (three times).
 //!
 //! So the thread uses SCHED_DEADLINE. If the kernel refuses it (no CAP_SYS_NICE, one core, another live engine has the
 //! bandwidth) the thread uses nice −20, and without that right the ordinary class; the lateness histogram shows the
