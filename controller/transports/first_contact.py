@@ -272,8 +272,9 @@ def _prepare(device: str, line: Any) -> None:
 def _close(line: Any, way: Way) -> None:
     """Close what is open of a line, however far it came."""
     if way.kind == "ssh":
-        if getattr(line, "remote_conn_pre", None) is not None:
-            line.paramiko_cleanup()
+        # The client alone: closing its channel sends a message, which fails where the switch ends the session just now.
+        if (client := getattr(line, "remote_conn_pre", None)) is not None:
+            client.close()
     elif line.remote_conn is not None:
         if way.kind == "serial":
             with suppress(OSError):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import netmiko.base_connection
+import paramiko
 import pytest
 
 from controller.checking.first_contact import Contact, Met, meet, prepare
@@ -123,6 +124,19 @@ def test_a_switch_is_set_up_over_ssh_met_anew_and_saved(
         assert met.snmp
         assert not asked  # it is the key that was shown before the lines were sent
         assert [fingerprint(key) for key in kept_keys(switch)] == [box.fingerprint]
+
+
+def test_a_switch_that_ends_the_session_while_it_is_closed_is_met_anew(
+    lab: Lab, wanted: Callable[[SwitchFamily], Switch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ended(_: paramiko.Channel) -> None:
+        raise EOFError  # what paramiko raises where the connection is lost between its look and its message
+
+    monkeypatch.setattr(paramiko.Channel, "close", ended)
+    switch = wanted(_FASTPATH)
+    with factory_switch(_FASTPATH, _FACTORY, communities={_COMMUNITY: "rw"}) as box:
+        assert _meet(_contact(lab, switch, _over_ssh())).snmp
+        _is_as_wanted(box)
 
 
 def test_a_forced_change_of_the_password_is_answered_with_the_inventorys(
