@@ -61,6 +61,8 @@ const LATE: Ps = 10 * PS_PER_MS;
 const WARM_FOR: Ps = 200 * PS_PER_US;
 /// ... unless the next event is nearer than this.
 const WARM_BEFORE: Ps = 30 * PS_PER_US;
+/// Captured frames are written out when no frame is near, or after so long.
+const WRITE_OUT_AFTER: Ps = 5 * PS_PER_MS;
 /// A turn of a spinning thread that took longer than this may have lost its processor meanwhile.
 const STALL: Ps = 20 * PS_PER_US;
 
@@ -90,6 +92,8 @@ pub(crate) struct Driver {
     /// Hosts read in this turn, and when.
     arrived: Vec<(u32, Ps)>,
     captures: BTreeMap<u32, (CableId, Capture)>,
+    /// Since when captures have frames that are not written out.
+    captured: Option<Ps>,
     /// None where the process may not make one.
     unseen: Option<UnseenHost>,
     /// When a host's stack last ran in this thread.
@@ -136,6 +140,7 @@ impl Driver {
             stalled: VecDeque::new(),
             arrived: Vec::new(),
             captures: BTreeMap::new(),
+            captured: None,
             unseen: UnseenHost::new().ok(),
             warm: now,
             deliveries: Vec::new(),
@@ -277,6 +282,7 @@ impl Driver {
         let wait_limit = self
             .pace
             .wait_limit(now, self.next, !self.readable.is_empty());
+        self.write_out(now, wait_limit);
         // SAFETY: an event is plain data, for which zero is valid.
         let mut events: [libc::epoll_event; EVENTS_A_TURN] = unsafe { std::mem::zeroed() };
         let count = wait_for_events(&self.epoll, &mut events, wait_limit);
@@ -304,6 +310,23 @@ impl Driver {
             }
             for slot in 0..self.hot.len() {
                 self.mark_readable(self.hot[slot]);
+            }
+        }
+    }
+
+    /// Before a sleep, when no frame is near, or when frames have waited for long.
+    fn write_out(&mut self, now: Ps, wait_limit: Wait) {
+        let Some(since) = self.captured else {
+            return;
+        };
+        let at_work = !self.readable.is_empty();
+        if wait_limit != Wait::Spin
+            || self.pace.is_quiet(now, self.next, at_work)
+            || now.saturating_sub(since) > self.pace.on_clock(WRITE_OUT_AFTER)
+        {
+            self.captured = None;
+            for (_, capture) in self.captures.values() {
+                capture.write_out();
             }
         }
     }
@@ -497,6 +520,7 @@ impl Driver {
             for (cable, capture) in self.captures.values() {
                 if *cable == seen.cable {
                     capture.push(seen.at, &seen.frame);
+                    self.captured.get_or_insert(seen.at);
                 }
             }
         }

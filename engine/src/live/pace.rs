@@ -182,13 +182,21 @@ impl Pace {
         self.last_sleep = now;
     }
 
+    /// Whether no frame is near, as far as one can tell.
+    #[must_use]
+    pub fn is_quiet(&self, now: Ps, next: Option<Ps>, at_work: bool) -> bool {
+        let quiet = self.on_clock(QUIET);
+        !at_work
+            && now.saturating_sub(self.last_frame) > quiet
+            && next.is_none_or(|next| next.saturating_sub(now) > quiet)
+    }
+
     /// How long to wait for events. `next`: the next scheduled one; `at_work`: TAPs are readable.
     pub fn wait_limit(&self, now: Ps, next: Option<Ps>, at_work: bool) -> Wait {
         let until_next = next.map(|next| next.saturating_sub(now));
         let since_frame = now.saturating_sub(self.last_frame);
         let spinning = now.saturating_sub(self.last_sleep);
         let ahead = self.on_clock(SPIN_AHEAD);
-        let quiet = self.on_clock(QUIET);
         let busy = at_work || (self.last_frame > 0 && since_frame < self.spin());
         let wait_limit = match until_next {
             _ if busy => Wait::Spin,
@@ -199,9 +207,8 @@ impl Pace {
                 left => Wait::For(left),
             },
         };
-        let quiet = !at_work && since_frame > quiet && until_next.is_none_or(|left| left > quiet);
         let must_sleep = spinning > self.on_clock(SLEEP_FORCED_AFTER)
-            || (spinning > self.on_clock(SLEEP_WANTED_AFTER) && quiet);
+            || (spinning > self.on_clock(SLEEP_WANTED_AFTER) && self.is_quiet(now, next, at_work));
         if wait_limit == Wait::Spin && must_sleep {
             return Wait::For(self.on_clock(SHORT_SLEEP));
         }
@@ -290,6 +297,29 @@ mod tests {
         assert_eq!(
             pace.wait_limit(later, Some(later - PS_PER_MS), false),
             Wait::Spin
+        );
+    }
+
+    #[test]
+    fn it_is_quiet_between_frames() {
+        let mut pace = pace(6 * PS_PER_MS);
+        pace.last_frame = 10 * PS_PER_MS;
+        let now = 11 * PS_PER_MS;
+        assert!(pace.is_quiet(now, None, false));
+        assert!(pace.is_quiet(now, Some(now + PS_PER_MS), false));
+        assert!(
+            !pace.is_quiet(now, Some(now + 100 * PS_PER_US), false),
+            "one is due"
+        );
+        assert!(!pace.is_quiet(now, None, true), "one is read");
+        assert!(
+            !pace.is_quiet(pace.last_frame + QUIET, None, false),
+            "one was just here"
+        );
+        pace.set_rate(0.1, false);
+        assert!(
+            pace.is_quiet(now, Some(now + 100 * PS_PER_US), false),
+            "of the wall's time"
         );
     }
 
