@@ -63,7 +63,7 @@ const WARM_FOR: Ps = 200 * PS_PER_US;
 const WARM_BEFORE: Ps = 30 * PS_PER_US;
 /// Captured frames are written out when no frame is near, or after so long.
 const WRITE_OUT_AFTER: Ps = 5 * PS_PER_MS;
-/// A turn of a spinning thread that took longer than this may have lost its processor meanwhile.
+/// A turn of a spinning thread, or a read, that took longer than this may have lost its processor meanwhile.
 const STALL: Ps = 20 * PS_PER_US;
 
 struct Host {
@@ -358,7 +358,8 @@ impl Driver {
             let Some(number) = self.readable.pop_front() else {
                 break;
             };
-            let stamp = self.now().saturating_sub(self.pace.on_clock(READ_LAG));
+            let clock = self.control.core.clock();
+            let begun = clock.now();
             let host = &mut self.hosts[number as usize];
             let mut got = Read::Empty;
             for _ in 0..PACKETS_A_READ {
@@ -375,9 +376,18 @@ impl Driver {
                     continue;
                 }
             }
+            let read = clock.now();
+            let took = read.saturating_sub(begun);
+            // The host of a virtual machine may take the processor away in the middle; a frame may have been sent then.
+            let (seen, waited) = if took > self.pace.on_clock(STALL) {
+                (read, self.waited + took)
+            } else {
+                (begun, self.waited)
+            };
+            let stamp = seen.saturating_sub(self.pace.on_clock(READ_LAG));
             self.pace.frame_at(stamp);
             self.arrived.push((number, stamp));
-            self.came_late(number);
+            self.came_late(number, waited);
             if self.hot.first() != Some(&number) {
                 self.hot.retain(|other| *other != number);
                 self.hot.insert(0, number);
@@ -389,15 +399,15 @@ impl Driver {
 
     /// Count the frames just read from a host as late if the thread had no processor when they came: their stamps hide
     /// it. An upper bound, as they may have come while it waited.
-    fn came_late(&mut self, number: u32) {
-        if self.waited == 0 {
+    fn came_late(&self, number: u32, waited: Ps) {
+        if waited == 0 {
             return;
         }
         let came = self.hosts[number as usize].pending.iter();
         let traffic = came.filter(|frame| !is_reserved(frame.destination()));
         let mut lateness = self.control.lateness.lock();
         for _ in traffic {
-            lateness.record(self.waited);
+            lateness.record(waited);
         }
     }
 
