@@ -37,6 +37,7 @@ def main() -> int:
     parser.add_argument("--rate", default="1/10", help="of the lab's time (default %(default)s)")
     parser.add_argument("--cpu-ratio", type=float, default=0.5, help="cores of a host (default %(default)s)")
     parser.add_argument("--trees-per-switch", default="2", help="of `eeectl apply` (default %(default)s)")
+    parser.add_argument("--eee-off", action="store_true", help="turn EEE off everywhere first; default: as it comes")
     parser.add_argument("--share", type=Path, nargs="*", default=[], help="files that hosts then have in /shared")
     parser.add_argument("--within", type=float, help="minutes after which it stops, to be resumed")
     quiet.add_argument(parser)
@@ -55,6 +56,8 @@ def main() -> int:
         for file in given.share:
             share(lab.name, file)
         eeectl("apply", str(lab), "--yes", "--trees-per-switch", given.trees_per_switch)
+        if given.eee_off:
+            eeectl("eee", "off", "--lab", str(lab), "--all", "--may-flap", "--yes")
         where = [] if "--resume" in words else ["--lab", str(lab), "--runs", str(given.folder)]
         return _regulate([*words, *where], given.within)
     finally:
