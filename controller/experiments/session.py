@@ -208,6 +208,10 @@ def _run(
     )
     try:
         lab_controller.ask_about_changes(options.agree)
+        lateness_monitor = lateness_monitor_of(lab.name)  # before anything is asked in a lab that may be slow until then
+        if lateness_monitor is not None:
+            progress.wait_by(lateness_monitor.wall_s)
+        lab_controller.waiting = partial(untimed, lateness_monitor)
         with (
             SignalHandling() as signals,
             attach(run.folder, lab, options.views),
@@ -216,10 +220,6 @@ def _run(
             note_clocks(run, hosts)
             _require_resolvable(experiment, run, collector, progress, options)
             collector.await_first("switch")
-            lateness_monitor = lateness_monitor_of(lab.name)
-            if lateness_monitor is not None:
-                progress.wait_by(lateness_monitor.wall_s)
-            lab_controller.waiting = partial(untimed, lateness_monitor)
             runner = Runner(
                 lab,
                 experiment,

@@ -1,14 +1,19 @@
 """The pace of a lab's time is in the run's events, once for each change."""
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
 from controller.experiments.blocks import Slot, SlotQueue
-from controller.experiments.experiment import Guards
+from controller.experiments.experiment import Experiment, Guards
 from controller.experiments.measuring import Measured
 from controller.experiments.running import Runner
+from controller.experiments.session import RunOptions, run_new
+from lab.errors import LabError
+from lab.yaml_source import YamlSource
+from tests.support.labs.toy_lab import small_lab
 
 
 def _notes(paces: list[str]) -> list[list[str]]:
@@ -75,3 +80,21 @@ def test_ranks_of_a_virtual_lab_share_a_machine_and_it_is_noted(pace: str) -> No
     (note,) = Runner._shared_processors(runner, _waiting())
     assert "40%" in note
     assert Runner._why_invalid(runner, _waiting()) == ""
+
+
+def test_a_lab_is_told_that_it_is_measured_before_it_is_sampled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EEE_CONTROLLER_DIR", str(tmp_path / "kept"))
+    small_lab(tmp_path / "toy")
+    program = {"name": "alltoall", "parameters": {"iterations": 1, "array_byte": 64}, "hosts": ["n1", "n2"]}
+    content = {"name": "x", "lab": str(tmp_path / "toy"), "measure": {"program": program}}
+    source = YamlSource("a file", content)
+
+    def told(_: str) -> None:
+        raise LabError("it is told")
+
+    with pytest.raises(LabError, match="it is told"):
+        run_new(Experiment.model_validate(content), source, RunOptions(tmp_path / "runs", quiet=True), told)
+    (folder,) = (tmp_path / "runs").iterdir()
+    assert "sampling_begun" not in (folder / "events.jsonl").read_text(encoding="utf-8")
