@@ -7,8 +7,8 @@
     python -m tests.accuracy.regulation_curves FOLDER --resume RUN [--figure random_access]
 
 Writes the lab into FOLDER, with hosts that compute as a part of a core of this machine in lab time (`cpu_ratio`) and
-links that come up quickly, brings it up with `--rate`, applies its trees, regulates, and takes it down. What follows
-FOLDER is passed on to `eeectl regulate`. With `--within` it stops after so many minutes, and says how to go on.
+links that come up quickly, brings it up, applies its trees at the wall's pace, regulates with `--rate`, and takes it down.
+What follows FOLDER is passed on to `eeectl regulate`. With `--within` it stops after so many minutes, and says how to go on.
 """
 
 import argparse
@@ -51,13 +51,14 @@ def main() -> int:
     if lab is None:
         number = reserve()
         lab = proportional_lab(given.folder.resolve() / f"{_NAME}{number}", number, given.cpu_ratio, given.shipped)
-    eeectl("lab", "up", str(lab), "--rate", given.rate)
+    eeectl("lab", "up", str(lab), "--rate", "1")
     try:
         for file in given.share:
             share(lab.name, file)
         eeectl("apply", str(lab), "--yes", "--trees-per-switch", given.trees_per_switch)
         if given.eee_off:
             eeectl("eee", "off", "--lab", str(lab), "--all", "--may-flap", "--yes")
+        eeectl("lab", "clock", lab.name, "--rate", given.rate)
         where = [] if "--resume" in words else ["--lab", str(lab), "--runs", str(given.folder)]
         return _regulate([*words, *where], given.within)
     finally:
