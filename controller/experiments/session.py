@@ -208,7 +208,8 @@ def _run(
     )
     try:
         lab_controller.ask_about_changes(options.agree)
-        lateness_monitor = lateness_monitor_of(lab.name)  # before anything is asked in a lab that may be slow until then
+        # Before anything is asked: a lab that sets its own rate may be slow until then.
+        lateness_monitor = lateness_monitor_of(lab.name)
         if lateness_monitor is not None:
             progress.wait_by(lateness_monitor.wall_s)
         lab_controller.waiting = partial(untimed, lateness_monitor)
