@@ -21,7 +21,7 @@ from record.store import Run
 
 PERIOD_S: Final = 1.0
 LPI_PERIOD_S: Final = 10.0
-_TIMEOUTS: Final = ((0.3, 5), (1.0, 1))
+_TIMEOUTS: Final = ((0.3, 6), (1.0, 1))
 """Shorter than those of a plan: the next tick polls again."""
 
 

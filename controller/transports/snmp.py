@@ -5,8 +5,9 @@ a user, v2c where it gives a community.
 
 A read without a response is repeated. Some agents put whatever was asked for into one answer, though it exceeds the
 reader's 4 KB or travels as IP fragments that get lost: 30 rows of a switch's PortLists are 9 KB. After an answer that
-cannot be decoded half as many rows or objects are asked for, after repeated silence a quarter; what was needed is
-remembered. An agent that answers nothing short either may be slow: it is asked for all again, with more patience.
+cannot be decoded half as many rows or objects are asked for, after repeated silence a quarter, later where as many came
+before; what was needed is remembered. An agent that answers nothing short either may be slow: it is asked for all
+again, with more patience.
 
 After a SET without a response the objects are read first. If they have the new
 values, only the response was lost. Otherwise the SET is sent again. This is safe: every SET here gives objects absolute
@@ -62,8 +63,10 @@ _ROWS: Final = 30  # of one answer; what does not fit into its datagram the agen
 _LESS_IF_GARBLED: Final = 2
 _LESS_IF_SILENT: Final = 4
 _LESS_WITH_TRIES_LEFT: Final = frozenset((3, 1))
-"""Of requests that are lost by chance, every fifth at that, few are lost three times in a row: one row an answer makes
-a long table 30 times as long, and gufo-snmp cannot go on in the middle of one."""
+_LESS_ALTHOUGH_IT_CAME: Final = 1
+"""Of requests that are lost by chance, every fifth at that, few are lost three times in a row, but a long table takes
+many: where an answer to as much has come, its length is the last thing to doubt. One row an answer makes a table 30
+times as long, and gufo-snmp cannot go on in the middle of one."""
 _FRESH_S: Final = 120.0  # an SNMPv3 engine's time is known for 150 s (RFC 3414, section 2.2.3)
 
 _AUTH: Final[Mapping[str, type[BaseAuthKey]]] = {
@@ -98,9 +101,9 @@ class _Tries:
         self._used = 0
 
     @property
-    def calls_for_less(self) -> bool:
-        """Whether the try that just failed is one after which less is asked for."""
-        return self._limit - self._used - 1 in _LESS_WITH_TRIES_LEFT
+    def left(self) -> int:
+        """How many are left after the one that just failed."""
+        return self._limit - self._used - 1
 
     def answered(self) -> None:
         """Something came."""
@@ -122,8 +125,19 @@ class _Portion:
 
     def __init__(self) -> None:
         self.limit: int | None = None
+        self._came = 0  # most that was asked for with an answer
         self._for_good = False
         self._again = False
+
+    def answered(self, asked: int) -> None:
+        """An answer came to a request for so much."""
+        self._came = max(self._came, asked)
+
+    def doubted(self, asked: int, tries: _Tries) -> bool:
+        """Whether less than `asked` is to be asked for, as the try that just failed got no answer."""
+        if asked == 1:
+            return False
+        return tries.left in _LESS_WITH_TRIES_LEFT and (asked > self._came or tries.left == _LESS_ALTHOUGH_IT_CAME)
 
     def shrink(self, limit: int, *, for_good: bool) -> None:
         """Ask for so much at most."""
@@ -182,6 +196,7 @@ class Agent:
     def _column(self, reader: SnmpSession, tries: _Tries, oid: str, rows: int) -> dict[str, SnmpValue]:
         """One walk with so many rows a request; _TooLong if fewer have to be asked for."""
         found: dict[str, SnmpValue] = {}
+        portion = self._rows[oid]
         answered = iter(reader.getbulk(oid, rows))
         while True:
             try:
@@ -191,17 +206,18 @@ class Agent:
             except SnmpDecodeError as error:
                 if rows == 1:
                     raise
-                self._rows[oid].shrink(rows // _LESS_IF_GARBLED, for_good=True)
+                portion.shrink(rows // _LESS_IF_GARBLED, for_good=True)
                 raise _TooLong from error
             except OSError as error:
-                less = rows > 1 and tries.calls_for_less
+                less = portion.doubted(rows, tries)
                 if less:
-                    self._rows[oid].shrink(max(1, rows // _LESS_IF_SILENT), for_good=False)
+                    portion.shrink(max(1, rows // _LESS_IF_SILENT), for_good=False)
                 self._again(reader, tries)
                 if less:
                     raise _TooLong from error
                 continue
             tries.answered()
+            portion.answered(rows)
             index = name[len(oid) + 1 :]
             if index in found:
                 raise Unreadable(self.access.device, f"walk of {oid}", f"{name} came twice")
@@ -237,7 +253,7 @@ class Agent:
                 self._at_once.shrink(len(oids) // _LESS_IF_GARBLED, for_good=True)
                 raise _TooLong from error
             except OSError as error:
-                less = len(oids) > 1 and tries.calls_for_less
+                less = self._at_once.doubted(len(oids), tries)
                 if less:
                     self._at_once.shrink(max(1, len(oids) // _LESS_IF_SILENT), for_good=False)
                 self._again(reader, tries)
@@ -245,6 +261,7 @@ class Agent:
                     raise _TooLong from error
             else:
                 tries.answered()
+                self._at_once.answered(len(oids))
                 return {oid: value for oid, value in found.items() if isinstance(value, int | bytes | str)}
 
     def put(self, request: SnmpSet) -> tuple[int, int]:

@@ -66,6 +66,21 @@ def test_answers_lost_by_chance_are_forgotten() -> None:
     assert portion.limit == 7
 
 
+def test_as_much_as_came_before_is_asked_for_again_until_the_last_try_but_one(secret: Secret) -> None:
+    """Silence is then more likely chance: one row an answer would make the table 30 times as long."""
+    short = {f"1.3.6.1.2.1.31.1.1.1.1.{n}": f"gi{n}".encode() for n in range(1, 101)}
+    with UdpAgent(short) as toy:
+        agent = manager(toy, secret)
+        agent.walk("1.3.6.1.2.1.31.1.1.1.1")
+        toy.asked.clear()
+        toy.ignored = PATIENCE[0][1] - 2
+        assert len(agent.walk("1.3.6.1.2.1.31.1.1.1.1")) == len(short)
+        assert set(toy.asked) == {30}
+        toy.ignored = PATIENCE[0][1] - 1
+        assert len(agent.walk("1.3.6.1.2.1.31.1.1.1.1")) == len(short)
+        assert min(toy.asked) < 30
+
+
 def test_other_columns_are_asked_for_as_before(secret: Secret) -> None:
     names = {f"1.3.6.1.2.1.31.1.1.1.1.{n}": f"gi{n}".encode() for n in range(1, 53)}
     with UdpAgent({**ROWS, **names}) as toy:
