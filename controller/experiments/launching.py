@@ -239,17 +239,21 @@ def _uncounted(program: str, facts_of: Mapping[str, Mapping[str, Any]]) -> str:
 async def _keepers(job: _Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], dict[str, Mapping[str, Any]]]]:
     """A session with a keeper on every node, and what each keeper reports about its node, by name.
 
-    On exit the first node's keeper ends first, so that no new process can start.
+    A keeper hears from here from its answer on: on many nodes the last one answers long after the first. On exit the
+    first node's keeper ends first, so that no new process can start.
     """
     keeper = NodeProgram("the job's keeper", packed("job_keeper"))
     sessions = tuple(NodeSession(keeper, host) for host in job.hosts)
     free = asyncio.Semaphore(_AT_ONCE)
+    heartbeats: list[asyncio.Task[None]] = []
     async with contextlib.AsyncExitStack() as stack:
 
         async def start(session: NodeSession) -> Json:
             async with free:
                 await stack.enter_async_context(session)
-                return await _start_keeper(job, session)
+                answer = await _start_keeper(job, session)
+                heartbeats.append(asyncio.create_task(_send_heartbeats(session)))
+                return answer
 
         try:
             answers = await _all([start(session) for session in sessions])
@@ -258,6 +262,14 @@ async def _keepers(job: _Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], di
             yield sessions, facts_of
         finally:
             await _release_keepers(job, sessions, ignore_errors=True)
+            await _cancel(heartbeats)
+
+
+async def _send_heartbeats(session: NodeSession) -> None:
+    """Let a keeper hear from here until cancelled."""
+    while True:
+        await asyncio.sleep(_HEARTBEAT_S)
+        await session.send(None)
 
 
 async def _start_keeper(job: _Job, session: NodeSession) -> Json:
@@ -350,21 +362,12 @@ def _discard(_: bytes) -> None:
 
 
 async def _watch_keeper(session: NodeSession) -> None:
-    """Send heartbeats to a keeper until cancelled; Unreachable if its session ends."""
-
-    async def send_heartbeats() -> None:
-        while True:
-            await asyncio.sleep(_HEARTBEAT_S)
-            await session.send(None)
-
-    heartbeats = asyncio.create_task(send_heartbeats())
-    try:
-        await session.gone()
-    finally:
-        await _cancel([heartbeats])
+    """Unreachable when a keeper's session has ended."""
+    said = await session.gone()
     raise Unreachable(
         session.host.name,
-        "was lost while the program ran; the program was killed on the other nodes: check the node, then run it again.",
+        f"was lost while the program ran ({said}); the program was killed on the other nodes: check the node, then run "
+        "it again.",
     )
 
 

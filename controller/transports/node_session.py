@@ -111,10 +111,12 @@ class NodeSession:
         """Whether ssh was started."""
         return self._process is not None
 
-    async def gone(self) -> None:
-        """Wait until the connection or the program has ended."""
-        process, _ = self._alive()
-        await process.wait()
+    async def gone(self) -> str:
+        """Wait until the connection or the program has ended; what ssh or the program said last, or its exit status."""
+        process, complaints = self._alive()
+        status = await process.wait()
+        said = (await complaints).decode("utf-8", "replace")
+        return next((line.strip() for line in reversed(said.splitlines()) if line.strip()), f"exit status {status}")
 
     def _alive(self) -> tuple[asyncio.subprocess.Process, "asyncio.Task[bytes]"]:
         if self._process is None or self._complaints is None:

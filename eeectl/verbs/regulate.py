@@ -35,6 +35,9 @@ from twin.lab.lateness import Lateness
 
 _Flag = Annotated[bool, Parameter(negative="")]
 _Words = Annotated[tuple[str, ...], Parameter(negative="", consume_multiple=True)]
+_COUNTED: dict[str, Any] = dict.fromkeys(("twin_late_share", "processor_wait_share", "steal_share", "slow_share"), 1)
+"""Of a pre-run: a program sends the same however slowly it goes. Its time, of which a peak in percent is a share,
+may then be too long: a peak in bytes does without it."""
 regulate_app = App(name="regulate")
 
 
@@ -214,7 +217,7 @@ def _pre_run(
 ) -> RunResult:
     content = options.content(program, parameters, f"regulate-{program}")
     content["name"] = f"{content['name'][:50]}-pre-run"
-    content |= {"blocks": 1, "repetitions": 1}
+    content |= {"blocks": 1, "repetitions": 1, "guards": _COUNTED}
     content["recordings"] = content["recordings"] | {"traffic": traffic == "messages"}
     source = YamlSource("the command line", content)
     return run_new(experiment_of(source), source, RunOptions(options.runs, quiet=quiet), Lateness.of)

@@ -1,5 +1,6 @@
 """Programs on a live lab: right answers, the traffic matrix, and nothing left behind whichever way a program ends."""
 
+import asyncio
 import json
 import os
 import re
@@ -19,9 +20,10 @@ import pytest
 from analysis.programs.profile import Traffic
 from benchmarks.program import Placement
 from benchmarks.table import PROGRAMS
-from controller.experiments import mpi_calls
+from controller.experiments import launching, mpi_calls
 from controller.experiments.launching import Launched, launch
 from controller.transports.hosts import ssh_command
+from controller.transports.node_session import NodeSession
 from lab.errors import LabError, Unreachable
 from lab.folder import load_lab
 from lab.model import Lab
@@ -125,6 +127,24 @@ def test_ranks_of_one_host_are_numbered_together(start: Callable[..., Launched])
     note = re.fullmatch(rf"n03 runs {each} ranks on (\d+) processors: ranks wait for each other\.", result.notes[0])
     assert note is not None
     assert each - 2 <= int(note[1]) <= each - 1
+
+
+def test_a_node_that_is_slow_to_start_costs_no_other_its_session(
+    lab: Lab, start: Callable[..., Launched], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On many nodes the first keepers wait for the last one for longer than they would wait for a lost controller."""
+    monkeypatch.setattr(launching, "_LINGER_S", 2.0)
+    monkeypatch.setattr(launching, "_HEARTBEAT_S", 0.2)
+    start_keeper = launching._start_keeper
+
+    async def slowly(job: Any, session: NodeSession) -> Any:
+        if session.host.name == "n04":
+            await asyncio.sleep(5.0)
+        return await start_keeper(job, session)
+
+    monkeypatch.setattr(launching, "_start_keeper", slowly)
+    assert start("alltoall", iterations=5, warm_up_iterations=0, sleep_us=0).answer.right is True
+    nothing_is_left(lab)
 
 
 class _Noted:
