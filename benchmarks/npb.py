@@ -6,9 +6,9 @@ four. The folder has to be the same on all nodes.
 
 import re
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from benchmarks.program import Answer, Figure, Launch, Parameters, Placement, Unfit
 
@@ -16,6 +16,11 @@ _PAIR: Final = re.compile(r"^ ([A-Z][\w/ ]*?) *= +(\S.*?) *$", re.MULTILINE)
 _MEGA: Final = 1e6
 _SQUARES: Final = ("bt", "sp")
 _POWERS: Final = ("cg", "ft", "is", "mg")
+
+
+def _text(given: object) -> object:
+    """A version as it is written: command lines and YAML read 3.3 as a number."""
+    return str(given) if isinstance(given, float) else given
 
 
 class NpbParameters(Parameters):
@@ -29,7 +34,9 @@ class NpbParameters(Parameters):
     problem_class: Literal["S", "W", "A", "B", "C", "D", "E", "F"] = Field(
         "A", description="size of its problem, from S, the smallest, to F"
     )
-    version: Literal["3.3", "3.4"] = Field("3.4", description="of NPB; 3.3 has the number of ranks in a binary's name")
+    version: Annotated[Literal["3.3", "3.4"], BeforeValidator(_text)] = Field(
+        "3.4", description="of NPB; 3.3 has the number of ranks in a binary's name"
+    )
 
 
 @dataclass(frozen=True, slots=True)

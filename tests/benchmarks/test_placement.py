@@ -9,6 +9,7 @@ from benchmarks.program import Placement, Unfit
 from benchmarks.table import PROGRAMS
 from controller.experiments.mpirun import diagnose, mpirun_argv
 from controller.experiments.traffic import monitored, node_traffic
+from eeectl.set_options import value
 from lab.errors import LabError
 
 FOLDER = {"folder": "/opt/bin"}
@@ -38,6 +39,14 @@ def test_matrix_transpose_of_the_paper() -> None:
 def test_patterns_are_their_own_inverse(size: int) -> None:
     for partners in (bit_reversal(1 << size), matrix_transpose(size * size)):
         assert [partners[partner] for partner in partners] == list(range(len(partners)))
+
+
+@pytest.mark.parametrize("version", ["3.3", value("3.3")])
+def test_names_and_versions_that_look_like_numbers_are_taken(version: object) -> None:
+    """As `--set version=3.3` gives them, and YAML."""
+    known = PROGRAMS["npb"]
+    parameters = known.parameters.model_validate({"folder": value("2024"), "benchmark": "cg", "version": version})
+    assert known.launch(parameters, Placement(("a", "b"), 2)).argv == ("2024/cg.A.4",)
 
 
 @pytest.mark.parametrize(
