@@ -157,6 +157,12 @@ impl Regulator {
         Rate::near(self.rate)
     }
 
+    /// The rate at which the next trial will be held.
+    #[must_use]
+    pub fn trial_rate(&self) -> Rate {
+        Rate::near(self.trial_rate)
+    }
+
     /// Frames or processes are busy.
     #[must_use]
     pub fn busy(&self) -> bool {

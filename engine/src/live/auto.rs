@@ -107,9 +107,23 @@ impl Clockwork {
     /// # Errors
     /// A quota or a timer cannot be set; the rate is.
     pub fn set(&self, rate: Rate) -> std::io::Result<()> {
+        self.set_for(rate, rate)
+    }
+
+    /// The same, with kernels' timers for another rate.
+    fn set_for(&self, rate: Rate, timers: Rate) -> std::io::Result<()> {
         self.keeper.set(rate);
         let quotas = self.quotas.follow(rate.factor());
-        self.timers.apply(rate.factor()).and(quotas)
+        self.timers.apply(timers.factor()).and(quotas)
+    }
+
+    /// Change what differs from a rate, and from that of kernels' timers.
+    fn follow(&self, rate: Rate, timers: Rate) -> std::io::Result<()> {
+        if rate == self.keeper.rate() {
+            self.timers.apply(timers.factor())
+        } else {
+            self.set_for(rate, timers)
+        }
     }
 }
 
@@ -139,6 +153,18 @@ impl State {
             Work::Between
         }
     }
+
+    /// The rate of which kernels' timers are: programs connect while a trial is prepared, at the wall's pace, and a
+    /// connection keeps the least time before TCP sends again of when it was made, if that becomes longer.
+    fn timers_rate(&self) -> Rate {
+        let rate = self.regulator.rate();
+        let trial_rate = self.regulator.trial_rate();
+        if self.work() != Work::None && trial_rate.factor() < rate.factor() {
+            trial_rate
+        } else {
+            rate
+        }
+    }
 }
 
 /// A trial of a process, from its begin on.
@@ -153,14 +179,14 @@ impl Shared {
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.state.lock();
         let changed = change(&mut state);
-        let rate = state.regulator.rate();
-        if rate != self.clockwork.keeper().rate() {
-            if let Err(error) = self.clockwork.set(rate) {
-                self.control.alarm(
-                    self.control.core.clock().now(),
-                    format!("a host's processors or timers could not follow the rate: {error}"),
-                );
-            }
+        if let Err(error) = self
+            .clockwork
+            .follow(state.regulator.rate(), state.timers_rate())
+        {
+            self.control.alarm(
+                self.control.core.clock().now(),
+                format!("a host's processors or timers could not follow the rate: {error}"),
+            );
         }
         changed
     }

@@ -7,7 +7,10 @@
 //!
 //! Simplification: every segment is acknowledged by a frame of its own, where hosts at the wall's pace let data carry
 //! most acknowledgements: more short frames, each right after the segment. A capture tells them apart. Not in lab time
-//! remain: a connection's first try (1 s), its keepalives, and what a program sets on a socket.
+//! remain: a connection's first try (1 s), its keepalives, and what a program sets on a socket. A connection that was
+//! made at a faster rate keeps its shorter time before TCP sends again (the kernel raises its estimate only if round
+//! trips vary more than that): made at the wall's pace, 2 ms of lab time at 1/100, so that whatever queues for longer is
+//! sent twice. `ss -ti` shows it (`rto`, ms of the wall).
 
 use std::io;
 use std::net::Ipv4Addr;

@@ -49,6 +49,27 @@ for _ in range(10):
 """Short stretches of computing after pauses: processor time, and lab time that passed."""
 
 
+_ANSWERS = """
+import socket
+with socket.create_server(("", 5000)) as server, server.accept()[0] as peer:
+    while word := peer.recv(1):
+        peer.send(word)
+"""
+_ASKS = """
+import contextlib, socket, struct, sys, time
+peer = None
+while peer is None:
+    with contextlib.suppress(ConnectionRefusedError):
+        peer = socket.create_connection((sys.argv[1], 5000))
+for _ in range(20):
+    peer.send(b"x")
+    peer.recv(1)
+(rto_us,) = struct.unpack_from("I", peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 8)
+print(rto_us / 1e6)
+"""
+"""How long TCP waits before it sends again (`tcpi_rto`), seconds of the wall."""
+
+
 class _Lab:
     def __init__(self, folder: Path, eeectl: Eeectl, environment: dict[str, str]) -> None:
         self._environment = environment
@@ -170,6 +191,26 @@ def test_trials_meet_one_rate_and_between_them_time_is_the_walls(lab: _Lab, monk
         worker.kill()
     while lab.clock()[0] < 1.5:
         pass
+
+
+def test_a_connection_is_made_for_the_rate_of_the_trial_that_is_prepared(
+    lab: _Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It keeps its time before TCP sends again: 200 ms of the wall would be 20 ms of the trial, or 2."""
+    monkeypatch.setenv("EEE_STATE_DIR", lab.state_root)
+    with subprocess.Popen(["sleep", "600"]) as worker:
+        monkeypatch.setattr("twin.lab.lateness.os.getpid", lambda: worker.pid)
+        monitor = Lateness(lab.name)
+        assert lab.clock() == (1.0, True)
+        with lab.start("n04", "python3", "-c", _ANSWERS) as answers:
+            again_s = float(lab.run("n02", "python3", "-c", _ASKS, lab.address(3)))
+            answers.wait(60)
+        assert lab.clock() == (1.0, True)
+        monitor.begin(timed=True)
+        held, _ = lab.clock()
+        monitor.end()
+        worker.kill()
+    assert 0.2 / held <= again_s < 0.4 / held
 
 
 def _measure(lab: _Lab, monitor: Lateness) -> None:
