@@ -157,7 +157,7 @@ def regulate(
     if pre_run is None:
         smaller = {name: value(text) for name, text in pairs(pre_values, "--pre-set count=10")}
         done = _pre_run(program, {**parameters, **smaller}, traffic, options, quiet=as_json)
-        if not done.outcome.valid:
+        if not (done.outcome.valid and done.outcome.complete):
             return print_result(done, as_json=as_json)
         pre_run = done.folder
     state = observe_lab(lab)
