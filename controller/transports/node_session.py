@@ -31,7 +31,7 @@ exec(compile(take(int(take(20))), "program", "exec"), {"__name__": "__main__"})
 
 
 _PARTING_S: Final = 2.0
-"""How long ssh may take to end after its input has."""
+"""How long ssh may take to end after its input has, and its words to end after it has."""
 
 
 class NodeSession:
@@ -115,7 +115,8 @@ class NodeSession:
         """Wait until the connection or the program has ended; what ssh or the program said last, or its exit status."""
         process, complaints = self._alive()
         status = await process.wait()
-        said = (await complaints).decode("utf-8", "replace")
+        await asyncio.wait([complaints], timeout=_PARTING_S)  # a master of shared connections may keep it open
+        said = complaints.result().decode("utf-8", "replace") if complaints.done() else ""
         return next((line.strip() for line in reversed(said.splitlines()) if line.strip()), f"exit status {status}")
 
     def _alive(self) -> tuple[asyncio.subprocess.Process, "asyncio.Task[bytes]"]:
