@@ -112,12 +112,13 @@ class NodeSession:
         return self._process is not None
 
     async def gone(self) -> str:
-        """Wait until the connection or the program has ended; what ssh or the program said last, or its exit status."""
+        """Wait until the connection or the program has ended; what ssh or the program said last, or how it ended."""
         process, complaints = self._alive()
         status = await process.wait()
         await asyncio.wait([complaints], timeout=_PARTING_S)  # a master of shared connections may keep it open
         said = complaints.result().decode("utf-8", "replace") if complaints.done() else ""
-        return next((line.strip() for line in reversed(said.splitlines()) if line.strip()), f"exit status {status}")
+        silent = "the SSH connection ended" if status == SSH_FAILED else f"exit status {status}"
+        return next((line.strip() for line in reversed(said.splitlines()) if line.strip()), silent)
 
     def _alive(self) -> tuple[asyncio.subprocess.Process, "asyncio.Task[bytes]"]:
         if self._process is None or self._complaints is None:
