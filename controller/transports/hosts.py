@@ -158,9 +158,14 @@ async def _conversation(process: asyncio.subprocess.Process, data: bytes) -> tup
     return output, errors
 
 
+def lines_of(said: str) -> list[str]:
+    """The lines of what ssh or a program said on standard error, without empty ones."""
+    return [line.strip() for line in said.splitlines() if line.strip()]
+
+
 def failure(program: Program, host: Host, status: int, said: str) -> DeviceError:
     """What it means that ssh ended with `status`, having `said` this on standard error."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = lines_of(said)
     last = lines[-1] if lines else f"exit status {status}"
     if status != SSH_FAILED:
         return Rejected(host.name, program.name, "\n".join(lines)[-_WORDS:] or last)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Final, Self
 
-from controller.transports.hosts import NO_SSH, SSH_FAILED, TAKE, Json, Program, failure, lasting_command
+from controller.transports.hosts import NO_SSH, SSH_FAILED, TAKE, Json, Program, failure, lasting_command, lines_of
 from lab.errors import LabError, Unreachable, Unreadable
 from lab.model import Host
 
@@ -118,7 +118,7 @@ class NodeSession:
         await asyncio.wait([complaints], timeout=_PARTING_S)  # a master of shared connections may keep it open
         said = complaints.result().decode("utf-8", "replace") if complaints.done() else ""
         silent = "the SSH connection ended" if status == SSH_FAILED else f"exit status {status}"
-        return next((line.strip() for line in reversed(said.splitlines()) if line.strip()), silent)
+        return (lines_of(said) or [silent])[-1]
 
     def _alive(self) -> tuple[asyncio.subprocess.Process, "asyncio.Task[bytes]"]:
         if self._process is None or self._complaints is None:
