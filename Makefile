@@ -1,35 +1,71 @@
-# Everything that a visitor needs: `make demo` and `make test`. Both set the machine up first.
-.PHONY: demo test setup lint rust-test py-test bench clean
+# `make demo` and `make test` set the machine up first. `make check` is what one runs before a commit.
+.PHONY: demo check test soak setup lint types clippy rust-test oldest-rust unit-check unit live alone smoke bench clean
 .DEFAULT_GOAL := demo
 SHELL := /bin/bash
 export PATH := $(HOME)/.cargo/bin:$(CURDIR)/.venv/bin:$(CURDIR)/.tools/bin:$(PATH)
+export OMP_NUM_THREADS := 1
 PACKAGES := agents analysis benchmarks controller eee_testbed eeectl inventory lab playbooks record regulation simulation tests twin
+PART := @tests/part.sh
+SIDE_BY_SIDE := $(MAKE) --keep-going --jobs 2 --output-sync=target --no-print-directory
+PYTEST := pytest --quiet --no-header
+UNITS := $(PYTEST) -n 2 --dist worksteal
 
 demo: setup
 	python -m eeectl.demo
 
-test: setup lint rust-test py-test
+# P=controller/planning checks that package alone, P=engine/fabric that crate.
+check: setup
+	@tests/part.sh --new
+ifdef P
+	@EEE_EFFORT=check tests/check_package.sh $(P); status=$$?; tests/part.sh --show; exit $$status
+else
+	@EEE_EFFORT=check $(SIDE_BY_SIDE) clippy lint types rust-test unit-check; status=$$?; tests/part.sh --show; exit $$status
+endif
+
+test: setup
+	@tests/part.sh --new
+	@$(SIDE_BY_SIDE) clippy lint types rust-test oldest-rust unit && $(MAKE) --no-print-directory live alone smoke; status=$$?; tests/part.sh --show; exit $$status
 
 setup:
 	@./setup.sh
 
 lint:
-	ruff check $(PACKAGES)
-	ruff format --check $(PACKAGES)
-	mypy
-	lint-imports --no-logo 2>/dev/null || lint-imports
-	@if cargo fmt --version >/dev/null 2>&1; then cd engine && cargo fmt --all --check; else echo "lint: no cargo fmt here, skipped"; fi
-	@if cargo clippy --version >/dev/null 2>&1; then cd engine && cargo clippy --quiet --workspace --all-targets -- -D warnings; else echo "lint: no cargo clippy here, skipped"; fi
-	@if tests/support/fetch_oldest_rust.sh; then cd engine && RUSTC=$(CURDIR)/.tools/rust-1.85/rustc cargo check --quiet --workspace --all-targets --target-dir target/oldest; else echo "lint: no Rust 1.85 to be had here, skipped"; fi
+	$(PART) ruff ruff check --quiet $(PACKAGES)
+	$(PART) "ruff format" ruff format --quiet --check $(PACKAGES)
+	$(PART) imports lint-imports --no-logo
+	$(PART) "cargo fmt" bash -c 'cd engine && cargo fmt --all --check'
 
-rust-test:
-	cd engine && cargo test --quiet --workspace
+types:
+	$(PART) mypy mypy
 
-py-test: export OMP_NUM_THREADS = 1
-py-test:
-	pytest -m "not alone and not lab" -n auto --dist loadfile
-	pytest -m alone
-	pytest -m "lab and not alone" -n 4 --dist worksteal
+clippy:
+	$(PART) clippy bash -c 'cd engine && cargo clippy --quiet --all-targets -- -D warnings'
+
+# One cargo at a time: two would wait for each other's lock on engine/target.
+rust-test: clippy
+	$(PART) "Rust tests" bash -c 'cd engine && cargo test --quiet'
+
+oldest-rust: rust-test
+	$(PART) "oldest Rust" tests/support/oldest_rust.sh
+
+unit-check:
+	$(PART) "unit tests" $(UNITS) -m "not lab and not alone and not slow"
+
+unit:
+	$(PART) "unit tests" $(UNITS) -m "not lab and not alone"
+
+live:
+	$(PART) "live tests" $(PYTEST) -n 4 --dist worksteal -m "lab and not alone"
+
+alone:
+	$(PART) alone $(PYTEST) -m "alone and not smoke"
+
+smoke:
+	$(PART) "scripts" $(PYTEST) -m smoke
+
+# A night: more examples, mutants, damaged files, benchmarks; appends to tests/records/soak.jsonl.
+soak: setup
+	python -m tests.soak
 
 bench: setup
 	python -m tests.speed.twin_live

@@ -69,13 +69,19 @@ rust_ok() {
     [ -n "$have" ] && [ "$(printf '1.85.0\n%s\n' "$have" | sort -V | head -n1)" = 1.85.0 ]
 }
 PATH="$HOME/.cargo/bin:$PATH"
+# Each line: the compiler, cargo, and what `make check` lints with.
+rust_packages=(
+    "rustc-web cargo-web rustfmt-web rust-web-clippy"
+    "rustc-1.85 cargo-1.85 rustfmt-1.85 rust-1.85-clippy"
+    "rustc cargo rustfmt rust-clippy"
+)
 if ! rust_ok; then
     [ -n "${apt_updated:-}" ] || { [ "$(id -u)" -ne 0 ] || { apt-get update -qq; apt_updated=1; }; }
-    for pair in "rustc-web cargo-web" "rustc-1.85 cargo-1.85" "rustc cargo"; do
-        # shellcheck disable=SC2086 # two package names
-        if apt-cache show $pair >/dev/null 2>&1; then
+    for names in "${rust_packages[@]}"; do
+        # shellcheck disable=SC2086 # several package names
+        if apt-cache show $names >/dev/null 2>&1; then
             # shellcheck disable=SC2086
-            apt_install $pair
+            apt_install $names
             rust_ok && break
         fi
     done

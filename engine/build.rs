@@ -7,7 +7,12 @@ use std::process::Command;
 fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let out = env::var("OUT_DIR").expect("cargo sets it");
-    let target = Path::new(&out).join("preload");
+    // One build for every profile: `target/PROFILE/build/PACKAGE/out` is this folder.
+    let target = Path::new(&out)
+        .ancestors()
+        .nth(4)
+        .expect("a target folder")
+        .join("preload");
     for folder in ["lab_clock", "lab_clock_preload"] {
         println!("cargo::rerun-if-changed={root}/{folder}/src");
         println!("cargo::rerun-if-changed={root}/{folder}/Cargo.toml");

@@ -114,8 +114,10 @@ tests() {
     if [ -e /root/command ]; then
         part "$(head -n1 /root/command)" bash /root/command
     else
-        make -n test >/root/recipes
-        make test 2>&1 | clock_parts
+        local status=0
+        make test 2>&1 | keep_skipped || status=$?
+        cut -f 1,3 .tools/parts >>/root/parts
+        return "$status"
     fi
 }
 
@@ -128,20 +130,9 @@ part() {
     return "$status"
 }
 
-# make shows each command before it runs it: from one to the next is a part.
-clock_parts() {
-    local line name="make test: setup" begun=$SECONDS
-    while IFS= read -r line; do
-        if grep -qxF -e "$line" /root/recipes; then
-            printf '%s\t%s\n' "$((SECONDS - begun))" "$name" >>/root/parts
-            name=$line begun=$SECONDS
-        fi
-        case $line in
-            SKIPPED*) printf '%s\n' "$line" >>/root/skipped ;;
-        esac
-        printf '%s\n' "$line"
-    done
-    printf '%s\t%s\n' "$((SECONDS - begun))" "$name" >>/root/parts
+# Keeps the lines that say which tests were skipped, and shows all.
+keep_skipped() {
+    tee >(grep '^SKIPPED' >>/root/skipped)
 }
 
 # ---- Outside.

@@ -10,9 +10,11 @@ import pytest
 
 from tests.support.labs.left_labs import take_down_left_labs
 from tests.support.labs.two_switches import eeectl, eeectl_environment, make_lab, rights, running_lab
+from tests.support.laws import load_profile
 
 __all__ = ["eeectl", "eeectl_environment", "make_lab", "rights", "running_lab"]
 
+load_profile()
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -1,10 +1,8 @@
 //! Queues, buffers, PAUSE, rings: what happens under overload.
 
-mod lab;
-
+use crate::lab::{self, Lab, unicast};
 use fabric::time::{PS_PER_MS, PS_PER_S, PS_PER_US};
 use fabric::{CableId, PortChange, PortId, SwitchSpec};
-use lab::{Lab, unicast};
 
 /// Three hosts at 1 Gb/s, two of which send to the third; returns what was lost.
 fn incast(flow_control: bool, buffer_byte: usize, frame_byte: usize) -> (Lab, u64) {

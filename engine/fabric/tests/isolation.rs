@@ -1,14 +1,11 @@
 //! A frame never leaves on a port outside its VLAN, on networks of any shape, loops included.
 
-mod lab;
-mod steps;
-
+use crate::lab::{self, frame, mac};
+use crate::steps::{Bed, HOSTS, PORTS, Wiring, any_wiring, quick};
 use fabric::time::PS_PER_MS;
 use fabric::{Frame, PortId, PortVlanChange, Tag, Tapped};
-use lab::{frame, mac};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use steps::{Bed, HOSTS, PORTS, Wiring, any_wiring, quick};
 
 const VLANS: u16 = 3;
 

@@ -1,11 +1,8 @@
 //! Laws of the whole fabric on random topologies, configurations and traffic, loops included.
 
-mod lab;
-mod steps;
-
+use crate::steps::{Bed, Step, any_step, any_wiring, quick};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use steps::{Bed, Step, any_step, any_wiring, quick};
 
 proptest! {
     #![proptest_config(quick(200))]

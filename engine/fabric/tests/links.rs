@@ -1,12 +1,10 @@
 //! Links that come and go: speed, interruption, LAG failover, cables tapped and cut.
 
-mod lab;
-
+use crate::lab::{Lab, broadcast, frame, mac, path_time, unicast};
 use fabric::link::LinkState;
 use fabric::lpi::Mode;
 use fabric::time::{PS_PER_MS, PS_PER_S, PS_PER_US, Ps};
 use fabric::{CableId, Fabric, LpiChange, LpiState, NicSpec, PortChange, PortId, SwitchSpec};
-use lab::{Lab, broadcast, frame, mac, path_time, unicast};
 
 #[test]
 fn a_speed_change_interrupts_for_the_longer_of_both_ends_and_then_takes_ten_times_as_long() {

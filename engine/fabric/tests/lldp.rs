@@ -1,7 +1,6 @@
 //! LLDP: encoding is undone by reading, nothing makes the reader fail otherwise, and neighbours learn of each other.
 
-mod lab;
-
+use crate::lab::{Lab, mac};
 use bytes::Bytes;
 use fabric::lldp::{
     Announcement, CHASSIS_MAC, EeeTimes, Id, LLDP_ETHERTYPE, LldpError, Management, NEAREST_BRIDGE,
@@ -11,7 +10,6 @@ use fabric::time::{PS_PER_S, Ps};
 use fabric::{
     Fabric, FabricError, Frame, LldpSetting, NicSpec, PortChange, PortId, SwitchHandle, SwitchSpec,
 };
-use lab::{Lab, mac};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

@@ -1,12 +1,10 @@
 //! LPI as hosts feel it: through the whole fabric, to the picosecond.
 
-mod poisson;
-
+use crate::poisson::{Case, Dice, FRAME, FRAME_BYTE, Outcome, PS};
 use bytes::Bytes;
 use fabric::lpi::Mode;
 use fabric::time::{PS_PER_S, PS_PER_US};
 use fabric::{Delivery, Fabric, Frame, LpiChange, LpiState, Mac, NicSpec, PortId, Ps, SwitchSpec};
-use poisson::{Case, Dice, FRAME, FRAME_BYTE, Outcome, PS};
 
 const A: Mac = [2, 0, 0, 0, 0, 1];
 const B: Mac = [2, 0, 0, 0, 0, 2];

@@ -1,7 +1,6 @@
 //! Laws of one transmitter, and the time-in-state tables of Georgakoudis et al. 2019.
 
-mod drawn;
-
+use crate::drawn;
 use fabric::Ps;
 use fabric::lpi::{Ledger, LpiState, LpiTx, Mode, Start, Timing};
 use fabric::phy::Phy;

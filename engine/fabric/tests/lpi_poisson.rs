@@ -1,13 +1,11 @@
 //! One transmitter under Poisson arrivals against the closed form for hold, uninterruptible sleep, wake and coalescing
 //! of N frames: share of time in LPI, mean wait, wakes per second, each within 1 %.
 
-mod poisson;
-
 use std::collections::VecDeque;
 
+use crate::poisson::{Case, Dice, FRAME, FRAME_BYTE, Outcome, PS, Service};
 use fabric::Ps;
 use fabric::lpi::{LpiTx, Mode, Start};
-use poisson::{Case, Dice, FRAME, FRAME_BYTE, Outcome, PS, Service};
 
 const COUNT: usize = 600_000;
 

@@ -2,8 +2,7 @@
 //! down the rest of each interval, must be in the same state with the same ledger at every picosecond, whatever
 //! the calls and however rarely the lazy machine is read.
 
-mod drawn;
-
+use crate::drawn;
 use fabric::Ps;
 use fabric::lpi::{Ledger, LpiState, LpiTx, Mode, Start, Timing};
 use proptest::prelude::*;

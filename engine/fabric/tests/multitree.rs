@@ -1,10 +1,8 @@
 //! Multi-tree routing with asymmetric VLANs: every host an untagged member of every tree, its PVID the tree
 //! of its switch (Koibuchi et al.). Three switches in full mesh; tree i is the star around switch i.
 
-mod lab;
-
+use crate::lab::{Lab, broadcast, mac, unicast};
 use fabric::{BridgeChange, SwitchSpec, Tag};
-use lab::{Lab, broadcast, mac, unicast};
 
 const SWITCHES: usize = 3;
 const HOST_PORTS: usize = 2;

@@ -1,12 +1,10 @@
 //! Poisson arrivals at a NIC whose link to a switch sleeps, through the whole fabric, against the closed
 //! form: share of time in LPI, mean wait, wakes per second, each within 1 %.
 
-mod poisson;
-
+use crate::poisson::{Case, Dice, FRAME, FRAME_BYTE, Outcome, PS};
 use bytes::Bytes;
 use fabric::time::{PS_PER_S, Ps};
 use fabric::{Delivery, Fabric, Frame, LpiChange, Mode, NicSpec, PortChange, PortId, SwitchSpec};
-use poisson::{Case, Dice, FRAME, FRAME_BYTE, Outcome, PS};
 
 const COUNT: usize = 1_500_000;
 /// Preamble, FCS and gap are on the wire and not in the frame.

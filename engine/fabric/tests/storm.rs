@@ -1,10 +1,8 @@
 //! Loops: a storm stays within the frame budget and raises one alarm.
 
-mod lab;
-
+use crate::lab::{Lab, broadcast, unicast};
 use fabric::SwitchSpec;
 use fabric::time::PS_PER_S;
-use lab::{Lab, broadcast, unicast};
 
 /// Three switches in a ring, no spanning tree.
 fn ring(frame_budget_per_s: u64) -> Lab {

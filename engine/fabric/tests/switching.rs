@@ -1,12 +1,10 @@
 //! 802.1Q switching, seen from the hosts.
 
-mod lab;
-
+use crate::lab::{self, Lab, broadcast, frame, mac, path_time, tagged, unicast};
 use fabric::time::{PS_PER_S, PS_PER_US};
 use fabric::{
     Acceptable, BridgeChange, CsumOffload, FabricError, Frame, PortChange, SwitchSpec, Tag,
 };
-use lab::{Lab, broadcast, frame, mac, path_time, tagged, unicast};
 
 #[test]
 fn a_frame_takes_the_time_of_its_bits_cables_and_switch() {

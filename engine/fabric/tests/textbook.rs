@@ -1,15 +1,12 @@
 //! One switch against a bridge written as plainly as possible.
 
-mod lab;
-mod steps;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::lab::{self, frame, mac};
+use crate::steps::{HOSTS, any_acceptable, any_tag, quick};
 use fabric::{Acceptable, Frame, Tag};
-use lab::{frame, mac};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use steps::{HOSTS, any_acceptable, any_tag, quick};
 
 /// What a textbook bridge does, written as plainly as possible: one switch, hosts on ports 0 to 4, no ageing.
 #[derive(Default)]

@@ -1,10 +1,8 @@
 //! One small simulation, checked cable by cable: a ping over two switches whose links sleep.
 
-mod lab;
-
+use crate::lab::{mac, unicast};
 use fabric::time::{PS_PER_S, PS_PER_US, Ps};
 use fabric::{CableId, Fabric, LpiChange, NicSpec, PortId, SwitchSpec};
-use lab::{mac, unicast};
 
 /// 1000BASE-T as the standard has it, a hold of 100 µs and, of the switches, a wake of 60 µs.
 fn sleepy(fabric: &mut Fabric, port: PortId, wake: Ps) {

@@ -1,16 +1,13 @@
 //! Without loops no host gets a frame twice, and those who should get it do.
 
-mod lab;
-mod steps;
-
 use std::collections::BTreeSet;
 
+use crate::lab::{self, frame, mac};
+use crate::steps::{Bed, HOSTS, any_wiring, quick};
 use fabric::Frame;
 use fabric::time::{PS_PER_MS, PS_PER_S};
-use lab::{frame, mac};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use steps::{Bed, HOSTS, any_wiring, quick};
 
 proptest! {
     #![proptest_config(quick(200))]

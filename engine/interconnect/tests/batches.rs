@@ -1,12 +1,10 @@
 //! Batch mode: two jobs with their own loads send what they have, and no more.
 
-mod networks;
-
+use crate::networks::{flat, flit_engine};
 use interconnect::flit::Stock;
 use interconnect::routing::Algorithm;
 use interconnect::traffic::Pattern;
 use interconnect::{FlitEngine, RouterParameters};
-use networks::{flat, flit_engine};
 use proptest::prelude::*;
 
 fn engine(sizes: [u32; 2], permutation: bool, load: f64, flits: u32, seed: u64) -> FlitEngine {

@@ -1,8 +1,7 @@
 //! TCEP on a network: it shrinks to the root network and grows with the load, loses nothing, and never uses a link that is
 //! off.
 
-mod networks;
-
+use crate::networks::{flat, flit_engine, routing, torus};
 use interconnect::flit::consolidation::Consolidation;
 use interconnect::measure::Interval;
 use interconnect::network::Peer;
@@ -11,7 +10,6 @@ use interconnect::routing::Algorithm;
 use interconnect::tcep::LinkState;
 use interconnect::traffic::{Destinations, Pattern};
 use interconnect::{FlitEngine, Network, RouterParameters};
-use networks::{flat, flit_engine, routing, torus};
 use proptest::prelude::*;
 
 fn engine(

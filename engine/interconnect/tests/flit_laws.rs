@@ -1,7 +1,6 @@
 //! Laws of the flit engine on random graphs, and its latency without other traffic.
 
-mod networks;
-
+use crate::networks::{flat, flit_engine, graphs, pairs, routing, torus};
 use interconnect::flit::Flits;
 use interconnect::link::{LinkPolicy, Mode, Timing};
 use interconnect::network::Peer;
@@ -10,7 +9,6 @@ use interconnect::topology::Dragonfly;
 use interconnect::topology::graph::{Edge, build};
 use interconnect::traffic::Pattern;
 use interconnect::{FlitEngine, Network, RouterParameters, Switching, zero_load};
-use networks::{flat, flit_engine, graphs, pairs, routing, torus};
 use proptest::prelude::*;
 
 fn engine(

@@ -1,7 +1,6 @@
 //! Results of fixed runs, to the last bit: a change that is only about speed keeps them.
 
-mod networks;
-
+use crate::networks::{flat, flit_engine, routing, torus};
 use interconnect::flit::consolidation::Consolidation;
 use interconnect::flit::stages::Stages;
 use interconnect::link::{LinkLedger, LinkPolicy, Mode, Timing};
@@ -10,7 +9,6 @@ use interconnect::routing::Algorithm;
 use interconnect::topology::{Dragonfly, Tree};
 use interconnect::traffic::{Destinations, Pattern};
 use interconnect::{Network, PacketEngine, RouterParameters, Switching};
-use networks::{flat, flit_engine, routing, torus};
 
 fn sleepy() -> LinkPolicy {
     LinkPolicy {

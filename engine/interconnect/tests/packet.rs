@@ -1,7 +1,6 @@
 //! The packet engine: its laws, its latency without other traffic, and its results beside the flit engine's.
 
-mod networks;
-
+use crate::networks::{flat, graphs, pairs, routing, torus};
 use interconnect::link::{LinkPolicy, Mode, Timing};
 use interconnect::network::Peer;
 use interconnect::rng::Rng;
@@ -11,7 +10,6 @@ use interconnect::traffic::{Destinations, Pattern};
 use interconnect::{
     FlitEngine, Network, PacketEngine, RouterParameters, SimulationError, Switching, zero_load,
 };
-use networks::{flat, graphs, pairs, routing, torus};
 use proptest::prelude::*;
 
 fn cut_through() -> RouterParameters {

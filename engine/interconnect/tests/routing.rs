@@ -1,15 +1,13 @@
 //! Every routing leads to its destination, over the shortest path where it claims so, and cannot deadlock; where it
 //! could, the cycle is named, and it is one.
 
-mod networks;
-
+use crate::networks::{flat, graphs, pairs, routing, torus};
 use interconnect::Network;
 use interconnect::network::Peer;
 use interconnect::rng::Rng;
 use interconnect::routing::dependency::{Proof, prove};
 use interconnect::routing::{Algorithm, Congestion, Header, Routing};
 use interconnect::topology::{Dragonfly, Tree};
-use networks::{flat, graphs, pairs, routing, torus};
 use proptest::prelude::*;
 
 struct Random(u64);

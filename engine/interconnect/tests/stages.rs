@@ -1,7 +1,6 @@
 //! SLaC on a network: its first stage alone at low load, more with the load, nothing lost, and no detours around a crowd.
 
-mod networks;
-
+use crate::networks::{flat, flit_engine, routing, torus};
 use interconnect::flit::stages::Stages;
 use interconnect::measure::Interval;
 use interconnect::network::Peer;
@@ -10,7 +9,6 @@ use interconnect::routing::Algorithm;
 use interconnect::tcep::LinkState;
 use interconnect::traffic::{Destinations, Pattern};
 use interconnect::{FlitEngine, Network, RouterParameters};
-use networks::{flat, flit_engine, routing, torus};
 use proptest::prelude::*;
 
 fn parameters() -> RouterParameters {

@@ -1,11 +1,9 @@
 //! Counts of routers, nodes, links, diameter and mean distance, against the formulas of the topologies' papers.
 
-mod networks;
-
+use crate::networks::{check_consistent, flat, graphs, pairs, row_column, torus, trunked};
 use interconnect::Network;
 use interconnect::topology::graph::{Edge, build};
 use interconnect::topology::{Dragonfly, HyperX, Torus, Tree};
-use networks::{check_consistent, flat, graphs, pairs, row_column, torus, trunked};
 use proptest::prelude::*;
 
 /// Routers, nodes, links between routers, diameter in links.

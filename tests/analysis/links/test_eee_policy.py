@@ -29,7 +29,7 @@ def _probe(
     cards: Sleep = AWAKE,
     *,
     seed: int = 1,
-    count: int = 800,
+    count: int = 400,
     bursts: float = ECHO_WIRE_BYTE,
     hosts: HostTime = QUIET,
 ) -> Probes:

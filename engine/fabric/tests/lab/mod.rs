@@ -1,5 +1,4 @@
 //! A small lab to test with: switches and hosts by number, frames by name.
-#![allow(dead_code)] // each test binary uses a part of it
 
 use bytes::Bytes;
 use fabric::time::{PS_PER_S, PS_PER_US, Ps};

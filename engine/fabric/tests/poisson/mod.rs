@@ -1,6 +1,5 @@
 //! Poisson arrivals, and what a transmitter does under them in closed form: hold, uninterruptible sleep, wake and
 //! coalescing of N frames. Share of time in LPI, mean wait, wakes per second.
-#![allow(dead_code)] // each test binary uses a part of it
 
 use fabric::Ps;
 use fabric::lpi::Timing;

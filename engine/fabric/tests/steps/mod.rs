@@ -1,5 +1,4 @@
 //! Random topologies, and random calls on a fabric.
-#![allow(dead_code)] // each test binary uses a part of it
 
 use fabric::time::{PS_PER_MS, PS_PER_S, PS_PER_US, Ps};
 use fabric::{

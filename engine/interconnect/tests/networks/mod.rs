@@ -1,5 +1,4 @@
 //! Networks that several tests use.
-#![allow(dead_code)] // each test binary uses a part of it
 
 use interconnect::network::Peer;
 use interconnect::rng::Rng;

@@ -1,0 +1,1 @@
+//! Holds the benchmarks of the fabric: `cargo bench -p fabric_speed`.

@@ -1,0 +1,14 @@
+//! One program for all integration tests of the crate: it is built and linked once.
+
+mod batches;
+mod consolidation;
+mod flit_laws;
+mod golden;
+mod link;
+mod networks;
+mod packet;
+mod routing;
+mod stages;
+mod tcep;
+mod topologies;
+mod traffic;

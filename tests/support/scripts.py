@@ -1,0 +1,70 @@
+"""The scripts of `tests/speed` and `tests/accuracy`: with which arguments `make test` tries that each works, and with
+which `make soak` measures.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from tests.support import ROOT
+
+
+@dataclass(frozen=True)
+class Script:
+    """`smoke` is the least that passes through all of its code; None says in `lacking` what a machine does not have.
+
+    `{folder}` in an argument stands for a new folder.
+    """
+
+    module: str
+    smoke: tuple[str, ...] | None
+    soak: tuple[str, ...] | None = ()
+    lacking: str = ""
+
+
+_SPEED: Final = (
+    Script("planning", ("--runs", "1", "--force")),
+    Script("interconnects", None, ("--rounds", "3"), lacking="a load of 512 nodes is its least: a minute"),
+    Script("sweeps", ("--rounds", "1", "--force")),
+    Script("snmp_agent", ("--rounds", "1", "--seconds", "0.2", "--alone", "--force"), ("--alone",)),
+    Script("collector", ("--rounds", "1", "--polls", "2", "--switches", "2", "--seconds", "2", "--force")),
+    Script("idle_gaps", ("--rounds", "1", "--seconds", "1", "--json", "--force"), ("--json",)),
+    Script("idle_lab", ("miwa", "--seconds", "1", "--windows", "1", "--settle", "0", "--force")),
+    Script("probe_truth", ("miwa", "--count", "20", "--force")),
+    Script("actuation", ("--lab", "miwa", "--applies", "1", "--links", "1", "--json", "--force"), ("--json",)),
+    Script("netmiko_ports", None, None, lacking="`actuation` runs it"),
+    Script("twin_live", ("--rounds", "1", "--seconds", "1", "--echoes", "50", "--json", "--force"), ("--json",)),
+)
+
+_ACCURACY: Final = (
+    Script("blind_power", ("--repetitions", "1")),
+    Script("blind_links", ("--each", "1")),
+    Script("miwa_experiment", ("--iterations", "20")),
+    Script("packet_engine", None, lacking="its shortest case takes two minutes"),
+    Script("tcep_figures", None, ("--keep", "{folder}/runs"), lacking="test_tcep_figures.py runs its parts"),
+    Script("every_step", None, lacking="it kills at every line: eight minutes"),
+    Script("lab_time", ("random-rates", "--lab-minutes", "1", "--force"), ("random-rates",)),
+    Script("square_wave", None, ("--rate", "1/2"), lacking="test_square_wave.py runs a short one"),
+    Script("miwa_live", None, lacking="test_miwa_live.py runs its parts; a trial takes half a minute"),
+    Script(
+        "regulation_curves", None, None,
+        lacking="its program is given: `eeectl regulate`, which it calls, has live tests",
+    ),
+    Script("beside_booksim2", None, None, lacking="BookSim2's program, which is not Debian's"),
+    Script("net_power_bench", None, None, lacking="NetPowerBench's files; test_net_power_bench.py has a part"),
+)  # fmt: skip
+
+SCRIPTS: Final = {
+    f"tests.{folder}.{script.module}": script
+    for folder, scripts in (("speed", _SPEED), ("accuracy", _ACCURACY))
+    for script in scripts
+}
+
+
+def modules_with_main() -> set[str]:
+    """The modules that are commands of a person."""
+    return {
+        f"tests.{path.parent.name}.{path.stem}"
+        for folder in ("speed", "accuracy")
+        for path in (ROOT / "tests" / folder).glob("*.py")
+        if '__name__ == "__main__"' in path.read_text(encoding="utf-8")
+    }
