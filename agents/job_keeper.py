@@ -32,7 +32,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -123,14 +123,14 @@ def has_unread_environment(process: Path) -> bool:
     return env_start != env_end or env_end == "0"
 
 
-def kill_all(job: str, folder: Path) -> int:
-    """Kill what is of the job until nothing is; how many were killed."""
+def kill_all(job: str, folder: Path, of_job: Callable[[Path, bytes, Path], bool | None] = is_of) -> int:
+    """Kill what is of the job until nothing is, as `of_job` answers for each process; how many were killed."""
     mark, own = f"EEE_JOB={job}".encode(), str(os.getpid())
     killed: set[str] = set()
     end_s = time.monotonic() + _KILLING_S
     while time.monotonic() < end_s:
         processes = [path for path in Path("/proc").iterdir() if path.name.isdigit() and path.name != own]
-        seen = {path.name: is_of(path, mark, folder) for path in processes}
+        seen = {path.name: of_job(path, mark, folder) for path in processes}
         if not any(of is not False for of in seen.values()):
             break
         found = {number for number, of in seen.items() if of}

@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing import connection, get_context, parent_process, resource_tracker
 from multiprocessing.connection import Connection
@@ -31,10 +32,39 @@ class Simulated:
     lost: int = 0
 
 
-class Worker:
-    """Simulates one point after the other in a process, which it starts when there is something to do."""
+Serve = Callable[[Connection], None]
 
-    def __init__(self) -> None:
+
+def serve(here: Connection) -> None:
+    """What the process does: points in, results or LabErrors out, until its parent is gone."""
+    Thread(target=_end_with_parent, daemon=True).start()
+    while True:
+        try:
+            description, load, seed = here.recv()
+        except EOFError:
+            return
+        try:
+            answer: Point | LabError = simulate_point(description, load, seed)
+        except LabError as error:
+            answer = error
+        here.send(answer)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(0)
+
+
+class Worker:
+    """Simulates one point after the other in a process, which it starts when there is something to do.
+
+    `serve` is what the process does with its end of the connection; a function that can be imported.
+    """
+
+    def __init__(self, serve: Serve = serve) -> None:
+        self._serve = serve
         self._process: BaseProcess | None = None
         self._there: Connection | None = None
         self._lock = Lock()
@@ -79,7 +109,7 @@ class Worker:
             if self._process is None or self._there is None:
                 context = get_context("spawn")
                 self._there, theirs = context.Pipe()
-                self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+                self._process = context.Process(target=self._serve, args=(theirs,), daemon=True)
                 _start(self._process)
                 theirs.close()
             return self._there
@@ -113,25 +143,3 @@ def _how(status: int | None) -> str:
     if status < 0:
         return f"{_ATTEMPTS} times, killed by {signal.Signals(-status).name} (out of memory?)"
     return f"with status {status}"
-
-
-def _serve(here: Connection) -> None:
-    """What the process does: points in, results or LabErrors out, until its parent is gone."""
-    Thread(target=_end_with_parent, daemon=True).start()
-    while True:
-        try:
-            description, load, seed = here.recv()
-        except EOFError:
-            return
-        try:
-            answer: Point | LabError = simulate_point(description, load, seed)
-        except LabError as error:
-            answer = error
-        here.send(answer)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(0)

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Final, TypeVar
 
 from controller.drivers.driver import ASPECTS, Aspect, Driver, EeeStatus
@@ -19,6 +19,13 @@ ALL: Final[frozenset[Aspect]] = frozenset(ASPECTS)
 _AT_ONCE: Final = 32  # switches; each costs a thread that mostly waits
 
 _Found = TypeVar("_Found")
+
+Threads = Callable[[int], Executor]
+"""Makes so many threads."""
+
+
+def _threads(count: int) -> Executor:
+    return ThreadPoolExecutor(max_workers=count, thread_name_prefix="ask")
 
 
 def observe_switch(
@@ -68,7 +75,10 @@ def observe_lab(
 
 
 def ask_switches(
-    lab: Lab, question: Callable[[Switch, Session], _Found], connect: Connect = open_session
+    lab: Lab,
+    question: Callable[[Switch, Session], _Found],
+    connect: Connect = open_session,
+    threads: Threads = _threads,
 ) -> Mapping[str, _Found | DeviceError]:
     """Ask every switch of a lab one question, all at once; by name its answer or its error.
 
@@ -92,7 +102,7 @@ def ask_switches(
         finally:
             session.close()
 
-    with ThreadPoolExecutor(max_workers=min(_AT_ONCE, len(lab.switches)), thread_name_prefix="ask") as pool:
+    with threads(min(_AT_ONCE, len(lab.switches))) as pool:
         try:
             asked = {switch.name: pool.submit(ask, switch) for switch in lab.switches}
             return {name: answer.result() for name, answer in asked.items()}

@@ -24,10 +24,11 @@ def in_words(seconds: float) -> str:
 class RunProgress:
     """A bar for the whole run, below it one for a change of the lab in progress, and messages above both.
 
-    Without a terminal: a line for each message, and for trials one line every ten seconds at most.
+    Without a terminal: a line for each message, and for trials one line every ten seconds at most. `now_s`: the clock
+    that times are shown by, s; `wait_by` changes it.
     """
 
-    def __init__(self, total: int, *, quiet: bool = False) -> None:
+    def __init__(self, total: int, *, quiet: bool = False, now_s: Callable[[], float] = time.monotonic) -> None:
         self._console = Console(stderr=True, highlight=False, quiet=quiet)
         columns = (
             TextColumn("{task.description:<56}"),
@@ -37,7 +38,7 @@ class RunProgress:
             TextColumn("{task.fields[left]}"),
         )
         self._plain = not self._console.is_terminal
-        self._now_s: Callable[[], float] = time.monotonic
+        self._now_s = now_s
         self._bars = Progress(
             *columns, console=self._console, transient=True, disable=self._plain, get_time=self._time_s
         )

@@ -149,9 +149,7 @@ def test_a_process_between_two_programs_is_looked_at_again(
     assert is_of(tmp_path, b"EEE_JOB=here", tmp_path / "folder") is of
 
 
-def test_a_process_that_is_just_starting_is_killed_at_the_next_look(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_process_that_is_just_starting_is_killed_at_the_next_look(tmp_path: Path) -> None:
     job = secrets.token_hex(8)
     with subprocess.Popen(["sleep", "500"], env={**os.environ, "EEE_JOB": job}) as starting:
         looks: list[Path] = []
@@ -161,8 +159,7 @@ def test_a_process_that_is_just_starting_is_killed_at_the_next_look(
                 looks.append(process)
             return is_of(process, mark, folder) if len(looks) != 1 else None
 
-        monkeypatch.setattr(job_keeper, "is_of", first_unread)
-        assert job_keeper.kill_all(job, tmp_path) == 1
+        assert job_keeper.kill_all(job, tmp_path, first_unread) == 1
         starting.kill()
 
 

@@ -144,7 +144,7 @@ def test_labs_are_found_by_name_and_path(monkeypatch: pytest.MonkeyPatch, tmp_pa
 
 def test_a_state_root_moves_the_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert load_lab(INVENTORY / "miwa").switch("sw1").password_file.startswith("/run/eee-testbed/miwa/")
-    monkeypatch.setitem(os.environ, "EEE_STATE_DIR", "/elsewhere")
+    monkeypatch.setenv("EEE_STATE_DIR", "/elsewhere")
     assert load_lab(INVENTORY / "miwa").switch("sw1").password_file == "/elsewhere/miwa/secrets/cli_password"
 
 

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from lab.errors import LabError
-from simulation import worker
 from simulation.description import Description
 from simulation.point import BrokenSimulation, simulate_point
 from simulation.pool import local_pool
-from simulation.worker import LostWorker, Simulated, Worker
+from simulation.worker import LostWorker, Serve, Simulated, Worker, serve
 
 
 def _description(**changes: object) -> Description:
@@ -36,7 +35,7 @@ def _die_once(here: Connection) -> None:
         here.recv()
         marker.touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    worker._serve(here)
+    serve(here)
 
 
 def _die(here: Connection) -> None:
@@ -53,19 +52,17 @@ def test_a_lost_process_is_started_anew_and_its_point_run_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EEE_TEST_MARKER", str(tmp_path / "died"))
-    monkeypatch.setattr(worker, "_serve", _die_once)
-    own = Worker()
+    own = Worker(_die_once)
     description = _description()
     assert own.point(description, 0.1, 1) == Simulated(simulate_point(description, 0.1, 1), lost=1)
     assert own.point(description, 0.1, 2).lost == 0
     own.close()
 
 
-@pytest.mark.parametrize(("serve", "words"), [(_die, "3 times, killed by SIGKILL"), (_give_up, "ended with status 3")])
-def test_a_point_that_kills_its_process_is_given_up(serve: object, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "_serve", serve)
+@pytest.mark.parametrize(("deadly", "words"), [(_die, "3 times, killed by SIGKILL"), (_give_up, "ended with status 3")])
+def test_a_point_that_kills_its_process_is_given_up(deadly: Serve, words: str) -> None:
     with pytest.raises(LostWorker, match=words):
-        Worker().point(_description(), 0.1, 7)
+        Worker(deadly).point(_description(), 0.1, 7)
 
 
 def test_a_mistake_comes_back_as_one_sentence() -> None:

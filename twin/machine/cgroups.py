@@ -9,8 +9,11 @@ import errno
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from lab.errors import LabError
+
+_MOUNTS: Final = Path("/proc/self/mountinfo")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ def _writable(hierarchy: Hierarchy) -> bool:
 
 def find_hierarchy() -> Hierarchy:
     """Return a hierarchy that can be written; LabError if none can."""
-    candidates = _candidates(Path("/proc/self/mountinfo").read_text(encoding="utf-8"), "cpuacct")
+    candidates = _candidates(_MOUNTS.read_text(encoding="utf-8"), "cpuacct")
     for hierarchy in candidates:
         if _writable(hierarchy):
             return hierarchy
@@ -52,9 +55,12 @@ def find_hierarchy() -> Hierarchy:
     )
 
 
-def find_cpu_hierarchy() -> Hierarchy:
-    """Return a hierarchy with the CPU controller that can be written; LabError if none can."""
-    candidates = _candidates(Path("/proc/self/mountinfo").read_text(encoding="utf-8"), "cpu")
+def find_cpu_hierarchy(mounts: Path = _MOUNTS) -> Hierarchy:
+    """Return a hierarchy with the CPU controller that can be written; LabError if none can.
+
+    `mounts` lists what is mounted where, as proc_pid_mountinfo(5) says.
+    """
+    candidates = _candidates(mounts.read_text(encoding="utf-8"), "cpu")
     for hierarchy in candidates:
         if _writable(hierarchy) and (hierarchy.version == 1 or "cpu" in _controllers(hierarchy.path)):
             return hierarchy

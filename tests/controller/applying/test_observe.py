@@ -2,8 +2,9 @@
 
 import signal
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -60,14 +61,14 @@ def test_answers_and_faults_are_keyed_by_switch() -> None:
     assert all(session.closed.is_set() for session in opened.values())
 
 
-def test_ctrl_c_while_threads_start_closes_the_sessions_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_while_threads_start_closes_the_sessions_that_wait() -> None:
     session, asking, in_vain = _Session(), threading.Event(), threading.Event()
-    submit = ThreadPoolExecutor.submit
 
-    def interrupted(pool: ThreadPoolExecutor, call: Callable[..., object], /, *arguments: object) -> None:
-        submit(pool, call, *arguments)
-        assert asking.wait(20.0)
-        raise KeyboardInterrupt
+    class Interrupted(ThreadPoolExecutor):
+        def submit(self, *arguments: Any, **options: Any) -> Any:
+            super().submit(*arguments, **options)
+            assert asking.wait(20.0)
+            raise KeyboardInterrupt
 
     def question(switch: Switch, _: object) -> str:
         asking.set()
@@ -75,21 +76,20 @@ def test_ctrl_c_while_threads_start_closes_the_sessions_that_wait(monkeypatch: p
             in_vain.set()
         raise Unreachable(switch.name, "closed.")
 
-    monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        ask_switches(_lab(3), question, lambda _: session)
+        ask_switches(_lab(3), question, lambda _: session, Interrupted)
     assert session.closed.is_set()
     assert not in_vain.is_set()
 
 
-def test_a_session_that_opens_after_ctrl_c_is_closed_unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_that_opens_after_ctrl_c_is_closed_unasked() -> None:
     session, given_up = _Session(), threading.Event()
-    shutdown = ThreadPoolExecutor.shutdown
     asked: list[str] = []
 
-    def given_up_on(pool: ThreadPoolExecutor, *, wait: bool = True, cancel_futures: bool = False) -> None:
-        given_up.set()
-        shutdown(pool, wait=wait, cancel_futures=cancel_futures)
+    class GivenUpOn(ThreadPoolExecutor):
+        def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - as there
+            given_up.set()
+            super().shutdown(wait, cancel_futures=cancel_futures)
 
     def connect(_: Switch) -> _Session:
         _ctrl_c()
@@ -100,9 +100,8 @@ def test_a_session_that_opens_after_ctrl_c_is_closed_unasked(monkeypatch: pytest
         asked.append(switch.name)
         return switch.name
 
-    monkeypatch.setattr(ThreadPoolExecutor, "shutdown", given_up_on)
     with pytest.raises(KeyboardInterrupt):
-        ask_switches(_lab(1), question, connect)
+        ask_switches(_lab(1), question, connect, GivenUpOn)
     assert session.closed.wait(20.0)
     assert asked == []
 

@@ -12,11 +12,10 @@ def test_times_are_shown_with_their_known_precision() -> None:
 
 
 def test_the_remaining_time_is_estimated_from_the_slots_done_since_the_run_began_or_was_resumed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     now_s = [1000.0]
-    monkeypatch.setattr("controller.experiments.run_progress.time.monotonic", lambda: now_s[0])
-    with RunProgress(10) as progress:
+    with RunProgress(10, now_s=lambda: now_s[0]) as progress:
         progress.resumed(4)
         assert progress.left_s is None
         now_s[0] += 60.0
@@ -33,12 +32,9 @@ def test_the_remaining_time_is_estimated_from_the_slots_done_since_the_run_began
     ]
 
 
-def test_people_wait_by_another_clock_than_a_slow_labs(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_people_wait_by_another_clock_than_a_slow_labs(capsys: pytest.CaptureFixture[str]) -> None:
     lab_s, wall_s = [5.0], [70_000.0]
-    monkeypatch.setattr("controller.experiments.run_progress.time.monotonic", lambda: lab_s[0])
-    with RunProgress(10) as progress:
+    with RunProgress(10, now_s=lambda: lab_s[0]) as progress:
         progress.wait_by(lambda: wall_s[0])
         for done in (1, 2):
             lab_s[0] += 1.0

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import LabError
-from twin.machine import cgroups
-from twin.machine.cgroups import Hierarchy, HostGroup, _candidates, enable_cpu_controller
+from twin.machine.cgroups import Hierarchy, HostGroup, _candidates, enable_cpu_controller, find_cpu_hierarchy
 
 
 def test_control_groups_of_either_version() -> None:
@@ -24,28 +23,39 @@ def test_control_groups_of_either_version() -> None:
     assert [held.version for held in _candidates(alone, "cpu")] == [2]
 
 
-@pytest.fixture
-def mounted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Hierarchy]:
+class _Machine:
     """Version 2 without a CPU controller, and version 1 with one."""
-    found = [Hierarchy(tmp_path / "unified", 2), Hierarchy(tmp_path / "cpu", 1)]
-    for hierarchy in found:
-        hierarchy.path.mkdir()
-        (hierarchy.path / "cgroup.procs").touch()
-    (found[0].path / "cgroup.controllers").write_text("cpuset memory\n", encoding="ascii")
-    monkeypatch.setattr(cgroups, "_candidates", lambda _mountinfo, _controller: found)
-    return found
+
+    def __init__(self, folder: Path) -> None:
+        self.second, self.first = Hierarchy(folder / "unified", 2), Hierarchy(folder / "cpu", 1)
+        for hierarchy in (self.second, self.first):
+            hierarchy.path.mkdir()
+            (hierarchy.path / "cgroup.procs").touch()
+        (self.second.path / "cgroup.controllers").write_text("cpuset memory\n", encoding="ascii")
+        self.mounts = folder / "mountinfo"
+        self.mount(self.second, self.first)
+
+    def mount(self, *hierarchies: Hierarchy) -> None:
+        kinds = {1: "cgroup cgroup rw,cpu", 2: "cgroup2 cgroup2 rw"}
+        lines = [f"30 1 0:1 / {one.path} rw - {kinds[one.version]}\n" for one in hierarchies]
+        self.mounts.write_text("".join(lines), encoding="utf-8")
 
 
-def test_the_cpu_controller_is_taken_where_it_is(mounted: list[Hierarchy]) -> None:
-    assert cgroups.find_cpu_hierarchy() == mounted[1]
-    (mounted[0].path / "cgroup.controllers").write_text("cpu memory\n", encoding="ascii")
-    assert cgroups.find_cpu_hierarchy() == mounted[0]
+@pytest.fixture
+def machine(tmp_path: Path) -> _Machine:
+    return _Machine(tmp_path)
 
 
-def test_without_the_cpu_controller_there_is_a_sentence(mounted: list[Hierarchy]) -> None:
-    mounted.pop()
+def test_the_cpu_controller_is_taken_where_it_is(machine: _Machine) -> None:
+    assert find_cpu_hierarchy(machine.mounts) == machine.first
+    (machine.second.path / "cgroup.controllers").write_text("cpu memory\n", encoding="ascii")
+    assert find_cpu_hierarchy(machine.mounts) == machine.second
+
+
+def test_without_the_cpu_controller_there_is_a_sentence(machine: _Machine) -> None:
+    machine.mount(machine.second)
     with pytest.raises(LabError, match="cpu_ratio"):
-        cgroups.find_cpu_hierarchy()
+        find_cpu_hierarchy(machine.mounts)
 
 
 def test_the_controller_is_enabled_on_the_way_to_a_labs_groups(tmp_path: Path) -> None:
