@@ -5,8 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -16,6 +15,7 @@ import pexpect
 from lab.folder import load_lab
 from lab.model import Lab
 from tests.support import ROOT
+from tests.support.waiting import PATIENCE_S, eventually
 from twin.lab.lifecycle import order, status
 
 T = TypeVar("T")
@@ -23,8 +23,6 @@ Done = subprocess.CompletedProcess[str]
 
 
 EEECTL = (sys.executable, "-m", "eeectl.cli")
-PATIENCE_S = 60.0
-"""Time limit of a wait for an event on a busy machine; never the value under test."""
 
 IF_NAME = "1.3.6.1.2.1.31.1.1.1.1"
 IF_ADMIN = "1.3.6.1.2.1.2.2.1.7"
@@ -33,17 +31,6 @@ IF_OUT_UCAST = "1.3.6.1.2.1.31.1.1.1.11"
 IF_OUT_DISCARDS = "1.3.6.1.2.1.2.2.1.19"
 BASE_PORT_IF_INDEX = "1.3.6.1.2.1.17.1.4.1.2"
 UP, DOWN = "1", "2"
-
-
-def eventually(what: str, poll: Callable[[], T], *, patience_s: float = PATIENCE_S) -> T:
-    """Poll until the result is true and return it; fail with `what` and the last result after `patience_s`."""
-    deadline_s = time.monotonic() + patience_s
-    while True:
-        result = poll()
-        if result:
-            return result
-        assert time.monotonic() < deadline_s, f"{what}: not within {patience_s:g} s; last seen: {result!r}"
-        time.sleep(0.1)
 
 
 def run(argv: Sequence[str], *, check: bool = True, patience_s: float = PATIENCE_S, **options: Any) -> Done:
