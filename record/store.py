@@ -16,7 +16,7 @@ import queue
 import re
 import socket
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import metadata
@@ -29,7 +29,7 @@ from lab import durable
 from lab.errors import LabError, RunFolderFailed
 from record.event_kinds import EventKind
 from record.run_clock import RunClock
-from record.sample_tables import TABLES, Batch
+from record.sample_tables import TABLES, Batch, Table
 from record.segments import SegmentWriter
 
 FORMAT: Final = 1
@@ -91,15 +91,26 @@ def read_events(folder: Path) -> list[dict[str, Any]]:
 
 
 class Run:
-    """Writes a run's folder. `create` or `resume` opens it, its context closes it."""
+    """Writes a run's folder. `create` or `resume` opens it, its context closes it.
 
-    def __init__(self, folder: Path, facts: dict[str, Any], clock: RunClock, *, segment_s: float = _SEGMENT_S) -> None:
+    `open_table` makes the writer of a table in the folder of samples.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        facts: dict[str, Any],
+        clock: RunClock,
+        *,
+        segment_s: float = _SEGMENT_S,
+        open_table: Callable[[Path, Table], SegmentWriter] = SegmentWriter,
+    ) -> None:
         self.folder = folder
         self.clock = clock
         self._facts = facts
         self._segment_s = segment_s
         self._lock = _lock(folder)
-        self._tables = {name: SegmentWriter(folder / "samples", table) for name, table in TABLES.items()}
+        self._tables = {name: open_table(folder / "samples", table) for name, table in TABLES.items()}
         self._queue: queue.SimpleQueue[_Item] = queue.SimpleQueue()
         self._held_rows = 0
         self._counting = threading.Lock()

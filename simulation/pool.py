@@ -7,7 +7,7 @@ job; the points that were finished are on the disk, and the same command goes on
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Lock, local
@@ -25,6 +25,10 @@ _RANKS: Final = ("OMPI_COMM_WORLD_RANK", "PMI_RANK")
 
 class MissingMpi(LabError):
     """The command was not started as an MPI job, or cannot take part in one."""
+
+
+Simulate = Callable[[Description, float, int], Simulated]
+"""Simulates a point of a description at a load with a seed."""
 
 
 class Pool(Protocol):
@@ -83,11 +87,12 @@ class _LocalPool:
 class _MpiPool:
     """The other processes of an MPI job."""
 
-    def __init__(self, executor: Executor) -> None:
+    def __init__(self, executor: Executor, simulate: Simulate) -> None:
         self._executor = executor
+        self._simulate = simulate
 
     def submit(self, description: Description, load: float, seed: int) -> Future[Simulated]:
-        return self._executor.submit(simulate_by_child, description, load, seed)
+        return self._executor.submit(self._simulate, description, load, seed)
 
 
 @contextmanager
@@ -103,10 +108,19 @@ def local_pool(jobs: int) -> Iterator[Pool]:
         pool.close()
 
 
+_child = Worker()
+
+
+def simulate_by_child(description: Description, load: float, seed: int) -> Simulated:
+    """Simulate a point in a child of this process, which is kept for the next one."""
+    return _child.point(description, load, seed)
+
+
 @contextmanager
-def mpi_pool() -> Iterator[Pool | None]:
+def mpi_pool(simulate: Simulate = simulate_by_child) -> Iterator[Pool | None]:
     """The processes of the MPI job that this process belongs to; each of them has to call this.
 
+    `simulate` is what they do with a point; a function that can be imported.
     The first process gets the pool. The others simulate until the first leaves the block, and get None. MissingMpi if
     there is no mpi4py, or no other process.
     """
@@ -124,7 +138,7 @@ def mpi_pool() -> Iterator[Pool | None]:
             "with mpirun -n 4, with the same MPI that mpi4py was made for."
         )
     with MPICommExecutor(MPI.COMM_WORLD, root=0) as executor:
-        yield None if executor is None else _MpiPool(executor)
+        yield None if executor is None else _MpiPool(executor, simulate)
 
 
 def mpi_processes() -> int:
@@ -135,11 +149,3 @@ def mpi_processes() -> int:
 def first_of_mpi() -> bool:
     """Whether this process is the first of its MPI job, by its environment; True outside of any."""
     return all(os.environ.get(key, "0") == "0" for key in _RANKS)
-
-
-_child = Worker()
-
-
-def simulate_by_child(description: Description, load: float, seed: int) -> Simulated:
-    """Simulate a point in a child of this process, which is kept for the next one."""
-    return _child.point(description, load, seed)

@@ -9,7 +9,8 @@ import contextlib
 import hashlib
 import json
 import os
-from dataclasses import astuple
+from collections.abc import Callable
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Self
 
@@ -25,11 +26,23 @@ _KEPT = 50
 """Changes that the history keeps, and as many again of runs, which make many."""
 
 
-def _root() -> Path:
+def _may_write(path: Path) -> bool:
+    return os.access(path, os.W_OK)
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What the user of this process is and may write, which decides where a lab's state is."""
+
+    root: bool = field(default_factory=lambda: os.geteuid() == 0)
+    may_write: Callable[[Path], bool] = _may_write
+
+
+def _root(rights: Rights) -> Path:
     named = os.environ.get("EEE_CONTROLLER_DIR")
     if named:
         return Path(named)
-    if os.geteuid() == 0 or os.access(_SYSTEM, os.W_OK):
+    if rights.root or rights.may_write(_SYSTEM):
         return _SYSTEM
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "eee-testbed"
 
@@ -43,13 +56,14 @@ class StateFolder:
     of an inventory has the same switches.
     """
 
-    def __init__(self, lab: str, folder: str = "", operand: str = "") -> None:
+    def __init__(self, lab: str, folder: str = "", operand: str = "", rights: Rights | None = None) -> None:
+        rights = rights or Rights()
         self.lab = lab
         self.operand = operand or lab
         self._of = str(Path(folder).resolve()) if folder else ""
-        self.path = self._chosen(_root() / lab)
-        shared = not os.environ.get("EEE_CONTROLLER_DIR") and os.access(_LOCKS, os.W_OK)
-        self.lock = _LOCKS / f"eee-testbed-{lab}.lock" if shared else _root() / lab / "lock"
+        self.path = self._chosen(_root(rights) / lab)
+        shared = not os.environ.get("EEE_CONTROLLER_DIR") and rights.may_write(_LOCKS)
+        self.lock = _LOCKS / f"eee-testbed-{lab}.lock" if shared else _root(rights) / lab / "lock"
 
     @classmethod
     def of(cls, lab: Lab) -> Self:

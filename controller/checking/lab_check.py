@@ -6,7 +6,7 @@ A device that does not answer is one line in the report; all others are still ch
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from controller.applying.observe import ask_switches
 from controller.applying.port_proof import PortProofs
@@ -16,10 +16,10 @@ from controller.checking.switch_check import Contact, SwitchReport, check_switch
 from controller.power.outlet_names import wrong_names
 from controller.power.outlets import Meter
 from controller.transports.hosts import Program, run_on_hosts
-from controller.transports.session import Connect
+from controller.transports.session import Connect, Session
 from controller.transports.switches import open_session
 from lab.errors import DeviceError, LabError
-from lab.model import End, Host, Lab, Strip
+from lab.model import End, Host, Lab, Strip, Switch
 
 _NODE_S: Final = 30.0
 
@@ -42,6 +42,13 @@ except FileNotFoundError:
     print(json.dumps(None))
 """,
 )
+
+
+class CheckSwitch(Protocol):
+    """Checks one switch; with `probe` it is also written to."""
+
+    def __call__(self, lab: Lab, switch: Switch, session: Session, *, probe: PortProofs | None) -> SwitchReport:
+        """What is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +80,7 @@ class LabReport:
 def check_lab(lab: Lab, *, probe: bool = False, connect: Connect = open_session) -> LabReport:
     """Reach every device. With `probe`, switches are also written to, as `controller.checking.capabilities` says."""
     node_contacts, node_problems = _check_nodes(lab)  # first, so that the switches learn the nodes' addresses
-    proofs = _proofs_of(lab) if probe else None
-    asked = ask_switches(lab, lambda switch, session: check_switch(lab, switch, session, probe=proofs), connect)
-    switches = {name: report for name, report in asked.items() if isinstance(report, SwitchReport)}
-    for switch in lab.switches:
-        failed = asked[switch.name]
-        if isinstance(failed, DeviceError):
-            where = f"{switch.address}:{switch.ssh_port}"
-            switches[switch.name] = SwitchReport((Contact(switch.name, "ssh", where, str(failed)),))
+    switches = check_switches(lab, probe=probe, connect=connect)
     strip_contacts, strip_problems = _check_strips(lab)
     sights = {name: report.sight for name, report in switches.items() if report.sight is not None}
     return LabReport(
@@ -96,6 +96,21 @@ def check_lab(lab: Lab, *, probe: bool = False, connect: Connect = open_session)
         node_problems=node_problems,
         strip_problems=strip_problems,
     )
+
+
+def check_switches(
+    lab: Lab, *, probe: bool, connect: Connect = open_session, check: CheckSwitch = check_switch
+) -> dict[str, SwitchReport]:
+    """What is found of each switch, by name; all are checked at once."""
+    proofs = _proofs_of(lab) if probe else None
+    asked = ask_switches(lab, lambda switch, session: check(lab, switch, session, probe=proofs), connect)
+    switches = {name: report for name, report in asked.items() if isinstance(report, SwitchReport)}
+    for switch in lab.switches:
+        failed = asked[switch.name]
+        if isinstance(failed, DeviceError):
+            where = f"{switch.address}:{switch.ssh_port}"
+            switches[switch.name] = SwitchReport((Contact(switch.name, "ssh", where, str(failed)),))
+    return switches
 
 
 def _proofs_of(lab: Lab) -> PortProofs:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import Final
 
-from controller.applying.actuation import Waiting, waiting_within
+from controller.applying.actuation import Waiting, Watcher, waiting_within
 from controller.applying.apply import Applicable, Options, apply, require_rest
 from controller.applying.journal import Journal, read_journal
 from controller.applying.lock import Lock
@@ -63,6 +63,9 @@ class LabController:
 
     waiting: Waiting = nullcontext
     """What is entered while links come up and settle, which nobody times."""
+
+    watch_ports: Watcher = seldom
+    """Watches ports of a switch that are to come up."""
 
     stop: Stop = field(default_factory=Stop)
     restored: bool = True
@@ -351,7 +354,7 @@ class LabController:
                 continue
 
     def _await_ports(self, name: str, ports: Sequence[str]) -> None:
-        with seldom(self.lab.switch(name), ports) as watch:
+        with self.watch_ports(self.lab.switch(name), ports) as watch:
             for port in ports:
                 if not watch.is_up(port) and watch.wait_for(port, up=True, timeout_s=_UP_WITHIN_S) is None:
                     raise DeviceError(

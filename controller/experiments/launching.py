@@ -34,8 +34,6 @@ from lab.model import Host, Lab
 
 _GREETING_TIMEOUT_S: Final = 30.0
 _RELEASE_TIMEOUT_S: Final = 20.0
-_LINGER_S: Final = 20.0
-_HEARTBEAT_S: Final = 2.0
 _AT_ONCE: Final = 16
 _OUTPUT: Final = "program.out"
 _ERRORS: Final = "program.err"
@@ -99,6 +97,14 @@ class _OutputFile:
         return _text(b"".join(self._pieces))
 
 
+@dataclass(frozen=True, slots=True)
+class Keepalive:
+    """How often a keeper hears from here, and after how long a silence it ends its job, s."""
+
+    every_s: float = 2.0
+    linger_s: float = 20.0
+
+
 @dataclass(slots=True)
 class _Window:
     begun_ns: int = 0
@@ -119,6 +125,7 @@ class _Job:
     traffic: bool
     now: Now
     timed: contextlib.AbstractContextManager[object]
+    keepalive: Keepalive
     name: str = field(default_factory=lambda: secrets.token_hex(8))
 
 
@@ -133,6 +140,7 @@ def launch(
     traffic: bool = False,
     now: Now = time.time_ns,
     timed: contextlib.AbstractContextManager[object] | None = None,
+    keepalive: Keepalive = Keepalive(),
 ) -> Launched:
     """Run a program on nodes of the lab; its output goes to `folder`, which is created if missing.
 
@@ -153,7 +161,9 @@ def launch(
     output, errors = _OutputFile(folder / _OUTPUT), _OutputFile(folder / _ERRORS)
     monitored_too = traffic and launch_spec.monitored
     timed = contextlib.nullcontext() if timed is None else timed
-    job = _Job(program.name, launch_spec, placement, hosts, timeout_s, output, errors, monitored_too, now, timed)
+    job = _Job(
+        program.name, launch_spec, placement, hosts, timeout_s, output, errors, monitored_too, now, timed, keepalive
+    )
     with job.output, job.errors:
         window, fetched, facts_of = asyncio.run(_run(job))
     text = job.output.text
@@ -252,7 +262,7 @@ async def _keepers(job: _Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], di
             async with free:
                 await stack.enter_async_context(session)
                 answer = await _start_keeper(job, session)
-                heartbeats.append(asyncio.create_task(_send_heartbeats(session)))
+                heartbeats.append(asyncio.create_task(_send_heartbeats(session, job.keepalive.every_s)))
                 return answer
 
         try:
@@ -265,10 +275,10 @@ async def _keepers(job: _Job) -> AsyncIterator[tuple[tuple[NodeSession, ...], di
             await _cancel(heartbeats)
 
 
-async def _send_heartbeats(session: NodeSession) -> None:
+async def _send_heartbeats(session: NodeSession, every_s: float) -> None:
     """Let a keeper hear from here until cancelled."""
     while True:
-        await asyncio.sleep(_HEARTBEAT_S)
+        await asyncio.sleep(every_s)
         await session.send(None)
 
 
@@ -278,7 +288,7 @@ async def _start_keeper(job: _Job, session: NodeSession) -> Json:
     files = {name: base64.b64encode(data).decode() for name, data in {**job.launch.files, **counter}.items()}
     commands = [word for word in (job.launch.argv[0], *job.launch.commands, "mpirun", "orted") if word not in files]
     greeting = {"job": job.name, "files": files, "commands": commands, "modules": list(job.launch.modules)}
-    await session.send({**greeting, "prepare": list(prepare), "linger_s": _LINGER_S})
+    await session.send({**greeting, "prepare": list(prepare), "linger_s": job.keepalive.linger_s})
     try:
         async with asyncio.timeout(_GREETING_TIMEOUT_S):
             return await session.answer()

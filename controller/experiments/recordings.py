@@ -4,7 +4,7 @@ Every recorder starts before the trial begins and stops after it has ended; read
 window. If a recorder lacks a right (CAP_NET_RAW), the trial fails with a sentence that says how to grant it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,15 +20,21 @@ _FINE: Final = ("--every-s", "0.02", "--share", "0.002")
 """Fine enough to separate the gaps within a program's loop from those at its start and end."""
 
 
-def require_rights(hosts: Sequence[Host], options: Recordings) -> None:
+Recorder = Callable[[Host, str, Sequence[str], Callable[[bytes], None], str], AgentStream]
+"""Makes an agent's stream of a host, an agent, its words, what takes its lines, and its user."""
+
+
+def require_rights(hosts: Sequence[Host], options: Recordings, recorder: Recorder = AgentStream) -> None:
     """Before anything else begins: start all recorders once, and end them. DeviceError if one lacks a right."""
     if options.gaps or options.nodes:
-        with TemporaryDirectory(prefix="eee-recordings-") as folder, recording(hosts, options, Path(folder)):
+        with TemporaryDirectory(prefix="eee-recordings-") as folder, recording(hosts, options, Path(folder), recorder):
             pass
 
 
 @contextmanager
-def recording(hosts: Sequence[Host], options: Recordings, folder: Path) -> Iterator[None]:
+def recording(
+    hosts: Sequence[Host], options: Recordings, folder: Path, recorder: Recorder = AgentStream
+) -> Iterator[None]:
     """Record on hosts while in the context, which begins when all recorders run; DeviceError if one fails."""
     with ExitStack() as files:
         streams = []
@@ -39,7 +45,7 @@ def recording(hosts: Sequence[Host], options: Recordings, folder: Path) -> Itera
             ):
                 if enabled:
                     file = files.enter_context(RawFile(folder / f"{name}-{host.name}.jsonl"))
-                    streams.append(AgentStream(host, agent, [host.interface, *arguments], file.append, options.user))
+                    streams.append(recorder(host, agent, [host.interface, *arguments], file.append, options.user))
         with at_once(streams, _await):
             yield
 

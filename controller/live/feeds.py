@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from controller.applying.observe import ask_switches, read_eee
-from controller.collecting.collect import Collector, Sink
+from controller.collecting.collect import Collector, Sink, Timed
 from controller.collecting.lab_sources import LPI_PERIOD_S, PERIOD_S, sources_of
 from controller.live.export.attach import Views
 from controller.live.state.live_state import LiveState
@@ -101,7 +101,7 @@ def _ask_eee(lab: Lab) -> Eee:
 class LabFeed:
     """Samples a lab in memory until `close`. Reads EEE settings from the switches' command lines.
 
-    `eee_every_s` 0: without EEE settings. `ask_eee` is the seam for tests.
+    `eee_every_s` 0: without EEE settings. `sources` are sampled instead of the lab's own; `ask_eee` reads settings.
     """
 
     def __init__(
@@ -112,6 +112,7 @@ class LabFeed:
         period_s: float = PERIOD_S,
         lpi_period_s: float = LPI_PERIOD_S,
         eee_every_s: float = _EEE_EVERY_S,
+        sources: Sequence[Timed] | None = None,
         ask_eee: Callable[[Lab], Eee] = _ask_eee,
     ) -> None:
         self._lab = lab
@@ -122,7 +123,8 @@ class LabFeed:
         self._ask = ask_eee
         self._eee: queue.SimpleQueue[Eee] = queue.SimpleQueue()
         sinks: tuple[Sink, ...] = ()
-        self._collector = Collector(sources_of(lab, period_s=period_s, lpi_period_s=lpi_period_s), self._memory, sinks)
+        sampled = sources_of(lab, period_s=period_s, lpi_period_s=lpi_period_s) if sources is None else sources
+        self._collector = Collector(sampled, self._memory, sinks)
         self._collector.start()
         self._asker = threading.Thread(target=self._keep_asking, args=(eee_every_s,), name="ask for EEE", daemon=True)
         if eee_every_s:

@@ -6,7 +6,7 @@ price of the time in which it settles each time.
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -17,7 +17,7 @@ from controller.experiments.lab_controller import LabController
 from controller.experiments.measuring import Measured
 from controller.experiments.signal_handling import SignalHandling
 from controller.planning.routing_options import management_of
-from controller.regulating.epoch_counters import EpochCounters
+from controller.regulating.epoch_counters import EpochCounters, Place
 from controller.regulating.loop import ClosedLoop
 from controller.regulating.looped_network import LoopedNetwork
 from controller.regulating.slowdown import RunTimes, time_of
@@ -33,9 +33,13 @@ RunOnce = Callable[[int], Measured]
 
 
 class LoopsInTrials:
-    """Closed loops beside trials, one at a time: `controller.experiments.running.TrialLoops`."""
+    """Closed loops beside trials, one at a time: `controller.experiments.running.TrialLoops`.
 
-    def __init__(self) -> None:
+    `make_counters` makes what counts a loop's epochs, of the places of its links.
+    """
+
+    def __init__(self, make_counters: Callable[[Iterable[Place]], EpochCounters] = EpochCounters) -> None:
+        self._make_counters = make_counters
         self._counters: EpochCounters | None = None
 
     def take(self, batch: Batch) -> None:
@@ -61,7 +65,7 @@ class LoopsInTrials:
         """
         network = LoopedNetwork.of(controller.lab, controller.home, management_of(controller.lab, None), level.hub)
         network.require_counters([state.name for state in collector.states])
-        self._counters = counters = EpochCounters(network.places())
+        self._counters = counters = self._make_counters(network.places())
         settings = Settings(level.high_water_mark, level.deactivation_epochs, level.max_slowdown)
         loop = ClosedLoop(network, controller, counters, settings, level.epoch_s, collector.check)
         thread = threading.Thread(target=loop.run, name="closed loop")

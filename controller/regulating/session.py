@@ -6,7 +6,7 @@ shows this one. The loop has a thread of its own; a program, a wait and signals 
 
 import statistics
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.experiments.blocks import Slot
 from controller.experiments.experiment import LOOP_SAMPLES, Experiment
 from controller.experiments.lab_controller import LabController
-from controller.experiments.measuring import await_reach, begun_of, hosts_of, measure
+from controller.experiments.measuring import Measured, await_reach, begun_of, hosts_of, measure
 from controller.experiments.recordings import require_rights
 from controller.experiments.run_progress import RunProgress
 from controller.experiments.session import CLOSED_LOOP, RunOptions, validated_lab, warn_of_another
@@ -33,9 +33,10 @@ from controller.regulating.loop import ClosedLoop
 from controller.regulating.looped_network import LoopedNetwork
 from controller.regulating.slowdown import RunTimes, time_of
 from lab.errors import LabError, RollbackFailed, RunFolderFailed
-from lab.model import Lab
+from lab.model import Host, Lab
 from lab.yaml_source import YamlSource
 from record.event_kinds import EventKind
+from record.run_clock import RunClock
 from record.store import Run
 from record.trial_events import TrialEnded, TrialState, trial_folder
 from regulation.closed_loop import LinkState, Settings
@@ -122,6 +123,14 @@ def run_loop(experiment: Experiment, source: YamlSource, options: LoopOptions, r
     return result
 
 
+@dataclass(frozen=True, slots=True)
+class Nodes:
+    """How a session uses the nodes: it waits until they reach each other, and runs the program once in a trial."""
+
+    await_reach: Callable[[Sequence[Host]], None] = await_reach
+    measure: Callable[[Experiment, Lab, Slot, Path, RunClock], Measured] = measure
+
+
 @dataclass
 class LoopSession:
     """One loop in progress, in the main thread."""
@@ -134,6 +143,7 @@ class LoopSession:
     signals: SignalHandling
     options: LoopOptions
     run_options: RunOptions
+    nodes: Nodes = Nodes()
     loop: ClosedLoop | None = None
     thread: threading.Thread | None = None
     interrupted: bool = False
@@ -222,7 +232,7 @@ class LoopSession:
             self.progress.say("the loop regulates the lab; Ctrl-C ends it")
             loop.ended.wait(for_s)
             return
-        await_reach(hosts_of(self.experiment, self.lab, Slot(0, 0, 0, {})))
+        self.nodes.await_reach(hosts_of(self.experiment, self.lab, Slot(0, 0, 0, {})))
         number = failures = 0
         while not loop.ended.is_set() and (end_ns is None or clock.now_ns() < end_ns):
             ended = self._trial(number)
@@ -251,7 +261,8 @@ class LoopSession:
         from_ns = self.run.clock.now_ns()
         ended = TrialEnded(number, "failed", "it was cut short", from_ns, from_ns)
         try:
-            done = measure(self.experiment, self.lab, slot, trial_folder(self.run.folder, number), self.run.clock)
+            folder = trial_folder(self.run.folder, number)
+            done = self.nodes.measure(self.experiment, self.lab, slot, folder, self.run.clock)
             state: TrialState = "invalid" if done.why else "valid"
             answer = done.answer_right, done.figures, done.loop_ns
             ended = TrialEnded(number, state, done.why, done.begun_ns, done.ended_ns, *answer)

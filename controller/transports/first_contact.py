@@ -180,9 +180,8 @@ def _trusting(way: Way, key: paramiko.PKey | None) -> Iterator[str]:
 
 def _made(device: str, netmiko_type: str, way: Way, login: Account, known: str) -> Any:
     """Netmiko's object for the family, over any kind of line; nothing is opened yet."""
-    suffix = "" if way.kind == "ssh" else f"_{way.kind}"
     common: dict[str, Any] = {
-        "device_type": netmiko_type + suffix,
+        "device_type": netmiko_type + ("_telnet" if way.kind == "telnet" else ""),
         "username": login.user,
         "password": login.password,
         "secret": login.password,
@@ -191,21 +190,30 @@ def _made(device: str, netmiko_type: str, way: Way, login: Account, known: str) 
         "banner_timeout": PATIENCE_S,
         "auto_connect": False,
     }
-    if way.kind == "serial":
-        # netmiko takes devices by the names that the system lists, and no links to them.
-        common["serial_settings"] = {"port": os.path.realpath(way.where), "baudrate": way.baud}
-    else:
-        common |= {"host": way.where, "port": way.tcp_port}
     if way.kind == "ssh":
         common |= {"ssh_strict": True, "alt_host_keys": True, "alt_key_file": known}
-    try:
-        # The family's class, whatever the line: netmiko has most families' for SSH alone.
-        line = netmiko.ssh_dispatcher(netmiko_type)(**common)
-    except ValueError as error:
-        raise Unreachable(device, f"{way.where} is no serial port of this machine: name another.") from error
+    if way.kind == "serial" and not _is_terminal(way.where):
+        raise Unreachable(device, f"{way.where} is no serial port of this machine: name another.")
+    # The family's class, whatever the line: netmiko has most families' for SSH alone.
+    line = netmiko.ssh_dispatcher(netmiko_type)(host=way.where, port=way.tcp_port, **common)
+    if way.kind == "serial":
+        # Its constructor takes ports that the system lists: neither links nor what a console server's client offers.
+        line.protocol = way.kind
+        line.serial_settings |= {"port": way.where, "baudrate": way.baud}
     for handler in ("special_login_handler", "telnet_login", "serial_login"):
         setattr(line, handler, _nothing)
     return line
+
+
+def _is_terminal(path: str) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return os.isatty(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def _nothing(*_: Any, **__: Any) -> str:

@@ -8,9 +8,11 @@ import polars as pl
 
 from analysis.programs.profile_reading import time_of
 from benchmarks.program import Placement
+from controller.experiments.session import RunResult
 from controller.experiments.traffic import read_traffic
 from controller.model.state import State
 from controller.planning.regulated import senders_of, trunks_on
+from eeectl.run_output import print_result
 from lab.errors import LabError
 from lab.model import Lab
 from lab.topology import Topology
@@ -30,6 +32,13 @@ class PreRun:
     byte_by_pair: HostBytes
     time_s: float
     note: str
+
+
+def ended_early(done: RunResult, *, as_json: bool) -> int | None:
+    """The exit status of a command whose pre-run was stopped, failed or has no valid trial; None if it goes on."""
+    if done.outcome.valid and done.outcome.complete:
+        return None
+    return print_result(done, as_json=as_json)
 
 
 def traffic_in(folder: Path, lab: Lab, state: State, source: Source) -> PreRun:

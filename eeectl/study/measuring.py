@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from analysis.calibration import Calibration, PowerPart, save_calibration
-from analysis.fit_runs import Part, fit_runs
+from analysis.fit_runs import FitResult, Part, fit_runs
 from analysis.interval import NotEnoughData
 from analysis.links.probe_design import about_edge
 from analysis.power.preflight import meter_precisions
@@ -47,6 +47,9 @@ _NORMAL_95: Final = 1.96
 Commands = Callable[..., int]
 """Runs `eeectl` with some words; returns its exit status."""
 
+Fit = Callable[[Sequence[RunSamples], Calibration | None, Sequence[Part]], FitResult]
+"""Fits parts of a calibration to runs, with what is known already."""
+
 
 @dataclass
 class Measuring:
@@ -57,6 +60,7 @@ class Measuring:
     run_eeectl: Commands
     clock: Callable[[], float]
     console: Console
+    fit_runs: Fit = fit_runs
     missing: bool = field(default=False, init=False)
     """Whether a run ended with trials missing."""
     _begun_s: float = field(default=0.0, init=False)
@@ -165,7 +169,7 @@ class Measuring:
         if known is not None:
             known = known.model_copy(update={"links": {}} if part == "links" else {"power": PowerPart()})
         try:
-            result = fit_runs(runs, known, [part])
+            result = self.fit_runs(runs, known, [part])
         except NotEnoughData as error:
             self._found, self._failures[part] = known, (str(error),)
         else:
@@ -177,7 +181,7 @@ class Measuring:
         failures = [sentence for part in self._failures.values() for sentence in part]
         known = self._found
         try:
-            found = fit_runs([RunSamples(path) for path in self.folder.all_runs()], known, ["run-time"])
+            found = self.fit_runs([RunSamples(path) for path in self.folder.all_runs()], known, ["run-time"])
         except NotEnoughData as error:
             failures.append(str(error))
         else:

@@ -25,8 +25,8 @@ from eeectl.regulation.choosing import Method, Options, Peak, Traffic, choose, p
 from eeectl.regulation.comparison import FACT, Comparison
 from eeectl.regulation.measured import end, resume_regulation, show_table
 from eeectl.regulation.outcome import FACTOR, LOOPED
-from eeectl.regulation.pre_run import Source, traffic_in
-from eeectl.run_output import agreement, print_result
+from eeectl.regulation.pre_run import Source, ended_early, traffic_in
+from eeectl.run_output import agreement
 from eeectl.set_options import pairs, value
 from lab.errors import LabError
 from lab.yaml_source import YamlSource
@@ -157,9 +157,9 @@ def regulate(
     if pre_run is None:
         smaller = {name: value(text) for name, text in pairs(pre_values, "--pre-set count=10")}
         done = _pre_run(program, {**parameters, **smaller}, traffic, options, quiet=as_json)
-        if not (done.outcome.valid and done.outcome.complete):
-            return print_result(done, as_json=as_json)
-        pre_run = done.folder
+        ended, pre_run = ended_early(done, as_json=as_json), done.folder
+        if ended is not None:
+            return ended
     state = observe_lab(lab)
     counted = traffic_in(pre_run, lab, state, traffic)
     sent = Traffic.of(lab, state, counted.byte_by_pair)

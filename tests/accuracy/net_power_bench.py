@@ -138,12 +138,12 @@ def published_of(model: Mapping[str, Any], kind: str) -> Mapping[int, Any]:
     return {}
 
 
-def main() -> None:
+def main(words: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--months", nargs="*", default=[], help="such as 2024-04; default: all")
     parser.add_argument("--no-traffic", action="store_true", help="leave the snake tests out")
-    given = parser.parse_args()
+    given = parser.parse_args(words)
     yaml, result = YAML(typ="safe"), []
     for path in sorted(given.folder.glob("*/power_data.yml")):
         every = [one for one in readings(yaml.load(path)) if not (given.no_traffic and one.stage == "snake")]

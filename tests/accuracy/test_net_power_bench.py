@@ -1,7 +1,6 @@
 """The comparison with other people's routers, on a router whose powers are known."""
 
 import json
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -47,11 +46,10 @@ def _write(folder: Path) -> None:
 
 
 def test_a_known_routers_powers_are_found_in_the_conventions_of_its_authors(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _write(tmp_path / "toy")
-    monkeypatch.setattr(sys, "argv", ["net_power_bench", str(tmp_path)])
-    net_power_bench.main()
+    net_power_bench.main([str(tmp_path)])
     (router,) = json.loads(capsys.readouterr().out)
     assert {row["parameter"] for row in router["parameters"]} == set(TRUTH)
     for row in router["parameters"]:

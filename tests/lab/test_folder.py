@@ -1,7 +1,6 @@
 """Inventories: the shipped ones are what they promise, wrong ones are refused with every mistake and its place."""
 
 import importlib.util
-import os
 import re
 import shutil
 from collections import Counter

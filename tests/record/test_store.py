@@ -7,7 +7,7 @@ import subprocess
 import sys
 import textwrap
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -20,6 +20,7 @@ from record.samples import RunSamples, increments
 from record.segments import SegmentWriter, read_table
 from record.store import Run, read_events, read_facts
 from tests.support import ROOT
+from tests.support.needs import needs_root
 
 
 def _watts(tick: int, watts: list[float | None]) -> Batch:
@@ -189,8 +190,7 @@ def test_a_folder_that_is_not_a_runs_is_refused(tmp_path: Path) -> None:
 
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    if os.geteuid() != 0:
-        pytest.skip("mounting a small file system needs root")
+    needs_root("mounting a small file system")
     disk = tmp_path / "disk"
     disk.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", str(disk)], check=True)
@@ -238,20 +238,20 @@ def test_a_disk_that_stays_full_is_one_error_and_what_was_written_is_readable(ti
     assert seen == _expected(len(seen) // 2)
 
 
-def test_too_many_waiting_rows_end_a_run(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("record.store._HELD_ROWS", 10)
-    big = Batch("watts", 11, {"strip": "pdu1", "outlet": list(range(11))})
-    real, gate = SegmentWriter.append, threading.Event()
+def test_too_many_waiting_rows_end_a_run(tmp_path: Path) -> None:
+    gate = threading.Event()
 
-    def slow(self: SegmentWriter, batches: list[Batch]) -> None:
-        gate.wait(10.0)
-        real(self, batches)
+    class Slow(SegmentWriter):
+        def append(self, batches: Sequence[Batch]) -> None:
+            gate.wait(10.0)
+            super().append(batches)
 
-    monkeypatch.setattr(SegmentWriter, "append", slow)
-    run.append(big)
-    with pytest.raises(RunFolderFailed, match="too slow"):
+    big = Batch("watts", 1_000_001, {"strip": "pdu1", "outlet": 1})
+    with Run.create(tmp_path, "slow", {}, open_table=Slow) as run:
         run.append(big)
-    gate.set()
+        with pytest.raises(RunFolderFailed, match="too slow"):
+            run.append(big)
+        gate.set()
 
 
 # -- differences

@@ -1,7 +1,6 @@
 """Sweeps over MPI, with mpirun on this machine (shared memory and loopback): the same bytes as without it."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Final
 import pytest
 
 from eeectl.cli import run as eeectl
+from tests.support.needs import lacking, needs
 
 _FILE: Final = """\
 name: ring
@@ -24,13 +24,11 @@ precision: {within_percent: 5, batch_cycles: 50}
 _RANKS: Final = """\
 import os, signal, sys
 from pathlib import Path
-from simulation import worker
 from simulation.description_file import read_description
 from simulation.pool import mpi_pool
 from simulation.results import Results
 from simulation.sweep import simulate
-
-serve = worker._serve
+from simulation.worker import Worker, serve
 
 def die_once(here):
     try:
@@ -40,10 +38,13 @@ def die_once(here):
     here.recv()
     os.kill(os.getpid(), signal.SIGKILL)
 
-worker._serve = die_once
+child = Worker(die_once)
+
+def by_child(description, load, seed):
+    return child.point(description, load, seed)
 
 if __name__ == "__main__":
-    with mpi_pool() as pool:
+    with mpi_pool(by_child) as pool:
         if pool is not None:
             description = read_description(Path("ring.yaml"))
             simulate(description, Results(Path(sys.argv[1]), description), pool, lambda one: print("lost", one.lost))
@@ -58,9 +59,11 @@ def _mpi4py() -> Path | None:
     return system if any(here in one.name for one in system.glob("MPI.*.so")) else None
 
 
-pytestmark = pytest.mark.skipif(
-    shutil.which("mpirun") is None or _mpi4py() is None, reason="no mpirun, or no mpi4py for this Python"
-)
+@pytest.fixture(autouse=True, scope="module")
+def _tools() -> None:
+    needs("mpirun")
+    if _mpi4py() is None:
+        lacking("Debian's mpi4py is not for this version of Python")
 
 
 @pytest.fixture

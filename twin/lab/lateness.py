@@ -2,8 +2,9 @@
 
 import contextlib
 import os
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from eee_engine import read_lab_clock
 
@@ -15,23 +16,57 @@ _SAME_RATE: Final = 0.005
 _FAST: Final = 2.0
 
 
+class Daemon(Protocol):
+    """What a running lab answers; LabError if it no longer runs."""
+
+    def order(self, do: str, **arguments: Any) -> Any:
+        """Send a request and return the answer."""
+
+    def clock(self) -> tuple[str, int, int]:
+        """The rate of the lab's clock, lab time and the wall's, ns; without a clock the wall's pace."""
+
+    def wall_s(self) -> float:
+        """The wall's monotonic time, s."""
+
+
+@dataclass(frozen=True, slots=True)
+class DaemonOf:
+    """The daemon of a lab, by the lab's name."""
+
+    lab: str
+
+    def order(self, do: str, **arguments: Any) -> Any:
+        """Send a request and return the answer."""
+        return labs.order(self.lab, do, **arguments)
+
+    def clock(self) -> tuple[str, int, int]:
+        """The rate of the lab's clock, lab time and the wall's, ns; without a clock the wall's pace."""
+        page = StateDir(self.lab) / CLOCK
+        return read_lab_clock(page) if page.exists() else ("1", 0, 0)
+
+    def wall_s(self) -> float:
+        """The wall's monotonic time, s."""
+        return labs.wall_s(self.lab)
+
+
 class Lateness:
     """Lateness of a running lab's frames since `begin`. LabError if the lab no longer runs.
 
-    This process measures in the lab from now on: a lab that sets its own rate goes at the wall's pace between trials.
+    A process measures in the lab from now on: a lab that sets its own rate goes at the wall's pace between trials.
     """
 
-    def __init__(self, lab: str) -> None:
-        self._lab = lab
-        labs.order(lab, "work", process=os.getpid())
+    def __init__(self, daemon: Daemon, process: int) -> None:
+        self._daemon = daemon
+        self._process = process
+        daemon.order("work", process=process)
         self._before = self._counts()
-        self._times_ns = self._clock()[1:]
+        self._times_ns = self._daemon.clock()[1:]
 
     @classmethod
     def of(cls, lab: str) -> "Lateness | None":
-        """Make one for a lab by its name; None if no such virtual lab runs here."""
+        """Make one for this process and a lab by its name; None if no such virtual lab runs here."""
         try:
-            return cls(lab)
+            return cls(DaemonOf(lab), os.getpid())
         except LabError:
             return None
 
@@ -40,9 +75,9 @@ class Lateness:
 
         A process that ends lets go of it.
         """
-        labs.order(self._lab, "begin_trial", process=os.getpid(), timed=timed)
+        self._daemon.order("begin_trial", process=self._process, timed=timed)
         self._before = self._counts()
-        self._times_ns = self._clock()[1:]
+        self._times_ns = self._daemon.clock()[1:]
 
     def end(self) -> float | None:
         """The trial has ended: the lab's rate is free again.
@@ -51,7 +86,7 @@ class Lateness:
         Its frames were (99 % of them less), or its processes waited for a processor at a time, for so long.
         """
         with contextlib.suppress(LabError):  # a lab that has gone holds nothing
-            late_us: float | None = labs.order(self._lab, "end_trial")
+            late_us: float | None = self._daemon.order("end_trial")
             return late_us
         return None
 
@@ -61,7 +96,7 @@ class Lateness:
         Where it has changed since `begin`, the mean, such as "0.08 times the wall's pace on average"; in whole times
         where that is fast, as then nobody times anything, and a run need not say each small change.
         """
-        rate, lab_ns, wall_ns = self._clock()
+        rate, lab_ns, wall_ns = self._daemon.clock()
         lab_before_ns, wall_before_ns = self._times_ns
         if wall_ns > wall_before_ns:
             mean = (lab_ns - lab_before_ns) / (wall_ns - wall_before_ns)
@@ -72,12 +107,7 @@ class Lateness:
 
     def wall_s(self) -> float:
         """The wall's monotonic time, s."""
-        return labs.wall_s(self._lab)
-
-    def _clock(self) -> tuple[str, int, int]:
-        """The rate of the lab's clock, lab time and the wall's, ns; without a clock the wall's pace."""
-        page = StateDir(self._lab) / CLOCK
-        return read_lab_clock(page) if page.exists() else ("1", 0, 0)
+        return self._daemon.wall_s()
 
     def late_us(self, limit_us: float, share: float) -> float | None:
         """A lateness that more than `share` of the frames exceeded, if it is over the limit; else None.
@@ -98,4 +128,4 @@ class Lateness:
         return None
 
     def _counts(self) -> dict[str, Any]:
-        return dict(labs.order(self._lab, "truth")["engine"]["lateness"])
+        return dict(self._daemon.order("truth")["engine"]["lateness"])

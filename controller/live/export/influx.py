@@ -27,9 +27,7 @@ from record.sample_tables import TABLES, Batch
 
 _HELD_BATCHES: Final = 36_000  # an hour of ten devices
 _LINES: Final = 5_000  # of one request, what InfluxDB's documentation advises
-_FLUSH_S: Final = 1.0
 _TIMEOUT_S: Final = 5.0
-_PAUSES_S: Final = (1.0, 2.0, 5.0, 10.0, 30.0)
 _INVALID: Final = frozenset({400, 413, 422})
 _TAG_ESCAPES: Final = str.maketrans({",": r"\,", "=": r"\=", " ": r"\ "})
 _LABELS: Final = {"ports": ("switch", "port"), "watts": ("strip", "outlet", "feeds"), "lpi": ("switch", "port")}
@@ -93,10 +91,29 @@ def _field(name: str, value: object) -> str:
     return ""
 
 
+@dataclass(frozen=True, slots=True)
+class WritePace:
+    """How long to wait between two requests, s, and after the first, second, ... failure in a row."""
+
+    every_s: float = 1.0
+    after_failures_s: tuple[float, ...] = (1.0, 2.0, 5.0, 10.0, 30.0)
+
+    def pause_s(self, failures: int) -> float:
+        """The pause after so many failures in a row."""
+        return self.after_failures_s[min(failures, len(self.after_failures_s)) - 1] if failures else self.every_s
+
+
 class InfluxWriter:
     """Writes batches and lines in a thread of its own, until `close`."""
 
-    def __init__(self, target: InfluxTarget, tags: Mapping[str, str], *, held_batches: int = _HELD_BATCHES) -> None:
+    def __init__(
+        self,
+        target: InfluxTarget,
+        tags: Mapping[str, str],
+        *,
+        held_batches: int = _HELD_BATCHES,
+        pace: WritePace = WritePace(),
+    ) -> None:
         parts = urllib.parse.urlsplit(target.url)
         if parts.scheme not in {"http", "https"} or not parts.hostname:
             raise LabError(f"invalid address '{target.url}' of a server: write http://HOST:PORT.")
@@ -107,6 +124,7 @@ class InfluxWriter:
         if target.token:
             self._headers["Authorization"] = f"Token {read_secret(target.token, target.url)}"
         self._tags = dict(tags)
+        self._pace = pace
         self._held: deque[Batch | str] = deque(maxlen=held_batches)
         self._lock = threading.Lock()
         self._ending = threading.Event()
@@ -132,8 +150,7 @@ class InfluxWriter:
     def _write(self) -> None:
         failures = 0
         while True:
-            pause_s = _PAUSES_S[min(failures, len(_PAUSES_S)) - 1] if failures else _FLUSH_S
-            ending = self._ending.wait(pause_s)
+            ending = self._ending.wait(self._pace.pause_s(failures))
             while (failed := self._write_some()) is False:
                 failures = 0
             failures = failures + 1 if failed else 0

@@ -6,12 +6,8 @@ from pathlib import Path
 import pytest
 
 from analysis.interval import NotEnoughData
-from analysis.links.eee_policy import PolicyFit, fit_policy
-from analysis.links.fit_links import fit_links
-from analysis.links.policy_likelihood import Known
+from analysis.links.fit_links import _fitted, fit_links
 from analysis.links.probed_path import EEE_FILE, probed_path
-from analysis.links.probes import Probes
-from analysis.links.sleep_path import SleepPath
 from lab.folder import find_lab, load_lab
 from record.samples import RunSamples
 from tests.support.measured.synthetic_run import BASE_NS, WAKE_US, Writer, echoes_text, write_run
@@ -45,22 +41,16 @@ def test_a_policy_is_claimed_against_the_same_path_with_eee_off(tmp_path: Path) 
     assert link.path_wake_us.low <= 2 * WAKE_US <= link.path_wake_us.high
 
 
-def test_a_pair_without_new_echoes_is_not_fitted_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pair_without_new_echoes_is_not_fitted_again(tmp_path: Path) -> None:
     shown, off = _shown(active=True), ("off", "off", _shown(active=None, enabled=False))
     both = _run(tmp_path, "both", ("on", "on", shown), off)
-    fitted: list[int] = []
-
-    def counted(probes: Probes, path: SleepPath, awake: Probes | None, *, known: Known | None) -> PolicyFit:
-        fitted.append(len(probes.sent_us))
-        return fit_policy(probes, path, awake, known=known)
-
-    monkeypatch.setattr("analysis.links.fit_links.fit_policy", counted)
+    before = _fitted.cache_info().misses
     first, _ = fit_links(both)
     again, _ = fit_links(both)
     assert again == first
-    assert len(fitted) == 1
+    assert _fitted.cache_info().misses == before + 1
     fit_links(_run(tmp_path, "more", ("on", "on", shown), off))
-    assert len(fitted) == 2
+    assert _fitted.cache_info().misses == before + 2
 
 
 def test_without_echoes_with_eee_off_nothing_is_claimed(tmp_path: Path) -> None:

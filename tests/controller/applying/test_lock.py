@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from controller.applying.lock import Lock, holder_of
-from controller.applying.statefolder import StateFolder
+from controller.applying.statefolder import Rights, StateFolder
 from lab.errors import LabError
 
 
@@ -66,11 +66,12 @@ def test_a_folder_that_cannot_be_created_is_reported_in_one_sentence(
 def test_root_and_others_have_their_own_folder_and_one_lock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("EEE_CONTROLLER_DIR")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(os, "access", lambda path, _: str(path) == "/run/lock")
-    mine = StateFolder("toys")
-    monkeypatch.setattr(os, "geteuid", lambda: 0)
-    roots = StateFolder("toys")
+
+    def locks_alone(path: Path) -> bool:
+        return path == Path("/run/lock")
+
+    mine = StateFolder("toys", rights=Rights(root=False, may_write=locks_alone))
+    roots = StateFolder("toys", rights=Rights(root=True, may_write=locks_alone))
     assert mine.path == tmp_path / "eee-testbed" / "toys"
     assert roots.path == Path("/var/lib/eee-testbed/toys")
     assert mine.lock == roots.lock == Path("/run/lock/eee-testbed-toys.lock")

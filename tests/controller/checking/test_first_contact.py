@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import netmiko.base_connection
 import paramiko
 import pytest
 
@@ -154,10 +153,8 @@ def test_a_forced_change_of_the_password_is_answered_with_the_inventorys(
 
 
 def test_a_serial_console_asks_for_nobody_and_its_switchs_key_is_asked_about(
-    lab: Lab, wanted: Callable[[SwitchFamily], Switch], monkeypatch: pytest.MonkeyPatch
+    lab: Lab, wanted: Callable[[SwitchFamily], Switch]
 ) -> None:
-    # netmiko takes serial devices only that the machine lists; a pseudo-terminal is none.
-    monkeypatch.setattr(netmiko.base_connection, "check_serial_port", lambda name: name)
     auth, privacy = "maplesyrup", "pancakes4u"
     switch = _with_snmp_v3(wanted(_ROS), auth, privacy)
     with factory_switch(_ROS, _FACTORY, console=User("", "", 1), users=(usm_user("eee", "sha", "aes"),)) as box:

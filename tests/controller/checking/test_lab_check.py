@@ -1,12 +1,11 @@
 """Checks of a whole lab: what the threads of its switches share."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from controller.applying.port_proof import PortProofs
-from controller.checking import lab_check
+from controller.checking.lab_check import check_switches
 from controller.checking.switch_check import SwitchReport
 from lab.folder import find_lab, load_lab
 
@@ -24,15 +23,9 @@ def test_the_proofs_of_a_lab_have_one_writer(monkeypatch: pytest.MonkeyPatch, tm
         given.append(probe)
         return SwitchReport(())
 
-    def nothing(_: object) -> tuple[tuple[Any, ...], tuple[str, ...]]:
-        return (), ()
-
     monkeypatch.setenv("EEE_CONTROLLER_DIR", str(tmp_path))
-    monkeypatch.setattr(lab_check, "check_switch", check_switch)
-    monkeypatch.setattr(lab_check, "_check_nodes", nothing)
-    monkeypatch.setattr(lab_check, "_check_strips", nothing)
     lab = load_lab(find_lab("virtual"))
-    lab_check.check_lab(lab, probe=probe, connect=lambda _: _Session())  # type: ignore[arg-type, return-value]
+    check_switches(lab, probe=probe, connect=lambda _: _Session(), check=check_switch)  # type: ignore[arg-type, return-value]
     assert len(given) == len(lab.switches)
     assert len({id(proofs) for proofs in given}) == 1
     if probe:

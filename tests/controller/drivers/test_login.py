@@ -1,5 +1,7 @@
 """What the rows of logins say is what netmiko's classes do."""
 
+from typing import Any
+
 import netmiko
 import paramiko
 import pytest
@@ -26,20 +28,22 @@ def test_a_login_is_as_netmiko_knows_it(login: Login) -> None:
 
 
 @pytest.mark.parametrize("login", LOGINS, ids=lambda login: login.netmiko_type)
-def test_paging_is_turned_off_with_the_words_that_netmiko_types(login: Login, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paging_is_turned_off_with_the_words_that_netmiko_types(login: Login) -> None:
     typed: list[str] = []
-    connection = _of_netmiko(login)
 
-    def page(command: str = "terminal length 0", **_: object) -> None:
+    def page(_: object, command: str = "terminal length 0", **__: object) -> None:
         typed.append(command)
 
-    def widen(command: str = "", **_: object) -> None:
+    def widen(_: object, command: str = "", **__: object) -> None:
         typed.extend([command] if command else [])
 
-    monkeypatch.setattr(connection, "disable_paging", page)
-    monkeypatch.setattr(connection, "set_terminal_width", widen)
-    for name in ("_test_channel_read", "set_base_prompt", "enable", "clear_buffer", "read_channel"):
-        monkeypatch.setattr(connection, name, lambda *_, **__: "")
+    def nothing(*_: object, **__: object) -> str:
+        return ""
+
+    quiet = ("_test_channel_read", "set_base_prompt", "enable", "clear_buffer", "read_channel")
+    own = {"disable_paging": page, "set_terminal_width": widen, **dict.fromkeys(quiet, nothing)}
+    typist: Any = type("Typist", (netmiko.ssh_dispatcher(login.netmiko_type),), own)
+    connection = typist(device_type=login.netmiko_type, host="127.0.0.1", auto_connect=False)
     connection.global_delay_factor = 0.0
     connection.session_preparation()
     assert sorted(typed) == sorted(login.paging_off)

@@ -1,6 +1,5 @@
 """Programs on a live lab: right answers, the traffic matrix, and nothing left behind whichever way a program ends."""
 
-import asyncio
 import json
 import os
 import re
@@ -12,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,20 +20,19 @@ import pytest
 from analysis.programs.profile import Traffic
 from benchmarks.program import Placement
 from benchmarks.table import PROGRAMS
-from controller.experiments import launching, mpi_calls
-from controller.experiments.launching import Launched, launch
+from controller.experiments.launching import Keepalive, Launched, launch
 from controller.transports.hosts import ssh_command
-from controller.transports.node_session import NodeSession
 from lab.errors import LabError, Unreachable
 from lab.folder import load_lab
 from lab.model import Lab
 from record.store import read_facts
 from record.trials import read_trials
+from tests.support.needs import lacking
+from tests.support.waiting import PATIENCE_S, eventually
 from twin.lab import lifecycle as labs
 
 pytestmark = pytest.mark.lab
 FOUR = ("n01", "n02", "n03", "n04")
-WAIT_S = 45.0
 # Prints what a job leaves behind: folders, and processes that carry its mark.
 _TRACES = "ls -d /tmp/eee-* 2>/dev/null; grep -lsz ^EEE_JOB= /proc/[0-9]*/environ; true"
 
@@ -54,7 +53,7 @@ def start(lab: Lab, tmp_path: Path) -> Callable[..., Launched]:
         given = {
             "timeout_s": 60.0,
             "traffic": False,
-            **{key: options.pop(key) for key in ("timeout_s", "traffic", "timed") if key in options},
+            **{key: options.pop(key) for key in ("timeout_s", "traffic", "timed", "keepalive") if key in options},
         }
         placement = Placement(tuple(hosts), each)
         return launch(lab, known, known.parameters.model_validate(options), placement, folder=tmp_path, **given)
@@ -69,16 +68,25 @@ def on(lab: Lab, host: str, words: str) -> str:
     return subprocess.run(argv, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
-def until(what: str, done: Callable[[], bool]) -> None:
-    deadline_s = time.monotonic() + WAIT_S
-    while not done():
-        assert time.monotonic() < deadline_s, what
-        time.sleep(0.2)  # a node does not notify when its processes end
-
-
 def nothing_is_left(lab: Lab, *hosts: str) -> None:
     for host in hosts or FOUR:
-        until(f"traces on {host}", lambda host=host: not on(lab, host, _TRACES).strip())
+        eventually(f"no traces on {host}", lambda host=host: not on(lab, host, _TRACES).strip())
+
+
+@contextmanager
+def instead(eeectl: Callable[..., Any], lab: Lab, host: str, name: str, script: str) -> Iterator[None]:
+    """Another program than the one of this name on a host's path."""
+
+    def as_root(words: str) -> None:
+        done = eeectl("lab", "exec", host, "--lab", lab.name, "--root", "--", "sh", "-c", words)
+        assert done.returncode == 0, done.stderr
+
+    path, text = f"/usr/local/bin/{name}", shlex.quote(f"#!/bin/sh\n{script}\n")
+    as_root(f"test ! -e {path} && mkdir -p /usr/local/bin && printf %s {text} >{path} && chmod 755 {path}")
+    try:
+        yield
+    finally:
+        as_root(f"rm {path}")
 
 
 def test_alltoall_and_its_traffic(lab: Lab, start: Callable[..., Launched], tmp_path: Path) -> None:
@@ -104,12 +112,14 @@ def test_alltoall_and_its_traffic(lab: Lab, start: Callable[..., Launched], tmp_
 
 
 def test_a_second_launch_counts_calls_without_compiling_again(
-    start: Callable[..., Launched], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lab: Lab, start: Callable[..., Launched], eeectl: Callable[..., Any], tmp_path: Path
 ) -> None:
     parameters = {"warm_up_iterations": 0, "sleep_us": 0, "traffic": True}
     start("alltoall", ("n01", "n02"), iterations=5, **parameters)
-    monkeypatch.setattr(mpi_calls, "_COMPILE", ("false",))
-    done = start("alltoall", ("n01", "n02"), iterations=7, **parameters)
+    with ExitStack() as broken:
+        for host in ("n01", "n02"):
+            broken.enter_context(instead(eeectl, lab, host, "cc", "exit 1"))
+        done = start("alltoall", ("n01", "n02"), iterations=7, **parameters)
     assert done.notes == ()
     for called in json.loads((tmp_path / "mpi_calls.json").read_text(encoding="utf-8")):
         assert called["MPI_Alltoall"] == 7
@@ -130,20 +140,13 @@ def test_ranks_of_one_host_are_numbered_together(start: Callable[..., Launched])
 
 
 def test_a_node_that_is_slow_to_start_costs_no_other_its_session(
-    lab: Lab, start: Callable[..., Launched], monkeypatch: pytest.MonkeyPatch
+    lab: Lab, start: Callable[..., Launched], eeectl: Callable[..., Any]
 ) -> None:
     """On many nodes the first keepers wait for the last one for longer than they would wait for a lost controller."""
-    monkeypatch.setattr(launching, "_LINGER_S", 2.0)
-    monkeypatch.setattr(launching, "_HEARTBEAT_S", 0.2)
-    start_keeper = launching._start_keeper
-
-    async def slowly(job: Any, session: NodeSession) -> Any:
-        if session.host.name == "n04":
-            await asyncio.sleep(5.0)
-        return await start_keeper(job, session)
-
-    monkeypatch.setattr(launching, "_start_keeper", slowly)
-    assert start("alltoall", iterations=5, warm_up_iterations=0, sleep_us=0).answer.right is True
+    keepalive = Keepalive(every_s=0.2, linger_s=2.0)
+    with instead(eeectl, lab, "n04", "python3", 'sleep 5; exec /usr/bin/python3 "$@"'):
+        done = start("alltoall", iterations=5, warm_up_iterations=0, sleep_us=0, keepalive=keepalive)
+    assert done.answer.right is True
     nothing_is_left(lab)
 
 
@@ -180,8 +183,9 @@ def test_traffic_of_the_patterns(start: Callable[..., Launched]) -> None:
     assert "no traffic matrix" in udp.notes[0]
 
 
-@pytest.mark.skipif(shutil.which("NPopenmpi") is None, reason="this release of Debian or Ubuntu has no NetPIPE")
 def test_netpipe(start: Callable[..., Launched]) -> None:
+    if shutil.which("NPopenmpi") is None:
+        lacking("this release of Debian or Ubuntu has no NetPIPE")
     done = start("netpipe", ("n01", "n03"), most_byte=16, repeats=1, integrity=True)
     assert done.answer.right is True
     assert done.answer.figure("sizes").value > 2
@@ -223,11 +227,11 @@ def test_a_node_that_is_lost_during_the_run(
 
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(start, "command", words="sleep 500")
-        until("it runs on n03", lambda: "/proc" in on(lab, "n03", _TRACES))
+        eventually("it runs on n03", lambda: "/proc" in on(lab, "n03", _TRACES))
         link("down")
         try:
             with pytest.raises(Unreachable, match=r"n03: was lost while the program ran \(the SSH connection ended"):
-                running.result(WAIT_S)
+                running.result(PATIENCE_S)
         finally:
             link("up")
     nothing_is_left(lab)
@@ -236,11 +240,11 @@ def test_a_node_that_is_lost_during_the_run(
 def test_a_cut_cable_is_reported_at_the_timeout(lab: Lab, start: Callable[..., Launched]) -> None:
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(start, "alltoall", ("n01", "n02"), sleep_us=1000, iterations=1_000_000, timeout_s=8.0)
-        until("it runs on n02", lambda: "/proc" in on(lab, "n02", _TRACES))
+        eventually("it runs on n02", lambda: "/proc" in on(lab, "n02", _TRACES))
         labs.order(lab.name, "fault", kind="cut", target="n02")
         try:
             with pytest.raises(Unreachable, match=r"^n02: n01 can no longer reach it, and alltoall did not end"):
-                running.result(WAIT_S)
+                running.result(PATIENCE_S)
         finally:
             labs.order(lab.name, "clear")
     nothing_is_left(lab, "n01", "n02")
@@ -284,7 +288,7 @@ def test_bench(bench: Callable[..., Any]) -> None:
 
 def test_ctrl_c_leaves_no_process_and_keeps_the_output(lab: Lab, bench: Callable[..., Any], tmp_path: Path) -> None:
     process = bench("command", "--set", "words=sleep 500", "--hosts", "n02,n04")
-    until("it runs on n04", lambda: "/proc" in on(lab, "n04", _TRACES))
+    eventually("it runs on n04", lambda: "/proc" in on(lab, "n04", _TRACES))
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=60)
     assert process.returncode == 130
@@ -302,7 +306,7 @@ def test_the_launcher_is_killed(lab: Lab, start: Callable[..., Launched]) -> Non
         finally:
             os._exit(1)
     try:
-        until("it runs on n02", lambda: "/proc" in on(lab, "n02", _TRACES))
+        eventually("it runs on n02", lambda: "/proc" in on(lab, "n02", _TRACES))
     finally:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)

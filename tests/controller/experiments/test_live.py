@@ -4,9 +4,8 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from record.event_kinds import EventKind
 from record.samples import RunSamples
 from record.store import read_events, read_facts
 from record.trials import read_trials
+from tests.support.waiting import eventually
 from twin.lab import lifecycle as labs
 
 pytestmark = pytest.mark.lab
@@ -59,39 +59,41 @@ class Bench:
 
     def await_trial(self, name: str, number: int, process: "subprocess.Popen[str]") -> Path:
         """Wait until a trial has begun and something of it is measured."""
-        deadline_s = time.monotonic() + 90
-        while time.monotonic() < deadline_s and process.poll() is None:
+
+        def found() -> Path | None:
+            assert process.poll() is None, self.done(process)
             folder = self.run_folder(name)
-            if folder is not None and (folder / "trials" / f"{number:04d}" / "echoes.jsonl").exists():
-                return folder
-            time.sleep(0.02)  # a folder does not notify when it grows
-        raise AssertionError(self.done(process))
+            measured = folder is not None and (folder / "trials" / f"{number:04d}" / "echoes.jsonl").exists()
+            return folder if measured else None
+
+        return eventually(f"trial {number} has begun", found, patience_s=90, every_s=0.02)  # type: ignore[return-value]
 
     def await_watts(self, name: str, number: int, process: "subprocess.Popen[str]") -> None:
         """Wait until a meter has changed within a trial, so that it was stale in none before."""
-        deadline_s = time.monotonic() + 90
-        while time.monotonic() < deadline_s and process.poll() is None:
+
+        def changed() -> bool:
+            assert process.poll() is None, self.done(process)
             folder = self.run_folder(name)
             events = [] if folder is None else read_events(folder)
             begun = [one for one in events if one["kind"] == EventKind.TRIAL_BEGUN]
-            if folder is not None and len(begun) > number:
-                watts = RunSamples(folder).table("watts")
-                if watts.filter((pl.col("sent_ns") > begun[number]["time_ns"]) & (pl.col("unchanged_s") == 0)).height:
-                    return
-            time.sleep(0.05)  # as above
-        raise AssertionError(self.done(process))
+            if folder is None or len(begun) <= number:
+                return False
+            watts = RunSamples(folder).table("watts")
+            within = (pl.col("sent_ns") > begun[number]["time_ns"]) & (pl.col("unchanged_s") == 0)
+            return watts.filter(within).height > 0
+
+        eventually(f"a meter has changed in trial {number}", changed, patience_s=90, every_s=0.05)
 
     def await_samples_after(self, folder: Path, number: int) -> None:
         """Wait until a trial is valid and every switch was sampled after its end: no later sample can invalidate it."""
-        deadline_s = time.monotonic() + 60
-        while time.monotonic() < deadline_s:
+
+        def sampled() -> bool:
             trial = next(trial for trial in read_trials(folder) if trial.number == number)
             ports = RunSamples(folder).table("ports")
             later = ports.filter(pl.col("sent_ns") > trial.ended_ns)["switch"]
-            if trial.valid and later.n_unique() == self.switch_count:
-                return
-            time.sleep(0.05)  # as above
-        raise AssertionError(read_trials(folder))
+            return trial.valid and later.n_unique() == self.switch_count
+
+        eventually("samples after the trial", sampled, every_s=0.05, shown=lambda: read_trials(folder))
 
     def eee(self) -> list[bool]:
         """Whether the switches' ends of the hosts' links have EEE on."""
@@ -125,13 +127,6 @@ def bench(
     return Bench(folder, state, eeectl_environment, tmp_path)
 
 
-def _eventually(holds: Callable[[], bool], timeout_s: float = 15.0) -> bool:
-    deadline_s = time.monotonic() + timeout_s
-    while not holds() and time.monotonic() < deadline_s:
-        time.sleep(0.1)
-    return holds()
-
-
 def test_a_run_that_is_killed_and_then_stopped_goes_on_and_loses_nothing_and_the_lab_is_restored(bench: Bench) -> None:
     before = bench.eee()
     process = bench.start("run", bench.write("killed", "eee: {links: [n01], levels: [off, on]}, count: [700]"))
@@ -141,7 +136,7 @@ def test_a_run_that_is_killed_and_then_stopped_goes_on_and_loses_nothing_and_the
     process.wait()
     kept = [trial for trial in read_trials(folder) if trial.valid]
     assert len(kept) == 1
-    assert _eventually(lambda: not bench.agents())
+    eventually("no agent is left", lambda: not bench.agents())
 
     process = bench.start("run", str(folder), "--resume")
     bench.await_trial("killed", 3, process)
@@ -187,7 +182,7 @@ def test_a_probe_beside_a_stream_keeps_both_and_a_kill_leaves_no_agent(bench: Be
     assert len(bench.agents()) >= 2  # the stream's, and the probe's
     process.kill()
     process.wait()
-    assert _eventually(lambda: not bench.agents())
+    eventually("no agent is left", lambda: not bench.agents())
     whole = read_trials(folder)[0]
     assert whole.valid, whole.why
     rows = [json.loads(line) for line in whole.path(STREAM_FILE).read_text(encoding="utf-8").splitlines()]

@@ -19,6 +19,7 @@ from controller.model.state import State
 from controller.planning.proof import ProvedPlan
 from controller.planning.regulate import link_off
 from controller.planning.regulated import Regulation, senders_of, trunks_on
+from controller.transports.port_watch import LinkEvent
 from lab.errors import LabError
 from lab.yaml_source import YamlSource
 from record.store import Run
@@ -64,7 +65,17 @@ def test_what_a_loop_needs_beside_it_is_checked() -> None:
         Experiment.model_validate(content | {"measure": {"idle": {"window_s": 60}}})
 
 
-def test_the_loop_begins_with_the_lab_as_it_was_before_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+class _AllUp:
+    """Toy switches have no agents."""
+
+    def is_up(self, _port: str) -> bool:
+        return True
+
+    def wait_for(self, _port: str, *, up: bool, timeout_s: float, since_ns: int = 0) -> LinkEvent | None:
+        raise AssertionError((up, timeout_s, since_ns))
+
+
+def test_the_loop_begins_with_the_lab_as_it_was_before_the_run(tmp_path: Path) -> None:
     lab = small_lab(tmp_path / "toy")
     toys = ToyLab(lab, trees_state(lab))
     home = toys.state
@@ -83,12 +94,17 @@ def test_the_loop_begins_with_the_lab_as_it_was_before_the_run(tmp_path: Path, m
         yield
         waits.append("ended")
 
-    # Toy switches have no agents.
-    monkeypatch.setattr(LabController, "_await_ports", lambda *_: waits.append("links"))
+    @contextmanager
+    def all_up(*_: object) -> Iterator[_AllUp]:
+        waits.append("links")
+        yield _AllUp()
+
     with ExitStack() as stack:
         lock = stack.enter_context(Lock(StateFolder.of(lab), "run"))
         run = stack.enter_context(Run.create(tmp_path / "runs", "x", {"lab": lab.name}))
-        controller = LabController(lab, experiment, run, toys.backend(), lock, Quiet(), waiting=waiting)
+        controller = LabController(
+            lab, experiment, run, toys.backend(), lock, Quiet(), waiting=waiting, watch_ports=all_up
+        )
         controller.open()
         assert controller.set_levels({"regulation": "less"})
         assert not controller.set_levels({"regulation": "less"})

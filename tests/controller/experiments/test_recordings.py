@@ -1,10 +1,10 @@
 """Recorders that lack a right are found before a run begins, and none is left behind."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import pytest
 
-from controller.experiments import recordings
 from controller.experiments.experiment import Recordings
 from controller.experiments.recordings import require_rights
 from lab.errors import DeviceError, Rejected
@@ -46,36 +46,34 @@ class _Stream:
 
 
 @pytest.fixture
-def streams(monkeypatch: pytest.MonkeyPatch) -> Iterator[type[_Stream]]:
+def streams() -> Iterator[Any]:
     stream = type("Stream", (_Stream,), {"running": [], "asked": [], "users": []})
-    monkeypatch.setattr(recordings, "AgentStream", stream)
     yield stream
     assert stream.running == []
 
 
-def test_a_missing_right_is_named_with_the_option_that_gives_it(streams: type[_Stream]) -> None:
+def test_a_missing_right_is_named_with_the_option_that_gives_it(streams: Any) -> None:
     streams.refusing = ("n02",)
     with pytest.raises(DeviceError, match="n02: idle_gaps needs CAP_NET_RAW there: give --agent-user root"):
-        require_rights(_HOSTS, Recordings(gaps=True))
+        require_rights(_HOSTS, Recordings(gaps=True), streams)
 
 
-def test_recorders_that_may_are_started_once_and_ended(streams: type[_Stream]) -> None:
-    require_rights(_HOSTS, Recordings(gaps=True, nodes=True, user="root"))
+def test_recorders_that_may_are_started_once_and_ended(streams: Any) -> None:
+    require_rights(_HOSTS, Recordings(gaps=True, nodes=True, user="root"), streams)
     assert streams.users == ["root"] * 4
 
 
-def test_recorders_end_together(streams: type[_Stream], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_recorders_end_together(streams: Any) -> None:
     """Each takes a quarter of a second to write down what the kernel still has: of many hosts that would be seconds."""
-    end = streams.end
 
-    def end_when_all_are_asked(self: _Stream) -> None:
-        assert sorted(self.asked) == ["n01", "n02"]
-        end(self)
+    class EndsWhenAllAreAsked(streams):  # type: ignore[misc]
+        def end(self) -> None:
+            assert sorted(self.asked) == ["n01", "n02"]
+            super().end()
 
-    monkeypatch.setattr(streams, "end", end_when_all_are_asked)
-    require_rights(_HOSTS, Recordings(gaps=True))
+    require_rights(_HOSTS, Recordings(gaps=True), EndsWhenAllAreAsked)
 
 
-def test_without_recorders_no_host_is_asked(streams: type[_Stream]) -> None:
-    require_rights(_HOSTS, Recordings(traffic=True))
+def test_without_recorders_no_host_is_asked(streams: Any) -> None:
+    require_rights(_HOSTS, Recordings(traffic=True), streams)
     assert streams.users == []

@@ -6,9 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,9 @@ import pytest
 
 from controller.collecting.collect import Collector, Timed
 from controller.collecting.source import Reading
-from controller.live import feeds
 from controller.live.export.attach import ViewOptions, Views, attach
 from controller.live.feeds import LabFeed, RunFeed
+from controller.live.state.view import LabView
 from eeectl.cli import run as eeectl
 from lab.errors import LabError
 from record.event_kinds import EventKind
@@ -29,6 +27,7 @@ from record.sample_tables import TABLES, Batch
 from record.segments import read_table
 from record.store import Run
 from tests.support.labs.toy_view import LAB, begun, ended, event, poll, ports, watts
+from tests.support.waiting import eventually
 
 
 @pytest.fixture
@@ -127,7 +126,7 @@ def test_a_run_whose_writer_is_gone_raises_one_alarm(run: Run) -> None:
     assert [alarm.text.partition(" for ")[0] for alarm in alarms] == ["nothing was written"]
 
 
-def test_a_lab_is_sampled_and_its_eee_settings_read_until_the_feed_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lab_is_sampled_and_its_eee_settings_read_until_the_feed_is_closed() -> None:
     class Source:
         kind, name = "strip", "pdu1"
 
@@ -144,29 +143,22 @@ def test_a_lab_is_sampled_and_its_eee_settings_read_until_the_feed_is_closed(mon
         def close(self) -> None:
             pass
 
-    monkeypatch.setattr(feeds, "sources_of", lambda *_, **__: (Timed(Source(), 0.05),))
-    feed = LabFeed(LAB, ask_eee=lambda _: {"sw1:p2": True, "sw2:p2": True})
+    feed = LabFeed(LAB, sources=(Timed(Source(), 0.05),), ask_eee=lambda _: {"sw1:p2": True, "sw2:p2": True})
     try:
-        for _ in range(200):
-            seen = feed.poll()
-            if seen.power.power_watt is not None and seen.links[2].eee == "on":
-                break
-            feed._ending.wait(0.02)
+
+        def sampled() -> LabView | None:
+            view = feed.poll()
+            return view if view.power.power_watt is not None and view.links[2].eee == "on" else None
+
+        seen = eventually("watts and EEE settings", sampled, every_s=0.02)
     finally:
         feed.close()
+    assert seen is not None
     assert seen.power.power_watt == 85.0
     assert seen.links[2].eee == "on"
     assert seen.answering == (1, 1)
     assert isinstance(feed._collector, Collector)
     assert not any(sampler.thread.is_alive() for sampler in feed._collector._samplers)
-
-
-def _until(done: Callable[[], bool]) -> None:
-    for _ in range(200):
-        if done():
-            return
-        time.sleep(0.05)  # until the next poll
-    pytest.fail("it did not come")
 
 
 def _scraped(url: str) -> str:
@@ -208,7 +200,7 @@ def test_an_export_of_a_run_has_its_last_sample_and_ends_with_it(run: Run) -> No
         run.append(poll("sw1", "switch", 0))
         run.flush()
         url = views.url
-        _until(lambda: "eee_source_up{" in _scraped(url))
+        eventually("a source that is up is exported", lambda: "eee_source_up{" in _scraped(url))
     with pytest.raises(OSError, match="refused"):
         _scraped(url)
     with attach(run.folder, LAB, ViewOptions()) as none:
@@ -219,7 +211,7 @@ def test_a_folder_that_disappears_ends_the_export_and_not_the_run(run: Run) -> N
     with attach(run.folder, LAB, ViewOptions(prometheus="127.0.0.1:0")) as views:
         assert views is not None
         shutil.move(run.folder / "run.yaml", run.folder / "gone")
-        _until(lambda: bool(views.trouble))
+        eventually("trouble is shown", lambda: views.trouble)
         _scraped(views.url)
         assert "cannot be read any more" in views.trouble
         shutil.move(run.folder / "gone", run.folder / "run.yaml")

@@ -12,7 +12,6 @@ from controller.applying.rounds import Stop
 from controller.experiments.experiment import LoopLevel
 from controller.experiments.measuring import Measured
 from controller.experiments.signal_handling import SignalHandling
-from controller.regulating import in_trial
 from controller.regulating.epoch_counters import EpochCounters, EpochCounts
 from controller.regulating.in_trial import LoopsInTrials
 from lab.errors import LabError
@@ -20,9 +19,9 @@ from record.event_kinds import EventKind
 from record.sample_tables import Batch
 from tests.support.labs.toy_lab import ToyLab, small_lab, trees_state
 from tests.support.regulation.looped_toy import LoopedToy, shut
+from tests.support.waiting import eventually
 
 LEVEL = LoopLevel(deactivation_epochs=1, baseline_runs=2).model_copy(update={"epoch_s": 0.01})
-PATIENCE_S = 60.0
 
 
 class _Sampled:
@@ -36,17 +35,24 @@ class _Sampled:
 
 
 @pytest.fixture
-def looped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LoopedToy]:
-    """A toy lab whose counters are those of its trees, without load, whenever an epoch ends."""
+def looped(tmp_path: Path) -> Iterator[LoopedToy]:
     lab = small_lab(tmp_path / "toy")
     with LoopedToy(lab, ToyLab(lab, trees_state(lab)), tmp_path / "runs") as made:
-
-        class Counters(EpochCounters):
-            def counts(self) -> EpochCounts | str:
-                return made.counts({})
-
-        monkeypatch.setattr(in_trial, "EpochCounters", Counters)
         yield made
+
+
+def _counters_of(looped: LoopedToy, taken: list[Batch] | None = None) -> type[EpochCounters]:
+    """Counters that are those of the toy's trees, without load, whenever an epoch ends; samples go to `taken`."""
+
+    class Counters(EpochCounters):
+        def counts(self) -> EpochCounts | str:
+            return looped.counts({})
+
+        def take(self, batch: Batch) -> None:
+            if taken is not None:
+                taken.append(batch)
+
+    return Counters
 
 
 def _taking(time_s: float = 1.0, why: str = "") -> Measured:
@@ -57,12 +63,9 @@ def _after_an_epoch(looped: LoopedToy) -> Callable[[int], Measured]:
     """A program that runs for an epoch or more: until the loop has recorded another one."""
 
     def run_once(_number: int) -> Measured:
-        known, patience = len(looped.events(EventKind.LOOP_EPOCH)), threading.Event()
-        for _ in range(round(PATIENCE_S / 0.01)):
-            if len(looped.events(EventKind.LOOP_EPOCH)) > known:
-                return _taking()
-            patience.wait(0.01)
-        raise AssertionError(f"no epoch in {PATIENCE_S} s")
+        known = len(looped.events(EventKind.LOOP_EPOCH))
+        eventually("another epoch", lambda: len(looped.events(EventKind.LOOP_EPOCH)) > known, every_s=0.01)
+        return _taking()
 
     return run_once
 
@@ -73,12 +76,14 @@ def _beside(
     run_once: Callable[[int], Measured],
     level: LoopLevel = LEVEL,
     loops: LoopsInTrials | None = None,
+    sampling: type[_Sampled] = _Sampled,
 ) -> Iterator[str]:
-    sampled: Any = _Sampled(tuple(switch.name for switch in looped.lab.switches))
+    sampled: Any = sampling(tuple(switch.name for switch in looped.lab.switches))
+    loops = loops or LoopsInTrials(_counters_of(looped))
     looped.controller.hand_over()
     with (
         SignalHandling() as signals,
-        (loops or LoopsInTrials()).beside(level, looped.controller, sampled, signals, run_once) as unsteady,
+        loops.beside(level, looped.controller, sampled, signals, run_once) as unsteady,
     ):
         yield unsteady
 
@@ -126,26 +131,23 @@ def test_a_program_that_fails_while_the_loop_settles_ends_the_trial(looped: Loop
     assert looped.controller.stop.asked()
 
 
-def test_what_ends_the_loop_ends_the_trial(looped: LoopedToy, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(_: object) -> None:
+class _Failing(_Sampled):
+    def check(self) -> None:
         raise LabError("the disk is full.")
 
-    monkeypatch.setattr(_Sampled, "check", fail)
-    ended = threading.Event()
 
-    def run_once(_number: int) -> Measured:
-        ended.wait(0.01)
-        return _taking()
-
-    with pytest.raises(LabError, match="the disk is full"), _beside(looped, run_once):
+def test_what_ends_the_loop_ends_the_trial(looped: LoopedToy) -> None:
+    with (
+        pytest.raises(LabError, match="the disk is full"),
+        _beside(looped, lambda _number: _taking(), sampling=_Failing),
+    ):
         raise AssertionError("the trial began")
 
 
-def test_samples_go_to_the_loop_that_is_running(looped: LoopedToy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_go_to_the_loop_that_is_running(looped: LoopedToy) -> None:
     early, now, late = (Batch("ports", 0, {"when": when}) for when in ("early", "now", "late"))
     taken: list[Batch] = []
-    monkeypatch.setattr(EpochCounters, "take", lambda _, batch: taken.append(batch))
-    loops = LoopsInTrials()
+    loops = LoopsInTrials(_counters_of(looped, taken))
     loops.take(early)
     level = LEVEL.model_copy(update={"settle_s": 1e-9})
     with _beside(looped, lambda _: _taking(), level, loops):

@@ -11,8 +11,7 @@ from controller.experiments.measuring import Measured
 from controller.experiments.run_progress import RunProgress
 from controller.experiments.session import RunOptions
 from controller.experiments.signal_handling import SignalHandling
-from controller.regulating import session
-from controller.regulating.session import LoopOptions, LoopSession
+from controller.regulating.session import LoopOptions, LoopSession, Nodes
 from lab.errors import LabError, Unreachable
 from record.event_kinds import EventKind
 from tests.support.labs.toy_lab import ToyLab, small_lab, trees_state
@@ -31,14 +30,12 @@ def looped(tmp_path: Path) -> Iterator[LoopedToy]:
         yield made
 
 
-def _beside(looped: LoopedToy, monkeypatch: pytest.MonkeyPatch, measured: Callable[[], Measured]) -> LoopSession:
+def _beside(looped: LoopedToy, measured: Callable[[], Measured]) -> LoopSession:
     """A session whose program is a function."""
 
     def measure(*_: Any) -> Measured:
         return measured()
 
-    monkeypatch.setattr(session, "measure", measure)
-    monkeypatch.setattr(session, "await_reach", lambda _hosts: None)
     options = LoopOptions(baseline_runs=2)
     return LoopSession(
         looped.lab,
@@ -49,6 +46,7 @@ def _beside(looped: LoopedToy, monkeypatch: pytest.MonkeyPatch, measured: Callab
         SignalHandling(),
         options,
         RunOptions(),
+        Nodes(await_reach=lambda _hosts: None, measure=measure),
     )
 
 
@@ -56,9 +54,7 @@ def _taking(time_s: float) -> Measured:
     return Measured(0, 1, answer_right=True, figures=(("time", time_s, "s"), ("elapsed", 99.0, "s")))
 
 
-def test_the_loop_decides_after_the_baseline_and_is_told_medians(
-    looped: LoopedToy, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_loop_decides_after_the_baseline_and_is_told_medians(looped: LoopedToy) -> None:
     times_s = iter((1.0, 3.0, 2.2, 2.4, 9.0))
     deciding: list[bool] = []
 
@@ -68,7 +64,7 @@ def test_the_loop_decides_after_the_baseline_and_is_told_medians(
             looped.loop.ended.set()
         return _taking(next(times_s))
 
-    beside = _beside(looped, monkeypatch, measured)
+    beside = _beside(looped, measured)
     beside.beside(looped.loop)
     assert deciding == [False, False, True, True]
     looped.epochs(1)
@@ -78,12 +74,12 @@ def test_the_loop_decides_after_the_baseline_and_is_told_medians(
     assert [one["state"] for one in ended] == ["valid"] * 4
 
 
-def test_a_program_that_fails_again_and_again_ends_the_loop(looped: LoopedToy, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_fails_again_and_again_ends_the_loop(looped: LoopedToy) -> None:
     def measured() -> Measured:
         raise Unreachable("n1", "does not answer.")
 
     with pytest.raises(LabError, match="failed 3 times in a row, the last with: n1: does not answer"):
-        _beside(looped, monkeypatch, measured).beside(looped.loop)
+        _beside(looped, measured).beside(looped.loop)
     assert not looped.loop.decides.is_set()
     assert [one["state"] for one in looped.events(EventKind.TRIAL_ENDED)] == ["failed"] * 3
 

@@ -11,6 +11,7 @@ import pytest
 from eeectl.exit_status import INTERRUPTED
 from eeectl.study.commands import run_command
 from eeectl.study.pace import Pace
+from tests.support.waiting import eventually
 
 _WAITS = """
 import pathlib, signal, sys, time
@@ -25,8 +26,7 @@ sys.exit(7)
 
 def _press_when(ready: Path, number: int = signal.SIGINT) -> threading.Thread:
     def press() -> None:
-        while not ready.exists():
-            threading.Event().wait(0.01)
+        eventually("it is ready", ready.exists, every_s=0.01)
         os.kill(os.getpid(), number)
 
     thread = threading.Thread(target=press)

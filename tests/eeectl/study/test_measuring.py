@@ -16,7 +16,7 @@ from eeectl.exit_status import DONE, INTERRUPTED
 from eeectl.set_options import share_of
 from eeectl.study.design import PILOT, Design, design
 from eeectl.study.folder import Aim, StudyFolder
-from eeectl.study.measuring import Measuring
+from eeectl.study.measuring import Fit, Measuring
 from eeectl.verbs.study import seconds_of
 from lab.errors import LabError
 from lab.folder import find_lab, load_lab
@@ -95,9 +95,9 @@ def _study(root: Path, budget_s: float) -> StudyFolder:
     return StudyFolder.create(root, "miwa", lab.name, Design(tuple(made), ()), Aim(0.02, budget_s))
 
 
-def _measuring(folder: StudyFolder, toy: _ToyLab, console: Console | None = None) -> Measuring:
+def _measuring(folder: StudyFolder, toy: _ToyLab, console: Console | None = None, fit: Fit = fit_runs) -> Measuring:
     quiet = Console(quiet=True) if console is None else console
-    return Measuring(load_lab(find_lab(folder.lab)), folder, toy, lambda: toy.now_s, quiet)
+    return Measuring(load_lab(find_lab(folder.lab)), folder, toy, lambda: toy.now_s, quiet, fit)
 
 
 @pytest.fixture(scope="module")
@@ -138,9 +138,7 @@ def test_an_interval_that_was_narrowed_holds_the_truth(whole: tuple[StudyFolder,
 
 
 @pytest.mark.parametrize("blocks", [7.5, 8.5])
-def test_a_block_is_measured_if_there_is_time_to_fit_it_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, blocks: float
-) -> None:
+def test_a_block_is_measured_if_there_is_time_to_fit_it_too(tmp_path: Path, blocks: float) -> None:
     lab, toy = load_lab(find_lab("miwa")), _ToyLab()
     probes = Design(design(lab, PILOT).experiments[:1], ())
     folder = StudyFolder.create(tmp_path, "miwa", lab.name, probes, Aim(0.001, blocks * _BLOCK_S))
@@ -150,13 +148,12 @@ def test_a_block_is_measured_if_there_is_time_to_fit_it_too(
             toy.now_s += 2.0 * _BLOCK_S
         return fit_runs(runs, known, what)
 
-    monkeypatch.setattr("eeectl.study.measuring.fit_runs", slow)
-    assert _measuring(folder, toy).execute() == DONE
+    assert _measuring(folder, toy, fit=slow).execute() == DONE
     assert toy.now_s <= folder.aim.budget_s
     assert len(folder.blocks) > 1
 
 
-def test_links_are_fitted_while_power_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_links_are_fitted_while_power_is_measured(tmp_path: Path) -> None:
     lab, toy = load_lab(find_lab("virtual")), _ToyLab()
     made = {one["name"]: one for one in design(lab, PILOT).experiments}
     pilot = Design((made["probe-sweep"], made["power-staged"]), ())
@@ -177,9 +174,7 @@ def test_links_are_fitted_while_power_is_measured(tmp_path: Path, monkeypatch: p
             powers.set()
         return toy(*words)
 
-    monkeypatch.setattr("eeectl.study.measuring.fit_runs", fit)
-    monkeypatch.setattr(Measuring, "_metered", lambda *_: ({}, {}))
-    study = Measuring(lab, folder, run, lambda: toy.now_s, Console(quiet=True))
+    study = Measuring(lab, folder, run, lambda: toy.now_s, Console(quiet=True), fit)
     assert study.execute() == DONE
     assert fitted[0] == ("links", ["probe-sweep"])
     assert [what for what, _ in fitted] == ["links", "power", "run-time"]

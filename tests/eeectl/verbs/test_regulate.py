@@ -1,20 +1,13 @@
 """`eeectl regulate` without a lab: the mistakes that it reports in one sentence, and the closed loop's options."""
 
 import shlex
-from pathlib import Path
 
 import pytest
 
 from controller.experiments.experiment import LoopLevel
-from controller.experiments.running import Outcome
-from controller.experiments.session import RunResult
 from controller.regulating.session import LoopOptions
 from eeectl.cli import run
-from eeectl.exit_status import INTERRUPTED, REFUSED
 from eeectl.regulation.auto import AutoOptions
-from eeectl.verbs import regulate
-from lab.errors import LabError
-from lab.folder import find_lab, load_lab
 from regulation.closed_loop import Settings
 
 
@@ -49,19 +42,6 @@ def test_a_mistake_is_reported_in_one_sentence(words: str, sentence: str, capsys
     said = capsys.readouterr().err
     assert sentence in said
     assert said.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("cause", "status"), [(None, INTERRUPTED), (LabError("the disk is full."), REFUSED)], ids=["stopped", "failed"]
-)
-def test_a_pre_run_that_is_stopped_after_its_trial_ends_the_command(
-    cause: LabError | None, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    outcome = Outcome(slots=1, valid=1, tried=1, missing=(), interrupted=cause is None, restored="", cause=cause)
-    monkeypatch.setattr(regulate, "_pre_run", lambda *_, **__: RunResult(tmp_path, outcome))
-    monkeypatch.setattr(regulate, "lab_in_reach", lambda name: load_lab(find_lab(name)))
-    monkeypatch.setattr(regulate, "observe_lab", lambda _: pytest.fail("it goes on"))
-    assert run(["regulate", "alltoall", "--sweep", "2", "--lab", "virtual"]) == status
 
 
 def test_the_loops_options_have_the_papers_values_and_are_read_with_their_units() -> None:

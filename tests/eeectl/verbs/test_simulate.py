@@ -1,12 +1,14 @@
 """`eeectl simulate`: from a file to points, and refusals in one sentence."""
 
+import contextlib
+import io
 import json
+import signal
 from pathlib import Path
 
 import pytest
 
 from eeectl.cli import run as eeectl
-from eeectl.verbs import simulate
 
 _FILE = """\
 name: ring
@@ -103,13 +105,20 @@ def test_the_engine_is_chosen(file: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "packet engine (cut-through" in " ".join(capsys.readouterr().err.split())
 
 
-def test_ctrl_c_keeps_points(file: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(*_: object) -> str:
-        raise KeyboardInterrupt
+class _CtrlC(io.StringIO):
+    """A terminal at which somebody presses Ctrl-C when the first point is shown."""
 
-    monkeypatch.setattr(simulate, "_line", interrupt)
-    assert eeectl(["simulate", str(file)]) == 130
-    assert "interrupted; 1 point is kept in simulations/ring: the same command goes on." in capsys.readouterr().err
+    def write(self, text: str) -> int:
+        if "load " in text and "load " not in self.getvalue():
+            super().write(text)
+            signal.raise_signal(signal.SIGINT)
+        return super().write(text)
+
+
+def test_ctrl_c_keeps_points(file: Path) -> None:
+    with contextlib.redirect_stderr(_CtrlC()) as said:
+        assert eeectl(["simulate", str(file)]) == 130
+    assert "interrupted; 1 point is kept in simulations/ring: the same command goes on." in said.getvalue()
 
 
 def test_a_report_leaves_json_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,6 @@
 """A lab that sets the rate of its own clock, and hosts that compute in proportion to lab time."""
 
 import json
-import os
 import re
 import shlex
 import signal
@@ -18,8 +17,9 @@ from ruamel.yaml import YAML
 from lab.errors import LabError
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.two_switches import Eeectl, write_two_switches
+from tests.support.needs import lacking, needs_lab
 from twin.lab import lifecycle
-from twin.lab.lateness import Lateness
+from twin.lab.lateness import DaemonOf, Lateness
 from twin.machine.cgroups import find_cpu_hierarchy
 
 pytestmark = [pytest.mark.lab, pytest.mark.alone]  # beside other labs the rate would be far lower
@@ -133,8 +133,7 @@ def _cap(truth: Path, host: str) -> None:
 @pytest.fixture(scope="module")
 def lab(eeectl: Eeectl, eeectl_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[_Lab]:
     """n01 has a cpu_ratio where control groups can keep it, the others have none."""
-    if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
-        pytest.skip("a lab needs root and /dev/net/tun")
+    needs_lab()
     number = reserve()
     folder = write_two_switches(tmp_path_factory.mktemp("labs"), f"a{number}", number)
     if not _without_cpu_controller():
@@ -184,8 +183,7 @@ def test_trials_meet_one_rate_and_between_them_time_is_the_walls(lab: _Lab, monk
     while lab.clock() < (1.5, True):
         pass
     with subprocess.Popen(["sleep", "600"]) as worker:
-        monkeypatch.setattr("twin.lab.lateness.os.getpid", lambda: worker.pid)
-        monitor = Lateness(lab.name)
+        monitor = Lateness(DaemonOf(lab.name), worker.pid)
         assert lab.clock() == (1.0, True)
         _measure(lab, monitor)
         worker.kill()
@@ -199,8 +197,7 @@ def test_a_connection_is_made_for_the_rate_of_the_trial_that_is_prepared(
     """It keeps its time before TCP sends again: 200 ms of the wall would be 20 ms of the trial, or 2."""
     monkeypatch.setenv("EEE_STATE_DIR", lab.state_root)
     with subprocess.Popen(["sleep", "600"]) as worker:
-        monkeypatch.setattr("twin.lab.lateness.os.getpid", lambda: worker.pid)
-        monitor = Lateness(lab.name)
+        monitor = Lateness(DaemonOf(lab.name), worker.pid)
         assert lab.clock() == (1.0, True)
         with lab.start("n04", "python3", "-c", _ANSWERS) as answers:
             again_s = float(lab.run("n02", "python3", "-c", _ASKS, lab.address(3)))
@@ -297,7 +294,7 @@ def test_another_bound_on_lateness_is_shown_and_begins_slower(lab: _Lab) -> None
 @pytest.mark.parametrize("rate", ["1/2", "1/8"])
 def test_a_host_computes_in_proportion_to_lab_time(lab: _Lab, rate: str) -> None:
     if why := _without_cpu_controller():
-        pytest.skip(why)
+        lacking(why)
     try:
         lab.clock(rate)
         capped = float(lab.run("n01", "python3", "-c", _BURN))
@@ -312,7 +309,7 @@ def test_a_host_computes_in_proportion_to_lab_time(lab: _Lab, rate: str) -> None
 def test_short_stretches_of_computing_take_as_long_as_on_a_slow_processor(lab: _Lab, rate: str, by: str) -> None:
     """A quota alone lets them pass at the machine's full speed. A thread that was late for a processor may catch up."""
     if why := _without_cpu_controller():
-        pytest.skip(why)
+        lacking(why)
     try:
         lab.clock(rate)
         words = ("python3", "-c", shlex.quote(_STRETCHES) if by == "ssh" else _STRETCHES)

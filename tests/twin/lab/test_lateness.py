@@ -5,14 +5,13 @@ from typing import Any
 
 import pytest
 
-from twin.lab import lateness
-from twin.lab.lateness import Lateness
+from twin.lab.lateness import DaemonOf, Lateness
 
 _S = 1_000_000_000
 
 
-class _Clock:
-    """A lab's clock as its page shows it."""
+class _Daemon:
+    """A lab without frames, and its clock."""
 
     def __init__(self) -> None:
         self.rate, self.lab_ns, self.wall_ns = "1", 5 * _S, 9 * _S
@@ -22,24 +21,23 @@ class _Clock:
         self.wall_ns += round(wall_s * _S)
         self.lab_ns += round(wall_s * factor * _S)
 
-    def read(self, _page: Path) -> tuple[str, int, int]:
+    def order(self, _do: str, **_arguments: Any) -> Any:
+        return {"engine": {"lateness": {"bucket_count": [0, 0], "bucket_upper_us": [1.0]}}}
+
+    def clock(self) -> tuple[str, int, int]:
         return self.rate, self.lab_ns, self.wall_ns
+
+    def wall_s(self) -> float:
+        return self.wall_ns / _S
 
 
 @pytest.fixture
-def clock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> _Clock:
-    monkeypatch.setenv("EEE_STATE_DIR", str(tmp_path))
-    (tmp_path / "lab").mkdir()
-    (tmp_path / "lab" / "clock").touch()
-    counts: dict[str, Any] = {"engine": {"lateness": {"bucket_count": [0, 0], "bucket_upper_us": [1.0]}}}
-    monkeypatch.setattr(lateness.labs, "order", lambda *_, **__: counts)
-    clock = _Clock()
-    monkeypatch.setattr(lateness, "read_lab_clock", clock.read)
-    return clock
+def clock() -> _Daemon:
+    return _Daemon()
 
 
-def test_a_constant_rate_is_named_and_the_walls_is_not(clock: _Clock) -> None:
-    monitor = Lateness("lab")
+def test_a_constant_rate_is_named_and_the_walls_is_not(clock: _Daemon) -> None:
+    monitor = Lateness(clock, 1)
     clock.go_on(3.0, "1", 1.0)
     assert monitor.pace() == ""
     monitor.begin(timed=False)
@@ -47,8 +45,8 @@ def test_a_constant_rate_is_named_and_the_walls_is_not(clock: _Clock) -> None:
     assert monitor.pace() == "1/10 of the wall's pace"
 
 
-def test_a_rate_that_changed_is_told_by_its_mean(clock: _Clock) -> None:
-    monitor = Lateness("lab")
+def test_a_rate_that_changed_is_told_by_its_mean(clock: _Daemon) -> None:
+    monitor = Lateness(clock, 1)
     clock.go_on(1.0, "1/10", 0.1)
     clock.go_on(3.0, "1/50", 0.02)
     assert monitor.pace() == "0.04 times the wall's pace on average"
@@ -63,8 +61,12 @@ def test_a_rate_that_changed_is_told_by_its_mean(clock: _Clock) -> None:
     assert monitor.pace() == "12 times the wall's pace"
 
 
-def test_a_lab_without_a_clock_has_the_walls_pace(clock: _Clock, tmp_path: Path) -> None:
-    (tmp_path / "lab" / "clock").unlink()
-    monitor = Lateness("lab")
-    clock.go_on(1.0, "1/10", 0.1)
-    assert monitor.pace() == ""
+def test_a_lab_without_a_clock_has_the_walls_pace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EEE_STATE_DIR", str(tmp_path))
+    (tmp_path / "lab").mkdir()
+
+    class WithoutClock(_Daemon):
+        def clock(self) -> tuple[str, int, int]:
+            return DaemonOf("lab").clock()
+
+    assert Lateness(WithoutClock(), 1).pace() == ""

@@ -1,7 +1,6 @@
 """Exporters: what they export, that no poll waits for them, and that Debian's own servers accept it."""
 
 import json
-import shutil
 import socket
 import subprocess
 import threading
@@ -18,7 +17,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from controller.collecting.collect import SourceState
-from controller.live.export.influx import InfluxTarget, InfluxWriter, line_of, lines_of
+from controller.live.export.influx import InfluxTarget, InfluxWriter, WritePace, line_of, lines_of
 from controller.live.export.latest import Latest
 from controller.live.export.prometheus import LabMetrics, PrometheusExporter
 from controller.live.export.run_metrics import RunMetrics
@@ -26,8 +25,11 @@ from lab.errors import LabError
 from record.run_tail import Update
 from record.sample_tables import PORTS, Batch
 from tests.support.labs.toy_view import LAB, T0, event, loop_decided, loop_epoch
+from tests.support.needs import needs
 from tests.support.ports import reserved_ports
+from tests.support.waiting import eventually
 
+_QUICK = WritePace(0.02, (0.02, 0.05))
 _NAMES = [name for name in PORTS.names if name.endswith(("_byte", "_frame"))]
 
 
@@ -219,16 +221,9 @@ def server() -> Iterator[_Server]:
     made.http.server_close()
 
 
-@pytest.fixture
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("controller.live.export.influx._FLUSH_S", 0.02)
-    monkeypatch.setattr("controller.live.export.influx._PAUSES_S", (0.02, 0.05))
-
-
-@pytest.mark.usefixtures("quick")
 def test_a_request_that_fails_is_sent_again_in_order_and_an_invalid_one_is_not(server: _Server) -> None:
     server.status = 503
-    writer = InfluxWriter(InfluxTarget(f"http://127.0.0.1:{server.port}", "b"), {})
+    writer = InfluxWriter(InfluxTarget(f"http://127.0.0.1:{server.port}", "b"), {}, pace=_QUICK)
     writer.take(_lpi(2_000))
     server.wait_for(2)
     assert "refuses samples with 503" in writer.trouble
@@ -240,19 +235,18 @@ def test_a_request_that_fails_is_sent_again_in_order_and_an_invalid_one_is_not(s
     assert sent[-2:] == [2_500, 4_500]
     assert (writer.written_lines, writer.dropped_batches, writer.trouble) == (2, 0, "")
     server.status = 400
-    again = InfluxWriter(InfluxTarget(f"http://127.0.0.1:{server.port}", "b"), {})
+    again = InfluxWriter(InfluxTarget(f"http://127.0.0.1:{server.port}", "b"), {}, pace=_QUICK)
     before = len(server.bodies)
     again.take(_lpi(6_000))
     again.close()
     assert (len(server.bodies) - before, again.refused_batches) == (1, 1)
 
 
-@pytest.mark.usefixtures("quick")
 def test_a_server_that_is_away_delays_nothing_and_the_oldest_batches_are_dropped() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-    writer = InfluxWriter(InfluxTarget(f"http://127.0.0.1:{port}", "b"), {}, held_batches=5)
+    writer = InfluxWriter(InfluxTarget(f"http://127.0.0.1:{port}", "b"), {}, held_batches=5, pace=_QUICK)
     for n in range(50):
         writer.take(_lpi(n))
     writer.close()
@@ -283,19 +277,19 @@ def start(tmp_path: Path) -> Iterator[Callable[..., None]]:
     running: list[subprocess.Popen[bytes]] = []
 
     def begin(program: str, ready: str, *arguments: str) -> None:
-        if shutil.which(program) is None:
-            pytest.skip(f"{program} is not installed")
+        needs(program)
         with (tmp_path / f"{program}.log").open("wb") as log:
             running.append(subprocess.Popen([program, *arguments], stdout=log, stderr=log))
-        for _ in range(300):
+
+        def answers() -> bool:
             assert running[-1].poll() is None, (tmp_path / f"{program}.log").read_text()
             try:
                 urllib.request.urlopen(ready, timeout=1).close()  # noqa: S310 - ours
             except OSError:
-                time.sleep(0.1)  # until it is ready
-            else:
-                return
-        pytest.fail(f"{program} does not answer")
+                return False
+            return True
+
+        eventually(f"{program} answers", answers)
 
     yield begin
     for process in running:
@@ -306,14 +300,6 @@ def start(tmp_path: Path) -> Iterator[Callable[..., None]]:
 def _asked(url: str, **query: str) -> list[dict[str, Any]]:
     with urllib.request.urlopen(f"{url}?{urllib.parse.urlencode(query)}", timeout=5) as answer:  # noqa: S310
         return json.load(answer)["data"]["result"]  # type: ignore[no-any-return]
-
-
-def _until(found: Callable[[], list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    for _ in range(150):
-        if rows := found():
-            return rows
-        time.sleep(0.1)  # until the server shows it
-    pytest.fail("nothing came")
 
 
 def test_prometheus_scrapes_it(tmp_path: Path, start: Callable[..., None], port: int) -> None:
@@ -333,7 +319,10 @@ def test_prometheus_scrapes_it(tmp_path: Path, start: Callable[..., None], port:
             f"--storage.tsdb.path={tmp_path}/data",
             f"--web.listen-address=127.0.0.1:{port}",
         )
-        rows = _until(lambda: _asked(f"{base}/api/v1/query", query='eee_port_bytes_total{direction="receive"}'))
+        rows = eventually(
+            "the server shows it",
+            lambda: _asked(f"{base}/api/v1/query", query='eee_port_bytes_total{direction="receive"}'),
+        )
         assert [(row["metric"]["port"], row["value"][1]) for row in rows] == [("gi1/0/1", "1000")]
         assert (
             _asked(f"{base}/api/v1/query", query='eee_outlet_power_watts{feeds="a \\"b\\" c"}')[0]["value"][1]
@@ -361,18 +350,15 @@ def test_victoria_metrics_takes_it(tmp_path: Path, start: Callable[..., None], p
     writer.take(_ports(now_ns))
     writer.take(line_of("eee_probe", {"trial": "3", "run": ""}, {"rtt_ns": 123_456, "lost": False, "x": None}, now_ns))
     writer.take(line_of("eee_events", {"kind": "actuation"}, {"text": 'eee of "sw1": on'}, now_ns))
-    for _ in range(200):
-        if writer.written_lines >= 10:
-            break
-        time.sleep(0.1)  # the writer's own pause after a failure
+    eventually("all lines are written", lambda: writer.written_lines >= 10)  # after the writer's pause for a failure
     writer.close()
     assert (writer.written_lines, writer.dropped_batches, writer.refused_batches) == (10, 0, 0)
     ask = {"query": 'eee_watts_power_watt{outlet="1"}[5m]', "time": f"{now_ns / 1e9 + 1:.3f}"}
-    rows = _until(lambda: _asked(f"{base}/api/v1/query", **ask))
+    rows = eventually("the server shows it", lambda: _asked(f"{base}/api/v1/query", **ask))
     assert [value for _, value in rows[0]["values"]] == ["1.5", "41.25"]
     assert rows[0]["metric"]["feeds"] == 'a "b" c'
     assert rows[0]["metric"]["lab"] == "toy, it's"
     ask = {"query": 'eee_probe_rtt_ns{trial="3"}', "time": f"{now_ns / 1e9 + 1:.3f}"}
-    assert _until(lambda: _asked(f"{base}/api/v1/query", **ask))[0]["value"][1] == "123456"
+    assert eventually("the server shows it", lambda: _asked(f"{base}/api/v1/query", **ask))[0]["value"][1] == "123456"
     ask = {"query": "eee_ports_in_byte", "time": f"{now_ns / 1e9 + 1:.3f}"}
-    assert _until(lambda: _asked(f"{base}/api/v1/query", **ask))[0]["value"][1] == "1000"
+    assert eventually("the server shows it", lambda: _asked(f"{base}/api/v1/query", **ask))[0]["value"][1] == "1000"

@@ -34,6 +34,7 @@ from tests.support.labs.toy_view import (
     ports,
     watts,
 )
+from tests.support.waiting import eventually_in_loop
 
 
 def _busy(second: int = 30) -> LabView:
@@ -153,7 +154,7 @@ def test_filters_and_orders_step_on_and_cells_follow_the_feed() -> None:
             await _settled(pilot)
             busiest = str(table.get_row_at(0)[0])
             feed.view = LiveState(LAB).view(T0)
-            await pilot.pause(1.3)
+            await eventually_in_loop("cells follow the feed", lambda: str(table.get_row_at(0)[1]) == "?")
             return everything, trunks, busiest, str(table.get_row_at(0)[1])
 
     everything, trunks, busiest, state = asyncio.run(run())
@@ -167,8 +168,8 @@ def test_a_feed_that_ends_ends_the_screen_with_its_reason() -> None:
     app = WatchApp(feed, feed.view)
 
     async def run() -> None:
-        async with app.run_test(size=(80, 24)) as pilot:
-            await pilot.pause(1.3)
+        async with app.run_test(size=(80, 24)):
+            await eventually_in_loop("the screen ends", lambda: app.return_value is not None)
 
     asyncio.run(run())
     assert app.return_value == "the disk is gone: mount it."

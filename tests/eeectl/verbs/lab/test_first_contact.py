@@ -1,12 +1,17 @@
 """`eeectl lab first-contact`: what it shows, asks and refuses; and the whole way with a switch of the twin."""
 
 import json
+import os
+import pty
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from eeectl.cli import run
-from eeectl.verbs.lab import first_contact
+from tests.support import ROOT
+from tests.support.labs.engineer import LONG_S
+from tests.support.labs.lab_client import EEECTL
 from tests.support.labs.two_switches import write_two_switches
 from tests.support.switches.factory_switch import SNMP_PORT, SSH_PORT, FactorySwitch, addresses, factory_switch
 from twin.switch.personality import User
@@ -87,33 +92,36 @@ def _no_secret(text: str) -> None:
     assert not any(secret in text for secret in (_PASSWORD, _COMMUNITY, _FACTORY.password))
 
 
-def test_a_switch_is_set_up_after_a_yes_and_not_after_a_no(
-    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answers: list[bool] = []
-    asked: list[str] = []
+def _answering(answer: str, words: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run eeectl for a person at a terminal who gives one answer."""
+    person, terminal = pty.openpty()
+    try:
+        os.write(person, f"{answer}\n".encode())
+        return subprocess.run(
+            [*EEECTL, *words], stdin=terminal, capture_output=True, text=True, check=False, timeout=LONG_S, cwd=ROOT
+        )
+    finally:
+        os.close(person)
+        os.close(terminal)
 
-    def ask(question: str) -> bool:
-        asked.append(question)
-        return answers.pop(0)
 
-    monkeypatch.setattr(first_contact, "ask_person", ask)
+def test_a_switch_is_set_up_after_a_yes_and_not_after_a_no(folder: Path) -> None:
+    question = "is this sw1, and shall it be set up so? [y/N] "
     with factory_switch("netgear_m4300", _FACTORY, communities={_COMMUNITY: "rw"}) as box:
-        answers[:] = [False]
-        assert run(_words(folder)) == 1
-        printed = capsys.readouterr()
-        _no_secret(printed.out + printed.err)
-        assert f"Its SSH host key is {box.fingerprint}" in printed.out
-        assert "username lab password PASSWORD level 15" in printed.out
-        assert printed.err == "eeectl: nothing was sent.\n"
+        done = _answering("n", _words(folder))
+        assert done.returncode == 1
+        _no_secret(done.stdout + done.stderr)
+        assert f"Its SSH host key is {box.fingerprint}" in done.stdout
+        assert "username lab password PASSWORD level 15" in done.stdout
+        assert done.stderr == f"{question}eeectl: nothing was sent.\n"
         assert not box.moved
-        answers[:] = [True]
-        assert run(_words(folder)) == 0
-        printed = capsys.readouterr()
-        _set_up(box, folder, printed.out)
-        _no_secret(printed.out + printed.err)
-        assert asked == ["is this sw1, and shall it be set up so?"] * 2
-        assert "The factory's account 'admin' still has its factory password" in printed.out
+        done = _answering("y", _words(folder))
+        assert done.returncode == 0, done.stderr
+        _set_up(box, folder, done.stdout)
+        _no_secret(done.stdout + done.stderr)
+        assert done.stderr.count("[y/N]") == 1
+        assert done.stderr.startswith(question)
+        assert "The factory's account 'admin' still has its factory password" in done.stdout
 
 
 def _set_up(box: FactorySwitch, folder: Path, printed: str) -> None:

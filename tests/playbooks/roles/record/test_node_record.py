@@ -87,7 +87,11 @@ class Machine:
 
 @pytest.fixture
 def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
-    monkeypatch.setattr(program.shutil, "which", lambda name: f"/usr/bin/{name}")
+    """One that has Debian's package manager, whatever this one has."""
+    dpkg = tmp_path.with_name(f"{tmp_path.name}-programs") / "dpkg-query"
+    dpkg.parent.mkdir()
+    dpkg.touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(dpkg.parent), prepend=os.pathsep)
     return Machine(tmp_path)
 
 
