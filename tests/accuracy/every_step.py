@@ -15,6 +15,7 @@ from tests.support.labs.engineer import Engineer
 from tests.support.labs.lab_client import LabClient, eeectl
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.triangle import write_lab
+from tests.support.waiting import ended_within
 
 
 def _killed_at(engineer: Engineer, line: int) -> str:
@@ -22,10 +23,9 @@ def _killed_at(engineer: Engineer, line: int) -> str:
     engineer.forget()
     applying = engineer.start_apply()
     while len(engineer.kinds()) < line:
-        if applying.process.poll() is not None:
+        if ended_within(applying.process, 0.001):
             applying.end()
             return ""
-        time.sleep(0.001)
     applying.kill()
     return str(engineer.kinds()[-1])
 

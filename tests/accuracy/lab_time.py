@@ -17,7 +17,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
@@ -35,6 +34,7 @@ from tests.speed import quiet
 from tests.speed.running_lab import eeectl, share
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.proportional import proportional_lab
+from tests.support.waiting import ended_within
 from twin.lab import lifecycle as labs
 
 _SLOWEST: Final = 1 / 10
@@ -107,10 +107,9 @@ def _hpl_s(lab: str, rate: str, binary: Path, given: argparse.Namespace, scratch
     argv += [f"--set=order={given.order}", f"--set=binary={binary}", "--timeout-s", "3600"]
     with subprocess.Popen([*argv, "--runs", str(scratch), "--json"], stdout=subprocess.PIPE, text=True) as running:
         turns = [(12, rate), (0, given.pace)]
-        while running.poll() is None:
+        while not ended_within(running, 0.1):  # nothing tells that a process has begun
             if turns and _processes(binary.name) == turns[0][0]:
                 labs.set_rate(lab, turns.pop(0)[1])
-            time.sleep(0.1)  # nothing tells that a process has begun
         assert running.stdout is not None
         (done,) = _valid(json.loads(running.stdout.read()))
     if turns:
@@ -152,10 +151,9 @@ def ranks(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
             argv += ["--set=sleep_us=500", f"--set=iterations={given.iterations}", "--runs", str(scratch), "--json"]
             with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as running:
                 slowest = 1.0
-                while running.poll() is None:
+                while not ended_within(running, 1.0):  # a sample of the rate each second
                     rate, _, _ = read_lab_clock(labs.clock_page("koibuchi"))
                     slowest = min(slowest, float(Fraction(rate)))
-                    time.sleep(1.0)  # a sample of the rate each second
                 assert running.stdout is not None
                 done = json.loads(running.stdout.read())
             after = _lateness("koibuchi")
@@ -203,11 +201,10 @@ def random_rates(given: argparse.Namespace, scratch: Path) -> dict[str, Any]:
     with _lab("miwa", "1"):
         argv = [sys.executable, "-m", "eeectl.cli", "run", str(experiment), "--runs", str(scratch), "--json"]
         with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as running:
-            while running.poll() is None:
+            while not ended_within(running, 1.0):  # a rate holds for a second
                 rate = _SLOWEST * (given.fastest / _SLOWEST) ** draw.random()
                 eeectl("lab", "clock", "miwa", f"{rate:.3f}")
                 rates.append(rate)
-                time.sleep(1.0)  # the rate holds for a second
             status = running.returncode
     samples = RunSamples(next(path for path in scratch.iterdir() if (path / "run.yaml").exists()))
     return {

@@ -1,20 +1,19 @@
 """Nodes of their own for agents, and ways to run agents there."""
 
-import os
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
 from agents.pack import packed
+from tests.support.needs import needs_root
 from tests.support.nodes.agent_nodes import PATIENCE_S, Ended, Node, Pair, Run, Running, agent_argv, nodes
 
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
     """Two nodes for the tests of one module, which leave them as they were."""
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root")
+    needs_root("a network namespace")
     with nodes() as made:
         yield made
 
@@ -22,8 +21,7 @@ def pair() -> Iterator[Pair]:
 @pytest.fixture
 def own_pair() -> Iterator[Pair]:
     """Two nodes for one test."""
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root")
+    needs_root("a network namespace")
     with nodes() as made:
         yield made
 

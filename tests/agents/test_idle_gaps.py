@@ -186,8 +186,9 @@ def test_what_is_seen_and_what_is_dropped_is_what_the_kernel_sent(own_pair: Pair
     recorder.signal(signal.SIGSTOP)
     a.run(sys.executable, "-c", _FLOOD, b.address, "120000")
     recorder.signal(signal.SIGCONT)
-    after = sent()
-    time.sleep(0.3)
+    after, continued_ns = sent(), time.time_ns()
+    while json.loads(recorder.line_with('"rows"'))["rows"][-1][0] < continued_ns:
+        pass  # until a whole interval has passed since
     recorder.signal(signal.SIGTERM)
     told = recorder.ended().recording
     seen = sum(told.column("transmit_frames"))

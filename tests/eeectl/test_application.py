@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from importlib import metadata
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from eeectl.application import _told, execute
 from eeectl.exit_status import DONE, INTERRUPTED, REFUSED
 from lab.errors import LabError
+from tests.support.waiting import eventually
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_ctrl_c_ends_a_wait_although_polars_is_imported() -> None:
         assert waiting.stdout is not None
         assert waiting.stdout.readline() == "waiting\n"
         # A signal just before the system call of a wait leaves CPython waiting for the next one, without polars, too.
-        while "\nState:\tS" not in Path(f"/proc/{waiting.pid}/status").read_text(encoding="utf-8"):
-            time.sleep(0.001)
+        status = Path(f"/proc/{waiting.pid}/status")
+        eventually("it waits", lambda: "\nState:\tS" in status.read_text(encoding="utf-8"), every_s=0.001)
         waiting.send_signal(signal.SIGINT)
         try:
             _, said = waiting.communicate(timeout=60)

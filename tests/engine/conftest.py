@@ -54,8 +54,7 @@ class Host:
 @pytest.fixture
 def make_host() -> Iterator[Callable[[], Host]]:
     """Makes a host per call, numbered from 1; all are gone after the test."""
-    if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
-        pytest.skip("needs root and /dev/net/tun")
+    needs_lab()
     with contextlib.ExitStack() as stack:
         made = 0
 

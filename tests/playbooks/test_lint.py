@@ -5,8 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.ansible_play import ANSIBLE, play
+from tests.support.needs import needs
 
-pytestmark = pytest.mark.skipif(not ANSIBLE.exists(), reason="ansible-core is not installed")
+
+@pytest.fixture(autouse=True, scope="module")
+def _tools() -> None:
+    needs(ANSIBLE)
 
 
 def test_ansible_lint_finds_nothing(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
 from ruamel.yaml import YAML
 
 from tests.support import ROOT
 from tests.support.ansible_play import ANSIBLE, EXAMPLE, PLAYBOOKS, play
 from tests.support.doc_pages import blocks_of
+from tests.support.needs import needs
 
 _PAGE = ROOT / "docs" / "how-to" / "provisioning.md"
 _OF_THE_INVENTORY = {"agent_python"}
@@ -44,8 +44,8 @@ def test_the_page_has_calls_of_every_playbook_but_verify() -> None:
     assert named == {path.name for path in PLAYBOOKS.glob("*.yml")} - {"galaxy.yml", "monitoring.yml", "verify.yml"}
 
 
-@pytest.mark.skipif(not ANSIBLE.exists(), reason="ansible-core is not installed")
 def test_ansible_takes_every_call() -> None:
+    needs(ANSIBLE)
     for call in _calls():
         words = [str(EXAMPLE) if "/mylab/" in word and word.endswith("hosts.yml") else word for word in call]
         for option, word in pairwise(words):

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 import tarfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from ruamel.yaml import YAML
 
 from lab.model import StripFamily
 from tests.support.ansible_play import ANSIBLE, EXAMPLE, PLAYBOOKS, play, recap
+from tests.support.needs import needs
 
 _NAMES = (
     *("benchmarks.yml", "experiment.yml", "monitoring.yml", "nodes.yml", "site.yml", "strips.yml", "switches.yml"),
@@ -20,7 +20,10 @@ _NAMES = (
 )
 _ROLES = PLAYBOOKS / "roles"
 
-pytestmark = pytest.mark.skipif(not ANSIBLE.exists(), reason="ansible-core is not installed")
+
+@pytest.fixture(autouse=True, scope="module")
+def _tools() -> None:
+    needs(ANSIBLE)
 
 
 def _yaml(path: Path) -> dict[str, object]:
@@ -176,8 +179,7 @@ def test_a_switch_from_its_box_is_set_up_where_the_inventory_says_how_it_is_reac
 
 
 def test_monitoring_installs_files_that_prometheus_accepts_and_is_idempotent(tmp_path: Path) -> None:
-    if shutil.which("promtool") is None:
-        pytest.skip("promtool is not installed")
+    needs("promtool")
     words = ("-i", str(EXAMPLE), "monitoring.yml", "--tags", "files", "-e", "monitoring_become=false")
     words = (*words, "-e", f"monitoring_root={tmp_path}")
     foretold = recap(play(*words, "--check"))["localhost"]["changed"]

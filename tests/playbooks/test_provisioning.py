@@ -18,6 +18,7 @@ from lab.model import Lab
 from record.run_clock import RunClock
 from tests.support.ansible_play import ANSIBLE, play, recap
 from tests.support.apt_repository import make_repository
+from tests.support.needs import needs
 from tests.support.nodes.host_state import OFFLINE, changed_files, on, state_of
 from tests.support.nodes.toy_sources import packed, write_toy_npb
 
@@ -42,7 +43,12 @@ _TOY_C = """\
 int main(int count, char **words) { MPI_Init(&count, &words); puts("WORD"); return MPI_Finalize(); }
 """
 
-pytestmark = [pytest.mark.lab, pytest.mark.skipif(not ANSIBLE.exists(), reason="ansible-core is not installed")]
+pytestmark = pytest.mark.lab
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _tools() -> None:
+    needs(ANSIBLE)
 
 
 def _toy_osu(folder: Path, word: str) -> tuple[Path, str]:

@@ -27,6 +27,7 @@ from tests.support.doc_pages import Block, blocks_of
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.left_labs import state_root
 from tests.support.labs.two_switches import write_two_switches
+from tests.support.needs import needs
 from tests.support.nodes.host_state import OFFLINE, changed_files, on, state_of
 from tests.support.nodes.toy_sources import write_toy_npb
 from tests.support.toy_grafana import make_grafana
@@ -38,12 +39,12 @@ _MONITORING: Final = "n04"
 _PATIENCE_S: Final = 2_400
 _SHOWN_LINES: Final = 80
 
-pytestmark = [
-    pytest.mark.lab,
-    pytest.mark.alone,
-    pytest.mark.skipif(not ANSIBLE.exists(), reason="ansible-core is not installed"),
-    pytest.mark.skipif(shutil.which("gfortran") is None, reason="gfortran is not installed"),
-]
+pytestmark = [pytest.mark.lab, pytest.mark.alone]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _tools() -> None:
+    needs(ANSIBLE, "gfortran")
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ from tests.speed import quiet
 from tests.speed.figures import Ratio, paired
 from tests.speed.snmp_agent import tree_cpu_s
 from tests.speed.snmp_twins import COMMUNITY, PORTS, switches
+from tests.support.waiting import eventually
 
 COLUMNS = (*(counter.oid for counter in COUNTERS), OPER_STATUS, LAST_CHANGE, HIGH_SPEED, DISCONTINUITY)
 VARBINDS = len(COLUMNS) * PORTS
@@ -147,13 +148,15 @@ def exporter(switch: Switch, folder: Path) -> Iterator[Poll | None]:
 
 def _await_port(where: str, process: "subprocess.Popen[bytes]") -> None:
     address, _, port = where.rpartition(":")
-    for _ in range(100):
+
+    def listens() -> bool:
         if process.poll() is not None:
             sys.exit(f"{EXPORTER} ended with status {process.returncode}")
         with suppress(OSError), socket.create_connection((address, int(port)), timeout=0.1):
-            return
-        time.sleep(0.1)
-    sys.exit(f"{EXPORTER} does not listen")
+            return True
+        return False
+
+    eventually(f"{EXPORTER} listens", listens)
 
 
 def per_cpu_s(poll: Poll, polls: int) -> float:

@@ -2,12 +2,11 @@
 
 import hashlib
 import os
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Final
 
-import pytest
+from tests.support.needs import needs
 
 _CONTROL: Final = """\
 Package: grafana
@@ -29,9 +28,8 @@ SHA256:
 
 
 def make_grafana(folder: Path, work: Path) -> None:
-    """Write the repository, with its key in gpg.key. Skips the test where gpg is not installed."""
-    if shutil.which("gpg") is None:
-        pytest.skip("a repository is signed by gpg, which is not installed")
+    """Write the repository, with its key in gpg.key. It is signed by gpg."""
+    needs("gpg")
     package = work / "package"
     (package / "DEBIAN").mkdir(parents=True)
     (package / "DEBIAN" / "control").write_text(_CONTROL)

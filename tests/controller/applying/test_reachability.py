@@ -1,7 +1,6 @@
 """The result of all hosts' reports, and the validation of what an agent sends."""
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -19,6 +18,7 @@ from controller.transports.hosts import Program
 from lab.errors import DeviceError, Unreachable, Unreadable
 from lab.model import Host
 from tests.support.graph_lab import graph_lab
+from tests.support.needs import needs_root
 from tests.support.nodes.agent_nodes import PATIENCE_S
 from tests.support.nodes.agent_nodes import Pair as Nodes
 from tests.support.nodes.agent_nodes import nodes as two_nodes
@@ -191,8 +191,7 @@ def test_probes_are_found_in_frames_tagged_or_not() -> None:
 
 @pytest.fixture
 def nodes() -> Iterator[Nodes]:
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root")
+    needs_root("a network namespace")
     with two_nodes() as pair:
         yield pair
 

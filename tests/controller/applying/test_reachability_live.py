@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pexpect
 import pytest
@@ -17,6 +16,7 @@ from tests.support.labs.lab_files import ROOT
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.left_labs import state_root
 from tests.support.labs.two_trees import entry, write_lab
+from tests.support.needs import needs_lab
 
 pytestmark = [pytest.mark.lab, pytest.mark.alone]
 NUMBER = reserve()
@@ -26,8 +26,7 @@ Eeectl = Callable[..., None]
 
 @pytest.fixture(scope="module")
 def eeectl() -> Eeectl:
-    if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
-        pytest.skip("a lab needs root and /dev/net/tun")
+    needs_lab()
 
     def run(*arguments: str) -> None:
         done = subprocess.run(

@@ -1,7 +1,6 @@
 """The collector on a live lab: a switch that restarts, an agent that loses datagrams, a meter that freezes."""
 
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from lab.model import Lab
 from record.event_kinds import EventKind
 from record.samples import RunSamples
 from record.store import Run
+from tests.support.waiting import eventually
 from twin.lab import lifecycle as labs
 
 pytestmark = pytest.mark.lab
@@ -41,10 +41,13 @@ def fault(lab: Lab) -> Iterator[Callable[..., None]]:
 
 def _until(collector: Collector, done: Callable[[RunSamples], bool], timeout_s: float = 60.0) -> None:
     """Poll the run's folder until a condition holds."""
-    deadline_s = time.monotonic() + timeout_s
-    while not done(RunSamples(collector.run.folder)):
-        assert time.monotonic() < deadline_s, [state.why for state in collector.states]
-        time.sleep(0.2)
+    eventually(
+        "what a run's folder is to show",
+        lambda: done(RunSamples(collector.run.folder)),
+        patience_s=timeout_s,
+        every_s=0.2,
+        shown=lambda: [state.why for state in collector.states],
+    )
 
 
 def _ok_count(samples: RunSamples, name: str, kind: str) -> int:

@@ -1,6 +1,5 @@
 """The small lab of two switches, with links that come up as fast as a test would like."""
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +8,7 @@ import pytest
 
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.two_switches import Eeectl, write_two_switches
+from tests.support.needs import needs_lab
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +18,7 @@ def quick_lab(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[tuple[Path, Path]]:
     """A lab that is up: (its folder, its state folder)."""
-    if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
-        pytest.skip("a lab needs root and /dev/net/tun")
+    needs_lab()
     number = reserve()
     folder = write_two_switches(tmp_path_factory.mktemp("labs"), f"m{number}", number)
     truth = folder / "twin" / "truth.yaml"

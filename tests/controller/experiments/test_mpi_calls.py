@@ -1,7 +1,6 @@
 """Calls of MPI functions, counted as a node would: compiled here, loaded before programs with a small MPI."""
 
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -19,8 +18,13 @@ from controller.experiments.mpi_calls import (
     read_calls,
 )
 from lab.model import Host
+from tests.support.needs import needs
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="this machine has no C compiler")
+
+@pytest.fixture(autouse=True, scope="module")
+def _tools() -> None:
+    needs("cc")
+
 
 _MPI = r"""
 #include <stdio.h>

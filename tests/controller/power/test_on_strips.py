@@ -4,6 +4,7 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import eee_engine
 import pytest
 
 from controller.drivers.driver import SnmpSet
@@ -16,7 +17,6 @@ from twin.strips import FAMILIES
 from twin.strips import Strip as TwinStrip
 from twin.truth.truth import StripTruth
 
-eee_engine = pytest.importorskip("eee_engine")
 ADDRESS, PORT = "127.99.3.1", 16_162
 
 

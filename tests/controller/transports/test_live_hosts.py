@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from controller.transports.ssh import open_line
 from lab.errors import AccessDenied, HostKeyChanged, Rejected, Unreachable, Unreadable
 from lab.folder import load_lab
 from lab.model import Lab
+from tests.support.waiting import eventually
 
 pytestmark = pytest.mark.lab
 
@@ -43,13 +43,6 @@ def _pids(marker: str) -> list[int]:
             if process.name.isdecimal() and marker.encode() in (process / "cmdline").read_bytes():
                 found.append(int(process.name))
     return found
-
-
-def _wait_until(happened: Any) -> None:
-    deadline = time.monotonic() + 20.0
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.05)
 
 
 # -- programs on nodes
@@ -90,7 +83,7 @@ def test_a_time_out_ends_the_program_and_what_it_started(lab: Lab) -> None:
     answer = run_on_hosts(Program("sleep", _SLEEP.format(marker)), {lab.hosts[0]: 0}, timeout_s=3.0)["n01"]
     assert isinstance(answer, Unreachable)
     assert "not done there within 3 s" in str(answer)
-    _wait_until(lambda: not _pids(f"sleep\0{marker}"))
+    eventually("none is left", lambda: not _pids(f"sleep\0{marker}"))
 
 
 def test_ctrl_c_ends_what_was_started(lab: Lab) -> None:
@@ -104,14 +97,14 @@ def test_ctrl_c_ends_what_was_started(lab: Lab) -> None:
     """
     started = subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], stderr=subprocess.PIPE, text=True)
     try:
-        _wait_until(lambda: len(_pids(f"sleep\0{marker}")) == 2 * len(lab.hosts))
+        eventually("all run", lambda: len(_pids(f"sleep\0{marker}")) == 2 * len(lab.hosts))
         started.send_signal(signal.SIGINT)
         _, errors = started.communicate(timeout=20)
     finally:
         started.kill()
     assert started.returncode != 0
     assert "KeyboardInterrupt" in errors
-    _wait_until(lambda: not _pids(f"sleep\0{marker}"))
+    eventually("none is left", lambda: not _pids(f"sleep\0{marker}"))
 
 
 # -- Linux machines as switches

@@ -11,6 +11,7 @@ import pytest
 from eeectl.cli import run
 from eeectl.completion.shells import SHELLS, install
 from tests.support import ROOT
+from tests.support.needs import lacking
 
 _COMPLETE = """
 . "$HOME/.bashrc"
@@ -57,7 +58,7 @@ def test_bash_completes_verbs_labs_hosts_ports_and_runs(home: Path) -> None:
 def test_a_script_is_accepted_by_its_shell(name: str, tmp_path: Path) -> None:
     program = shutil.which(name)
     if program is None:
-        pytest.skip(f"{name} is not installed")
+        lacking(f"{name} is not installed, and only its users need it")
     file, _ = install(name, tmp_path)
     subprocess.run([program, "-n", str(file)], check=True, timeout=60)
 

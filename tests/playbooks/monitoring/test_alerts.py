@@ -1,7 +1,6 @@
 """Alert rules: each fires on what `eeectl watch` warns of, and is quiet otherwise; judged by Prometheus' own tool."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from tests.support.ansible_play import PLAYBOOKS
+from tests.support.needs import needs
 
 RULES = PLAYBOOKS / "roles" / "monitoring" / "files" / "prometheus" / "eee-testbed.rules.yml"
 _LINK = 'link="sw1:1--sw2:1",kind="trunk"'
@@ -76,9 +76,9 @@ def _firing(series: dict[str, str], alert: str, folder: Path) -> bool:
     return done.returncode != 0
 
 
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 @pytest.mark.parametrize(("alert", "series", "fires"), _CASES)
 def test_an_alert_fires_on_its_condition_only(
     alert: str, series: dict[str, str], *, fires: bool, tmp_path: Path
 ) -> None:
+    needs("promtool")
     assert _firing(series, alert, tmp_path) is fires

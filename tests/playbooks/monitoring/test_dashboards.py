@@ -4,7 +4,6 @@ import json
 import math
 import os
 import re
-import shutil
 import subprocess
 import threading
 import time
@@ -32,7 +31,9 @@ from playbooks.monitoring.dashboards import _ANNOTATION_KEYS, FOLDER, dashboards
 from record.event_kinds import EventKind
 from record.store import Run
 from record.trial_events import TrialBegun, TrialEnded, trial_folder
+from tests.support.needs import needs
 from tests.support.ports import reserved_ports
+from tests.support.waiting import eventually
 
 _FILES = FOLDER.parents[1]
 _RULES = _FILES / "prometheus" / "eee-testbed.rules.yml"
@@ -116,14 +117,14 @@ class _Prometheus:
             pytest.fail(f"{query}: {error.read().decode()}")
 
     def wait_for(self, expression: str) -> None:
-        for _ in range(300):
+        def scraped() -> bool:
             try:
-                if self.ask("query", query=expression)["result"]:
-                    return
+                return bool(self.ask("query", query=expression)["result"])
             except OSError:
                 assert self._process.poll() is None
-            time.sleep(0.1)  # it does not notify when it has scraped
-        pytest.fail(f"{expression} stayed empty")
+                return False
+
+        eventually(f"{expression} is not empty", scraped)
 
     def close(self) -> None:
         self._process.terminate()
@@ -165,10 +166,10 @@ def _recorded(lab: Lab, folder: Path) -> Iterator[Run]:
 
 
 @pytest.mark.lab
-@pytest.mark.skipif(shutil.which("prometheus") is None, reason="prometheus is not installed")
 def test_no_query_of_any_panel_is_empty(
     running_lab: tuple[Path, Path], eeectl: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    needs("prometheus")
     folder, state = running_lab
     settings = ["eee", "on", "sw1:gi1/0/11", "--lab", str(folder), "--may-flap", "--yes", "--no-host-check"]
     done = eeectl(

@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Self
 import pytest
 
 from eeectl import cli
-from tests.support.labs.lab_client import EEECTL, PATIENCE_S, ROOT, Done, LabClient, eventually, run
+from tests.support.labs.lab_client import EEECTL, ROOT, Done, LabClient, eventually, run
 
 SETTINGS = (
     "1.3.6.1.2.1.17.7.1.4.3.1",  # dot1qVlanStaticTable
@@ -156,11 +156,14 @@ class Engineer:
 
     def await_round(self, running: "Running", number: int) -> None:
         """Wait until a round has been announced: its orders are on their way."""
-        end_s = time.monotonic() + PATIENCE_S
-        while self.kinds().count("sending") < number:
+
+        def announced() -> bool:
+            if self.kinds().count("sending") >= number:
+                return True
             assert running.process.poll() is None, running.end()
-            assert time.monotonic() < end_s, self.kinds()
-            time.sleep(0.005)
+            return False
+
+        eventually(f"round {number} is announced", announced, every_s=0.005, shown=self.kinds)
 
     # -- reading the state of the lab
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ import pytest
 from tests.support.labs.lab_files import DELL, NETGEAR, ROOT, SmallLab, virtual_truth
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.left_labs import state_root
+from tests.support.needs import needs_lab
 
 Eeectl = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -75,17 +75,10 @@ def make_lab(tmp_path: Path) -> Callable[[], Path]:
     return make
 
 
-def _skip_without_rights() -> None:
-    if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
-        pytest.skip("a lab needs root and /dev/net/tun")
-    if shutil.which("sshd", path="/usr/sbin:/usr/bin") is None:
-        pytest.skip("a lab needs sshd")
-
-
 @pytest.fixture
 def rights() -> None:
     """Skip where no lab can be brought up."""
-    _skip_without_rights()
+    needs_lab()
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +86,7 @@ def running_lab(
     eeectl: Eeectl, eeectl_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Path, Path]]:
     """Bring a small lab up for the tests of one module: (its folder, its state folder)."""
-    _skip_without_rights()
+    needs_lab()
     number = reserve()
     folder = write_two_switches(tmp_path_factory.mktemp("labs"), f"m{number}", number)
     done = eeectl("lab", "up", str(folder))

@@ -16,6 +16,7 @@ from pathlib import Path
 import paramiko
 
 from tests.support import ROOT
+from tests.support.needs import lacking, needs
 from tests.support.ports import reserved_ports
 from tests.support.qemu.initramfs import Archive
 
@@ -39,16 +40,13 @@ LogLevel ERROR
 """
 
 
-def missing() -> str:
-    """Why no machine can be made here; empty if one can."""
+def require() -> None:
+    """Fail without QEMU and its like, and skip where they would not do."""
     if platform.machine() != "x86_64":
-        return f"the virtual machine is x86_64, this machine is {platform.machine()}"
-    lacking = [name for name in ("qemu-system-x86_64", "busybox", "sshd", "ethtool") if not _which(name)]
-    if lacking:
-        return f"{', '.join(lacking)} not installed: run setup.sh"
+        lacking(f"the virtual machine is x86_64, this machine is {platform.machine()}")
+    needs("qemu-system-x86_64", "busybox", "sshd", "ethtool")
     if not list(KERNEL.glob("boot/vmlinuz-*")):
-        return "no kernel in .tools/kernel: run tests/support/qemu/fetch_kernel.sh"
-    return ""
+        lacking("tests/support/qemu/fetch_kernel.sh, which `make setup` runs, could not fetch a kernel")
 
 
 def _which(name: str) -> str | None:

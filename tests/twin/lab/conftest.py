@@ -1,6 +1,5 @@
 """A lab with a clock of its own."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import pytest
 
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.two_switches import Eeectl, write_two_switches
+from tests.support.needs import needs_lab
 
 
 @pytest.fixture(scope="module")
@@ -15,8 +15,7 @@ def clocked(
     eeectl: Eeectl, eeectl_environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, Path, Path]]:
     """A lab at a tenth of the wall's pace: (its name, its folder, its clock's page)."""
-    if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
-        pytest.skip("a lab needs root and /dev/net/tun")
+    needs_lab()
     number = reserve()
     folder = write_two_switches(tmp_path_factory.mktemp("labs"), f"c{number}", number)
     done = eeectl("lab", "up", str(folder), "--rate", "1/10")

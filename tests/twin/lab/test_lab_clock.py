@@ -14,6 +14,7 @@ from eee_engine import read_lab_clock
 from tests.support import ROOT
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.two_switches import Eeectl, write_two_switches
+from tests.support.needs import needs_lab
 from twin.lab.lateness import Lateness
 from twin.machine.lab_clock import environment
 
@@ -292,8 +293,7 @@ def test_a_lab_without_a_clock_says_so(running_lab: tuple[Path, Path], eeectl: E
 def test_a_lab_comes_down_at_the_slowest_rate_and_its_processes_go_on(
     eeectl: Eeectl, eeectl_environment: dict[str, str], tmp_path: Path
 ) -> None:
-    if os.geteuid() != 0 or not Path("/dev/net/tun").exists():
-        pytest.skip("a lab needs root and /dev/net/tun")
+    needs_lab()
     number = reserve()
     folder = write_two_switches(tmp_path, f"c{number}", number)
     page = Path(eeectl_environment["EEE_STATE_DIR"]) / folder.name / "clock"

@@ -15,6 +15,7 @@ from agents.pack import packed
 from agents.recording import read_stream
 from tests.support import ROOT
 from tests.support.labs.two_switches import Eeectl
+from tests.support.needs import lacking, needs
 
 pytestmark = pytest.mark.lab
 
@@ -99,8 +100,7 @@ def _rate(eeectl: Eeectl, lab: ClockedLab, rate: str) -> None:
 
 
 def _built(lab: ClockedLab, compiler: str, source: str, suffix: str, *options: str) -> str:
-    if shutil.which(compiler) is None:
-        pytest.skip(f"no {compiler} here")
+    needs(compiler)
     text = lab.shared / f"program{suffix}"
     text.write_text(source, encoding="utf-8")
     subprocess.run([compiler, *options, "-o", str(lab.shared / "program"), str(text)], check=True, capture_output=True)
@@ -183,7 +183,7 @@ def test_iperf3_measures_by_the_labs_time(lab: ClockedLab, eeectl: Eeectl) -> No
 def test_chrony_finds_two_hosts_of_one_time(lab: ClockedLab, eeectl: Eeectl) -> None:
     chronyd = ROOT / ".tools/chrony/usr/sbin/chronyd"
     if not chronyd.exists():
-        pytest.skip("no chrony: tests/support/fetch_chrony.sh could not fetch it")
+        lacking("tests/support/fetch_chrony.sh, which `make setup` runs, could not fetch chrony")
     shutil.copy(chronyd, lab.shared / "chronyd")
     (lab.shared / "chrony.conf").write_text(
         "local stratum 8\nallow all\ncmdport 0\nbindcmdaddress /\npidfile /tmp/chronyd.pid\n", encoding="utf-8"

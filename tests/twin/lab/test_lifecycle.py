@@ -8,12 +8,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import eventually
 from twin.machine.mgmt import interfaces_in
 from twin.machine.statedir import Journal, Process
 
@@ -143,10 +143,7 @@ def test_killed_up_leaves_nothing(lab: Traces, eeectl: Eeectl, eeectl_environmen
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
     ) as process:
-        for _ in range(1000):
-            if (lab.state / "lab.json").exists():
-                break
-            time.sleep(0.01)
+        eventually("its journal is there", (lab.state / "lab.json").exists, every_s=0.01)
         process.kill()
     assert eeectl("lab", "down", str(lab.folder)).returncode == 0
     assert lab.found() == []
@@ -326,10 +323,7 @@ def test_capture_is_a_pcap_of_both_directions(lab: Traces, eeectl: Eeectl, tmp_p
         assert recorder.stderr is not None
         assert "capturing sw1:gi1/0/11--sw2:1/0/11" in recorder.stderr.readline()
         eeectl("lab", "exec", "--lab", name, "n01", "--", "ping", "-c2", "-i0.2", "n03")
-        for _ in range(50):
-            if file.stat().st_size > 24 + 4 * 100:
-                break
-            time.sleep(0.1)
+        eventually("four frames are written", lambda: file.stat().st_size > 24 + 4 * 100)
         recorder.terminate()
     shown = subprocess.run(["tcpdump", "-nner", str(file)], capture_output=True, text=True, check=True).stdout
     assert len(re.findall("ICMP echo request", shown)) == 2

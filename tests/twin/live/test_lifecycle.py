@@ -8,7 +8,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -125,10 +124,7 @@ def left(own: Own) -> list[str]:
 
 def nothing_is_left(own: Own) -> None:
     """Nothing is left once processes that may still be ending have ended."""
-    deadline_s = time.monotonic() + 15
-    while (still := left(own)) and time.monotonic() < deadline_s:
-        time.sleep(0.1)
-    assert still == []
+    eventually("nothing is left", lambda: not left(own), patience_s=15, shown=lambda: left(own))
 
 
 def _sentence(done: Done) -> str:

@@ -1,10 +1,10 @@
 """A listener behind another's wildcard port is reached at its own address, and only there."""
 
-import os
 import socket
 
 import pytest
 
+from tests.support.needs import lacking, needs_root
 from twin.machine.steer import Steering, SteeringUnavailable, listen_tcp
 
 
@@ -26,7 +26,12 @@ def _answers(listener: socket.socket, address: tuple[str, int]) -> bool:
         return True
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="loading a BPF program needs root")
+@pytest.fixture(name="root")
+def _root() -> None:
+    needs_root("loading a BPF program")
+
+
+@pytest.mark.usefixtures("root")
 def test_a_wildcard_listener_is_passed_over_for_the_steered_address_alone() -> None:
     with _listener("0.0.0.0") as machine, _listener("127.18.99.1") as ours:  # noqa: S104 - that is the case
         taken = machine.getsockname()[1]
@@ -35,7 +40,7 @@ def test_a_wildcard_listener_is_passed_over_for_the_steered_address_alone() -> N
         try:
             steering = Steering({("127.18.99.1", taken): ours.fileno()})
         except SteeringUnavailable as error:
-            pytest.skip(f"this kernel cannot steer: {error}")
+            lacking(f"this kernel cannot steer: {error}")
         with steering:
             assert _answers(ours, ("127.18.99.1", taken))
             assert not _answers(ours, ("127.18.99.2", taken))
@@ -43,7 +48,7 @@ def test_a_wildcard_listener_is_passed_over_for_the_steered_address_alone() -> N
         assert not _answers(ours, ("127.18.99.1", taken))
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="loading a BPF program needs root")
+@pytest.mark.usefixtures("root")
 def test_a_port_behind_a_wildcard_is_listened_on_and_one_behind_its_like_is_not() -> None:
     with _listener("0.0.0.0") as machine:  # noqa: S104 - that is the case
         taken = machine.getsockname()[1]

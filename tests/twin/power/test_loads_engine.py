@@ -1,13 +1,12 @@
 """Power from the real engine's ledgers, on its virtual clock."""
 
+import eee_engine
 import pytest
 
 from tests.support.twin.strip_bench import bench
 from twin.mains.mains import Mains
 from twin.power.loads import Loads, SwitchLoad
 from twin.truth.truth import PortPowerTruth, SupplyTruth, SwitchPowerTruth
-
-eee_engine = pytest.importorskip("eee_engine")
 
 GUDE = "1.3.6.1.4.1.28507.58.1"
 PS = 10**12

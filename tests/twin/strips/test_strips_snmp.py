@@ -1,25 +1,26 @@
 """Strips and the switch's power sensor on the real agent, queried with net-snmp."""
 
-import shutil
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
 
+import eee_engine
 import pytest
 
+from tests.support.needs import needs
 from tests.support.twin.strip_bench import Clock
 from twin.mains.entity_sensor import PowerSensor
 from twin.strips import FAMILIES, Strip
 from twin.truth.truth import SensorTruth, StripTruth
 
-eee_engine = pytest.importorskip("eee_engine")
-if shutil.which("snmpget") is None:
-    pytest.skip("net-snmp's tools are not installed", allow_module_level=True)
-
-
 ADDRESS, PORT = "127.99.2.1", 16_161
 APC, SENTRY, GUDE = "1.3.6.1.4.1.318.1.1.26", "1.3.6.1.4.1.1718.4.1", "1.3.6.1.4.1.28507.58.1"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _tools() -> None:
+    needs("snmpget", "snmpset")
 
 
 def snmp(tool: str, *words: str, community: str = "private") -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""One virtual machine for all tests here; without QEMU or a kernel they are skipped, with the reason."""
+"""One virtual machine for all tests here."""
 
 from collections.abc import Iterator
 
@@ -10,9 +10,7 @@ from tests.support.qemu.small_lab import SPARE, SWITCHES, build_script, small_la
 
 @pytest.fixture(scope="session")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[machines.Machine]:
-    reason = machines.missing()
-    if reason:
-        pytest.skip(reason)
+    machines.require()
     made = machines.Machine(tmp_path_factory.mktemp("machine"), (*SWITCHES, SPARE))
     try:
         made.run(build_script(small_lab()))

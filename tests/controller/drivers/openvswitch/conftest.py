@@ -1,17 +1,16 @@
 """The real Open vSwitch, one for a whole module."""
 
-import os
-import shutil
 from collections.abc import Iterator
 
 import pytest
 
+from tests.support.needs import needs, needs_root
 from tests.support.switches import ovs_rack
 
 
 def _skip_without_rights() -> None:
-    if os.geteuid() != 0 or not shutil.which("ovs-vswitchd"):
-        pytest.skip("needs root and Open vSwitch")
+    needs_root("Open vSwitch")
+    needs("ovs-vswitchd")
 
 
 @pytest.fixture(scope="module")
