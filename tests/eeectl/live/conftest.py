@@ -1,6 +1,5 @@
 """One lab for the whole session. Every test starts from the factory's settings, and leaves them behind."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,16 +9,19 @@ from tests.support.labs.engineer import Engineer
 from tests.support.labs.lab_client import LabClient, eeectl
 from tests.support.labs.lab_numbers import reserve
 from tests.support.labs.triangle import write_lab
+from tests.support.needs import needs_lab
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     here = Path(__file__).parent
-    able = os.geteuid() == 0 and Path("/dev/net/tun").exists()
     for item in items:
         if item.path.is_relative_to(here):
             item.add_marker(pytest.mark.lab)
-            if not able:
-                item.add_marker(pytest.mark.skip(reason="a virtual lab needs root and /dev/net/tun"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _rights() -> None:
+    needs_lab()
 
 
 @pytest.fixture(scope="session")
