@@ -16,8 +16,9 @@ from controller.experiments.experiment import LoopLevel
 from controller.experiments.lab_controller import LabController
 from controller.experiments.measuring import Measured
 from controller.experiments.signal_handling import SignalHandling
+from controller.planning.plan import Place
 from controller.planning.routing_options import management_of
-from controller.regulating.epoch_counters import EpochCounters, Place
+from controller.regulating.epoch_counters import EpochCounters
 from controller.regulating.loop import ClosedLoop
 from controller.regulating.looped_network import LoopedNetwork
 from controller.regulating.slowdown import RunTimes, time_of

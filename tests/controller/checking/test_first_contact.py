@@ -168,6 +168,12 @@ def test_a_serial_console_asks_for_nobody_and_its_switchs_key_is_asked_about(
         assert f"user eee eee v3 auth sha {auth} priv {privacy}" in config.snmp_server
 
 
+@pytest.mark.parametrize("where", ["/dev/null", "/nowhere"])
+def test_what_is_no_terminal_is_no_serial_port(lab: Lab, wanted: Callable[[SwitchFamily], Switch], where: str) -> None:
+    with pytest.raises(Unreachable, match=f"{where} is no serial port of this machine: name another"):
+        _meet(_contact(lab, wanted(_ROS), Way("serial", where), User("", "")))
+
+
 def test_a_key_that_nobody_confirms_is_not_kept_and_nothing_is_saved(
     lab: Lab, wanted: Callable[[SwitchFamily], Switch]
 ) -> None:
