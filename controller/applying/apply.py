@@ -117,7 +117,7 @@ def _require_unchanged(work: Work, planned_from: State, now: State) -> None:
 
 def _begin(work: Work, plan: Applicable, options: Options) -> Result:
     number = next_number(work.folder)
-    with Journal(work.folder.new_journal()) as journal:
+    with Journal(work.folder.new_journal(), sync=work.backend.sync) as journal:
         journal.write(
             Begun(
                 number=number,

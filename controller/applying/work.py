@@ -1,5 +1,6 @@
 """A piece of work on one lab: its lock, its sessions with switches, and its progress reports."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -46,6 +47,9 @@ class Backend:
 
     A reading of a lab takes about as long, so another one would show nothing newer.
     """
+
+    sync: Callable[[int], None] = os.fsync
+    """Flushes the journal of an apply to the disk."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,14 +72,13 @@ def test_killed_at_every_order_recover_rolls_the_lab_back_fully(lab: Lab, tmp_pa
         assert not left.harms, number
 
 
-def test_killed_at_every_line_of_the_journal(lab: Lab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_killed_at_every_line_of_the_journal(lab: Lab, tmp_path: Path) -> None:
     start, planner = scene_of(lab, "link off")
     number = 0
     while True:
         toys = ToyLab(lab, start, file=tmp_path / "switches.json")
-        with monkeypatch.context() as patch:
-            patch.setattr(Journal.__init__, "__kwdefaults__", {"sync": kill_at_sync(number)})
-            ended = in_child(lambda toys=toys: run_apply(toys, planner(toys)))  # type: ignore[misc]
+        backend = toys.backend(sync=kill_at_sync(number))
+        ended = in_child(lambda toys=toys, backend=backend: run_apply(toys, planner(toys), backend))  # type: ignore[misc]
         left = load(lab, tmp_path / "switches.json")
         record = read_journal(StateFolder(lab.name).journal)
         if ended == 0:
