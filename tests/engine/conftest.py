@@ -7,11 +7,12 @@ import struct
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import pytest
 from eee_engine import Engine
+
+from tests.support.needs import needs_lab
 
 _TUNSETIFF: Final = 0x400454CA
 _TAP_WITH_HEADER: Final = 0x0002 | 0x1000 | 0x4000  # IFF_TAP | IFF_NO_PI | IFF_VNET_HDR

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 from eee_engine import Engine, FabricError
 
+from tests.support.waiting import eventually
+
 if TYPE_CHECKING:
     from tests.engine.conftest import Bed, Host
 
