@@ -30,14 +30,15 @@ def load_profile() -> None:
     """Register the efforts as profiles and load the one that is asked for."""
     for name in EFFORTS:
         phases = _WITHOUT_SHRINKING if name == "check" else tuple(Phase)
-        settings.register_profile(name, max_examples=_scaled(_UNNAMED, name), deadline=None, phases=phases)
+        settings.register_profile(name, max_examples=examples_of(_UNNAMED, name), deadline=None, phases=phases)
     settings.load_profile(effort())
 
 
 def law(examples: int, **options: Any) -> settings:
     """Settings of a law that `make test` tries on this many examples; options are those of hypothesis."""
-    return settings(max_examples=_scaled(examples, effort()), **options)
+    return settings(max_examples=examples_of(examples, effort()), **options)
 
 
-def _scaled(examples: int, name: str) -> int:
+def examples_of(examples: int, name: str) -> int:
+    """Of a law that names `examples`, how many are drawn with an effort; never fewer than five of those it names."""
     return max(min(_FEWEST, examples), round(examples * EFFORTS[name]))

@@ -77,7 +77,7 @@ CARD = {**DEEP, "wake_us": 16.5, "wake_during_sleep_us": 16.5}
 def _echoes(ports: Sleep, cards: Sleep, seed: int) -> Probes:
     random = np.random.default_rng(seed)
     bench = Bench([cards, ports, cards, ports], hosts=HostTime(noise_us=0.5, one_sided=False), random=random)
-    sent, rtt = bench.echoes(random.uniform(300, 4000, size=400))
+    sent, rtt = bench.echoes(random.uniform(300, 4000, size=800))
     return Probes.of(sent, rtt)
 
 
