@@ -4,7 +4,7 @@ Trials of one block were measured close to each other, so A and B of a block sha
 median over blocks of the ratio within each block, and so is the difference. The bootstrap draws whole blocks with
 replacement (Efron 1979; blocks were randomised and are independent), and then trials within each drawn block. A
 percentile interval of few values is too narrow: with three blocks it contains the truth three times in four. Fewer than
-six are marked as weak.
+six are marked as weak, and of weak ones none is said to differ. Of fewer than three the interval says nothing.
 
 Two different runs have no blocks in common: their trials are then drawn separately, and their medians compared.
 """
@@ -25,6 +25,7 @@ from record.trials import Trial
 
 _ROUNDS: Final = 4000
 _FEW_BLOCKS: Final = 6
+_LEAST_BLOCKS: Final = 3
 
 Pairing = Literal["blocks", "none"]
 
@@ -33,7 +34,8 @@ Pairing = Literal["blocks", "none"]
 class Comparison:
     """One figure of A and of B. `ratio` is B by A, `difference` B minus A, in `unit`.
 
-    `blocks` is the number of blocks that took part; `weak`: too few for the interval to be reliable.
+    `blocks` is the number of blocks that took part. The ends of all intervals are those of the bootstrap, also where
+    `has_interval` says that there is too little to know any.
     """
 
     figure: str
@@ -48,13 +50,22 @@ class Comparison:
 
     @property
     def weak(self) -> bool:
-        """Whether the interval is of too few blocks, or without blocks of too few trials."""
-        return min(self.blocks if self.pairing == "blocks" else _FEW_BLOCKS, *self.counts) < _FEW_BLOCKS
+        """Whether the intervals are of too few blocks, or without blocks of too few trials, to be reliable."""
+        return self._repeated < _FEW_BLOCKS
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether enough was repeated for any interval: three blocks, or three trials of either side without blocks."""
+        return self._repeated >= _LEAST_BLOCKS
 
     @property
     def differs(self) -> bool:
-        """Whether the interval of the ratio excludes 1."""
-        return not self.ratio.holds(1.0)
+        """Whether a reliable interval of the ratio excludes 1."""
+        return not self.weak and not self.ratio.holds(1.0)
+
+    @property
+    def _repeated(self) -> int:
+        return min(self.blocks, *self.counts) if self.pairing == "blocks" else min(self.counts)
 
 
 def compare(

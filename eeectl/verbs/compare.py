@@ -87,8 +87,9 @@ def _side(text: str, other: Side | None) -> Side:
 
 
 def _plain(one: Comparison) -> dict[str, Any]:
-    def plain(interval: Interval) -> dict[str, float]:
-        return {"value": interval.value, "low": interval.low, "high": interval.high}
+    def plain(interval: Interval) -> dict[str, float | None]:
+        low, high = (interval.low, interval.high) if one.has_interval else (None, None)
+        return {"value": interval.value, "low": low, "high": high}
 
     intervals = {name: plain(getattr(one, name)) for name in ("a", "b", "ratio", "difference")}
     counts = {"trials_a": one.counts[0], "trials_b": one.counts[1], "blocks": one.blocks, "pairing": one.pairing}
@@ -110,10 +111,11 @@ def _print(a: Side, b: Side, rows: Sequence[tuple[str, Comparison]]) -> None:
     for where, one in rows:
         ratio, difference = one.ratio, one.difference
         mark = " few blocks" if one.weak else ""
+        ratio_ends = f"{ratio.low:.4f} - {ratio.high:.4f}" if one.has_interval else "-"
+        difference_ends = f"{difference.low:+.4g} - {difference.high:+.4g}" if one.has_interval else "-"
         table.add_row(
             *(one.figure, where, one.unit, f"{one.a.value:.5g}", f"{one.b.value:.5g}"),
-            *(f"{ratio.value:.4f}", f"{ratio.low:.4f} - {ratio.high:.4f}"),
-            *(f"{difference.value:+.4g}", f"{difference.low:+.4g} - {difference.high:+.4g}"),
+            *(f"{ratio.value:.4f}", ratio_ends, f"{difference.value:+.4g}", difference_ends),
             f"{one.counts[0]}, {one.counts[1]}{mark}",
         )
     console.print(table)

@@ -75,7 +75,7 @@ def test_blocks_that_lack_one_side_are_dropped_and_few_blocks_are_marked() -> No
     one = compare({0: [1.0], 1: [1.0], 2: [9.0]}, {0: [2.0], 1: [2.0], 3: [50.0]}, "time", "s")
     assert (one.ratio.value, one.blocks, one.counts) == (2.0, 2, (2, 2))
     assert one.weak
-    assert one.differs
+    assert not one.differs, "of so few blocks nothing is said to differ"
     assert np.isnan(compare({0: [0.0]}, {0: [1.0]}, "lost", "1").ratio.value)
     values = [1.0, 1.1, 1.2, 1.0, 1.1, 1.2]
     free = compare({0: values}, {5: values}, "time", "s", pairing="none")
@@ -83,6 +83,21 @@ def test_blocks_that_lack_one_side_are_dropped_and_few_blocks_are_marked() -> No
     assert not free.differs
     with pytest.raises(ValueError, match="no block in common"):
         compare({0: [1.0]}, {1: [1.0]}, "time", "s")
+
+
+def _blocks(count: int, value: float) -> dict[int, list[float]]:
+    return {n: [value * (1 + 0.001 * n), value * (1.001 + 0.001 * n)] for n in range(count)}
+
+
+@pytest.mark.parametrize(
+    ("blocks", "has_interval", "weak", "differs"),
+    [(1, False, True, False), (2, False, True, False), (3, True, True, False), (6, True, False, True)],
+)
+def test_what_was_hardly_repeated_has_no_interval_and_what_is_weak_does_not_differ(
+    blocks: int, *, has_interval: bool, weak: bool, differs: bool
+) -> None:
+    one = compare(_blocks(blocks, 1.0), _blocks(blocks, 1.2), "time", "s")
+    assert (one.has_interval, one.weak, one.differs) == (has_interval, weak, differs)
 
 
 def _series(watt: np.ndarray, step: float) -> PowerSeries:

@@ -17,12 +17,11 @@ _ZERO_NS = 1_700_000_000 * _S
 _WINDOW_S, _BLOCKS = 20, 6
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def _written(root: Path, blocks: int) -> Path:
     """EEE on takes 2 % longer and 10 % less power; every block has 3 % more of both than the block before."""
-    with Run.create(tmp_path / "runs", "made-up", {"lab": "toy"}) as run:
+    with Run.create(root, "made-up", {"lab": "toy"}) as run:
         at_ns = _ZERO_NS
-        for number in range(2 * _BLOCKS):
+        for number in range(2 * blocks):
             block, eee = number // 2, ("on", "off")[number % 2]
             drift = 1.03**block
             watt, time_s = drift * (18.0 if eee == "on" else 20.0), drift * (1.02 if eee == "on" else 1.0)
@@ -35,6 +34,11 @@ def folder(tmp_path: Path) -> Path:
             run.event(EventKind.TRIAL_ENDED, **ended.plain())
             at_ns += (_WINDOW_S + 5) * _S
         return run.folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return _written(tmp_path / "runs", _BLOCKS)
 
 
 def _meter(run: Run, at_ns: int, watt: float) -> None:
@@ -77,6 +81,16 @@ def test_two_runs_are_compared_without_pairs(folder: Path, capsys: pytest.Captur
     comparisons = _compare(capsys, f"{folder}:eee=off", f"{other}:eee=on")
     assert comparisons["time"]["pairing"] == "none"
     assert not comparisons["time"]["differs"]  # the drift is larger than the effect, and nothing takes it out
+
+
+def test_a_single_block_has_a_ratio_and_no_interval(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    once = _written(tmp_path / "runs", 1)
+    time = _compare(capsys, f"{once}:eee=off", "eee=on")["time"]
+    assert time["ratio"] == {"value": pytest.approx(1.02), "low": None, "high": None}
+    assert (time["weak"], time["differs"]) == (True, False)
+    assert eeectl(["compare", f"{once}:eee=off", "eee=on", "--figure", "time"]) == 0
+    row = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("time"))
+    assert row.split() == ["time", "n", "4", "s", "1", "1.02", "1.0200", "-", "+0.02", "-", "1,", "1", "few", "blocks"]
 
 
 @pytest.mark.parametrize(
