@@ -6,7 +6,9 @@
       InventoryError     the files are wrong: file, line, key and what would be right, all problems at once
       PlanError
         NoTree           no tree over the links allowed reaches every host
-        UnsafePlan       a step would close a loop or disconnect a host
+        UnsafePlan       a step would close a loop, disconnect a host or cut a switch off from its management
+        UnsafeRollback   every known order of steps back would
+        LockOut          every known order of steps back might cut a switch off from its management
         NotExpressible   a switch family cannot say what the plan needs
       DeviceError        .device
         Unreachable
@@ -80,13 +82,50 @@ class NoTree(PlanError):
 
 
 class UnsafePlan(PlanError):
-    """A prefix of the plan closes a loop or cuts a path; `path` shows it, `step` is 1-based."""
+    """A prefix of the plan closes a loop or cuts a path; `path` shows it, `step` is 1-based, 0 for the state found."""
 
     def __init__(self, step: int, harm: str, path: Sequence[str]) -> None:
         self.step = step
         self.harm = harm
         self.path = tuple(path)
-        super().__init__(f"step {step} would {harm}: {' - '.join(path)}; nothing was sent.")
+        where = f"{harm}: {' - '.join(path)}; nothing was sent"
+        super().__init__(
+            f"step {step} would {where}."
+            if step
+            else f"the settings found (step 0) may {where}: run `eeectl recover` if a switch restarted, else mend this "
+            "by hand first."
+        )
+
+    @property
+    def locks_out(self) -> bool:
+        """Whether a switch may lose its last path of management."""
+        return "management" in self.harm
+
+
+class UnsafeRollback(PlanError):
+    """Every known order of steps makes a lab worse than it was found; `cause` is what the first one would do."""
+
+    def __init__(self, cause: UnsafePlan) -> None:
+        self.cause = cause
+        super().__init__(
+            f"no safe order of steps leads back, as one would {cause.harm} ({' - '.join(cause.path)}), so nothing was "
+            "sent: set the switches named there up from their consoles and try again, or accept the lab as it is with "
+            "`eeectl adopt`."
+        )
+
+
+class LockOut(PlanError):
+    """No order of steps is known in which a switch that answers surely keeps its path of management."""
+
+    def __init__(self, switch: str, entry: str, vid: int) -> None:
+        self.switch = switch
+        self.entry = entry
+        self.vid = vid
+        super().__init__(
+            f"every known order of steps might cut {switch} off from its management, which reaches it from {entry} in "
+            f"VLAN {vid}, so nothing was sent: turn spanning tree off at the switches that lost their settings, or set "
+            f"{switch} up, from their consoles, then try again."
+        )
 
 
 class NotExpressible(PlanError):

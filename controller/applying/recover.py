@@ -21,6 +21,7 @@ from controller.applying.rounds import Sink, Stopped
 from controller.applying.statefolder import digest_of
 from controller.applying.work import Work
 from controller.model.state import State, diff
+from controller.planning.plan_text import parted_hosts
 from controller.planning.rollback import Position, position, rollback_plan
 from lab.errors import Drift, LabError, RollbackFailed
 from lab.model import Lab
@@ -42,6 +43,8 @@ def roll_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> None
             record = journal.record
             place = position_of(work.lab, record)
             plan = rollback_plan(work.lab, found, place, before, record.begun.management, work.backend.abilities)
+            if plan.parted:
+                work.progress.say(f"during the rollback: hosts {parted_hosts(plan)}")
             journal.note(RollingBack(why=why, actor=actor, found=plan.start, steps=plan.steps))
             work.executor.execute(
                 plan.start,

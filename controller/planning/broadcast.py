@@ -111,9 +111,14 @@ def _into(sender: PortState, receiver: PortState) -> set[Pair]:
 
 def passes(a: PortState, b: PortState) -> frozenset[Pair]:
     """Everything that may get from one end to the other, in either direction."""
+    return frozenset().union(*passes_each_way(a, b))
+
+
+def passes_each_way(a: PortState, b: PortState) -> tuple[frozenset[Pair], frozenset[Pair]]:
+    """Everything that may get from `a` to `b`, and from `b` to `a`, either as (VLAN at `a`, VLAN at `b`)."""
     if not (a.admin_up and b.admin_up):
-        return frozenset()
-    return frozenset(_into(a, b) | {(here, there) for there, here in _into(b, a)})
+        return frozenset(), frozenset()
+    return frozenset(_into(a, b)), frozenset((here, there) for there, here in _into(b, a))
 
 
 def carries(a: PortState, b: PortState) -> frozenset[int]:
@@ -169,6 +174,14 @@ def find_loop(safe: Iterable[Edge], bare: Sequence[Edge]) -> tuple[str, ...] | N
             return (*_path(passed, one, other), link.name)
         passed.append((one, other, link))
     return None
+
+
+def without_loops(safe: Iterable[Edge], bare: Iterable[Edge]) -> list[Edge]:
+    """The `bare` edges but those that close a loop with `safe` ones and those before them."""
+    sets = _Sets()
+    for one, other, _ in safe:
+        sets.join(one, other)
+    return [edge for edge in bare if sets.join(edge[0], edge[1])]
 
 
 def _path(edges: Iterable[Edge], start: Hashable, end: Hashable) -> Sequence[str]:

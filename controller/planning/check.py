@@ -14,7 +14,7 @@ passes. Neither makes an unsafe plan look safe; a step's disruption says how lon
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from controller.model.state import Change, Draft, PortChange, PortState, State, StaticsChange, StpChange, VlanChange
@@ -33,7 +33,7 @@ from controller.planning.broadcast import (
     with_loose_cables,
 )
 from lab.errors import PlanError, UnsafePlan
-from lab.model import Lab
+from lab.model import Lab, Link
 from lab.topology import Topology
 
 
@@ -55,11 +55,28 @@ class Fault:
     @property
     def parts_hosts(self) -> bool:
         """Whether the fault only cuts hosts apart."""
-        return not self.harm.startswith((_LOOP, _NO_MANAGEMENT))
+        return not self.harm.startswith((LOOP, NO_MANAGEMENT))
 
 
-_LOOP = "close a loop"
-_NO_MANAGEMENT = "cut off management"
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """Frames of a VLAN at one end of a trunk that may get through to a VLAN at the other.
+
+    `guards`: at how many of its ends a spanning tree runs.
+    """
+
+    number: int
+    pair: Pair
+    guards: int
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether spanning tree breaks each loop of such cables."""
+        return self.guards == 2
+
+
+LOOP = "close a loop"
+NO_MANAGEMENT = "cut off management"
 
 
 def required_hosts(topology: Topology, state: State) -> frozenset[str]:
@@ -73,15 +90,15 @@ class Watch:
     def __init__(
         self, lab: Lab, state: State, hosts: Iterable[str] | None = None, management: Management | None = None
     ) -> None:
-        self._topology = with_loose_cables(Topology.of(lab))
-        self._management = management
-        self._hosts = sorted(required_hosts(self._topology, state) if hosts is None else hosts)
+        self.topology = with_loose_cables(Topology.of(lab))
+        self.management = management
+        self.hosts = sorted(required_hosts(self.topology, state) if hosts is None else hosts)
         self._at: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
-        for number, link in self._topology.trunks.items():
-            for end in (end for cable in (link, *self._topology.cables[number]) for end in (cable.a, cable.b)):
+        for number, link in self.topology.trunks.items():
+            for end in (end for cable in (link, *self.topology.cables[number]) for end in (cable.a, cable.b)):
                 self._at[end.device, end.port].add(number)
         self._host_at = {
-            (self._topology.homes[host].device, self._topology.homes[host].port): host for host in self._hosts
+            (self.topology.homes[host].device, self.topology.homes[host].port): host for host in self.hosts
         }
         self.draft = Draft(state)
         self._passes: dict[int, frozenset[Pair]] = {}
@@ -94,13 +111,14 @@ class Watch:
         self._mute: set[str] = set()
         self._loops: dict[int, Fault] = {}
         self._half: dict[int, Fault] = {}  # by trunk: cables that are up, and in its LAG at one end
-        self._cuts: dict[int, Fault] = {}
+        self._cuts: dict[int, tuple[Fault, ...]] = {}  # of management, and between hosts
         self._reached: dict[int, set[str]] = {}
-        self._vids: set[int] = set()
-        for number in self._topology.trunks:
+        self._receivers: dict[int, dict[str, frozenset[str]]] = {}  # VID, sender's switch -> hosts
+        self._up: dict[int, Link] = {}
+        for number in self.topology.trunks:
             self._refresh_trunk(number)
         self._refresh_spanning()
-        for host in self._hosts:
+        for host in self.hosts:
             self._refresh_sender(host)
         self._judge_all()
 
@@ -125,11 +143,73 @@ class Watch:
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """All faults of the present state; loops first."""
+        """All faults of the present state, the first of each kind for each VLAN; loops first."""
         mute = tuple(Fault("leave a host without a VLAN to send into", (host,)) for host in sorted(self._mute))
         loops = tuple(self._loops[vid] for vid in sorted(self._loops))
-        loops += tuple(self._half[number] for number in sorted(self._half))
-        return loops + mute + tuple(self._cuts[vid] for vid in sorted(self._cuts))
+        loops += self.half_members
+        return loops + mute + tuple(fault for vid in sorted(self._cuts) for fault in self._cuts[vid])
+
+    @property
+    def has_loop(self) -> bool:
+        """Whether frames may circle, over cables of which one at least has no spanning tree."""
+        return bool(self._loops)
+
+    @property
+    def half_members(self) -> tuple[Fault, ...]:
+        """Cables that are up and a member of their LAG at one end only."""
+        return tuple(self._half[number] for number in sorted(self._half))
+
+    def trunks_at(self, switch: str, port: str) -> frozenset[int]:
+        """Trunks that end at a port, by number; none at a port for hosts."""
+        return frozenset(self._at.get((switch, port), ()))
+
+    def is_trunk_up(self, switch: str, port: str) -> bool:
+        """Whether a trunk that ends at a port is up at both ends."""
+        return not self._up.keys().isdisjoint(self.trunks_at(switch, port))
+
+    @property
+    def crossings(self) -> frozenset[Crossing]:
+        """All that may pass now, cable by cable."""
+        sides = self._spanning.blockable, self._spanning.guarded
+        guards = {number: sum(number in side for side in sides) for number in self._passes}
+        return frozenset(Crossing(number, pair, guards[number]) for number, own in self._passes.items() for pair in own)
+
+    @property
+    def speaking(self) -> frozenset[str]:
+        """Switches that speak spanning tree on a trunk that is up."""
+        return frozenset(
+            end.device
+            for link in self._up.values()
+            for end in (link.a, link.b)
+            if self.draft.stp[end.device] and self.draft.ports[end.device][end.port].stp
+        )
+
+    @property
+    def managed(self) -> set[str]:
+        """Switches that management surely reaches in its VLAN; none without in-band management."""
+        if self.management is None or self.management.vid not in self.draft.vids[self.management.entry]:
+            return set()
+        return reach(self.management.entry, self._joints(self.management.vid))
+
+    def receivers(self, sender: str) -> frozenset[str]:
+        """Hosts that a host's frames surely reach, in the VLAN that it sends into, itself included."""
+        end = self.topology.homes[sender]
+        vid = self.draft.ports[end.device][end.port].pvid
+        if sender in self._mute or vid not in self.draft.vids[end.device]:
+            return frozenset()
+        if vid not in self._receivers:
+            self._receivers[vid] = {}
+        parts = self._receivers[vid]
+        if end.device not in parts:
+            reached = reach(end.device, self._joints(vid))
+            there = frozenset(host for host in self.hosts if self._is_reached(host, vid, reached))
+            parts.update(dict.fromkeys(reached, there))
+        return parts[end.device]
+
+    def _is_reached(self, host: str, vid: int, reached: Collection[str]) -> bool:
+        end = self.topology.homes[host]
+        port = self.draft.ports[end.device][end.port]
+        return end.device in reached and port.admin_up and vid in self._heard(host, port)
 
     def _port_changed(self, change: PortChange) -> None:
         key = change.switch, change.port
@@ -152,21 +232,22 @@ class Watch:
             self._judge_joined(touched | fresh)
 
     def _refresh_spanning(self) -> None:
-        up = [link for number, link in self._topology.trunks.items() if is_up(self._topology, self.draft, number)]
-        self._spanning = SpanningTree.of(self.draft, up)
+        trunks = self.topology.trunks.items()
+        self._up = {number: link for number, link in trunks if is_up(self.topology, self.draft, number)}
+        self._spanning = SpanningTree.of(self.draft, list(self._up.values()))
 
     def _is_own(self, change: PortChange) -> bool:
         """Whether a port leaves or joins the LAG that the inventory has it in."""
-        lags = {self._topology.lags.get(number) for number in self._at.get((change.switch, change.port), ())} - {None}
+        lags = {self.topology.lags.get(number) for number in self._at.get((change.switch, change.port), ())} - {None}
         return bool(lags) and {change.before.lag, change.after.lag} == {None, *lags}
 
     def _refresh_trunk(self, number: int) -> set[int]:
         """Read a trunk again; return the VLANs for which it has changed."""
         self._half.pop(number, None)
-        if half := half_members(self._topology, self.draft, number):
-            self._half[number] = Fault(f"{_LOOP} beside LAG {self._topology.lags[number]}", (half[0].name,))
-        pairs = passes(*ends_of(self._topology, self.draft, number))
-        vids = carries(*ends_of(self._topology, self.draft, number, surely=True))
+        if half := half_members(self.topology, self.draft, number):
+            self._half[number] = Fault(f"{LOOP} beside LAG {self.topology.lags[number]}", (half[0].name,))
+        pairs = passes(*ends_of(self.topology, self.draft, number))
+        vids = carries(*ends_of(self.topology, self.draft, number, surely=True))
         (self._mixing.add if any(one != other for one, other in pairs) else self._mixing.discard)(number)
         removed = self._passes.get(number, frozenset()) - pairs
         new = pairs - self._passes.get(number, frozenset())
@@ -187,7 +268,7 @@ class Watch:
 
     def _refresh_sender(self, host: str) -> set[int]:
         """Read again which VLAN a host sends into; return the VLANs to judge again."""
-        end = self._topology.homes[host]
+        end = self.topology.homes[host]
         port = self.draft.ports[end.device][end.port]
         touched = {vid for vid, senders in self._senders.items() if host in senders and vid != port.pvid}
         for vid in touched:
@@ -213,7 +294,7 @@ class Watch:
         vids = {vid for pairs in self._passes.values() for pair in pairs for vid in pair}
         vids |= self._loops.keys() | self._cuts.keys() | self._senders.keys()
         self._judge_loops(vids)
-        self._judge_joined(vids | ({self._management.vid} if self._management else set()))
+        self._judge_joined(vids | ({self.management.vid} if self.management else set()))
 
     def _judge_loops(self, vids: set[int]) -> None:
         if self._mixing:
@@ -221,76 +302,79 @@ class Watch:
             safe: list[Edge] = []
             bare: list[Edge] = []
             for number, pairs in self._passes.items():
-                link = self._topology.trunks[number]
+                link = self.topology.trunks[number]
                 edges = (((link.a.device, one), (link.b.device, other), link) for one, other in sorted(pairs))
                 (safe if number in self._spanning.guarded else bare).extend(edges)
             loop = find_loop(safe, bare)
             if loop:
-                self._loops[0] = Fault(f"{_LOOP} over cables that join VLANs", loop)
+                self._loops[0] = Fault(f"{LOOP} over cables that join VLANs", loop)
             return
         self._loops.pop(0, None)
         for vid in vids:
             self._loops.pop(vid, None)
-            links = [self._topology.trunks[number] for number in sorted(self._passing[vid])]
+            links = [self.topology.trunks[number] for number in sorted(self._passing[vid])]
             loop = find_loop(
                 [(link.a.device, link.b.device, link) for link in links if link.number in self._spanning.guarded],
                 [(link.a.device, link.b.device, link) for link in links if link.number not in self._spanning.guarded],
             )
             if loop:
-                self._loops[vid] = Fault(f"{_LOOP} in VLAN {vid}", loop)
+                self._loops[vid] = Fault(f"{LOOP} in VLAN {vid}", loop)
 
     def _judge_joined(self, vids: set[int]) -> None:
         for vid in vids:
             self._cuts.pop(vid, None)
             self._reached.pop(vid, None)
-            if self._senders[vid] or (self._management and self._management.vid == vid):
-                fault = next(self._cuts_in(vid), None)
-                if fault:
-                    self._cuts[vid] = fault
+            self._receivers.pop(vid, None)
+            if self._senders[vid] or (self.management and self.management.vid == vid):
+                near = self._joints(vid)
+                firsts = (next(self._unmanaged(vid, near), None), next(self._cuts_in(vid, near), None))
+                if faults := tuple(fault for fault in firsts if fault):
+                    self._cuts[vid] = faults
 
     def _joints(self, vid: int) -> dict[str, set[str]]:
         near: defaultdict[str, set[str]] = defaultdict(set)
-        for link in self._spanning.certain([self._topology.trunks[number] for number in self._carrying[vid]]):
+        for link in self._spanning.certain([self.topology.trunks[number] for number in self._carrying[vid]]):
             one, other = link.a.device, link.b.device
             if vid in self.draft.vids[one] and vid in self.draft.vids[other]:
                 near[one].add(other)
                 near[other].add(one)
         return near
 
-    def _cuts_in(self, vid: int) -> Iterator[Fault]:
-        near = self._joints(vid)
-        if self._management and self._management.vid == vid:
-            managed = reach(self._management.entry, near) if vid in self.draft.vids[self._management.entry] else set()
-            for name in self._topology.switches:
-                if name not in managed:
-                    yield Fault(f"{_NO_MANAGEMENT} in VLAN {vid}", (self._management.entry, name))
+    def _unmanaged(self, vid: int, near: Mapping[str, Iterable[str]]) -> Iterator[Fault]:
+        if self.management is None or self.management.vid != vid:
+            return
+        entry = self.management.entry
+        managed = reach(entry, near) if vid in self.draft.vids[entry] else set()
+        for name in self.topology.switches:
+            if name not in managed:
+                yield Fault(f"{NO_MANAGEMENT} in VLAN {vid}", (entry, name))
+
+    def _cuts_in(self, vid: int, near: Mapping[str, Iterable[str]]) -> Iterator[Fault]:
         if not self._senders[vid]:
             return
         first = min(self._senders[vid])
-        start = self._topology.homes[first].device
+        start = self.topology.homes[first].device
         reached = reach(start, near) if vid in self.draft.vids[start] else set()
         self._reached[vid] = reached
         harm = f"cut hosts apart in VLAN {vid}"
         for host in sorted(self._senders[vid]):
-            if self._topology.homes[host].device not in reached:
+            if self.topology.homes[host].device not in reached:
                 yield Fault(harm, (host, self._edge(host), self._edge(first), first))
-        for host in self._hosts:
-            end = self._topology.homes[host]
-            port = self.draft.ports[end.device][end.port]
-            if end.device not in reached or not port.admin_up or vid not in self._heard(host, port):
+        for host in self.hosts:
+            if not self._is_reached(host, vid, reached):
                 yield Fault(harm, (first, self._edge(first), self._edge(host), host))
         yield from self._strays(vid, reached)
 
     def _heard(self, host: str, port: PortState) -> frozenset[int]:
         """VLANs whose frames the host at the port receives."""
-        return heard(self._topology.hosts[host], port)
+        return heard(self.topology.hosts[host], port)
 
     def _edge(self, host: str) -> str:
-        return str(self._topology.homes[host])
+        return str(self.topology.homes[host])
 
     def _strays(self, vid: int, reached: set[str]) -> Iterator[Fault]:
         """Static entries that point away from their host."""
-        macs = {self._topology.hosts[host].mac: host for host in self._hosts}
+        macs = {self.topology.hosts[host].mac: host for host in self.hosts}
         for name in sorted(reached):
             table = self.draft.statics[name].get(vid)
             if not table:
@@ -300,7 +384,7 @@ class Watch:
                 host = macs.get(mac)
                 if host is None:
                     continue
-                end = self._topology.homes[host]
+                end = self.topology.homes[host]
                 right = end.port if end.device == name else exits.get(end.device)
                 if port != right:
                     harm = f"send frames in VLAN {vid} for {host} in the wrong direction"
@@ -310,7 +394,7 @@ class Watch:
         """For each switch that VLAN `vid` connects to this one, the port here that leads to it."""
         exits: dict[str, str] = {}
         settled = self._carrying[vid] - self._spanning.unsettled
-        for there, (here, link) in self._topology.ways(name, settled).items():
+        for there, (here, link) in self.topology.ways(name, settled).items():
             exits[there] = exits[here] if here != name else link.other(there).port
         return exits
 

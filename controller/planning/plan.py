@@ -24,7 +24,7 @@ from controller.model.state import (
     VlanChange,
     diff,
 )
-from controller.planning.broadcast import is_up
+from controller.planning.broadcast import carries, ends_of, is_up
 from controller.planning.check import Management
 from controller.planning.disruption import disruption_of
 from controller.planning.in_groups import in_groups
@@ -32,7 +32,7 @@ from controller.planning.limits import UNLIMITED, Abilities, as_held
 from controller.planning.proof import ProvedPlan, join_proved, prove
 from controller.planning.steps import Plan, Stage, Step
 from lab.errors import PlanError, TableFull
-from lab.model import Lab
+from lab.model import Lab, Link
 from lab.topology import Topology
 
 Place = tuple[str, str]
@@ -96,10 +96,16 @@ def make_plan(
 
 
 def _at_once(lab: Lab, before: State, after: State, management: Management | None, abilities: Abilities) -> ProvedPlan:
-    return prove(lab, before, order_changes(lab, before, after, abilities), management, abilities)
+    return prove(lab, before, order_changes(lab, before, after, abilities, management), management, abilities)
 
 
-def order_changes(lab: Lab, before: State, after: State, abilities: Abilities = UNLIMITED) -> Plan:
+def order_changes(
+    lab: Lab,
+    before: State,
+    after: State,
+    abilities: Abilities = UNLIMITED,
+    management: Management | None = None,
+) -> Plan:
     """Order the changes from `before` to `after`, unproved.
 
     Port settings that restart a link (speed, EEE, flow control) come last on a link that is up all the time, and while
@@ -108,7 +114,7 @@ def order_changes(lab: Lab, before: State, after: State, abilities: Abilities = 
     """
     diff(before, after)
     writer = _Writer(lab, before, abilities)
-    _break_loops(writer, after)
+    _break_loops(writer, after, management)
     _wake(writer, after)
     _move(writer, after)
     _sleep(writer, after)
@@ -131,16 +137,28 @@ def invert(lab: Lab, before: State, plan: Plan) -> Plan:
     return Plan(tuple(steps))
 
 
-def _break_loops(writer: _Writer, after: State) -> None:
-    """Shut the links that a spanning tree may be blocking, if it is to stop."""
+def _carries(writer: _Writer, after: State, number: int, vid: int) -> bool:
+    """Whether a trunk surely carries a VLAN now and after the plan."""
+    drafts = writer.draft, Draft(after)
+    return all(vid in carries(*ends_of(writer.topology, draft, number)) for draft in drafts)
+
+
+def _break_loops(writer: _Writer, after: State, management: Management | None) -> None:
+    """Shut the links that a spanning tree may be blocking, if it is to stop; last those that management passes."""
     stopping = any(on and not after.switches[name].stp for name, on in writer.draft.stp.items())
     if not stopping:
         return
     up = [link for link in writer.topology.trunks.values() if is_up(writer.topology, writer.draft, link.number)]
     stay = {link.number for link in up if all(after.port(end.device, end.port).admin_up for end in (link.a, link.b))}
+    managing = {number for number in stay if management and _carries(writer, after, number, management.vid)}
     joined = {name: name for name in writer.topology.switches}
     writer.next_round()
-    for link in sorted(up, key=lambda link: (link.switchable, link.number not in stay, link.number)):
+
+    def rank(link: Link) -> tuple[bool, bool, bool, int]:
+        number = link.number
+        return link.switchable, number not in stay, number not in managing, number
+
+    for link in sorted(up, key=rank):
         one, other = (_root(joined, end.device) for end in (link.a, link.b))
         if one != other:
             joined[one] = other

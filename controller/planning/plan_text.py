@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from controller.model.state import Change, PortChange, PortState, StaticsChange, StpChange, VlanChange
+from controller.planning.proof import ProvedRollback
 from controller.planning.routing_options import Head, Room
 from controller.planning.steps import Plan, Step
 from lab.model import Lab
@@ -52,7 +53,24 @@ def print_steps(plan: Plan, *, every_step: bool = False) -> None:
         for (stage, number, reason, cost), targets in kinds.items():
             more = f" and {len(targets) - _SHOWN} more" if len(targets) > _SHOWN else ""
             print(f"{stage:5} {number:3} {len(targets):5} x {reason}; {cost}: {', '.join(targets[:_SHOWN])}{more}")
-    print(f"{counted(len(plan.steps), 'step')}, each proved: no loop, no host cut off")
+    print(f"{counted(len(plan.steps), 'step')}, each proved: {_proved(plan)}")
+
+
+def _proved(plan: Plan) -> str:
+    """What holds after each step; of a rollback, against the state that it starts from."""
+    if not isinstance(plan, ProvedRollback):
+        return "no loop, no host cut off"
+    kept = "no new loop" if plan.management is None else "no new loop, no switch that answers loses its management"
+    if not plan.parted:
+        return f"{kept}, no hosts cut apart that reach each other now"
+    return f"{kept}; {parted_hosts(plan)}"
+
+
+def parted_hosts(plan: ProvedRollback) -> str:
+    """Which hosts a rollback cuts apart until its end; it has to cut some."""
+    names = ", ".join(" and ".join(pair) for pair in plan.parted[:_SHOWN])
+    more = f" and {counted(len(plan.parted) - _SHOWN, 'pair')} more" if len(plan.parted) > _SHOWN else ""
+    return f"cut apart until the end, though they reach each other now: {names}{more}"
 
 
 def counted(count: int, what: str) -> str:

@@ -4,13 +4,15 @@ Only the functions of this file make a `ProvedPlan` or a `ProvedRollback`. So a 
 it has only to see that the lab still is in the state that the proof starts from.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import InitVar, dataclass, field
+from itertools import groupby
 
-from controller.model.state import State, diff, replay
+from controller.model.state import Change, PortChange, State, StaticsChange, StpChange, VlanChange, diff, replay
 from controller.planning.check import Fault, Management, Watch, check, required_hosts
 from controller.planning.flow_control import require_no_new_circle
 from controller.planning.limits import Abilities, require_expressible
+from controller.planning.losses import HostPair, Losses
 from controller.planning.steps import Plan, join_plans
 from lab.errors import PlanError, UnsafePlan
 from lab.model import Lab
@@ -44,7 +46,12 @@ class ProvedPlan(_Sealed):
 
 @dataclass(frozen=True, slots=True)
 class ProvedRollback(_Sealed):
-    """Leads from a state that may already be unsafe, and makes nothing worse: `prove_rollback` says how."""
+    """Leads from a state that may already be unsafe, and makes nothing worse: `prove_rollback` says how.
+
+    `parted`: hosts that reach each other at its start and may not do so for a time before its end.
+    """
+
+    parted: tuple[HostPair, ...]
 
 
 def prove(lab: Lab, start: State, plan: Plan, management: Management | None, abilities: Abilities) -> ProvedPlan:
@@ -82,26 +89,70 @@ def prove_rollback(
     *,
     lost_switch: bool,
 ) -> ProvedRollback:
-    """UnsafePlan if a prefix closes a loop or cuts off management that stands, or cuts hosts apart.
+    """UnsafePlan if a prefix closes a loop, cuts a switch that answers off from its management, or cuts hosts apart.
 
-    Faults that `found` has already are no reason to refuse. If hosts are apart in it, or if a switch lost its settings
-    (`lost_switch`), hosts may be apart until the end.
+    Each is compared with `found` by place and pair: a loop that it has already is no reason to refuse, another one is.
+    If hosts are apart in it, or if a switch lost its settings (`lost_switch`), hosts may be apart until the end; which
+    others than those is in `parted`. Where switches are managed in band, a round is judged in other orders, too.
     """
     watch = Watch(lab, found, required_hosts(Topology.of(lab), target), management)
-    given = {fault.harm for fault in watch.faults}
-    patient = lost_switch or bool(given)
-    for number, step in enumerate(plan.steps, start=1):
-        watch.apply(step.change)
-        fault = next((fault for fault in watch.faults if _is_new(fault, given, patient=patient)), None)
-        if fault is not None:
-            raise UnsafePlan(number, fault.harm, fault.path)
+    losses = Losses(watch)
+    patient = lost_switch or any(fault.parts_hosts for fault in watch.faults)
+    parted: set[HostPair] = set()
+    number = 0
+    for _, group in groupby(plan.steps, key=lambda step: step.round):
+        changes = [step.change for step in group]
+        if management is not None:
+            _require_any_order(number, changes, losses)
+        for change in changes:
+            number += 1
+            _require_kept(number, losses.apply(change))
+            _require_kept(number, None if patient else next(filter(_parts_hosts, watch.faults), None))
+            parted |= losses.parted()
     if watch.draft.freeze() != target:
         raise PlanError("the rollback does not end in the state that it should restore.")
-    return ProvedRollback(plan.steps, found, target, management, abilities, seal=_SEAL)
+    return ProvedRollback(plan.steps, found, target, management, abilities, tuple(sorted(parted)), seal=_SEAL)
 
 
-def _is_new(fault: Fault, given: set[str], *, patient: bool) -> bool:
-    return fault.harm not in given and not (patient and fault.parts_hosts)
+def _require_any_order(before: int, changes: Sequence[Change], losses: Losses) -> None:
+    """Judge a round with its switches in the reverse order, and with what takes away first; each keeps its own order.
+
+    Simplification: these stand for all orders. Without spanning tree they do: nothing that is added takes a path away.
+    """
+    switches = tuple(dict.fromkeys(change.switch for change in changes))
+    if len(switches) == 1:
+        return
+    taking = {name for name in switches if any(_takes(change) for change in changes if change.switch == name)}
+    for order in (switches[::-1], sorted(switches, key=lambda name: name not in taking)):
+        made = [change for name in order for change in changes if change.switch == name]
+        done: list[Change] = []
+        for number, change in enumerate(made, start=before + 1):
+            _require_kept(number, losses.apply(change))
+            done.append(change)
+        losses.rewind(done)
+
+
+def _takes(change: Change) -> bool:
+    """Whether a change takes a path away, or may."""
+    match change:
+        case PortChange():
+            now, then = change.before, change.after
+            return bool(now.vids - then.vids) or (now.admin_up and not then.admin_up) or now.pvid != then.pvid
+        case VlanChange():
+            return not change.after
+        case StpChange():
+            return change.after
+        case StaticsChange():
+            return False
+
+
+def _parts_hosts(fault: Fault) -> bool:
+    return fault.parts_hosts
+
+
+def _require_kept(number: int, fault: Fault | None) -> None:
+    if fault is not None:
+        raise UnsafePlan(number, fault.harm, fault.path)
 
 
 def require_start(plan: ProvedPlan | ProvedRollback, found: State, abilities: Abilities) -> None:

@@ -4,7 +4,10 @@ The usual rollback is the journal's steps in reverse order: each setting goes fr
 step. So it passes the states that the forward pass passed. A switch that is in none of them (it rebooted into its
 startup configuration, or somebody else changed it) is first taken out of the network by shutting its own trunks, is set
 up while nothing can pass it, and has its trunks opened again last. Every candidate is proved before anything is sent;
-the first that passes is used.
+the first that parts no hosts is used, else the first that passes.
+
+Where switches are managed in band, such a switch stays in the network, at least by the trunks that may carry its own
+frames of management or those of switches behind it. These are set up last, the one that it is reached by last of all.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -24,13 +27,14 @@ from controller.model.state import (
     diff,
     replay,
 )
-from controller.planning.check import Management
+from controller.planning.check import Management, Watch
 from controller.planning.disruption import disruption_of
 from controller.planning.limits import UNLIMITED, Abilities, as_held, require_expressible, untags_one
-from controller.planning.plan import invert, order_changes
+from controller.planning.management import ManagementPaths
+from controller.planning.plan import Place, invert, order_changes
 from controller.planning.proof import ProvedRollback, prove_rollback
 from controller.planning.steps import Plan, Stage, Step, join_plans
-from lab.errors import PlanError
+from lab.errors import LockOut, PlanError, UnsafePlan, UnsafeRollback
 from lab.model import Lab
 from lab.topology import Topology
 
@@ -65,18 +69,28 @@ def rollback_plan(
     management: Management | None = None,
     abilities: Abilities = UNLIMITED,
 ) -> ProvedRollback:
-    """A proved plan from `found` to `target`; PlanError if every candidate closes a loop.
+    """A proved plan from `found` to `target`; PlanError if every candidate closes a loop or may lock a switch out.
 
-    If hosts are apart already, they may stay so until its end; no plan cuts off management that stands.
+    If hosts are apart already, they may stay so until its end; no plan cuts off a switch that answers.
     """
     odd = frozenset(name for name in found.switches if _is_odd(name, found, place))
-    refusal: PlanError | None = None
-    for candidate in _candidates(lab, found, place, target, odd, abilities):
+    refusals: list[PlanError] = []
+    second: ProvedRollback | None = None
+    for candidate in _candidates(lab, found, place, target, odd, management, abilities):
         try:
-            return prove_rollback(lab, found, candidate(), target, management, abilities, lost_switch=bool(odd))
+            plan = prove_rollback(lab, found, candidate(), target, management, abilities, lost_switch=bool(odd))
         except PlanError as error:
-            refusal = refusal or error
-    raise refusal or PlanError("no safe rollback was found: check the switches, then adopt the lab as it is.")
+            refusals.append(error)
+            continue
+        if not plan.parted:
+            return plan
+        second = second or plan
+    if second is not None:
+        return second
+    locked = next((error for error in refusals if isinstance(error, UnsafePlan) and error.locks_out), None)
+    if locked is not None and management is not None:
+        raise LockOut(locked.path[-1], management.entry, management.vid)
+    raise next((UnsafeRollback(error) for error in refusals if isinstance(error, UnsafePlan)), refusals[0])
 
 
 def restore_plan(
@@ -97,15 +111,24 @@ class _Candidates:
     """The plans that are tried, in order, for one lab as found."""
 
     def __init__(
-        self, lab: Lab, found: State, place: Position, target: State, odd: Collection[str], abilities: Abilities
+        self,
+        lab: Lab,
+        found: State,
+        place: Position,
+        target: State,
+        odd: Collection[str],
+        management: Management | None,
+        abilities: Abilities,
     ) -> None:
         self.lab = lab
         self.found = found
         self.place = place
         self.target = target
         self.odd = odd
+        self.management = management
         self.abilities = abilities
         self.topology = Topology.of(lab)
+        self.ways_in = self._ways_in(management)
 
     def follow_journal(self) -> Plan:
         """The journal's steps, whatever was found."""
@@ -119,10 +142,14 @@ class _Candidates:
         return self._complete(follow(self.lab, self.found, self._without(there), self.abilities))
 
     def isolate(self) -> Plan:
-        """Take odd switches out of the network, set them to the target, follow the journal, open their trunks again."""
+        """Take odd switches out of the network, set them to the target, follow the journal, open their trunks again.
+
+        The trunks that they or others are managed by stay as they are until the end.
+        """
+        trunks = self._trunk_ports()
         shut = tuple(
             PortChange(name, port, state, replace(state, admin_up=False))
-            for name, port in self._trunk_ports()
+            for name, port in trunks
             if (state := self.found.port(name, port)).admin_up
         )
         isolated = replay(shut, self.found)
@@ -131,13 +158,13 @@ class _Candidates:
                 name: replace(
                     switch,
                     ports={
-                        port: replace(state, admin_up=state.admin_up and (name, port) not in self._trunk_ports())
+                        port: replace(state, admin_up=state.admin_up and (name, port) not in trunks)
                         for port, state in switch.ports.items()
                     },
                 )
                 if name in self.odd
                 else isolated.switches[name]
-                for name, switch in self.target.switches.items()
+                for name, switch in self._without_ways_in(self.ways_in).switches.items()
             }
         )
         setting = _in_rounds(diff(isolated, aim))
@@ -145,51 +172,104 @@ class _Candidates:
         reached = replay(back.changes, aim)
         opening = tuple(
             PortChange(name, port, state, replace(state, admin_up=True))
-            for name, port in self._trunk_ports()
+            for name, port in trunks
             if self.target.port(name, port).admin_up and not (state := reached.port(name, port)).admin_up
         )
-        odd = "a switch whose settings the journal does not explain"
         return self._complete(
             join_plans(
                 (
-                    _steps(self.lab, self.found, [shut], f"take {odd} out of the network"),
-                    _steps(self.lab, isolated, setting, f"set up {odd}, while nothing can pass it"),
+                    _steps(self.lab, self.found, [shut], f"take {_ODD} out of the network"),
+                    _steps(self.lab, isolated, setting, f"set up {_ODD}, while nothing can pass it"),
                     back,
                     _steps(self.lab, reached, [opening], "take a switch back into the network"),
                 )
             )
         )
 
+    def in_place(self) -> Plan:
+        """Stop spanning tree where it started, set up all else, then the trunks that odd switches are managed by.
+
+        The trunks that only others are managed by come first, then those of the farthest switch.
+        """
+        stopping = [
+            (StpChange(name, before=True, after=False),)
+            for name in sorted(self.odd)
+            if self.found.switches[name].stp and not self.target.switches[name].stp
+        ]
+        made = [_steps(self.lab, self.found, stopping, f"spanning tree may block the links that lead to {_ODD}")]
+        state = replay(made[0].changes, self.found)
+        for left in range(len(self.ways_in) + 1):
+            aim = self._without_ways_in(self.ways_in[left:])
+            made.append(order_changes(self.lab, state, aim, self.abilities, self.management))
+            state = replay(made[-1].changes, state)
+        return join_plans(plan for plan in made if plan.steps)
+
     def ignore_journal(self) -> Plan:
         """The plan that would be made without a journal."""
-        return order_changes(self.lab, self.found, self.target, self.abilities)
+        return order_changes(self.lab, self.found, self.target, self.abilities, self.management)
 
     def _complete(self, plan: Plan) -> Plan:
         """The plan, and on to the target if it does not end there."""
         end = replay(plan.changes, self.found)
         if not diff(end, self.target):
             return plan
-        return join_plans((plan, order_changes(self.lab, end, self.target, self.abilities)))
+        return join_plans((plan, order_changes(self.lab, end, self.target, self.abilities, self.management)))
 
     def _without(self, switches: Collection[str]) -> tuple[Step, ...]:
         return tuple(step for step in self.place.rest if step.change.switch not in switches)
 
-    def _trunk_ports(self) -> tuple[tuple[str, str], ...]:
-        ends = (
-            (end.device, end.port)
-            for number, link in self.topology.trunks.items()
-            for cable in (link, *self.topology.cables[number])
-            for end in (cable.a, cable.b)
-        )
-        return tuple(dict.fromkeys(place for place in ends if place[0] in self.odd))
+    def _trunk_ports(self) -> tuple[Place, ...]:
+        """Ports of odd switches for trunks, but those that switches are managed by."""
+        stay = frozenset[Place]().union(*self.ways_in)
+        ends = (place for number in self.topology.trunks for place in self._ends(number))
+        return tuple(dict.fromkeys(place for place in ends if place not in stay))
+
+    def _ends(self, number: int) -> Iterator[Place]:
+        """The ports of odd switches that a trunk consists of."""
+        link = self.topology.trunks[number]
+        for cable in (link, *self.topology.cables[number]):
+            yield from ((end.device, end.port) for end in (cable.a, cable.b) if end.device in self.odd)
+
+    def _ways_in(self, management: Management | None) -> tuple[frozenset[Place], ...]:
+        """Ports of odd switches that management may pass, in the order in which they are set up: see `in_place`."""
+        if management is None or not self.odd:
+            return ()
+        paths = ManagementPaths(Watch(self.lab, self.found, (), management))
+        trunks = {name: paths.trunks_to(name) & self.topology.trunks.keys() for name in self.topology.switches}
+        places = {name: frozenset(own for number in trunks[name] for own in self._ends(number)) for name in trunks}
+        far = sorted(self.odd, key=lambda name: (-len(trunks[name]), name))
+        own = [frozenset(place for place in places[name] if place[0] == name) for name in far]
+        others = frozenset[Place]().union(*places.values()) - frozenset[Place]().union(*own)
+        return (others, *own)
+
+    def _without_ways_in(self, left: Sequence[frozenset[Place]]) -> State:
+        """The target, but some ports that management passes as they were found."""
+        stay = frozenset[Place]().union(*left)
+        made = dict(self.target.switches)
+        for name, port in sorted(stay):
+            now, aim = self.found.switches[name], made[name]
+            vids = aim.vids | (now.vids & now.ports[port].vids)
+            made[name] = replace(aim, ports={**aim.ports, port: now.ports[port]}, vids=vids)
+        return State(made)
+
+
+_ODD = "a switch whose settings the journal does not explain"
 
 
 def _candidates(
-    lab: Lab, found: State, place: Position, target: State, odd: Collection[str], abilities: Abilities
+    lab: Lab,
+    found: State,
+    place: Position,
+    target: State,
+    odd: Collection[str],
+    management: Management | None,
+    abilities: Abilities,
 ) -> Iterator[Callable[[], Plan]]:
-    candidates = _Candidates(lab, found, place, target, odd, abilities)
+    candidates = _Candidates(lab, found, place, target, odd, management, abilities)
     if odd:
         yield candidates.skip_restored
+        if management is not None:
+            yield candidates.in_place
         yield candidates.isolate
     yield candidates.follow_journal
     yield candidates.ignore_journal

@@ -1,7 +1,8 @@
 """Switches in memory that execute the orders of a toy driver, one small change each, and fail where a test says.
 
 Every order is replayed through `controller.planning.check.Watch`, order by order: `harms` holds each
-fault that the orders made (not those that a reboot made).
+fault that the orders made (not those that a reboot made). With `way_in` the switches are managed in band: one that
+frames of management do not reach does not answer, and `lockouts` holds each order that made it so.
 """
 
 # ruff: noqa: ARG002  (a protocol gives its methods what a toy does not need)
@@ -32,6 +33,7 @@ from controller.model.state import (
 )
 from controller.planning.check import Watch, required_hosts
 from controller.planning.limits import Abilities
+from controller.planning.losses import Losses
 from controller.planning.proof import ProvedPlan
 from controller.planning.regulate import multi_tree
 from controller.planning.routing_options import RoutingOptions, work_out
@@ -41,8 +43,10 @@ from lab.errors import Rejected, Unreachable, Unreadable
 from lab.folder import load_lab
 from lab.model import Lab, Switch
 from lab.topology import Topology
+from tests.support.labs.management_walk import World, answering
 
 _SWITCHES = 3
+_WORLD = World(("sw1", "sw2", "sw3"), "flood")
 
 Trouble = Literal[
     "refuse", "ignore", "drop before", "drop after", "reboot", "hang", "Ctrl-C", "Ctrl-C twice", "die", "stranger"
@@ -262,11 +266,15 @@ class ToyLab:
 
     file: Path | None = None
     stop: Stop = field(default_factory=Stop)
+    way_in: tuple[str, int] | None = None
+    world: World = _WORLD
+    """With `way_in`: what spanning tree does."""
 
     def __post_init__(self) -> None:
         self.orders = 0
         self.questions = 0
         self.harms: list[str] = []
+        self.lockouts: list[str] = []
         self.away: dict[str, int] = {}
         self.gone: set[str] = set()
         self.dials: dict[str, int] = {}
@@ -279,6 +287,13 @@ class ToyLab:
     def _restart_watch(self, state: State) -> None:
         self._watch = Watch(self.lab, state, required_hosts(Topology.of(self.lab), self.initial))
         self._given = {fault.harm for fault in self._watch.faults}
+        self._losses = Losses(self._watch)
+        self._answering = self._reached()
+
+    def _reached(self) -> frozenset[str]:
+        if self.way_in is None:
+            return frozenset(switch.name for switch in self.lab.switches)
+        return answering(self.lab, self.state, self.way_in, self.world)
 
     @property
     def state(self) -> State:
@@ -345,7 +360,7 @@ class ToyLab:
             self._fail(name, trouble)
 
     def _reach(self, name: str) -> None:
-        if name in self.gone:
+        if name in self.gone or name not in self._answering:
             raise Unreachable(name, "nothing answers.")
         if self.away.get(name, 0) > 0:
             self.away[name] -= 1
@@ -375,12 +390,11 @@ class ToyLab:
             self._make(PortChange(name, port, old, replace(old, flow_control=not old.flow_control)))
 
     def _make(self, change: Change) -> None:
-        self._watch.apply(change)
-        self.harms += [
-            f"{change}: {fault}"
-            for fault in self._watch.faults
-            if fault.harm not in self._given and not (self._patient and fault.parts_hosts)
-        ]
+        made = self._losses.apply(change)
+        cuts = [fault for fault in self._watch.faults if fault.parts_hosts and fault.harm not in self._given]
+        self.harms += [f"{change}: {fault}" for fault in (made, *(() if self._patient else cuts)) if fault]
+        before, self._answering = self._answering, self._reached()
+        self.lockouts += [f"{change}: {name}" for name in sorted(before - self._answering)]
 
     def _write(self) -> None:
         if self.file is not None:
