@@ -11,8 +11,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from controller.applying.history import next_number
+from controller.applying.holder import Holder
 from controller.applying.journal import Begun, Guarded, Journal, JournalState, Reached, read_journal
-from controller.applying.lock import Holder
 from controller.applying.port_proof import PortProofs
 from controller.applying.recover import finish, roll_back
 from controller.applying.rounds import Sink, Stopped

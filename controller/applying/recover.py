@@ -4,6 +4,7 @@ Callers hold the lab's lock. A rollback that fails is planned anew from the stat
 may have lost its session or its configuration meanwhile. After that a person has to decide.
 """
 
+from controller.applying.holder import Holder
 from controller.applying.journal import (
     Adopted,
     Begun,
@@ -16,7 +17,6 @@ from controller.applying.journal import (
     RollingBack,
     Saved,
 )
-from controller.applying.lock import Holder
 from controller.applying.rounds import Sink, Stopped
 from controller.applying.statefolder import digest_of
 from controller.applying.work import Work

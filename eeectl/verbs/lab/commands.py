@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from controller.applying.lock import holder_of
+from controller.applying.holder import holder_of
 from controller.applying.statefolder import StateFolder
 from eeectl import lab_text as show
 from eeectl.exit_status import REFUSED

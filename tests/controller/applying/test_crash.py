@@ -11,8 +11,8 @@ import pytest
 
 from controller.applying.apply import Options, apply
 from controller.applying.guardian import guardian, ring
+from controller.applying.holder import holder_of
 from controller.applying.journal import Journal, Sending, Verified, read_journal
-from controller.applying.lock import holder_of
 from controller.applying.recover import confirm
 from controller.applying.statefolder import StateFolder
 from controller.applying.work import at_work
