@@ -5,7 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from controller.experiments.experiment import Experiment
-from controller.experiments.lab_controller import Agree
+from controller.experiments.restoring import Agree
 from controller.experiments.session import RunResult
 from controller.experiments.validation import order_for
 from controller.model.state import Change

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, Final, Self, TextIO
 
 from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from lab import durable
 from lab.errors import LabError, RunFolderFailed
@@ -331,11 +332,23 @@ class Run:
             self._trouble = self._trouble or error.strerror or str(error)
 
     def _write_facts(self) -> None:
-        text = io.StringIO()
-        yaml = YAML()
-        yaml.default_flow_style = False
-        yaml.dump(self._facts, text)
-        durable.replace(self.folder / "run.yaml", text.getvalue())
+        _replace_facts(self.folder, self._facts)
+
+
+def mark_interrupted(folder: Path) -> None:
+    """Write into `run.yaml` of a run that was killed that it has ended, if that can be done; nothing else changes."""
+    with contextlib.suppress(LabError, OSError, YAMLError):
+        facts = read_facts(folder)
+        if facts.get("state") == "running":
+            _replace_facts(folder, facts | {"state": "interrupted"})
+
+
+def _replace_facts(folder: Path, facts: Facts) -> None:
+    text = io.StringIO()
+    yaml = YAML()
+    yaml.default_flow_style = False
+    yaml.dump(dict(facts), text)
+    durable.replace(folder / "run.yaml", text.getvalue())
 
 
 def _event_line(kind: EventKind, time_ns: int, facts: Facts) -> str:

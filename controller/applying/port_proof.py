@@ -51,7 +51,7 @@ class PortProofs:
     ) -> None:
         self.say = say
         self.patience_s = patience_s
-        self._path = path
+        self.path = path
         self._lock = threading.Lock()
         try:
             self._kept = _Kept.model_validate_json(path.read_bytes())
@@ -68,6 +68,11 @@ class PortProofs:
         """Descriptions that a proof replaced, and has not restored."""
         return self._kept.waiting.get(switch, {})
 
+    @property
+    def replaced(self) -> dict[str, int]:
+        """By switch, how many descriptions a proof that was killed has replaced."""
+        return {switch: len(lines) for switch, lines in self._kept.waiting.items() if lines}
+
     def begin(self, switch: str, lines: dict[str, str]) -> None:
         """Descriptions are about to be replaced."""
         self._write(switch, {}, lines)
@@ -80,9 +85,9 @@ class PortProofs:
         with self._lock:
             kept = _Kept(proved={**self._kept.proved, switch: proved}, waiting={**self._kept.waiting, switch: waiting})
             try:
-                durable.replace(self._path, kept.model_dump_json(indent=1))
+                durable.replace(self.path, kept.model_dump_json(indent=1))
             except OSError as error:
-                raise LabError(f"{self._path} could not be written ({error.strerror}): make room there.") from error
+                raise LabError(f"{self.path} could not be written ({error.strerror}): make room there.") from error
             self._kept = kept
 
 
@@ -99,10 +104,7 @@ def prove_ports(switch: Switch, session: Session, proofs: PortProofs) -> None:
     wrong = wrong_maker(switch, *said_of(session.ask([SYSTEM])))
     if wrong:
         raise DeviceError(switch.name, wrong)
-    left = proofs.waiting(switch.name)
-    if left:
-        _describe(driver, switch, session, left)
-        proofs.end(switch.name, {})
+    restore_descriptions(switch, session, proofs, driver)
     at = {place.name: place.if_index for place in places(switch, session.ask(FINDERS))}
     if at == proofs.proved(switch.name):
         return
@@ -127,6 +129,18 @@ def prove_ports(switch: Switch, session: Session, proofs: PortProofs) -> None:
     proofs.end(switch.name, {})
     _require_shown(switch, at, marks, shown)
     proofs.end(switch.name, at)
+
+
+def restore_descriptions(switch: Switch, session: Session, proofs: PortProofs, driver: Describing) -> None:
+    """Restore descriptions that a proof replaced before it was killed; DeviceError if they do not read back so."""
+    left = proofs.waiting(switch.name)
+    if not left:
+        return
+    _describe(driver, switch, session, left)
+    if _descriptions(driver, switch, session) != left:
+        said = f"descriptions that a proof of its ports replaced do not read back as before: see {proofs.path}."
+        raise DeviceError(switch.name, said)
+    proofs.end(switch.name, {})
 
 
 def _try_marks(

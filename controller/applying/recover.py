@@ -17,14 +17,17 @@ from controller.applying.journal import (
     RollingBack,
     Saved,
 )
+from controller.applying.port_proof import PortProofs, restore_descriptions
 from controller.applying.rounds import Sink, Stopped
 from controller.applying.statefolder import digest_of
 from controller.applying.work import Work
+from controller.drivers.driver import Describing
 from controller.model.state import State, diff
 from controller.planning.plan_text import parted_hosts
 from controller.planning.rollback import Position, position, rollback_plan
+from controller.transports.session import Session
 from lab.errors import Drift, LabError, RollbackFailed
-from lab.model import Lab
+from lab.model import Lab, Switch
 
 _ATTEMPTS = 3
 
@@ -108,6 +111,23 @@ def recover(work: Work, journal: Journal, *, stops: int = 1) -> str:
         return "everything had been applied and verified: the lab stays as it is."
     roll_back(work, journal, "recover", stops=stops)
     return "the lab is as it was before."
+
+
+def restore_port_descriptions(work: Work) -> tuple[str, ...]:
+    """Restore descriptions of ports that a command replaced for its proof of ports, and was killed; names the switches.
+
+    LabError if a switch does not take them; they are kept then.
+    """
+    proofs = PortProofs(work.folder.port_proofs, say=work.progress.say)
+    left = sorted(switch.name for switch in work.lab.switches if switch.name in proofs.replaced)
+
+    def restore(switch: Switch, session: Session) -> None:
+        driver = work.backend.driver_of(switch)
+        if isinstance(driver, Describing):
+            restore_descriptions(switch, session, proofs, driver)
+
+    work.executor.at_each(left, restore)
+    return tuple(left)
 
 
 def finish(work: Work, journal: Journal) -> None:

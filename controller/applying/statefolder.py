@@ -1,4 +1,4 @@
-"""The folder of a lab's journal, lock and guardian.
+"""The folder of a lab's journal, lock and guardian, and of what restores it after runs (`run_notes.py`).
 
 ``EEE_CONTROLLER_DIR/LAB`` if that variable is set; else ``/var/lib/eee-testbed/LAB`` for root, and for anybody who may
 write there (an administrator can give a group the folder); else ``$XDG_STATE_HOME/eee-testbed/LAB``. The lock is where
@@ -38,7 +38,9 @@ class Rights:
     may_write: Callable[[Path], bool] = _may_write
 
 
-def _root(rights: Rights) -> Path:
+def state_root(rights: Rights | None = None) -> Path:
+    """The folder that has one for each lab; of this process's user, if no rights are given."""
+    rights = Rights() if rights is None else rights
     named = os.environ.get("EEE_CONTROLLER_DIR")
     if named:
         return Path(named)
@@ -61,9 +63,9 @@ class StateFolder:
         self.lab = lab
         self.operand = operand or lab
         self._of = str(Path(folder).resolve()) if folder else ""
-        self.path = self._chosen(_root(rights) / lab)
+        self.path = self._chosen(state_root(rights) / lab)
         shared = not os.environ.get("EEE_CONTROLLER_DIR") and rights.may_write(_LOCKS)
-        self.lock = _LOCKS / f"eee-testbed-{lab}.lock" if shared else _root(rights) / lab / "lock"
+        self.lock = _LOCKS / f"eee-testbed-{lab}.lock" if shared else state_root(rights) / lab / "lock"
 
     @classmethod
     def of(cls, lab: Lab) -> Self:
@@ -109,29 +111,6 @@ class StateFolder:
                 f"the journal of lab {self.lab} cannot be kept in {self.path} ({error.strerror}): make that folder "
                 "writable, or set EEE_CONTROLLER_DIR to one that is."
             ) from error
-
-    def note_run(self, run: Path) -> None:
-        """Write down which run works on the lab, so that it is known if it is killed."""
-        self.make()
-        with contextlib.suppress(OSError):  # a full disk is said of the run's folder, which matters more
-            durable.replace(self._run_file, f"{run.resolve()}\n")
-
-    def forget_run(self, run: Path | None = None) -> None:
-        """A run has ended and left nothing to restore; without a name, whichever it was."""
-        if run is None or self.noted_run() == run.resolve():
-            self._run_file.unlink(missing_ok=True)
-
-    def noted_run(self) -> Path | None:
-        """The folder of the run that works on the lab, or of the last one that was killed; None if there is none."""
-        try:
-            folder = Path(self._run_file.read_text(encoding="utf-8").strip())
-        except OSError:
-            return None
-        return folder if (folder / "run.yaml").exists() else None
-
-    @property
-    def _run_file(self) -> Path:
-        return self.path / "run"
 
     def new_journal(self) -> Path:
         """The file of the next journal; one that an earlier apply left there without a head is removed."""

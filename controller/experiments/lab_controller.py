@@ -2,22 +2,24 @@
 
 A factor that has its level already costs nothing. After a change the run waits until its links are up, and then for
 the experiment's `settle_s`, as a link does not sleep in its first second. The state of the lab before the run, and the
-plans applied since, are in the run's folder before anything is sent. So the lab can be restored after any crash.
+plans applied since, are beside the lab's journal before anything is sent. So the lab can be restored after any crash,
+whatever happens to the run's folder.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Final
 
 from controller.applying.actuation import Waiting, Watcher, waiting_within
-from controller.applying.apply import Applicable, Options, apply, require_rest
-from controller.applying.journal import Journal, read_journal
+from controller.applying.apply import Applicable, require_rest
 from controller.applying.lock import Lock
 from controller.applying.observe import ask_switches, read_eee
-from controller.applying.recover import recover
+from controller.applying.processes import ProcessId
 from controller.applying.rounds import Executor, Progress, Stop, Stopped
-from controller.applying.statefolder import StateFolder
+from controller.applying.run_notes import RunNote, RunNotes
+from controller.applying.statefolder import StateFolder, digest_of
 from controller.applying.switchboard import Switchboard
 from controller.applying.work import Backend, Work
 from controller.drivers.driver import aspects_of
@@ -25,11 +27,11 @@ from controller.experiments.blocks import Levels
 from controller.experiments.experiment import OF_LAB, Experiment
 from controller.experiments.level_plans import ORDER, half_open, loop_at, plan_of, set_with
 from controller.experiments.restore_journal import RestoreJournal
+from controller.experiments.restoring import Agree, RunChanges, finish_interrupted, forget_restored, restored_words
 from controller.experiments.validation import links_of
 from controller.model.state import Change, PortChange, State, diff
 from controller.planning.plan import make_plan
-from controller.planning.proof import ProvedPlan, ProvedRollback
-from controller.planning.rollback import Position, restore_plan
+from controller.planning.proof import ProvedPlan
 from controller.planning.routing_options import management_of
 from controller.transports.port_watch import seldom
 from lab.errors import AccessDenied, DeviceError, Drift, LabError, PlanError
@@ -39,9 +41,6 @@ from record.store import Run
 from record.trial_events import Level
 
 _UP_WITHIN_S: Final = 60.0
-
-Agree = Callable[[Sequence[Change]], bool]
-"""Shows a person what was changed while a run was stopped, and asks whether to go on."""
 
 
 @dataclass
@@ -78,6 +77,9 @@ class LabController:
     _restore: RestoreJournal | None = None
     _handed_over: bool = False
 
+    def __post_init__(self) -> None:
+        self.folder = StateFolder.of(self.lab)
+
     @property
     def changes_lab(self) -> bool:
         """Whether the experiment, or a closed loop, changes the lab at all."""
@@ -90,21 +92,42 @@ class LabController:
         if watch is not None:
             backend = replace(backend, watch_links=waiting_within(watch, waiting))
         with Switchboard(self.lab.switches, self.backend.connect) as board:
-            folder = StateFolder.of(self.lab)
             executor = Executor(self.lab, board, self.backend.driver_of)
-            yield Work(self.lab, folder, backend, executor, self.lock, self.progress, self.stop)
+            yield Work(self.lab, self.folder, backend, executor, self.lock, self.progress, self.stop)
+
+    def begin(self) -> None:
+        """Write down that the run works on the lab; JournalFailed if that fails: then nothing may be changed."""
+        command = f"run {self.experiment.name}"
+        note = RunNote(
+            run=str(self.run.folder.resolve()),
+            lab_folder=self.lab.folder,
+            lab_digest=digest_of(self.lab),
+            command=command,
+            resumable=not self.in_loop,
+            begun=datetime.now(UTC),
+            process=ProcessId.me(),
+        )
+        RunNotes(self.folder).write(note)
+
+    def end(self) -> None:
+        """Nothing is pending if the lab is restored; else the run stays noted, for whoever restores it."""
+        if self.restored:
+            forget_restored(self.folder, self.run.folder)
+
+    def _load(self) -> RestoreJournal | None:
+        return RestoreJournal.load(RunNotes(self.folder).journal(self.run.folder), self.run.folder)
 
     def ask_about_changes(self, agree: Agree) -> None:
         """Before a run goes on or its lab is restored: LabError if settings were changed since, unless it is agreed.
 
         A change that the killed run left half-way is recovered first.
         """
-        restore = RestoreJournal.load(self.run.folder)
+        restore = self._load()
         if restore is None:
             return
         self.restored = False
         with self._work() as work:
-            _recover(work)
+            finish_interrupted(work)
             changes = restore.changed_since(work.executor.observe())
         if changes and not agree(changes):
             raise LabError(
@@ -114,16 +137,16 @@ class LabController:
 
     def open(self) -> None:
         """Record the state before the run, once; after a crash in the middle of a change, recover first."""
-        self._restore = RestoreJournal.load(self.run.folder)
+        self._restore = self._load()
         if not self.changes_lab and self._restore is None:
             return
         with self._work() as work:
             if self._restore is not None:
-                _recover(work)
+                finish_interrupted(work)
             require_rest(work)
             state = work.executor.observe()
         if self._restore is None:
-            self._restore = RestoreJournal(self.run.folder, state)
+            self._restore = RestoreJournal(RunNotes(self.folder).journal(self.run.folder), state)
         self.restored = False
         self._restore.settle(state)
         self._record_ports(state)
@@ -147,7 +170,7 @@ class LabController:
         began_ns = self.run.clock.now_ns()
         with self._work(self.waiting) as work:
             if self._handed_over:
-                changed += self._return_home(work)
+                changed += self._recorded(self._changes(work).return_home())
                 self._handed_over = False
             index = 0 if loop_at(self.experiment, wanted) is not None else journal.index_of(wanted)
             if index is not None:
@@ -219,11 +242,10 @@ class LabController:
         if self._restore is None:
             return ""
         with self._work(waiting) as work:
-            count = len(self._return_home(work))
+            applied = self._changes(work).return_home()
+        self._recorded(applied)
         self.restored = True
-        if not count:
-            return "the lab is as it was before the run."
-        return f"the lab was restored to its state before the run: {count} settings."
+        return restored_words(applied)
 
     def _opened(self) -> RestoreJournal:
         if self._restore is None:
@@ -256,53 +278,22 @@ class LabController:
         management, abilities = management_of(self.lab, None), work.backend.abilities
         return lambda state: plan_of(self.experiment, name, wanted, self.lab, state, management, abilities)
 
-    def _return_home(self, work: Work) -> Sequence[Change]:
-        """Go back to the state before the run from whatever is found, a change that was interrupted included."""
-        journal = self._opened()
-        _recover(work)
-        found = work.executor.observe()
-        if not diff(found, journal.home):
-            return ()
-        journal.settle(found)
-        return self._go_back(work, 0, "restore")
-
     def _go_back(self, work: Work, index: int, why: str) -> Sequence[Change]:
         """Go back to a state of the restore journal."""
-        journal, management = self._opened(), management_of(self.lab, None)
-        target, left = journal.state(index), journal.state(journal.length)
-        rest = journal.back(self.lab, index).steps
-
-        def plan(found: State) -> ProvedRollback:
-            """A switch that is not as the run left it, as after a restart, is set up outside the network."""
-            return restore_plan(self.lab, found, Position(left, left, rest), target, management, work.backend.abilities)
-
-        changes = self._apply(work, why, plan)
-        journal.cut(index)
-        return changes
+        return self._recorded(self._changes(work).go_back(index, why))
 
     def _apply(self, work: Work, what: str, planner: Callable[[State], Applicable]) -> Sequence[Change]:
         """Apply a plan; returns its changes. A plan that leads forward is written down before anything is sent."""
-        journal = self._opened()
-        length = journal.length
-        applied: list[Applicable] = []
+        return self._recorded(self._changes(work).apply(what, planner))
 
-        def write_down(plan: Applicable) -> bool:
-            applied.append(plan)
-            if isinstance(plan, ProvedPlan):
-                journal.add(plan)
-            return True
+    def _changes(self, work: Work) -> RunChanges:
+        return RunChanges(work, self._opened(), self.run.folder, f"run {self.experiment.name}")
 
-        options = Options(f"run {self.experiment.name}: {what}", check_hosts=False, run=str(self.run.folder.resolve()))
-        result = apply(work, planner, write_down, options)
-        if result.ending == "nothing to do":
+    def _recorded(self, applied: Applicable | None) -> Sequence[Change]:
+        if applied is None:
             return ()
-        if result.ending != "applied":
-            if result.ending == "taken back":
-                journal.cut(length)
-            raise result.cause or LabError(result.sentence)
-        (plan,) = applied
-        self._record_ports(plan.end)
-        return plan.changes
+        self._record_ports(applied.end)
+        return applied.changes
 
     # -- recording, and waiting
 
@@ -360,12 +351,3 @@ class LabController:
                     raise DeviceError(
                         name, f"the link at {port} does not come up: check its cable, and the port at its other end."
                     )
-
-
-def _recover(work: Work) -> None:
-    """Finish or roll back a change that a killed run left."""
-    record = read_journal(work.folder.journal, work.folder.operand)
-    if record is not None and not record.finished:
-        work.progress.say(f"`{record.begun.command}` was interrupted: recovering the lab first")
-        with Journal(work.folder.journal) as journal:
-            work.progress.say(recover(work, journal))

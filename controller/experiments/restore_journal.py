@@ -1,18 +1,22 @@
-"""The plans that a run has applied since its start, kept in its folder, so that the lab can always be restored.
+"""The plans that a run has applied since its start, kept with the lab's state, so that the lab can always be restored.
 
 A run applies plans that move hosts from one tree to another. From the state that it reaches there need not be a safe
 plan straight to the first state, but the applied steps in reverse order pass states that were proved. So every plan is
-written to the run's folder before it is sent. When the lab reaches a state for the second time, the plans in between
+written down before it is sent: beside the lab's own journal (`controller.applying.run_notes`), as a run's folder may be
+full, read-only or gone when it is needed. When the lab reaches a state for the second time, the plans in between
 are dropped: the journal is never longer than the number of different states. A state that is in the journal is reached
 by going back to it, so the same levels are the same settings, to the last VLAN.
+
+A run whose lab was restored keeps the first state in its folder: a run that is resumed restores that one. Folders of
+earlier versions have the whole journal there, in the same format.
 """
 
 import contextlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from controller.applying.stored import Stored
 from controller.model.state import Change, State, diff, replay
@@ -20,11 +24,12 @@ from controller.planning.plan import invert
 from controller.planning.proof import ProvedPlan
 from controller.planning.steps import Plan, Step, join_plans
 from lab import durable
-from lab.errors import LabError, RunFolderFailed
+from lab.errors import JournalFailed, LabError, PlanError
 from lab.model import Lab
 from record.trial_events import Level
 
-_NAME: Final = "way_home.json"
+IN_RUN: Final = "way_home.json"
+"""The file in a run's folder."""
 
 
 class _StoredPlan(Stored):
@@ -37,32 +42,41 @@ class _Content(Stored):
     levels: tuple[dict[str, Any] | None, ...] = (None,)
     """Of each state; None where they are unknown."""
 
+    @model_validator(mode="after")
+    def _one_state_more(self) -> Self:
+        if len(self.levels) != len(self.plans) + 1:
+            raise ValueError("it has levels of other states than its plans lead to")
+        return self
+
 
 class RestoreJournal:
     """The states that a run's lab has passed, from the first one on, and the plans between them."""
 
-    def __init__(self, folder: Path, home: State) -> None:
-        self._path = folder / _NAME
+    def __init__(self, path: Path, home: State) -> None:
+        self._path = path
         self._states = [home]
         self._plans: list[Plan] = []
         self._levels: list[Mapping[str, Level] | None] = [None]
 
     @classmethod
-    def load(cls, folder: Path) -> "RestoreJournal | None":
-        """What a run's folder holds; None if its lab was never touched. LabError if the file cannot be parsed."""
-        path = folder / _NAME
-        if not path.exists():
+    def load(cls, path: Path, run: Path) -> "RestoreJournal | None":
+        """What the file has, or else a run's folder; None if the run's lab was never touched.
+
+        From now on it is written to `path`. LabError if neither can be parsed.
+        """
+        source = next((one for one in (path, run / IN_RUN) if one.exists()), None)
+        if source is None:
             return None
         try:
-            content = _Content.model_validate_json(path.read_bytes())
-        except (OSError, ValidationError) as error:
+            content = _Content.model_validate_json(source.read_bytes())
+            journal = cls(path, content.home)
+            for plan, levels in zip(content.plans, content.levels[1:], strict=True):
+                journal._append(Plan(plan.steps), levels)
+        except (OSError, ValidationError, PlanError) as error:
             raise LabError(
-                f"{path} cannot be read: restore the lab by hand; `eeectl status` with the lab's name or folder shows "
-                "its present state."
+                f"{source} cannot be read: restore the lab by hand; `eeectl status` with the lab's name or folder "
+                "shows its present state."
             ) from error
-        journal = cls(folder, content.home)
-        for plan, levels in zip(content.plans, content.levels[1:], strict=True):
-            journal._append(Plan(plan.steps), levels)
         journal._levels[0] = content.levels[0]
         return journal
 
@@ -85,13 +99,13 @@ class RestoreJournal:
         return self._states[index]
 
     def add(self, plan: ProvedPlan) -> None:
-        """Write down a plan that is about to be applied; RunFolderFailed if that fails: then do not apply it."""
+        """Write down a plan that is about to be applied; JournalFailed if that fails: then do not apply it."""
         self._append(plan, None)
         try:
             self._save()
         except OSError as error:
             self.cut(self.length - 1)
-            raise RunFolderFailed(str(self._path.parent), error.strerror or str(error)) from error
+            raise JournalFailed(str(self._path), error.strerror or str(error)) from error
 
     def settle(self, found: State, levels: Mapping[str, Level] | None = None) -> None:
         """The lab is in a state: drop everything after the first state that equals it, if one does.
@@ -133,6 +147,11 @@ class RestoreJournal:
         applied = list(zip(self._states, self._plans, strict=False))[index:]
         return join_plans(invert(lab, before, plan) for before, plan in reversed(applied))
 
+    def leave_home(self, run: Path) -> None:
+        """The lab is restored: put the first state into the run's folder, for a resumed run, if that can be written."""
+        with contextlib.suppress(OSError):
+            durable.replace(run / IN_RUN, _Content(home=self.home).model_dump_json(by_alias=True))
+
     def _append(self, plan: Plan, levels: Mapping[str, Level] | None) -> None:
         self._states.append(replay(plan.changes, self._states[-1]))
         self._plans.append(plan)
@@ -142,4 +161,5 @@ class RestoreJournal:
         plans = tuple(_StoredPlan(steps=plan.steps) for plan in self._plans)
         levels = tuple(dict(known) if known is not None else None for known in self._levels)
         content = _Content(home=self.home, legs=plans, levels=levels)
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         durable.replace(self._path, content.model_dump_json(by_alias=True))

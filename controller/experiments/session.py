@@ -9,13 +9,17 @@ from typing import TYPE_CHECKING, Final
 
 from controller.applying.backend import measured_backend
 from controller.applying.lock import Lock
+from controller.applying.rounds import Stop
+from controller.applying.run_notes import RunNote, RunNotes, note_of
 from controller.applying.statefolder import StateFolder, digest_of
+from controller.applying.work import at_work
 from controller.collecting.collect import Collector
 from controller.collecting.lab_sources import note_clocks, sources_of
 from controller.experiments.experiment import Experiment
 from controller.experiments.guards import GuardSink, LatenessMonitor, untimed
-from controller.experiments.lab_controller import Agree, LabController
+from controller.experiments.lab_controller import LabController
 from controller.experiments.recordings import require_rights
+from controller.experiments.restoring import Agree, restore_killed
 from controller.experiments.run_progress import RunProgress
 from controller.experiments.running import Outcome, Runner, TrialLoops
 from controller.experiments.signal_handling import SignalHandling
@@ -138,20 +142,36 @@ def experiment_in(folder: Path) -> tuple[Lab, Experiment]:
     return lab, Experiment.model_validate(facts["experiment"])
 
 
+def lab_of_run(folder: Path) -> tuple[Lab, RunNote]:
+    """The lab of a run, and its note; a folder that is damaged or gone is not needed if the run was killed here.
+
+    LabError if neither a note nor the folder says which lab it was.
+    """
+    note = note_of(folder)
+    if note is None or not note.lab_folder:
+        lab, experiment = experiment_in(folder)
+        loop = is_loop(folder)
+        note = RunNote(
+            run=str(folder.resolve()),
+            lab_folder=lab.folder,
+            lab_digest=digest_of(lab),
+            command=f"run {experiment.name}",
+            resumable=not loop,
+        )
+    return load_lab(Path(note.lab_folder)), note
+
+
 def restore_lab(folder: Path, agree: Agree) -> str:
     """Restore a lab to its state before a run that was killed; returns a sentence on the result.
 
     LabError if somebody changed settings since and `agree` does not allow to undo that.
     """
-    lab, experiment = experiment_in(folder)
-    with RunProgress(0) as progress, _locked(lab, experiment, progress) as lock, Run.resume(folder) as run:
-        lab_controller = LabController(lab, experiment, run, measured_backend(lab, progress.say), lock, progress)
-        with SignalHandling() as signals, signals.asking(lab_controller.stop):
-            lab_controller.ask_about_changes(agree)
-            lab_controller.open()
-            said = lab_controller.restore()
-            StateFolder.of(lab).forget_run(folder)
-            return said
+    lab, note = lab_of_run(folder)
+    stop = Stop()
+    with RunProgress(0) as progress, SignalHandling() as signals, signals.asking(stop):
+        backend = measured_backend(lab, progress.say)
+        with at_work(lab, backend, f"{note.command or folder.name}: restore", progress, stop) as work:
+            return restore_killed(work, note, agree)
 
 
 def run_preflight(experiment: Experiment, source: YamlSource, options: RunOptions) -> "Verdict":
@@ -200,13 +220,12 @@ def _run(
     sampling = experiment.sampling
     sources = sources_of(lab, period_s=sampling.period_s, lpi_period_s=sampling.lpi_period_s)
     outcomes: list[Outcome] = []
-    state_folder = StateFolder.of(lab)
-    warn_of_another(state_folder, run, progress)
-    state_folder.note_run(run.folder)
     lab_controller = LabController(
         lab, experiment, run, measured_backend(lab, progress.say), lock, progress, guard_sink.was_down
     )
     try:
+        warn_of_another(lab_controller.folder, run, progress)
+        lab_controller.begin()
         lab_controller.ask_about_changes(options.agree)
         # Before anything is asked: a lab that sets its own rate may be slow until then.
         lateness_monitor = lateness_monitor_of(lab.name)
@@ -242,8 +261,7 @@ def _run(
             raise
         return RunResult(run.folder, replace(outcomes[0], cause=outcomes[0].cause or error))
     finally:
-        if lab_controller.restored:
-            state_folder.forget_run(run.folder)
+        lab_controller.end()
         with suppress(RunFolderFailed):  # already reported, or less important than the error that is being raised
             run.close("interrupted")
     return RunResult(run.folder, outcomes[0])
@@ -259,11 +277,14 @@ def _has_loop(experiment: Experiment) -> bool:
     return any(choice.loop is not None for factor in factors for choice in factor.choices.values())
 
 
-def warn_of_another(state_folder: StateFolder, run: Run, progress: RunProgress) -> None:
-    """Say if another run was killed and left the lab changed."""
-    other = state_folder.noted_run()
-    if other is not None and other != run.folder.resolve():
-        progress.say(f"the run {other} was killed: its `--put-back` would restore a state from before this run")
+def warn_of_another(folder: StateFolder, run: Run, progress: RunProgress) -> None:
+    """Say which other runs were killed and left the lab changed."""
+    for note in RunNotes(folder).all():
+        if note.folder != run.folder.resolve():
+            progress.say(
+                f"the run {note.run} was killed, and its lab not restored: `eeectl recover {folder.operand}` after "
+                "this run restores the state from before that one"
+            )
 
 
 def _require_resolvable(

@@ -104,20 +104,18 @@ def run_loop(experiment: Experiment, source: YamlSource, options: LoopOptions, r
         require_rights([lab.host(name) for name in experiment.measure.hosts], experiment.recordings)
         run = Run.create(run_options.root, experiment.name, facts)
         progress.say(f"run {run.folder}")
-        folder = StateFolder.of(lab)
-        warn_of_another(folder, run, progress)
-        folder.note_run(run.folder)
         backend = measured_backend(lab, progress.say)
         controller = LabController(lab, experiment, run, backend, lock, progress, in_loop=True)
         try:
+            warn_of_another(controller.folder, run, progress)
+            controller.begin()
             with SignalHandling() as signals:
                 result = LoopSession(
                     lab, experiment, run, controller, progress, signals, options, run_options
                 ).execute()
             run.close("interrupted" if result.interrupted or result.cause else "finished")
         finally:
-            if controller.restored:
-                folder.forget_run(run.folder)
+            controller.end()
             with suppress(RunFolderFailed):  # already reported, or less important than the error that is being raised
                 run.close("interrupted")
     return result

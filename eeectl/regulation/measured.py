@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from analysis.calibration import load_calibration
-from controller.experiments.lab_controller import Agree
+from controller.experiments.restoring import Agree
 from controller.experiments.session import RunOptions, RunResult, experiment_in, resume_run
 from controller.live.export.attach import ViewOptions
 from controller.regulating.in_trial import LoopsInTrials

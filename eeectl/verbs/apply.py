@@ -9,8 +9,8 @@ from typing import Annotated, Any
 from cyclopts import App, Parameter
 
 from controller.applying.apply import Planner
-from controller.applying.journal import Journal, JournalState, read_journal
 from controller.applying.holder import holder_of
+from controller.applying.journal import Journal, JournalState, read_journal
 from controller.applying.observe import observe_lab
 from controller.applying.recover import adopt, confirm, recover, require_same_inventory
 from controller.applying.statefolder import StateFolder
