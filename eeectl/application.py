@@ -46,7 +46,8 @@ def _told(error: BaseException) -> tuple[int, str]:
         case LabError():
             return REFUSED, str(error)
         case KeyboardInterrupt():
-            return INTERRUPTED, "interrupted; what was begun has been undone."
+            left = str(error)  # what was done, or has to be: said by whoever began it and read it back
+            return INTERRUPTED, f"interrupted; {left}" if left else "interrupted."
         case OSError(filename=str(name), strerror=str(why)):
             return REFUSED, f"{name} cannot be used: {why}."
         case _:

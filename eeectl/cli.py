@@ -10,6 +10,7 @@ from typing import Final, NoReturn
 
 from eeectl.exit_status import DONE
 from eeectl.lab_time import join_lab
+from eeectl.parent import follow_parent
 from eeectl.verb_table import overview
 
 _OVERVIEW: Final[tuple[list[str], ...]] = ([], ["--help"], ["-h"])
@@ -29,6 +30,7 @@ def run(tokens: list[str]) -> int:
 
 def main() -> None:
     """Entry point of the command `eeectl`."""
+    follow_parent()
     gc.set_threshold(_GARBAGE_AFTER)
     join_lab(sys.argv[1:])
     status = run(sys.argv[1:])

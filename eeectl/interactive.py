@@ -13,9 +13,12 @@ from controller.applying.actuation import first_order_ns, timings
 from controller.applying.apply import Applicable, Planner, Result, apply
 from controller.applying.backend import real_backend
 from controller.applying.guardian import guardian, ring
+from controller.applying.journal import read_journal
 from controller.applying.path_probe import PathLoss, path_loss
+from controller.applying.port_proof import PortProofs
 from controller.applying.progress import Bars
 from controller.applying.rounds import Stop
+from controller.applying.statefolder import StateFolder
 from controller.applying.work import Work, at_work
 from controller.model.state import State
 from controller.planning.plan_text import print_steps, step_json
@@ -43,6 +46,11 @@ class Signals:
         for number in _SIGNALS:
             self._before.setdefault(number, signal.signal(number, self._handle))
 
+    @property
+    def armed(self) -> bool:
+        """Whether anything may have been sent since."""
+        return bool(self._before)
+
     def disarm(self) -> None:
         """Restore the former signal handlers."""
         for number, handler in self._before.items():
@@ -67,10 +75,22 @@ def attended(lab_name: str, command: str, *, guard: bool = False) -> Iterator[tu
             with at_work(lab, backend, command, bars, stop) as work:
                 try:
                     yield work, signals
+                except KeyboardInterrupt as error:
+                    raise KeyboardInterrupt(left_words(work.folder, signals)) from error
                 finally:
                     ring(work.folder)
         finally:
             signals.disarm()
+
+
+def left_words(folder: StateFolder, signals: Signals) -> str:
+    """What a Ctrl-C leaves that ended a command at once, as its journal has it."""
+    record = read_journal(folder.journal, folder.operand)
+    if record is not None and not record.finished and not record.waiting:
+        return f"{record.described} is unfinished: run `eeectl recover {folder.operand}`."
+    if PortProofs(folder.port_proofs).replaced:
+        return f"port descriptions are replaced by the marks of a proof: run `eeectl recover {folder.operand}`."
+    return "" if signals.armed else "nothing was sent."
 
 
 def plan_and_apply(

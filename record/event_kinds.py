@@ -23,6 +23,7 @@ class EventKind(StrEnum):
     RUN_BEGUN = "begun", False
     RUN_RESUMED = "resumed", True
     DISK_RECOVERED = "disk_recovered", True
+    SAMPLES_SET_ASIDE = "samples_set_aside", True
 
     # Sampling (controller/collecting)
     SAMPLING_BEGUN = "sampling_begun", False

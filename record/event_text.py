@@ -27,6 +27,7 @@ _SENTENCES: Final[Mapping[str, Callable[[Event], str]]] = {
     EventKind.RUN_BEGUN: lambda _: "the run began",
     EventKind.RUN_RESUMED: lambda _: "the run goes on",
     EventKind.DISK_RECOVERED: lambda event: f"the disk takes samples again ({event['why']})",
+    EventKind.SAMPLES_SET_ASIDE: lambda event: f"samples are lost: {event['why']}",
     EventKind.SAMPLING_BEGUN: lambda _: "sampling began",
     EventKind.SAMPLING_ENDED: lambda _: "sampling ended",
     EventKind.SOURCE_FAILED: lambda event: f"{event['source']}: {_reason(event)}",

@@ -24,6 +24,9 @@ from record.sample_tables import Batch, Kind, Table
 _TYPES: Final[dict[Kind, Any]] = {"int": pl.Int64, "float": pl.Float64, "text": pl.String, "bool": pl.Boolean}
 _NAME: Final = re.compile(r"(?P<table>[a-z]+)-(?P<number>\d{5})\.(?P<kind>open\.jsonl|parquet)")
 _OPEN, _CLOSED = "open.jsonl", "parquet"
+_DAMAGED: Final = ".damaged"  # no reader takes a file of that name
+_UNREADABLE: Final = (ValueError, LookupError, TypeError, AttributeError, pl.exceptions.PolarsError)
+"""What a line raises that is no batch of its table, whichever way it was damaged."""
 
 
 def schema_of(table: Table) -> dict[str, Any]:
@@ -80,12 +83,21 @@ class SegmentWriter:
         self._size_byte = 0
         self.batch_count = 0
 
-    def recover(self) -> None:
-        """Close the open segments that an earlier writer left behind."""
-        for path in self._folder.glob(f"{self._table.name}-*.{_OPEN}"):
-            self._close_segment(path)
+    def recover(self) -> tuple[str, ...]:
+        """Close the open segments that an earlier writer left behind.
+
+        A segment with lines that cannot be read is set aside as `.damaged`, and loses those lines only; returns a
+        sentence on each.
+        """
+        aside = []
+        for path in sorted(self._folder.glob(f"{self._table.name}-*.{_OPEN}")):
+            try:
+                self._close_segment(path)
+            except _UNREADABLE:
+                aside.append(self._set_aside(path))
         for path in self._folder.glob(f"{self._table.name}-*.new"):
             path.unlink()
+        return tuple(aside)
 
     def append(self, batches: Sequence[Batch]) -> None:
         """Write batches, all or none of them."""
@@ -124,12 +136,33 @@ class SegmentWriter:
             return
         try:
             with path.open("rb") as lines:
-                rows = _rows(self._table, lines)
-            parquet = io.BytesIO()
-            rows.write_parquet(parquet, compression="zstd")
-            durable.replace(closed, parquet.getvalue())
+                _write(closed, _rows(self._table, lines))
         except OSError as error:
             if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
                 raise
             return
         path.unlink()
+
+    def _set_aside(self, path: Path) -> str:
+        lines = [line for line in path.read_bytes().split(b"\n") if line]
+        whole = [line + b"\n" for line in lines if self._is_readable(line + b"\n")]
+        if whole:
+            _write(path.with_name(path.name.replace(_OPEN, _CLOSED)), _rows(self._table, whole))
+        damaged = path.rename(path.with_name(f"{path.name}{_DAMAGED}"))
+        return (
+            f"{len(lines) - len(whole)} of {len(lines)} lines of {path.name} cannot be read: the others are kept, and "
+            f"the file is set aside as {damaged.name}."
+        )
+
+    def _is_readable(self, line: bytes) -> bool:
+        try:
+            _rows(self._table, [line])
+        except _UNREADABLE:
+            return False
+        return True
+
+
+def _write(path: Path, rows: pl.DataFrame) -> None:
+    parquet = io.BytesIO()
+    rows.write_parquet(parquet, compression="zstd")
+    durable.replace(path, parquet.getvalue())

@@ -117,6 +117,9 @@ class Run:
         self._counting = threading.Lock()
         self._trouble = ""
         self._events: int | None = None
+        self.set_aside: tuple[str, ...] = ()
+        """A sentence on each file of samples that was damaged when the run was resumed."""
+
         self._writer = threading.Thread(target=self._write, name=f"write {folder.name}")
 
     @classmethod
@@ -157,8 +160,7 @@ class Run:
         facts["clock"] = [*facts["clock"], _anchor_facts(clock)]
         run = cls(folder, {**facts, "state": "running"}, clock, **options)
         try:
-            for table in run._tables.values():
-                table.recover()
+            run.set_aside = tuple(said for table in run._tables.values() for said in table.recover())
             _cut_torn_line(folder / "events.jsonl")
             run._write_facts()
         except OSError as error:
@@ -166,6 +168,8 @@ class Run:
             raise RunFolderFailed(str(folder), error.strerror or str(error)) from error
         run._begin()
         run.event(EventKind.RUN_RESUMED, state_before=str(facts.get("state")))
+        for sentence in run.set_aside:
+            run.event(EventKind.SAMPLES_SET_ASIDE, why=sentence)
         return run
 
     def __enter__(self) -> Self:

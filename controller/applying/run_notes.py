@@ -110,6 +110,6 @@ def _read(path: Path) -> RunNote:
         return RunNote.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         raise LabError(
-            f"{path} cannot be read: compare the switches by `eeectl status` with the lab's name or folder, then remove "
-            "the file."
+            f"{path} cannot be read: compare the switches by `eeectl status` with the lab's name or folder, then "
+            "remove the file."
         ) from error

@@ -114,6 +114,13 @@ class LabController:
         if self.restored:
             forget_restored(self.folder, self.run.folder)
 
+    @property
+    def left_words(self) -> str:
+        """What a Ctrl-C leaves that ends even the restoring; empty if the lab is as it was before the run."""
+        if self.restored:
+            return ""
+        return f"lab {self.lab.name} is not restored: run `eeectl recover {self.folder.operand}`."
+
     def _load(self) -> RestoreJournal | None:
         return RestoreJournal.load(RunNotes(self.folder).journal(self.run.folder), self.run.folder)
 

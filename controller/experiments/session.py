@@ -119,6 +119,8 @@ def resume_run(folder: Path, options: RunOptions, lateness_monitor_of: LatenessM
     total = len(order_for(experiment))
     with RunProgress(total, quiet=options.quiet) as progress, _locked(lab, experiment, progress) as lock:
         run = Run.resume(folder)
+        for sentence in run.set_aside:
+            progress.say(sentence)
         if longer is not None:
             run.add_facts({"experiment": longer.model_dump(mode="json", by_alias=True), "slot_count": total})
         return _run(lab, experiment, run, lock, progress, options, lateness_monitor_of)
@@ -256,6 +258,8 @@ def _run(
             if outcomes[0].complete:
                 note_clocks(run, hosts)
         run.close("finished" if outcomes[0].complete else "interrupted")
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(lab_controller.left_words) from error
     except RunFolderFailed as error:
         if not outcomes:
             raise

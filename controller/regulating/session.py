@@ -114,6 +114,8 @@ def run_loop(experiment: Experiment, source: YamlSource, options: LoopOptions, r
                     lab, experiment, run, controller, progress, signals, options, run_options
                 ).execute()
             run.close("interrupted" if result.interrupted or result.cause else "finished")
+        except KeyboardInterrupt as error:
+            raise KeyboardInterrupt(controller.left_words) from error
         finally:
             controller.end()
             with suppress(RunFolderFailed):  # already reported, or less important than the error that is being raised

@@ -1,5 +1,6 @@
 """Run `eeectl` as a subprocess at this terminal."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -7,6 +8,7 @@ from collections.abc import Callable
 from types import FrameType
 
 from eeectl.exit_status import INTERRUPTED
+from eeectl.parent import PARENT
 from lab.errors import LabError
 
 
@@ -22,6 +24,7 @@ def run_command(command: list[str], on_interrupt: Callable[[], None] | None = No
     """Run a command as `run_eeectl` does; INTERRUPTED if a signal ended it. LabError if it cannot be started.
 
     A SIGTERM for this process is sent on, and the subprocess awaited, which restores what it changed: INTERRUPTED.
+    If this process is killed, the kernel sends it to the subprocess (`eeectl.parent`).
     `on_interrupt` is called then, too.
     """
     pressed: list[int] = []
@@ -46,7 +49,7 @@ def run_command(command: list[str], on_interrupt: Callable[[], None] | None = No
         for number, handler in ((signal.SIGINT, leave_to_subprocess), (signal.SIGTERM, send_on))
     }
     try:
-        with subprocess.Popen(command) as process:
+        with subprocess.Popen(command, env={**os.environ, PARENT: str(os.getpid())}) as process:
             running.append(process)
             status = process.wait()
     except OSError as error:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 from cyclopts import App, Parameter
@@ -101,7 +102,7 @@ def on(outlet: str, /, *, lab: LabName = "", as_json: _Json = False) -> int:
     lab_model = known_lab(lab)
     chosen = outlets_named(lab_model, outlet)
     with _held(lab_model, f"power on {outlet}"):
-        done = [_switch(lab_model, one, on=True) for one in chosen]
+        done = each_outlet(lab_model, chosen, lambda one: _switch(lab_model, one, on=True))
     return _print_switched(done, as_json=as_json)
 
 
@@ -125,7 +126,7 @@ def off(outlet: str, /, *, lab: LabName = "", yes: _Yes = False, as_json: _Json 
     chosen = outlets_named(lab_model, outlet)
     _confirm(chosen, "off", yes=yes)
     with _held(lab_model, f"power off {outlet}"):
-        done = [_switch(lab_model, one, on=False) for one in chosen]
+        done = each_outlet(lab_model, chosen, lambda one: _switch(lab_model, one, on=False))
     return _print_switched(done, as_json=as_json)
 
 
@@ -152,14 +153,16 @@ def cycle(outlet: str, /, *, lab: LabName = "", off_s: float = 5.0, yes: _Yes = 
     lab_model = known_lab(lab)
     chosen = outlets_named(lab_model, outlet)
     _confirm(chosen, "off and on again", yes=yes)
-    done = []
+
+    def cycle_one(one: Outlet) -> Switched:
+        meter = Meter(lab_model.strip(one.strip))
+        try:
+            return meter.cycle(one, off_s)
+        finally:
+            meter.close()
+
     with _held(lab_model, f"power cycle {outlet}"):
-        for one in chosen:
-            meter = Meter(lab_model.strip(one.strip))
-            try:
-                done.append(meter.cycle(one, off_s))
-            finally:
-                meter.close()
+        done = each_outlet(lab_model, chosen, cycle_one)
     return _print_switched(done, as_json=as_json)
 
 
@@ -175,6 +178,34 @@ def _switch(lab: Lab, outlet: Outlet, *, on: bool) -> Switched:
         return meter.switch(outlet, on=on)
     finally:
         meter.close()
+
+
+def each_outlet(
+    lab: Lab, chosen: Sequence[Outlet], act: Callable[[Outlet], Switched], read: Callable[[Strip], StripReading] = _read
+) -> list[Switched]:
+    """Act on outlets one after the other. What is switched stays so: if that is cut short, strips are read once more.
+
+    KeyboardInterrupt, or the LabError of one of several outlets, then says what they show.
+    """
+    try:
+        return [act(one) for one in chosen]
+    except KeyboardInterrupt as error:
+        raise KeyboardInterrupt(_shown(lab, chosen, read)) from error
+    except LabError as error:
+        if len(chosen) == 1:
+            raise
+        raise LabError(f"{error} Now {_shown(lab, chosen, read)}") from error
+
+
+def _shown(lab: Lab, chosen: Sequence[Outlet], read: Callable[[Strip], StripReading]) -> str:
+    words = []
+    for one in chosen:
+        try:
+            on = read(lab.strip(one.strip)).outlet(one.number).on
+            words.append(f"{_name(one)} is {'neither on nor off' if on is None else _STATES[on]}")
+        except LabError:
+            words.append(f"{_name(one)} cannot be read")
+    return f"{', '.join(words)}."
 
 
 def _name(outlet: Outlet) -> str:

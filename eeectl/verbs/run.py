@@ -11,6 +11,7 @@ from controller.experiments.experiment_file import read_experiment
 from controller.experiments.session import (
     RunOptions,
     experiment_in,
+    lab_of_run,
     restore_lab,
     resume_run,
     run_new,
@@ -65,7 +66,7 @@ def run(
     blocks
         With --resume: extend the run to so many blocks; those that it has stay as they are.
     put_back
-        Only restore the lab to its state before a run that was killed.
+        Only restore the lab to its state before a run that was killed; its folder may be damaged, full or gone.
     preflight
         Only sample the meters for a while, and report whether they can resolve the effect.
     order
@@ -82,9 +83,10 @@ def run(
     """
     if resume and (status := _resume_regulation(file, views, blocks, yes=yes, as_json=as_json)) is not None:
         return status
-    if put_back or resume:
+    if resume:
         require_up(experiment_in(file)[0])
     if put_back:
+        require_up(lab_of_run(file)[0])
         print(restore_lab(file, agreement(yes=yes)) or "the run had changed nothing: the lab is in its original state.")
         return 0
     options = RunOptions(runs, anyway, views=views, agree=agreement(yes=yes), loops=LoopsInTrials)
