@@ -341,7 +341,7 @@ class Run:
 
 def mark_interrupted(folder: Path) -> None:
     """Write into `run.yaml` of a run that was killed that it has ended, if that can be done; nothing else changes."""
-    with contextlib.suppress(LabError, OSError, YAMLError):
+    with contextlib.suppress(LabError, OSError, YAMLError, UnicodeDecodeError):
         facts = read_facts(folder)
         if facts.get("state") == "running":
             _replace_facts(folder, facts | {"state": "interrupted"})

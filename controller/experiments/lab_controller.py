@@ -27,7 +27,7 @@ from controller.experiments.blocks import Levels
 from controller.experiments.experiment import OF_LAB, Experiment
 from controller.experiments.level_plans import ORDER, half_open, loop_at, plan_of, set_with
 from controller.experiments.restore_journal import RestoreJournal
-from controller.experiments.restoring import Agree, RunChanges, finish_interrupted, forget_restored, restored_words
+from controller.experiments.restoring import Agree, RunChanges, finish_and_say, forget_restored, restored_words
 from controller.experiments.validation import links_of
 from controller.model.state import Change, PortChange, State, diff
 from controller.planning.plan import make_plan
@@ -134,7 +134,7 @@ class LabController:
             return
         self.restored = False
         with self._work() as work:
-            finish_interrupted(work)
+            finish_and_say(work)
             changes = restore.changed_since(work.executor.observe())
         if changes and not agree(changes):
             raise LabError(
@@ -149,7 +149,7 @@ class LabController:
             return
         with self._work() as work:
             if self._restore is not None:
-                finish_interrupted(work)
+                finish_and_say(work)
             require_rest(work)
             state = work.executor.observe()
         if self._restore is None:

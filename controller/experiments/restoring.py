@@ -4,7 +4,7 @@ Whoever calls holds the lab's lock. A run restores its lab itself, however it en
 a run that was killed, and all that a killed command may have left: descriptions of ports, a change, a run.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,7 +75,7 @@ class RunChanges:
 
     def return_home(self) -> Applicable | None:
         """Go back to the state before the run from whatever is found, a change that was interrupted included."""
-        finish_interrupted(self.work)
+        finish_and_say(self.work)
         found = self.work.executor.observe()
         applied = None
         if diff(found, self.journal.home):
@@ -92,19 +92,31 @@ def restored_words(applied: Applicable | None) -> str:
     return f"the lab was restored to its state before the run: {len(applied.changes)} settings."
 
 
-def finish_interrupted(work: Work, *, stops: int = 1) -> list[str]:
+def finish_interrupted(work: Work) -> list[str]:
     """Restore descriptions, and finish or roll back a change, that a killed command left; returns what was done."""
-    done = []
-    for name in restore_port_descriptions(work):
-        done.append(f"{name}: descriptions that the proof of its ports had replaced are as before.")
-        work.progress.say(done[-1])
+    done = [
+        f"{name}: descriptions that the proof of its ports had replaced are as before."
+        for name in restore_port_descriptions(work)
+    ]
     record = read_journal(work.folder.journal, work.folder.operand)
     if record is not None and not record.finished:
         work.progress.say(f"`{record.begun.command}` was interrupted: recovering the lab first")
         with Journal(work.folder.journal) as journal:
-            done.append(recover(work, journal, stops=stops))
-            work.progress.say(done[-1])
+            done.append(recover(work, journal))
     return done
+
+
+def clear_up(work: Work, agree: Agree) -> Iterator[str]:
+    """Finish what killed commands left: descriptions, a change, runs, the last one first; yields what was done."""
+    yield from finish_interrupted(work)
+    for note in reversed(RunNotes(work.folder).all()):
+        yield f"the run {note.run} was killed: {restore_killed(work, note, agree)}"
+
+
+def finish_and_say(work: Work) -> None:
+    """The same as `finish_interrupted`, for those who go on with something else."""
+    for sentence in finish_interrupted(work):
+        work.progress.say(sentence)
 
 
 def restore_killed(work: Work, note: RunNote, agree: Agree) -> str:
@@ -114,7 +126,7 @@ def restore_killed(work: Work, note: RunNote, agree: Agree) -> str:
     """
     _require_same_inventory(work, note)
     journal = RestoreJournal.load(RunNotes(work.folder).journal(note.folder), note.folder)
-    finish_interrupted(work)
+    finish_and_say(work)
     said = "the run had changed nothing: the lab is in its original state."
     if journal is not None:
         changes = journal.changed_since(work.executor.observe())

@@ -1,7 +1,6 @@
 """`eeectl apply`, and what belongs to it: confirm, recover, adopt, status."""
 
 import json
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -12,10 +11,10 @@ from controller.applying.journal import Journal, JournalState, read_journal
 from controller.applying.observe import observe_lab
 from controller.applying.port_proof import PortProofs
 from controller.applying.recover import adopt, confirm, require_same_inventory
-from controller.applying.run_notes import RunNote, RunNotes
+from controller.applying.run_notes import RunNotes
 from controller.applying.statefolder import StateFolder
 from controller.applying.work import Work
-from controller.experiments.restoring import Agree, finish_interrupted, restore_killed
+from controller.experiments.restoring import Agree, clear_up
 from controller.model.state import State, diff
 from controller.planning.plan_text import print_head
 from controller.planning.proof import ProvedPlan, ProvedRollback
@@ -123,19 +122,16 @@ def recover_command(lab: LabName = "", *, yes: Yes = False) -> int:
         killed = RunNotes(work.folder).all()
         if killed or PortProofs(work.folder.port_proofs).replaced or (record is not None and not record.finished):
             signals.arm()
-            return interruptible(work, lambda: _clear_up(work, killed, agreement(yes=yes)))
+            return interruptible(work, lambda: _clear_up(work, agreement(yes=yes)))
         with Journal(journal_of(work)) as journal:
             require_same_inventory(work, journal.record)
             record = journal.record
     return _restore(lab, record, yes=yes)
 
 
-def _clear_up(work: Work, killed: Sequence[RunNote], agree: Agree) -> None:
-    """Finish what killed commands left: descriptions, a change, runs, the last one first."""
-    for sentence in finish_interrupted(work):
+def _clear_up(work: Work, agree: Agree) -> None:
+    for sentence in clear_up(work, agree):
         print(sentence, flush=True)
-    for note in reversed(killed):
-        print(f"the run {note.run} was killed: {restore_killed(work, note, agree)}", flush=True)
 
 
 def _restore(lab: str, record: JournalState, *, yes: bool) -> int:

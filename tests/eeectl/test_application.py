@@ -18,7 +18,8 @@ from tests.support.waiting import eventually
     ("error", "status", "sentence"),
     [
         (LabError("no lab 'x'."), REFUSED, "no lab 'x'."),
-        (KeyboardInterrupt(), INTERRUPTED, "interrupted; what was begun has been undone."),
+        (KeyboardInterrupt(), INTERRUPTED, "interrupted."),
+        (KeyboardInterrupt("pdu1:1 is off."), INTERRUPTED, "interrupted; pdu1:1 is off."),
         (PermissionError(13, "Permission denied", "/a/file"), REFUSED, "/a/file cannot be used: Permission denied."),
         (KeyError("x"), REFUSED, "unexpected KeyError: 'x'; run it again with --debug and report the trace."),
         (OSError("odd"), REFUSED, "unexpected OSError: odd; run it again with --debug and report the trace."),
@@ -64,4 +65,4 @@ def test_ctrl_c_ends_a_wait_although_polars_is_imported() -> None:
         finally:
             waiting.kill()
     assert waiting.returncode == INTERRUPTED
-    assert said == "eeectl: interrupted; what was begun has been undone.\n"
+    assert said == "eeectl: interrupted.\n"

@@ -18,7 +18,7 @@ from record.event_kinds import EventKind
 from record.sample_tables import PORTS, TABLES, WATTS, Batch, Table
 from record.samples import RunSamples, increments
 from record.segments import SegmentWriter, read_table
-from record.store import Run, read_events, read_facts
+from record.store import Run, mark_interrupted, read_events, read_facts
 from tests.support import ROOT
 from tests.support.needs import needs_root
 
@@ -146,6 +146,61 @@ def test_a_torn_last_line_is_not_read_and_does_not_stop_a_resumption(run: Run) -
         again.append(_watts(1, [2.0]))
     assert _shown(run.folder) == [(0, 0, 1.0), (1, 0, 2.0)]
     assert [event["kind"] for event in read_events(run.folder)] == ["begun", "warmed_up", "resumed"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"\0" * 40,
+        b"\xff\xfe",
+        b"[]",
+        b"{}",
+        b'{"rows":1,"columns":3}',
+        b'{"rows":1,"columns":{"tick":"x"}}',
+        b'{"rows":1',
+    ],
+)
+def test_samples_that_cannot_be_read_lose_themselves_only(run: Run, damage: bytes) -> None:
+    for tick in range(3):
+        run.append(_watts(tick, [float(tick), None]))
+        assert run.flush()
+    run._lock.close()  # as if the process had died
+    (path,) = (run.folder / "samples").glob("watts-*.open.jsonl")
+    first, _, last = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + damage + b"\n" + last)
+    with Run.resume(run.folder) as again:
+        (said,) = again.set_aside
+        again.append(_watts(3, [3.0, None]))
+    assert f"1 of 3 lines of {path.name}" in said
+    assert (path.with_name(f"{path.name}.damaged")).read_bytes() == first + damage + b"\n" + last
+    assert _shown(run.folder) == [row for row in _expected(4) if row[0] != 1]
+    (event,) = (event for event in read_events(run.folder) if event["kind"] == EventKind.SAMPLES_SET_ASIDE)
+    assert event["why"] == said
+
+
+def test_a_file_of_samples_without_a_readable_line_is_set_aside_whole(run: Run) -> None:
+    run.append(_watts(0, [1.0]))
+    assert run.flush()
+    run._lock.close()
+    (path,) = (run.folder / "samples").glob("watts-*.open.jsonl")
+    path.write_bytes(b"\0" * 4096 + b"\n")
+    counts = []
+    for _ in range(2):  # the second time there is nothing to say
+        with Run.resume(run.folder) as again:
+            counts.append(len(again.set_aside))
+    assert counts == [1, 0]
+    assert _shown(run.folder) == []
+
+
+def test_a_killed_run_is_marked_as_ended_if_its_folder_lets_it(run: Run, tmp_path: Path) -> None:
+    run._lock.close()
+    mark_interrupted(run.folder)
+    assert read_facts(run.folder)["state"] == "interrupted"
+    for damage in (b"\0\xff", b"{", b"[]"):
+        (run.folder / "run.yaml").write_bytes(damage)
+        mark_interrupted(run.folder)
+        assert (run.folder / "run.yaml").read_bytes() == damage
+    mark_interrupted(tmp_path / "gone")
 
 
 def test_a_crash_between_parquet_and_the_end_of_the_open_segment_doubles_nothing(tmp_path: Path) -> None:

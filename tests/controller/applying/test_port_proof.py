@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from controller.applying.port_proof import PortProofs, prove_ports
+from controller.applying.port_proof import PortProofs, prove_ports, restore_descriptions
 from controller.drivers.driver import Answers, Command, Describing, Line, Query, Show
 from controller.drivers.makers import SYSTEM
 from controller.drivers.places import BASE_PORT_IF_INDEX, IF_ALIAS, IF_DESCR, IF_NAME
@@ -133,6 +133,43 @@ def test_a_proof_that_was_cut_off_is_cleaned_up_first(
         face.type("end")
         prove_ports(switch, Session(face), PortProofs(path))
         assert lines_of(face, switch) == before
+
+
+class _Killed(BaseException):
+    """The end of the process, as far as a session can have one."""
+
+
+@dataclass
+class _DyingSession(Session):
+    """The process is killed before a command is sent."""
+
+    def send(self, command: Command) -> Acknowledged:
+        if len(self.sent) == self.lost_at:
+            raise _Killed
+        self.sent.append(command)
+        self.face.execute([command])
+        return Acknowledged(command, 1, 2)
+
+
+def test_a_proof_whose_process_was_killed_is_known_and_its_descriptions_are_restored(
+    scene: tuple[ros_face.RosFace | m4300_face.Face, Switch], tmp_path: Path
+) -> None:
+    face, switch = scene
+    driver = driver_of(switch)
+    assert isinstance(driver, Describing)
+    before = lines_of(face, switch)
+    whole = Session(face)
+    prove_ports(switch, whole, PortProofs(tmp_path / "whole.json"))
+    for place in range(len(whole.sent)):
+        path = tmp_path / f"{place}.json"
+        with pytest.raises(_Killed):
+            prove_ports(switch, _DyingSession(face, lost_at=place), PortProofs(path))
+        face.type("end")
+        proofs = PortProofs(path)
+        assert proofs.replaced == {switch.name: len(before)}
+        restore_descriptions(switch, Session(face), proofs, driver)
+        assert lines_of(face, switch) == before
+        assert not PortProofs(path).replaced
 
 
 def test_nothing_is_written_to_a_switch_of_another_maker(

@@ -9,13 +9,13 @@ import pytest
 from controller.experiments.experiment import Experiment, Factor, Measure, ProbeRun
 from controller.experiments.level_plans import plan_of, set_with
 from controller.experiments.raw_files import RawFile
-from controller.experiments.restore_journal import RestoreJournal
+from controller.experiments.restore_journal import IN_RUN, RestoreJournal
 from controller.model.state import State, diff, factory_state, replay
 from controller.planning.limits import UNLIMITED
 from controller.planning.proof import ProvedPlan
 from controller.planning.regulate import multi_tree
 from controller.planning.trees import shortest_routes
-from lab.errors import LabError, RunFolderFailed
+from lab.errors import JournalFailed, LabError, RunFolderFailed
 from lab.folder import find_lab, load_lab
 from lab.model import Lab
 
@@ -68,7 +68,8 @@ def test_eee_of_a_link_is_set_and_a_hold_time_with_it(lab: Lab, home: State) -> 
 def test_the_journal_leads_to_the_first_state_and_is_never_longer_than_the_number_of_states(
     lab: Lab, home: State, tmp_path: Path
 ) -> None:
-    journal = RestoreJournal(tmp_path, home)
+    file = tmp_path / "restore.json"
+    journal = RestoreJournal(file, home)
     journal.settle(home, {"link": "on"})
     state = home
     for turn in range(3):
@@ -78,10 +79,10 @@ def test_the_journal_leads_to_the_first_state_and_is_never_longer_than_the_numbe
             state = replay(plan.changes, state)
             journal.settle(state, {"link": level, "turn": turn})
     assert journal.length <= 2
-    kept = RestoreJournal.load(tmp_path)
+    kept = RestoreJournal.load(file, tmp_path / "gone")
     assert kept is not None
     assert kept.length == journal.length
-    assert set(json.loads((tmp_path / "way_home.json").read_bytes())) == {"home", "legs", "levels"}
+    assert set(json.loads(file.read_bytes())) == {"home", "legs", "levels"}
     back = kept.back(lab, 0)
     assert not diff(replay(back.changes, state), home)
 
@@ -89,7 +90,8 @@ def test_the_journal_leads_to_the_first_state_and_is_never_longer_than_the_numbe
 def test_earlier_levels_are_found_again_and_a_plan_that_was_not_applied_is_dropped(
     lab: Lab, home: State, tmp_path: Path
 ) -> None:
-    journal = RestoreJournal(tmp_path, home)
+    file = tmp_path / "restore.json"
+    journal = RestoreJournal(file, home)
     journal.settle(home, {"eee": "off"})
     plan = _plan(lab, home, "eee", eee="on")
     journal.add(plan)
@@ -97,22 +99,41 @@ def test_earlier_levels_are_found_again_and_a_plan_that_was_not_applied_is_dropp
     journal.settle(on, {"eee": "on"})
     assert (journal.index_of({"eee": "off"}), journal.index_of({"eee": "on"})) == (0, 1)
     assert journal.index_of({"eee": "half"}) is None
-    killed = RestoreJournal.load(tmp_path)
+    killed = RestoreJournal.load(file, tmp_path)
     assert killed is not None
     killed.settle(home)  # the change was rolled back by the next command
     assert killed.length == 0
-    assert RestoreJournal.load(tmp_path / "nowhere") is None
+    assert RestoreJournal.load(tmp_path / "nowhere", tmp_path) is None
 
 
 def test_nothing_is_sent_that_could_not_be_written_down(lab: Lab, home: State, tmp_path: Path) -> None:
-    journal = RestoreJournal(tmp_path / "gone", home)
-    with pytest.raises(RunFolderFailed, match="make room"):
+    (tmp_path / "file").touch()
+    journal = RestoreJournal(tmp_path / "file" / "restore.json", home)
+    with pytest.raises(JournalFailed, match="make room"):
         journal.add(_plan(lab, home, "eee", eee="on"))
     assert journal.length == 0
     journal.settle(home)  # failing to save a shorter journal is not an error
-    (tmp_path / "way_home.json").write_text("{", encoding="utf-8")
+    (tmp_path / IN_RUN).write_text("{", encoding="utf-8")
     with pytest.raises(LabError, match="by hand"):
-        RestoreJournal.load(tmp_path)
+        RestoreJournal.load(tmp_path / "restore.json", tmp_path)
+
+
+def test_a_run_whose_lab_was_restored_keeps_its_first_state_in_its_folder(
+    lab: Lab, home: State, tmp_path: Path
+) -> None:
+    journal = RestoreJournal(tmp_path / "restore.json", home)
+    journal.add(_plan(lab, home, "eee", eee="on"))
+    run = tmp_path / "run"
+    journal.leave_home(run)  # its folder is gone
+    run.mkdir()
+    journal.leave_home(run)
+    (tmp_path / "restore.json").unlink()
+    resumed = RestoreJournal.load(tmp_path / "restore.json", run)
+    assert resumed is not None
+    assert resumed.length == 0
+    assert not diff(resumed.home, home)
+    resumed.add(_plan(lab, home, "eee", eee="on"))
+    assert (tmp_path / "restore.json").exists(), "from now on it is with the lab's state"
 
 
 def test_a_raw_file_keeps_in_memory_what_a_full_disk_refuses(tmp_path: Path) -> None:
@@ -131,7 +152,7 @@ def test_a_raw_file_keeps_in_memory_what_a_full_disk_refuses(tmp_path: Path) -> 
 
 
 def test_a_first_state_with_other_settings_is_not_taken_for_the_same(lab: Lab, home: State, tmp_path: Path) -> None:
-    journal = RestoreJournal(tmp_path, home)
+    journal = RestoreJournal(tmp_path / "restore.json", home)
     plan = _plan(lab, home, "link", link="off")
     journal.add(plan)
     port = home.port("sw1", "gi1/0/11")

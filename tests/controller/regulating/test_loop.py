@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from controller.applying.rounds import Stopped
+from controller.applying.run_notes import RunNotes
+from controller.applying.statefolder import StateFolder
 from controller.experiments.lab_controller import LabController
 from controller.experiments.restore_journal import RestoreJournal
 from lab.errors import RollbackFailed
@@ -68,14 +70,15 @@ def test_hosts_send_over_no_link_that_is_not_active(looped: LoopedToy) -> None:
 def test_the_way_back_stays_short_whatever_the_loop_did(looped: LoopedToy) -> None:
     for turn in range(6):
         looped.epochs(8, BUSY if turn % 2 else {})
-        journal = RestoreJournal.load(looped.run.folder)
+        kept = RunNotes(StateFolder.of(looped.lab)).journal(looped.run.folder)
+        journal = RestoreJournal.load(kept, looped.run.folder)
         assert journal is not None
         assert journal.length <= 1
     _require_restored(looped)
 
 
 def test_a_killed_loop_leaves_what_restores_the_lab(looped: LoopedToy) -> None:
-    """Nothing of the loop but its folder is left; a controller that opens it finds the way home."""
+    """Nothing of the loop but the lab's state is left; a controller that opens it finds what to restore."""
     looped.until(lambda: shut(looped.lab, looped.toys.state))
     found = LabController(
         looped.lab, looped.controller.experiment, looped.run, looped.toys.backend(), looped.lock, looped.progress

@@ -6,8 +6,13 @@ import pytest
 
 from controller.applying.lock import Lock
 from controller.applying.statefolder import StateFolder
+from controller.power.family import Channel, OutletReading, StripReading
+from controller.power.outlets import Switched
 from eeectl.cli import run
+from eeectl.verbs.power import each_outlet
+from lab.errors import LabError, Unreachable
 from lab.folder import find_lab, load_lab
+from lab.model import Lab, Outlet, Strip
 
 
 @pytest.fixture(autouse=True)
@@ -51,3 +56,60 @@ def test_nothing_is_switched_while_somebody_works_in_the_lab(
     assert "run night.yaml" in printed.err
     assert printed.err.count("\n") == 1
     assert printed.out == ""
+
+
+class Strips:
+    """Outlets that are on; switching one off may be cut short before or after the relay has switched."""
+
+    def __init__(self, lab: Lab, error: BaseException, *, at: int, switched: bool) -> None:
+        self.lab, self.error, self.at, self.switched = lab, error, at, switched
+        self.off: list[Outlet] = []
+        self.silent: set[str] = set()
+
+    def act(self, outlet: Outlet) -> Switched:
+        if len(self.off) == self.at:
+            self.off += [outlet] if self.switched else []
+            raise self.error
+        self.off.append(outlet)
+        return Switched(outlet, False, 1, 2, 3)
+
+    def read(self, strip: Strip) -> StripReading:
+        if strip.name in self.silent:
+            raise Unreachable(strip.name, "nothing answers.")
+        off = {outlet.number for outlet in self.off if outlet.strip == strip.name}
+        nothing = Channel(None, None, None, None)
+        numbers = range(1, strip.outlet_count + 1)
+        outlets = tuple(OutletReading(number, "", number not in off, nothing) for number in numbers)
+        return StripReading(outlets, nothing)
+
+
+@pytest.fixture
+def miwa() -> Lab:
+    return load_lab(find_lab("miwa"))
+
+
+@pytest.mark.parametrize("switched", [True, False])
+def test_what_is_off_after_ctrl_c_is_read_back_and_said(miwa: Lab, *, switched: bool) -> None:
+    first, second, third = miwa.outlets[:3]
+    strips = Strips(miwa, KeyboardInterrupt(), at=1, switched=switched)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        each_outlet(miwa, (first, second, third), strips.act, strips.read)
+    words = [f"{one.strip}:{one.number} ({one.feeds}) is" for one in (first, second, third)]
+    state = "off" if switched else "on"
+    assert str(stopped.value) == f"{words[0]} off, {words[1]} {state}, {words[2]} on."
+
+
+def test_a_strip_that_does_not_answer_then_is_named(miwa: Lab) -> None:
+    strips = Strips(miwa, KeyboardInterrupt(), at=0, switched=True)
+    strips.silent = {miwa.outlets[0].strip}
+    with pytest.raises(KeyboardInterrupt, match="cannot be read"):
+        each_outlet(miwa, miwa.outlets[:1], strips.act, strips.read)
+
+
+def test_an_error_at_the_second_outlet_says_that_the_first_is_off(miwa: Lab) -> None:
+    strips = Strips(miwa, LabError("it is stuck."), at=1, switched=False)
+    with pytest.raises(LabError, match=r"it is stuck\. Now .* is off, .* is on\."):
+        each_outlet(miwa, miwa.outlets[:2], strips.act, strips.read)
+    alone = Strips(miwa, LabError("it is stuck."), at=0, switched=False)
+    with pytest.raises(LabError, match=r"^it is stuck\.$"):
+        each_outlet(miwa, miwa.outlets[:1], alone.act, alone.read)

@@ -1,0 +1,255 @@
+"""A run is killed at every order, and every 0.1 s of a slow change: the lab is restored, whatever became of its folder.
+
+`tests/accuracy/killed_runs.py` does so for every condition of the folder at every moment; here they take turns.
+"""
+
+import json
+import os
+import signal
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from controller.applying.apply import require_rest
+from controller.applying.run_notes import RunNote, RunNotes, note_of
+from controller.applying.statefolder import StateFolder, digest_of
+from controller.applying.work import at_work
+from controller.experiments.experiment import Experiment
+from controller.experiments.restore_journal import IN_RUN
+from controller.experiments.restoring import clear_up, restore_killed
+from controller.experiments.session import lab_of_run
+from controller.model.state import diff
+from eeectl.lab_status import is_pending, report_of
+from lab.errors import LabError
+from lab.model import Lab
+from record.store import read_facts
+from tests.support.labs.described_toy import DescribedToy, described, left_by, run_experiment, spoil
+from tests.support.labs.toy_lab import Quiet, small_lab, trees_state
+
+CONDITIONS = ("intact", "full", "read-only", "gone", "damaged")
+EXPERIMENT = Experiment.model_validate(
+    {
+        "name": "night",
+        "factors": {"eee": {"links": ["n1"], "levels": ["on", "off"]}},
+        "measure": {"probe": {"from": "n1", "to": "n2"}},
+    }
+).model_copy(update={"settle_s": 0})
+
+
+@pytest.fixture(autouse=True)
+def state_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EEE_CONTROLLER_DIR", str(tmp_path / "kept"))
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    return small_lab(tmp_path / "toys")
+
+
+def in_child(act: Callable[[], None]) -> int:
+    """Run a function in a process of its own; returns its exit status, or minus the signal that ended it."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            act()
+        except BaseException:  # noqa: BLE001 - a fork must not go on as the test runner
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+class Scene:
+    """A lab in one folder, with everything that is kept of it there."""
+
+    def __init__(self, lab: Lab, folder: Path) -> None:
+        self.lab, self.folder = lab, folder
+        self.folder.mkdir(parents=True)
+        self.switches = folder / "switches.json"
+        self.home = trees_state(lab)
+
+    def toys(self, **others: object) -> DescribedToy:
+        os.environ["EEE_CONTROLLER_DIR"] = str(self.folder / "kept")
+        return described(self.lab, self.home, self.switches, **others)
+
+    def run(self, toys: DescribedToy) -> None:
+        def begun(run: Path) -> None:
+            (self.folder / "name").write_text(str(run), encoding="utf-8")
+
+        run_experiment(toys, self.folder / "runs", EXPERIMENT, begun)
+
+    @property
+    def run_folder(self) -> Path:
+        return Path((self.folder / "name").read_text(encoding="utf-8"))
+
+    def require_restored(self, condition: str) -> None:
+        """What a person finds who comes back after the kill; in a child, as folders are spoiled for it alone."""
+        before = described(self.lab, self.home, self.switches.with_name("unused")).lines
+        left = left_by(self.lab, self.switches)
+        folder = StateFolder.of(self.lab)
+        if (self.folder / "name").exists():
+            spoil(self.run_folder, condition)
+        report = report_of(self.lab, folder, None)
+        touched = left.lines != before or bool(diff(left.state, self.home))
+        assert is_pending(report) or not touched, "nobody knows what was killed"
+        assert {run["state"] for run in report["runs"]} <= {"killed"}
+        with at_work(self.lab, left.described_backend(), "recover", Quiet(), left.stop) as work:
+            for _ in clear_up(work, lambda _: False):
+                pass
+            require_rest(work)
+        assert left.lines == before
+        assert not diff(left.state, self.home)
+        assert not left.harms
+        after = report_of(self.lab, folder, None)
+        assert not is_pending(after)
+        assert not after["runs"]
+
+
+def conditions() -> tuple[str, ...]:
+    return CONDITIONS if os.geteuid() == 0 else ("intact", "gone", "damaged")
+
+
+def test_killed_at_every_order_the_lab_is_restored_with_or_without_the_folder(lab: Lab, tmp_path: Path) -> None:
+    whole = Scene(lab, tmp_path / "whole").toys()
+    Scene(lab, tmp_path / "first").run(whole)
+    assert whole.orders > 2 * len(lab.switches[0].ports)
+    for number in range(whole.orders):
+        scene = Scene(lab, tmp_path / f"order {number}")
+        toys = scene.toys(troubles={number: "die"})
+        assert in_child(lambda: scene.run(toys)) == -signal.SIGKILL  # noqa: B023 - it runs at once
+        condition = conditions()[number % len(conditions())]
+        assert in_child(lambda: scene.require_restored(condition)) == 0, (number, condition)  # noqa: B023
+
+
+def test_killed_at_every_tenth_of_a_second_the_lab_is_restored(lab: Lab, tmp_path: Path) -> None:
+    """All at once, each in a process of its own, which the kernel's timer ends as SIGKILL would."""
+    pids: dict[int, Scene] = {}
+    for tenth in range(1, 31):
+        scene = Scene(lab, tmp_path / f"after {tenth / 10} s")
+        toys = scene.toys(order_s=0.05)
+        pid = os.fork()
+        if pid == 0:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, tenth / 10)
+            try:
+                scene.run(toys)
+            finally:
+                os._exit(0)
+        pids[pid] = scene
+    ended = {pid: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids}
+    assert list(ended.values()).count(-signal.SIGALRM) >= 25
+    for number, scene in enumerate(pids.values()):
+        condition = conditions()[number % len(conditions())]
+        os.environ["EEE_CONTROLLER_DIR"] = str(scene.folder / "kept")
+        assert in_child(lambda: scene.require_restored(condition)) == 0, (scene.folder.name, condition)  # noqa: B023
+
+
+def test_a_run_that_goes_on_is_never_called_killed(lab: Lab, tmp_path: Path) -> None:
+    """Even if nobody seems to hold the lab, and its folder is gone."""
+    scene = Scene(lab, tmp_path / "scene")
+    toys = scene.toys()
+    ready, written = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        run_experiment(toys, scene.folder / "runs", EXPERIMENT.model_copy(update={"settle_s": 3600.0}), lambda _: None)
+    folder = StateFolder.of(lab)
+    os.close(written)
+    try:
+        while not RunNotes(folder).all():
+            os.sched_yield()
+        folder.lock.unlink(missing_ok=True)
+        (run,) = report_of(lab, folder, None)["runs"]
+        assert run["state"] == "in progress"
+        os.kill(pid, signal.SIGSTOP)
+        os.waitpid(pid, os.WUNTRACED)
+        assert report_of(lab, folder, None)["runs"][0]["state"] == "stopped"
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(ready)
+    report = report_of(lab, folder, None)
+    assert report["runs"][0]["state"] == "killed"
+    assert is_pending(report)
+
+
+def killed_at_level(lab: Lab, folder: Path) -> tuple[Scene, DescribedToy]:
+    """A run that was killed after it had changed the lab."""
+    whole = Scene(lab, folder / "whole").toys()
+    Scene(lab, folder / "first").run(whole)
+    scene = Scene(lab, folder / "scene")
+    toys = scene.toys(troubles={whole.orders - 1: "die"})
+    assert in_child(lambda: scene.run(toys)) == -signal.SIGKILL
+    return scene, left_by(lab, scene.switches)
+
+
+def test_a_run_is_found_by_its_name_when_its_folder_is_gone_or_was_moved(lab: Lab, tmp_path: Path) -> None:
+    scene, _ = killed_at_level(lab, tmp_path)
+    run = scene.run_folder
+    moved = run.rename(tmp_path / run.name)
+    for place in (run, moved):
+        found, note = lab_of_run(place)
+        assert (found.name, note.run, note.lab_digest) == (lab.name, str(run.resolve()), digest_of(lab))
+    assert note_of(run.with_name("another")) is None
+
+
+def test_settings_of_others_are_undone_only_if_that_is_agreed(lab: Lab, tmp_path: Path) -> None:
+    scene, left = killed_at_level(lab, tmp_path)
+    left.meddle("sw2")
+    (note,) = RunNotes(StateFolder.of(lab)).all()
+    with at_work(lab, left.described_backend(), "recover", Quiet(), left.stop) as work:
+        with pytest.raises(LabError, match="nothing was sent"):
+            restore_killed(work, note, lambda _: False)
+        restore_killed(work, note, lambda _: True)
+    assert not diff(left.state, scene.home)
+    assert read_facts(scene.run_folder)["state"] == "interrupted"
+    assert json.loads((scene.run_folder / IN_RUN).read_bytes())["legs"] == [], "a resumed run restores this state"
+
+
+def test_a_folder_of_an_earlier_version_restores_its_lab(lab: Lab, tmp_path: Path) -> None:
+    """Its journal is in the folder, and a line names it."""
+    scene, left = killed_at_level(lab, tmp_path)
+    folder = StateFolder.of(lab)
+    notes = RunNotes(folder)
+    run = scene.run_folder
+    notes.journal(run).rename(run / IN_RUN)
+    notes.forget(run)
+    (folder.path / "run").write_text(f"{run.resolve()}\n", encoding="utf-8")
+    facts = (run / "run.yaml").read_text(encoding="utf-8")
+    (run / "run.yaml").write_text(f"{facts}lab_digest: {digest_of(lab)}\n", encoding="utf-8")
+    assert [note.run for note in notes.all()] == [str(run.resolve())]
+    assert is_pending(report_of(lab, folder, None))
+    with at_work(lab, left.described_backend(), "recover", Quiet(), left.stop) as work:
+        assert any("restored to its state" in said for said in clear_up(work, lambda _: False))
+    assert not diff(left.state, scene.home)
+    assert not notes.all()
+
+
+def test_a_note_or_journal_that_is_damaged_is_refused_in_one_sentence(lab: Lab, tmp_path: Path) -> None:
+    scene, left = killed_at_level(lab, tmp_path)
+    folder = StateFolder.of(lab)
+    (note,) = RunNotes(folder).all()
+    journal = RunNotes(folder).journal(scene.run_folder)
+    content = json.loads(journal.read_bytes())
+    with at_work(lab, left.described_backend(), "recover", Quiet(), left.stop) as work:
+        for damage in (
+            "{",
+            json.dumps({**content, "levels": []}),
+            json.dumps({**content, "legs": content["legs"] * 2}),
+        ):
+            journal.write_text(damage, encoding="utf-8")
+            with pytest.raises(LabError, match="restore the lab by hand"):
+                restore_killed(work, note, lambda _: True)
+    (folder.path / "runs" / f"{scene.run_folder.name}.json").write_text("{", encoding="utf-8")
+    with pytest.raises(LabError, match="cannot be read"):
+        report_of(lab, folder, None)
+
+
+def test_a_run_whose_inventory_has_changed_is_not_restored(lab: Lab, tmp_path: Path) -> None:
+    _, left = killed_at_level(lab, tmp_path)
+    (note,) = RunNotes(StateFolder.of(lab)).all()
+    with at_work(lab, left.described_backend(), "recover", Quiet(), left.stop) as work:
+        other: RunNote = note.model_copy(update={"lab_digest": "other"})
+        with pytest.raises(LabError, match="the inventory of lab toys has changed"):
+            restore_killed(work, other, lambda _: True)
