@@ -106,7 +106,15 @@ def _runs() -> str:
         "| `run.yaml` | what was run: the experiment, the lab with its digest, versions, the clock |\n"
         "| `events.jsonl` | one line for each event, in order; its `kind` is one of the table below |\n"
         "| `samples/TABLE-NUMBER.parquet` | segments of the tables below; `.open.jsonl` is the one that grows |\n"
+        "| `samples/*.damaged` | samples with lines that a resumed run could not read; no reader takes them |\n"
         "| `trials/NUMBER/` | what one trial left: output and figures, echoes, gaps, traffic between ranks |\n"
+        "| `way_home.json` | the lab's settings before the run, written when they are restored; a resumed run restores "
+        "them |\n\n"
+        "What restores a lab after a run that was killed is not here but with the lab's state, in "
+        "`/var/lib/eee-testbed/LAB/` (root) or `~/.local/state/eee-testbed/LAB/`: `runs/` has a note of each run that "
+        "has not restored its lab, `restore/` the plans that it applied. So `eeectl status` and `eeectl recover` work when "
+        "the folder is damaged, full, read-only or gone. Folders of earlier versions have these plans in "
+        "`way_home.json`, and are restored from there.\n"
     )
     return _page("Run folders", about, *_samples(), _events())
 
