@@ -112,8 +112,8 @@ def _runs() -> str:
         "them |\n\n"
         "What restores a lab after a run that was killed is not here but with the lab's state, in "
         "`/var/lib/eee-testbed/LAB/` (root) or `~/.local/state/eee-testbed/LAB/`: `runs/` has a note of each run that "
-        "has not restored its lab, `restore/` the plans that it applied. So `eeectl status` and `eeectl recover` work when "
-        "the folder is damaged, full, read-only or gone. Folders of earlier versions have these plans in "
+        "has not restored its lab, `restore/` the plans that it applied. So `eeectl status` and `eeectl recover` work "
+        "when the folder is damaged, full, read-only or gone. Folders of earlier versions have these plans in "
         "`way_home.json`, and are restored from there.\n"
     )
     return _page("Run folders", about, *_samples(), _events())

@@ -6,36 +6,24 @@
 import json
 import os
 import signal
-import traceback
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from controller.applying.apply import require_rest
 from controller.applying.run_notes import RunNote, RunNotes, note_of
 from controller.applying.statefolder import StateFolder, digest_of
 from controller.applying.work import at_work
-from controller.experiments.experiment import Experiment
 from controller.experiments.restore_journal import IN_RUN
-from controller.experiments.restoring import clear_up, restore_killed
+from controller.experiments.restoring import clear_up, finish_interrupted, restore_killed
 from controller.experiments.session import lab_of_run
 from controller.model.state import diff
 from eeectl.lab_status import is_pending, report_of
 from lab.errors import LabError
 from lab.model import Lab
 from record.store import read_facts
-from tests.support.labs.described_toy import DescribedToy, described, left_by, run_experiment, spoil
-from tests.support.labs.toy_lab import Quiet, small_lab, trees_state
-
-CONDITIONS = ("intact", "full", "read-only", "gone", "damaged")
-EXPERIMENT = Experiment.model_validate(
-    {
-        "name": "night",
-        "factors": {"eee": {"links": ["n1"], "levels": ["on", "off"]}},
-        "measure": {"probe": {"from": "n1", "to": "n2"}},
-    }
-).model_copy(update={"settle_s": 0})
+from tests.support.labs.described_toy import DescribedToy, left_by, run_experiment
+from tests.support.labs.killed_run import EXPERIMENT, Scene, conditions, killed_by_time, orders_of
+from tests.support.labs.toy_lab import Quiet, small_lab
 
 
 @pytest.fixture(autouse=True)
@@ -48,102 +36,24 @@ def lab(tmp_path: Path) -> Lab:
     return small_lab(tmp_path / "toys")
 
 
-def in_child(act: Callable[[], None]) -> int:
-    """Run a function in a process of its own; returns its exit status, or minus the signal that ended it."""
-    pid = os.fork()
-    if pid == 0:
-        try:
-            act()
-        except BaseException:  # noqa: BLE001 - a fork must not go on as the test runner
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-
-
-class Scene:
-    """A lab in one folder, with everything that is kept of it there."""
-
-    def __init__(self, lab: Lab, folder: Path) -> None:
-        self.lab, self.folder = lab, folder
-        self.folder.mkdir(parents=True)
-        self.switches = folder / "switches.json"
-        self.home = trees_state(lab)
-
-    def toys(self, **others: object) -> DescribedToy:
-        os.environ["EEE_CONTROLLER_DIR"] = str(self.folder / "kept")
-        return described(self.lab, self.home, self.switches, **others)
-
-    def run(self, toys: DescribedToy) -> None:
-        def begun(run: Path) -> None:
-            (self.folder / "name").write_text(str(run), encoding="utf-8")
-
-        run_experiment(toys, self.folder / "runs", EXPERIMENT, begun)
-
-    @property
-    def run_folder(self) -> Path:
-        return Path((self.folder / "name").read_text(encoding="utf-8"))
-
-    def require_restored(self, condition: str) -> None:
-        """What a person finds who comes back after the kill; in a child, as folders are spoiled for it alone."""
-        before = described(self.lab, self.home, self.switches.with_name("unused")).lines
-        left = left_by(self.lab, self.switches)
-        folder = StateFolder.of(self.lab)
-        if (self.folder / "name").exists():
-            spoil(self.run_folder, condition)
-        report = report_of(self.lab, folder, None)
-        touched = left.lines != before or bool(diff(left.state, self.home))
-        assert is_pending(report) or not touched, "nobody knows what was killed"
-        assert {run["state"] for run in report["runs"]} <= {"killed"}
-        with at_work(self.lab, left.described_backend(), "recover", Quiet(), left.stop) as work:
-            for _ in clear_up(work, lambda _: False):
-                pass
-            require_rest(work)
-        assert left.lines == before
-        assert not diff(left.state, self.home)
-        assert not left.harms
-        after = report_of(self.lab, folder, None)
-        assert not is_pending(after)
-        assert not after["runs"]
-
-
-def conditions() -> tuple[str, ...]:
-    return CONDITIONS if os.geteuid() == 0 else ("intact", "gone", "damaged")
-
-
 def test_killed_at_every_order_the_lab_is_restored_with_or_without_the_folder(lab: Lab, tmp_path: Path) -> None:
-    whole = Scene(lab, tmp_path / "whole").toys()
-    Scene(lab, tmp_path / "first").run(whole)
-    assert whole.orders > 2 * len(lab.switches[0].ports)
-    for number in range(whole.orders):
+    count = orders_of(lab, tmp_path / "whole")
+    assert count > 2 * len(lab.switches[0].ports), "descriptions are among them"
+    for number in range(count):
         scene = Scene(lab, tmp_path / f"order {number}")
-        toys = scene.toys(troubles={number: "die"})
-        assert in_child(lambda: scene.run(toys)) == -signal.SIGKILL  # noqa: B023 - it runs at once
+        assert scene.killed_at(number) == -signal.SIGKILL
         condition = conditions()[number % len(conditions())]
-        assert in_child(lambda: scene.require_restored(condition)) == 0, (number, condition)  # noqa: B023
+        assert scene.restored_after(condition) == 0, (number, condition)
 
 
 def test_killed_at_every_tenth_of_a_second_the_lab_is_restored(lab: Lab, tmp_path: Path) -> None:
     """All at once, each in a process of its own, which the kernel's timer ends as SIGKILL would."""
-    pids: dict[int, Scene] = {}
-    for tenth in range(1, 31):
-        scene = Scene(lab, tmp_path / f"after {tenth / 10} s")
-        toys = scene.toys(order_s=0.05)
-        pid = os.fork()
-        if pid == 0:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.setitimer(signal.ITIMER_REAL, tenth / 10)
-            try:
-                scene.run(toys)
-            finally:
-                os._exit(0)
-        pids[pid] = scene
-    ended = {pid: os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids}
-    assert list(ended.values()).count(-signal.SIGALRM) >= 25
-    for number, scene in enumerate(pids.values()):
+    scenes = [Scene(lab, tmp_path / f"after {tenth}") for tenth in range(1, 31)]
+    ended = killed_by_time(scenes, [tenth / 10 for tenth in range(1, 31)])
+    assert ended.count(-signal.SIGALRM) >= 25
+    for number, scene in enumerate(scenes):
         condition = conditions()[number % len(conditions())]
-        os.environ["EEE_CONTROLLER_DIR"] = str(scene.folder / "kept")
-        assert in_child(lambda: scene.require_restored(condition)) == 0, (scene.folder.name, condition)  # noqa: B023
+        assert scene.restored_after(condition) == 0, (scene.folder.name, condition)
 
 
 def test_a_run_that_goes_on_is_never_called_killed(lab: Lab, tmp_path: Path) -> None:
@@ -176,11 +86,9 @@ def test_a_run_that_goes_on_is_never_called_killed(lab: Lab, tmp_path: Path) -> 
 
 def killed_at_level(lab: Lab, folder: Path) -> tuple[Scene, DescribedToy]:
     """A run that was killed after it had changed the lab."""
-    whole = Scene(lab, folder / "whole").toys()
-    Scene(lab, folder / "first").run(whole)
+    count = orders_of(lab, folder / "whole")
     scene = Scene(lab, folder / "scene")
-    toys = scene.toys(troubles={whole.orders - 1: "die"})
-    assert in_child(lambda: scene.run(toys)) == -signal.SIGKILL
+    assert scene.killed_at(count - 1) == -signal.SIGKILL
     return scene, left_by(lab, scene.switches)
 
 
@@ -196,9 +104,10 @@ def test_a_run_is_found_by_its_name_when_its_folder_is_gone_or_was_moved(lab: La
 
 def test_settings_of_others_are_undone_only_if_that_is_agreed(lab: Lab, tmp_path: Path) -> None:
     scene, left = killed_at_level(lab, tmp_path)
-    left.meddle("sw2")
     (note,) = RunNotes(StateFolder.of(lab)).all()
     with at_work(lab, left.described_backend(), "recover", Quiet(), left.stop) as work:
+        finish_interrupted(work)
+        left.meddle("sw2")
         with pytest.raises(LabError, match="nothing was sent"):
             restore_killed(work, note, lambda _: False)
         restore_killed(work, note, lambda _: True)

@@ -77,9 +77,9 @@ class Strips:
         if strip.name in self.silent:
             raise Unreachable(strip.name, "nothing answers.")
         off = {outlet.number for outlet in self.off if outlet.strip == strip.name}
-        nothing = Channel(None, None, None, None)
+        nothing = Channel()
         numbers = range(1, strip.outlet_count + 1)
-        outlets = tuple(OutletReading(number, "", number not in off, nothing) for number in numbers)
+        outlets = tuple(OutletReading(number, number not in off, nothing) for number in numbers)
         return StripReading(outlets, nothing)
 
 

@@ -24,6 +24,7 @@ from controller.transports.session import Session
 from lab.model import Lab, Switch
 from record.store import Run
 from tests.support.labs.toy_lab import Quiet, Saved, ToyDriver, ToyLab, ToySession
+from twin.machine.namespaces import CLONE_NEWNS, unshare
 
 _DESCRIPTIONS = Show("descriptions")
 
@@ -167,7 +168,7 @@ def spoil(folder: Path, condition: str) -> None:
             for path in [path for path in folder.rglob("*") if path.is_file()]:
                 path.write_bytes(b"\0\xff{" * 9)
         case "full" | "read-only":
-            os.unshare(os.CLONE_NEWNS)
+            unshare(CLONE_NEWNS)
             kept = folder.with_name("kept")
             subprocess.run(["mount", "--make-rprivate", "/"], check=True)
             subprocess.run(["cp", "-a", str(folder), str(kept)], check=True)
