@@ -10,18 +10,14 @@ from typing import Final
 PARENT: Final = "EEE_PARENT"
 """The variable that names the process to end with."""
 
-_PR_SET_PDEATHSIG: Final = 1
-
 
 def follow_parent() -> None:
     """Ask for the signal, if a command started this one. It stays when this process executes another program."""
     number = os.environ.pop(PARENT, "")
     if not number:
         return
-    import ctypes  # noqa: PLC0415 - most commands do not need it, and it costs start-up time
+    from twin.machine.namespaces import die_with_parent  # noqa: PLC0415 - most commands have no parent to follow
 
-    libc = ctypes.CDLL(None, use_errno=True)
-    if libc.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGTERM), 0, 0, 0):
-        raise OSError(ctypes.get_errno(), "prctl")
+    die_with_parent(signal.SIGTERM)
     if str(os.getppid()) != number:  # it died before
         os.kill(os.getpid(), signal.SIGTERM)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from controller.applying.lock import Lock
 from controller.applying.port_proof import PortProofs, restore_descriptions
@@ -32,7 +32,7 @@ _DESCRIPTIONS = Show("descriptions")
 class DescribedDriver(ToyDriver):
     """A toy driver that has descriptions of ports too."""
 
-    description_query = _DESCRIPTIONS
+    description_query: ClassVar[Query] = _DESCRIPTIONS
 
     def descriptions(self, switch: Switch, answers: Answers) -> Mapping[str, str]:
         lines: dict[str, str] = json.loads(str(answers[_DESCRIPTIONS]))
