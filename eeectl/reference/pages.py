@@ -110,10 +110,10 @@ def _runs() -> str:
         "| `trials/NUMBER/` | what one trial left: output and figures, echoes, gaps, traffic between ranks |\n"
         "| `way_home.json` | the lab's settings before the run, written when they are restored; a resumed run restores "
         "them |\n\n"
-        "What restores a lab after a run that was killed is not here but with the lab's state, in "
-        "`/var/lib/eee-testbed/LAB/` (root) or `~/.local/state/eee-testbed/LAB/`: `runs/` has a note of each run that "
-        "has not restored its lab, `restore/` the plans that it applied. So `eeectl status` and `eeectl recover` work "
-        "when the folder is damaged, full, read-only or gone. Folders of earlier versions have these plans in "
+        "What restores a lab after a run that was killed is not here but with the lab's state, in\n"
+        "`/var/lib/eee-testbed/LAB/` (root) or `~/.local/state/eee-testbed/LAB/`: `runs/` has a note of each run that\n"
+        "has not restored its lab, `restore/` the plans that it applied. So `eeectl status` and `eeectl recover` work\n"
+        "when the folder is damaged, full, read-only or gone. Folders of earlier versions have these plans in\n"
         "`way_home.json`, and are restored from there.\n"
     )
     return _page("Run folders", about, *_samples(), _events())
