@@ -1,7 +1,7 @@
 """Restore a lab to its state before a run, from what stands with the lab's state: the run's folder is not needed.
 
 Whoever calls holds the lab's lock. A run restores its lab itself, however it ends; here is also what restores it after
-a run that was killed, and all that a killed command may have left: descriptions of ports, a change, a run.
+a run that was killed, and all that a killed command may have left: a change, descriptions of ports, a run.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -93,21 +93,19 @@ def restored_words(applied: Applicable | None) -> str:
 
 
 def finish_interrupted(work: Work) -> list[str]:
-    """Restore descriptions, and finish or roll back a change, that a killed command left; returns what was done."""
-    done = [
-        f"{name}: descriptions that the proof of its ports had replaced are as before."
-        for name in restore_port_descriptions(work)
-    ]
+    """Finish or roll back a change, and restore descriptions, that killed commands left; returns what was done."""
+    done = []
     record = read_journal(work.folder.journal, work.folder.operand)
     if record is not None and not record.finished:
         work.progress.say(f"`{record.begun.command}` was interrupted: recovering the lab first")
         with Journal(work.folder.journal) as journal:
             done.append(recover(work, journal))
-    return done
+    restored = restore_port_descriptions(work)
+    return done + [f"{name}: descriptions that the proof of its ports had replaced are as before." for name in restored]
 
 
 def clear_up(work: Work, agree: Agree) -> Iterator[str]:
-    """Finish what killed commands left: descriptions, a change, runs, the last one first; yields what was done."""
+    """Finish what killed commands left: a change, descriptions, runs, the last one first; yields what was done."""
     yield from finish_interrupted(work)
     for note in reversed(RunNotes(work.folder).all()):
         yield f"the run {note.run} was killed: {restore_killed(work, note, agree)}"

@@ -160,7 +160,7 @@ def test_a_proof_whose_process_was_killed_is_known_and_its_descriptions_are_rest
     before = lines_of(face, switch)
     whole = Session(face)
     prove_ports(switch, whole, PortProofs(tmp_path / "whole.json"))
-    for place in range(len(whole.sent)):
+    for place in range(0, len(whole.sent), 5):
         path = tmp_path / f"{place}.json"
         with pytest.raises(_Killed):
             prove_ports(switch, _DyingSession(face, lost_at=place), PortProofs(path))
