@@ -32,7 +32,7 @@ _DESCRIPTIONS = Show("descriptions")
 class DescribedDriver(ToyDriver):
     """A toy driver that has descriptions of ports too."""
 
-    description_query: ClassVar[Query] = _DESCRIPTIONS
+    description_query: ClassVar[Show] = _DESCRIPTIONS
 
     def descriptions(self, switch: Switch, answers: Answers) -> Mapping[str, str]:
         lines: dict[str, str] = json.loads(str(answers[_DESCRIPTIONS]))
