@@ -43,7 +43,7 @@ from regulation.closed_loop import LinkState, Settings
 
 _NS: Final = 1_000_000_000
 _LEAST_EPOCH_S: Final = 1.0
-_MOST_EPOCH_S: Final = 600.0  # the lab's lock is renewed once an epoch
+_MOST_EPOCH_S: Final = 600.0  # a loop that decides less often follows no program
 _FAILURES_IN_A_ROW: Final = 3
 
 

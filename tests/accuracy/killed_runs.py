@@ -11,10 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.support.labs.killed_run import Scene, conditions, killed_by_time, orders_of
+from tests.support.labs.killed_run import TENTHS_S, Scene, conditions, killed_by_time, orders_of
 from tests.support.labs.toy_lab import small_lab
-
-_TENTHS = range(1, 31)
 
 
 def main() -> int:
@@ -28,8 +26,8 @@ def main() -> int:
             place = folder / condition
             scenes = [Scene(lab, place / f"order {number}") for number in range(count)]
             killed = [scene.killed_at(number) == -signal.SIGKILL for number, scene in enumerate(scenes)]
-            slow = [Scene(lab, place / f"after {tenth}") for tenth in _TENTHS]
-            ended = killed_by_time(slow, [tenth / 10 for tenth in _TENTHS])
+            slow = [Scene(lab, place / f"after {time_s} s") for time_s in TENTHS_S]
+            ended = killed_by_time(slow, count)
             left = sum(scene.restored_after(condition) != 0 for scene in [*scenes, *slow])
             print(
                 f"{condition}: {sum(killed)} of {count} killed at an order, {ended.count(-signal.SIGALRM)} of "

@@ -22,7 +22,7 @@ from lab.errors import LabError
 from lab.model import Lab
 from record.store import read_facts
 from tests.support.labs.described_toy import DescribedToy, left_by, run_experiment
-from tests.support.labs.killed_run import EXPERIMENT, Scene, conditions, killed_by_time, orders_of
+from tests.support.labs.killed_run import EXPERIMENT, TENTHS_S, Scene, conditions, killed_by_time, orders_of
 from tests.support.labs.toy_lab import Quiet, small_lab
 
 
@@ -47,10 +47,8 @@ def test_killed_at_every_order_the_lab_is_restored_with_or_without_the_folder(la
 
 
 def test_killed_at_every_tenth_of_a_second_the_lab_is_restored(lab: Lab, tmp_path: Path) -> None:
-    """All at once, each in a process of its own, which the kernel's timer ends as SIGKILL would."""
-    scenes = [Scene(lab, tmp_path / f"after {tenth}") for tenth in range(1, 31)]
-    ended = killed_by_time(scenes, [tenth / 10 for tenth in range(1, 31)])
-    assert ended.count(-signal.SIGALRM) >= 25
+    scenes = [Scene(lab, tmp_path / f"after {time_s} s") for time_s in TENTHS_S]
+    assert set(killed_by_time(scenes, orders_of(lab, tmp_path / "whole"))) == {-signal.SIGALRM}
     for number, scene in enumerate(scenes):
         condition = conditions()[number % len(conditions())]
         assert scene.restored_after(condition) == 0, (scene.folder.name, condition)

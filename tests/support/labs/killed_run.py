@@ -18,7 +18,10 @@ from lab.model import Lab
 from tests.support.labs.described_toy import DescribedToy, described, left_by, run_experiment, spoil
 from tests.support.labs.toy_lab import Quiet, trees_state
 
-_ORDER_S = 0.05  # what an order takes while time kills
+TENTHS_S = tuple(tenth / 10 for tenth in range(1, 31))
+"""Times at which runs are killed, seconds after their begin."""
+
+_LAST_S = 3.5  # so long a run's orders take then
 CONDITIONS = ("intact", "full", "read-only", "gone", "damaged")
 EXPERIMENT = Experiment.model_validate(
     {
@@ -114,11 +117,14 @@ def orders_of(lab: Lab, folder: Path) -> int:
     return toys.orders
 
 
-def killed_by_time(scenes: Sequence[Scene], times_s: Sequence[float]) -> list[int]:
-    """Runs of slow switches, all at once, each of which the kernel ends after its time; how they ended."""
+def killed_by_time(scenes: Sequence[Scene], orders: int) -> list[int]:
+    """Runs of slow switches, all at once, each of which the kernel ends after its tenth of a second; how they ended.
+
+    The kernel's timer ends a process as SIGKILL would. `orders`: how many a whole run sends.
+    """
     pids = []
-    for scene, time_s in zip(scenes, times_s, strict=True):
-        toys = scene.toys(order_s=_ORDER_S)
+    for scene, time_s in zip(scenes, TENTHS_S, strict=True):
+        toys = scene.toys(order_s=_LAST_S / orders)
         pid = os.fork()
         if pid == 0:
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
