@@ -1,6 +1,7 @@
 """Users, processes and machine faults that interrupt an apply."""
 
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -187,6 +188,19 @@ def test_the_lab_of_a_killed_run_is_put_back(engineer: Engineer, killed_run: Pat
     assert engineer.eeectl("status").returncode == 0
     assert engineer.eeectl("rollback", "--all", "--yes").returncode == 0
     engineer.require_before()
+
+
+def test_the_lab_of_a_killed_run_is_recovered_without_the_runs_folder(engineer: Engineer, killed_run: Path) -> None:
+    shutil.rmtree(killed_run)
+    status = engineer.eeectl("status")
+    assert status.returncode == 3
+    assert f"the run {killed_run} was killed, and its folder is gone" in status.stdout
+    assert engineer.words("run", str(killed_run), "--resume").returncode == 1
+    recovered = engineer.eeectl("recover")
+    assert recovered.returncode == 0, recovered.stderr
+    assert "was killed: the lab" in recovered.stdout
+    engineer.require_after()
+    assert engineer.eeectl("status").returncode == 0
 
 
 def _me() -> str:
