@@ -1,28 +1,29 @@
-"""Is a lab restored after every kill? ``python -m tests.accuracy.killed_runs`` tries every moment with every folder.
+"""Is a lab restored after every kill? ``python -m tests.accuracy.killed_runs [CONDITION ...]`` tries every moment.
 
 A run is killed at each order, and each 0.1 s of the first 3 s of one that takes longer; after each kill its folder is
-intact, full, read-only, gone or damaged (full and read-only need root). Each line counts the labs that were not
-restored, or whose kill `eeectl status` did not know. `tests/controller/experiments/test_restoring.py` lets the
-conditions take turns.
+intact, full, read-only, gone or damaged (full and read-only need root): the conditions given, or all. Each line counts
+the labs that were not restored, or whose kill `eeectl status` did not know.
+`tests/controller/experiments/test_restoring.py` lets the conditions take turns.
 """
 
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.support.labs.killed_run import TENTHS_S, Scene, conditions, killed_by_time, orders_of
 from tests.support.labs.toy_lab import small_lab
 
 
-def main() -> int:
+def main(chosen: Sequence[str]) -> int:
     """Print a line for each condition; 1 if a lab was not restored."""
     failed = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         lab = small_lab(folder / "toys")
         count = orders_of(lab, folder / "whole")
-        for condition in conditions():
+        for condition in chosen or conditions():
             place = folder / condition
             scenes = [Scene(lab, place / f"order {number}") for number in range(count)]
             killed = [scene.killed_at(number) == -signal.SIGKILL for number, scene in enumerate(scenes)]
@@ -39,4 +40,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
