@@ -59,18 +59,18 @@ class Lock:
     def __enter__(self) -> Self:
         self._folder.make()
         path = self._folder.lock
-        former: Holder | None = None
+        replaced: Holder | None = None
         while True:
             descriptor = _open(path)
-            former = read_holder(descriptor) or former
             try:
-                self._take(descriptor, former)
+                replaced = self._take(descriptor) or replaced
             except BaseException:
                 os.close(descriptor)
                 raise
             if _is_same(path, descriptor):
                 break
             os.close(descriptor)  # somebody replaced the file or released it: try again
+        former = replaced or read_holder(descriptor)  # who releases a lock leaves no text
         if former is not None:
             self._warn(f"{former} did not release lab {self._folder.lab}; its lock is taken over.")
         self._descriptor = descriptor
@@ -116,16 +116,19 @@ class Lock:
             with contextlib.suppress(OSError):
                 os.ftruncate(self._descriptor, 0)
 
-    def _take(self, descriptor: int, before: Holder | None) -> None:
+    def _take(self, descriptor: int) -> Holder | None:
+        """Lock the file; a holder that has abandoned it is returned, and its file is gone then."""
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if self._wait else fcntl.LOCK_NB))
         except BlockingIOError as error:
+            before = read_holder(descriptor)
             if before is not None and before.abandoned(uptime_s(), self._life_s):
                 self._replace(before)
-                return
+                return before
             raise LabError(
                 f"lab {self._folder.lab} is held by {holder_of(self._folder) or 'somebody'}: wait until it is free."
             ) from error
+        return None
 
     def _replace(self, before: Holder) -> None:
         try:

@@ -76,6 +76,7 @@ class LabController:
     _levels: dict[str, Level] = field(default_factory=dict)
     _restore: RestoreJournal | None = None
     _handed_over: bool = False
+    _noted: bool = False
 
     def __post_init__(self) -> None:
         self.folder = StateFolder.of(self.lab)
@@ -108,10 +109,11 @@ class LabController:
             process=ProcessId.me(),
         )
         RunNotes(self.folder).write(note)
+        self._noted = True
 
     def end(self) -> None:
         """Nothing is pending if the lab is restored; else the run stays noted, for whoever restores it."""
-        if self.restored:
+        if self.restored and self._noted:
             forget_restored(self.folder, self.run.folder)
 
     @property

@@ -3,6 +3,7 @@
 import os
 import signal
 import stat
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -107,6 +108,24 @@ def test_a_holder_that_was_stopped_is_replaced_after_a_while_and_notices(folder:
         assert isinstance(holder := holder_of(folder), Holder)
         assert holder.command == "next"
     assert holder_of(folder) is None
+
+
+def test_whoever_waits_for_a_lock_that_is_released_is_warned_of_nobody(folder: StateFolder, held: int) -> None:
+    said: list[str] = []
+
+    def take() -> None:
+        with Lock(folder, "guardian", wait=True, warn=said.append):
+            said.append("taken")
+
+    inode = f":{folder.lock.stat().st_ino} "
+    waiting = threading.Thread(target=take)
+    waiting.start()
+    end_s = time.monotonic() + 30
+    while not any("->" in line and inode in line for line in Path("/proc/locks").read_text().splitlines()):
+        assert time.monotonic() < end_s
+    os.kill(held, signal.SIGUSR1)
+    waiting.join(60)
+    assert said == ["taken"]
 
 
 def test_heartbeats_come_by_themselves_and_count_the_machines_uptime(folder: StateFolder) -> None:
