@@ -134,7 +134,8 @@ class LabController:
         restore = self._load()
         if restore is None:
             return
-        self.restored = False
+        killed = RunNotes(self.folder).journal(self.run.folder).exists() or restore.length > 0
+        self.restored = not killed
         with self._work() as work:
             finish_and_say(work)
             changes = restore.changed_since(work.executor.observe())

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from controller.applying.lock import Lock
 from controller.applying.run_notes import RunNote, RunNotes, note_of
 from controller.applying.statefolder import StateFolder, digest_of
 from controller.applying.work import at_work
+from controller.experiments.lab_controller import LabController
 from controller.experiments.restore_journal import IN_RUN
 from controller.experiments.restoring import clear_up, finish_interrupted, restore_killed
 from controller.experiments.session import lab_of_run
@@ -20,7 +22,7 @@ from controller.model.state import diff
 from eeectl.lab_status import is_pending, report_of
 from lab.errors import LabError
 from lab.model import Lab
-from record.store import read_facts
+from record.store import Run, read_facts
 from tests.support.labs.described_toy import DescribedToy, left_by, run_experiment
 from tests.support.labs.killed_run import EXPERIMENT, TENTHS_S, Scene, conditions, killed_by_time, orders_of
 from tests.support.labs.toy_lab import Quiet, small_lab
@@ -112,6 +114,30 @@ def test_settings_of_others_are_undone_only_if_that_is_agreed(lab: Lab, tmp_path
     assert not diff(left.state, scene.home)
     assert read_facts(scene.run_folder)["state"] == "interrupted"
     assert json.loads((scene.run_folder / IN_RUN).read_bytes())["legs"] == [], "a resumed run restores this state"
+
+
+def test_a_run_whose_resumption_is_refused_is_pending_only_if_it_left_the_lab_changed(lab: Lab, tmp_path: Path) -> None:
+    scene = Scene(lab, tmp_path / "whole")
+    toys = scene.toys()
+    scene.run(toys)
+    toys.meddle("sw2")
+
+    def resume(run: Path, switches: DescribedToy) -> None:
+        with Lock(StateFolder.of(lab), "run") as lock, Run.resume(run) as resumed:
+            controller = LabController(lab, EXPERIMENT, resumed, switches.described_backend(), lock, Quiet())
+            controller.begin()
+            with pytest.raises(LabError, match="nothing was sent"):
+                controller.ask_about_changes(lambda _: False)
+            controller.end()
+
+    resume(scene.run_folder, toys)
+    assert not RunNotes(StateFolder.of(lab)).all(), "its lab had been restored"
+    killed, left = killed_at_level(lab, tmp_path / "killed")
+    with at_work(lab, left.described_backend(), "recover", Quiet(), left.stop) as work:
+        finish_interrupted(work)
+    left.meddle("sw2")
+    resume(killed.run_folder, left)
+    assert RunNotes(StateFolder.of(lab)).all()
 
 
 def test_a_folder_of_an_earlier_version_restores_its_lab(lab: Lab, tmp_path: Path) -> None:
