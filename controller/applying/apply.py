@@ -14,6 +14,7 @@ from controller.applying.history import next_number
 from controller.applying.holder import Holder
 from controller.applying.journal import Begun, Guarded, Journal, JournalState, Reached, read_journal
 from controller.applying.port_proof import PortProofs
+from controller.applying.put_back import as_it_was, differs, put_back
 from controller.applying.recover import finish, roll_back
 from controller.applying.rounds import Sink, Stopped
 from controller.applying.statefolder import digest_of
@@ -62,6 +63,8 @@ class Result:
     sentence: str
     cause: LabError | None = None
     record: JournalState | None = None
+    stays: tuple[str, ...] = ()
+    """Of a rollback: lines that stay in configurations."""
 
     @property
     def interrupted(self) -> bool:
@@ -76,7 +79,7 @@ def apply(work: Work, planner: Planner, ask: Ask, options: Options) -> Result:
     found_s = time.monotonic()
     plan = planner(found)
     require_start(plan, found, work.backend.abilities)
-    if not plan.steps:
+    if not plan.steps and not (isinstance(plan, ProvedRollback) and differs(found, plan.end)):
         return Result("nothing to do", "nothing to do: the lab already has these settings.")
     if not ask(plan):
         return Result("declined", "nothing was sent.")
@@ -135,14 +138,15 @@ def _begin(work: Work, plan: Applicable, options: Options) -> Result:
         )
         work.folder.begin(number, of_run=bool(options.run))
         if options.confirm_s is None or work.backend.guard is None:
-            return _execute(work, journal, options)
+            return _execute(work, journal, options, plan)
         with work.backend.guard(work.lab) as pid:
             journal.write(Guarded(pid=pid))
-            return _execute(work, journal, options)
+            return _execute(work, journal, options, plan)
 
 
-def _execute(work: Work, journal: Journal, options: Options) -> Result:
+def _execute(work: Work, journal: Journal, options: Options, plan: Applicable) -> Result:
     begun = journal.record.begun
+    stay: tuple[str, ...] = ()
     try:
         after = work.executor.execute(
             begun.before,
@@ -153,8 +157,9 @@ def _execute(work: Work, journal: Journal, options: Options) -> Result:
             between=work.lock.renew,
             watch=work.backend.watch_links,
         )
-        left = diff(work.executor.observe(), after)
-        if left:
+        if isinstance(plan, ProvedRollback):
+            stay = put_back(work, plan.end, journal.write, work.stop.asked)
+        elif left := diff(work.executor.observe(), after):
             raise Drift(left)
         check_hosts = work.backend.check_hosts
         if options.check_hosts and check_hosts is not None:
@@ -177,17 +182,20 @@ def _execute(work: Work, journal: Journal, options: Options) -> Result:
     except LabError as error:
         sentence = f"applied and verified, but not finished: run `eeectl recover {work.folder.operand}` to finish it."
         return Result("unfinished", sentence, error, journal.record)
-    return Result("applied", "applied; every setting was read back and verified.", record=journal.record)
+    sentence = "applied; every setting was read back and verified."
+    if stay:
+        sentence = f"applied and verified: {as_it_was(stay, 'to be')}."
+    return Result("applied", sentence, record=journal.record, stays=stay)
 
 
 def _give_up(work: Work, journal: Journal, cause: LabError) -> Result:
     work.progress.say(str(cause))
     try:
-        roll_back(work, journal, str(cause), stops=2)
+        stay = roll_back(work, journal, str(cause), stops=2)
     except Stopped as stopped:
         sentence = f"the lab is between two states, safe but unfinished: run `eeectl recover {work.folder.operand}`."
         return Result("left between", sentence, stopped, journal.record)
-    sentence = "everything was rolled back: the lab is as it was before."
+    sentence = f"everything was rolled back: {as_it_was(stay, 'before')}."
     if isinstance(cause, JournalFailed) or journal.failure is not None:
         sentence += f" The journal does not say so: free disk space, then run `eeectl recover {work.folder.operand}`."
     return Result("taken back", sentence, cause, journal.record)

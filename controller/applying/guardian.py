@@ -24,6 +24,7 @@ from pathlib import Path
 from controller.applying.backend import real_backend
 from controller.applying.journal import Journal, JournalState, read_journal
 from controller.applying.progress import Log
+from controller.applying.put_back import as_it_was
 from controller.applying.recover import recover, roll_back
 from controller.applying.rounds import Stop
 from controller.applying.statefolder import StateFolder
@@ -121,8 +122,8 @@ def watch_over(
             return
         with Journal(folder.journal) as journal:
             if journal.record.waiting:
-                roll_back(work, journal, "nobody confirmed it in time")
-                log.say("not confirmed in time: the lab is as it was before.")
+                stay = roll_back(work, journal, "nobody confirmed it in time")
+                log.say(f"not confirmed in time: {as_it_was(stay, 'before')}.")
             else:
                 log.say(recover(work, journal))
 

@@ -129,11 +129,12 @@ def rollback_plans(
     return plans
 
 
-def take_back(work: Work, change: PastChange) -> None:
-    """Roll back one change, by its own journal, which is the last one from then on. The lab's lock is held.
+def take_back(work: Work, change: PastChange) -> tuple[str, ...]:
+    """Roll back one change, by its own journal, which is the last one from then on; returns what stays in texts.
 
+    The lab's lock is held.
     Stopped or RollbackFailed as of `roll_back`; `recover` then finishes it.
     """
     work.folder.reopen(change.number)
     with Journal(work.folder.journal) as journal:
-        roll_back(work, journal, "rollback")
+        return roll_back(work, journal, "rollback")

@@ -135,6 +135,13 @@ class RollingBack(_Entry):
     steps: tuple[Step, ...]
 
 
+class PuttingBack(_Entry):
+    """Lines of configurations that no setting holds are about to be typed: by switch, the orders in words."""
+
+    kind: Literal["putting back"] = "putting back"
+    orders: dict[str, tuple[str, ...]]
+
+
 class Broken(_Entry):
     """The rollback failed."""
 
@@ -168,6 +175,7 @@ Entry = Annotated[
     | Confirmed
     | Saved
     | RollingBack
+    | PuttingBack
     | Broken
     | Adopted
     | Done,
@@ -278,7 +286,7 @@ def _after(record: JournalState, entry: Entry) -> JournalState:  # noqa: C901, P
             return replace(record, outcome=entry.outcome, broken="")
         case Begun():
             raise LabError("a second head follows the first")
-        case Acknowledged() | LinkSeen():
+        case Acknowledged() | LinkSeen() | PuttingBack():
             return record
 
 

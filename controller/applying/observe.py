@@ -3,9 +3,10 @@
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
+from dataclasses import replace
 from typing import Final, TypeVar
 
-from controller.drivers.driver import ASPECTS, Aspect, Driver, EeeStatus
+from controller.drivers.driver import ASPECTS, Aspect, Driver, EeeStatus, KeepsText
 from controller.drivers.table import driver_of
 from controller.model.lag_ports import with_lag_ports, without_bare_lags
 from controller.model.state import State, SwitchState
@@ -47,10 +48,17 @@ def read_switch(
     aspects: frozenset[Aspect] = ALL,
     base: SwitchState | None = None,
 ) -> SwitchState:
-    """The same as a part of its lab's state, which has the ports of LAGs that switches do not show."""
+    """The same as a part of its lab's state, which has the ports of LAGs that switches do not show.
+
+    Of all aspects also the text of its configuration (`SwitchState.text`).
+    """
     if base is not None and "vlan" not in aspects:
         base = without_bare_lags(lab, switch.name, base)
-    shown = driver.parse(switch, aspects, session.ask(driver.queries(switch, aspects)), base)
+    keeper = driver if isinstance(driver, KeepsText) and aspects == ALL else None
+    asked = (*driver.queries(switch, aspects), *(() if keeper is None else keeper.text_queries(switch)))
+    answers = session.ask(tuple(dict.fromkeys(asked)))
+    shown = driver.parse(switch, aspects, answers, base)
+    shown = shown if keeper is None else replace(shown, text=keeper.text(switch, answers))
     return with_lag_ports(lab, switch.name, shown, driver.capabilities)
 
 

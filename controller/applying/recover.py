@@ -18,6 +18,7 @@ from controller.applying.journal import (
     Saved,
 )
 from controller.applying.port_proof import PortProofs, restore_descriptions
+from controller.applying.put_back import as_it_was, put_back
 from controller.applying.rounds import Sink, Stopped
 from controller.applying.statefolder import digest_of
 from controller.applying.work import Work
@@ -26,14 +27,14 @@ from controller.model.state import State, diff
 from controller.planning.plan_text import parted_hosts
 from controller.planning.rollback import Position, position, rollback_plan
 from controller.transports.session import Session
-from lab.errors import Drift, LabError, RollbackFailed
+from lab.errors import LabError, RollbackFailed
 from lab.model import Lab, Switch
 
 _ATTEMPTS = 3
 
 
-def roll_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> None:
-    """Bring a lab back to the state before its journal began.
+def roll_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> tuple[str, ...]:
+    """Bring a lab back to the state before its journal began; returns what stays in configurations.
 
     Stopped when somebody asks to stop for the `stops`-th time; RollbackFailed if it cannot be done.
     """
@@ -59,9 +60,7 @@ def roll_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> None
                 watch=work.backend.watch_links,
                 patient=True,
             )
-            left = diff(work.executor.observe(), before)
-            if left:
-                raise Drift(left)
+            stay = put_back(work, before, journal.note, lambda: work.stop.asked(stops))
             if record.saved:
                 _save(work, journal)
         except Stopped:
@@ -71,7 +70,7 @@ def roll_back(work: Work, journal: Journal, why: str, *, stops: int = 1) -> None
             work.progress.say(f"during the rollback: {error}")
         else:
             journal.note(Done(outcome="taken back"))
-            return
+            return stay
     journal.note(Broken(why=str(failure)))
     raise RollbackFailed(
         f"lab {work.lab.name} is between two states, and the rollback failed: {failure} "
@@ -109,8 +108,7 @@ def recover(work: Work, journal: Journal, *, stops: int = 1) -> str:
     if stays and not diff(work.observe_patiently(stops), record.after):
         finish(work, journal)
         return "everything had been applied and verified: the lab stays as it is."
-    roll_back(work, journal, "recover", stops=stops)
-    return "the lab is as it was before."
+    return f"{as_it_was(roll_back(work, journal, 'recover', stops=stops), 'before')}."
 
 
 def restore_port_descriptions(work: Work) -> tuple[str, ...]:

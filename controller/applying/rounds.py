@@ -17,7 +17,7 @@ from typing import Protocol
 from controller.applying.journal import AcceptedOrder, Acknowledged, Entry, LinkSeen, Sending, Verified
 from controller.applying.observe import ALL, read_switch
 from controller.applying.switchboard import Switchboard, require
-from controller.drivers.driver import Aspect, Command, Driver, Line, aspects_of
+from controller.drivers.driver import Aspect, Command, Driver, KeepsText, Line, aspects_of
 from controller.model.state import (
     Change,
     PortChange,
@@ -34,7 +34,7 @@ from controller.planning.plan_text import target_of, words_of
 from controller.planning.steps import Step
 from controller.transports import session
 from controller.transports.session import Session
-from lab.errors import DeviceError, Drift, Ignored, LabError
+from lab.errors import DeviceError, Drift, Ignored, LabError, Rejected
 from lab.model import Lab, Switch
 
 
@@ -126,6 +126,10 @@ class Sink:
     note: Callable[[Entry], None]
 
 
+Orders = Mapping[str, Sequence[Command]]
+"""By switch, what to send."""
+
+
 class Executor:
     """Acts on the switches of one lab through a switchboard."""
 
@@ -152,6 +156,28 @@ class Executor:
         """Save running configurations as startup configurations."""
         orders = {name: self._driver_of(self._switches[name]).save(self._switches[name]) for name in names}
         require(self._board.each({name: _sender(orders[name], lambda: False, lambda _: None) for name in names}))
+
+    def orders_back(self, found: State, wanted: State) -> Orders:
+        """By switch, what puts lines of its configuration back that no setting holds; none where none differ."""
+        orders: dict[str, tuple[Command, ...]] = {}
+        for name, switch in self._switches.items():
+            driver, now, then = self._driver_of(switch), found.switches[name].text, wanted.switches[name].text
+            if isinstance(driver, KeepsText) and now is not None and then is not None:
+                orders[name] = driver.put_back(switch, now, then)
+        return {name: own for name, own in orders.items() if own}
+
+    def type_in(self, orders: Orders, halt: Callable[[], bool]) -> list[Rejected]:
+        """Send what no setting depends on; returns what was refused, after which that switch got nothing more.
+
+        `halt` is called before each order. Any other error is raised; Stopped if `halt` says so.
+        """
+        taken: dict[str, list[session.Acknowledged]] = {name: [] for name in orders}
+        found = self._board.each({name: _sender(own, halt, taken[name].append) for name, own in orders.items()})
+        refused = [error for error in found.values() if isinstance(error, Rejected)]
+        require({name: error for name, error in found.items() if not isinstance(error, Rejected)})
+        if halt():
+            raise Stopped("stopped between two orders.")
+        return refused
 
     def execute(
         self,
@@ -192,7 +218,7 @@ class Executor:
             name: self._driver_of(self._switches[name]).render(self._switches[name], own)
             for name, own in _by_switch(changes).items()
         }
-        sink.announce(Sending(round=number, orders={name: tuple(map(_text, own)) for name, own in orders.items()}))
+        sink.announce(Sending(round=number, orders=words_by_switch(orders)))
         accepted: dict[str, list[session.Acknowledged]] = {name: [] for name in orders}
         failed = threading.Event()
 
@@ -276,6 +302,11 @@ def _sender(
             took(line.send(order))
 
     return send
+
+
+def words_by_switch(orders: Orders) -> dict[str, tuple[str, ...]]:
+    """Orders in words."""
+    return {name: tuple(map(_text, own)) for name, own in orders.items()}
 
 
 def _text(order: Command) -> str:

@@ -13,6 +13,7 @@ from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from controller.drivers.login import Login
 from controller.model.capabilities import Capabilities
+from controller.model.config_text import ConfigText
 from controller.model.state import Change, PortChange, StaticsChange, StpChange, SwitchState, VlanChange
 from lab.model import Switch
 
@@ -212,6 +213,23 @@ class Describing(Protocol):
 
     def describe(self, switch: Switch, lines: Mapping[str, str]) -> tuple[Command, ...]:
         """What gives ports these lines, an empty one taking the description away."""
+
+
+@runtime_checkable
+class KeepsText(Protocol):
+    """A driver of switches whose configuration has lines that no setting holds (`controller.drivers.leftovers`).
+
+    The law: where two readings are the same, settings and text, every line that the driver may write is the same.
+    """
+
+    def text_queries(self, switch: Switch) -> tuple[Query, ...]:
+        """What to ask for `text`."""
+
+    def text(self, switch: Switch, answers: Answers) -> ConfigText:
+        """The lines that the driver may write and that no setting holds."""
+
+    def put_back(self, switch: Switch, now: ConfigText, wanted: ConfigText) -> tuple[Command, ...]:
+        """What makes the lines those of `wanted` again, on a switch whose settings are those of `wanted` already."""
 
 
 @dataclass(frozen=True, slots=True)

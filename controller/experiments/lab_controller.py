@@ -27,7 +27,7 @@ from controller.experiments.blocks import Levels
 from controller.experiments.experiment import OF_LAB, Experiment
 from controller.experiments.level_plans import ORDER, half_open, loop_at, plan_of, set_with
 from controller.experiments.restore_journal import RestoreJournal
-from controller.experiments.restoring import Agree, RunChanges, finish_and_say, forget_restored, restored_words
+from controller.experiments.restoring import Agree, Applied, RunChanges, finish_and_say, forget_restored, restored_words
 from controller.experiments.validation import links_of
 from controller.model.state import Change, PortChange, State, diff
 from controller.planning.plan import make_plan
@@ -299,11 +299,11 @@ class LabController:
     def _changes(self, work: Work) -> RunChanges:
         return RunChanges(work, self._opened(), self.run.folder, f"run {self.experiment.name}")
 
-    def _recorded(self, applied: Applicable | None) -> Sequence[Change]:
-        if applied is None:
+    def _recorded(self, applied: Applied) -> Sequence[Change]:
+        if applied.plan is None:
             return ()
-        self._record_ports(applied.end)
-        return applied.changes
+        self._record_ports(applied.plan.end)
+        return applied.plan.changes
 
     # -- recording, and waiting
 

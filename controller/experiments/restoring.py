@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from controller.applying.apply import Applicable, Options, apply
 from controller.applying.journal import Journal, read_journal
+from controller.applying.put_back import as_it_was, differs, stays
 from controller.applying.recover import recover, restore_port_descriptions
 from controller.applying.run_notes import RunNote, RunNotes
 from controller.applying.statefolder import StateFolder, digest_of
@@ -24,10 +24,16 @@ from controller.planning.routing_options import management_of
 from lab.errors import LabError
 from record.store import mark_interrupted, read_facts
 
-AS_BEFORE: Final = "the lab is as it was before the run."
-
 Agree = Callable[[Sequence[Change]], bool]
 """Shows a person what was changed since a run stopped, and asks whether it may be undone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A plan that was applied, None if nothing was to be done, and the lines that stay in configurations."""
+
+    plan: Applicable | None = None
+    stays: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +45,8 @@ class RunChanges:
     run: Path
     command: str
 
-    def apply(self, what: str, planner: Callable[[State], Applicable]) -> Applicable | None:
-        """Apply a plan, and return it; None if nothing was to be done. LabError if it fails: it is then rolled back."""
+    def apply(self, what: str, planner: Callable[[State], Applicable]) -> Applied:
+        """Apply a plan. LabError if it fails: it is then rolled back."""
         length = self.journal.length
         applied: list[Applicable] = []
 
@@ -53,14 +59,14 @@ class RunChanges:
         options = Options(f"{self.command}: {what}", check_hosts=False, run=str(self.run.resolve()))
         result = apply(self.work, planner, write_down, options)
         if result.ending == "nothing to do":
-            return None
+            return Applied()
         if result.ending != "applied":
             if result.ending == "taken back":
                 self.journal.cut(length)
             raise result.cause or LabError(result.sentence)
-        return applied[0]
+        return Applied(applied[0], result.stays)
 
-    def go_back(self, index: int, why: str) -> Applicable | None:
+    def go_back(self, index: int, why: str) -> Applied:
         """Go back to a state of the restore journal; a switch that is in none of them is set up outside the network."""
         lab, journal, abilities = self.work.lab, self.journal, self.work.backend.abilities
         target, left = journal.state(index), journal.state(journal.length)
@@ -73,23 +79,23 @@ class RunChanges:
         journal.cut(index)
         return applied
 
-    def return_home(self) -> Applicable | None:
+    def return_home(self) -> Applied:
         """Go back to the state before the run from whatever is found, a change that was interrupted included."""
         finish_and_say(self.work)
-        found = self.work.executor.observe()
-        applied = None
-        if diff(found, self.journal.home):
+        found, home = self.work.executor.observe(), self.journal.home
+        applied = Applied(stays=stays(found, home))
+        if diff(found, home) or differs(found, home):
             self.journal.settle(found)
             applied = self.go_back(0, "restore")
-        self.journal.settle(self.journal.home)
+        self.journal.settle(home)
         return applied
 
 
-def restored_words(applied: Applicable | None) -> str:
+def restored_words(applied: Applied) -> str:
     """How a lab was restored, in a sentence."""
-    if applied is None:
-        return AS_BEFORE
-    return f"the lab was restored to its state before the run: {len(applied.changes)} settings."
+    if applied.plan is None or applied.stays:
+        return f"{as_it_was(applied.stays, 'before the run')}."
+    return f"the lab was restored to its state before the run: {len(applied.plan.changes)} settings."
 
 
 def finish_interrupted(work: Work) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Self
 
+from controller.model.config_text import ConfigText
 from lab.errors import PlanError
 from lab.model import Lab
 
@@ -75,12 +76,16 @@ StaticTable = Mapping[bytes, str]
 
 @dataclass(frozen=True, slots=True)
 class SwitchState:
-    """The settings of one switch. `statics` has no empty tables; `stp` is the switch-wide setting."""
+    """The settings of one switch. `statics` has no empty tables; `stp` is the switch-wide setting.
+
+    `text` is known of states that were read as a whole, and says nothing about equality.
+    """
 
     ports: Mapping[str, PortState]
     vids: frozenset[int] = frozenset({1})
     statics: Mapping[int, StaticTable] = field(default_factory=dict)
     stp: bool = True
+    text: ConfigText | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from controller.applying.history import PastChange, read_history, restored_runs, rollback_plans, take_back, to_take_back
 from controller.applying.journal import Journal
+from controller.applying.put_back import as_it_was
 from controller.applying.recover import require_same_inventory
 from controller.applying.statefolder import StateFolder
 from controller.model.state import State, diff
@@ -150,11 +151,12 @@ def rollback(
         if not yes and not ask_person("roll this back?"):
             return REFUSED
         signals.arm()
+        stay: list[tuple[str, ...]] = []
         for change in chosen:
-            if status := interruptible(work, lambda own=change: take_back(work, own)):  # type: ignore[misc]
+            if status := interruptible(work, lambda own=change: stay.append(take_back(work, own))):  # type: ignore[misc]
                 return status
             print(f"change {change.number}, {change.record.described}, was rolled back", flush=True)
-    print(f"verified: the lab is as it was before change {chosen[-1].number}.")
+    print(f"verified: {as_it_was(stay[-1], f'before change {chosen[-1].number}')}.")
     return DONE
 
 

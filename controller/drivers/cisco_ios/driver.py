@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, TypeVar
 
+from controller.drivers.cisco_ios import written
 from controller.drivers.cisco_ios.names import interface_key, interface_name
 from controller.drivers.cisco_ios.read import (
     UNUSABLE_VIDS,
@@ -36,6 +37,7 @@ from controller.drivers.cisco_ios.render import COPY_REPLY, EXEC, describe, rend
 from controller.drivers.driver import Answers, Aspect, Command, EeeStatus, Family, Identity, Line, Query, Show
 from controller.drivers.login import CISCO_IOS, Login
 from controller.model.capabilities import Capabilities
+from controller.model.config_text import ConfigText
 from controller.model.port_forms import one_untagged
 from controller.model.state import Change, FoundMode, PortState, SwitchState
 from lab.errors import Unreadable
@@ -144,6 +146,20 @@ class CiscoIos:
         """What makes the running configuration the startup configuration."""
         del switch
         return (Line("copy running-config startup-config", COPY_REPLY, EXEC),)
+
+    def text_queries(self, switch: Switch) -> tuple[Query, ...]:
+        """The running configuration."""
+        del switch
+        return (RUNNING,)
+
+    def text(self, switch: Switch, answers: Answers) -> ConfigText:
+        """The lines that the driver may write and that no setting holds."""
+        return written.read(switch, _read(switch, RUNNING, answers, read_configuration))
+
+    def put_back(self, switch: Switch, now: ConfigText, wanted: ConfigText) -> tuple[Command, ...]:
+        """What makes the lines those of `wanted` again."""
+        del switch
+        return tuple(written.put_back(now, wanted))
 
     def descriptions(self, switch: Switch, answers: Answers) -> Mapping[str, str]:
         """The line of each port's description, empty without one."""

@@ -25,10 +25,11 @@ _STP_OFF = re.compile(r"^no spanning-tree vlan (\S+)$")
 
 @dataclass(slots=True)
 class Configured:
-    """What the running configuration says of the whole switch, and of each interface, as lines."""
+    """What the running configuration says of the whole switch, of each interface and of each VLAN, as lines."""
 
     lines: list[str] = field(default_factory=list)
     interfaces: dict[Key, list[str]] = field(default_factory=dict)
+    vlans: dict[int, list[str]] = field(default_factory=dict)
 
 
 def read_configuration(text: str) -> Configured:
@@ -41,6 +42,8 @@ def read_configuration(text: str) -> Configured:
         if line.startswith("interface "):
             key = interface_key(line.removeprefix("interface "))
             inside = found.interfaces.setdefault(key, []) if key else []
+        elif vlan := re.fullmatch(r"vlan (\d+)", line):
+            inside = found.vlans.setdefault(int(vlan[1]), [])
         elif line.startswith(" "):
             if inside is not None:
                 inside.append(line.strip())

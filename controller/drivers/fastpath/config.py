@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from controller.drivers.fastpath.dialect import VID_MAX, Dialect
+from controller.drivers.leftovers import SWITCH, vlan_block
 from lab.errors import Unreadable
 from lab.model import Switch
 
@@ -67,6 +68,8 @@ class Config:
     statics: Mapping[tuple[int, bytes], str] = field(default_factory=dict)
     description: str = ""
     version: str = ""
+    blocks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Lines by the block that they are in, as `controller.drivers.leftovers` names blocks."""
 
     def port(self, name: str) -> PortLines:
         """The lines of a port; those of the factory if it has no block."""
@@ -115,7 +118,7 @@ def read_config(dialect: Dialect, switch: Switch, text: str) -> Config:
         raise bad(str(why)) from why
     if not reader.ended:
         raise bad("it breaks off after: " + lines[-1])
-    return reader.config
+    return replace(reader.config, blocks={name: tuple(own) for name, own in reader.blocks.items()})
 
 
 class _Reader:
@@ -126,6 +129,7 @@ class _Reader:
         self._names = {port.name.casefold(): port.name for port in switch.ports}
         factory = PortLines(mode=dialect.factory_mode, flow_control=False)
         self.config = Config({}, factory, flow_control=dialect.flow_control_factory)
+        self.blocks: dict[str, list[str]] = {}
         self.ended = False
         self._block = ""  # line that opened it
         self._configuring = False
@@ -152,6 +156,9 @@ class _Reader:
             self.config = replace(self.config, version=text.strip('"'))
 
     def _content(self, line: str) -> None:
+        block = self._named_block(line)
+        if block:
+            self.blocks.setdefault(block, []).append(line)
         if self._block.startswith("interface vlan"):
             self._vlan_interface(line)
         elif self._block.startswith("interface "):
@@ -162,6 +169,15 @@ class _Reader:
                 self.config = replace(self.config, ports={**self.config.ports, name: new})
         elif not self._block:
             self._global(line)
+
+    def _named_block(self, line: str) -> str:
+        """The block of a line; empty for one that no driver writes to. A VLAN is named in its own, or in all VLANs'."""
+        vlan = re.fullmatch(r"(?:interface )?vlan (\d+)", self._block) or re.match(r"vlan name (\d+) ", line)
+        if vlan:
+            return vlan_block(vlan[1])
+        if self._block.startswith("interface "):
+            return self._port(self._block.removeprefix("interface "))
+        return "" if self._block else SWITCH
 
     def _global(self, line: str) -> None:
         if line in {"spanning-tree", "no spanning-tree"}:

@@ -21,8 +21,11 @@ from controller.drivers.fastpath import shows as fastpath_shows
 from controller.drivers.fastpath.config import RUNNING, read_config
 from controller.drivers.fastpath.dialect import EXEC_PROMPT, M4300, N_SERIES, POWERCONNECT_62XX, Dialect
 from controller.drivers.fastpath.render import describe, render
+from controller.drivers.fastpath.written import M4300_LINES, N_SERIES_LINES, POWERCONNECT_62XX_LINES, put_back
+from controller.drivers.leftovers import LineTable
 from controller.drivers.login import Login
 from controller.model.capabilities import Capabilities
+from controller.model.config_text import ConfigText
 from controller.model.state import Change, SwitchState
 from lab.model import Switch
 
@@ -32,6 +35,7 @@ class FastpathDriver:
     """See `controller.drivers.driver.Driver`."""
 
     dialect: Dialect
+    table: LineTable
     description_query: ClassVar[Show] = Show(RUNNING)
 
     @property
@@ -67,6 +71,20 @@ class FastpathDriver:
         """What makes the running configuration the startup configuration."""
         del switch
         return (Line(self.dialect.save, replies=((r"\(y/n\)", "y"),), prompt=EXEC_PROMPT),)
+
+    def text_queries(self, switch: Switch) -> tuple[Query, ...]:
+        """The running configuration, which every reading asks for."""
+        del switch
+        return (Show(RUNNING),)
+
+    def text(self, switch: Switch, answers: Answers) -> ConfigText:
+        """The lines that the driver may write and that no setting holds."""
+        return self.table.read(read_config(self.dialect, switch, fastpath_read.show(switch, answers, RUNNING)).blocks)
+
+    def put_back(self, switch: Switch, now: ConfigText, wanted: ConfigText) -> tuple[Command, ...]:
+        """What makes the lines those of `wanted` again."""
+        del switch
+        return put_back(self.dialect, self.table, now, wanted)
 
     def descriptions(self, switch: Switch, answers: Answers) -> Mapping[str, str]:
         """The line of each port's description, empty without one."""
@@ -109,9 +127,9 @@ class FastpathDriver:
         return Identity(model=config.description.split(",")[0], firmware=config.version, serial="")
 
 
-NETGEAR_M4300 = FastpathDriver(M4300)
-DELL_POWERCONNECT_62XX = FastpathDriver(POWERCONNECT_62XX)
-DELL_N_SERIES = FastpathDriver(N_SERIES)
+NETGEAR_M4300 = FastpathDriver(M4300, M4300_LINES)
+DELL_POWERCONNECT_62XX = FastpathDriver(POWERCONNECT_62XX, POWERCONNECT_62XX_LINES)
+DELL_N_SERIES = FastpathDriver(N_SERIES, N_SERIES_LINES)
 
 NETGEAR_M4300_FAMILY = Family(
     title="Netgear M4300 (FASTPATH)",

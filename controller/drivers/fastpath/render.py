@@ -32,7 +32,7 @@ _MEMBERSHIP = ("untagged_vids", "tagged_vids", "pvid", "acceptance", "ingress_fi
 _LAG = re.compile(r"lag([1-9]\d*)")
 
 
-class _Script:
+class Script:
     """Commands under construction, and the modes that the last line leaves the session in."""
 
     def __init__(self, dialect: Dialect) -> None:
@@ -63,7 +63,7 @@ class _Script:
 
 def render(dialect: Dialect, switch: Switch, changes: Sequence[Change]) -> tuple[Command, ...]:
     """The commands that make the changes, in their order; NotExpressible if one of them cannot be expressed."""
-    script = _Script(dialect)
+    script = Script(dialect)
     for kind, run in groupby(changes, key=_kind):
         several = tuple(run)
         if kind == "make":
@@ -77,7 +77,7 @@ def render(dialect: Dialect, switch: Switch, changes: Sequence[Change]) -> tuple
                 case StaticsChange():
                     _change_statics(dialect, switch, script, change)
                 case StpChange():
-                    script.at(_config(dialect))
+                    script.at(config_mode(dialect))
                     script.type("spanning-tree" if change.after else "no spanning-tree")
                 case VlanChange():
                     pass
@@ -87,9 +87,9 @@ def render(dialect: Dialect, switch: Switch, changes: Sequence[Change]) -> tuple
 
 def describe(dialect: Dialect, lines: Mapping[str, str]) -> tuple[Command, ...]:
     """Lines of descriptions by port; an empty one takes the description away."""
-    script = _Script(dialect)
+    script = Script(dialect)
     for port, line in lines.items():
-        script.at(_config(dialect), _interface(dialect, port))
+        script.at(config_mode(dialect), interface_mode(dialect, port))
         script.type(line or "no description")
     script.at()
     return tuple(script.commands)
@@ -119,24 +119,39 @@ def vid_lists(vids: Iterable[int]) -> tuple[str, ...]:
     return tuple(lists)
 
 
-def _config(dialect: Dialect) -> Pair:
+def config_mode(dialect: Dialect) -> Pair:
+    """Global configuration."""
     return "configure", dialect.config_prompt
 
 
-def _interface(dialect: Dialect, port: str) -> Pair:
+def interface_mode(dialect: Dialect, port: str) -> Pair:
+    """The mode of a port or LAG, to be entered from global configuration."""
     lag = _LAG.fullmatch(port)
     if lag:
         return dialect.lag_interface.format(name=lag[1]), dialect.lag_prompt.format(name=lag[1])
     return dialect.interface.format(name=port), dialect.interface_prompt.format(name=re.escape(port))
 
 
+def vlan_mode(dialect: Dialect, vid: int) -> tuple[Pair, ...]:
+    """The modes in which an existing VLAN is named, from privileged mode."""
+    if dialect.vlan_submode:
+        return *dialect.vlan_modes, (f"vlan {vid}", dialect.vlan_prompt)
+    if dialect.statics == "interface-vlan":
+        return config_mode(dialect), _vlan_interface(vid)
+    return dialect.vlan_modes
+
+
+def _vlan_interface(vid: int) -> Pair:
+    return f"interface vlan {vid}", rf"(?i).*\(config-if-vlan ?{vid}\)#\s*$"
+
+
 # -- VLANs
 
 
-def _make_vlans(dialect: Dialect, switch: Switch, script: _Script, vids: Sequence[int]) -> None:
+def _make_vlans(dialect: Dialect, switch: Switch, script: Script, vids: Sequence[int]) -> None:
     if dialect.trim_trunks:
         for ports in _runs([port.name for port in switch.ports]):
-            script.at(_config(dialect), _interface(dialect, ports))
+            script.at(config_mode(dialect), interface_mode(dialect, ports))
             script.type(*(dialect.trim_trunks.format(vids=text) for text in vid_lists(vids)))
     for text in vid_lists(vids):
         if dialect.vlan_submode:
@@ -146,7 +161,7 @@ def _make_vlans(dialect: Dialect, switch: Switch, script: _Script, vids: Sequenc
             script.type(f"vlan {text}")
 
 
-def _unmake_vlans(dialect: Dialect, script: _Script, vids: Sequence[int]) -> None:
+def _unmake_vlans(dialect: Dialect, script: Script, vids: Sequence[int]) -> None:
     script.at(*dialect.vlan_modes)
     script.type(*(f"no vlan {text}" for text in vid_lists(vids)))
 
@@ -166,7 +181,7 @@ def _runs(names: Sequence[str]) -> list[str]:
 # -- ports
 
 
-def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: PortChange) -> None:
+def _change_port(dialect: Dialect, switch: Switch, script: Script, change: PortChange) -> None:
     before, after = change.before, change.after
     aspects = aspects_of(change)
     _require_lag_change(dialect, switch, change)
@@ -186,10 +201,10 @@ def _change_port(dialect: Dialect, switch: Switch, script: _Script, change: Port
     if before.admin_up != after.admin_up:
         lines = [*lines, "no shutdown"] if after.admin_up else ["shutdown", *lines]
     if dialect.static_lag and after.lag is not None and after.lag != before.lag and not after.lag_mode:
-        script.at(_config(dialect), _interface(dialect, lag_port(after.lag)))
+        script.at(config_mode(dialect), interface_mode(dialect, lag_port(after.lag)))
         script.type(dialect.static_lag)
     if lines:
-        script.at(_config(dialect), _interface(dialect, change.port))
+        script.at(config_mode(dialect), interface_mode(dialect, change.port))
         script.type(*lines)
 
 
@@ -296,28 +311,28 @@ def _membership_lines(dialect: Dialect, before: PortState, after: PortState, *, 
 # -- static entries
 
 
-def _change_statics(dialect: Dialect, switch: Switch, script: _Script, change: StaticsChange) -> None:
+def _change_statics(dialect: Dialect, switch: Switch, script: Script, change: StaticsChange) -> None:
     """Entries that go or move are taken away first: an address is in one place of a VLAN."""
     before, after, vid = dict(change.before), dict(change.after), change.vid
     gone = sorted((port, mac) for mac, port in before.items() if after.get(mac) != port)
     new = sorted((port, mac) for mac, port in after.items() if before.get(mac) != port)
-    config = _config(dialect)
+    config = config_mode(dialect)
     if dialect.statics == "port-security":
         if any(sum(p == port for p in after.values()) > MAX_STATIC_OF_PORT for port in after.values()):
             what = f"more than {MAX_STATIC_OF_PORT} static entries at a port"
             raise NotExpressible(switch.name, dialect.family, what)
         for port, entries in groupby(gone, key=lambda entry: entry[0]):
-            script.at(config, _interface(dialect, port))
+            script.at(config, interface_mode(dialect, port))
             script.type(*(f"no port-security mac-address {mac.hex(':')} {vid}" for _, mac in entries))
         if new:
             script.at(config)
             script.type("port-security")
         for port, entries in groupby(new, key=lambda entry: entry[0]):
-            script.at(config, _interface(dialect, port))
+            script.at(config, interface_mode(dialect, port))
             script.type("port-security", f"port-security max-static {MAX_STATIC_OF_PORT}")
             script.type(*(f"port-security mac-address {mac.hex(':')} {vid}" for _, mac in entries))
     elif dialect.statics == "interface-vlan":  # [M]
-        script.at(config, (f"interface vlan {vid}", rf"(?i).*\(config-if-vlan ?{vid}\)#\s*$"))
+        script.at(config, _vlan_interface(vid))
         script.type(*(f"no bridge address {mac.hex(':')}" for _, mac in gone))
         script.type(*(f"bridge address {mac.hex(':')} {_operand(dialect, port)} permanent" for port, mac in new))
     else:  # [M]
@@ -333,4 +348,4 @@ def _change_statics(dialect: Dialect, switch: Switch, script: _Script, change: S
 
 def _operand(dialect: Dialect, port: str) -> str:
     """A port as an argument: as behind `interface`."""
-    return _interface(dialect, port)[0].removeprefix("interface ")
+    return interface_mode(dialect, port)[0].removeprefix("interface ")

@@ -33,10 +33,11 @@ from controller.drivers.driver import (
 from controller.drivers.login import Login
 from controller.drivers.mib_rows import rows_of, text_of
 from controller.drivers.places import FINDERS, IF_ADMIN_STATUS, IF_NAME, Place, places
-from controller.drivers.ros import text
+from controller.drivers.ros import text, written
 from controller.drivers.ros.commands import PRIVILEGED, commands, describe, lag_number
 from controller.drivers.ros.dialect import CISCO_SG, DELL_POWERCONNECT_55XX, Dialect
 from controller.model.capabilities import Capabilities
+from controller.model.config_text import ConfigText
 from controller.model.state import Change, PortState, SwitchState
 from lab.errors import PortMismatch, Unreadable
 from lab.model import Switch, lag_port
@@ -141,6 +142,20 @@ class RosDriver:
         """What makes the running configuration the startup configuration: a question that one key answers."""
         del switch
         return (Line(_SAVE, replies=((_OVERWRITE, "Y\n"),), prompt=PRIVILEGED),)
+
+    def text_queries(self, switch: Switch) -> tuple[Query, ...]:
+        """The running configuration."""
+        del switch
+        return (RUNNING,)
+
+    def text(self, switch: Switch, answers: Answers) -> ConfigText:
+        """The lines that the driver may write and that no setting holds."""
+        return written.read(shown(switch, answers, RUNNING))
+
+    def put_back(self, switch: Switch, now: ConfigText, wanted: ConfigText) -> tuple[Command, ...]:
+        """What makes the lines those of `wanted` again."""
+        del switch
+        return tuple(written.put_back(now, wanted))
 
     def descriptions(self, switch: Switch, answers: Answers) -> Mapping[str, str]:
         """The line of each port's description, empty without one."""
