@@ -95,7 +95,7 @@ def _link(view: _View, ports: Mapping[str, PortState]) -> dict[str, PortState]:
             raise PortMismatch(view.switch.name, RUNNING, said)
         if not lines.negotiates and lines.speed_mbps is None:
             raise view.refuse(f"{name} neither negotiates nor has a speed: give it one")
-        flow_control = lines.flow_control or view.config.flow_control
+        flow_control = lines.flow_control or (name in numbers and view.config.flow_control)  # a LAG's is its members'
         found[name] = replace(port, admin_up=up, speed_mbps=lines.speed_mbps, flow_control=flow_control)
     return found
 

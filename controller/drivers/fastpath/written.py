@@ -53,7 +53,7 @@ def _dell(*, lines_wait: bool, lost: Mapping[str, tuple[str, ...]]) -> LineTable
         mode=Rule(r"switchport mode (?P<mode>\w+)", "switchport mode access"),
         factory_mode="access",
         port=(
-            general("allowed vlan remove (?P<vids>1)", f"{_GENERAL.format(vids='add 1')} untagged", _GENERAL),
+            general(r"allowed vlan \w+ (?P<vids>1)(?: tagged)?", f"{_GENERAL.format(vids='add 1')} untagged", _GENERAL),
             general(rf"allowed vlan add {_VIDS}( untagged| tagged)?", _GENERAL.format(vids="remove {vids}"), _GENERAL),
             general(r"pvid \d+", "switchport general pvid 1"),
             general("ingress-filtering disable", "no switchport general ingress-filtering disable"),

@@ -22,7 +22,7 @@ LINES = LineTable(
     factory_mode="access",
     port=(
         Rule(
-            "switchport general allowed vlan remove (?P<vids>1)",
+            r"switchport general allowed vlan \w+ (?P<vids>1)(?: tagged)?",
             "switchport general allowed vlan add 1 untagged",
             _GENERAL,
             mode="general",

@@ -30,6 +30,7 @@ FAILED = (
     "\n          Failure Information\n---------------------------------------\n   VLANs failed to be configured : 1\n"
 )
 MIB = "1.3.6.1.2.1."
+AGGREGATE = "port-channel 1"
 
 
 @dataclass
@@ -94,10 +95,16 @@ class ToyDell:
         self.ports = {name: ToyPort() for name in self.names}
         self.aggregate = ToyPort()  # LAG 1, at bridge port 8
         self.vids = {1}
+        self.vlan_names: dict[int, str] = {}
         self.statics: dict[tuple[int, bytes], str] = {}
         self.stp, self.saved = True, ""
         self.modes: list[str] = []  # the text between "(config" and ")#"
         self.port: str = ""
+
+    @property
+    def lag_name(self) -> str:
+        """ifName of the LAG, which its prompt shows, too."""
+        return "ch1" if self.old else "Po1"
 
     @property
     def prompt(self) -> str:
@@ -105,7 +112,7 @@ class ToyDell:
 
     # -- the command line
 
-    def type(self, text: str) -> str:
+    def type(self, text: str) -> str:  # noqa: PLR0911  # a mode, an answer
         if text == "exit" and self.modes:
             self.modes.pop()
             return ""
@@ -114,7 +121,11 @@ class ToyDell:
             return self._exec(text)
         if mode == "config":
             return self._config(text)
-        if mode == "config-vlan":
+        named = re.fullmatch(r"config-(?:if-)?vlan(\d+)", mode)
+        if named and text.startswith("name "):
+            self.vlan_names[int(named[1])] = text
+            return ""
+        if mode.startswith("config-vlan"):
             return self._vlan(text)
         if mode.startswith("config-if-vlan"):
             return self._interface_vlan(text, int(mode.removeprefix("config-if-vlan")))
@@ -154,7 +165,7 @@ class ToyDell:
         name = self._named(found[1]) if found else ""
         if name:
             self.port = name
-            self.modes.append(f"config-if-{name}")
+            self.modes.append(f"config-if-{name if name in self.ports else self.lag_name}")
             return ""
         found = re.fullmatch(r"(no )?mac address-table static ([0-9a-f:]{17}) vlan (\d+) interface (.+)", text)
         if found and not self.old and self._named(found[4]):
@@ -162,6 +173,8 @@ class ToyDell:
         return INVALID
 
     def _named(self, text: str) -> str:
+        if text == AGGREGATE:
+            return text
         bare = text.removeprefix("ethernet ") if self.old else text
         return bare if bare in self.ports and (text != bare) == self.old else ""
 
@@ -176,7 +189,7 @@ class ToyDell:
         return ""
 
     def _interface_vlan(self, text: str, vid: int) -> str:
-        found = re.fullmatch(r"bridge address ([0-9a-f:]{17}) (ethernet \S+) permanent", text)
+        found = re.fullmatch(r"bridge address ([0-9a-f:]{17}) (\S+ \S+) permanent", text)
         if found and self.old and self._named(found[2]):
             return self._static(vid, found[1], self._named(found[2]))
         found = re.fullmatch(r"no bridge address ([0-9a-f:]{17})", text)
@@ -192,15 +205,16 @@ class ToyDell:
                 return "These VLANs do not exist: " + listed(vids - self.vids)
             self.vids -= vids
             self.statics = {key: name for key, name in self.statics.items() if key[0] not in vids}
-            for port in self.ports.values():
+            self.vlan_names = {vid: name for vid, name in self.vlan_names.items() if vid not in vids}
+            for port in (*self.ports.values(), self.aggregate):
                 port.general = {vid: tag for vid, tag in port.general.items() if vid not in vids}
                 port.pvid = 1 if port.pvid in vids else port.pvid
                 port.access = 1 if port.access in vids else port.access
         self.vids |= set() if found[1] else vids
         return ""
 
-    def _interface(self, text: str) -> str:
-        port = self.ports[self.port]
+    def _interface(self, text: str) -> str:  # noqa: C901  # one case a command
+        port = self.ports.get(self.port, self.aggregate)
         found = re.fullmatch(r"switchport mode (access|general|trunk)", text)
         if found:
             if self.old and found[1] != port.mode:
@@ -211,6 +225,8 @@ class ToyDell:
             return ""
         if "switchport general" in text:
             return self._general(port, text)
+        if "switchport" in text:
+            return self._access_or_trunk(port, text)
         flags = {"shutdown": "shut", "green-mode eee": "eee"}
         if text.removeprefix("no ") in flags and (text.endswith("shutdown") or not self.old):
             setattr(port, flags[text.removeprefix("no ")], not text.startswith("no "))
@@ -228,9 +244,25 @@ class ToyDell:
             return INVALID
         return ""
 
+    def _access_or_trunk(self, port: ToyPort, text: str) -> str:
+        access = re.fullmatch(r"switchport access vlan (\d+)|no switchport access vlan", text)
+        trunk = re.fullmatch(r"switchport trunk allowed vlan (add )?([\d,-]+)", text)
+        if not (access or trunk):
+            return INVALID
+        mode = "access" if access else "trunk"
+        if self.old and port.mode != mode:
+            return f"Interface not in {mode.title()} Mode.\n"
+        if access:
+            port.access = int(access[1] or 1)
+        elif trunk:
+            port.trunk = numbers(trunk[2]) | (port.trunk if trunk[1] else set())
+        return ""
+
     def _general(self, port: ToyPort, text: str) -> str:  # noqa: PLR0911  # a line, an answer
         waits = self.old and port.mode != "general"
-        found = re.fullmatch(r"switchport general allowed vlan (?:add ([\d,-]+) (un)?tagged|remove ([\d,-]+))", text)
+        found = re.fullmatch(
+            r"switchport general allowed vlan (?:add ([\d,-]+)( tagged| untagged)?|remove ([\d,-]+))", text
+        )
         if found:
             vids = numbers(found[1] or found[3])
             if waits:
@@ -238,7 +270,7 @@ class ToyDell:
             if not vids <= self.vids:
                 return FAILED
             port.general = {vid: tag for vid, tag in port.general.items() if vid not in vids}
-            port.general |= dict.fromkeys(vids if found[1] else (), not found[2])
+            port.general |= dict.fromkeys(vids if found[1] else (), found[2] == " tagged")
             return WARNING if self.old else ""
         found = re.fullmatch(r"switchport general pvid (\d+)", text)
         if found:
@@ -270,17 +302,22 @@ class ToyDell:
         if len(self.vids) > 1:
             head = ["vlan database"] if self.old else []
             lines += [*head, f"vlan {listed(self.vids - {1})}", "exit"]
+        for vid, named in sorted(self.vlan_names.items()):
+            lines += [f"{'interface ' * self.old}vlan {vid}", named, "exit"]
         lines += ["stack", "member 1 1", "exit"] + ([] if self.stp else ["no spanning-tree"])
         for (vid, mac), name in sorted(self.statics.items()):
             dotted = ".".join(mac.hex()[n : n + 4] for n in (0, 4, 8)).upper()
             if self.old:
-                lines += [f"interface vlan {vid}", f"bridge address {dotted} ethernet {name} permanent", "exit"]
+                lines += [f"interface vlan {vid}", f"bridge address {dotted} {self._full(name)} permanent", "exit"]
             else:
                 lines.append(f"mac address-table static {dotted} vlan {vid} interface {name}")
-        for name, port in self.ports.items():
+        for name, port in (*self.ports.items(), (AGGREGATE, self.aggregate)):
             block = self._block(port)
-            lines += ["!", f"interface {'ethernet ' * self.old}{name}", *block, "exit"] if block else []
+            lines += ["!", f"interface {self._full(name)}", *block, "exit"] if block else []
         return "\n".join([*lines, "exit"]) + "\n"
+
+    def _full(self, name: str) -> str:
+        return f"ethernet {name}" if self.old and name in self.ports else name
 
     def _block(self, port: ToyPort) -> list[str]:
         bare = {vid for vid, tagged in port.general.items() if not tagged} - {1}
@@ -299,7 +336,8 @@ class ToyDell:
             "switchport general allowed vlan remove 1": 1 not in port.general,
             "switchport general acceptable-frame-type tagged-only": port.tagged_only,
             "switchport general ingress-filtering disable": not port.filters,
-            f"switchport trunk allowed vlan {'add ' * self.old}{listed(port.trunk or {1})}": port.mode == "trunk",
+            f"switchport trunk allowed vlan {'add ' * self.old}{listed(port.trunk or {1})}": port.mode == "trunk"
+            or port.trunk,
         }
         return [line for line, there in lines.items() if there]
 
@@ -307,7 +345,7 @@ class ToyDell:
         ports = dict(enumerate(self.ports.values(), start=1))
         names = dict(enumerate(self.names, start=1))
         if any(port.lag for port in ports.values()):
-            ports[8], names[8] = self.aggregate, "ch1" if self.old else "Po1"
+            ports[8], names[8] = self.aggregate, self.lag_name
         works = {n: port.works(self.vids) for n, port in ports.items()}
 
         def members(*fields: str) -> dict[str, int | bytes]:

@@ -77,6 +77,7 @@ class ToyIos:
             self.ports.setdefault(aggregate, ToyPort(aggregate, encapsulation=self.ports[name].encapsulation))
         self.knows_isl = knows_isl
         self.vlans = {1}
+        self.names: dict[int, str] = {}
         self.statics: dict[tuple[int, str], str] = {}
         self.no_stp: set[int] = set()
         self.saved = ""
@@ -116,6 +117,9 @@ class ToyIos:
                 return self._show(" ".join(what))
             case _ if not self.where:
                 return INVALID
+            case ["no", "interface", name] if name.startswith("Port-channel"):
+                assert not any(f"Port-channel{port.channel}" == name for port in self.ports.values()), name
+                del self.ports[name]
             case ["interface", name]:
                 self.port = self.ports[name]
                 self.where = ["config", "config-if"]
@@ -123,11 +127,15 @@ class ToyIos:
                 if int(vid) in OLD or int(vid) not in EVERY:
                     return "%Failed to create VLANs " + vid + "\n"
                 self.vlans.add(int(vid))
+                self.vlan = int(vid)
                 self.where = ["config", "config-vlan"]
             case ["no", "vlan", vid]:
                 if int(vid) == 1:
                     return "%Default VLAN 1 may not be deleted.\n"
                 self.vlans.discard(int(vid))
+                self.names.pop(int(vid), None)
+            case ["name", name] if self.where[-1] == "config-vlan":
+                self.names[self.vlan] = name
             case ["spanning-tree", "vlan", vids]:
                 self.no_stp -= _set(vids)
             case ["no", "spanning-tree", "vlan", vids]:
@@ -261,12 +269,13 @@ class ToyIos:
         if self.no_stp:
             lines.append(f"no spanning-tree vlan {_ranges(self.no_stp)}")
         for vid in sorted(self.vlans - {1}):
-            lines += ["!", f"vlan {vid}"]
+            lines += ["!", f"vlan {vid}", *([f" name {self.names[vid]}"] if vid in self.names else [])]
         for port in self.ports.values():
             lines += ["!", f"interface {port.name}", *(f" {line}" for line in self._running_port(port))]
         lines += ["!", "interface Vlan1", " ip address 192.0.2.1 255.255.255.0", "!", "ip classless"]
         lines += [
-            f"mac address-table static {mac} vlan {vid} interface {name}" for (vid, mac), name in self.statics.items()
+            f"mac address-table static {mac} vlan {vid} interface {name}"
+            for (vid, mac), name in sorted(self.statics.items())
         ]
         return "\n".join([*lines, "!", "line vty 0 4", " login local", "!", "end", ""])
 
@@ -281,6 +290,10 @@ class ToyIos:
                 lines.append(f"switchport trunk allowed vlan {_ranges(port.allowed) or 'none'}")
             if not port.mode.startswith("dynamic"):
                 lines.append(f"switchport mode {port.mode.removeprefix('static ')}")
+            if port.nonegotiate:
+                lines.append("switchport nonegotiate")
+            if self.knows_isl and port.encapsulation == "dot1q":
+                lines.append("switchport trunk encapsulation dot1q")
         lines += ["shutdown"] if port.shut else []
         lines += [f"speed {port.speed}"] if port.speed != "auto" else []
         lines += [f"flowcontrol receive {port.receive}"] if port.receive != "off" else []

@@ -1,0 +1,185 @@
+"""Verified means verified: after a rollback the configuration's text is what it was, on every family, twice in a row.
+
+A switch of each family stands beside a Linux switch: two cables that may be a LAG, one beside them, two hosts each.
+"""
+
+from __future__ import annotations
+
+import difflib
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from controller.applying.apply import Applicable, Options, apply
+from controller.applying.history import read_history, take_back, to_take_back
+from controller.applying.put_back import as_it_was
+from controller.applying.rounds import Stop
+from controller.applying.statefolder import StateFolder
+from controller.applying.work import Backend, Work, at_work
+from controller.planning.lag_setup import set_up_lag, take_down_lag
+from controller.planning.limits import Abilities, abilities_of
+from controller.planning.regulate import eee, flow_control, link_off, link_on, link_speed
+from controller.planning.routing_options import RoutingOptions, work_out
+from lab.lags import lags_of
+from lab.model import End, Host, Lab, Link
+from tests.support.labs.toy_lab import Quiet
+from tests.support.switches.one_of_a_family import OneSession, OneSwitch, dell, ios, linux, m4300, ros
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from controller.model.state import State
+
+_NAMED: Final = 'vlan name 50 "before"'
+FOUND: Final[dict[str, Callable[[], OneSwitch]]] = {
+    "55xx, factory": lambda: ros("sw1", ()),
+    "55xx, a trunk": lambda: ros(
+        "sw1",
+        (
+            *("vlan database", "vlan 50", "exit", "interface vlan 50", "name before", "exit"),
+            *("interface gi1/0/7", "switchport mode trunk", "switchport trunk allowed vlan add 50"),
+        ),
+    ),
+    "M4300, factory": lambda: m4300("sw1", ()),
+    "M4300, trunks": lambda: m4300(
+        "sw1",
+        (
+            *("exit", "vlan database", "vlan 50", _NAMED, "exit", "configure"),
+            *("interface 1/0/7", "switchport mode trunk", "exit", "interface 1/0/9", "switchport mode trunk", "exit"),
+            *("interface 1/0/1", "switchport mode access", "switchport access vlan 1", "port-security max-static 7"),
+        ),
+    ),
+    "62xx, factory": lambda: dell("sw1", {}, old=True),
+    "N-series, factory": lambda: dell("sw1", {}, old=False),
+    "N-series, a trunk": lambda: dell("sw1", {"Gi1/0/5": {"mode": "trunk", "trunk": {1, 50}, "shut": True}}, old=False),
+    "IOS, factory": lambda: ios("sw1", ()),
+    "IOS, access and trunks": lambda: ios(
+        "sw1",
+        (
+            *("vlan 50", "name before", "exit"),
+            *("interface GigabitEthernet1/0/1", "switchport mode access"),
+            *("interface GigabitEthernet1/0/5", "switchport mode trunk", "switchport trunk allowed vlan 1,50"),
+            *("switchport nonegotiate",),
+        ),
+    ),
+    "Linux": lambda: linux("sw1", {}),
+}
+
+
+@pytest.fixture(params=FOUND, ids=str)
+def one(request: pytest.FixtureRequest) -> Iterator[OneSwitch]:
+    made = FOUND[request.param]()
+    yield made
+    made.close()
+
+
+class Bench:
+    """A lab of the switch and a Linux switch, and what was done to it."""
+
+    def __init__(self, one: OneSwitch, *, lagged: bool) -> None:
+        other = linux("sw2", {})
+        self.own = {"sw1": one, "sw2": other}
+        self.lab = _lab(one, other, lagged=lagged)
+        driver_of = {name: own.driver for name, own in self.own.items()}
+        self.abilities: Abilities = abilities_of(self.lab, lambda switch: driver_of[switch.name].capabilities)
+        self.backend = Backend(
+            lambda switch: OneSession(self.own[switch.name]),
+            lambda switch: driver_of[switch.name],
+            self.abilities,
+            patience_s=5.0,
+            pauses_s=(0.001,),
+            fresh_s=60.0,
+        )
+
+    def texts(self) -> dict[str, str]:
+        return {name: own.text() for name, own in self.own.items()}
+
+    def work(self, command: str) -> Any:
+        return at_work(self.lab, self.backend, command, Quiet(), Stop())
+
+    def change(self, planner: Callable[[State], Applicable]) -> None:
+        with self.work("apply") as work:
+            result = apply(work, planner, lambda _: True, Options("apply"))
+        assert result.ending == "applied", (result.sentence, result.cause, getattr(result.cause, "changes", ""))
+
+    def roll_back(self) -> str:
+        """Roll back the last change that stands; returns the sentence of it."""
+        with self.work("rollback") as work:
+            return as_it_was(self._take_back(work), "before")
+
+    def _take_back(self, work: Work) -> tuple[str, ...]:
+        (last,) = to_take_back(read_history(StateFolder.of(self.lab)), None, every=False, operand="bench")
+        return take_back(work, last)
+
+
+def _lab(one: OneSwitch, other: OneSwitch, *, lagged: bool) -> Lab:
+    pops = not one.driver.capabilities.multi_untagged
+    hosts = tuple(
+        Host(f"n{n}", "lab", "", 22, f"198.19.0.{n}", bytes((2, 0, 0, 0, 0, n)), "eth0", 1000, 1500, pops_tags=pops)
+        for n in range(1, 5)
+    )
+    names = [[port.name for port in own.switch.ports] for own in (one, other)]
+    ends = [(End(f"sw{1 + n // 2}", names[n // 2][n % 2]), End(hosts[n].name, "eth0")) for n in range(4)]
+    ends += [(End("sw1", names[0][n]), End("sw2", names[1][n])) for n in (2, 3, 4)]
+    links = tuple(Link(n, a, b, 1000, "copper", switchable=True) for n, (a, b) in enumerate(ends, start=1))
+    members = {links[4]: 1, links[5]: 1} if lagged else {}
+    lags = lags_of([(link, members.get(link), link.number) for link in links], frozenset(), _refuse)
+    switches = (one.switch, other.switch)
+    return Lab("bench", "", "198.18.0.0/16", "198.19.0.0/16", switches, hosts, links, (), (), lags)
+
+
+def _refuse(_line: int, _key: str, sentence: str, _remedy: str) -> None:
+    raise ValueError(sentence)
+
+
+def chain(bench: Bench) -> list[Callable[[State], Applicable]]:
+    """Everything that a family can do to a lab, one after the other."""
+    lab, can = bench.lab, bench.abilities
+
+    def trees(state: State) -> Applicable:
+        return work_out(lab, state, RoutingOptions(), can, "here").plan
+
+    if lab.lags:
+        lag = lab.lags[0]
+        return [
+            lambda state: set_up_lag(lab, state, lag, None, can),
+            trees,
+            lambda state: take_down_lag(lab, state, lag, None, can),
+        ]
+    one, other = list(lab.trunks())[:2]
+    steps: list[Callable[[State], Applicable]] = [
+        trees,
+        lambda state: link_off(lab, state, one, None, can),
+        lambda state: link_on(lab, state, one, management=None, abilities=can),
+        lambda state: link_speed(lab, state, other, 100, None, can),
+    ]
+    every = [own.driver.capabilities for own in bench.own.values()]
+    if all(able.eee_settable for able in every):
+        steps.append(partial(_eee, lab, can))
+    if all(able.flow_control_settable for able in every):
+        steps.append(lambda state: flow_control(lab, state, [one], on=True, management=None, abilities=can))
+    return steps
+
+
+def _eee(lab: Lab, can: Abilities, state: State) -> Applicable:
+    return eee(lab, state, list(lab.trunks())[:2], on=True, may_flap=True, abilities=can)
+
+
+def same(now: dict[str, str], before: dict[str, str], what: str) -> None:
+    for name, text in before.items():
+        rows = list(difflib.unified_diff(text.splitlines(), now[name].splitlines(), lineterm="", n=0))
+        assert not rows, (what, name, rows)
+
+
+@pytest.mark.parametrize("lagged", [False, True], ids=["links", "lag"])
+def test_the_text_after_a_rollback_is_that_before(one: OneSwitch, lagged: bool) -> None:  # noqa: FBT001
+    bench = Bench(one, lagged=lagged)
+    for turn in ("first", "second"):
+        texts = []
+        for step in chain(bench):
+            texts.append(bench.texts())
+            bench.change(step)
+        while texts:
+            assert bench.roll_back() == "the lab is as it was before"
+            same(bench.texts(), texts.pop(), f"{turn} turn, change {len(texts) + 1}")
